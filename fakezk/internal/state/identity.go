@@ -1,0 +1,64 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// DigestID is the identity that an auth request with scheme "digest" adds. Any
+// bytes will do: the id is the part before the first ':' and the hash of the whole.
+//
+// Source: DigestAuthenticationProvider.generateDigest.
+func DigestID(data []byte) proto.ID {
+	user, _, _ := bytes.Cut(data, []byte{':'})
+	sum := sha1.Sum(data)
+	hash := base64.StdEncoding.EncodeToString(sum[:])
+	return proto.ID{Scheme: "digest", ID: string(user) + ":" + hash}
+}
+
+// ipMatches says whether an address lies in a range "a.b.c.d" or "a.b.c.d/bits".
+func ipMatches(ipRange, address string) bool {
+	want, bits, ok := parseIPRange(ipRange)
+	if !ok {
+		return false
+	}
+	got, ok := parseIPv4(address)
+	return ok && (want^got)>>(32-bits) == 0
+}
+
+// parseIPRange is IPAuthenticationProvider.isValid. An address without bits
+// stands for itself.
+func parseIPRange(s string) (address uint32, bits int, ok bool) {
+	host, length, hasLength := strings.Cut(s, "/")
+	bits = 32
+	if hasLength {
+		n, err := strconv.Atoi(length)
+		if err != nil || n < 0 || n > 32 {
+			return 0, 0, false
+		}
+		bits = n
+	}
+	address, ok = parseIPv4(host)
+	return address, bits, ok
+}
+
+func parseIPv4(s string) (uint32, bool) {
+	parts := strings.Split(s, ".")
+	if len(parts) != 4 {
+		return 0, false
+	}
+	var address uint32
+	for _, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || n > 255 {
+			return 0, false
+		}
+		address = address<<8 | uint32(n)
+	}
+	return address, true
+}

@@ -1,0 +1,175 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+func TestSetACLChecksInTheServersOrder(t *testing.T) {
+	tests := []struct {
+		name    string
+		path    string
+		acl     []proto.ACL
+		version int32
+		want    proto.ErrCode
+	}{
+		{"path before list", "rel", nil, -1, proto.BadArguments},
+		{"list before node", "/no", nil, -1, proto.InvalidACL},
+		{"node", "/no", worldAll, -1, proto.NoNode},
+		{"permission before version", "/locked", worldAll, 9, proto.NoAuth},
+		{"version of the ACL, not of the data", "/a", worldAll, 1, proto.BadVersion},
+		{"right version", "/a", worldAll, 0, proto.OK},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStore(t)
+			must(t, s, nobody(), create("/a"), set("/a", "x", 0), createACL("/locked", world(proto.PermWrite)))
+			r := do(t, s, nobody(), &proto.SetACL{Path: test.path, ACL: test.acl, Version: test.version})
+			if r.Err != test.want || r.Events != nil {
+				t.Errorf("got %s and %q, want %s", r.Err, events(r), test.want)
+			}
+		})
+	}
+}
+
+func TestSetACLChangesOnlyTheACLVersion(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/a"))
+	want := stat(t, s, "/a")
+	want.Aversion = 1
+	r := do(t, s, nobody(), &proto.SetACL{Path: "/a", ACL: world(proto.PermRead), Version: 0})
+	if diff := cmp.Diff(proto.Reply(proto.StatReply{Stat: want}), r.Reply); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStoredACLs(t *testing.T) {
+	digest := func(id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: "digest", ID: id}} }
+	ip := func(id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: "ip", ID: id}} }
+	of := func(scheme, id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: scheme, ID: id}} }
+	bob := proto.ID{Scheme: "digest", ID: "bob:hashB"}
+	both := Caller{IDs: []proto.ID{local, alice, bob}}
+	tests := []struct {
+		name string
+		by   Caller
+		list []proto.ACL
+		want []proto.ACL // nil: InvalidACL
+	}{
+		{"null", both, nil, nil},
+		{"empty", both, []proto.ACL{}, nil},
+		{"duplicates dropped, order kept", both,
+			[]proto.ACL{{Perms: 2, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 2, Scheme: "world", ID: "anyone"}},
+			[]proto.ACL{{Perms: 2, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "world", ID: "anyone"}}},
+		{"perms are not checked", both, world(-1), world(-1)},
+		{"no perms", both, world(0), world(0)},
+		{"world of somebody", both, of("world", "me"), nil},
+		{"auth is all that was proved", both, of("auth", "ignored"), append(digest("alice:hashA"), digest("bob:hashB")...)},
+		{"auth without proof", nobody(), of("auth", ""), nil},
+		{"digest", both, digest("a:b"), digest("a:b")},
+		{"digest without a colon", both, digest("a"), nil},
+		{"digest with two", both, digest("a:b:c"), nil},
+		{"digest without hash", both, digest("a:"), nil},
+		{"digest without user", both, digest(":b"), digest(":b")},
+		{"digest, empty end", both, digest("a:b:"), digest("a:b:")},
+		{"ip", both, ip("10.0.0.1"), ip("10.0.0.1")},
+		{"ip range", both, ip("10.0.0.1/0"), ip("10.0.0.1/0")},
+		{"ip range too long", both, ip("10.0.0.1/33"), nil},
+		{"ip range of words", both, ip("10.0.0.1/x"), nil},
+		{"ip of three", both, ip("10.0.1"), nil},
+		{"ip too large", both, ip("10.0.0.256"), nil},
+		{"super", both, of("super", ""), nil},
+		{"sasl", both, of("sasl", "x"), nil},
+		{"bogus", both, of("bogus", "x"), nil},
+		{"no scheme", both, of("", ""), nil},
+		{"one bad entry spoils all", both, append(world(1), of("bogus", "x")...), nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, ok := expandACL(test.list, test.by)
+			if diff := cmp.Diff(test.want, got); diff != "" || ok != (test.want != nil) {
+				t.Errorf("ok %v\n%s", ok, diff)
+			}
+		})
+	}
+}
+
+func TestWhoMayRead(t *testing.T) {
+	from := func(ip string) Caller { return Caller{IDs: []proto.ID{{Scheme: "ip", ID: ip}}} }
+	ip := func(id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: "ip", ID: id}} }
+	tests := []struct {
+		name string
+		acl  []proto.ACL
+		by   Caller
+		want bool
+	}{
+		{"world", world(proto.PermRead), nobody(), true},
+		{"other permissions", world(proto.PermAll &^ proto.PermRead), nobody(), false},
+		{"nobody may", world(0), asAlice(), false},
+		{"super may", world(0), Caller{Super: true}, true},
+		{"super by identity", world(0), Caller{IDs: []proto.ID{{Scheme: "super"}}}, true},
+		{"alice", aliceOnly, asAlice(), true},
+		{"not alice", aliceOnly, nobody(), false},
+		{"address", ip("127.0.0.1"), from("127.0.0.1"), true},
+		{"neighbour", ip("127.0.0.2"), from("127.0.0.1"), false},
+		{"first bits", ip("127.9.9.9/8"), from("127.0.0.1"), true},
+		{"other first bits", ip("126.9.9.9/8"), from("127.0.0.1"), false},
+		{"all addresses", ip("1.2.3.4/0"), from("127.0.0.1"), true},
+		{"no address", ip("1.2.3.4/0"), Caller{}, false},
+		{"IPv6 address", ip("1.2.3.4/0"), from("::1"), false},
+	}
+	for _, test := range tests {
+		if got := CanRead(test.acl, test.by); got != test.want {
+			t.Errorf("%s: got %v", test.name, got)
+		}
+	}
+}
+
+func TestGetACLMasksHashesWithoutAdmin(t *testing.T) {
+	full := []proto.ACL{
+		{Perms: proto.PermAll, Scheme: "digest", ID: "alice:hashA"},
+		{Perms: proto.PermRead, Scheme: "world", ID: "anyone"},
+	}
+	s := newStore(t)
+	must(t, s, asAlice(), createACL("/a", full), createACL("/none", world(proto.PermWrite)))
+	hidden := []proto.ACL{{Perms: proto.PermAll, Scheme: "digest", ID: "alice:x"}, full[1]}
+	for _, test := range []struct {
+		by   Caller
+		want []proto.ACL
+	}{{asAlice(), full}, {nobody(), hidden}} {
+		got, _, err := s.ACL("/a", test.by)
+		if diff := cmp.Diff(test.want, got); diff != "" || err != proto.OK {
+			t.Errorf("%s\n%s", err, diff)
+		}
+	}
+	if _, _, err := s.ACL("/none", nobody()); err != proto.NoAuth {
+		t.Error(err)
+	}
+	if _, _, acl, _ := s.Node("/a"); acl[0].ID != "alice:hashA" {
+		t.Error("masking changed the store")
+	}
+}
+
+func TestConfigIsForSuperToWrite(t *testing.T) {
+	s := newStore(t)
+	if r := do(t, s, nobody(), set("/zookeeper/config", "x", -1)); r.Err != proto.NoAuth {
+		t.Error(r.Err)
+	}
+	must(t, s, Caller{Super: true}, set("/zookeeper/config", "x", -1))
+}
+
+func TestDigestID(t *testing.T) {
+	// As printed by DigestAuthenticationProvider's main.
+	tests := map[string]string{
+		"super:super123": "super:UdxDQl4f9v5oITwcAsO9bmWgHSI=",
+		"a:b:c":          "a:cLzgnoJ6mP5qz3w+mwvPE2vDgu0=",
+		"":               ":2jmj7l5rSw0yVb/vlWAYkK/YBwk=",
+	}
+	for data, want := range tests {
+		if got := DigestID([]byte(data)); got != (proto.ID{Scheme: "digest", ID: want}) {
+			t.Errorf("%q: got %+v, want %s", data, got, want)
+		}
+	}
+}

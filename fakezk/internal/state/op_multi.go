@@ -1,0 +1,116 @@
+package state
+
+import (
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// prepareMulti walks through the operations, each seeing those before it. The
+// first that fails makes the whole multi fail.
+func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
+	if slices.ContainsFunc(m.Ops, notInMulti) {
+		t.Err = proto.MarshallingError
+		return t
+	}
+	d := draft{store: s, by: by, pending: map[string]record{}}
+	for i, op := range m.Ops {
+		switch err := d.multiStep(op); err {
+		case proto.OK:
+		case proto.MarshallingError:
+			t.Err = err
+			return t
+		default:
+			t.Err, t.OpErrs = err, failedAt(i, len(m.Ops), err)
+			return t
+		}
+	}
+	t.Changes = d.changes
+	return t
+}
+
+// notInMulti tells the operations that spoil a multi before any is looked at.
+func notInMulti(op proto.Request) bool {
+	switch op.(type) {
+	case *proto.Create, *proto.Delete, *proto.SetData, *proto.Check:
+		return false
+	}
+	return true
+}
+
+// multiStep is step within a multi. MarshallingError means that the server
+// stumbles over this operation, which spoils the multi unless one before failed.
+func (d *draft) multiStep(op proto.Request) proto.ErrCode {
+	q, ok := op.(*proto.Create)
+	if !ok {
+		return d.step(op)
+	}
+	c, ok := multiCreate(q)
+	if !ok {
+		return proto.MarshallingError
+	}
+	return d.step(c)
+}
+
+// failedAt lists the outcomes of n operations of which the one at index i failed.
+func failedAt(i, n int, err proto.ErrCode) []proto.ErrCode {
+	errs := make([]proto.ErrCode, n)
+	errs[i] = err
+	for j := i + 1; j < n; j++ {
+		errs[j] = proto.RuntimeInconsistency
+	}
+	return errs
+}
+
+// multiCreate goes by the flags alone, as Op.Create does on the Java server:
+// the container flag makes a container, the TTL flags make a TTL node, which only
+// the record of a createTTL can describe, and everything else is a create.
+func multiCreate(q *proto.Create) (*proto.Create, bool) {
+	c := *q
+	switch q.Flags {
+	case proto.FlagTTL, proto.FlagPersistentSequentialTTL:
+		return &c, q.Code == proto.OpCreateTTL
+	case proto.FlagContainer:
+		c.Code = proto.OpCreateContainer
+	default:
+		c.Code = proto.OpCreate
+	}
+	return &c, true
+}
+
+func (s *Store) applyMulti(t *Txn) Result {
+	var r Result
+	results := make([]proto.OpResult, 0, len(t.Changes))
+	for _, c := range t.Changes {
+		reply := c.apply(s, t, &r)
+		results = append(results, proto.OpResult{Op: resultOp(c, reply), Reply: reply})
+	}
+	r.Reply = proto.MultiReply{Results: results}
+	return r
+}
+
+// resultOp is the operation code under which a result is sent.
+func resultOp(c Change, reply proto.Reply) proto.OpCode {
+	switch c.(type) {
+	case CreateNode:
+		if _, withStat := reply.(proto.PathStatReply); withStat {
+			return proto.OpCreate2
+		}
+		return proto.OpCreate
+	case DeleteNode:
+		return proto.OpDelete
+	case SetData:
+		return proto.OpSetData
+	}
+	return proto.OpCheck
+}
+
+// multiFailure is the reply to a failed multi. Every result is an error, also
+// those of the operations before the one that failed: their error is OK.
+func multiFailure(errs []proto.ErrCode) proto.MultiReply {
+	results := make([]proto.OpResult, len(errs))
+	for i, err := range errs {
+		results[i] = proto.OpResult{Op: proto.OpError, Err: err}
+	}
+	return proto.MultiReply{Results: results}
+}

@@ -1,0 +1,140 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+func TestMultiAnswersEachOperation(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/p"))
+	r := do(t, s, nobody(), multi(
+		createAs(proto.OpCreate2, "/p/a", 0, 0),
+		createFlags("/p/n", proto.FlagPersistentSequential),
+		createFlags("/p/n", proto.FlagEphemeralSequential),
+		createFlags("/p/box", proto.FlagContainer),
+		createAs(proto.OpCreateTTL, "/p/ttl", proto.FlagTTL, 7),
+		createAs(proto.OpCreateTTL, "/p/plain", proto.FlagPersistent, 7),
+		&proto.Check{Path: "/p/a", Version: 0},
+		set("/p/a", "x", 0),
+		remove("/p/plain"),
+	))
+	zxid := s.LastZxid()
+	fresh := proto.Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, Ctime: 1000 * zxid, Mtime: 1000 * zxid}
+	changed := fresh
+	changed.Version, changed.DataLength = 1, 1
+	want := []proto.OpResult{
+		{Op: proto.OpCreate, Reply: proto.PathReply{Path: "/p/a"}},
+		{Op: proto.OpCreate, Reply: proto.PathReply{Path: "/p/n0000000001"}},
+		{Op: proto.OpCreate, Reply: proto.PathReply{Path: "/p/n0000000002"}},
+		{Op: proto.OpCreate2, Reply: proto.PathStatReply{Path: "/p/box", Stat: fresh}},
+		{Op: proto.OpCreate2, Reply: proto.PathStatReply{Path: "/p/ttl", Stat: fresh}},
+		{Op: proto.OpCreate, Reply: proto.PathReply{Path: "/p/plain"}},
+		{Op: proto.OpCheck},
+		{Op: proto.OpSetData, Reply: proto.StatReply{Stat: changed}},
+		{Op: proto.OpDelete},
+	}
+	if diff := cmp.Diff(proto.Reply(proto.MultiReply{Results: want}), r.Reply); diff != "" || r.Err != proto.OK {
+		t.Errorf("%s\n%s", r.Err, diff)
+	}
+	if st := stat(t, s, "/p"); st.Cversion != 7 || st.NumChildren != 5 || st.Pzxid != zxid {
+		t.Errorf("parent: %+v", st)
+	}
+}
+
+func TestMultiFailsAsAWhole(t *testing.T) {
+	const inconsistent = proto.RuntimeInconsistency
+	tests := []struct {
+		name string
+		ops  []proto.Request
+		want []proto.ErrCode
+	}{
+		{"first", []proto.Request{remove("/no"), create("/x")}, []proto.ErrCode{proto.NoNode, inconsistent}},
+		{"last", []proto.Request{create("/x"), create("/y"), set("/x", "", 3)}, []proto.ErrCode{0, 0, proto.BadVersion}},
+		{"create twice", []proto.Request{create("/x"), create("/x")}, []proto.ErrCode{0, proto.NodeExists}},
+		{"delete twice", []proto.Request{remove("/a/b"), remove("/a/b")}, []proto.ErrCode{0, proto.NoNode}},
+		{"parent of a new node", []proto.Request{create("/x"), create("/x/y"), remove("/x")}, []proto.ErrCode{0, 0, proto.NotEmpty}},
+		{"child of a deleted node", []proto.Request{remove("/a/b"), create("/a/b/c")}, []proto.ErrCode{0, proto.NoNode}},
+		{"child of a new ephemeral", []proto.Request{createFlags("/e", 1), create("/e/x")}, []proto.ErrCode{0, proto.NoChildrenForEphemerals}},
+		{"new ACL", []proto.Request{createACL("/x", world(0)), set("/x", "", -1)}, []proto.ErrCode{0, proto.NoAuth}},
+		{"version after a change", []proto.Request{set("/a", "", 0), &proto.Check{Path: "/a"}}, []proto.ErrCode{0, proto.BadVersion}},
+		{"version of a node made again", []proto.Request{set("/a/b", "", 0), remove("/a/b"), create("/a/b"), set("/a/b", "", 1)}, []proto.ErrCode{0, 0, 0, proto.BadVersion}},
+		{"ttl flag behind a failure", []proto.Request{remove("/no"), createFlags("/x", proto.FlagTTL)}, []proto.ErrCode{proto.NoNode, inconsistent}},
+		{"bad flag", []proto.Request{createFlags("/x", 9)}, []proto.ErrCode{proto.BadArguments}},
+		{"ttl out of range", []proto.Request{createAs(proto.OpCreateTTL, "/x", 5, 0)}, []proto.ErrCode{proto.BadArguments}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStore(t)
+			must(t, s, nobody(), create("/a"), create("/a/b"))
+			before := imageOf(s)
+			r := do(t, s, nobody(), multi(test.ops...))
+			if r.Err != proto.OK || r.Events != nil {
+				t.Errorf("header error %s, events %q", r.Err, events(r))
+			}
+			var got []proto.ErrCode
+			for _, res := range r.Reply.(proto.MultiReply).Results {
+				if res.Op != proto.OpError || res.Reply != nil {
+					t.Errorf("result %+v is not an error", res)
+				}
+				got = append(got, res.Err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+			before.Last++
+			wantSame(t, "after a failed multi", before, imageOf(s))
+		})
+	}
+}
+
+func TestMultiThatCannotBeUnderstood(t *testing.T) {
+	for _, op := range []proto.Request{
+		createFlags("/x", proto.FlagTTL),
+		createAs(proto.OpCreate2, "/x", proto.FlagPersistentSequentialTTL, 5),
+		&proto.SetACL{Path: "/a", ACL: worldAll, Version: -1},
+		&proto.Exists{Path: "/"},
+		&proto.GetData{Path: "/"},
+		multi(),
+	} {
+		s := newStore(t)
+		before := imageOf(s)
+		r := do(t, s, nobody(), multi(create("/y"), op))
+		if r.Err != proto.MarshallingError || r.Reply != nil {
+			t.Errorf("%s: %+v", describe(op), r)
+		}
+		before.Last++
+		wantSame(t, describe(op), before, imageOf(s))
+	}
+}
+
+func TestEmptyMultiSucceeds(t *testing.T) {
+	s := newStore(t)
+	r := do(t, s, nobody(), multi())
+	if diff := cmp.Diff(Result{Reply: proto.MultiReply{Results: []proto.OpResult{}}}, r); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMultiFiresInTheOrderOfItsOperations(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/a"))
+	r := do(t, s, nobody(), multi(
+		remove("/a"), create("/a"), set("/a", "x", 0), &proto.Check{Path: "/a", Version: 1}, create("/a/b")))
+	want := "Deleted /a, ChildrenChanged /, Created /a, ChildrenChanged /, DataChanged /a, Created /a/b, ChildrenChanged /a"
+	if got := events(r); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+func TestMultiOfADeadSession(t *testing.T) {
+	s := newStore(t)
+	r := do(t, s, Caller{Session: 0x99}, multi(create("/x"), create("/y")))
+	want := multiFailure([]proto.ErrCode{proto.SessionExpired, proto.RuntimeInconsistency})
+	if diff := cmp.Diff(proto.Reply(want), r.Reply); diff != "" {
+		t.Error(diff)
+	}
+}

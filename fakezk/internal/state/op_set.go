@@ -1,0 +1,32 @@
+package state
+
+import "github.com/zksim/zksim/fakezk/internal/proto"
+
+func (d *draft) setData(q *proto.SetData) proto.ErrCode {
+	if !validPath(q.Path) {
+		return proto.BadArguments
+	}
+	rec, ok := d.find(q.Path)
+	if !ok {
+		return proto.NoNode
+	}
+	if !allowed(rec.acl, proto.PermWrite, d.by) {
+		return proto.NoAuth
+	}
+	if !versionMatches(q.Version, rec.version) {
+		return proto.BadVersion
+	}
+	rec.version++
+	d.note(q.Path, rec)
+	d.changes = append(d.changes, SetData{Path: q.Path, Data: q.Data, Version: rec.version})
+	return proto.OK
+}
+
+// apply counts a new version and fires also if the data is the same as before.
+func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
+	n := s.mustFind(t, c.Path)
+	n.data, n.version = c.Data, c.Version
+	n.mzxid, n.mtime = t.Zxid, t.Time
+	r.fire(proto.EventDataChanged, c.Path, n.acl)
+	return proto.StatReply{Stat: n.stat()}
+}

@@ -1,0 +1,142 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// Small alphabets, so that operations meet each other.
+var (
+	somePath = rapid.SampledFrom([]string{
+		"/", "/a", "/b", "/a/x", "/a/y", "/a/x/z", "/b/x", "/zookeeper", "/a/", "rel", "", "/a/n", "/\xff"})
+	someVersion = rapid.SampledFrom([]int32{-1, -1, -1, 0, 1, 2, -2})
+	someACL     = rapid.SampledFrom([][]proto.ACL{
+		worldAll, worldAll, worldAll, world(proto.PermRead), aliceOnly, nil,
+		{{Perms: proto.PermAll, Scheme: "auth"}}, {{Perms: 1, Scheme: "bogus"}}})
+	someCaller = rapid.SampledFrom([]Caller{
+		nobody(), asAlice(), {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99}, {Super: true}})
+	someCreateCode = rapid.SampledFrom([]proto.OpCode{
+		proto.OpCreate, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL})
+)
+
+func someOp(t *rapid.T) proto.Request {
+	path, version := somePath.Draw(t, "path"), someVersion.Draw(t, "version")
+	switch rapid.IntRange(0, 6).Draw(t, "op") {
+	case 0:
+		return remove(path)
+	case 1:
+		return set(path, rapid.StringN(0, 3, 3).Draw(t, "data"), version)
+	case 2:
+		return &proto.Check{Path: path, Version: version}
+	default:
+		return &proto.Create{
+			Code: someCreateCode.Draw(t, "code"), Path: path, ACL: someACL.Draw(t, "acl"),
+			Flags: rapid.Int32Range(0, 7).Draw(t, "flags"), TTL: rapid.Int64Range(-1, 5).Draw(t, "ttl"),
+		}
+	}
+}
+
+func someWrite(t *rapid.T) proto.Request {
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		return &proto.SetACL{
+			Path: somePath.Draw(t, "path"), ACL: someACL.Draw(t, "acl"),
+			Version: someVersion.Draw(t, "version"),
+		}
+	case 1:
+		return multi(rapid.SliceOfN(rapid.Custom(someOp), 0, 4).Draw(t, "ops")...)
+	}
+	return someOp(t)
+}
+
+func someTxn(t *rapid.T, s *Store, now int64) Txn {
+	id := rapid.SampledFrom([]int64{s1, s2, 0x99}).Draw(t, "session")
+	switch rapid.IntRange(0, 19).Draw(t, "txn") {
+	case 0:
+		return s.PrepareCloseSession(id, now)
+	case 1:
+		return s.PrepareCreateSession(id, [16]byte{byte(id)}, 4000, now)
+	case 2:
+		return s.PrepareMalformed(proto.OpCreate, id, now)
+	}
+	return s.Prepare(someWrite(t), someCaller.Draw(t, "by"), now)
+}
+
+// TestReplicasAgree applies the same Txns to a leader, to a follower, and to a clone made
+// half-way.
+func TestReplicasAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		leader, follower := New(), New()
+		var late *Store
+		n := rapid.IntRange(1, 60).Draw(t, "n")
+		for i := range n {
+			if i == n/2 {
+				late = leader.Clone()
+			}
+			before := imageOf(leader)
+			txn := someTxn(t, leader, int64(i)*10)
+			wantSame(t, "Prepare changed the store", before, imageOf(leader))
+			result := leader.Apply(txn)
+			checkStep(t, before, leader, txn, result)
+			if diff := cmp.Diff(result, follower.Apply(txn)); diff != "" {
+				t.Fatalf("results differ:\n%s", diff)
+			}
+			if late != nil {
+				late.Apply(txn)
+			}
+		}
+		wantSame(t, "follower", imageOf(leader), imageOf(follower))
+		wantSame(t, "clone", imageOf(leader), imageOf(late))
+	})
+}
+
+// checkStep states what holds for each write.
+func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
+	t.Helper()
+	after := imageOf(s)
+	if txn.Zxid != before.Last+1 || after.Last != txn.Zxid {
+		t.Fatalf("zxid %d, then Txn %d, then %d", before.Last, txn.Zxid, after.Last)
+	}
+	if txn.Err != proto.OK {
+		before.Last++
+		wantSame(t, "refused but changed", before, after)
+		if len(txn.Changes) != 0 || len(r.Events) != 0 {
+			t.Fatalf("refused: %+v fires %v", txn, r.Events)
+		}
+	}
+	checkTree(t, s)
+}
+
+// checkTree states what holds for each store.
+func checkTree(t *rapid.T, s *Store) {
+	t.Helper()
+	owned := 0
+	for path, n := range s.nodes {
+		if path != "/" && s.nodes[parentOf(path)] != n.parent {
+			t.Fatalf("%s hangs on another node", path)
+		}
+		children := int32(0)
+		for c := n.first; c != nil; c = c.next {
+			children++
+		}
+		if children != n.numChildren || n.owner != 0 && children > 0 {
+			t.Fatalf("%s says %d children, has %d, owner %#x", path, n.numChildren, children, n.owner)
+		}
+		if n.owner != 0 {
+			owned++
+			if _, ok := s.sessions[n.owner].ephemerals[path]; !ok {
+				t.Fatalf("%s is not in the list of its owner", path)
+			}
+		}
+	}
+	for _, ses := range s.sessions {
+		owned -= len(ses.ephemerals)
+	}
+	if owned != 0 {
+		t.Fatalf("%d more ephemeral nodes than listed", owned)
+	}
+}

@@ -1,0 +1,139 @@
+package state
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+func TestFreshServer(t *testing.T) {
+	s := New()
+	type line struct {
+		Path string
+		Stat proto.Stat
+		ACL  []proto.ACL
+	}
+	want := []line{
+		{"/", proto.Stat{Cversion: -1, NumChildren: 1}, worldAll},
+		{"/zookeeper", proto.Stat{Cversion: -2, NumChildren: 2}, worldAll},
+		{"/zookeeper/config", proto.Stat{Aversion: -1}, world(proto.PermRead)},
+		{"/zookeeper/quota", proto.Stat{}, worldAll},
+	}
+	var got []line
+	s.Walk(func(path string, data []byte, stat proto.Stat, acl []proto.ACL) {
+		if data == nil || len(data) > 0 {
+			t.Errorf("%s has data %#v", path, data)
+		}
+		got = append(got, line{path, stat, acl})
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if s.LastZxid() != 0 || s.NodeCount() != 4 || len(s.Sessions()) != 0 {
+		t.Errorf("zxid %d, %d nodes, sessions %v", s.LastZxid(), s.NodeCount(), s.Sessions())
+	}
+}
+
+func TestStatArithmetic(t *testing.T) {
+	s := newStore(t) // zxid 2
+	must(t, s, nobody(), create("/p"))
+	steps := []struct {
+		req  proto.Request
+		want proto.Stat // of /p
+	}{
+		{create("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 4, Ctime: 3000, Mtime: 3000, Cversion: 1, NumChildren: 1}},
+		{set("/p/a", "x", 0), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 4, Ctime: 3000, Mtime: 3000, Cversion: 1, NumChildren: 1}},
+		{remove("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 6, Ctime: 3000, Mtime: 3000, Cversion: 2}},
+		{create("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 7, Ctime: 3000, Mtime: 3000, Cversion: 3, NumChildren: 1}},
+		{remove("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 8, Ctime: 3000, Mtime: 3000, Cversion: 4}},
+		{set("/p", "xyz", 0), proto.Stat{Czxid: 3, Mzxid: 9, Pzxid: 8, Ctime: 3000, Mtime: 9000, Version: 1, Cversion: 4, DataLength: 3}},
+	}
+	for _, step := range steps {
+		must(t, s, nobody(), step.req)
+		if diff := cmp.Diff(step.want, stat(t, s, "/p")); diff != "" {
+			t.Errorf("after %s:\n%s", describe(step.req), diff)
+		}
+	}
+}
+
+func TestReadsDoNotValidatePaths(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/a"), createACL("/dark", world(proto.PermWrite)))
+	tests := []struct {
+		path                    string
+		exists, data, kids, acl proto.ErrCode
+	}{
+		{"/a", 0, 0, 0, 0},
+		{"", 0, 0, 0, 0},
+		{"/dark", 0, proto.NoAuth, proto.NoAuth, proto.NoAuth},
+		{"/a/", proto.NoNode, proto.NoNode, proto.NoNode, proto.NoNode},
+		{"rel", proto.NoNode, proto.NoNode, proto.NoNode, proto.NoNode},
+		{"//", proto.NoNode, proto.NoNode, proto.NoNode, proto.NoNode},
+		{"/\x00", proto.BadArguments, proto.NoNode, proto.NoNode, proto.NoNode},
+	}
+	for _, test := range tests {
+		_, exists := s.Exists(test.path)
+		_, _, data := s.GetData(test.path, nobody())
+		_, _, kids := s.Children(test.path, nobody())
+		_, _, acl := s.ACL(test.path, nobody())
+		got := []proto.ErrCode{exists, data, kids, acl}
+		if want := []proto.ErrCode{test.exists, test.data, test.kids, test.acl}; !slices.Equal(got, want) {
+			t.Errorf("%q: got %v, want %v", test.path, got, want)
+		}
+	}
+}
+
+func TestCloneIsIndependent(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/p"), create("/p/b"), createFlags("/p/a", 1), set("/p", "x", -1),
+		createAs(proto.OpCreateTTL, "/p/ttl", 5, 9))
+	c := s.Clone()
+	before := imageOf(s)
+	wantSame(t, "clone", before, imageOf(c))
+	must(t, c, nobody(), remove("/p/a"), create("/p/c"), set("/p", "y", -1))
+	c.Apply(c.PrepareCloseSession(s2, 1))
+	wantSame(t, "original after changing the clone", before, imageOf(s))
+	must(t, s, nobody(), remove("/p/b"), remove("/p/a"))
+}
+
+func TestPathRules(t *testing.T) {
+	good := []string{"/", "/a", "/a/b", "/...", "/..a", "/a..b", "/.a", "/ ", "/a\\b", "/\u00a0", "/漢", "/\uf900", "/\uffef"}
+	bad := []string{"", "a", "/a/", "//", "//a", "/a//b", "/.", "/..", "/a/./b", "/a/..", "/\x00", "/\x01", "/\x1f",
+		"/\x7f", "/\u009f", "/\ue000", "/\uf8ff", "/\ufff0", "/\ufffd", "/\uffff", "/\U0001F600", "/\xff", "/\xed\xa0\x80"}
+	for _, path := range good {
+		if !validPath(path) {
+			t.Errorf("%q is refused", path)
+		}
+	}
+	for _, path := range bad {
+		if validPath(path) {
+			t.Errorf("%q is accepted", path)
+		}
+	}
+}
+
+func TestMalformedWriteConsumesAZxid(t *testing.T) {
+	s := newStore(t)
+	before := imageOf(s)
+	r := s.Apply(s.PrepareMalformed(proto.OpMulti, s1, 5))
+	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
+		t.Error(diff)
+	}
+	before.Last++
+	wantSame(t, "after a malformed write", before, imageOf(s))
+}
+
+func TestApplyPanicsOnAGap(t *testing.T) {
+	s := newStore(t)
+	txn := s.Prepare(create("/a"), nobody(), 1)
+	s.Apply(txn)
+	defer func() {
+		if recover() == nil {
+			t.Error("applied the same Txn twice")
+		}
+	}()
+	s.Apply(txn)
+}

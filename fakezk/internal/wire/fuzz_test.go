@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// FuzzDecode feeds every decoder with the same bytes. None may panic, and a
+// request that can be decoded must mean the same after another round trip.
+func FuzzDecode(f *testing.F) {
+	acl := []proto.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
+	for _, req := range []proto.Request{
+		&proto.Create{Code: proto.OpCreateTTL, Path: "/a", Data: []byte("x"), ACL: acl, Flags: 5, TTL: 1},
+		&proto.SetWatches{RelativeZxid: 1, DataWatches: []string{"/a"}, ChildWatches: []string{"/b", "/c"}},
+		&proto.Multi{Ops: []proto.Request{
+			&proto.Create{Code: proto.OpCreate, Path: "/a", ACL: acl},
+			&proto.SetData{Path: "/a", Version: -1},
+			&proto.Delete{Path: "/a", Version: -1},
+		}},
+	} {
+		f.Add(int32(req.Op()), AppendRequest(nil, 1, req)[12:])
+	}
+	f.Add(int32(proto.OpMulti), AppendReply(nil, proto.ReplyHeader{}, proto.MultiReply{Results: []proto.OpResult{
+		{Op: proto.OpCreate2, Reply: proto.PathStatReply{Path: "/a"}}, {Op: proto.OpError, Err: -2},
+	}})[20:])
+	f.Add(int32(0), AppendConnectRequest(nil, proto.ConnectRequest{HasReadOnly: true})[4:])
+	f.Add(int32(proto.OpGetChildren2), []byte("\x7f\xff\xff\xff"))
+
+	f.Fuzz(func(t *testing.T, opcode int32, frame []byte) {
+		decodeFrames(frame)
+		for _, op := range implementedOps() {
+			checkRequest(t, op, frame)
+		}
+		for op := range replyDecoders {
+			checkReply(t, op, frame)
+		}
+		checkRequest(t, proto.OpCode(opcode), frame)
+	})
+}
+
+// decodeFrames is there for the panics it might cause.
+func decodeFrames(frame []byte) {
+	if c, err := DecodeConnectRequest(frame); err == nil {
+		AppendConnectRequest(nil, c)
+	}
+	if c, err := DecodeConnectResponse(frame); err == nil {
+		AppendConnectResponse(nil, c)
+	}
+	if _, body, err := DecodeReplyHeader(frame); err == nil {
+		if ev, err := DecodeEvent(body); err == nil {
+			AppendEvent(nil, ev)
+		}
+	}
+}
+
+func checkRequest(t *testing.T, op proto.OpCode, body []byte) {
+	req, err := DecodeRequest(op, body)
+	if err != nil {
+		return
+	}
+	_, again, err := DecodeHeader(AppendRequest(nil, 0, req)[4:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := DecodeRequest(op, again)
+	if diff := cmp.Diff(req, second); diff != "" || err != nil {
+		t.Fatalf("%s: %v\n%s", op, err, diff)
+	}
+}
+
+func checkReply(t *testing.T, op proto.OpCode, body []byte) {
+	reply, err := DecodeReply(op, body)
+	if err != nil {
+		return
+	}
+	_, again, err := DecodeReplyHeader(AppendReply(nil, proto.ReplyHeader{}, reply)[4:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := DecodeReply(op, again); err != nil {
+		t.Fatalf("%s: %v", op, err)
+	}
+}

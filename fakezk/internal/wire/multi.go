@@ -1,0 +1,111 @@
+package wire
+
+import "github.com/zksim/zksim/fakezk/internal/proto"
+
+// A multi is a list of records, each behind a MultiHeader {type, done, err}; a
+// header with done set ends it.
+
+// inMulti says what a multi may hold. Reads and setACL may not be in it.
+func inMulti(op proto.OpCode) bool {
+	switch op {
+	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
+		proto.OpDelete, proto.OpSetData, proto.OpCheck:
+		return true
+	}
+	return false
+}
+
+type multiHeader struct {
+	op   proto.OpCode
+	done bool
+	err  proto.ErrCode
+}
+
+var multiEnd = multiHeader{op: -1, done: true, err: -1}
+
+func (r *reader) multiHeader() multiHeader {
+	var h multiHeader
+	h.op = proto.OpCode(r.int32("multi.type"))
+	h.done = r.bool("multi.done")
+	h.err = proto.ErrCode(r.int32("multi.err"))
+	return h
+}
+
+func appendMultiHeader(dst []byte, h multiHeader) []byte {
+	dst = appendInt32(dst, int32(h.op))
+	dst = appendBool(dst, h.done)
+	return appendInt32(dst, int32(h.err))
+}
+
+func decodeMulti(r *reader) proto.Request {
+	m := &proto.Multi{}
+	for h := r.multiHeader(); r.err == nil && !h.done; h = r.multiHeader() {
+		if !inMulti(h.op) {
+			r.fail("multi.type", "%s is not allowed in a multi", h.op)
+			break
+		}
+		m.Ops = append(m.Ops, decodeRequest(r, h.op))
+	}
+	return m
+}
+
+func appendMulti(dst []byte, m *proto.Multi) []byte {
+	for _, req := range m.Ops {
+		dst = appendMultiHeader(dst, multiHeader{op: req.Op(), err: -1})
+		dst = appendRequestBody(dst, req)
+	}
+	return appendMultiHeader(dst, multiEnd)
+}
+
+// appendMultiReply writes the results. Every result of a failed multi is an
+// error, also those of the operations that would have succeeded (with err 0).
+func appendMultiReply(dst []byte, m proto.MultiReply) []byte {
+	for _, res := range m.Results {
+		dst = appendOpResult(dst, res)
+	}
+	return appendMultiHeader(dst, multiEnd)
+}
+
+// appendOpResult goes by the shape of the reply, not by the operation: the Java
+// server answers a create2 in a multi as a create, and a createContainer or
+// createTTL as a create2.
+func appendOpResult(dst []byte, res proto.OpResult) []byte {
+	if res.Op == proto.OpError || res.Err != proto.OK {
+		dst = appendMultiHeader(dst, multiHeader{op: proto.OpError, err: res.Err})
+		return appendInt32(dst, int32(res.Err))
+	}
+	op := res.Op
+	switch res.Reply.(type) {
+	case proto.PathReply:
+		op = proto.OpCreate
+	case proto.PathStatReply:
+		op = proto.OpCreate2
+	}
+	return appendReplyBody(appendMultiHeader(dst, multiHeader{op: op}), res.Reply)
+}
+
+func decodeMultiReply(r *reader) proto.Reply {
+	m := proto.MultiReply{}
+	for h := r.multiHeader(); r.err == nil && !h.done; h = r.multiHeader() {
+		m.Results = append(m.Results, r.opResult(h))
+	}
+	return m
+}
+
+func (r *reader) opResult(h multiHeader) proto.OpResult {
+	res := proto.OpResult{Op: h.op}
+	switch h.op {
+	case proto.OpError:
+		res.Err = proto.ErrCode(r.int32("multi.result.err"))
+	case proto.OpCreate:
+		res.Reply = decodePathReply(r)
+	case proto.OpCreate2:
+		res.Reply = decodePathStatReply(r)
+	case proto.OpSetData:
+		res.Reply = decodeStatReply(r)
+	case proto.OpDelete, proto.OpCheck:
+	default:
+		r.fail("multi.result.type", "%s", h.op)
+	}
+	return res
+}

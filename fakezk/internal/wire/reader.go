@@ -1,0 +1,158 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// A reader takes jute fields off the front of a record. The first field that
+// does not fit is kept as err; every later read returns a zero value, so a
+// decoder reads all its fields and looks at err once.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+// fail keeps the first error.
+func (r *reader) fail(field, format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s: %s", ErrMalformed, field, fmt.Sprintf(format, args...))
+	}
+	r.rest = nil
+}
+
+// take returns the next n bytes, still part of the frame, or nil after a failure.
+func (r *reader) take(field string, n int) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if n > len(r.rest) {
+		r.fail(field, "needs %d bytes, %d are left", n, len(r.rest))
+		return nil
+	}
+	taken := r.rest[:n]
+	r.rest = r.rest[n:]
+	return taken
+}
+
+func (r *reader) bool(field string) bool {
+	b := r.take(field, 1)
+	return b != nil && b[0] != 0
+}
+
+func (r *reader) int32(field string) int32 {
+	b := r.take(field, 4)
+	if b == nil {
+		return 0
+	}
+	return int32(binary.BigEndian.Uint32(b))
+}
+
+func (r *reader) int64(field string) int64 {
+	b := r.take(field, 8)
+	if b == nil {
+		return 0
+	}
+	return int64(binary.BigEndian.Uint64(b))
+}
+
+// span reads a length and that many bytes. Null is told apart from empty.
+func (r *reader) span(field string) (b []byte, null bool) {
+	n := r.int32(field)
+	switch {
+	case r.err != nil:
+		return nil, true
+	case n == -1:
+		return nil, true
+	case n < -1:
+		r.fail(field, "length %d", n)
+		return nil, true
+	}
+	return r.take(field, int(n)), false
+}
+
+// string reads a string; a null one is "".
+func (r *reader) string(field string) string {
+	b, _ := r.span(field)
+	return string(b)
+}
+
+// nonNull reads a string of which the Java server dies with a
+// NullPointerException, reported as MarshallingError, if it is null.
+func (r *reader) nonNull(field string) string {
+	b, null := r.span(field)
+	if null {
+		r.fail(field, "null")
+	}
+	return string(b)
+}
+
+// buffer reads a byte slice of its own; a null one is nil.
+func (r *reader) buffer(field string) []byte {
+	b, null := r.span(field)
+	if null || r.err != nil {
+		return nil
+	}
+	return append([]byte{}, b...)
+}
+
+// count reads the length of a vector whose entries take at least minSize bytes
+// each, and refuses one that cannot fit in what is left.
+func (r *reader) count(field string, minSize int) (n int, null bool) {
+	c := r.int32(field)
+	switch {
+	case r.err != nil || c == -1:
+		return 0, true
+	case c < -1:
+		return 0, false
+	case int(c) > len(r.rest)/minSize:
+		r.fail(field, "%d entries cannot fit in %d bytes", c, len(r.rest))
+		return 0, true
+	}
+	return int(c), false
+}
+
+func (r *reader) strings(field string) []string {
+	n, null := r.count(field, 4)
+	if null {
+		return nil
+	}
+	list := make([]string, 0, n)
+	for range n {
+		list = append(list, r.string(field))
+	}
+	return list
+}
+
+func (r *reader) acls(field string) []proto.ACL {
+	n, null := r.count(field, 12)
+	if null {
+		return nil
+	}
+	list := make([]proto.ACL, 0, n)
+	for range n {
+		perms := r.int32(field + ".perms")
+		scheme := r.string(field + ".scheme")
+		id := r.string(field + ".id")
+		list = append(list, proto.ACL{Perms: perms, Scheme: scheme, ID: id})
+	}
+	return list
+}
+
+func (r *reader) stat() proto.Stat {
+	var s proto.Stat
+	s.Czxid = r.int64("stat.czxid")
+	s.Mzxid = r.int64("stat.mzxid")
+	s.Ctime = r.int64("stat.ctime")
+	s.Mtime = r.int64("stat.mtime")
+	s.Version = r.int32("stat.version")
+	s.Cversion = r.int32("stat.cversion")
+	s.Aversion = r.int32("stat.aversion")
+	s.EphemeralOwner = r.int64("stat.ephemeralOwner")
+	s.DataLength = r.int32("stat.dataLength")
+	s.NumChildren = r.int32("stat.numChildren")
+	s.Pzxid = r.int64("stat.pzxid")
+	return s
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// A replyDecoder reads the body of the successful reply to one kind of request.
+type replyDecoder func(r *reader) proto.Reply
+
+var replyDecoders = map[proto.OpCode]replyDecoder{
+	proto.OpCreate:          decodePathReply,
+	proto.OpCreate2:         decodePathStatReply,
+	proto.OpCreateContainer: decodePathStatReply,
+	proto.OpCreateTTL:       decodePathStatReply,
+	proto.OpDelete:          decodeNoReply,
+	proto.OpExists:          decodeStatReply,
+	proto.OpGetData:         decodeDataReply,
+	proto.OpGetChildren:     decodeChildrenReply,
+	proto.OpGetChildren2:    decodeChildrenStatReply,
+	proto.OpSetData:         decodeStatReply,
+	proto.OpGetACL:          decodeACLReply,
+	proto.OpSetACL:          decodeStatReply,
+	proto.OpSync:            decodePathReply,
+	proto.OpCheck:           decodeNoReply,
+	proto.OpMulti:           decodeMultiReply,
+	proto.OpAuth:            decodeNoReply,
+	proto.OpSetWatches:      decodeNoReply,
+	proto.OpReconfig:        decodeDataReply,
+	proto.OpPing:            decodeNoReply,
+	proto.OpCloseSession:    decodeNoReply,
+}
+
+// DecodeReply decodes the body of a reply whose header has err 0; op is that of
+// the request. The reply is nil where there is no body. The error wraps
+// [ErrUnknownOp] or [ErrMalformed].
+func DecodeReply(op proto.OpCode, body []byte) (proto.Reply, error) {
+	decode, ok := replyDecoders[op]
+	if !ok {
+		return nil, fmt.Errorf("%w %d", ErrUnknownOp, int32(op))
+	}
+	r := reader{rest: body}
+	reply := decode(&r)
+	if r.err != nil {
+		return nil, fmt.Errorf("reply to %s: %w", op, r.err)
+	}
+	return reply, nil
+}
+
+func decodeNoReply(*reader) proto.Reply { return nil }
+
+func decodePathReply(r *reader) proto.Reply {
+	return proto.PathReply{Path: r.string("path")}
+}
+
+func decodePathStatReply(r *reader) proto.Reply {
+	path := r.string("path")
+	return proto.PathStatReply{Path: path, Stat: r.stat()}
+}
+
+func decodeStatReply(r *reader) proto.Reply {
+	return proto.StatReply{Stat: r.stat()}
+}
+
+func decodeDataReply(r *reader) proto.Reply {
+	data := r.buffer("data")
+	return proto.DataReply{Data: data, Stat: r.stat()}
+}
+
+func decodeChildrenReply(r *reader) proto.Reply {
+	return proto.ChildrenReply{Names: r.strings("children")}
+}
+
+func decodeChildrenStatReply(r *reader) proto.Reply {
+	names := r.strings("children")
+	return proto.ChildrenStatReply{Names: names, Stat: r.stat()}
+}
+
+func decodeACLReply(r *reader) proto.Reply {
+	acl := r.acls("acl")
+	return proto.ACLReply{ACL: acl, Stat: r.stat()}
+}

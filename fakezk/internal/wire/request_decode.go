@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// DecodeRequest decodes the body that followed a header with operation op. The
+// error wraps [ErrUnknownOp] or [ErrMalformed].
+func DecodeRequest(op proto.OpCode, body []byte) (proto.Request, error) {
+	r := reader{rest: body}
+	req := decodeRequest(&r, op)
+	switch {
+	case r.err != nil:
+		return nil, fmt.Errorf("%s: %w", op, r.err)
+	case req == nil:
+		return nil, fmt.Errorf("%w %d", ErrUnknownOp, int32(op))
+	}
+	return req, nil
+}
+
+// decodeRequest knows the operations that the server implements; nil is none of
+// them. It is a switch and no table of functions, so that the reader stays on
+// the stack.
+func decodeRequest(r *reader, op proto.OpCode) proto.Request {
+	switch op {
+	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer:
+		return decodeCreate(r, op)
+	case proto.OpCreateTTL:
+		return decodeCreateTTL(r, op)
+	case proto.OpDelete:
+		return decodeDelete(r)
+	case proto.OpExists:
+		return decodeExists(r)
+	case proto.OpGetData:
+		return decodeGetData(r)
+	case proto.OpGetChildren, proto.OpGetChildren2:
+		return decodeGetChildren(r, op)
+	case proto.OpSetData:
+		return decodeSetData(r)
+	case proto.OpGetACL:
+		return decodeGetACL(r)
+	case proto.OpSetACL:
+		return decodeSetACL(r)
+	case proto.OpSync:
+		return decodeSync(r)
+	case proto.OpCheck:
+		return decodeCheck(r)
+	case proto.OpMulti:
+		return decodeMulti(r)
+	case proto.OpAuth:
+		return decodeAuth(r)
+	case proto.OpSetWatches:
+		return decodeSetWatches(r)
+	case proto.OpReconfig:
+		return decodeReconfig(r)
+	case proto.OpPing, proto.OpCloseSession: // their body is ignored, as by the Java server
+		return &proto.Simple{Code: op}
+	}
+	return nil
+}
+
+func decodeCreate(r *reader, op proto.OpCode) proto.Request {
+	c := &proto.Create{Code: op}
+	c.Path = r.nonNull("path")
+	c.Data = r.buffer("data")
+	c.ACL = r.acls("acl")
+	c.Flags = r.int32("flags")
+	return c
+}
+
+func decodeCreateTTL(r *reader, op proto.OpCode) proto.Request {
+	c := decodeCreate(r, op).(*proto.Create)
+	c.TTL = r.int64("ttl")
+	return c
+}
+
+func decodeDelete(r *reader) proto.Request {
+	d := &proto.Delete{}
+	d.Path = r.nonNull("path")
+	d.Version = r.int32("version")
+	return d
+}
+
+func decodeExists(r *reader) proto.Request {
+	e := &proto.Exists{}
+	e.Path = r.nonNull("path")
+	e.Watch = r.bool("watch")
+	return e
+}
+
+func decodeGetData(r *reader) proto.Request {
+	g := &proto.GetData{}
+	g.Path = r.nonNull("path")
+	g.Watch = r.bool("watch")
+	return g
+}
+
+func decodeGetChildren(r *reader, op proto.OpCode) proto.Request {
+	g := &proto.GetChildren{Code: op}
+	g.Path = r.nonNull("path")
+	g.Watch = r.bool("watch")
+	return g
+}
+
+func decodeSetData(r *reader) proto.Request {
+	s := &proto.SetData{}
+	s.Path = r.string("path")
+	s.Data = r.buffer("data")
+	s.Version = r.int32("version")
+	return s
+}
+
+func decodeGetACL(r *reader) proto.Request {
+	return &proto.GetACL{Path: r.nonNull("path")}
+}
+
+func decodeSetACL(r *reader) proto.Request {
+	s := &proto.SetACL{}
+	s.Path = r.string("path")
+	s.ACL = r.acls("acl")
+	s.Version = r.int32("version")
+	return s
+}
+
+func decodeSync(r *reader) proto.Request {
+	return &proto.Sync{Path: r.string("path")}
+}
+
+func decodeCheck(r *reader) proto.Request {
+	c := &proto.Check{}
+	c.Path = r.string("path")
+	c.Version = r.int32("version")
+	return c
+}
+
+func decodeAuth(r *reader) proto.Request {
+	a := &proto.Auth{}
+	a.Type = r.int32("type")
+	a.Scheme = r.string("scheme")
+	a.Data = r.buffer("auth")
+	return a
+}
+
+func decodeSetWatches(r *reader) proto.Request {
+	s := &proto.SetWatches{}
+	s.RelativeZxid = r.int64("relativeZxid")
+	s.DataWatches = r.strings("dataWatches")
+	s.ExistWatches = r.strings("existWatches")
+	s.ChildWatches = r.strings("childWatches")
+	return s
+}
+
+func decodeReconfig(r *reader) proto.Request {
+	c := &proto.Reconfig{}
+	c.Joining = r.string("joiningServers")
+	c.Leaving = r.string("leavingServers")
+	c.NewMembers = r.string("newMembers")
+	c.CurConfigID = r.int64("curConfigId")
+	return c
+}
