@@ -1,0 +1,101 @@
+package model
+
+// Outcome says how much is known of an operation on an object.
+type Outcome int
+
+const (
+	// Happened: the operation took effect.
+	Happened Outcome = iota
+	// Maybe: the operation took effect or did nothing; nobody knows.
+	Maybe
+	// NoEffect: the operation was answered, and the answer was that there was
+	// nothing to do (a release by somebody who did not hold).
+	NoEffect
+)
+
+// Owner is who holds a lock: one client in one session. Both matter: a session
+// ends with everything it holds, and one session may be shared by clients.
+type Owner struct {
+	Client  string
+	Session int64
+}
+
+// Lock is the state of a mutual exclusion lock with fencing tokens. The zero
+// value is a free lock that was never granted.
+type Lock struct {
+	Holder Owner // zero: free
+	Token  int64 // the last token granted; a later one must be greater
+}
+
+// LockKind is what happens to a [Lock].
+type LockKind int
+
+// What can happen to a lock. Expire is not a client's doing: the server ends the
+// session, or takes the holder's znode away.
+const (
+	Acquire LockKind = iota
+	Release
+	Expire
+)
+
+// LockOp is one operation on a [Lock]. Token is that of an Acquire, or 0 if the
+// lock has none; Expire looks at Session only, and at Client if it is set.
+type LockOp struct {
+	Kind    LockKind
+	By      Owner
+	Token   int64
+	Outcome Outcome
+}
+
+// Step returns the states the lock may be in after the operation; none means it
+// cannot have happened in this state.
+func (l Lock) Step(op LockOp) []Lock {
+	switch op.Kind {
+	case Acquire:
+		return l.acquire(op)
+	case Release:
+		return l.release(op)
+	default:
+		return l.expire(op)
+	}
+}
+
+func (l Lock) acquire(op LockOp) []Lock {
+	granted := Lock{Holder: op.By, Token: l.Token}
+	fits := l.Holder == Owner{}
+	if op.Token != 0 {
+		granted.Token = op.Token
+		fits = fits && op.Token > l.Token
+	}
+	switch {
+	case op.Outcome == Maybe && fits:
+		return []Lock{l, granted}
+	case op.Outcome != Happened:
+		return []Lock{l}
+	case fits:
+		return []Lock{granted}
+	}
+	return nil
+}
+
+func (l Lock) release(op LockOp) []Lock {
+	held := l.Holder == op.By
+	free := Lock{Token: l.Token}
+	switch {
+	case op.Outcome == Maybe && held:
+		return []Lock{l, free}
+	case op.Outcome == Maybe, op.Outcome == NoEffect && !held:
+		return []Lock{l}
+	case op.Outcome == Happened && held:
+		return []Lock{free}
+	}
+	return nil
+}
+
+// expire is always possible; it frees the lock if the session held it.
+func (l Lock) expire(op LockOp) []Lock {
+	if l.Holder.Session == op.By.Session && (op.By.Client == "" || op.By.Client == l.Holder.Client) {
+		return []Lock{{Token: l.Token}}
+	}
+	return []Lock{l}
+}
