@@ -1,0 +1,209 @@
+package fakezk
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/model"
+)
+
+// observer is a genuine client whose every reply header and watch event is
+// written down. It lives in a bubble.
+type observer struct {
+	server *Server
+	conn   *zk.Conn
+	away   atomic.Bool // dials fail
+
+	mu       sync.Mutex
+	zxid     int64 // of the last reply with a positive one, as the client keeps it
+	last     proto.ReplyHeader
+	events   []model.Event           // since the last takeEvents, without zxids
+	watching map[model.EventType]set // what the client would send in SetWatches
+}
+
+type set map[string]bool
+
+// The three lists of SetWatches, named by the event that is special to each.
+const (
+	watchData  = model.NodeDataChanged
+	watchExist = model.NodeCreated
+	watchChild = model.NodeChildrenChanged
+)
+
+// connect gives the observer a new connection with a session of its own.
+func (o *observer) connect() error {
+	o.mu.Lock()
+	o.zxid, o.events = 0, nil
+	o.watching = map[model.EventType]set{watchData: {}, watchExist: {}, watchChild: {}}
+	o.mu.Unlock()
+	conn, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout,
+		zk.WithDialer(o.dial), zk.WithHostProvider(&hostProvider{}), zk.WithLogger(quiet{}),
+		zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize((64 << 10)),
+		zk.WithEventCallback(o.notice))
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	o.conn = conn
+	synctest.Wait()
+	if conn.State() != zk.StateHasSession {
+		return fmt.Errorf("connect: state %s", conn.State())
+	}
+	return nil
+}
+
+func (o *observer) dial(string, string, time.Duration) (net.Conn, error) {
+	if o.away.Load() {
+		return nil, syscall.ECONNREFUSED
+	}
+	conn, err := o.server.dial()
+	if err != nil {
+		return nil, err
+	}
+	return &tap{Conn: conn, observer: o, frames: frameSplitter{max: 1 << 30}}, nil
+}
+
+// notice keeps watch events and mirrors what the client forgets with each:
+// conn.go's notifyWatches and invalidateWatches.
+func (o *observer) notice(ev zk.Event) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t := model.EventType(ev.Type)
+	switch ev.Type {
+	case zk.EventNotWatching:
+		clear(o.watching[watchData])
+		clear(o.watching[watchExist])
+		clear(o.watching[watchChild])
+		return
+	case zk.EventNodeCreated:
+		delete(o.watching[watchExist], ev.Path)
+	case zk.EventNodeDataChanged:
+		delete(o.watching[watchExist], ev.Path)
+		delete(o.watching[watchData], ev.Path)
+	case zk.EventNodeChildrenChanged:
+		delete(o.watching[watchChild], ev.Path)
+	case zk.EventNodeDeleted:
+		for _, paths := range o.watching {
+			delete(paths, ev.Path)
+		}
+	default:
+		return
+	}
+	o.events = append(o.events, model.Event{Type: t, Path: ev.Path})
+}
+
+func (o *observer) watches(list model.EventType, path string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.watching[list][path] = true
+}
+
+func (o *observer) takeEvents() []model.Event {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	events := o.events
+	o.events = nil
+	return events
+}
+
+func (o *observer) lastReply() proto.ReplyHeader {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.last
+}
+
+// setWatches is what the client will send when it reconnects now.
+func (o *observer) setWatches() (relative int64, data, exist, child []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.zxid, sortedKeys(o.watching[watchData]), sortedKeys(o.watching[watchExist]), sortedKeys(o.watching[watchChild])
+}
+
+// tap reads along with the client.
+type tap struct {
+	net.Conn
+	observer *observer
+	frames   frameSplitter
+	count    int
+}
+
+func (c *tap) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if broken := c.frames.feed(p[:n], c.note); broken != nil {
+		panic(broken)
+	}
+	return n, err
+}
+
+func (c *tap) note(frame []byte) {
+	if c.count++; c.count == 1 {
+		return // the handshake
+	}
+	h, _, err := wire.DecodeReplyHeader(frame)
+	if err != nil {
+		panic(err)
+	}
+	if h.Xid < 0 {
+		return
+	}
+	c.observer.mu.Lock()
+	defer c.observer.mu.Unlock()
+	c.observer.last = h
+	if h.Zxid > 0 {
+		c.observer.zxid = h.Zxid
+	}
+}
+
+// codeOf is the code that the client turned into an error.
+func codeOf(err error) model.Code {
+	for code, sentinel := range map[model.Code]error{
+		model.OK: nil, model.NoNode: zk.ErrNoNode, model.NoAuth: zk.ErrNoAuth, model.BadVersion: zk.ErrBadVersion,
+		model.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, model.NodeExists: zk.ErrNodeExists,
+		model.NotEmpty: zk.ErrNotEmpty, model.SessionExpired: zk.ErrSessionExpired, model.InvalidACL: zk.ErrInvalidACL,
+		model.BadArguments: zk.ErrBadArguments,
+	} {
+		if errors.Is(err, sentinel) {
+			return code
+		}
+	}
+	var n model.Code
+	if _, scan := fmt.Sscanf(err.Error(), "unknown error: %d", &n); scan != nil {
+		return -999 // an error of the client's own making
+	}
+	return n
+}
+
+func statOf(s *zk.Stat) model.Stat {
+	if s == nil {
+		return model.Stat{}
+	}
+	return model.Stat{
+		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid, Version: s.Version, Cversion: s.Cversion,
+		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+	}
+}
+
+func zkACL(list []model.ACL) []zk.ACL {
+	acls := []zk.ACL{}
+	for _, a := range list {
+		acls = append(acls, zk.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
+	}
+	return acls
+}
+
+func modelACL(list []zk.ACL) []model.ACL {
+	var acls []model.ACL
+	for _, a := range list {
+		acls = append(acls, model.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
+	}
+	return acls
+}

@@ -1,0 +1,183 @@
+package fakezk
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+)
+
+// faultState is a fault of the plan and how far it has come.
+type faultState struct {
+	Fault
+	seen  int // coordinates that matched so far
+	fired bool
+}
+
+// matching counts one coordinate for every fault that selects it and returns
+// those whose turn it is.
+func (s *simulation) matching(client string, conn int, selects func(*faultState) bool) []*faultState {
+	var due []*faultState
+	for _, f := range s.faults {
+		if f.At != 0 || f.Client != "" && f.Client != client || f.Conn != 0 && f.Conn != conn || !selects(f) {
+			continue
+		}
+		f.seen++
+		if f.seen == f.Request+f.Event { // one of them is zero
+			due = append(due, f)
+		}
+	}
+	return due
+}
+
+// takeByFault lets a fault act on a request before it is applied, and reports
+// whether the request is taken: lost, or put off.
+func (s *simulation) takeByFault(f *faultState, l *link, m message) bool {
+	switch f.Kind {
+	case DropRequest:
+		l.resetSoon()
+	case Delay:
+		l.hold(&l.up, f.For)
+		l.putBack(&l.up, m, l.deliverUp)
+	case Stall:
+		l.hold(&l.up, f.For)
+		l.hold(&l.down, f.For)
+		l.putBack(&l.up, m, l.deliverUp)
+	case Blackhole, Refuse:
+		s.strikeClient(f, l.client)
+	case Expire, LateReap:
+		s.expire(f, s.engine.SessionOf(l.id))
+	case Restart:
+		s.restart(f.For)
+	default:
+		return false
+	}
+	return true
+}
+
+// eventFault lets faults act on a notification that is about to be delivered,
+// and reports whether it is taken.
+func (s *simulation) eventFault(l *link, m message) bool {
+	if len(m.faults) == 0 {
+		return false
+	}
+	f := m.faults[0]
+	m.faults = m.faults[1:]
+	f.fired = true
+	s.log("fault", "%s hits %s's %s", f.Fault, l.client.name, m.about)
+	half := len(m.bytes) / 2
+	switch f.Kind {
+	case Cut:
+		l.reset()
+	case CutMidFrame:
+		l.conn.Deliver(m.bytes[:half])
+		l.reset()
+	case StallMidFrame:
+		l.conn.Deliver(m.bytes[:half])
+		m.bytes, m.cutoff, m.notBefore = m.bytes[half:], true, s.now()+f.For
+		l.putBack(&l.down, m, l.deliverDown)
+	case Stall:
+		l.hold(&l.up, f.For)
+		l.hold(&l.down, f.For)
+		l.putBack(&l.down, m, l.deliverDown)
+	case Delay:
+		l.hold(&l.down, f.For)
+		l.putBack(&l.down, m, l.deliverDown)
+	}
+	return true
+}
+
+// fireAt lets a fault act that is bound to a time. If there is nothing for it to
+// act on, a connection or a session, it counts as missed.
+func (s *simulation) fireAt(f *faultState) {
+	if !s.faultsOn {
+		return
+	}
+	s.log("fault", "%s", f.Fault)
+	if f.Kind == Restart {
+		f.fired = true
+		s.restart(f.For)
+		return
+	}
+	for _, c := range s.clients {
+		if f.Client == "" || f.Client == c.name {
+			f.fired = s.strikeAt(f, c) || f.fired
+		}
+	}
+}
+
+// strikeAt lets a fault bound to a time act on one client, and reports whether
+// there was anything to act on.
+func (s *simulation) strikeAt(f *faultState, c *Client) bool {
+	switch f.Kind {
+	case Blackhole, Refuse:
+		return s.strikeClient(f, c)
+	case Cut:
+		return c.eachLink(func(l *link) { l.resetSoon() })
+	case Stall:
+		return c.eachLink(func(l *link) { l.hold(&l.up, f.For); l.hold(&l.down, f.For) })
+	}
+	ended := false
+	for _, id := range sortedKeys(c.sessions) { // Expire, LateReap
+		ended = s.expire(f, id) || ended
+	}
+	return ended
+}
+
+// strikeClient cuts a client off: by reset and refused dials, or by silence. It
+// reports whether there was a connection; if not, the fault has acted once a
+// dial is hit.
+func (s *simulation) strikeClient(f *faultState, c *Client) bool {
+	o := outage{s.now() + f.For, f}
+	if f.Kind == Refuse {
+		c.refuse = o
+		return c.eachLink(func(l *link) { l.resetSoon() })
+	}
+	c.hang = o
+	return c.eachLink(func(l *link) { l.lost = true })
+}
+
+// expire ends a session, at once or with its ephemerals left for a while, and
+// reports whether it was alive.
+func (s *simulation) expire(f *faultState, session int64) bool {
+	now := time.Now()
+	var r engine.Reaction
+	var ok bool
+	if s.now() < s.downTill {
+		return false // a server that is down ends no session
+	}
+	if f.Kind == LateReap {
+		r, ok = s.engine.ExpireLate(session, now.Add(f.For))
+	} else {
+		r, ok = s.engine.Expire(session, now)
+	}
+	if ok {
+		s.log("server", "expires session %s", sessionText(session))
+		s.carryOut(r, nil, nil)
+	}
+	return ok
+}
+
+// restart takes the server down for a while. It forgets connections and
+// watches, nothing else; while it is down no session ends.
+func (s *simulation) restart(down time.Duration) {
+	s.log("server", "goes down for %s", down)
+	s.downTill = s.now() + down
+	for _, out := range s.engine.Restart(time.Now().Add(down)).Out {
+		if l := s.links[out.Conn]; l != nil {
+			l.resetSoon()
+		}
+	}
+}
+
+// eachLink visits the client's live connections in order, and reports whether
+// there were any.
+func (c *Client) eachLink(visit func(*link)) bool {
+	any := false
+	for _, n := range sortedKeys(c.links) {
+		if l := c.links[n]; !l.lost && !l.severed {
+			visit(l)
+			any = true
+		}
+	}
+	return any
+}

@@ -1,0 +1,145 @@
+package fakezk
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// BenchmarkStart is what a unit test pays: a server, a client, the first node.
+func BenchmarkStart(b *testing.B) {
+	for b.Loop() {
+		s := New(Options{})
+		c := benchClient(b, s.Dialer())
+		if _, err := c.Create("/first", nil, 0, openACL); err != nil {
+			b.Fatal(err)
+		}
+		c.Close()
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRequests is one client's requests one after the other, through the
+// server; BenchmarkEcho is the same with nothing but the connection and the
+// client's own work. The difference is what the server costs.
+func BenchmarkRequests(b *testing.B) {
+	s := New(Options{})
+	defer func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	if err := s.Put("/node", []byte("data")); err != nil {
+		b.Fatal(err)
+	}
+	requests(b, s.Dialer())
+}
+
+func BenchmarkEcho(b *testing.B) { requests(b, echoDial) }
+
+// benchmarked are requests whose reply is a Stat, which an echo can make up.
+var benchmarked = []struct {
+	name string
+	ask  func(*zk.Conn) error
+}{
+	{"exists", func(c *zk.Conn) error { _, _, err := c.Exists("/node"); return err }},
+	{"set", func(c *zk.Conn) error { _, err := c.Set("/node", []byte("data"), -1); return err }},
+}
+
+func requests(b *testing.B, dial zk.Dialer) {
+	for _, r := range benchmarked {
+		b.Run(r.name, func(b *testing.B) {
+			c := benchClient(b, dial)
+			defer c.Close()
+			for b.Loop() {
+				if err := r.ask(c); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+		})
+	}
+}
+
+// BenchmarkServerShare puts both side by side and reports how much longer a
+// request takes with the server than with the echo.
+func BenchmarkServerShare(b *testing.B) {
+	for _, r := range benchmarked {
+		b.Run(r.name, func(b *testing.B) {
+			s := New(Options{})
+			if err := s.Put("/node", []byte("data")); err != nil {
+				b.Fatal(err)
+			}
+			server, echo := benchClient(b, s.Dialer()), benchClient(b, echoDial)
+			var took [2]time.Duration
+			for range b.N {
+				for i, c := range []*zk.Conn{server, echo} {
+					began := time.Now()
+					if err := r.ask(c); err != nil {
+						b.Fatal(err)
+					}
+					took[i] += time.Since(began)
+				}
+			}
+			b.ReportMetric(float64(took[0])/float64(took[1]), "server/echo")
+			server.Close()
+			echo.Close()
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
+	b.Helper()
+	connected := make(chan struct{}, 1)
+	c, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout, zk.WithDialer(dial), zk.WithHostProvider(&hostProvider{}),
+		zk.WithLogger(quiet{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize(64<<10),
+		zk.WithEventCallback(func(ev zk.Event) {
+			if ev.State == zk.StateHasSession {
+				connected <- struct{}{}
+			}
+		}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	<-connected
+	return c
+}
+
+// echoDial connects to a far end that answers everything with the same empty
+// stat, and a handshake with session 1.
+func echoDial(string, string, time.Duration) (net.Conn, error) {
+	var c *memnet.Conn
+	frames := frameSplitter{max: wire.DefaultMaxFrame}
+	greeted := false
+	var buf []byte
+	answer := func(frame []byte) {
+		if !greeted {
+			greeted = true
+			c.Deliver(wire.AppendConnectResponse(nil, proto.ConnectResponse{TimeoutMs: 10_000, SessionID: 1, Password: make([]byte, 16)}))
+			return
+		}
+		h, _, err := wire.DecodeHeader(frame)
+		if err != nil {
+			panic(err)
+		}
+		buf = wire.AppendReply(buf[:0], proto.ReplyHeader{Xid: h.Xid, Zxid: 1}, proto.StatReply{})
+		c.Deliver(buf)
+	}
+	c = memnet.New(func(p []byte) {
+		if err := frames.feed(p, answer); err != nil {
+			panic(err)
+		}
+	}, func() {})
+	return c, nil
+}

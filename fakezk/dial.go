@@ -1,0 +1,134 @@
+package fakezk
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/memnet"
+)
+
+// TB is the part of testing.TB that this package uses.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// Start returns a server that is closed when the test ends. Inside a
+// testing/synctest bubble, call it inside the bubble.
+func Start(t TB, opts ...Options) *Server {
+	t.Helper()
+	var o Options
+	switch len(opts) {
+	case 0:
+	case 1:
+		o = opts[0]
+	default:
+		t.Fatalf("fakezk.Start: at most one Options, got %d", len(opts))
+	}
+	s := New(o)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Fatalf("fakezk: close: %v", err)
+		}
+	})
+	return s
+}
+
+// DefaultSessionTimeout is what Connect asks for.
+const DefaultSessionTimeout = 10 * time.Second
+
+// Connect returns a genuine go-zookeeper connection to the server, in memory,
+// that has a session already and is closed when the test ends. What the client
+// logs goes nowhere; use Dialer with zk.Connect for a connection of your own
+// making.
+func (s *Server) Connect(t TB) *zk.Conn {
+	t.Helper()
+	connected := make(chan struct{})
+	var once sync.Once
+	conn, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout,
+		zk.WithDialer(s.Dialer()),
+		zk.WithHostProvider(&hostProvider{}),
+		zk.WithLogger(quiet{}),
+		zk.WithEventCallback(func(ev zk.Event) {
+			if ev.State == zk.StateHasSession {
+				once.Do(func() { close(connected) })
+			}
+		}))
+	if err != nil {
+		t.Fatalf("fakezk: connect: %v", err)
+	}
+	t.Cleanup(conn.Close)
+	timer := time.NewTimer(10 * time.Second)
+	defer timer.Stop()
+	select {
+	case <-connected:
+	case <-timer.C:
+		t.Fatalf("fakezk: no session after 10 s; is the server stopped?")
+	}
+	return conn
+}
+
+// Address is the server address to give to zk.Connect together with Dialer. It
+// is a literal, so that no name is ever looked up.
+const Address = "127.0.0.1:2181"
+
+// Dialer connects to the server in memory, whatever the address:
+//
+//	conn, events, err := zk.Connect([]string{fakezk.Address}, 10*time.Second, zk.WithDialer(server.Dialer()))
+//
+// The client's default host provider pauses one second before it reconnects to
+// the only server of its list, as it does with a real one.
+func (s *Server) Dialer() zk.Dialer {
+	return func(_, _ string, _ time.Duration) (net.Conn, error) { return s.dial() }
+}
+
+func (s *Server) dial() (net.Conn, error) {
+	var l *serverLink
+	conn := memnet.New(
+		func(p []byte) { s.receive(l, p) },
+		func() { s.gone(l) },
+	)
+	var err error
+	if l, err = s.open("127.0.0.1", conn); err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// hostProvider offers one address. It lets the client pause (and fail what it
+// could not send) only after a dial that failed, not before every reconnect.
+type hostProvider struct {
+	mu     sync.Mutex
+	server string
+	failed bool // no connection since the last Next
+}
+
+func (h *hostProvider) Init(servers []string) error {
+	h.server = servers[0]
+	return nil
+}
+
+func (h *hostProvider) Len() int { return 1 }
+
+func (h *hostProvider) Next() (server string, retryStart bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	retryStart, h.failed = h.failed, true
+	return h.server, retryStart
+}
+
+func (h *hostProvider) Connected() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = false
+}
+
+// quiet is a zk.Logger that says nothing.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}

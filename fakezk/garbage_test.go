@@ -1,0 +1,242 @@
+package fakezk
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+func unhex(s string) []byte {
+	p, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// length prefixes a payload.
+func framed(payload []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(payload))), payload...)
+}
+
+// body is a request of an operation with these bytes for a body.
+func body(op proto.OpCode, bytes string) []byte {
+	return framed(append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 42}, uint32(op)), unhex(bytes)...))
+}
+
+// What becomes of a connection that sends garbage.
+type fate struct {
+	reply *proto.ReplyHeader // nil: none. Zxid 0 stands for the last one, 1 for the next
+	ends  bool
+}
+
+var (
+	endsSilently = fate{ends: true}
+	ignored      = fate{}
+)
+
+func answers(zxid int64, err proto.ErrCode) fate {
+	return fate{reply: &proto.ReplyHeader{Xid: 42, Zxid: zxid, Err: err}}
+}
+
+const (
+	noZxid   = 0
+	nextZxid = 1
+)
+
+// What a real 3.8 server was seen to do with the same bytes.
+var garbageAfterHandshake = []struct {
+	name  string
+	bytes []byte
+	want  fate
+}{
+	{"length -1", unhex("ffffffff"), endsSilently},
+	{"length min", unhex("80000000"), endsSilently},
+	{"length max", unhex("7fffffff"), endsSilently},
+	{"length one too many", unhex("00100000"), endsSilently},
+	{"empty frame", unhex("00000000"), endsSilently},
+	{"7 bytes", framed(make([]byte, 7)), endsSilently},
+	{"half a length", unhex("0000"), ignored},
+	{"largest length, no body", unhex("000fffff"), ignored},
+	{"unknown operation 99", body(99, ""), fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+	{"unknown operation 0", body(0, ""), fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+	{"unknown operation -1", body(-1, ""), fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+	{"create without body", body(proto.OpCreate, ""), answers(nextZxid, proto.MarshallingError)},
+	{"create, path of -2 bytes", body(proto.OpCreate, "fffffffe"), answers(nextZxid, proto.MarshallingError)},
+	{"create, path of 2 GB", body(proto.OpCreate, "7fffffff 2f61"), answers(nextZxid, proto.MarshallingError)},
+	{"create, ACL of a billion entries", body(proto.OpCreate, "00000002 2f61 ffffffff 3b9aca00"), answers(nextZxid, proto.MarshallingError)},
+	{"delete cut short", body(proto.OpDelete, "00000002 2f61 0000"), answers(nextZxid, proto.MarshallingError)},
+	{"setData without body", body(proto.OpSetData, ""), answers(nextZxid, proto.MarshallingError)},
+	{"multi without end", body(proto.OpMulti, "00000001 00 ffffffff"), answers(nextZxid, proto.MarshallingError)},
+	{"multi of a read", body(proto.OpMulti, "00000004 00 ffffffff 00000001 2f 00 ffffffff 01 ffffffff"), answers(nextZxid, proto.MarshallingError)},
+	{"getData without body", body(proto.OpGetData, ""), answers(noZxid, proto.MarshallingError)},
+	{"exists of null", body(proto.OpExists, "ffffffff 00"), answers(noZxid, proto.MarshallingError)},
+	{"setWatches of a billion", body(proto.OpSetWatches, "0000000000000000 3b9aca00"), answers(noZxid, proto.MarshallingError)},
+	{"reconfig without body", body(proto.OpReconfig, ""), answers(noZxid, proto.MarshallingError)},
+	{"reconfig", body(proto.OpReconfig, "ffffffff ffffffff ffffffff ffffffffffffffff"), answers(nextZxid, proto.ReconfigDisabled)},
+	{"trailing bytes", body(proto.OpGetData, "00000001 2f 00 dead beef"), answers(noZxid, proto.OK)},
+	{"any non-zero byte is true", body(proto.OpGetData, "00000001 2f 7f"), answers(noZxid, proto.OK)},
+	{"empty multi", body(proto.OpMulti, "ffffffff 01 ffffffff"), answers(nextZxid, proto.OK)},
+	{"auth cut short", body(proto.OpAuth, "00000000"), endsSilently},
+	{"check that succeeds", body(proto.OpCheck, "00000001 2f ffffffff"), ignored},
+	{"check that fails", body(proto.OpCheck, "00000002 2f61 ffffffff"), answers(nextZxid, proto.NoNode)},
+	{"ping with a body", body(proto.OpPing, "dead beef"), fate{reply: &proto.ReplyHeader{Xid: -2}}},
+}
+
+var garbageBeforeHandshake = []struct {
+	name  string
+	bytes []byte
+	want  fate
+}{
+	{"length -1", unhex("ffffffff"), endsSilently},
+	{"length max", unhex("7fffffff"), endsSilently},
+	{"empty frame", unhex("00000000"), endsSilently},
+	{"27 bytes", framed(make([]byte, 27)), endsSilently},
+	{"a ping", body(proto.OpPing, ""), endsSilently},
+	{"password of 2 GB", framed(append(make([]byte, 24), unhex("7fffffff")...)), endsSilently},
+	{"http", []byte("GET / HTTP/1.1\r\nHost: zookeeper\r\n\r\n"), endsSilently},
+	{"three bytes", unhex("000000"), ignored},
+}
+
+// network is a way to reach a server.
+type network struct {
+	name string
+	dial func(*testing.T, *Server) *raw
+}
+
+var networks = []network{
+	{"memory", func(t *testing.T, s *Server) *raw { return rawDial(t, s) }},
+	{"tcp", func(t *testing.T, s *Server) *raw {
+		address, _ := listen(t, s)
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return &raw{Conn: conn, t: t}
+	}},
+}
+
+// A bystander is a session on the same server that must not notice a thing.
+func undisturbed(t *testing.T, s *Server, garbage func()) {
+	t.Helper()
+	bystander, resp := rawSession(t, s, 10*time.Second)
+	bystander.mustCall(rawCreate("/by", proto.FlagEphemeral))
+	bystander.mustCall(&proto.GetData{Path: "/by", Watch: true})
+	garbage()
+	if h := bystander.call(&proto.GetData{Path: "/by"}); h.Xid != bystander.xid || h.Err != proto.OK {
+		t.Errorf("the bystander got %+v", h)
+	}
+	if got := s.Watches(); !slices.Contains(got, Watch{Path: "/by", Session: resp.SessionID}) {
+		t.Errorf("watches: %+v", got)
+	}
+}
+
+func (want fate) check(t *testing.T, r *raw, before int64) {
+	t.Helper()
+	if want.reply != nil {
+		h := *want.reply
+		if h.Zxid >= 0 {
+			h.Zxid += before
+		}
+		if got, _ := r.reply(); got != h {
+			t.Errorf("reply %+v, want %+v", got, h)
+		}
+	}
+	if want.ends {
+		r.wantClosed()
+	}
+}
+
+func TestGarbageAfterTheHandshake(t *testing.T) {
+	for _, n := range networks {
+		for _, test := range garbageAfterHandshake {
+			t.Run(n.name+"/"+test.name, func(t *testing.T) {
+				s := Start(t)
+				undisturbed(t, s, func() {
+					r := n.dial(t, s)
+					resp := r.handshake(proto.ConnectRequest{TimeoutMs: 10_000})
+					before := s.engine.Store().LastZxid()
+					r.send(test.bytes)
+					test.want.check(t, r, before)
+					if len(s.Sessions()) != 2 {
+						t.Errorf("sessions: %+v", s.Sessions())
+					}
+					if test.want.ends {
+						r = n.dial(t, s)
+						again := r.handshake(proto.ConnectRequest{SessionID: resp.SessionID, Password: resp.Password})
+						if again.SessionID != resp.SessionID {
+							t.Error("the session cannot be taken up again")
+						}
+					} else if test.want.reply != nil {
+						r.mustCall(ping)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestGarbageBeforeTheHandshake(t *testing.T) {
+	for _, n := range networks {
+		for _, test := range garbageBeforeHandshake {
+			t.Run(n.name+"/"+test.name, func(t *testing.T) {
+				s := Start(t)
+				undisturbed(t, s, func() {
+					r := n.dial(t, s)
+					r.send(test.bytes)
+					test.want.check(t, r, 0)
+				})
+			})
+		}
+	}
+}
+
+func TestShortestHandshakeGetsASessionOfTheShortestTimeout(t *testing.T) {
+	for _, n := range networks {
+		t.Run(n.name, func(t *testing.T) {
+			s := Start(t)
+			r := n.dial(t, s)
+			r.sendFrame(make([]byte, 28))
+			resp, err := wire.DecodeConnectResponse(r.receive())
+			if err != nil || resp.SessionID == 0 || resp.TimeoutMs != 4000 || resp.HasReadOnly {
+				t.Errorf("%+v, %v", resp, err)
+			}
+			r.mustCall(ping)
+		})
+	}
+}
+
+// Any cut of a valid conversation into writes is the same conversation.
+func TestBytesOneByOne(t *testing.T) {
+	s := Start(t)
+	r := rawDial(t, s)
+	conversation := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000})
+	conversation = wire.AppendRequest(conversation, 1, rawCreate("/slow", 0))
+	conversation = wire.AppendRequest(conversation, 2, ping)
+	for _, b := range conversation {
+		r.send([]byte{b})
+	}
+	if _, err := wire.DecodeConnectResponse(r.receive()); err != nil {
+		t.Error(err)
+	}
+	var xids []int32
+	for range 2 {
+		h, _ := r.reply()
+		xids = append(xids, h.Xid)
+	}
+	if fmt.Sprint(xids) != "[1 -2]" {
+		t.Errorf("replies to %v", xids)
+	}
+}

@@ -1,0 +1,245 @@
+package engine
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// conversation interprets fuzzed bytes as calls of an engine. It knows what was
+// asked on each connection, so that it can decode what comes back.
+type conversation struct {
+	t      *testing.T
+	engine *Engine
+	now    time.Time
+	zxid   int64
+	open   map[ConnID]bool // true after the handshake
+	next   ConnID
+	asked  proto.OpCode // by the frame under way
+}
+
+const fuzzConns = 4
+
+func newConversation(t *testing.T) *conversation {
+	now := time.Unix(1_000_000_000, 0)
+	return &conversation{
+		t: t, now: now, open: map[ConnID]bool{},
+		engine: New(Config{TickTime: time.Second, MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second}, now),
+	}
+}
+
+// take reads n bytes, fewer at the end of the input.
+func take(input *[]byte, n int) []byte {
+	n = min(n, len(*input))
+	p := (*input)[:n]
+	*input = (*input)[n:]
+	return p
+}
+
+func takeByte(input *[]byte) byte {
+	if p := take(input, 1); len(p) == 1 {
+		return p[0]
+	}
+	return 0
+}
+
+// run makes one call for each command in the input: a byte that says what, and
+// what it needs.
+func (c *conversation) run(input []byte) {
+	for range 200 {
+		if len(input) == 0 {
+			return
+		}
+		command := takeByte(&input)
+		conn := c.conn(command >> 4)
+		switch command & 15 {
+		case 0:
+			c.now = c.now.Add(time.Duration(takeByte(&input)) * 100 * time.Millisecond)
+			c.check(c.engine.Tick(c.now))
+			if next := c.engine.NextDeadline(); !next.IsZero() && !next.After(c.now) {
+				c.t.Fatalf("after the tick of %s there is a deadline at %s", c.now, next)
+			}
+		case 1:
+			c.engine.Drop(conn)
+			delete(c.open, conn)
+		case 2:
+			c.handle(conn, wire.AppendConnectRequest(nil, c.connectRequest(&input))[4:])
+		case 3:
+			r, _ := c.engine.Expire(c.session(takeByte(&input)), c.now)
+			c.check(r)
+		case 4:
+			r, _ := c.engine.ExpireLate(c.session(takeByte(&input)), c.now.Add(time.Second))
+			c.check(r)
+		case 5:
+			c.check(c.engine.Restart(c.now))
+		case 6: // raw bytes
+			c.handle(conn, take(&input, int(takeByte(&input))))
+		default: // a header, then raw bytes for a body
+			frame := []byte{0, 0, 0, takeByte(&input), 0, 0, 0, 0}
+			binary.BigEndian.PutUint32(frame[4:], uint32(int8(takeByte(&input))))
+			c.handle(conn, append(frame, take(&input, int(takeByte(&input)))...))
+		}
+	}
+}
+
+// conn is the n-th connection; it is opened if it is not.
+func (c *conversation) conn(n byte) ConnID {
+	id := ConnID(n % fuzzConns)
+	for live := range c.open {
+		if live%fuzzConns == id {
+			return live
+		}
+	}
+	c.next += fuzzConns
+	id += c.next
+	c.open[id] = false
+	c.engine.Open(id, "127.0.0.1", c.now)
+	return id
+}
+
+func (c *conversation) session(n byte) int64 {
+	views := c.engine.Sessions()
+	if len(views) == 0 {
+		return int64(n)
+	}
+	return views[int(n)%len(views)].ID
+}
+
+func (c *conversation) connectRequest(input *[]byte) proto.ConnectRequest {
+	how := takeByte(input)
+	req := proto.ConnectRequest{TimeoutMs: int32(takeByte(input)) * 100, HasReadOnly: how&4 > 0}
+	if how&1 > 0 {
+		req.SessionID = c.session(how >> 4)
+		password := passwordOf(req.SessionID)
+		req.Password = password[:]
+	}
+	if how&2 > 0 {
+		req.Password = take(input, 16)
+	}
+	if how&8 > 0 {
+		req.LastZxidSeen = int64(takeByte(input))
+	}
+	return req
+}
+
+func (c *conversation) handle(id ConnID, frame []byte) {
+	handshake := !c.open[id]
+	if h, _, err := wire.DecodeHeader(frame); err == nil {
+		c.asked = h.Op
+	}
+	r := c.engine.Handle(id, frame, c.now)
+	if handshake != r.Request.Handshake {
+		c.t.Fatalf("handshake is %v, the engine says %v", handshake, r.Request.Handshake)
+	}
+	if handshake && r.Request.Session != 0 {
+		c.open[id] = true
+	}
+	c.checkOutputs(r, id, handshake)
+}
+
+func (c *conversation) check(r Reaction) { c.checkOutputs(r, -1, false) }
+
+// checkOutputs decodes everything that came out, and holds the engine to its
+// invariants.
+func (c *conversation) checkOutputs(r Reaction, asker ConnID, handshake bool) {
+	for _, out := range r.Out {
+		if _, open := c.open[out.Conn]; !open {
+			c.t.Fatalf("output to connection %d, which is closed", out.Conn)
+		}
+		if out.Frame != nil {
+			c.decode(out, asker, handshake)
+		}
+		if out.Close {
+			delete(c.open, out.Conn)
+		}
+	}
+	last := c.engine.Store().LastZxid()
+	if last < c.zxid {
+		c.t.Fatalf("zxid went back from %d to %d", c.zxid, last)
+	}
+	if int64(len(r.Applied)) != last-c.zxid {
+		c.t.Fatalf("%d transactions took the zxid from %d to %d", len(r.Applied), c.zxid, last)
+	}
+	c.zxid = last
+	for _, w := range c.engine.Watches() {
+		if w.Session == 0 {
+			c.t.Fatalf("watch without a session: %+v", w)
+		}
+	}
+}
+
+func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
+	payload := out.Frame[4:]
+	if int(binary.BigEndian.Uint32(out.Frame)) != len(payload) {
+		c.t.Fatalf("frame % x has a wrong length", out.Frame)
+	}
+	if handshake && out.Conn == asker {
+		if _, err := wire.DecodeConnectResponse(payload); err != nil {
+			c.t.Fatalf("connect response % x: %v", payload, err)
+		}
+		return
+	}
+	h, body, err := wire.DecodeReplyHeader(payload)
+	switch {
+	case err != nil:
+	case out.Event != nil:
+		_, err = wire.DecodeEvent(body)
+	case out.Conn != asker:
+		c.t.Fatalf("reply %+v to connection %d, which asked nothing", h, out.Conn)
+	case h.Err == proto.OK:
+		_, err = wire.DecodeReply(c.asked, body)
+	case len(body) > 0:
+		c.t.Fatalf("error reply %+v has a body: % x", h, body)
+	}
+	if err != nil {
+		c.t.Fatalf("frame % x: %v", payload, err)
+	}
+	if h.Zxid > c.engine.Store().LastZxid() {
+		c.t.Fatalf("reply %+v after zxid %d", h, c.engine.Store().LastZxid())
+	}
+}
+
+// FuzzEngine makes any sequence of calls: frames good and bad on several
+// connections, with drops, expiries, restarts and time in between. The engine
+// must not panic, must send only what can be decoded and only to open
+// connections, and must count zxids without gaps.
+func FuzzEngine(f *testing.F) {
+	for _, seed := range seedConversations() {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, input []byte) { newConversation(t).run(input) })
+}
+
+// seedConversations are sensible ones.
+func seedConversations() [][]byte {
+	acl := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
+	create := func(path string, flags int32) proto.Request {
+		return &proto.Create{Code: proto.OpCreate, Path: path, ACL: acl, Flags: flags}
+	}
+	hello := func(conn byte) []byte { return []byte{conn<<4 | 2, 0, 100} }
+	ask := func(conn byte, req proto.Request) []byte {
+		body := wire.AppendRequest(nil, 0, req)[12:]
+		return append([]byte{conn<<4 | 7, 1, byte(req.Op()), byte(len(body))}, body...)
+	}
+	join := func(parts ...[]byte) (all []byte) {
+		for _, p := range parts {
+			all = append(all, p...)
+		}
+		return all
+	}
+	return [][]byte{
+		hello(0),
+		join(hello(0), ask(0, create("/a", 0)), ask(0, &proto.GetData{Path: "/a", Watch: true}), ask(0, &proto.SetData{Path: "/a", Version: -1})),
+		join(hello(0), hello(1), ask(0, create("/e", 1)), ask(1, &proto.Exists{Path: "/e", Watch: true}), []byte{3, 0}),
+		join(hello(0), ask(0, create("/s", 3)), []byte{1}, []byte{2, 1, 50}, []byte{0, 255}),
+		join(hello(0), []byte{4, 0}, hello(1), []byte{0, 20}, []byte{5}, hello(2)),
+		join(hello(0), ask(0, &proto.Multi{Ops: []proto.Request{create("/m", 0), &proto.Check{Path: "/m", Version: 0}, &proto.Delete{Path: "/m", Version: 0}}})),
+		join(hello(0), ask(0, &proto.SetWatches{DataWatches: []string{"/a"}, ExistWatches: []string{"/b"}, ChildWatches: []string{"/"}})),
+		join(hello(0), ask(0, &proto.Reconfig{}), ask(0, &proto.Auth{Scheme: "digest", Data: []byte("a:b")}), ask(0, &proto.Sync{Path: "/"})),
+		join(hello(0), ask(0, &proto.Simple{Code: proto.OpPing}), ask(0, &proto.Simple{Code: proto.OpCloseSession}), hello(0)),
+		join([]byte{6, 3, 1, 2, 3}, hello(0), []byte{6, 8, 0, 0, 0, 1, 0, 0, 0, 99}),
+	}
+}

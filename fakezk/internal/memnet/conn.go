@@ -1,0 +1,239 @@
+// Package memnet is the client's end of a connection that never leaves the
+// process: a net.Conn whose other end is a pair of callbacks.
+//
+// Writes never block: they hand the bytes to the callback and return. Reads
+// block on a channel and honour deadlines, so a reader inside a
+// testing/synctest bubble is durably blocked and virtual time can pass. No
+// mutex is held while anything blocks.
+package memnet
+
+import (
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// Conn is the client's end. Use New.
+type Conn struct {
+	onWrite func([]byte)
+	onClose func()
+
+	readable chan struct{} // capacity 1: something changed for a reader
+	timer    *time.Timer   // used by the blocked reader only
+
+	mu            sync.Mutex
+	in            []byte // delivered and not yet read
+	inErr         error  // what a reader gets once in is empty
+	closed        bool
+	readDeadline  time.Time
+	writeDeadline time.Time
+	timerBusy     bool
+	waiting       int // readers blocked in await
+}
+
+// New returns a connected Conn. onWrite receives the bytes of each Write, in
+// the writer's goroutine, and must not keep them; onClose is called once, by
+// the first Close.
+func New(onWrite func([]byte), onClose func()) *Conn {
+	return &Conn{onWrite: onWrite, onClose: onClose, readable: make(chan struct{}, 1)}
+}
+
+// Deliver appends bytes for the reader. It is a no-op after Close or Fail.
+func (c *Conn) Deliver(p []byte) {
+	c.mu.Lock()
+	if c.closed || c.inErr != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.in = append(c.in, p...)
+	c.mu.Unlock()
+	c.wake()
+}
+
+// Fail ends the connection from the far side: a reader gets err after the
+// bytes already delivered, and further writes fail with the same error. Use
+// io.EOF for an orderly close.
+func (c *Conn) Fail(err error) {
+	c.mu.Lock()
+	if c.inErr == nil {
+		c.inErr = err
+	}
+	c.mu.Unlock()
+	c.wake()
+}
+
+func (c *Conn) wake() {
+	select {
+	case c.readable <- struct{}{}:
+	default:
+	}
+}
+
+// Read blocks until bytes, an error or the read deadline.
+func (c *Conn) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		n, deadline, err := c.tryRead(p)
+		if n > 0 || err != nil {
+			return n, err
+		}
+		c.await(deadline)
+	}
+}
+
+// tryRead takes what is there. If there is nothing, the caller counts as
+// waiting and must await a change until the deadline it returns.
+func (c *Conn) tryRead(p []byte) (n int, deadline time.Time, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	defer func() {
+		// One wake-up may stand for several reasons: pass it on.
+		if (n > 0 || err != nil) && c.waiting > 0 {
+			c.wake()
+		}
+	}()
+	switch {
+	case c.closed:
+		return 0, time.Time{}, net.ErrClosed
+	case !c.readDeadline.IsZero() && !time.Now().Before(c.readDeadline):
+		return 0, time.Time{}, os.ErrDeadlineExceeded
+	case len(c.in) > 0:
+		n = copy(p, c.in)
+		c.in = c.in[n:]
+		if len(c.in) == 0 {
+			c.in = nil
+		}
+		return n, time.Time{}, nil
+	}
+	if c.inErr != nil {
+		return 0, time.Time{}, c.inErr
+	}
+	c.waiting++
+	return 0, c.readDeadline, nil
+}
+
+// await blocks until something changed or the deadline passed.
+func (c *Conn) await(deadline time.Time) {
+	if deadline.IsZero() {
+		<-c.readable
+		c.awake(nil)
+		return
+	}
+	timer := c.takeTimer(time.Until(deadline))
+	select {
+	case <-c.readable:
+	case <-timer.C:
+	}
+	timer.Stop()
+	c.awake(timer)
+}
+
+// takeTimer lends the connection's own timer, or makes one for a second
+// concurrent reader.
+func (c *Conn) takeTimer(d time.Duration) *time.Timer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timerBusy {
+		return time.NewTimer(d)
+	}
+	c.timerBusy = true
+	if c.timer == nil {
+		c.timer = time.NewTimer(d)
+	} else {
+		c.timer.Reset(d)
+	}
+	return c.timer
+}
+
+// awake ends an await and gives its timer back.
+func (c *Conn) awake(t *time.Timer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting--
+	if t != nil && t == c.timer {
+		c.timerBusy = false
+	}
+}
+
+// Write hands p to the far side and returns at once.
+func (c *Conn) Write(p []byte) (int, error) {
+	if err := c.writeError(); err != nil {
+		return 0, err
+	}
+	c.onWrite(p)
+	return len(p), nil
+}
+
+func (c *Conn) writeError() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return net.ErrClosed
+	case c.inErr == io.EOF:
+		return io.ErrClosedPipe
+	case c.inErr != nil:
+		return c.inErr
+	case !c.writeDeadline.IsZero() && !time.Now().Before(c.writeDeadline):
+		return os.ErrDeadlineExceeded
+	}
+	return nil
+}
+
+// Close ends the connection from this side. Later calls do nothing.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil
+	}
+	c.closed = true
+	c.in = nil
+	c.mu.Unlock()
+	c.wake()
+	c.onClose()
+	return nil
+}
+
+// SetDeadline sets both deadlines.
+func (c *Conn) SetDeadline(t time.Time) error {
+	c.mu.Lock()
+	c.readDeadline, c.writeDeadline = t, t
+	c.mu.Unlock()
+	c.wake()
+	return nil
+}
+
+// SetReadDeadline makes a Read, also one already blocked, fail at t with
+// os.ErrDeadlineExceeded. The zero time means never.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	c.readDeadline = t
+	blocked := c.waiting > 0
+	c.mu.Unlock()
+	if blocked {
+		c.wake()
+	}
+	return nil
+}
+
+// SetWriteDeadline makes a Write begun after t fail.
+func (c *Conn) SetWriteDeadline(t time.Time) error {
+	c.mu.Lock()
+	c.writeDeadline = t
+	c.mu.Unlock()
+	return nil
+}
+
+// LocalAddr and RemoteAddr name the two ends of the in-memory network.
+func (c *Conn) LocalAddr() net.Addr  { return addr("client") }
+func (c *Conn) RemoteAddr() net.Addr { return addr("fakezk") }
+
+type addr string
+
+func (addr) Network() string  { return "memory" }
+func (a addr) String() string { return string(a) }

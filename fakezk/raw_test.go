@@ -1,0 +1,135 @@
+package fakezk
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// raw is a client that sends what it is told to, byte by byte, and pings nobody.
+type raw struct {
+	net.Conn
+	t   testing.TB
+	xid int32
+}
+
+// rawDial connects in memory.
+func rawDial(t testing.TB, s *Server) *raw {
+	t.Helper()
+	conn, err := s.dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &raw{Conn: conn, t: t}
+	t.Cleanup(func() { _ = conn.Close() }) // closing twice is fine
+	return r
+}
+
+// rawSession connects in memory and gets a session.
+func rawSession(t testing.TB, s *Server, timeout time.Duration) (*raw, proto.ConnectResponse) {
+	t.Helper()
+	r := rawDial(t, s)
+	resp := r.handshake(proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds())})
+	if resp.SessionID == 0 {
+		t.Fatalf("no session: %+v", resp)
+	}
+	return r, resp
+}
+
+func (r *raw) send(p []byte) {
+	r.t.Helper()
+	if _, err := r.Write(p); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// sendFrame sends a payload with its length.
+func (r *raw) sendFrame(payload []byte) {
+	r.t.Helper()
+	r.send(append(binary.BigEndian.AppendUint32(nil, uint32(len(payload))), payload...))
+}
+
+// receive returns the next frame's payload, or nil if the server closed the
+// connection.
+func (r *raw) receive() []byte {
+	r.t.Helper()
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		r.t.Fatal(err)
+	}
+	payload := make([]byte, binary.BigEndian.Uint32(length[:]))
+	if _, err := io.ReadFull(r, payload); err != nil {
+		r.t.Fatal(err)
+	}
+	return payload
+}
+
+func (r *raw) wantClosed() {
+	r.t.Helper()
+	if payload := r.receive(); payload != nil {
+		r.t.Fatalf("got % x, want the end of the connection", payload)
+	}
+}
+
+func (r *raw) handshake(req proto.ConnectRequest) proto.ConnectResponse {
+	r.t.Helper()
+	r.sendHandshake(req)
+	resp, err := wire.DecodeConnectResponse(r.receive())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return resp
+}
+
+// reply returns the next reply's header and body.
+func (r *raw) reply() (proto.ReplyHeader, []byte) {
+	r.t.Helper()
+	payload := r.receive()
+	if payload == nil {
+		r.t.Fatal("the connection ended, want a reply")
+	}
+	h, body, err := wire.DecodeReplyHeader(payload)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return h, body
+}
+
+// call sends a request and returns the reply's header.
+func (r *raw) call(req proto.Request) proto.ReplyHeader {
+	r.t.Helper()
+	r.xid++
+	r.send(wire.AppendRequest(nil, r.xid, req))
+	h, _ := r.reply()
+	return h
+}
+
+func (r *raw) mustCall(req proto.Request) proto.ReplyHeader {
+	r.t.Helper()
+	h := r.call(req)
+	if h.Err != proto.OK {
+		r.t.Fatalf("%s: %s", req.Op(), h.Err)
+	}
+	return h
+}
+
+var worldAll = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
+
+func rawCreate(path string, flags int32) *proto.Create {
+	return &proto.Create{Code: proto.OpCreate, Path: path, Flags: flags, ACL: worldAll, Data: []byte{}}
+}
+
+var ping = &proto.Simple{Code: proto.OpPing}
+
+func (r *raw) sendHandshake(req proto.ConnectRequest) {
+	r.t.Helper()
+	r.send(wire.AppendConnectRequest(nil, req))
+}

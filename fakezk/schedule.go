@@ -1,0 +1,52 @@
+package fakezk
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// latency is how long a message takes: a pure hash of the seed and the
+// message's coordinates, spread evenly over the orders of magnitude from 0.2 ms
+// to 6.4 ms. It is never drawn in order of arrival.
+func (s *simulation) latency(client, conn, direction, number int) time.Duration {
+	if s.world.undisciplined {
+		return time.Millisecond
+	}
+	h := mix(s.world.Seed, uint64(client), uint64(conn), uint64(direction), uint64(number))
+	spread := float64(h>>11) / (1 << 53)
+	return time.Duration(float64(200*time.Microsecond) * math.Exp2(5*spread))
+}
+
+// mix hashes numbers (splitmix64 over each in turn).
+func mix(words ...uint64) uint64 {
+	x := uint64(0x9e3779b97f4a7c15)
+	for _, w := range words {
+		x = (x ^ w) + 0x9e3779b97f4a7c15
+		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+		x = (x ^ x>>27) * 0x94d049bb133111eb
+		x ^= x >> 31
+	}
+	return x
+}
+
+// shuffleChildren puts names, which come in order of creation, into an order
+// that depends on the seed and the zxid: a real server's order is arbitrary,
+// and a recipe that forgets to sort must fail.
+func (s *simulation) shuffleChildren(_ string, zxid int64, names []string) {
+	for i := len(names) - 1; i > 0; i-- {
+		j := int(mix(s.world.Seed, uint64(zxid), uint64(i)) % uint64(i+1))
+		names[i], names[j] = names[j], names[i]
+	}
+}
+
+// sortedKeys returns the keys of a map in ascending order.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,442 @@
+package fakezk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+func TestStartAndConnectInsideAUsersBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := Start(t).Connect(t)
+		mustCreate(t, conn, "/hello", 0)
+		time.Sleep(time.Hour)
+		if exists, _, err := conn.Exists("/hello"); !exists || err != nil {
+			t.Errorf("exists: %v, %v", exists, err)
+		}
+	}) // synctest panics if a goroutine of server or client stays behind
+}
+
+func TestStartAndConnectInRealTime(t *testing.T) {
+	s := Start(t)
+	a, b := s.Connect(t), s.Connect(t)
+	mustCreate(t, a, "/hello", zk.FlagEphemeral)
+	if exists, stat, err := b.Exists("/hello"); !exists || err != nil || stat.EphemeralOwner != a.SessionID() {
+		t.Errorf("exists: %v, %+v, %v", exists, stat, err)
+	}
+}
+
+// failing is a TB that a call fails on.
+type failing struct {
+	*testing.T
+	message string
+}
+
+func (f *failing) Fatalf(format string, args ...any) {
+	f.message = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func fatally(t *testing.T, call func(TB)) string {
+	f := &failing{T: t}
+	done := make(chan struct{})
+	go func() { defer close(done); call(f) }()
+	<-done
+	return f.message
+}
+
+func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		s.Stop()
+		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got, "no session after 10 s") {
+			t.Errorf("Fatalf said %q", got)
+		}
+		if got := fatally(t, func(tb TB) { Start(tb, Options{}, Options{}) }); !strings.Contains(got, "at most one Options") {
+			t.Errorf("Fatalf said %q", got)
+		}
+	})
+}
+
+func TestCloseTwiceAndUseAfterwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		r, _ := rawSession(t, s, 4*time.Second)
+		for range 2 {
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.wantClosed()
+		s.Restart()
+		if _, err := s.dial(); err != ErrStopped {
+			t.Errorf("dial: %v", err)
+		}
+		time.Sleep(time.Hour) // no timer is left
+	})
+}
+
+func TestEventComesBeforeTheReplyThatCausedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		r, _ := rawSession(t, s, 4*time.Second)
+		r.mustCall(&proto.GetChildren{Code: proto.OpGetChildren, Path: "/", Watch: true})
+		r.call(&proto.Exists{Path: "/a", Watch: true}) // nothing there
+		r.send(wire.AppendRequest(nil, 77, rawCreate("/a", 0)))
+		r.send(wire.AppendRequest(nil, 78, ping)) // pipelined
+		var got []string
+		for len(got) < 4 {
+			h, body := r.reply()
+			if h.Xid != -1 {
+				got = append(got, fmt.Sprintf("reply %d", h.Xid))
+				continue
+			}
+			if h.Zxid != -1 || h.Err != proto.OK {
+				t.Errorf("header of an event: %+v", h)
+			}
+			ev, err := wire.DecodeEvent(body)
+			if err != nil || ev.State != 3 {
+				t.Fatalf("event %+v, %v", ev, err)
+			}
+			got = append(got, ev.Type.String()+" "+ev.Path)
+		}
+		want := []string{"NodeCreated /a", "NodeChildrenChanged /", "reply 77", "reply -2"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestDigestACL(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		alice, _ := client(t, s, 10*time.Second)
+		mallory, _ := client(t, s, 10*time.Second)
+		if err := alice.AddAuth("digest", []byte("alice:secret")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := alice.Create("/private", []byte("x"), 0, zk.AuthACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		if acl, _, err := alice.GetACL("/private"); err != nil || fmt.Sprint(acl) != fmt.Sprint(zk.DigestACL(zk.PermAll, "alice", "secret")) {
+			t.Errorf("acl %v, %v", acl, err)
+		}
+		for _, password := range []string{"", "alice:wrong", "bob:secret"} {
+			if password != "" {
+				if err := mallory.AddAuth("digest", []byte(password)); err != nil {
+					t.Errorf("a wrong password is no error, got %v", err)
+				}
+			}
+			if _, _, err := mallory.Get("/private"); err != zk.ErrNoAuth {
+				t.Errorf("%s: get: %v", password, err)
+			}
+		}
+		if _, err := mallory.Create("/x", nil, 0, zk.DigestACL(0, "m", "m")); err != nil {
+			t.Error(err)
+		}
+		s.DropConnections()
+		time.Sleep(2 * time.Second)
+		if data, _, err := alice.Get("/private"); err != nil || string(data) != "x" {
+			t.Errorf("the client shows its password again after a reconnect: %q, %v", data, err)
+		}
+		if err := mallory.AddAuth("digest", []byte("alice:secret")); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := mallory.Get("/private"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAuthACLNeedsAnIdentity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := client(t, Start(t), 10*time.Second)
+		if _, err := c.Create("/x", nil, 0, zk.AuthACL(zk.PermAll)); err != zk.ErrInvalidACL {
+			t.Errorf("create: %v", err)
+		}
+	})
+}
+
+func TestAuthIsAnsweredWithoutZxidAndRefusedWithTheConnection(t *testing.T) {
+	tests := []struct {
+		auth proto.Auth
+		want proto.ErrCode
+	}{
+		{proto.Auth{Scheme: "digest", Data: []byte("a:b:c")}, proto.OK},
+		{proto.Auth{Scheme: "digest", Data: []byte{}}, proto.OK},
+		{proto.Auth{Scheme: "ip"}, proto.OK},
+		{proto.Auth{Scheme: "digest"}, proto.AuthFailed},
+		{proto.Auth{Scheme: "world", Data: []byte("anyone")}, proto.AuthFailed},
+		{proto.Auth{Scheme: "sasl"}, proto.AuthFailed},
+		{proto.Auth{Scheme: ""}, proto.AuthFailed},
+	}
+	for _, test := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			s := Start(t)
+			r, _ := rawSession(t, s, 4*time.Second)
+			r.send(wire.AppendRequest(nil, -4, &test.auth))
+			if h, body := r.reply(); h != (proto.ReplyHeader{Xid: -4, Err: test.want}) || len(body) > 0 {
+				t.Errorf("%+v: reply %+v % x", test.auth, h, body)
+			}
+			if test.want == proto.OK {
+				r.mustCall(ping)
+				return
+			}
+			r.wantClosed()
+			if len(s.Sessions()) != 1 {
+				t.Error("the session went with the connection")
+			}
+		})
+	}
+}
+
+func TestLargestRequestIs1048575Bytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		r, _ := rawSession(t, s, 4*time.Second)
+		r.mustCall(rawCreate("/big", 0))
+		frame := func(size int) []byte {
+			set := &proto.SetData{Path: "/big", Version: -1}
+			overhead := len(wire.AppendRequest(nil, 1, set)) - 4
+			set.Data = bytes.Repeat([]byte("x"), size-overhead)
+			return wire.AppendRequest(nil, 1, set)
+		}
+		for _, chunk := range []int{1 << 20, 1 << 16, 1400} { // however it arrives
+			for p := range slices.Chunk(frame(wire.DefaultMaxFrame), chunk) {
+				r.send(p)
+			}
+			if h, _ := r.reply(); h.Err != proto.OK {
+				t.Errorf("largest frame: %s", h.Err)
+			}
+		}
+		r.send(frame(wire.DefaultMaxFrame + 1))
+		r.wantClosed()
+		if got := s.Tree()[1]; got.Version != 3 {
+			t.Errorf("applied: %+v", got)
+		}
+	})
+}
+
+func TestMaxFrameOption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t, Options{MaxFrame: 100})
+		c, _ := client(t, s, 10*time.Second)
+		mustCreate(t, c, "/x", 0)
+		if _, err := c.Set("/x", make([]byte, 100), -1); err != zk.ErrConnectionClosed {
+			t.Errorf("set: %v", err)
+		}
+	})
+}
+
+func TestReconfigIsDisabled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c, _ := client(t, s, 10*time.Second)
+		before := s.engine.Store().LastZxid()
+		for _, call := range []func() (*zk.Stat, error){
+			func() (*zk.Stat, error) { return c.Reconfig([]string{"server.1=x:1:2"}, -1) },
+			func() (*zk.Stat, error) { return c.IncrementalReconfig([]string{"server.2=x:1:2"}, []string{"1"}, -1) },
+		} {
+			if _, err := call(); err != zk.ErrReconfigDisabled {
+				t.Errorf("reconfig: %v", err)
+			}
+		}
+		if got := s.engine.Store().LastZxid(); got != before+2 {
+			t.Errorf("two refused reconfigs took the zxid from %d to %d", before, got)
+		}
+	})
+}
+
+func TestDirectCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c, _ := client(t, s, 10*time.Second)
+		_, _, children, err := c.ChildrenW("/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		must(s.Put("/a/b/c", []byte("one")))
+		if ev := <-children; ev.Type != zk.EventNodeChildrenChanged {
+			t.Errorf("event %+v", ev)
+		}
+		_, _, data, err := c.GetW("/a/b/c")
+		must(err)
+		if got := s.Watches(); len(got) != 1 || got[0] != (Watch{Path: "/a/b/c", Session: c.SessionID()}) {
+			t.Errorf("watches: %+v", got)
+		}
+		must(s.Put("/a/b/c", []byte("two")))
+		if ev := <-data; ev.Type != zk.EventNodeDataChanged {
+			t.Errorf("event %+v", ev)
+		}
+		var got []string
+		for _, n := range s.Tree() {
+			got = append(got, fmt.Sprintf("%s=%q v%d", n.Path, n.Data, n.Version))
+		}
+		if want := `[/="" v0 /a="" v0 /a/b="" v0 /a/b/c="two" v1]`; fmt.Sprint(got) != want {
+			t.Errorf("tree %s, want %s", got, want)
+		}
+		for _, bad := range []string{"", "a", "/a/", "/a//b", "/.."} {
+			if err := s.Put(bad, nil); err == nil {
+				t.Errorf("Put(%q) is fine?", bad)
+			}
+		}
+		must(s.Remove("/a/b"))
+		must(s.Remove("/none"))
+		if len(s.Tree()) != 2 {
+			t.Errorf("tree %+v", s.Tree())
+		}
+		mustCreate(t, c, "/mine", zk.FlagEphemeral)
+		must(s.Remove("/"))
+		if len(s.Tree()) != 1 || len(s.Sessions()[0].Ephemerals) > 0 {
+			t.Errorf("tree %+v, sessions %+v", s.Tree(), s.Sessions())
+		}
+	})
+}
+
+func TestTwoServersShareNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := Start(t), Start(t)
+		if err := a.Put("/only-a", nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.Tree()) != 1 {
+			t.Errorf("tree of b: %+v", b.Tree())
+		}
+	})
+}
+
+func listen(t *testing.T, s *Server) (address string, ended <-chan error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	return l.Addr().String(), done
+}
+
+func TestServeTCP(t *testing.T) {
+	s := New(Options{})
+	address, ended := listen(t, s)
+	c, events, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(quiet{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev := range events {
+		if ev.State == zk.StateHasSession {
+			break
+		}
+	}
+	mustCreate(t, c, "/tcp", zk.FlagEphemeral)
+	_, _, gone, err := s.Connect(t).ExistsW("/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
+		t.Errorf("event %+v", ev)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if err := s.Serve(nil); err != ErrStopped {
+		t.Errorf("Serve of a closed server: %v", err)
+	}
+}
+
+func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
+	broken := errors.New("broken")
+	s := Start(t)
+	if err := s.Serve(&brokenListener{err: broken}); !errors.Is(err, broken) {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+type brokenListener struct {
+	net.Listener
+	err error
+}
+
+func (l *brokenListener) Accept() (net.Conn, error) { return nil, l.err }
+func (l *brokenListener) Close() error              { return nil }
+
+func TestCloseLeavesNoGoroutineOfTCP(t *testing.T) {
+	s := New(Options{})
+	address, ended := listen(t, s)
+	for range 10 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &raw{Conn: conn, t: t}
+		r.handshake(proto.ConnectRequest{})
+		defer func() { _ = conn.Close() }()
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for range 1000 { // the last one may be on its way out
+		if !strings.Contains(stacks(), "(*Server).serveTCP") && !strings.Contains(stacks(), "(*tcpSink).write") {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("still there:\n%s", stacks())
+}
+
+// A client that asks and never reads must not keep the server from closing.
+func TestCloseDoesNotWaitForAClientThatNeverReads(t *testing.T) {
+	s := New(Options{})
+	address, _ := listen(t, s)
+	if err := s.Put("/big", make([]byte, 1_000_000)); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	r := &raw{Conn: conn, t: t}
+	r.handshake(proto.ConnectRequest{})
+	for i := range int32(30) {
+		r.send(wire.AppendRequest(nil, i, &proto.GetData{Path: "/big"}))
+	}
+	r.send(wire.AppendRequest(nil, 99, rawCreate("/asked", 0)))
+	other := s.Connect(t)
+	if _, _, ch, err := other.ExistsW("/asked"); err != nil {
+		t.Fatal(err)
+	} else if exists, _, err := other.Exists("/asked"); err != nil {
+		t.Fatal(err)
+	} else if !exists {
+		<-ch
+	}
+	other.Close()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

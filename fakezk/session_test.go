@@ -1,0 +1,437 @@
+package fakezk
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// client is a genuine client with the given session timeout whose session
+// states are written down.
+func client(t *testing.T, s *Server, timeout time.Duration) (*zk.Conn, *states) {
+	t.Helper()
+	told := &states{}
+	conn, _, err := zk.Connect([]string{Address}, timeout, zk.WithDialer(s.Dialer()), zk.WithHostProvider(&hostProvider{}),
+		zk.WithLogger(quiet{}), zk.WithEventCallback(told.notice))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	synctest.Wait()
+	return conn, told
+}
+
+type states struct {
+	mu   sync.Mutex
+	list []zk.State
+}
+
+func (s *states) notice(ev zk.Event) {
+	if ev.Type == zk.EventSession && ev.State != zk.StateConnecting && ev.State != zk.StateConnected {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.list = append(s.list, ev.State)
+	}
+}
+
+func (s *states) take() []zk.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.list
+	s.list = nil
+	return list
+}
+
+var openACL = zk.WorldACL(zk.PermAll)
+
+func mustCreate(t *testing.T, c *zk.Conn, path string, flags int32) {
+	t.Helper()
+	if _, err := c.Create(path, nil, flags, openACL); err != nil {
+		t.Fatalf("create %s: %v", path, err)
+	}
+}
+
+func TestSessionExpiresWithinOneTickAfterItsTimeout(t *testing.T) {
+	tests := []struct{ tick, timeout, wait time.Duration }{
+		{2 * time.Second, 4 * time.Second, 0},
+		{2 * time.Second, 10 * time.Second, 700 * time.Millisecond},
+		{500 * time.Millisecond, time.Second, 499 * time.Millisecond},
+		{500 * time.Millisecond, 1300 * time.Millisecond, 1},
+		{time.Millisecond, 2 * time.Millisecond, 0},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprint(test.tick, test.timeout, test.wait), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Start(t, Options{TickTime: test.tick})
+				time.Sleep(test.wait)
+				rawSession(t, s, test.timeout)
+				time.Sleep(test.timeout - 1)
+				if len(s.Sessions()) != 1 {
+					t.Error("the session ended early")
+				}
+				time.Sleep(test.tick + 1)
+				synctest.Wait()
+				if len(s.Sessions()) != 0 {
+					t.Error("the session still lives one tick after its timeout")
+				}
+			})
+		})
+	}
+}
+
+func TestEveryRequestKeepsTheSessionAlive(t *testing.T) {
+	for _, req := range []proto.Request{
+		ping, &proto.Exists{Path: "/"}, &proto.GetData{Path: "/none"}, &proto.Delete{Path: "/none"},
+	} {
+		t.Run(req.Op().String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Start(t)
+				r, _ := rawSession(t, s, 4*time.Second)
+				for range 10 {
+					time.Sleep(3900 * time.Millisecond)
+					r.call(req)
+				}
+				if len(s.Sessions()) != 1 {
+					t.Error("the session is gone")
+				}
+				r.wantClosed()
+				if len(s.Sessions()) != 0 {
+					t.Error("the connection is closed, the session stays")
+				}
+			})
+		})
+	}
+}
+
+func TestIdleClientKeepsItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c, told := client(t, s, 4*time.Second)
+		mustCreate(t, c, "/mine", zk.FlagEphemeral)
+		told.take()
+		time.Sleep(time.Hour)
+		if got := told.take(); len(got) > 0 {
+			t.Errorf("was told %v", got)
+		}
+		if got := s.Sessions(); len(got) != 1 || !slices.Equal(got[0].Ephemerals, []string{"/mine"}) {
+			t.Errorf("sessions: %+v", got)
+		}
+	})
+}
+
+func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		watcher, _ := client(t, s, 10*time.Second)
+		r, resp := rawSession(t, s, 4*time.Second)
+		r.mustCall(rawCreate("/theirs", proto.FlagEphemeral))
+		_, stat, events, err := watcher.ExistsW("/theirs")
+		if err != nil || stat.EphemeralOwner != resp.SessionID {
+			t.Fatalf("stat %+v, %v", stat, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if len(s.Tree()) != 2 {
+			t.Error("the ephemeral went with the connection")
+		}
+		if ev := <-events; ev.Type != zk.EventNodeDeleted {
+			t.Errorf("event %+v", ev)
+		}
+		if exists, _, err := watcher.Exists("/theirs"); exists || err != nil {
+			t.Errorf("exists: %v, %v", exists, err)
+		}
+	})
+}
+
+func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c, told := client(t, s, 10*time.Second)
+		id := c.SessionID()
+		mustCreate(t, c, "/mine", zk.FlagEphemeral)
+		mustCreate(t, c, "/data", 0)
+		_, _, quietWatch, err := c.GetW("/mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		watches := []<-chan zk.Event{}
+		for _, arm := range []func() (<-chan zk.Event, error){
+			func() (<-chan zk.Event, error) { _, _, ch, err := c.GetW("/data"); return ch, err },
+			func() (<-chan zk.Event, error) { _, _, ch, err := c.ChildrenW("/data"); return ch, err },
+			func() (<-chan zk.Event, error) { _, _, ch, err := c.ExistsW("/data/child"); return ch, err },
+		} {
+			ch, err := arm()
+			if err != nil {
+				t.Fatal(err)
+			}
+			watches = append(watches, ch)
+		}
+		told.take()
+		s.Stop()
+		for _, path := range []string{"/data", "/data/child"} {
+			if err := s.Put(path, []byte("new")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Restart()
+		var got []zk.EventType
+		for _, ch := range watches {
+			got = append(got, (<-ch).Type)
+		}
+		want := []zk.EventType{zk.EventNodeDataChanged, zk.EventNodeChildrenChanged, zk.EventNodeCreated}
+		if !slices.Equal(got, want) {
+			t.Errorf("events %v, want %v", got, want)
+		}
+		synctest.Wait()
+		if got := told.take(); !slices.Equal(got, []zk.State{zk.StateDisconnected, zk.StateHasSession}) {
+			t.Errorf("was told %v", got)
+		}
+		sessions := s.Sessions()
+		if len(sessions) != 1 || sessions[0].ID != id || !slices.Equal(sessions[0].Ephemerals, []string{"/mine"}) {
+			t.Errorf("sessions: %+v", sessions)
+		}
+		if got := s.Watches(); len(got) != 1 || got[0] != (Watch{Path: "/mine", Session: id}) {
+			t.Errorf("watches: %+v", got)
+		}
+		if len(quietWatch) > 0 {
+			t.Errorf("a watch on an unchanged node fired: %+v", <-quietWatch)
+		}
+	})
+}
+
+func TestDropConnectionsOfOneSessionLeavesTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		a, aTold := client(t, s, 10*time.Second)
+		_, bTold := client(t, s, 10*time.Second)
+		aTold.take()
+		bTold.take()
+		s.DropConnections(a.SessionID())
+		synctest.Wait()
+		if got := aTold.take(); !slices.Equal(got, []zk.State{zk.StateDisconnected, zk.StateHasSession}) {
+			t.Errorf("a was told %v", got)
+		}
+		if got := bTold.take(); len(got) > 0 {
+			t.Errorf("b was told %v", got)
+		}
+	})
+}
+
+func TestExpiredClientIsToldAndGetsAnotherSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c, told := client(t, s, 10*time.Second)
+		id := c.SessionID()
+		told.take()
+		if err := s.ExpireSession(id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		want := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected, zk.StateHasSession}
+		if got := told.take(); !slices.Equal(got, want) {
+			t.Errorf("was told %v, want %v", got, want)
+		}
+		if c.SessionID() == id || c.SessionID() == 0 {
+			t.Errorf("session 0x%x after 0x%x", c.SessionID(), id)
+		}
+		if err := s.ExpireSession(id); err == nil {
+			t.Error("a session that is gone expires once more")
+		}
+	})
+}
+
+func TestReattach(t *testing.T) {
+	good := func(resp proto.ConnectResponse) proto.ConnectRequest {
+		return proto.ConnectRequest{SessionID: resp.SessionID, Password: resp.Password, TimeoutMs: 8000}
+	}
+	tests := []struct {
+		name     string
+		change   func(*Server, *proto.ConnectRequest)
+		accepted bool
+		oldEnds  bool // the connection that the session has
+	}{
+		{"right password", func(*Server, *proto.ConnectRequest) {}, true, true},
+		{"with a readOnly byte", func(_ *Server, r *proto.ConnectRequest) { r.HasReadOnly = true }, true, true},
+		{"wrong password", func(_ *Server, r *proto.ConnectRequest) { r.Password = slices.Repeat([]byte{7}, 16) }, false, true},
+		{"zero password", func(_ *Server, r *proto.ConnectRequest) { r.Password = make([]byte, 16) }, false, true},
+		{"short password", func(_ *Server, r *proto.ConnectRequest) { r.Password = r.Password[:15] }, false, true},
+		{"null password", func(_ *Server, r *proto.ConnectRequest) { r.Password = nil }, false, true},
+		{"unknown session", func(_ *Server, r *proto.ConnectRequest) { r.SessionID++ }, false, false},
+		{"session -1", func(_ *Server, r *proto.ConnectRequest) { r.SessionID = -1 }, false, false},
+		{"expired session", func(s *Server, r *proto.ConnectRequest) {
+			if err := s.ExpireSession(r.SessionID); err != nil {
+				panic(err)
+			}
+		}, false, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Start(t)
+				old, resp := rawSession(t, s, 4*time.Second)
+				req := good(resp)
+				test.change(s, &req)
+				r := rawDial(t, s)
+				got := r.handshake(req)
+				if got.HasReadOnly != req.HasReadOnly || len(got.Password) != 16 {
+					t.Errorf("response %+v", got)
+				}
+				if test.accepted {
+					if got.SessionID != resp.SessionID || got.TimeoutMs != 8000 || !slices.Equal(got.Password, resp.Password) {
+						t.Errorf("response %+v", got)
+					}
+					r.mustCall(ping)
+				} else {
+					if got.SessionID != 0 || got.TimeoutMs != 0 || !slices.Equal(got.Password, make([]byte, 16)) {
+						t.Errorf("response %+v", got)
+					}
+					r.wantClosed()
+				}
+				if test.oldEnds {
+					old.wantClosed()
+				} else {
+					old.mustCall(ping)
+				}
+			})
+		})
+	}
+}
+
+func TestClosedSessionIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		r, resp := rawSession(t, s, 4*time.Second)
+		r.mustCall(rawCreate("/mine", proto.FlagEphemeral))
+		before := s.engine.Store().LastZxid()
+		if h := r.mustCall(&proto.Simple{Code: proto.OpCloseSession}); h.Zxid != before+1 {
+			t.Errorf("closeSession has zxid %d after %d", h.Zxid, before)
+		}
+		r.wantClosed()
+		if len(s.Tree()) != 1 || len(s.Sessions()) != 0 {
+			t.Errorf("left: %+v, %+v", s.Tree(), s.Sessions())
+		}
+		again := rawDial(t, s)
+		if got := again.handshake(proto.ConnectRequest{SessionID: resp.SessionID, Password: resp.Password}); got.SessionID != 0 {
+			t.Errorf("the closed session is back: %+v", got)
+		}
+	})
+}
+
+func TestZxidFromTheFutureIsRefusedWithoutAnAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		old, resp := rawSession(t, s, 4*time.Second)
+		last := s.engine.Store().LastZxid()
+		tests := []struct {
+			seen int64
+			id   int64
+			ok   bool
+		}{
+			{last + 1, 0, false}, {last + 1, resp.SessionID, false}, {1 << 62, resp.SessionID, false},
+			{last, resp.SessionID, true}, {0, resp.SessionID, true}, {-1, resp.SessionID, true},
+		}
+		for _, test := range tests {
+			r := rawDial(t, s)
+			req := proto.ConnectRequest{LastZxidSeen: test.seen, SessionID: test.id, Password: resp.Password, TimeoutMs: 4000}
+			if test.ok {
+				if got := r.handshake(req); got.SessionID != resp.SessionID {
+					t.Errorf("%+v: %+v", test, got)
+				}
+				old.wantClosed()
+				old = r
+				continue
+			}
+			r.sendHandshake(req)
+			r.wantClosed()
+			old.mustCall(ping) // is not disturbed
+		}
+	})
+}
+
+func TestTimeoutIsNegotiatedBetween2And20Ticks(t *testing.T) {
+	tests := []struct {
+		opts        Options
+		asked, want int32
+	}{
+		{Options{}, 10_000, 10_000}, {Options{}, 4_000, 4_000}, {Options{}, 3_999, 4_000}, {Options{}, 0, 4_000},
+		{Options{}, -1, 4_000}, {Options{}, 40_000, 40_000}, {Options{}, 40_001, 40_000}, {Options{}, 1<<31 - 1, 40_000},
+		{Options{}, 4_321, 4_321},
+		{Options{TickTime: 100 * time.Millisecond}, 10_000, 2_000}, {Options{TickTime: 100 * time.Millisecond}, 1, 200},
+		{Options{MinSessionTimeout: time.Second}, 1, 1_000}, {Options{MaxSessionTimeout: time.Minute}, 100_000, 60_000},
+	}
+	for _, test := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			s := Start(t, test.opts)
+			r := rawDial(t, s)
+			if got := r.handshake(proto.ConnectRequest{TimeoutMs: test.asked}).TimeoutMs; got != test.want {
+				t.Errorf("%+v: asked for %d ms, got %d, want %d", test.opts, test.asked, got, test.want)
+			}
+			if got := s.Sessions()[0].Timeout; got != time.Duration(test.want)*time.Millisecond {
+				t.Errorf("Sessions shows %s", got)
+			}
+		})
+	}
+}
+
+func TestConnectionWithoutHandshakeIsClosedAfter10To20Seconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		time.Sleep(3 * time.Second)
+		began := time.Now()
+		rawDial(t, s).wantClosed()
+		if lived := time.Since(began); lived < 10*time.Second || lived > 20*time.Second {
+			t.Errorf("closed after %s", lived)
+		}
+	})
+}
+
+func TestStopRefusesAndRestartKeepsEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c, told := client(t, s, 4*time.Second)
+		id := c.SessionID()
+		mustCreate(t, c, "/keep", 0)
+		mustCreate(t, c, "/mine", zk.FlagEphemeral)
+		tree := s.Tree()
+		s.Stop()
+		if _, err := s.Dialer()("", "", 0); err != ErrStopped {
+			t.Errorf("dial: %v", err)
+		}
+		time.Sleep(time.Hour)
+		if len(s.Sessions()) != 1 || s.Sessions()[0].Connected {
+			t.Errorf("sessions of a stopped server: %+v", s.Sessions())
+		}
+		told.take()
+		s.Restart()
+		time.Sleep(2 * time.Second)
+		if got := told.take(); !slices.Equal(got, []zk.State{zk.StateHasSession}) || c.SessionID() != id {
+			t.Errorf("was told %v, session 0x%x after 0x%x", got, c.SessionID(), id)
+		}
+		if got := s.Tree(); fmt.Sprint(got) != fmt.Sprint(tree) {
+			t.Errorf("tree %+v, was %+v", got, tree)
+		}
+	})
+}
+
+func TestRestartOfARunningServerClosesConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		r, _ := rawSession(t, s, 4*time.Second)
+		time.Sleep(3 * time.Second)
+		s.Restart()
+		r.wantClosed()
+		time.Sleep(3900 * time.Millisecond)
+		if len(s.Sessions()) != 1 {
+			t.Error("the session did not get its full timeout again")
+		}
+	})
+}
