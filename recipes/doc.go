@@ -1,0 +1,76 @@
+// Package recipes holds coordination recipes for the go-zookeeper client:
+// locks and queues that keep their promises when connections drop and
+// sessions end.
+//
+// The recipes run on any *zk.Conn, against any ensemble of ZooKeeper 3.5 or
+// later. They use only what package zk exports (see Conn) and install nothing
+// on the connection: no event callback, no host provider.
+//
+//	lock := recipes.NewLock(conn, "/locks/report")
+//	if err := lock.Lock(ctx); err != nil {
+//		return err
+//	}
+//	defer lock.Unlock(ctx)
+//	return write(lock.Token(), lock.Lost())
+//
+// # What is here
+//
+//   - Lock: the fair lock without herd of the ZooKeeper guide, the one to use.
+//   - HerdLock: one node that everybody watches. For teaching.
+//   - ClientLock: the client's own zk.Lock behind the same methods.
+//   - Queue: FIFO queue whose elements are neither lost nor doubled by a lost
+//     connection.
+//   - ApacheQueue: the plain get-then-delete queue, which can lose elements.
+//
+// Locker and Queuer are the methods they have in common.
+//
+// # Errors
+//
+// A request whose connection dies has an unknown outcome: the server may or
+// may not have done it. OutcomeOf sorts the client's errors into applied, not
+// applied and unknown. The recipes find out by themselves and try again, for
+// as long as the context allows; where they have to return before they know,
+// the error wraps ErrAmbiguous. Neither repeats a request that the server has
+// refused for good, such as zk.ErrNoAuth.
+//
+// A closed *zk.Conn looks like a dropped connection that never comes back, as
+// its methods return zk.ErrConnectionClosed for both. The recipes tell it from
+// a series of requests that fail at once, for more than a second, while the
+// connection stays in zk.StateDisconnected, which an open Conn only passes
+// through. Then they return ErrConnClosed: waiters at once, as the client tells
+// their watches, others some 1.3 s after the first such failure, and later if
+// the connection was down before and pauses have grown to a second.
+//
+// # Contexts
+//
+// The client's requests take no context: while the connection is down they
+// wait inside the client. Each operation therefore runs in a goroutine of its
+// own, and a caller whose context is done leaves it behind. What is left
+// behind only tidies up: after the request that was under way it sends no
+// other one of the abandoned operation, removes the operation's nodes, and
+// ends as soon as the server has confirmed or refused that, or the Conn is
+// closed. A
+// caller that leaves waits up to 100 ms for it, so that in the ordinary case
+// nothing is left on the server when the method returns. Close of each recipe
+// waits for all of it.
+//
+// # Limits
+//
+//   - A lock holder that is paused or cut off past the end of its session
+//     cannot know it. Between the expiry at the server and Lost two clients
+//     may believe that they own the lock. Pass Token to the resource and let
+//     it refuse smaller ones.
+//   - A request larger than the server's jute.maxbuffer (1 MB unless set
+//     otherwise) makes the server drop the connection, which cannot be told
+//     from any other loss: the operation is repeated until its context is done.
+//   - The client cannot take a watch back (it has no removeWatches): the
+//     channel of an abandoned wait stays in the client until the watched
+//     node changes or the session ends.
+//   - A Conn that is closed while its server is silent, or while none can be
+//     dialled, is not told from an open one until the client's own loop has
+//     ended: two thirds of the session timeout later, or when the host provider
+//     has gone through all servers.
+//   - Parents are created persistent and never removed. Parents made as
+//     container nodes beforehand work too, and come back as persistent ones
+//     if the server reaps them.
+package recipes

@@ -1,0 +1,18 @@
+package recipes
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+)
+
+// newGUID returns 32 hexadecimal digits that nobody else has. It reads from
+// rand.Reader, as the client does for its own protected names.
+func newGUID() (string, error) {
+	var raw [16]byte
+	if _, err := io.ReadFull(rand.Reader, raw[:]); err != nil {
+		return "", fmt.Errorf("make a guid: %w", err)
+	}
+	return hex.EncodeToString(raw[:]), nil
+}

@@ -1,0 +1,115 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// hold is one period of ownership: from the confirmation by the server until
+// it is given back or lost.
+type hold struct {
+	path    string // own node
+	session int64
+	token   int64 // czxid of the own node
+	watch   <-chan zk.Event
+	release func(r *requests) error // gives the lock back on the server
+
+	once  sync.Once
+	ended chan struct{}
+}
+
+// confirm reads and watches the own node at path and returns a hold if it
+// exists and belongs to the session that the connection has now. Otherwise it
+// returns errRestart.
+func confirm(ctx context.Context, r *requests, path string, release func(r *requests) error) (*hold, error) {
+	own, err := r.getW(ctx, path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return nil, errRestart
+	case err != nil:
+		return nil, err
+	}
+	return holdOf(r, path, own, release)
+}
+
+// holdOf returns a hold for the own node at path as it was just read, or
+// errRestart if it belongs to another session than the current one.
+func holdOf(r *requests, path string, own node, release func(r *requests) error) (*hold, error) {
+	owner := own.stat.EphemeralOwner
+	if owner == 0 || owner != r.conn.SessionID() {
+		return nil, errRestart
+	}
+	return &hold{
+		path:    path,
+		session: owner,
+		token:   own.stat.Czxid,
+		watch:   own.watch,
+		release: release,
+		ended:   make(chan struct{}),
+	}, nil
+}
+
+// end closes ended, once.
+func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
+
+// over reports whether the hold has ended.
+func (h *hold) over() bool {
+	select {
+	case <-h.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// guard ends the hold when ownership is lost, and returns when the hold has
+// ended. It only waits and looks, and sends no request. Nobody but the holder
+// has business with its node, so any event on it is taken for the loss.
+func (h *hold) guard(conn Conn, timeout time.Duration) {
+	look, stop := lookout(timeout)
+	defer stop()
+	lastSeen := time.Now()
+	for {
+		select {
+		case <-h.ended:
+			return
+		case <-h.watch:
+			h.end()
+			return
+		case <-look:
+			var alive bool
+			if lastSeen, alive = h.inspect(conn, lastSeen, timeout); !alive {
+				h.end()
+				return
+			}
+		}
+	}
+}
+
+// lookout returns a channel that ticks twenty times per timeout, or never if
+// there is none.
+func lookout(timeout time.Duration) (<-chan time.Time, func()) {
+	every := timeout / 20
+	if every <= 0 {
+		return nil, func() {}
+	}
+	ticker := time.NewTicker(every)
+	return ticker.C, ticker.Stop
+}
+
+// inspect looks at the connection's state. It returns when the session was
+// last seen connected, and false if the session may be over by the next look.
+func (h *hold) inspect(conn Conn, lastSeen time.Time, timeout time.Duration) (time.Time, bool) {
+	if conn.SessionID() != h.session {
+		return lastSeen, false
+	}
+	now := time.Now()
+	if conn.State() == zk.StateHasSession {
+		return now, true
+	}
+	return lastSeen, now.Sub(lastSeen) < timeout/3-timeout/10
+}

@@ -1,0 +1,66 @@
+package recipes
+
+import (
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Option changes a setting of a recipe when it is made.
+type Option func(*options)
+
+type options struct {
+	acl            []zk.ACL
+	data           []byte
+	sessionTimeout time.Duration
+	recheck        time.Duration
+}
+
+// newOptions applies opts over the defaults.
+func newOptions(opts []Option) options {
+	o := options{acl: zk.WorldACL(zk.PermAll), recheck: time.Minute}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// ACL sets the access control list of every node the recipe creates, parents
+// included. Without it everybody may do everything.
+func ACL(acl ...zk.ACL) Option {
+	return func(o *options) { o.acl = acl }
+}
+
+// Data sets the data of the nodes a Lock creates, for people who look at the
+// tree: a host name, say. Other recipes ignore it.
+func Data(data []byte) Option {
+	return func(o *options) { o.data = data }
+}
+
+// SessionTimeout makes Lost of a Lock or HerdLock watch the connection too: it
+// is closed when the connection has been down so long that the session may
+// have expired at the server. timeout is the session timeout that the server
+// granted, which the client does not tell; when in doubt give a smaller one.
+//
+// The client notices a silent connection after two thirds of the timeout, so
+// no more than a third of it is left from the moment the connection is seen
+// to be down. This is measured on the monotonic clock, by looking at
+// Conn.State twenty times per timeout, without any request. It assumes that
+// the clocks of client and server run at the same rate and that a reply takes
+// less than a tenth of the timeout; a process that is paused at the wrong
+// moment learns too late all the same.
+//
+// Without it a holder that is cut off learns of the end of its session only
+// when it reaches a server again.
+func SessionTimeout(timeout time.Duration) Option {
+	return func(o *options) { o.sessionTimeout = timeout }
+}
+
+// RecheckEvery sets how often a waiting Lock, HerdLock or Queue.Take looks
+// again without having been notified. It is insurance against a watch that
+// was lost on a reconnection: the client only logs a failure to set its
+// watches again (samuel/go-zookeeper issue 83). The default is one minute;
+// zero or less trusts watches alone.
+func RecheckEvery(interval time.Duration) Option {
+	return func(o *options) { o.recheck = interval }
+}

@@ -1,0 +1,119 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+var (
+	// ErrAmbiguous says that an operation was given up before its outcome was
+	// known: it may or may not have happened. It comes wrapped together with
+	// the reason.
+	ErrAmbiguous = errors.New("outcome unknown")
+	// ErrConnClosed says that the zk.Conn has been closed for good.
+	ErrConnClosed = errors.New("zookeeper connection was closed for good")
+	// ErrClosed says that the recipe itself has been closed.
+	ErrClosed = errors.New("recipe is closed")
+	// ErrHeld is returned by Lock and TryLock of a handle that already holds
+	// its lock or is busy acquiring it. Handles are not re-entrant.
+	ErrHeld = errors.New("lock is already held or being acquired through this handle")
+)
+
+// Outcome says whether a request has changed anything on the server.
+type Outcome int
+
+const (
+	// Unknown means that the server may or may not have applied the request.
+	Unknown Outcome = iota
+	// Applied means that the server has applied the request.
+	Applied
+	// NotApplied means that the server has not applied the request and will
+	// not do so later. Of a request that is sent again this says nothing
+	// about the first time: zk.ErrNodeExists can be the echo of oneself.
+	NotApplied
+)
+
+// String returns "unknown", "applied" or "not applied".
+func (o Outcome) String() string {
+	switch o {
+	case Applied:
+		return "applied"
+	case NotApplied:
+		return "not applied"
+	default:
+		return "unknown"
+	}
+}
+
+// refusals are the errors with which a server or the client's own checks
+// answer a request that is not carried out.
+var refusals = []error{
+	zk.ErrNoServer, zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrNotEmpty,
+	zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, zk.ErrInvalidACL, zk.ErrInvalidFlags,
+	zk.ErrInvalidPath, zk.ErrBadArguments, zk.ErrAuthFailed, zk.ErrSessionMoved,
+	zk.ErrAPIError, zk.ErrReconfigDisabled,
+}
+
+// Codes of KeeperException that the client has no sentinel for, and with
+// which a server refuses a request. THROTTLEDOP alone is worth a second try.
+const (
+	codeMarshalling   = -5
+	codeUnimplemented = -6
+	codeNotReadOnly   = -119
+	codeQuotaExceeded = -125
+	codeThrottled     = -127
+)
+
+// OutcomeOf tells from the error of a request what became of it.
+//
+// nil is Applied. An answer of the server that refuses the request, an
+// argument that the client refuses, and zk.ErrNoServer (the request was never
+// sent) are NotApplied. Everything else is Unknown: zk.ErrConnectionClosed,
+// which also stands for a Conn that was closed; the bare network error of a
+// write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, where a
+// change may have been made before the session ended; a done context.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Applied
+	}
+	for _, refusal := range refusals {
+		if errors.Is(err, refusal) {
+			return NotApplied
+		}
+	}
+	switch serverCode(err) {
+	case codeMarshalling, codeUnimplemented, codeNotReadOnly, codeQuotaExceeded, codeThrottled:
+		return NotApplied
+	}
+	return Unknown
+}
+
+// serverCode returns the code in the client's message for a code it does not
+// know ("unknown error: -125"), or 0. The client exports it in no other way.
+func serverCode(err error) int {
+	var code int
+	if _, scanErr := fmt.Sscanf(err.Error(), "unknown error: %d", &code); scanErr != nil {
+		return 0
+	}
+	return code
+}
+
+// transient reports whether it makes sense to send a request again that
+// failed with err: its outcome is unknown, or it never reached a server that
+// could serve it.
+func transient(err error) bool {
+	switch {
+	case err == nil, errors.Is(err, ErrConnClosed):
+		return false
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false
+	case errors.Is(err, zk.ErrShortBuffer), errors.Is(err, zk.ErrPtrExpected), errors.Is(err, zk.ErrUnhandledFieldType):
+		return false // the request or its reply does not fit the client
+	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionMoved), serverCode(err) == codeThrottled:
+		return true
+	}
+	return OutcomeOf(err) == Unknown
+}

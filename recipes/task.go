@@ -1,0 +1,117 @@
+package recipes
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// grace is how long a caller whose context is done waits for the clean-up of
+// the operation it leaves.
+const grace = 100 * time.Millisecond
+
+// task is an operation that runs to its end, clean-up included, even when its
+// caller leaves before. Exactly one of two things happens first: the caller
+// leaves, or the result is settled. The other side is told.
+type task[T any] struct {
+	known chan struct{} // closed when the result is settled
+	done  chan struct{} // closed when nothing is left to do
+
+	mu      sync.Mutex
+	left    bool
+	settled bool
+	value   T
+	err     error
+}
+
+// start runs work in a goroutine. What work returns is the result, unless it
+// has called settle with a value and true came back.
+func start[T any](work func(t *task[T]) (T, error)) *task[T] {
+	t := &task[T]{known: make(chan struct{}), done: make(chan struct{})}
+	go func() {
+		defer close(t.done)
+		t.finish(work(t))
+	}()
+	return t
+}
+
+// settle hands value to the caller before the clean-up. It returns false if
+// the caller has left: then the value has no owner, and the work must undo it.
+func (t *task[T]) settle(value T) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left {
+		return false
+	}
+	t.settled, t.value = true, value
+	close(t.known)
+	return true
+}
+
+// finish records the result of work that has settled nothing.
+func (t *task[T]) finish(value T, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.settled {
+		return
+	}
+	t.settled, t.value, t.err = true, value, err
+	close(t.known)
+}
+
+// leave marks the caller as gone unless the result is settled.
+func (t *task[T]) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left = !t.settled
+}
+
+// result returns the result if it is settled.
+func (t *task[T]) result() (value T, known bool, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.settled {
+		return value, false, nil
+	}
+	return t.value, true, t.err
+}
+
+// await waits for the result or the end of ctx, and then a moment for the
+// clean-up, so that in the ordinary case the operation is over when its caller
+// goes on. Not known means that the work goes on in the background, and the
+// error is the cause of ctx's end.
+func (t *task[T]) await(ctx context.Context) (value T, known bool, err error) {
+	select {
+	case <-t.known:
+	case <-ctx.Done():
+		t.leave()
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-t.done:
+	case <-timer.C:
+	}
+	value, known, err = t.result()
+	if !known {
+		err = context.Cause(ctx)
+	}
+	return value, known, err
+}
+
+// awaitDone waits for done, and at least a moment even when ctx is done.
+func awaitDone(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+		return context.Cause(ctx)
+	}
+}
