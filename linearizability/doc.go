@@ -1,0 +1,54 @@
+// Package linearizability judges what clients of a coordination recipe saw: it
+// records a [History], works out what became of the operations whose outcome the
+// client never learned, and says in words which promise was broken, by whom, and
+// at which step.
+//
+// It does not know how a history was made. The same code judges a simulated run,
+// where the whole of the server's log is known, and a run against a real
+// ensemble, where it may not be. The more a History holds, the sharper the
+// verdicts:
+//
+//   - with Server filled in, unknown outcomes are resolved from what the server
+//     did, an expiry is told from a bug, and zombie windows are measured;
+//   - without it, a client that was told its session expired is given the benefit
+//     of the doubt from the call of its lock on, and an unknown operation may have
+//     happened or not;
+//   - with a [Rest] (the world after the faults stopped), liveness and orphans are
+//     judged; without it they are not, and a call that never returned is Unknown.
+//
+// [JudgeLock] and [JudgeQueue] return a [Report] with one [Verdict] for each
+// property that could be judged. The properties:
+//
+//	safety           two sessions never own the object at once, as the server sees it,
+//	                 nobody returns from lock without a znode of its own, and nobody's
+//	                 request deletes the znode of a holder before its unlock
+//	belief           two clients believe they own it at once only inside a zombie window,
+//	                 and a lock's own signal of loss is neither wrong nor missing
+//	fencing          tokens grow in the order of the grants
+//	linearizability  of the resolved history, by porcupine
+//	order            FIFO: queue elements, and grants of a lock that claims fairness
+//	delivery         queue elements lost or duplicated
+//	liveness         at rest no call is left waiting that should not be, and no take
+//	                 gave up beside an element ([QueueOptions.Patience])
+//	orphans          at rest nothing is left that nobody owns
+//	herd             watch notifications per release
+//
+// # Time
+//
+// The time stamps of a history are step numbers: whatever grows by at least one
+// with every message. Two things with the same step are taken to be concurrent.
+// Durations are labels, used for measurements and never for order.
+//
+// # Limits
+//
+// A zombie window, from the server's end of a session to the moment its client
+// can know, is measured and is no violation: no recipe can prevent it. Reads of
+// ZooKeeper are not linearizable; [QueueOptions.StaleReads] judges empty polls
+// and peeks as stale reads. The elements of a queue must be unique, and a
+// queue starts empty. Deciding
+// linearizability is exponential in the worst case: after two seconds the verdict
+// is Unknown. One lock or one queue is judged at a time.
+//
+// porcupine starts goroutines and uses the real clock, so judge outside a
+// synctest bubble. Only the [Recorder] may be used inside.
+package linearizability

@@ -1,0 +1,204 @@
+package linearizability
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The kinds of operations that are understood.
+const (
+	KindLock   = "lock"
+	KindUnlock = "unlock"
+	KindOffer  = "offer" // Input is the element
+	KindPoll   = "poll"  // take the first element into Output, or find the queue empty
+	KindTake   = "take"  // wait for an element, then take it into Output
+	KindPeek   = "peek"  // see the first element in Output, or find the queue empty
+)
+
+// History is what happened to one object: what its clients did and saw, and as
+// much as is known of what the server did. The slices need no particular order.
+type History struct {
+	Ops     []Op
+	Server  []ServerEvent // nil if the server's side is not known
+	Notices []Notice
+	End     int64         // the last step
+	EndTime time.Duration // its label
+}
+
+// Outcome is what a client learned of its own operation.
+type Outcome int
+
+// The outcomes of an operation.
+const (
+	OpPending Outcome = iota // it never returned
+	OpOK                     // it returned a result
+	OpFailed                 // it returned an error, and has certainly not been applied
+	OpUnknown                // it returned an error, and may have been applied
+)
+
+// String returns the outcome in one word.
+func (o Outcome) String() string {
+	switch o {
+	case OpPending:
+		return "pending"
+	case OpOK:
+		return "ok"
+	case OpFailed:
+		return "failed"
+	case OpUnknown:
+		return "unknown"
+	}
+	return fmt.Sprintf("Outcome(%d)", int(o))
+}
+
+// Op is one call of a client into a recipe.
+type Op struct {
+	Client string
+	Kind   string
+	Input  string
+	// Output is what the call returned. A call with an unknown outcome that hands
+	// its caller the element it may have taken says so here.
+	Output string
+	Empty  bool  // poll, peek: the queue was empty
+	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if not known
+	// Session is the client's session when the call returned, not when it began:
+	// a recipe may have started again in a new one. 0 if not known.
+	Session    int64
+	Call       int64 // step of the call
+	Return     int64 // step of the return; below 0 if it never returned
+	CallTime   time.Duration
+	ReturnTime time.Duration
+	Outcome    Outcome
+	Err        string
+}
+
+func (o Op) pending() bool { return o.Return < 0 || o.Outcome == OpPending }
+func (o Op) ok() bool      { return o.Outcome == OpOK && o.Return >= 0 }
+
+// end is the return step, or never.
+func (o Op) end() int64 {
+	if o.pending() {
+		return never
+	}
+	return o.Return
+}
+
+// ServerEventKind is what a server did.
+type ServerEventKind int
+
+// The kinds of server events.
+const (
+	NodeCreated ServerEventKind = iota + 1
+	NodeDeleted
+	DataChanged
+	SessionStarted
+	SessionEnded
+)
+
+// String returns the name of the kind.
+func (k ServerEventKind) String() string {
+	switch k {
+	case NodeCreated:
+		return "NodeCreated"
+	case NodeDeleted:
+		return "NodeDeleted"
+	case DataChanged:
+		return "DataChanged"
+	case SessionStarted:
+		return "SessionStarted"
+	case SessionEnded:
+		return "SessionEnded"
+	}
+	return fmt.Sprintf("ServerEventKind(%d)", int(k))
+}
+
+// ServerEvent is one change the server applied. The end of a session comes as
+// one SessionEnded and a NodeDeleted for each of its ephemerals, whose step may
+// be later (a follower that has not reaped them yet).
+type ServerEvent struct {
+	Step  int64
+	Time  time.Duration
+	Kind  ServerEventKind
+	Path  string
+	Data  string // of the znode: NodeCreated, DataChanged
+	Zxid  int64
+	Czxid int64 // of the znode
+	// Session is who asked, 0 for the server itself: an expiry has Session 0 and
+	// Owner set, a close by the client has both.
+	Session int64
+	// Owner is the ephemeral owner of the znode, or the session that started or
+	// ended.
+	Owner    int64
+	Client   string // the client of Session (or of Owner, if Session is 0), if known
+	Notified int    // watch notifications this change fired
+}
+
+// subject is the session a session event is about.
+func (e ServerEvent) subject() int64 {
+	if e.Owner != 0 {
+		return e.Owner
+	}
+	return e.Session
+}
+
+// NoticeKind is what a client was told.
+type NoticeKind int
+
+// The kinds of notices. SessionExpired and LockLost end the client's right to
+// believe that it holds anything. Disconnected does so only with
+// [LockOptions.DisconnectEndsBelief]: a session outlives most disconnects.
+const (
+	Disconnected NoticeKind = iota + 1
+	SessionExpired
+	LockLost // the recipe's own signal
+)
+
+// String returns the notice as what the client was told.
+func (k NoticeKind) String() string {
+	switch k {
+	case Disconnected:
+		return "disconnected"
+	case SessionExpired:
+		return "session expired"
+	case LockLost:
+		return "lock lost"
+	}
+	return fmt.Sprintf("NoticeKind(%d)", int(k))
+}
+
+// Notice is the moment a client was told of a loss, or of a possible one.
+type Notice struct {
+	Client string
+	Step   int64
+	Time   time.Duration
+	Kind   NoticeKind
+}
+
+// sorted returns a copy in step order; what has the same step keeps its order.
+func (h History) sorted() History {
+	h.Ops = slices.Clone(h.Ops)
+	h.Server = slices.Clone(h.Server)
+	h.Notices = slices.Clone(h.Notices)
+	slices.SortStableFunc(h.Ops, func(a, b Op) int { return compare(a.Call, b.Call) })
+	slices.SortStableFunc(h.Server, func(a, b ServerEvent) int { return compare(a.Step, b.Step) })
+	slices.SortStableFunc(h.Notices, func(a, b Notice) int { return compare(a.Step, b.Step) })
+	for _, op := range h.Ops {
+		h.End = max(h.End, op.Call, op.Return)
+		h.EndTime = max(h.EndTime, op.CallTime, op.ReturnTime)
+	}
+	if n := len(h.Server); n > 0 {
+		h.End = max(h.End, h.Server[n-1].Step)
+	}
+	return h
+}
+
+// notice returns the first notice of a client at or after a step.
+func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice, bool) {
+	for _, n := range h.Notices {
+		if n.Client == client && n.Step >= from && slices.Contains(kinds, n.Kind) {
+			return n, true
+		}
+	}
+	return Notice{}, false
+}

@@ -1,0 +1,166 @@
+package linearizability
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/model"
+)
+
+// ending is why a hold ended at the server.
+type ending int
+
+const (
+	stillHeld ending = iota // it did not
+	released                // by the holder's own unlock
+	takenAway               // the session ended, or the server deleted the znode
+	snatched                // a client's request deleted the znode, and the holder had not called unlock
+	perhaps                 // the client was told of an expiry; when that was is not known
+)
+
+// hold is one lock that was granted: from the return of a lock operation, as the
+// server sees it and as the client believes.
+type hold struct {
+	lock    Op
+	unlock  *Op   // the client's release, if it called one
+	node    *life // the client's own znode, if known
+	owner   model.Owner
+	phantom string // why the client owns nothing, or empty
+
+	ending        ending
+	serverEnd     int64 // never, if stillHeld
+	serverEndTime time.Duration
+	beliefEnd     int64
+	beliefEndTime time.Duration
+}
+
+// granted is the step by which the lock was the client's. A reply may reach the
+// client after its session has ended: then the grant was before that.
+func (h *hold) granted() int64 { return min(h.lock.Return, h.serverEnd) }
+
+// trueBelief is the step until which the client believes, rightly as far as
+// anyone can tell, that it holds the lock. What follows is a zombie window. A
+// lock that was snatched is no excuse: then all of the belief counts.
+func (h *hold) trueBelief() int64 {
+	if h.ending == snatched {
+		return h.beliefEnd
+	}
+	return h.standing()
+}
+
+// standing is the step until which the lock is the client's, for the server and
+// for the client.
+func (h *hold) standing() int64 { return min(h.beliefEnd, h.serverEnd) }
+
+// lockCase is one history of one lock, prepared for judging.
+type lockCase struct {
+	history History
+	log     serverLog
+	opts    LockOptions
+	holds   []*hold // in the order of their returns
+	opaque  bool    // tokens are not czxids
+}
+
+func newLockCase(h History, opts LockOptions) *lockCase {
+	h = h.sorted()
+	c := &lockCase{history: h, log: readServer(h.Server), opts: opts}
+	c.opaque = !c.tokensAreCzxids()
+	for _, client := range clientsOf(h.Ops) {
+		c.pairUp(client)
+	}
+	for _, hd := range c.holds {
+		c.settle(hd)
+	}
+	slices.SortStableFunc(c.holds, func(a, b *hold) int { return compare(a.lock.Return, b.lock.Return) })
+	return c
+}
+
+func clientsOf(ops []Op) []string {
+	var names []string
+	for _, op := range ops {
+		names = append(names, op.Client)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// pairUp finds the release of each lock the client was granted. A lock granted
+// again under the same token is the same hold (a re-entrant lock), and ends with
+// its last release.
+func (c *lockCase) pairUp(client string) {
+	var current *hold
+	depth := 0
+	for i := range c.history.Ops {
+		op := &c.history.Ops[i]
+		switch {
+		case op.Client != client:
+		case op.Kind == KindLock && op.ok():
+			if current != nil && op.Token != 0 && op.Token == current.lock.Token {
+				depth++
+				continue
+			}
+			current, depth = &hold{lock: *op}, 0
+			c.holds = append(c.holds, current)
+		case op.Kind == KindUnlock && current != nil && depth > 0:
+			depth--
+		case op.Kind == KindUnlock && current != nil:
+			current.unlock, current = op, nil
+		}
+	}
+}
+
+// settle finds out whose hold it is and when it ended.
+func (c *lockCase) settle(h *hold) {
+	h.owner = model.Owner{Client: h.lock.Client, Session: h.lock.Session}
+	h.node, h.phantom = c.ownNode(h.lock)
+	if h.owner.Session == 0 && h.node != nil {
+		h.owner.Session = h.node.owner
+	}
+	if h.phantom != "" {
+		h.node = nil // it proves nothing about this hold
+	}
+	c.settleServer(h)
+	c.settleBelief(h)
+}
+
+func (c *lockCase) settleServer(h *hold) {
+	h.serverEnd, h.serverEndTime = c.log.sessionEnd(h.owner.Session)
+	if h.serverEnd != never {
+		h.ending = takenAway
+	}
+	if h.node != nil {
+		if h.node.died < h.serverEnd {
+			h.serverEnd, h.serverEndTime, h.ending = h.node.died, h.node.diedTime, takenAway
+			switch {
+			case h.unlock != nil && h.node.died >= h.unlock.Call && h.node.removedBy(h.owner.Client, h.owner.Session):
+				h.ending = released
+			case c.isSnatched(h):
+				h.ending = snatched
+			}
+		}
+		return
+	}
+	if h.unlock != nil && h.unlock.Call < h.serverEnd {
+		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
+	}
+	if !c.log.known {
+		if _, told := c.history.notice(h.lock.Client, h.lock.Call, SessionExpired); told {
+			h.serverEnd, h.ending = h.lock.Call, perhaps
+		}
+	}
+}
+
+func (c *lockCase) settleBelief(h *hold) {
+	h.beliefEnd, h.beliefEndTime = c.history.End+1, c.history.EndTime
+	if h.unlock != nil {
+		h.beliefEnd, h.beliefEndTime = h.unlock.Call, h.unlock.CallTime
+	}
+	kinds := []NoticeKind{SessionExpired, LockLost}
+	if c.opts.DisconnectEndsBelief && !c.opts.Signals {
+		kinds = append(kinds, Disconnected)
+	}
+	n, told := c.history.notice(h.lock.Client, h.lock.Return, kinds...)
+	if told && n.Step < h.beliefEnd {
+		h.beliefEnd, h.beliefEndTime = n.Step, n.Time
+	}
+}

@@ -1,0 +1,239 @@
+package linearizability
+
+import (
+	"testing"
+	"time"
+)
+
+// Only the server may take a lock away.
+func TestSnatchedLocks(t *testing.T) {
+	const shared = "/lock/x" // every owner's znode has this name
+	blindRelease := func(again bool) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			f.lock("b", 2, shared)
+			op := f.call("b", KindUnlock, "")
+			f.deletes("b", 2, shared, 1)
+			f.lock("a", 1, shared)
+			if again {
+				f.deletes("b", 2, shared, 1) // the reply was lost, and b tries again
+			}
+			f.ret(op, OpOK, Result{})
+			if !again {
+				f.unlock("a", 1, shared)
+			}
+			return nil
+		}
+	}
+	toldFirst := func(kind NoticeKind) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			f.lock("a", 1, shared)
+			f.told("a", kind)
+			f.deletes("b", 2, shared, 1)
+			return nil
+		}
+	}
+	tests := []lockTest{
+		{name: "blind release", bad: Safety, says: "b deleted a's znode /lock/x at step 9 while a held the lock", shoot: blindRelease(true)},
+		{name: "release that hits its own znode only", shoot: blindRelease(false)},
+		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe", shoot: func(f *film) *Rest {
+			f.lock("a", 1, shared)
+			f.deletes("b", 2, shared, 1)
+			f.lock("b", 2, shared)
+			return nil
+		}},
+		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", shoot: func(f *film) *Rest {
+			op := f.call("a", KindLock, "")
+			token := f.creates("a", 1, shared, "", 1)
+			f.deletes("b", 2, shared, 1)
+			f.ret(op, OpOK, Result{Token: token, Session: 1})
+			return nil
+		}},
+		{name: "by its own stray delete", bad: Safety, says: "a deleted its own znode /lock/x at step 4 while a held the lock", shoot: func(f *film) *Rest {
+			f.lock("a", 1, shared)
+			f.deletes("a", 1, shared, 1)
+			return nil
+		}},
+		{name: "in the middle of its own unlock", shoot: func(f *film) *Rest {
+			f.lock("a", 1, shared)
+			op := f.call("a", KindUnlock, "")
+			f.deletes("b", 2, shared, 1)
+			f.ret(op, OpOK, Result{})
+			return nil
+		}},
+		{name: "told of a loss before", shoot: toldFirst(LockLost)},
+		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode", shoot: toldFirst(Disconnected)},
+		{name: "closed its session", shoot: func(f *film) *Rest {
+			f.lock("a", 1, shared)
+			step := f.server(ServerEvent{Kind: SessionEnded, Session: 1, Owner: 1, Client: "a"})
+			f.h.Server = append(f.h.Server, ServerEvent{Step: step, Kind: NodeDeleted, Path: shared, Session: 1, Owner: 1, Client: "a"})
+			return nil
+		}},
+		{name: "reaped late, after the session's end", shoot: func(f *film) *Rest {
+			f.lock("a", 1, shared)
+			f.expires(1)
+			f.deletes("b", 2, shared, 1)
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
+
+func TestSnatchedLockIsNoZombieWindow(t *testing.T) {
+	f := &film{}
+	f.lock("a", 1, node("a", 0))
+	f.deletes("b", 2, node("a", 0), 1)
+	f.told("a", SessionExpired)
+	if r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock"}); len(r.ZombieWindows) != 0 {
+		t.Errorf("got %+v", r.ZombieWindows)
+	}
+}
+
+// Without tokens, a re-entrant lock looks like two holds, and the first has no
+// unlock of its own.
+func TestReentrantLockIsNotSnatched(t *testing.T) {
+	f := &film{}
+	op := f.call("a", KindLock, "")
+	f.creates("a", 1, node("a", 0), "", 1)
+	f.ret(op, OpOK, Result{Session: 1})
+	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1})
+	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})
+	f.unlock("a", 1, node("a", 0))
+	r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock"})
+	if v, _ := r.Verdict(Safety); v.Status != OK {
+		t.Error(v)
+	}
+}
+
+func TestSignalsOfLoss(t *testing.T) {
+	signals := LockOptions{Signals: true, SignalWithin: 3 * time.Millisecond} // three steps
+	expired := func(wait int, then func(f *film)) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			f.lock("a", 1, node("a", 0))
+			f.expires(1, node("a", 0))
+			f.told("a", SessionExpired)
+			for range wait {
+				f.next()
+			}
+			then(f)
+			return nil
+		}
+	}
+	lost := func(f *film) { f.told("a", LockLost) }
+	unlocks := func(f *film) { f.ret(f.call("a", KindUnlock, ""), OpOK, Result{}) }
+	told := func(kinds ...NoticeKind) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			f.lock("a", 1, node("a", 0))
+			for _, kind := range kinds {
+				f.told("a", kind)
+			}
+			f.unlock("a", 1, node("a", 0))
+			return nil
+		}
+	}
+	tests := []lockTest{
+		{name: "lies", opts: signals, bad: Belief, says: "a was told at step 4 that it had lost the lock, but its znode /lock/a-0000000000 was alive", shoot: told(LockLost)},
+		{name: "has no signal", shoot: told(LockLost)},
+		{name: "plays safe after a disconnect", opts: signals, shoot: told(Disconnected, LockLost)},
+		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode", shoot: told(LockLost, Disconnected)},
+		{name: "says so from its own unlock", opts: signals, shoot: func(f *film) *Rest {
+			f.lock("a", 1, node("a", 0))
+			op := f.call("a", KindUnlock, "")
+			f.told("a", LockLost)
+			f.deletes("a", 1, node("a", 0), 1)
+			f.ret(op, OpOK, Result{})
+			return nil
+		}},
+		{name: "in time", opts: signals, shoot: expired(2, lost)},
+		{name: "too late", opts: signals, bad: Belief, says: "the lock's signal of loss did not come within 3ms", shoot: expired(3, lost)},
+		{name: "never", opts: signals, bad: Belief, says: "a's session expired at step 5 while it held the lock", shoot: expired(3, unlocks)},
+		{name: "unlocked before it had to come", opts: signals, shoot: expired(2, unlocks)},
+		{name: "never, and nobody asked", opts: LockOptions{Signals: true}, shoot: expired(9, unlocks)},
+		{name: "late news of an earlier session", opts: signals, shoot: func(f *film) *Rest {
+			f.expires(9)
+			f.lock("a", 1, node("a", 0))
+			f.told("a", SessionExpired)
+			for range 9 {
+				f.next()
+			}
+			f.unlock("a", 1, node("a", 0))
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
+
+func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
+	shoot := func(f *film) *Rest {
+		f.lock("a", 1, node("a", 0))
+		f.told("a", Disconnected)
+		f.lock("b", 2, node("b", 1))
+		return nil
+	}
+	lockTest{bad: Belief, says: "a and b both believe", shoot: shoot}.run(t)
+	lockTest{opts: LockOptions{Signals: true, DisconnectEndsBelief: true}, bad: Belief, says: "a and b both believe", shoot: shoot}.run(t)
+	f := &film{}
+	shoot(f)
+	r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock", DisconnectEndsBelief: true})
+	if v, _ := r.Verdict(Belief); v.Status != OK {
+		t.Errorf("a had stopped believing: %s", v)
+	}
+}
+
+func TestTokensThatAreNoCzxids(t *testing.T) {
+	hold := func(f *film, client string, session int64, token func(czxid int64) int64) {
+		op := f.call(client, KindLock, "")
+		czxid := f.creates(client, session, node(client, 0), "", session)
+		f.ret(op, OpOK, Result{Token: token(czxid), Session: session})
+		f.unlock(client, session, node(client, 0))
+	}
+	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
+	itself := func(czxid int64) int64 { return czxid }
+	tests := []lockTest{
+		{name: "a counter", shoot: func(f *film) *Rest {
+			hold(f, "a", 1, count(1001))
+			hold(f, "b", 2, count(1002))
+			return nil
+		}},
+		{name: "a counter that meets another's czxid", shoot: func(f *film) *Rest {
+			hold(f, "a", 1, count(1))
+			hold(f, "b", 2, count(2)) // a's czxid
+			return nil
+		}},
+		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock", shoot: func(f *film) *Rest {
+			hold(f, "a", 1, count(1002))
+			hold(f, "b", 2, count(1001))
+			return nil
+		}},
+		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created", shoot: func(f *film) *Rest {
+			hold(f, "a", 1, itself)
+			hold(f, "b", 2, count(1001))
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
+
+func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
+	watched := func(release bool) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			token := f.lock("a", 1, node("a", 0))
+			helper := f.creates("a", 1, "/lock/helper", "", 1)
+			rest := &Rest{Watches: []WatchAtRest{{"a", node("a", 0)}}, Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
+			if release {
+				f.unlock("a", 1, node("a", 0))
+			} else {
+				rest.Nodes = append(rest.Nodes, NodeAtRest{Path: node("a", 0), Owner: 1, Czxid: token, OwnerClient: "a"})
+			}
+			return rest
+		}
+	}
+	lockTest{shoot: watched(false)}.run(t)
+	lockTest{bad: Orphans, says: "/lock/helper (session 0x1 of client a)", shoot: watched(true)}.run(t)
+	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", shoot: watched(true)}.run(t)
+}

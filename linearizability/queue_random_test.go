@@ -1,0 +1,304 @@
+package linearizability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/zksim/zksim/model"
+	"pgregory.net/rapid"
+)
+
+// customer is one client of a correct queue.
+type customer struct {
+	name   string
+	busy   bool
+	op     int
+	kind   string
+	value  string
+	after  string // what happens next: "apply" or "return"
+	result Result
+	got    Outcome
+}
+
+// randomQueue makes valid histories of a queue that loses elements only when a
+// reply is lost; it returns those.
+func randomQueue(t *rapid.T) (History, []string) {
+	f := &film{}
+	var queue, lost []string
+	customers := []*customer{{name: "a"}, {name: "b"}, {name: "c"}}
+	values := 0
+	for i, steps := 0, rapid.IntRange(5, 60).Draw(t, "steps"); ; i++ {
+		idle := true
+		for _, c := range customers {
+			idle = idle && !c.busy
+		}
+		if i >= steps && idle {
+			return f.history(), lost
+		}
+		c := rapid.SampledFrom(customers).Draw(t, "customer")
+		switch {
+		case !c.busy && i < steps:
+			values++
+			c.begin(t, f, fmt.Sprintf("v%d", values))
+		case c.busy && c.after == "apply":
+			queue, lost = c.apply(t, f, queue, lost)
+		case c.busy:
+			f.ret(c.op, c.got, c.result)
+			c.busy = false
+		}
+	}
+}
+
+func (c *customer) begin(t *rapid.T, f *film, value string) {
+	c.busy, c.after, c.value, c.result, c.got = true, "apply", value, Result{}, OpOK
+	c.kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindPoll, KindPeek}).Draw(t, "kind")
+	input := ""
+	if c.kind == KindOffer {
+		input = value
+	}
+	c.op = f.call(c.name, c.kind, input)
+}
+
+func (c *customer) apply(t *rapid.T, f *film, queue, lost []string) (q, l []string) {
+	c.after = "return"
+	fault := rapid.SampledFrom([]string{"", "", "", "", "request lost", "reply lost"}).Draw(t, "fault")
+	if fault != "" {
+		c.got = OpUnknown
+	}
+	switch {
+	case fault == "request lost":
+	case c.kind == KindOffer:
+		f.creates(c.name, 0, "/q/"+c.value, c.value, 0)
+		return append(queue, c.value), lost
+	case len(queue) == 0:
+		f.next()
+		c.result.Empty = true
+	case c.kind == KindPeek:
+		f.next()
+		c.result.Output = queue[0]
+	default:
+		f.deletes(c.name, 0, "/q/"+queue[0], 0)
+		if fault == "reply lost" {
+			lost = append(lost, queue[0])
+		} else {
+			c.result.Output = queue[0]
+		}
+		return queue[1:], lost
+	}
+	return queue, lost
+}
+
+var atMostOnce = QueueOptions{Path: "/q", Guarantee: AtMostOnce}
+
+func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h, lost := randomQueue(t)
+		r := JudgeQueue(h, &Rest{}, atMostOnce)
+		slices.Sort(lost)
+		found := slices.Sorted(slices.Values(r.Lost))
+		if r.Status() != OK || !slices.Equal(found, lost) {
+			t.Fatalf("lost %v\n%s\n%s", lost, r, dump(h))
+		}
+		exact := JudgeQueue(h, &Rest{}, QueueOptions{Path: "/q"})
+		if v, _ := exact.Verdict(Delivery); (v.Status == Violated) != (len(lost) > 0) {
+			t.Fatalf("lost %v, but %s", lost, v)
+		}
+		if len(h.Ops) > 25 {
+			return // without the log, many unknowns cost too much
+		}
+		h.Server = nil
+		if r := JudgeQueue(h, nil, atMostOnce); r.Status() == Violated {
+			t.Fatalf("without the log:\n%s\n%s", r, dump(h))
+		}
+	})
+}
+
+func TestBrokenQueuesAreFoundBroken(t *testing.T) {
+	mutations := []struct {
+		name   string
+		mutate func(t *rapid.T, h *History)
+	}{
+		{"two takes exchanged", func(t *rapid.T, h *History) {
+			a, b := twoTakes(t, h)
+			a.Output, b.Output = b.Output, a.Output
+		}},
+		{"one element twice", func(t *rapid.T, h *History) {
+			a, b := twoTakes(t, h)
+			b.Output = a.Output
+		}},
+		{"one element out of nothing", func(t *rapid.T, h *History) {
+			a, _ := twoTakes(t, h)
+			a.Output = "ghost"
+		}},
+		{"one element dropped", func(t *rapid.T, h *History) {
+			a, _ := twoTakes(t, h)
+			a.Output, a.Empty = "", true
+		}},
+		{"one offer forgotten", func(t *rapid.T, h *History) {
+			a, _ := twoTakes(t, h)
+			h.Server = slices.DeleteFunc(h.Server, func(e ServerEvent) bool { return e.Path == "/q/"+a.Output })
+		}},
+	}
+	for _, m := range mutations {
+		t.Run(m.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				h, _ := randomQueue(t)
+				m.mutate(t, &h)
+				if r := JudgeQueue(h, nil, QueueOptions{Path: "/q"}); r.Status() != Violated {
+					t.Fatalf("not found:\n%s\n%s", r, dump(h))
+				}
+			})
+		})
+	}
+}
+
+// twoTakes picks two successful takes, the first of which returned before the
+// second was called.
+func twoTakes(t *rapid.T, h *History) (a, b *Op) {
+	var pairs [][2]*Op
+	for i := range h.Ops {
+		for j := range h.Ops {
+			a, b := &h.Ops[i], &h.Ops[j]
+			if isTake(a) && isTake(b) && a.ok() && b.ok() && !a.Empty && !b.Empty && a.Return < b.Call {
+				pairs = append(pairs, [2]*Op{a, b})
+			}
+		}
+	}
+	if len(pairs) == 0 {
+		t.Skip("nothing to break")
+	}
+	pair := rapid.SampledFrom(pairs).Draw(t, "pair")
+	return pair[0], pair[1]
+}
+
+// randomEvents are operations on a queue that need not make sense.
+func randomEvents(t *rapid.T) []event[model.QueueOp] {
+	var list []event[model.QueueOp]
+	for i := range rapid.IntRange(1, 9).Draw(t, "n") {
+		call := rapid.Int64Range(0, 12).Draw(t, "call")
+		ret := rapid.Int64Range(call, 14).Draw(t, "ret")
+		list = append(list, event[model.QueueOp]{
+			op: model.QueueOp{
+				Kind:    model.QueueKind(rapid.IntRange(0, 2).Draw(t, "kind")),
+				Item:    rapid.SampledFrom([]string{"x", "y"}).Draw(t, "item"),
+				Empty:   rapid.Bool().Draw(t, "empty"),
+				Outcome: model.Outcome(rapid.IntRange(0, 1).Draw(t, "outcome")),
+			},
+			call: call, ret: ret, key: at(rapid.Int64Range(call, ret).Draw(t, "key"), 0), lane: fmt.Sprint(i % 3),
+		})
+	}
+	return list
+}
+
+func TestFastPathNeverAcceptsWhatPorcupineRefuses(t *testing.T) {
+	accepted, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		events := randomEvents(t)
+		slow := porcupine.CheckOperations(toModel(queueObject), toOperations(events))
+		if inOrder(queueObject, events) {
+			accepted++
+			if !slow {
+				t.Fatalf("the fast path accepts %+v", events)
+			}
+		}
+		if !slow {
+			refused++
+			if decide(queueObject, events, patience) != porcupine.Illegal {
+				t.Fatalf("decide accepts %+v", events)
+			}
+		}
+	})
+	if accepted == 0 || refused == 0 {
+		t.Errorf("accepted %d, refused %d: this tests nothing", accepted, refused)
+	}
+}
+
+func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q, _ := randomQueue(t)
+		queue := newQueueCase(q, QueueOptions{Path: "/q", Items: "/q"}).queueEvents()
+		if !inOrder(queueObject, queue) {
+			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(q))
+		}
+		l := randomLock(t)
+		lock := newLockCase(l, fairLock).lockEvents()
+		if !inOrder(lockObject, lock) {
+			t.Fatalf("the order of the server does not explain a correct lock:\n%s", dump(l))
+		}
+		if len(queue) <= 20 && decideSlowly(queueObject, queue) != porcupine.Ok {
+			t.Fatalf("porcupine refuses what the fast path accepts:\n%s", dump(q))
+		}
+		if decideSlowly(lockObject, lock) != porcupine.Ok {
+			t.Fatalf("porcupine refuses what the fast path accepts:\n%s", dump(l))
+		}
+	})
+}
+
+func decideSlowly[S comparable, O any](o object[S, O], events []event[O]) porcupine.CheckResult {
+	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
+}
+
+// A queue in which everything is concurrent and one element is missing takes
+// porcupine longer than anybody will wait.
+func TestImpatienceIsUnknown(t *testing.T) {
+	var events []event[model.QueueOp]
+	for i := range 40 {
+		item := fmt.Sprint(i)
+		events = append(events,
+			event[model.QueueOp]{op: model.QueueOp{Kind: model.Offer, Item: item}, call: 0, ret: 100, key: at(1, 0), lane: "a" + item},
+			event[model.QueueOp]{op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)}, call: 0, ret: 100, key: at(2, 0), lane: "b" + item})
+	}
+	v := judge(queueObject, events, "FIFO queue", 5*time.Millisecond)
+	if v.Status != Unknown || !strings.Contains(v.Summary, "80 operations within 5ms") {
+		t.Errorf("got %s", v)
+	}
+}
+
+func TestBadPatternsAreNeverLinearizable(t *testing.T) {
+	bad := 0
+	rapid.Check(t, func(t *rapid.T) {
+		h, _ := randomQueue(t)
+		if len(h.Ops) > 14 {
+			h.Ops = h.Ops[:14]
+		}
+		h.Server = nil
+		outputs := []string{"v1", "v2", "v3"}
+		for i := range h.Ops {
+			if op := &h.Ops[i]; op.ok() && op.Kind == KindPoll {
+				op.Output = rapid.SampledFrom(outputs).Draw(t, "output")
+				op.Empty = rapid.IntRange(0, 3).Draw(t, "empty") == 0
+			}
+		}
+		c := newQueueCase(h, QueueOptions{Path: "/q", Items: "/q"})
+		v, found := c.badPattern()
+		if !found {
+			return
+		}
+		bad++
+		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(c.queueEvents()), patience) == porcupine.Ok {
+			t.Fatalf("porcupine has an explanation, but %s\n%s", v, dump(h))
+		}
+	})
+	if bad == 0 {
+		t.Error("no bad pattern was ever made: this tests nothing")
+	}
+}
+
+// dump prints a history for a failing test.
+func dump(h History) string {
+	var b strings.Builder
+	for _, op := range h.Ops {
+		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call, op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token, op.Session, op.Outcome)
+	}
+	for _, e := range h.Server {
+		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind, e.Path, e.Data, e.Session, e.Owner, e.Client)
+	}
+	for _, n := range h.Notices {
+		fmt.Fprintf(&b, "%4d %s is told: %v\n", n.Step, n.Client, n.Kind)
+	}
+	return b.String()
+}

@@ -1,0 +1,83 @@
+package linearizability
+
+import "fmt"
+
+// judgeLiveness speaks of the world at rest, and if nothing is wrong there, of
+// the takes that gave up.
+func (c *queueCase) judgeLiveness(rest *Rest) []Verdict {
+	verdicts := c.judgeRest(rest)
+	if v, bad := c.gaveUp(); bad && (len(verdicts) == 0 || verdicts[0].Status != Violated) {
+		return []Verdict{v}
+	}
+	return verdicts
+}
+
+// judgeRest asks of every call still pending at rest whether it should be. A
+// take may wait for an empty queue; nothing else may.
+func (c *queueCase) judgeRest(rest *Rest) []Verdict {
+	stuck := c.history.pendingOps(KindOffer, KindPoll, KindTake, KindPeek)
+	if rest == nil {
+		return unsettled(stuck)
+	}
+	waiting := 0
+	for _, op := range stuck {
+		left, some := c.leftInQueue(rest)
+		if op.Kind == KindTake && !some {
+			waiting++
+			continue
+		}
+		return []Verdict{violated(Liveness, []int64{op.Call}, "%s", c.whyStuck(op, left, some, rest))}
+	}
+	if len(rest.Wedged) > 0 {
+		return []Verdict{violated(Liveness, nil, "wedged: %s", rest.Wedged[0])}
+	}
+	if waiting > 0 {
+		return []Verdict{fine(Liveness, "%s for an element, and the queue is empty", count(waiting, "take")+" still waiting")}
+	}
+	return []Verdict{fine(Liveness, "every call returned")}
+}
+
+// leftInQueue returns an element that is in the queue at rest.
+func (c *queueCase) leftInQueue(rest *Rest) (NodeAtRest, bool) {
+	for _, n := range rest.Nodes {
+		if value, ok := c.decode(n.Path, n.Data); ok && c.byValue[value] != nil {
+			return n, true
+		}
+	}
+	return NodeAtRest{}, false
+}
+
+func (c *queueCase) whyStuck(op Op, left NodeAtRest, some bool, rest *Rest) string {
+	text := fmt.Sprintf("%s never returned, although the faults stopped", describe(op))
+	if op.Kind == KindTake && some {
+		value, _ := c.decode(left.Path, left.Data)
+		text = fmt.Sprintf("client %s waits in take (called at step %d) although element %s is there (%s)", op.Client, op.Call, value, left.Path)
+	}
+	w, known := rest.wait(op.Client)
+	switch {
+	case known && w.Path != "":
+		text += fmt.Sprintf("; it waits for a watch on %s", w.Path)
+	case known && w.Why != "":
+		text += "; it waits for " + w.Why
+	}
+	return text
+}
+
+// leftover returns the queue's znodes that are neither elements nor directories.
+// What only the directories hold is bookkeeping: claims, locks, dedup records.
+func (c *queueCase) leftover(rest *Rest) []orphan {
+	var list []orphan
+	for _, n := range rest.Nodes {
+		if !below(c.opts.Path, n.Path) || n.Path == c.opts.Items || hasChild(rest, n.Path) {
+			continue
+		}
+		if value, ok := c.decode(n.Path, n.Data); ok && c.byValue[value] != nil {
+			continue
+		}
+		if n.Owner == 0 && c.opts.Path == "" {
+			continue // directories cannot be told from bookkeeping
+		}
+		list = append(list, orphan{n, "is no element of the queue"})
+	}
+	return list
+}

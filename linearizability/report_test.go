@@ -1,0 +1,104 @@
+package linearizability
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestDrawWritesAPage(t *testing.T) {
+	f := &film{}
+	f.lock("a", 1, node("a", 0))
+	f.expires(1, node("a", 0))
+	f.lock("b", 2, node("b", 1))
+	reports := map[string]Report{
+		"lock() -\\u003e token 2": JudgeLock(f.history(), nil, LockOptions{Path: "/lock"}),
+	}
+	q := &film{}
+	q.offer("a", "x")
+	q.take("b", "x")
+	reports["offer(x)"] = JudgeQueue(q.history(), nil, QueueOptions{Path: "/q"})
+	for want, r := range reports {
+		var page bytes.Buffer
+		if err := r.Draw(&page); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(page.String(), want) || !strings.Contains(page.String(), "<html") {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
+func TestDrawOfNothing(t *testing.T) {
+	var page bytes.Buffer
+	if err := JudgeLock(History{}, nil, LockOptions{}).Draw(&page); err != nil {
+		t.Errorf("an empty history cannot be drawn: %v", err)
+	}
+	if err := (Report{}).Draw(&page); err == nil {
+		t.Error("a report that nobody made was drawn")
+	}
+}
+
+func TestFirstIsTheWorst(t *testing.T) {
+	r := Report{Verdicts: []Verdict{fine(Safety, ""), unknown(Linearizability, nil, ""), violated(Delivery, nil, "gone"), violated(Orphans, nil, "left")}}
+	if r.Status() != Violated || r.First().Property != Delivery {
+		t.Errorf("got %v, first %v", r.Status(), r.First())
+	}
+	if (Report{}).Status() != OK || (Report{}).First().Status != OK {
+		t.Error("an empty report is not ok")
+	}
+}
+
+func TestRecorderKeepsTheFirstReturn(t *testing.T) {
+	step := int64(0)
+	r := NewRecorder(func() int64 { step++; return step }, func() time.Duration { return time.Duration(step) })
+	lock := r.Call("a", KindLock, "")
+	r.Call("b", KindLock, "")
+	lock.OK(Result{Token: 7, Session: 1})
+	lock.Failed(errors.New("too late"))
+	r.Notice("a", LockLost)
+	h := r.History(nil)
+	want := []Op{
+		{Client: "a", Kind: KindLock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3, ReturnTime: 3, Outcome: OpOK},
+		{Client: "b", Kind: KindLock, Call: 2, CallTime: 2, Return: -1},
+	}
+	if len(h.Ops) != 2 || h.Ops[0] != want[0] || h.Ops[1] != want[1] {
+		t.Errorf("got %+v", h.Ops)
+	}
+	if len(h.Notices) != 1 || h.Notices[0] != (Notice{"a", 5, 5, LockLost}) || h.End != 6 {
+		t.Errorf("got %+v, end %d", h.Notices, h.End)
+	}
+}
+
+func TestRecorderMayBeNil(t *testing.T) {
+	var r *Recorder
+	c := r.Call("a", KindLock, "")
+	c.OK(Result{})
+	c.Unknown(Result{}, errors.New("x"))
+	r.Notice("a", Disconnected)
+	if h := r.History(nil); len(h.Ops) != 0 {
+		t.Errorf("got %+v", h)
+	}
+}
+
+func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
+	var mu sync.Mutex
+	step := int64(0)
+	r := NewRecorder(func() int64 { mu.Lock(); defer mu.Unlock(); step++; return step }, func() time.Duration { return 0 })
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				r.Call("a", KindOffer, "x").Failed(errors.New("no"))
+				r.History(nil)
+			}
+		})
+	}
+	wg.Wait()
+	if h := r.History(nil); len(h.Ops) != 160 || len(h.pendingOps(KindOffer)) != 0 {
+		t.Errorf("%d operations", len(h.Ops))
+	}
+}

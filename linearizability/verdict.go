@@ -1,0 +1,160 @@
+package linearizability
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// The properties judged, as they are called in a [Verdict].
+const (
+	Safety          = "safety"
+	Belief          = "belief"
+	Fencing         = "fencing"
+	Linearizability = "linearizability"
+	Order           = "order"
+	Delivery        = "delivery"
+	Liveness        = "liveness"
+	Orphans         = "orphans"
+	Herd            = "herd"
+)
+
+// Status is how a property fared.
+type Status int
+
+// The statuses, from good to bad.
+const (
+	OK       Status = iota // nothing was found
+	Unknown                // it could not be decided
+	Violated               // it does not hold; the summary says how
+)
+
+// String returns the status in one word.
+func (s Status) String() string {
+	switch s {
+	case OK:
+		return "ok"
+	case Unknown:
+		return "unknown"
+	case Violated:
+		return "violated"
+	}
+	return fmt.Sprintf("Status(%d)", int(s))
+}
+
+// Verdict is the judgement of one property.
+type Verdict struct {
+	Property string
+	Status   Status
+	Summary  string  // one line, in the words of the recipe
+	Steps    []int64 // the steps the summary speaks of, in its order
+}
+
+// String returns the verdict as one line.
+func (v Verdict) String() string {
+	return strings.TrimRight(fmt.Sprintf("%-15s %-8s  %s", v.Property, v.Status, v.Summary), " ")
+}
+
+func violated(property string, steps []int64, format string, args ...any) Verdict {
+	return Verdict{Property: property, Status: Violated, Summary: fmt.Sprintf(format, args...), Steps: steps}
+}
+
+func unknown(property string, steps []int64, format string, args ...any) Verdict {
+	return Verdict{Property: property, Status: Unknown, Summary: fmt.Sprintf(format, args...), Steps: steps}
+}
+
+func fine(property, format string, args ...any) Verdict {
+	return Verdict{Property: property, Status: OK, Summary: fmt.Sprintf(format, args...)}
+}
+
+// ZombieWindow is the time in which a client went on believing that it holds a
+// lock which the server had already taken from it.
+type ZombieWindow struct {
+	Client  string
+	Session int64
+	Path    string // the client's znode, if known
+	// From is the step at which the server took the lock away, or at which the
+	// client returned from lock, if that was later.
+	From int64
+	// To is the step at which the client was told or gave the lock up, or the end
+	// of the history.
+	To       int64
+	Duration time.Duration
+}
+
+// Report is what was found in one history.
+type Report struct {
+	Verdicts []Verdict // in the order of the constants above, only what was judged
+
+	ZombieWindows []ZombieWindow
+	MaxHerd       int   // most watch notifications fired by one release
+	MaxHerdStep   int64 // the step of that release
+	Waits         Waits
+	Lost          []string // elements removed that no caller ever got
+	Duplicated    []string // elements stored or handed out more than once
+
+	draw func(io.Writer) error
+}
+
+// Waits measures how long the locks that were granted took.
+type Waits struct {
+	Granted  int
+	Longest  time.Duration
+	Client   string // who waited longest
+	CallStep int64  // and since when
+}
+
+// Status is the worst status of all verdicts.
+func (r Report) Status() Status {
+	worst := OK
+	for _, v := range r.Verdicts {
+		worst = max(worst, v.Status)
+	}
+	return worst
+}
+
+// First returns the verdict to show first: the first of those with the worst
+// status. It is the zero Verdict, whose status is OK, if nothing was judged.
+func (r Report) First() Verdict {
+	for _, v := range r.Verdicts {
+		if v.Status == r.Status() {
+			return v
+		}
+	}
+	return Verdict{}
+}
+
+// Verdict returns the verdict on a property, and whether it was judged.
+func (r Report) Verdict(property string) (Verdict, bool) {
+	for _, v := range r.Verdicts {
+		if v.Property == property {
+			return v, true
+		}
+	}
+	return Verdict{}, false
+}
+
+// String returns one line for each verdict and one for each zombie window.
+func (r Report) String() string {
+	var b strings.Builder
+	for _, v := range r.Verdicts {
+		fmt.Fprintln(&b, v)
+	}
+	for _, z := range r.ZombieWindows {
+		fmt.Fprintf(&b, "zombie window: client %s believed in session 0x%x until step %d, %v after the server ended it at step %d\n",
+			z.Client, z.Session, z.To, z.Duration, z.From)
+	}
+	return b.String()
+}
+
+// Draw writes an interactive picture of the judged history, one HTML page made
+// by porcupine, with one lane for each client and one for the server. It runs
+// the check once more, up to two seconds.
+func (r Report) Draw(w io.Writer) error {
+	if r.draw == nil {
+		return errors.New("draw history: this report was not made by a judge")
+	}
+	return r.draw(w)
+}
