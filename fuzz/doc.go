@@ -1,0 +1,91 @@
+// Package fuzz hunts for bugs in code that coordinates through ZooKeeper. It
+// plays a workload on the real go-zookeeper client against a simulated server,
+// breaks connections and sessions on purpose, judges what happened, and makes a
+// failure as small as it gets.
+//
+// A test of your own lock:
+//
+//	package mylock_test
+//
+//	import (
+//		"testing"
+//
+//		"github.com/go-zookeeper/zk"
+//		"github.com/zksim/zksim/fuzz"
+//	)
+//
+//	func TestMyLock(t *testing.T) {
+//		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker { return mylock.New(c, "/lock/mine") })
+//	}
+//
+// [TestLock] runs the lock without faults, with every single fault at every
+// protocol step (a sweep), and with random plans under random schedules. When a
+// property is violated it prints the story, the smallest plan of faults that
+// shows it, and the go test command that shows it again; the scenario is saved
+// under testdata/zksim. [TestQueue] does the same for a queue. The flags
+// -zksim.runs, -zksim.seed and -zksim.replay of go test steer both; with -short
+// they use a smaller script.
+//
+// # In parts
+//
+//   - A [Workload] is what clients do with one object under test, and what it
+//     claims to be: [LockWorkload], [QueueWorkload], or built in ([Workloads]).
+//   - A [Scenario] adds the number of clients and rounds, a seed, which decides
+//     the schedule, and a plan of faults (fakezk.Fault). Run gives an [Outcome].
+//   - [RunSweep] tries all single faults, [Search] random plans. A sweep that
+//     survives N of N points is a statement about one schedule and one fault at
+//     a time; a search is about many schedules and a few faults at a time.
+//   - [Minimize] makes a violating scenario small and readable.
+//   - A [ScenarioFile] keeps a scenario with what is expected of it: [FileOf],
+//     [LoadScenario], [ParseScenario]. Its Check is a regression test.
+//
+// Two runs of a scenario are equal to the byte of their traces, on any machine
+// and at any GOMAXPROCS. The same holds for Search and Minimize.
+//
+// # Properties
+//
+// Those of package linearizability: safety, belief, fencing, linearizability,
+// order, delivery, liveness, orphans, herd. Besides, a run is violated if a script
+// panics ("panic") or if no virtual time can pass ("frozen"). A client whose
+// calls all fail until the end, for a virtual minute at least, violates liveness
+// as one does that never returns.
+//
+// # What the clients do
+//
+// With a lock, each client locks, holds for some 5 to 45 ms, now and then for
+// longer than a session lives, and unlocks; after an error it tries again. One
+// Lock in six has a context of 10 to 110 ms. With a queue, each client offers an
+// element and then takes one, twice a round; of several clients the first only
+// offers and the second only takes. A failed offer is not repeated; some takes
+// are polls, follow a peek, or have a context of a few milliseconds at first.
+// If the code under test does nothing at the path of its claims, the run is
+// refused with an error instead of being judged; if the virtual time of a run ends
+// while its clients still get on, liveness is unknown.
+// Sessions are asked for 4 s, the least that a server with a tick of 2 s grants.
+//
+// # Limits
+//
+//   - The code under test must be deterministic but for its requests: no state
+//     shared between runs, no global math/rand source, no map order that can be
+//     seen, no wall clock. A test that finds two runs of one scenario to differ
+//     says so. crypto/rand is seeded in a run and may be used. See fakezk.World
+//     for the rest.
+//   - One object is tested at a time, and a sweep tries single faults only.
+//   - It must leave when its context is done or its connection is closed. A
+//     goroutine that does not is reported as leaked. Code that spins, or holds
+//     a mutex while it waits for the server, freezes virtual time; such a run is
+//     given up after 20 s of real time, and reported as frozen.
+//   - Faults are those of one server and its network: no lagging followers and no
+//     failover, and the clients' clocks do not drift apart. zk.ErrNoServer does not occur.
+//   - Herd is judged only in runs in which no wait was given up. Fairness, herd
+//     and what may stay at rest are judged as claimed; see [LockClaims] and
+//     [QueueClaims]. The zero values claim mutual exclusion, and FIFO order with
+//     exactly-once delivery.
+//   - That nothing was found proves nothing, but that these plans under these
+//     schedules did no harm.
+//   - Search sets the flags of package rapid while it runs: searches of one
+//     process wait for each other, and a test that uses rapid itself should not
+//     run in parallel with one.
+//   - Importing this package registers the flags named above, and so it belongs
+//     into test files and commands.
+package fuzz

@@ -1,0 +1,204 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// history puts together what the players recorded and what the server did.
+// Moments become lines of the trace.
+func history(r *fakezk.Result, players []*player) linearizability.History {
+	h := linearizability.History{
+		Server:  serverEvents(r),
+		End:     int64(r.Trace.Len()),
+		EndTime: r.Elapsed,
+	}
+	for _, p := range players {
+		if p == nil {
+			continue // the run ended before its script began
+		}
+		for _, op := range p.calls.History(nil).Ops {
+			if op, begun := numbered(r, op); begun {
+				h.Ops = append(h.Ops, op)
+			}
+		}
+		for _, n := range p.asides.History(nil).Notices {
+			if n.Step = r.Step(fakezk.Moment(n.Step)); n.Step <= h.End {
+				h.Notices = append(h.Notices, n)
+			}
+		}
+	}
+	for _, n := range r.Notices {
+		if kind, ok := noticeKinds[n.Kind]; ok {
+			h.Notices = append(h.Notices, linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
+		}
+	}
+	return h
+}
+
+// A disconnect takes nothing from a holder, but excuses a signal of loss.
+var noticeKinds = map[fakezk.NoticeKind]linearizability.NoticeKind{
+	fakezk.Disconnected:   linearizability.Disconnected,
+	fakezk.SessionExpired: linearizability.SessionExpired,
+}
+
+// numbered turns an operation's moments into trace lines. What returned only
+// when the World was torn down has not returned; what was called then never
+// began.
+func numbered(r *fakezk.Result, op linearizability.Op) (linearizability.Op, bool) {
+	if fakezk.Moment(op.Call) == fakezk.AfterEnd {
+		return op, false
+	}
+	op.Call = r.Step(fakezk.Moment(op.Call))
+	if op.Outcome != linearizability.OpPending && fakezk.Moment(op.Return) == fakezk.AfterEnd {
+		op.Outcome, op.Err, op.Output, op.Return = linearizability.OpPending, "", "", -1
+	}
+	if op.Outcome != linearizability.OpPending {
+		op.Return = r.Step(fakezk.Moment(op.Return))
+	}
+	return op, true
+}
+
+var changeKinds = map[fakezk.ChangeKind]linearizability.ServerEventKind{
+	fakezk.NodeCreated:    linearizability.NodeCreated,
+	fakezk.NodeDeleted:    linearizability.NodeDeleted,
+	fakezk.DataChanged:    linearizability.DataChanged,
+	fakezk.SessionStarted: linearizability.SessionStarted,
+	fakezk.SessionEnded:   linearizability.SessionEnded,
+}
+
+func serverEvents(r *fakezk.Result) []linearizability.ServerEvent {
+	events := make([]linearizability.ServerEvent, 0, len(r.Changes))
+	for _, c := range r.Changes {
+		ev := linearizability.ServerEvent{
+			Step: c.Step, Time: c.Time, Kind: changeKinds[c.Kind], Path: c.Path, Data: string(c.Data),
+			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client, Notified: c.Notified,
+		}
+		if ev.Client == "" {
+			ev.Client = r.SessionClient[c.Owner]
+		}
+		events = append(events, ev)
+	}
+	return events
+}
+
+// rest tells the judge of the world at rest.
+func rest(r *fakezk.Result, h linearizability.History) *linearizability.Rest {
+	out := &linearizability.Rest{
+		Nodes:    []linearizability.NodeAtRest{},
+		Sessions: []linearizability.SessionAtRest{},
+		Watches:  []linearizability.WatchAtRest{},
+		Waiting:  waits(r, h),
+	}
+	for _, n := range r.Nodes {
+		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
+			Path: n.Path, Data: string(n.Data), Owner: n.Owner, OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
+		})
+	}
+	for _, s := range r.Sessions {
+		out.Sessions = append(out.Sessions, linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
+	}
+	leaves := gaveUp(h)
+	for _, w := range r.Watches {
+		if leaves[r.SessionClient[w.Session]] {
+			continue
+		}
+		out.Watches = append(out.Watches, linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
+	}
+	if r.Leaked != "" {
+		out.Leaked = []string{r.Leaked}
+	}
+	for _, client := range r.Busy {
+		if why := failsForEver(h, client); why != "" {
+			out.Wedged = append(out.Wedged, why)
+		}
+	}
+	return out
+}
+
+// hopeless is how long a client whose every call fails may take to succeed.
+const hopeless = baseLimit / 2
+
+// cutShort reports whether the World ended while scripts were busy, and not for
+// want of progress: some operation had succeeded not long before.
+func cutShort(r *fakezk.Result, h linearizability.History, limit time.Duration) bool {
+	return len(r.Busy) > 0 && slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
+		return op.Outcome == linearizability.OpOK && op.ReturnTime > min(limit, r.Elapsed)-hopeless
+	})
+}
+
+// failsForEver says so if all that a client has called for a long time has
+// failed, up to the end: such a client waits for nothing, and is stuck all the
+// same. Otherwise it returns "".
+func failsForEver(h linearizability.History, client string) string {
+	var first, last linearizability.Op
+	attempts := 0
+	for _, op := range h.Ops { // in the client's own order
+		switch {
+		case op.Client != client:
+		case op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown:
+			if attempts++; attempts == 1 {
+				first = op
+			}
+			last = op
+		default:
+			attempts = 0
+		}
+	}
+	if attempts < 2 || last.ReturnTime-first.CallTime < hopeless {
+		return ""
+	}
+	return fmt.Sprintf("client %s gets no further: its %s has failed %d times in a row since step %d, the last time with: %s",
+		client, last.Kind, attempts, first.Call, last.Err)
+}
+
+// gaveUp names the clients that gave up a wait: those with a call that failed on
+// the way, or whose session ended, so that the wait began again. The
+// go-zookeeper client cannot take back a watch, so these may leave some.
+func gaveUp(h linearizability.History) map[string]bool {
+	clients := map[string]bool{}
+	for _, op := range h.Ops {
+		if op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown {
+			clients[op.Client] = true
+		}
+	}
+	for _, n := range h.Notices {
+		if n.Kind == linearizability.SessionExpired {
+			clients[n.Client] = true
+		}
+	}
+	return clients
+}
+
+// waits tells, for each call that has not returned, which znode it watches.
+func waits(r *fakezk.Result, h linearizability.History) []linearizability.Wait {
+	waits := []linearizability.Wait{}
+	for _, op := range h.Ops {
+		if op.Outcome != linearizability.OpPending {
+			continue
+		}
+		w := linearizability.Wait{Client: op.Client, Op: op.Kind}
+		for _, watch := range r.Watches {
+			if r.SessionClient[watch.Session] == op.Client {
+				w.Path = watch.Path
+			}
+		}
+		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s fakezk.Session) bool {
+			return r.SessionClient[s.ID] == op.Client
+		}) {
+			w.Why = "a session: it has none"
+		}
+		waits = append(waits, w)
+	}
+	return waits
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

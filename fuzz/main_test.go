@@ -1,0 +1,53 @@
+package fuzz_test
+
+import (
+	"flag"
+	"runtime/debug"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+)
+
+var update = flag.Bool("update", false, "write the expected results of testdata anew")
+
+// TestMain lets garbage grow, as the command does: each connection of the client
+// takes megabytes, and collecting them is half of a run.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
+
+// builtin is a built-in workload.
+func builtin(t testing.TB, name, impl string) fuzz.Workload {
+	t.Helper()
+	w, err := fuzz.Find(name, impl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// run runs a scenario.
+func run(t testing.TB, s fuzz.Scenario) *fuzz.Outcome {
+	t.Helper()
+	o, err := s.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// plan reads faults.
+func plan(t testing.TB, lines ...string) []fakezk.Fault {
+	t.Helper()
+	var faults []fakezk.Fault
+	for _, line := range lines {
+		f, err := fakezk.ParseFault(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}

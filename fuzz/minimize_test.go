@@ -1,0 +1,80 @@
+package fuzz_test
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// TestMinimizeGivesOneSmallPlan: however a bug was found, with however much
+// noise, it ends as the same scenario of one client, one round and one fault.
+func TestMinimizeGivesOneSmallPlan(t *testing.T) {
+	for _, c := range []struct {
+		workload, impl, trigger, want string
+		noise                         []string
+	}{
+		{
+			"lock", "zk.Lock", "drop-reply client=b op=getChildren2 request=1", "drop-request client=a op=getChildren2 request=1",
+			[]string{"delay 100ms client=a request=2", "cut client=c at=20ms", "stall 1s client=c request=4"},
+		},
+		{
+			"queue", "recipes.ApacheQueue", "drop-reply client=b op=delete request=1", "drop-reply client=a op=delete request=1",
+			[]string{"delay 100ms client=a request=2", "drop-request client=a op=create request=1", "restart 200ms at=1m30s"},
+		},
+	} {
+		t.Run(c.impl, func(t *testing.T) {
+			t.Parallel()
+			tried := 0
+			for seed := uint64(1); seed <= 8; seed++ {
+				o := run(t, fuzz.Scenario{
+					Workload: builtin(t, c.workload, c.impl), Script: fuzz.DefaultScript, Seed: seed * 1_000_003,
+					Plan: plan(t, append(c.noise, c.trigger)...),
+				})
+				if o.Property() == "" {
+					continue // the noise came in between
+				}
+				tried++
+				small, err := fuzz.Minimize(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkSmallest(t, o, small, c.want)
+			}
+			if tried < 3 {
+				t.Errorf("only %d of 8 seeds gave something to minimize", tried)
+			}
+		})
+	}
+}
+
+func checkSmallest(t *testing.T, o, small *fuzz.Outcome, want string) {
+	t.Helper()
+	s := small.Scenario
+	if small.Property() != o.Property() {
+		t.Errorf("%s became %s", o.Property(), small.Property())
+	}
+	if s.Script.Clients != 1 || s.Script.Rounds != 1 || len(s.Plan) != 1 || s.Plan[0].String() != want || s.Seed != 1 {
+		t.Errorf("from %s, plan %v:\n got %s, plan %v\nwant one client, one round, seed 1, plan [%s]", o.Scenario, o.Scenario.Plan, s, s.Plan, want)
+	}
+}
+
+// TestMinimizeKeepsWhatIsNeeded: what needs two clients keeps
+// them, and loses the faults that it does not need.
+func TestMinimizeKeepsWhatIsNeeded(t *testing.T) {
+	s := fuzz.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: fuzz.Script{Clients: 5, Rounds: 3}, Seed: 99,
+		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")}
+	small, err := fuzz.Minimize(t.Context(), run(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := small.Scenario; got.Script != (fuzz.Script{Clients: 2, Rounds: 1}) || len(got.Plan) != 0 {
+		t.Errorf("got %s, plan %v; want 2 clients, 1 round, no faults", got, got.Plan)
+	}
+}
+
+func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
+	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1})
+	if _, err := fuzz.Minimize(t.Context(), o); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,122 @@
+package fuzz_test
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// mutants are deliberately wrong locks and queues, and the property that each
+// of them breaks. A change to the harness that no longer finds one is broken.
+var mutants = []struct {
+	about    string
+	workload fuzz.Workload
+	property string
+}{
+	{"repeats a create whose reply was lost", mutantLock(lockDefects{blindCreate: true}), linearizability.Liveness},
+	{"all watch the owner's node", mutantLock(lockDefects{watchLowest: true}), linearizability.Herd},
+	{"orders by whole names", mutantLock(lockDefects{sortByString: true}), linearizability.Safety},
+	{"owns through a dead session's node", mutantLock(lockDefects{anySession: true}), linearizability.Safety},
+	{"ignores the errors of unlock", mutantLock(lockDefects{deafUnlock: true}), linearizability.Liveness},
+	{"never looks who is first", mutantLock(lockDefects{noRead: true}), linearizability.Safety},
+	{"is everybody's", fuzz.LockWorkload("mutant", fuzz.LockClaims{},
+		func(*zk.Conn) fuzz.Locker { return everybodysLock{} }), linearizability.Safety},
+	{"deletes whatever is there", fuzz.LockWorkload("mutant", fuzz.LockClaims{},
+		func(c *zk.Conn) fuzz.Locker { return &blindLock{c} }), linearizability.Safety},
+	{"always says that it is lost", mutantLost(true), linearizability.Belief},
+	{"never says that it is lost", mutantLost(false), linearizability.Belief},
+	{"never wakes a take", mutantTake(func(q *recipes.Queue) fuzz.Queuer { return deafQueue{q} }), linearizability.Liveness},
+	{"loses what it took when cancelled", mutantTake(func(q *recipes.Queue) fuzz.Queuer { return cancelQueue{q} }), linearizability.Delivery},
+	{"herds, and claims not to", fuzz.LockWorkload("mutant", fuzz.LockClaims{MaxHerd: 1}, openHerd), linearizability.Herd},
+	{"offers again whatever was lost", mutantQueue(queueDefects{blindOffer: true}), linearizability.Delivery},
+	{"deletes before it reads", mutantQueue(queueDefects{deleteFirst: true}), linearizability.Delivery},
+	{"takes a rival's delete for its own", mutantQueue(queueDefects{deafTake: true}), linearizability.Linearizability},
+	{"takes the youngest first", mutantQueue(queueDefects{lastFirst: true}), linearizability.Linearizability},
+}
+
+func mutantLock(bad lockDefects) fuzz.Workload {
+	return fuzz.LockWorkload("mutant", fuzz.LockClaims{MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker { return &seqLock{conn: c, bad: bad} })
+}
+
+func mutantQueue(bad queueDefects) fuzz.Workload {
+	return fuzz.QueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer { return &seqQueue{conn: c, bad: bad} })
+}
+
+func mutantLost(always bool) fuzz.Workload {
+	return fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
+		return lyingLock{recipes.NewLock(c, "/lock"), always}
+	})
+}
+
+func mutantTake(wrap func(*recipes.Queue) fuzz.Queuer) fuzz.Workload {
+	claims := fuzz.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"}}
+	return fuzz.QueueWorkload("mutant", claims, func(c *zk.Conn) fuzz.Queuer { return wrap(recipes.NewQueue(c, "/queue")) })
+}
+
+func openHerd(c *zk.Conn) fuzz.Locker { return recipes.NewHerdLock(c, "/lock/herd") }
+
+// TestMutantsAreFound is the proof that the harness can fail: by the sweep or,
+// where one fault is not enough, by a random search.
+func TestMutantsAreFound(t *testing.T) {
+	for _, m := range mutants {
+		t.Run(m.about, func(t *testing.T) {
+			s := fuzz.Scenario{Workload: m.workload, Script: fuzz.DefaultScript, Seed: 1}
+			tried, found := sweepFor(t, s, m.property)
+			if found {
+				return
+			}
+			search := fuzz.Search{Workload: m.workload, Script: s.Script, Seed: 1, Runs: 300}
+			f, err := search.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Violation == nil || !breaks(f.Violation, m.property) {
+				t.Errorf("%s holds at %d fault points and in %d random scenarios", m.property, tried, f.Runs)
+			}
+		})
+	}
+}
+
+// sweepFor tries fault points until one breaks the property, the fault-free run
+// first.
+func sweepFor(t *testing.T, s fuzz.Scenario, property string) (tried int, found bool) {
+	t.Helper()
+	base := run(t, s)
+	if breaks(base, property) {
+		return 0, true
+	}
+	for i, f := range fuzz.FaultPoints(base) {
+		s.Plan = []fakezk.Fault{f}
+		if breaks(run(t, s), property) {
+			return i + 1, true
+		}
+		tried = i + 1
+	}
+	return tried, false
+}
+
+// breaks reports whether a property is violated, be it with others: an element
+// taken twice is a matter of delivery and of linearizability.
+func breaks(o *fuzz.Outcome, property string) bool {
+	v, judged := o.Report.Verdict(property)
+	return judged && v.Status == linearizability.Violated
+}
+
+// TestSameLockWithoutDefectSurvives is the control: what is found in the mutants
+// is their defects, and nothing that they have in common.
+func TestSameLockWithoutDefectSurvives(t *testing.T) {
+	s := fuzz.Scenario{Workload: mutantLock(lockDefects{}), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: 1}
+	sweep, err := fuzz.RunSweep(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sweep.Violations) > 0 {
+		p := sweep.Violations[0]
+		t.Fatalf("%d of %d points; the first: %s\n%s", len(sweep.Violations), sweep.Points, p.Fault, p.Outcome.Story())
+	}
+}

@@ -1,0 +1,260 @@
+package fuzz
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Queuer is a queue under test. Offer appends, Take waits for the first element
+// and removes it. An error of Take that wraps its context's error must mean
+// that nothing was taken, unless it also wraps recipes.ErrAmbiguous. The methods
+// of Poller and Peeker are tested, too, if it has them; the same holds for the
+// errors of Poll.
+type Queuer interface {
+	Offer(ctx context.Context, data []byte) error
+	Take(ctx context.Context) ([]byte, error)
+}
+
+// Poller is a Queuer that can take the first element without waiting; ok is
+// false if the queue is empty.
+type Poller interface {
+	Poll(ctx context.Context) (data []byte, ok bool, err error)
+}
+
+// Peeker is a Queuer that can show the first element without taking it; ok is
+// false if the queue is empty.
+type Peeker interface {
+	Peek(ctx context.Context) (data []byte, ok bool, err error)
+}
+
+// QueueClaims say what a queue claims to be.
+type QueueClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the directory of all its znodes; "" means /queue.
+	Path string
+	// Items is the directory whose children are the elements; "" means Path.
+	Items string
+	// Element returns the element that a znode's data stands for, and false if it
+	// stands for none, for queues that store more than what they are given. Nil
+	// means that the data is the element.
+	Element func(data string) (string, bool)
+	// Guarantee is what it promises about delivery; the zero value is exactly once.
+	Guarantee linearizability.Guarantee
+	// Unordered says that it does not claim to be FIFO.
+	Unordered bool
+	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
+	LeavesAtRest []string
+}
+
+// QueueWorkload makes a workload of a queue. Each client calls open once, with a
+// connection of its own, and then, round after round, offers an element and
+// takes one, now and then after a look at the first, by a poll, or with less
+// patience at first. Of several clients the first only offers, two elements a
+// round, and the second only takes, two a round: so takers wait at an empty
+// queue.
+func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) Workload {
+	if claims.Path == "" {
+		claims.Path = queuePath
+	}
+	return Workload{
+		Name:  "queue",
+		Impl:  impl,
+		About: claims.About,
+		play: func(p *player, s Script) {
+			conn := p.client.Conn()
+			qp := queuePlayer{player: p, conn: conn, queue: open(conn)}
+			for turn := range 2 * s.Rounds {
+				offers, takes := turn%2 == 0, turn%2 == 1
+				if s.Clients > 1 && p.index < 2 {
+					offers, takes = p.index == 0, p.index == 1
+				}
+				if offers {
+					qp.offer(turn)
+				}
+				if takes {
+					qp.get(turn)
+				}
+			}
+		},
+		length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
+		judge:  claims.judge,
+	}
+}
+
+func (c QueueClaims) judge(e evidence) (linearizability.Report, error) {
+	if len(e.plan) == 0 && !c.seesElements(e.history) {
+		items := cmp.Or(c.Items, c.Path)
+		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s; "+
+			"set QueueClaims.Items to the directory of the elements, or QueueClaims.Element to read their data", errClaims, items)
+	}
+	return linearizability.JudgeQueue(e.history, e.rest, linearizability.QueueOptions{
+		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
+		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
+		Patience: patience(e.plan),
+	}), nil
+}
+
+// seesElements reports whether some offered element was stored where the claims
+// say, or no offer succeeded. It is asked of runs without faults: there an offer
+// that stores nothing is one that stores elsewhere, or in another form.
+func (c QueueClaims) seesElements(h linearizability.History) bool {
+	offered := map[string]bool{}
+	succeeded := false
+	for _, op := range h.Ops {
+		if op.Kind == linearizability.KindOffer {
+			offered[op.Input] = true
+			succeeded = succeeded || op.Outcome == linearizability.OpOK
+		}
+	}
+	dir := strings.TrimSuffix(cmp.Or(c.Items, c.Path), "/") + "/"
+	for _, ev := range h.Server {
+		stores := ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged
+		if !stores || !strings.HasPrefix(ev.Path, dir) {
+			continue
+		}
+		element, ok := ev.Data, true
+		if c.Element != nil {
+			element, ok = c.Element(ev.Data)
+		}
+		if ok && offered[element] {
+			return true
+		}
+	}
+	return !succeeded
+}
+
+type queuePlayer struct {
+	*player
+	conn  *zk.Conn
+	queue Queuer
+}
+
+// offer appends one element, of which no other client has the like. Whether a
+// failed offer took effect is for the judge to find out; it is not repeated.
+func (p queuePlayer) offer(round int) {
+	element := fmt.Sprintf("%s%d", p.client.Name(), round+1)
+	c := p.begin(linearizability.KindOffer, element)
+	if err := p.queue.Offer(p.ctx, []byte(element)); err != nil {
+		c.unknown(linearizability.Result{Session: p.conn.SessionID()}, err)
+		p.pause(retryPause)
+		return
+	}
+	c.ok(linearizability.Result{Session: p.conn.SessionID()})
+}
+
+// takePatience is how long a client waits for an element before it goes on
+// without: another's offer may have failed. It is longer than four faults and the
+// ends of the sessions they cost, so that a take that does not see an element
+// for so long can be told from one that could not.
+const takePatience = time.Minute
+
+// patience is how long an element may be there for a take that waits: while the
+// faults last, and a session that they end. 0, for plans too long, means that it
+// is not judged.
+func patience(plan []fakezk.Fault) time.Duration {
+	d := 2 * sessionTimeout
+	for _, f := range plan {
+		d += f.For
+	}
+	if d >= takePatience {
+		return 0
+	}
+	return d
+}
+
+// get takes one element.
+func (p queuePlayer) get(round int) {
+	p.peek(round)
+	if !p.poll(round) {
+		p.take(round)
+	}
+}
+
+// peek looks at the first element, in some rounds, if the queue can do that.
+func (p queuePlayer) peek(round int) {
+	q, ok := p.queue.(Peeker)
+	if !ok || p.choose(4, round+4000) > 0 {
+		return
+	}
+	c := p.begin(linearizability.KindPeek, "")
+	data, ok, err := q.Peek(p.ctx)
+	if err != nil {
+		c.failed(err) // it takes nothing, whatever else
+		p.pause(retryPause)
+		return
+	}
+	c.ok(linearizability.Result{Output: string(data), Empty: !ok, Session: p.conn.SessionID()})
+}
+
+// poll takes an element without waiting, in some rounds, if the queue can do
+// that. It reports whether it got one.
+func (p queuePlayer) poll(round int) bool {
+	q, ok := p.queue.(Poller)
+	if !ok || p.choose(4, round+5000) > 0 {
+		return false
+	}
+	c := p.begin(linearizability.KindPoll, "")
+	data, ok, err := q.Poll(p.ctx)
+	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok, Session: p.conn.SessionID()}
+	if err != nil {
+		c.unknown(result, err)
+		p.pause(retryPause)
+		return false
+	}
+	c.ok(result)
+	return ok
+}
+
+// take removes one element; after an error it tries again. In some rounds it has
+// little patience at first, so that it gives up at any moment.
+func (p queuePlayer) take(round int) {
+	ctx, cancel := context.WithTimeout(p.ctx, takePatience+time.Duration(p.choose(1000, 0))*time.Microsecond)
+	defer cancel()
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		if p.takeOnce(ctx, p.shortly(round, attempt)) {
+			return
+		}
+	}
+}
+
+// shortly is the patience of an attempt to take, 0 for the usual one.
+func (p queuePlayer) shortly(round, attempt int) time.Duration {
+	if attempt > 0 || p.choose(4, round+6000) > 0 {
+		return 0
+	}
+	return time.Millisecond + time.Duration(p.choose(30_000, round+7000))*time.Microsecond
+}
+
+// takeOnce calls Take and reports whether it returned an element.
+func (p queuePlayer) takeOnce(ctx context.Context, patience time.Duration) bool {
+	if patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	c := p.begin(linearizability.KindTake, "")
+	data, err := p.queue.Take(ctx)
+	session := p.conn.SessionID()
+	switch {
+	case err == nil:
+		c.ok(linearizability.Result{Output: string(data), Session: session})
+		return true
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
+		c.failed(err)
+	default:
+		c.unknown(linearizability.Result{Output: string(data), Session: session}, err)
+		p.pause(retryPause)
+	}
+	return false
+}

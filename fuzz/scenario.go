@@ -1,0 +1,168 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// A Scenario is everything that decides a run: who does what, what goes wrong,
+// and the schedule. Two runs of a Scenario are equal to the byte.
+type Scenario struct {
+	Workload Workload
+	Script   Script
+	Seed     uint64
+	Plan     []fakezk.Fault
+}
+
+// An Outcome is what a Scenario led to, and what is to be said of it.
+type Outcome struct {
+	Scenario Scenario
+	// Result is the run, its trace included.
+	Result *fakezk.Result
+	// History is what the clients did and saw; its steps are lines of the trace.
+	History linearizability.History
+	// Rest is the world after the faults and the scripts had ended, nil if
+	// CutShort.
+	Rest *linearizability.Rest
+	// CutShort says that the virtual time of the run ended while clients still got
+	// on: nothing can be said of liveness then, nor of what is left at rest.
+	CutShort bool
+	// Report holds the verdicts.
+	Report linearizability.Report
+}
+
+// Status is the worst status of the verdicts; a run that panicked or froze is
+// violated whatever else is known of it.
+func (o *Outcome) Status() linearizability.Status {
+	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
+		return linearizability.Violated
+	}
+	return o.Report.Status()
+}
+
+// Property names what is violated, or is "" if nothing is. Besides the
+// properties of package linearizability there are "panic" and "frozen".
+func (o *Outcome) Property() string {
+	switch {
+	case len(o.Result.Panics) > 0:
+		return "panic"
+	case o.Result.Frozen != "":
+		return "frozen"
+	}
+	if v := o.Report.First(); v.Status == linearizability.Violated {
+		return v.Property
+	}
+	return ""
+}
+
+// Summary is one line about what is violated, in the words of the trace, or "".
+func (o *Outcome) Summary() string {
+	switch o.Property() {
+	case "":
+		return ""
+	case "panic":
+		return firstLine(o.Result.Panics[0])
+	case "frozen":
+		return "the run froze: code spins, or holds a mutex while it waits, so that no virtual time can pass"
+	}
+	return o.Result.Trace.Rename(o.Report.First().Summary)
+}
+
+// Run plays the scenario and judges it. An error means that the scenario is
+// wrong, for instance that its plan names a client that it does not have, or
+// that the code under test does nothing at the path of its claims.
+func (s Scenario) Run() (*Outcome, error) {
+	if err := s.Script.Validate(); err != nil {
+		return nil, err
+	}
+	world, players := s.world()
+	result, err := world.Run()
+	if err != nil {
+		return nil, err
+	}
+	o := &Outcome{Scenario: s, Result: result}
+	if result.Frozen != "" {
+		return o, nil // the players may still be at it
+	}
+	o.History = history(result, players)
+	if o.CutShort = cutShort(result, o.History, world.Limit); !o.CutShort {
+		o.Rest = rest(result, o.History)
+	}
+	o.Report, err = s.Workload.judge(evidence{history: o.History, rest: o.Rest, plan: s.Plan, signals: signals(players)})
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
+	}
+	if o.CutShort {
+		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, world.Limit)
+	}
+	return o, nil
+}
+
+func signals(players []*player) bool {
+	return slices.ContainsFunc(players, func(p *player) bool { return p != nil && p.signals })
+}
+
+// withoutEnd puts the verdict of a run that was cut short in the place of what is
+// said of liveness.
+func withoutEnd(verdicts []linearizability.Verdict, limit time.Duration) []linearizability.Verdict {
+	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v linearizability.Verdict) bool {
+		return v.Property == linearizability.Liveness && v.Status != linearizability.Violated
+	})
+	return append(verdicts, linearizability.Verdict{
+		Property: linearizability.Liveness, Status: linearizability.Unknown,
+		Summary: fmt.Sprintf("the run was cut short after %s of virtual time, while its clients still got on", virtualTime(limit)),
+	})
+}
+
+// world describes the run; players are filled in while it runs.
+func (s Scenario) world() (fakezk.World, []*player) {
+	players := make([]*player, s.Script.Clients)
+	w := fakezk.World{
+		Seed:           s.Seed,
+		Plan:           s.Plan,
+		Server:         fakezk.Options{TickTime: tickTime},
+		SessionTimeout: sessionTimeout,
+		Limit:          baseLimit + s.Workload.length(s.Script),
+		Settle:         3 * sessionTimeout,
+	}
+	for _, f := range s.Plan {
+		w.Limit += f.For + f.At
+	}
+	for i, name := range s.Script.clientNames() {
+		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {
+			p := newPlayer(c, i, s.Seed)
+			p.ctx = ctx
+			players[i] = p
+			s.Workload.play(p, s.Script)
+		}})
+	}
+	return w, players
+}
+
+// Traces runs the scenario twice and reports whether the traces are equal, and
+// the first outcome.
+func (s Scenario) Traces() (*Outcome, bool, error) {
+	first, err := s.Run()
+	if err != nil {
+		return nil, false, err
+	}
+	second, err := s.Run()
+	if err != nil {
+		return nil, false, err
+	}
+	return first, first.Result.Trace.Hash() == second.Result.Trace.Hash(), nil
+}
+
+// String is the scenario in one line.
+func (s Scenario) String() string {
+	return fmt.Sprintf("%s %s, clients: %d, rounds: %d, seed: %d",
+		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, s.Seed)
+}
+
+// virtualTime prints a virtual time for people.
+func virtualTime(d time.Duration) string { return d.Round(time.Millisecond).String() }

@@ -1,0 +1,117 @@
+package fuzz_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestSearchFindsThePublishedBugs from every seed, within a bounded number of
+// runs.
+func TestSearchFindsThePublishedBugs(t *testing.T) {
+	for _, c := range []struct {
+		workload, impl, property string
+		runs                     int
+	}{
+		{"lock", "zk.Lock", linearizability.Liveness, 50},
+		{"queue", "recipes.ApacheQueue", linearizability.Delivery, 400},
+	} {
+		t.Run(c.impl, func(t *testing.T) {
+			for seed := uint64(1); seed <= 10; seed++ {
+				search := fuzz.Search{Workload: builtin(t, c.workload, c.impl), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs}
+				found, err := search.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if found.Violation == nil || found.Violation.Property() != c.property {
+					t.Errorf("seed %d: no violation of %s in %d runs", seed, c.property, found.Runs)
+				}
+			}
+		})
+	}
+}
+
+func TestSearchFindsNothingInRightRecipes(t *testing.T) {
+	for _, c := range []struct{ workload, impl string }{
+		{"lock", "recipes.Lock"}, {"lock", "recipes.HerdLock"}, {"queue", "recipes.Queue"},
+	} {
+		t.Run(c.impl, func(t *testing.T) {
+			search := fuzz.Search{Workload: builtin(t, c.workload, c.impl), Script: fuzz.DefaultScript, Seed: 1, Runs: 200}
+			found, err := search.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Violation != nil {
+				t.Fatalf("after %d runs:\n%s", found.Runs, found.Violation.Story())
+			}
+			if found.Runs != 200 || found.Undecided > 0 {
+				t.Errorf("%d runs, %d undecided; want 200 and none", found.Runs, found.Undecided)
+			}
+		})
+	}
+}
+
+// TestSearchIsDeterministic: the same seed finds the same, after the same number
+// of runs, shrunk to the same scenario, whatever the machine is doing meanwhile.
+func TestSearchIsDeterministic(t *testing.T) {
+	search := fuzz.Search{Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400}
+	var first *fuzz.Found
+	for range 3 {
+		found, err := search.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = found
+			continue
+		}
+		a, b := first.Violation, found.Violation
+		if found.Runs != first.Runs || a.Result.Trace.Hash() != b.Result.Trace.Hash() || !slices.Equal(a.Scenario.Plan, b.Scenario.Plan) {
+			t.Fatalf("%d runs, %s, plan %v\n%d runs, %s, plan %v",
+				first.Runs, a.Scenario, a.Scenario.Plan, found.Runs, b.Scenario, b.Scenario.Plan)
+		}
+	}
+}
+
+// TestSeedsDiffer: another seed is another search.
+func TestSeedsDiffer(t *testing.T) {
+	plans := map[string]bool{}
+	for seed := range uint64(5) {
+		search := fuzz.Search{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed, Runs: 100}
+		found, err := search.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Violation != nil {
+			plans[found.Violation.Result.Trace.Hash()] = true
+		}
+	}
+	if len(plans) < 2 {
+		t.Errorf("5 seeds led to %d different findings", len(plans))
+	}
+}
+
+func TestSearchNeedsABound(t *testing.T) {
+	if _, err := (fuzz.Search{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}).Run(t.Context()); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestSearchStopsWhenTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	search := fuzz.Search{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
+		Progress: func(runs int) {
+			if runs == 5 {
+				cancel()
+			}
+		}}
+	found, err := search.Run(ctx)
+	if !errors.Is(err, context.Canceled) || found == nil || found.Runs != 5 {
+		t.Errorf("err %v, found %+v; want context.Canceled after 5 runs", err, found)
+	}
+}

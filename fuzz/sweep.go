@@ -1,0 +1,114 @@
+package fuzz
+
+import (
+	"context"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// A Point is one fault at one protocol step of the fault-free run, and how the
+// workload got over it.
+type Point struct {
+	Fault   fakezk.Fault
+	Outcome *Outcome
+}
+
+// Sweep is the outcome of trying every fault at every protocol step.
+type Sweep struct {
+	// Base is the fault-free run from which the points were taken.
+	Base *Outcome
+	// Total counts the fault points there are. Points counts those tried, fewer if
+	// the sweep was interrupted; Survived those without a violation and without a
+	// verdict left open.
+	Total, Points, Survived int
+	// Undecided counts the points at which some verdict is unknown.
+	Undecided int
+	// Violations are the points at which a property was violated, in order.
+	Violations []Point
+	// Missed counts the points that the run with the fault did not reach.
+	Missed int
+}
+
+// sweepDurations are tried for the kinds that last: one that a session survives,
+// one between two thirds of a session, when the client gives a silent connection
+// up, and its end, and one that no session survives.
+var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
+
+// FaultPoints lists every single fault that a run offers a place for: each kind,
+// at each request and each notification of the run.
+func FaultPoints(base *Outcome) []fakezk.Fault {
+	var faults []fakezk.Fault
+	add := func(info fakezk.FaultKindInfo, f fakezk.Fault) {
+		f.Kind = info.Kind
+		if !info.Lasts {
+			faults = append(faults, f)
+			return
+		}
+		for _, f.For = range sweepDurations {
+			faults = append(faults, f)
+		}
+	}
+	for _, info := range fakezk.FaultKinds() {
+		for _, r := range base.Result.Requests {
+			if info.OnRequest {
+				add(info, fakezk.Fault{Client: r.Client, Request: r.Number})
+			}
+		}
+		for _, e := range base.Result.Events {
+			if info.OnEvent {
+				add(info, fakezk.Fault{Client: e.Client, Event: e.Number})
+			}
+		}
+	}
+	return faults
+}
+
+// RunSweep runs the scenario without faults and then once with each single
+// fault at each of its protocol steps. progress, if not nil, hears of every run.
+// It ends early, with what it has and the context's error, when ctx is done.
+func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (*Sweep, error) {
+	s.Plan = nil
+	base, err := s.Run()
+	if err != nil {
+		return nil, err
+	}
+	sweep := &Sweep{Base: base}
+	if base.Status() == linearizability.Violated {
+		sweep.Violations = []Point{{Outcome: base}}
+		return sweep, nil
+	}
+	faults := FaultPoints(base)
+	sweep.Total = len(faults)
+	for i, f := range faults {
+		if err := ctx.Err(); err != nil {
+			return sweep, err
+		}
+		s.Plan = []fakezk.Fault{f}
+		o, err := s.Run()
+		if err != nil {
+			return sweep, err
+		}
+		sweep.add(f, o)
+		if progress != nil {
+			progress(i+1, len(faults))
+		}
+	}
+	return sweep, nil
+}
+
+func (s *Sweep) add(f fakezk.Fault, o *Outcome) {
+	s.Points++
+	if len(o.Result.Missed) > 0 {
+		s.Missed++
+	}
+	switch o.Status() {
+	case linearizability.Violated:
+		s.Violations = append(s.Violations, Point{f, o})
+	case linearizability.Unknown:
+		s.Undecided++
+	default:
+		s.Survived++
+	}
+}

@@ -1,0 +1,115 @@
+package fuzz_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+func sweepOf(t *testing.T, name, impl string, script fuzz.Script) *fuzz.Sweep {
+	t.Helper()
+	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: builtin(t, name, impl), Script: script, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sweep
+}
+
+func TestRightRecipesSurviveEveryFaultPoint(t *testing.T) {
+	for _, c := range []struct{ workload, impl string }{
+		{"lock", "recipes.Lock"}, {"lock", "recipes.HerdLock"}, {"queue", "recipes.Queue"},
+	} {
+		t.Run(c.impl, func(t *testing.T) {
+			t.Parallel()
+			sweep := sweepOf(t, c.workload, c.impl, fuzz.DefaultScript)
+			for _, p := range sweep.Violations {
+				t.Fatalf("%d violations; the first: %s\n%s", len(sweep.Violations), p.Fault, p.Outcome.Story())
+			}
+			if sweep.Survived != sweep.Points || sweep.Undecided != 0 || sweep.Points < 500 {
+				t.Errorf("survived %d of %d, %d undecided; want all, and 500 at least", sweep.Survived, sweep.Points, sweep.Undecided)
+			}
+		})
+	}
+}
+
+// TestSweepFindsThePublishedBugs: the client's lock waits for itself when a
+// connection dies between its create and its watch, and the get-then-delete
+// queue loses the element whose delete is not answered.
+func TestSweepFindsThePublishedBugs(t *testing.T) {
+	for _, c := range []struct {
+		workload, impl, property string
+	}{
+		{"lock", "zk.Lock", linearizability.Liveness},
+		{"queue", "recipes.ApacheQueue", linearizability.Delivery},
+	} {
+		t.Run(c.impl, func(t *testing.T) {
+			t.Parallel()
+			sweep := sweepOf(t, c.workload, c.impl, fuzz.Script{Clients: 2, Rounds: 2})
+			if len(sweep.Violations) == 0 || sweep.Survived == 0 {
+				t.Fatalf("%d violations, %d survived; want some of both", len(sweep.Violations), sweep.Survived)
+			}
+			if got := sweep.Survived + sweep.Undecided + len(sweep.Violations); got != sweep.Points {
+				t.Errorf("the numbers add up to %d, not to the %d points", got, sweep.Points)
+			}
+			for _, p := range sweep.Violations {
+				if got := p.Outcome.Property(); got != c.property {
+					t.Errorf("%s: %s is violated; want %s: %s", p.Fault, got, c.property, p.Outcome.Summary())
+				}
+			}
+		})
+	}
+}
+
+// TestFaultPointsCoverEveryKindAtEveryStep: each request takes every kind, those
+// that last three times, and each notification the kinds that strike on the way to the
+// client.
+func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
+	base := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript, Seed: 1})
+	perRequest := map[string]int{}
+	for _, f := range fuzz.FaultPoints(base) {
+		if err := f.Validate(); err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+		if f.Request > 0 {
+			perRequest[string(f.Kind)]++
+		}
+	}
+	requests := len(base.Result.Requests)
+	if len(perRequest) != 12 {
+		t.Errorf("kinds at requests: %v; want all 12", perRequest)
+	}
+	for kind, n := range perRequest {
+		if n != requests && n != 3*requests {
+			t.Errorf("%s: %d points for %d requests", kind, n, requests)
+		}
+	}
+}
+
+func TestSweepStopsWhenTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	sweep, err := fuzz.RunSweep(ctx, s, func(done, total int) {
+		if done == 3 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || sweep == nil || sweep.Points != 3 {
+		t.Errorf("err %v, sweep %+v; want context.Canceled and 3 points", err, sweep)
+	}
+}
+
+// TestSweepOfAViolatingBaseSaysSo: what fails without any fault needs no sweep.
+func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
+	s := fuzz.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: fuzz.DefaultScript, Seed: 1}
+	sweep, err := fuzz.RunSweep(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sweep.Violations) != 1 || sweep.Violations[0].Outcome != sweep.Base || sweep.Points != 0 {
+		t.Errorf("%d violations, %d points; want the fault-free run only", len(sweep.Violations), sweep.Points)
+	}
+}

@@ -1,0 +1,226 @@
+package fuzz_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/recipes"
+)
+
+// notedTB is a test that may fail: it keeps what it is told.
+type notedTB struct {
+	name   string
+	log    []string
+	failed bool
+}
+
+func (tb *notedTB) Helper()                    {}
+func (tb *notedTB) Name() string               { return tb.name }
+func (tb *notedTB) Logf(f string, args ...any) { tb.log = append(tb.log, fmt.Sprintf(f, args...)) }
+func (tb *notedTB) Fatalf(f string, args ...any) {
+	tb.Logf(f, args...)
+	tb.failed = true
+	runtime.Goexit() // as that of a testing.T
+}
+
+// result runs a test function and returns what became of it.
+func result(name string, test func(fuzz.TB)) *notedTB {
+	tb := &notedTB{name: name}
+	var group sync.WaitGroup
+	group.Go(func() { test(tb) })
+	group.Wait()
+	return tb
+}
+
+// setFlag sets a flag of the test binary until the test ends.
+func setFlag(t *testing.T, name, value string) {
+	t.Helper()
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := flag.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := flag.Set(name, before); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func goodLock(c *zk.Conn) fuzz.Locker { return recipes.NewLock(c, "/lock") }
+
+func clientLock(c *zk.Conn) fuzz.Locker {
+	return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
+}
+
+func TestGoodLockPasses(t *testing.T) {
+	setFlag(t, "zksim.runs", "20")
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock, fuzz.LockClaims{Fair: true, MaxHerd: 1}) })
+	got := strings.Join(tb.log, "\n")
+	n := regexp.MustCompile(`survived (\d+) of (\d+) fault points and 20 random scenarios \(0 undecided\)`).FindStringSubmatch(got)
+	if tb.failed || n == nil || n[1] != n[2] {
+		t.Errorf("failed: %v; want all fault points survived\n%s", tb.failed, got)
+	}
+}
+
+// TestBadLockFailsWithAllItTakes to see it again: the story, the plan, a saved
+// scenario and a command that works.
+func TestBadLockFailsWithAllItTakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.TestLock(t, clientLock) })
+	if !tb.failed {
+		t.Fatalf("zk.Lock passes:\n%s", tb.log)
+	}
+	file := filepath.Join("testdata", "zksim", "TestMine__on=20v1.0.4.yaml")
+	got := strings.Join(tb.log, "\n")
+	for _, want := range []string{
+		"liveness is violated: client a waits for /lock/", "clients: 1, rounds: 1",
+		"fault: drop-request client=a op=getChildren2 request=1", "what happened (step, virtual time, who):",
+		"to see it again: go test -run '^TestMine$/^on v1\\.0\\.4$' -zksim.replay=" + file,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Fatal(err)
+	}
+	setFlag(t, "zksim.replay", file)
+	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.TestLock(t, clientLock) })
+	if text := strings.Join(again.log, "\n"); !again.failed || !strings.HasPrefix(text, "liveness is violated: ") || !strings.Contains(text, "the whole trace:") {
+		t.Errorf("replay failed: %v\n%s", again.failed, text)
+	}
+	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
+	if text := strings.Join(repaired.log, "\n"); !repaired.failed || !strings.Contains(text, "the scenario no longer shows anything") {
+		t.Errorf("the replay with a good lock: failed: %v\n%s", repaired.failed, text)
+	}
+	other := result("TestOther", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
+	if text := strings.Join(other.log, "\n"); !other.failed || !strings.Contains(text, "this test is for lock TestOther") {
+		t.Errorf("another test's scenario: failed: %v\n%s", other.failed, text)
+	}
+}
+
+func TestBadQueueFails(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tb := result("TestQ", func(t fuzz.TB) {
+		fuzz.TestQueue(t, func(c *zk.Conn) fuzz.Queuer { return recipes.NewApacheQueue(c, "/queue") })
+	})
+	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.HasPrefix(got, "delivery is violated: ") {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
+}
+
+func TestReplayOfAMissingFileFails(t *testing.T) {
+	setFlag(t, "zksim.replay", filepath.Join(t.TempDir(), "nosuch.yaml"))
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
+	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nosuch.yaml") {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
+}
+
+// TestPrintedPatternMatchesTheTestOnly: go test matches -run element by element.
+func TestPrintedPatternMatchesTheTestOnly(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range []struct{ name, other string }{
+		{"TestMine", "TestMineToo"},
+		{"TestMine/v1.0.4", "TestMine/v1x0.4"},
+		{"TestMine/a/b_(c)", "TestMine/a/b_(cd)"},
+		{"TestMine/[1_2]#01", "TestMine/1"},
+		{"TestMine/it's", "TestMine/its"},
+	} {
+		tb := result(c.name, func(t fuzz.TB) {
+			fuzz.TestLock(t, func(*zk.Conn) fuzz.Locker {
+				return brokenLock(func(context.Context) error { panic("no such luck") })
+			})
+		})
+		pattern := printedPattern(t, strings.Join(tb.log, "\n"))
+		if !matchesTest(t, pattern, c.name) || matchesTest(t, pattern, c.other) {
+			t.Errorf("pattern %s: want it to match %s and not %s", pattern, c.name, c.other)
+		}
+	}
+}
+
+var printedCommand = regexp.MustCompile(`go test -run '((?:[^']|'\\'')*)' -zksim\.replay=`)
+
+// printedPattern is the argument of -run in a failure's text, as a shell reads it.
+func printedPattern(t *testing.T, text string) string {
+	t.Helper()
+	m := printedCommand.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("no command that a shell can read in:\n%s", text)
+	}
+	return strings.ReplaceAll(m[1], `'\''`, "'")
+}
+
+// matchesTest does what go test does with a pattern whose slashes are all between
+// elements.
+func matchesTest(t *testing.T, pattern, name string) bool {
+	t.Helper()
+	patterns, names := strings.Split(pattern, "/"), strings.Split(name, "/")
+	if len(patterns) != len(names) {
+		return false
+	}
+	for i, p := range patterns {
+		matched, err := regexp.MatchString(p, names[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !matched {
+			return false
+		}
+	}
+	return true
+}
+
+// opened is the kind of state that makes two runs of one seed differ.
+var opened atomic.Int64
+
+// smallScript makes what TestLock does short.
+func smallScript(t *testing.T) {
+	before := fuzz.DefaultScript
+	fuzz.DefaultScript = fuzz.Script{Clients: 1, Rounds: 1}
+	t.Cleanup(func() { fuzz.DefaultScript = before })
+}
+
+// countingLock asks for one more node in each run.
+func countingLock(c *zk.Conn) fuzz.Locker {
+	return lockAfter{goodLock(c), c, fmt.Sprintf("/seen/%d", opened.Add(1))}
+}
+
+type lockAfter struct {
+	fuzz.Locker
+	conn *zk.Conn
+	path string
+}
+
+func (l lockAfter) Lock(ctx context.Context) error {
+	if _, _, err := l.conn.Exists(l.path); err != nil {
+		return errors.Join(errors.New("look before locking"), err)
+	}
+	return l.Locker.Lock(ctx)
+}
+
+// TestStateBetweenRunsIsReportedAsSuch and not as a bug of the lock.
+func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "3")
+	smallScript(t)
+	tb := result("TestCounting", func(t fuzz.TB) { fuzz.TestLock(t, countingLock) })
+	got := strings.Join(tb.log, "\n")
+	if !tb.failed || !strings.HasPrefix(got, "zksim: two runs of one seed differ; does the code share state between runs") {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
+}
