@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+)
+
+type listCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+type listing struct {
+	Workloads []listedWorkload `json:"workloads"`
+	Faults    []listedFault    `json:"faults"`
+}
+
+type listedWorkload struct {
+	Name            string   `json:"name"`
+	Implementations []string `json:"implementations"`
+	about           []string
+}
+
+type listedFault struct {
+	Kind     string   `json:"kind"`
+	Duration bool     `json:"duration"`
+	At       []string `json:"at"`
+	Meaning  string   `json:"meaning"`
+}
+
+func (c *listCommand) Run(a *app) error {
+	l := makeListing()
+	if c.JSON {
+		return a.json(l)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "workloads and their implementations (the first is the default):")
+	for _, workload := range l.Workloads {
+		for i, impl := range workload.Implementations {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", workload.Name, impl, workload.about[i])
+		}
+	}
+	fmt.Fprintln(w, "\nfault kinds:")
+	for _, f := range l.Faults {
+		kind := f.Kind
+		if f.Duration {
+			kind += " DURATION"
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", kind, f.Meaning)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("list: %w", err)
+	}
+	fmt.Fprintln(a.out, "\na fault's place: client=NAME conn=N op=NAME path=GLOB with request=N or event=N, or at=DURATION")
+	return nil
+}
+
+func makeListing() listing {
+	var l listing
+	for _, w := range fuzz.Workloads() {
+		n := len(l.Workloads)
+		if n == 0 || l.Workloads[n-1].Name != w.Name {
+			l.Workloads = append(l.Workloads, listedWorkload{Name: w.Name})
+			n++
+		}
+		last := &l.Workloads[n-1]
+		last.Implementations = append(last.Implementations, w.Impl)
+		last.about = append(last.about, w.About)
+	}
+	for _, info := range fakezk.FaultKinds() {
+		f := listedFault{Kind: string(info.Kind), Duration: info.Lasts, Meaning: info.Meaning}
+		for _, c := range []struct {
+			takes bool
+			name  string
+		}{{info.OnRequest, "request"}, {info.OnEvent, "event"}, {info.OnTime, "at"}} {
+			if c.takes {
+				f.At = append(f.At, c.name)
+			}
+		}
+		l.Faults = append(l.Faults, f)
+	}
+	return l
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"zksim": main})
+}
+
+// TestScripts runs the transcripts of testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"json":     checkJSON,
+			"fails":    checkFails,
+			"lines":    checkLines,
+			"survives": checkSurvives,
+		},
+		RequireUniqueNames: true,
+	})
+}
+
+// checkJSON looks into a JSON file: json FILE PATH WANT. PATH is made of keys and
+// indexes with dots between, and len for the length: workloads.0.name.
+func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: [!] json FILE PATH WANT")
+	}
+	var value any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &value))
+	for _, step := range strings.Split(args[1], ".") {
+		var err error
+		if value, err = jsonStep(value, step); err != nil {
+			ts.Fatalf("%s: %s: %v", args[0], args[1], err)
+		}
+	}
+	got := fmt.Sprint(value)
+	if f, ok := value.(float64); ok {
+		got = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	if (got == args[2]) == neg {
+		ts.Fatalf("%s: %s is %q; want it %sto be %q", args[0], args[1], got, map[bool]string{true: "not "}[neg], args[2])
+	}
+}
+
+func jsonStep(value any, step string) (any, error) {
+	switch v := value.(type) {
+	case map[string]any:
+		if next, ok := v[step]; ok {
+			return next, nil
+		}
+		return "absent", nil
+	case []any:
+		if step == "len" {
+			return float64(len(v)), nil
+		}
+		i, err := strconv.Atoi(step)
+		if err != nil || i < 0 || i >= len(v) {
+			return nil, fmt.Errorf("no element %s of %d", step, len(v))
+		}
+		return v[i], nil
+	}
+	return nil, fmt.Errorf("%q of %v, which has no parts", step, value)
+}
+
+// checkFails runs zksim and checks how it fails: fails STATUS ARGS... . The
+// status must be as given and, for wrong input, stdout empty and stderr one line
+// that begins with the command's name.
+func checkFails(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: fails STATUS ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec("zksim", args[1:]...)
+	if got := exitStatus(err); got != want {
+		ts.Fatalf("exit status %d; want %d", got, want)
+	}
+	if want != exitInput {
+		return
+	}
+	stderr := ts.ReadFile("stderr")
+	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "zksim: ") {
+		ts.Fatalf("want one line of stderr that begins with zksim:, got %q", stderr)
+	}
+	if stdout := ts.ReadFile("stdout"); stdout != "" {
+		ts.Fatalf("want nothing on stdout, got %q", stdout)
+	}
+}
+
+// exitStatus is the exit status of a command, -1 if it did not end by itself.
+func exitStatus(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := err.(interface{ ExitCode() int }); ok {
+		return e.ExitCode()
+	}
+	return -1
+}
+
+// checkLines checks how many lines a file has: lines FILE N.
+func checkLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines FILE N")
+	}
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); strconv.Itoa(got) != args[1] {
+		ts.Fatalf("%s has %d lines; want %s", args[0], got, args[1])
+	}
+}
+
+var survived = regexp.MustCompile(`survived (\d+) of (\d+) fault points`)
+
+// checkSurvives checks that an implementation survived N of N fault points:
+// survives FILE IMPL.
+func checkSurvives(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] survives FILE IMPL")
+	}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		n := survived.FindStringSubmatch(line)
+		if n == nil || !strings.Contains(line, " "+args[1]+",") {
+			continue
+		}
+		if all := n[1] == n[2] && n[1] != "0"; all == neg {
+			ts.Fatalf("%s survived %s of %s fault points", args[1], n[1], n[2])
+		}
+		return
+	}
+	ts.Fatalf("%s tells of no sweep of %s", args[0], args[1])
+}
+
+func TestInterruptedIsNotSuccess(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if got := run(ctx, []string{"sweep", "lock"}, &stdout, &stderr); got != exitInterrupted {
+		t.Errorf("exit status %d of an interrupted sweep; want %d", got, exitInterrupted)
+	}
+	if want := "zksim: interrupted\n"; stderr.String() != want {
+		t.Errorf("stderr: %q; want %q", stderr.String(), want)
+	}
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != exitOK {
+		t.Fatalf("exit status %d", got)
+	}
+	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz"} {
+		if !strings.Contains(stdout.String(), "\n  "+name) {
+			t.Errorf("no %q in:\n%s", name, stdout.String())
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// target are the flags that say what to test.
+type target struct {
+	Workload string `arg:"" help:"Workload: lock or queue."`
+	Impl     string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
+	Clients  int    `help:"Number of clients." default:"3"`
+	Rounds   int    `help:"Rounds that each client plays." default:"2"`
+	Seed     uint64 `help:"Seed of the schedule." default:"1"`
+}
+
+func (t target) scenario() (fuzz.Scenario, error) {
+	w, err := fuzz.Find(t.Workload, t.Impl)
+	if err != nil {
+		return fuzz.Scenario{}, err
+	}
+	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: t.Clients, Rounds: t.Rounds}, Seed: t.Seed}
+	return s, s.Script.Validate()
+}
+
+type sweepCommand struct {
+	target `embed:""`
+	Save   string `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
+	JSON   bool   `help:"Print JSON."`
+}
+
+// sweepJSON is a sweep for programs.
+type sweepJSON struct {
+	Workload       string      `json:"workload"`
+	Implementation string      `json:"implementation"`
+	Points         int         `json:"points"`
+	Survived       int         `json:"survived"`
+	Undecided      int         `json:"undecided"`
+	Missed         int         `json:"missed"`
+	Total          int         `json:"total"`
+	Interrupted    bool        `json:"interrupted"`
+	Violations     []foundJSON `json:"violations"`
+}
+
+type foundJSON struct {
+	Property string      `json:"property"`
+	Points   int         `json:"points"`
+	Minimal  outcomeJSON `json:"minimal"`
+	File     string      `json:"file,omitempty"`
+}
+
+func (c *sweepCommand) Run(a *app) error {
+	s, err := c.scenario()
+	if err == nil {
+		err = checkSaveDir(c.Save)
+	}
+	if err != nil {
+		return err
+	}
+	sweep, err := a.sweep(s)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	interrupted := err
+	report := sweepJSON{
+		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
+		Points: sweep.Points, Survived: sweep.Survived,
+		Undecided: sweep.Undecided, Missed: sweep.Missed, Total: sweep.Total, Interrupted: interrupted != nil, Violations: []foundJSON{},
+	}
+	if !c.JSON {
+		a.printf("%s\n", sweepLine(s, sweep))
+	}
+	for _, group := range groupByProperty(sweep.Violations) {
+		found, err := c.show(a, group)
+		if err != nil {
+			return err
+		}
+		report.Violations = append(report.Violations, found)
+	}
+	if c.JSON {
+		if err := a.json(report); err != nil {
+			return err
+		}
+	}
+	if interrupted == nil && len(sweep.Violations) > 0 {
+		return errViolated
+	}
+	return interrupted
+}
+
+// sweep runs a sweep with progress.
+func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
+	return fuzz.RunSweep(a.ctx, s, func(done, total int) {
+		a.progress.show("sweep of %s: %d of %d fault points", s.Workload.Impl, done, total)
+	})
+}
+
+func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
+	line := fmt.Sprintf("%s %s, %d clients x %d rounds: survived %d of %d fault points",
+		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, sweep.Survived, sweep.Points)
+	if sweep.Points < sweep.Total {
+		line += fmt.Sprintf(" tried, of %d; interrupted", sweep.Total)
+	}
+	if sweep.Undecided > 0 {
+		line += fmt.Sprintf(" (%d undecided)", sweep.Undecided)
+	}
+	return line
+}
+
+// groupByProperty puts together the points that violate the same property.
+func groupByProperty(points []fuzz.Point) [][]fuzz.Point {
+	var groups [][]fuzz.Point
+	for _, p := range points {
+		i := slices.IndexFunc(groups, func(g []fuzz.Point) bool {
+			return g[0].Outcome.Property() == p.Outcome.Property()
+		})
+		if i < 0 {
+			groups = append(groups, []fuzz.Point{p})
+		} else {
+			groups[i] = append(groups[i], p)
+		}
+	}
+	return groups
+}
+
+// show tells of one violated property: at how many points, and the smallest
+// scenario.
+func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
+	small, err := fuzz.Minimize(a.ctx, group[0].Outcome)
+	if err != nil {
+		return foundJSON{}, err
+	}
+	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small)}
+	if c.JSON {
+		if c.Save != "" {
+			found.File = a.saveQuietly(small, c.Save)
+		}
+		return found, nil
+	}
+	a.printf("\n%s is violated at %s (%s); the smallest scenario:\n\n%s",
+		small.Property(), plural(len(group), "point"), kindsOf(group), indent(small.Story()))
+	found.File, err = a.save(small, c.Save)
+	return found, err
+}
+
+func kindsOf(group []fuzz.Point) string {
+	var kinds []string
+	for _, p := range group {
+		if k := string(p.Fault.Kind); k != "" && !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	if len(kinds) == 0 {
+		return "without any fault"
+	}
+	return strings.Join(kinds, ", ")
+}
