@@ -1,0 +1,73 @@
+package zksim_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/recipes"
+)
+
+// What stands between the markers stands in README.md too, letter by letter;
+// TestReadmeShowsTheseTests sees to it.
+
+// README: first test
+func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // virtual time: the twelve seconds below cost microseconds
+		server := fakezk.Start(t)
+		owner, watcher := server.Connect(t), server.Connect(t) // genuine *zk.Conn
+		if _, err := owner.Create("/alive", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, gone, err := watcher.ExistsW("/alive")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.ExpireSession(owner.SessionID()); err != nil {
+			t.Fatal(err)
+		}
+		if ev := <-gone; ev.Type != zk.EventNodeDeleted {
+			t.Errorf("got %v; expected the node to go with its session", ev)
+		}
+		time.Sleep(12 * time.Second)
+	})
+}
+
+// README: end
+
+// README: own lock
+func TestMyLock(t *testing.T) {
+	fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker {
+		return recipes.NewLock(c, "/lock") // your lock here
+	})
+}
+
+// README: end
+
+func TestReadmeShowsTheseTests(t *testing.T) {
+	source, err := os.ReadFile("readme_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(source), "// README: ")[1:]
+	for _, block := range blocks {
+		name, code, _ := strings.Cut(block, "\n")
+		code, _, _ = strings.Cut(code, "\n\n// README: end")
+		if !strings.HasPrefix(code, "func Test") || name == "end" {
+			continue
+		}
+		if !strings.Contains(string(readme), strings.TrimSpace(code)) {
+			t.Errorf("README.md does not show the test %q as it is here", name)
+		}
+	}
+}
