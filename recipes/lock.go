@@ -160,8 +160,15 @@ func (q *lockQueue) predecessor(ctx context.Context, r *requests, own *protected
 }
 
 // awaitEvent waits for a watch. It reports false if it is time to look again
-// without an event. A watch that ends with the session means errRestart.
+// without an event. A watch that ends with the session means errRestart. Of an
+// event that is there already and a context that is done the event counts: a
+// select alone would choose between them at random.
 func awaitEvent(ctx context.Context, watch <-chan zk.Event, recheck time.Duration) (fired bool, err error) {
+	select {
+	case ev := <-watch:
+		return true, watchError(ev)
+	default:
+	}
 	var again <-chan time.Time
 	if recheck > 0 {
 		timer := time.NewTimer(recheck)
@@ -174,14 +181,20 @@ func awaitEvent(ctx context.Context, watch <-chan zk.Event, recheck time.Duratio
 	case <-again:
 		return false, nil
 	case ev := <-watch:
-		switch {
-		case errors.Is(ev.Err, zk.ErrClosing):
-			return true, ErrConnClosed
-		case ev.Err != nil:
-			return true, errRestart
-		}
-		return true, nil
+		return true, watchError(ev)
 	}
+}
+
+// watchError is what the event of a watch means to a waiter: nil if it is to
+// look again.
+func watchError(ev zk.Event) error {
+	switch {
+	case errors.Is(ev.Err, zk.ErrClosing):
+		return ErrConnClosed
+	case ev.Err != nil:
+		return errRestart
+	}
+	return nil
 }
 
 // firstOf returns err, or what went wrong with the clean-up after it. An
