@@ -3,7 +3,9 @@ package fakezk
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -125,7 +127,7 @@ func (o *observer) lastReply() proto.ReplyHeader {
 func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.zxid, sortedKeys(o.watching[watchData]), sortedKeys(o.watching[watchExist]), sortedKeys(o.watching[watchChild])
+	return o.zxid, slices.Sorted(maps.Keys(o.watching[watchData])), slices.Sorted(maps.Keys(o.watching[watchExist])), slices.Sorted(maps.Keys(o.watching[watchChild]))
 }
 
 // tap reads along with the client.

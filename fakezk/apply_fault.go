@@ -1,6 +1,8 @@
 package fakezk
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -73,7 +75,7 @@ func (s *simulation) eventFault(l *link, m message) bool {
 		l.reset()
 	case StallMidFrame:
 		l.conn.Deliver(m.bytes[:half])
-		m.bytes, m.cutoff, m.notBefore = m.bytes[half:], true, s.now()+f.For
+		m.bytes, m.faults, m.notBefore = m.bytes[half:], nil, s.now()+f.For
 		l.putBack(&l.down, m, l.deliverDown)
 	case Stall:
 		l.hold(&l.up, f.For)
@@ -117,7 +119,7 @@ func (s *simulation) strikeAt(f *faultState, c *Client) bool {
 		return c.eachLink(func(l *link) { l.hold(&l.up, f.For); l.hold(&l.down, f.For) })
 	}
 	ended := false
-	for _, id := range sortedKeys(c.sessions) { // Expire, LateReap
+	for _, id := range slices.Sorted(maps.Keys(c.sessions)) { // Expire, LateReap
 		ended = s.expire(f, id) || ended
 	}
 	return ended
@@ -173,7 +175,7 @@ func (s *simulation) restart(down time.Duration) {
 // there were any.
 func (c *Client) eachLink(visit func(*link)) bool {
 	any := false
-	for _, n := range sortedKeys(c.links) {
+	for _, n := range slices.Sorted(maps.Keys(c.links)) {
 		if l := c.links[n]; !l.lost && !l.severed {
 			visit(l)
 			any = true

@@ -2,6 +2,8 @@ package fakezk
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,7 +123,7 @@ func (s *Server) DropConnections(sessions ...int64) {
 	for _, id := range sessions {
 		wanted[id] = true
 	}
-	for _, id := range sortedKeys(s.links) {
+	for _, id := range slices.Sorted(maps.Keys(s.links)) {
 		if all || wanted[s.engine.SessionOf(id)] {
 			s.hangUp(s.links[id])
 		}

@@ -47,11 +47,10 @@ type queue struct {
 
 // message is a frame on its way, or the end of the connection.
 type message struct {
-	bytes  []byte
-	about  fmt.Stringer        // for the trace: what the client receives
-	event  *proto.WatcherEvent // a notification
-	end    error               // the connection ends with this error
-	cutoff bool                // the rest of a frame: no fault applies
+	bytes []byte
+	about fmt.Stringer        // for the trace: what the client receives
+	event *proto.WatcherEvent // a notification
+	end   error               // the connection ends with this error
 
 	notBefore time.Duration // arrives no earlier
 	judged    bool          // counted, and faults chosen
@@ -317,7 +316,7 @@ func (l *link) deliverDown() {
 	if !ok || l.lost {
 		return
 	}
-	if m.event != nil && !m.cutoff && l.sim.eventFault(l, m) {
+	if m.event != nil && l.sim.eventFault(l, m) {
 		return
 	}
 	if m.about != nil {

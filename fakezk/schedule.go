@@ -1,9 +1,7 @@
 package fakezk
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -39,14 +37,4 @@ func (s *simulation) shuffleChildren(_ string, zxid int64, names []string) {
 		j := int(mix(s.world.Seed, uint64(zxid), uint64(i)) % uint64(i+1))
 		names[i], names[j] = names[j], names[i]
 	}
-}
-
-// sortedKeys returns the keys of a map in ascending order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

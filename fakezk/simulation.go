@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -121,7 +122,7 @@ func (s *simulation) run() {
 
 // setUp makes the nodes and starts the scripts, each at an instant of its own.
 func (s *simulation) setUp() {
-	for _, path := range sortedKeys(s.world.Nodes) {
+	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
 		if err := put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(), s.recordChanges); err != nil {
 			panic(err)
 		}
@@ -331,7 +332,7 @@ func (s *simulation) rest() {
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
-	for _, id := range sortedKeys(s.links) {
+	for _, id := range slices.Sorted(maps.Keys(s.links)) {
 		s.links[id].reset()
 	}
 	closed := make(chan struct{})

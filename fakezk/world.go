@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
@@ -189,7 +191,7 @@ func (w World) Validate() error {
 		return fmt.Errorf("SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
 	}
 	scratch := engine.New(w.Server.withDefaults().engineConfig(), time.Unix(0, 0))
-	for _, path := range sortedKeys(w.Nodes) {
+	for _, path := range slices.Sorted(maps.Keys(w.Nodes)) {
 		if err := put(scratch, path, nil, time.Unix(0, 0), func(engine.Reaction) {}); err != nil {
 			return fmt.Errorf("nodes: %w", err)
 		}

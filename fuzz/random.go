@@ -175,10 +175,10 @@ func newPlanSpace(base *Outcome, maxFaults int) planSpace {
 		clients:   base.Scenario.Script.clientNames(),
 		maxFaults: maxFaults,
 		kinds:     fakezk.FaultKinds(),
+		elapsed:   max(0, base.Result.Elapsed-settle),
 	}
 	for _, r := range base.Result.Requests {
 		p.requests = max(p.requests, r.Number+r.Number/2)
-		p.elapsed = max(p.elapsed, base.Result.Elapsed-3*sessionTimeout)
 	}
 	for _, e := range base.Result.Events {
 		p.events = max(p.events, e.Number+1)

@@ -128,7 +128,7 @@ func (s Scenario) world() (fakezk.World, []*player) {
 		Server:         fakezk.Options{TickTime: tickTime},
 		SessionTimeout: sessionTimeout,
 		Limit:          baseLimit + s.Workload.length(s.Script),
-		Settle:         3 * sessionTimeout,
+		Settle:         settle,
 	}
 	for _, f := range s.Plan {
 		w.Limit += f.For + f.At

@@ -88,13 +88,12 @@ type player struct {
 	text    string // of the next line in the trace
 	calls   *linearizability.Recorder
 	asides  *linearizability.Recorder
-	timeout time.Duration // of the session
 	seed    uint64
 	signals bool // the object under test has a signal for losses
 }
 
 func newPlayer(c *fakezk.Client, index int, seed uint64) *player {
-	p := &player{client: c, index: index, seed: seed, timeout: sessionTimeout}
+	p := &player{client: c, index: index, seed: seed}
 	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
 	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
 	return p
@@ -159,6 +158,8 @@ func (p *player) choose(n, round int) int {
 const (
 	sessionTimeout = 4 * time.Second
 	tickTime       = 2 * time.Second
+	// settle is how long a World goes on after the last script has ended.
+	settle = 3 * sessionTimeout
 	// retryPause is how long a client waits after an error before it tries again.
 	retryPause = 100 * time.Millisecond
 	// baseLimit is how long the scripts get, in virtual time, besides the

@@ -31,7 +31,7 @@ func (c *demoCommand) Run(a *app) error {
 		return err
 	}
 	a.printf("\n2. One of the violations, made as small as it gets:\n\n%s", indent(small.Story()))
-	if _, err := a.save(small, ""); err != nil {
+	if _, err := a.save(small, "", false); err != nil {
 		return err
 	}
 	a.printf("\n%s", demoExplanation)

@@ -103,10 +103,8 @@ func (c *fuzzCommand) show(a *app, o *fuzz.Outcome) (foundJSON, error) {
 	found := foundJSON{Property: small.Property(), Points: 1, Minimal: outcomeOf(small)}
 	if !c.JSON {
 		a.printf("\n%s", small.Story())
-		found.File, err = a.save(small, c.Save)
-	} else if c.Save != "" {
-		found.File = a.saveQuietly(small, c.Save)
 	}
+	found.File, err = a.save(small, c.Save, c.JSON)
 	return found, err
 }
 

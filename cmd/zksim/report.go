@@ -69,9 +69,12 @@ func outcomeOf(o *fuzz.Outcome) outcomeJSON {
 	return j
 }
 
-// save writes a violation's scenario and tells how to repeat it. Without a
-// directory it only shows the scenario.
-func (a *app) save(o *fuzz.Outcome, dir string) (string, error) {
+// save writes a violation's scenario and, unless quiet, tells how to repeat it.
+// Without a directory it only shows the scenario.
+func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
+	if dir == "" && quiet {
+		return "", nil
+	}
 	if dir == "" {
 		text, err := fuzz.FileOf(o).Marshal()
 		if err != nil {
@@ -80,8 +83,8 @@ func (a *app) save(o *fuzz.Outcome, dir string) (string, error) {
 		a.printf("\nthe scenario, as a file (--save DIR writes it):\n\n%s", indent(string(text)))
 		return "", nil
 	}
-	name := a.saveQuietly(o, dir)
-	if name != "" {
+	name := a.write(o, dir)
+	if name != "" && !quiet {
 		a.printf("\nto see it again: zksim replay %s\n", name)
 	}
 	return name, nil
@@ -105,9 +108,9 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// saveQuietly writes a violation's scenario and returns the file's name. What
+// write writes a violation's scenario and returns the file's name. What
 // was found is worth more than the file: an error is told and the work goes on.
-func (a *app) saveQuietly(o *fuzz.Outcome, dir string) string {
+func (a *app) write(o *fuzz.Outcome, dir string) string {
 	name := filepath.Join(dir, scenarioName(o)+".yaml")
 	if err := fuzz.FileOf(o).Save(name); err != nil {
 		a.progress.clear()

@@ -136,15 +136,11 @@ func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
 		return foundJSON{}, err
 	}
 	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small)}
-	if c.JSON {
-		if c.Save != "" {
-			found.File = a.saveQuietly(small, c.Save)
-		}
-		return found, nil
+	if !c.JSON {
+		a.printf("\n%s is violated at %s (%s); the smallest scenario:\n\n%s",
+			small.Property(), plural(len(group), "point"), kindsOf(group), indent(small.Story()))
 	}
-	a.printf("\n%s is violated at %s (%s); the smallest scenario:\n\n%s",
-		small.Property(), plural(len(group), "point"), kindsOf(group), indent(small.Story()))
-	found.File, err = a.save(small, c.Save)
+	found.File, err = a.save(small, c.Save, c.JSON)
 	return found, err
 }
 

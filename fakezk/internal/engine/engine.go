@@ -16,10 +16,8 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -361,13 +359,3 @@ func passwordOf(id int64) [16]byte {
 }
 
 func samePassword(a []byte, b [16]byte) bool { return bytes.Equal(a, b[:]) }
-
-// sortedKeys returns the keys of a map in ascending order.
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -145,15 +147,15 @@ func (e *Engine) NextDeadline() time.Time {
 func (e *Engine) Tick(now time.Time) Reaction {
 	e.begin()
 	ms := now.UnixMilli()
-	for _, at := range sortedKeys(e.buckets) {
+	for _, at := range slices.Sorted(maps.Keys(e.buckets)) {
 		if at > ms {
 			break
 		}
-		for _, id := range sortedKeys(e.buckets[at]) {
+		for _, id := range slices.Sorted(maps.Keys(e.buckets[at])) {
 			e.endSession(e.sessions[id], ms)
 		}
 	}
-	for _, id := range sortedKeys(e.strangers) {
+	for _, id := range slices.Sorted(maps.Keys(e.strangers)) {
 		if c := e.strangers[id]; sessionlessDeadline(c.opened) <= ms {
 			e.hangUp(c)
 		}
@@ -209,7 +211,7 @@ func (e *Engine) ExpireLate(id int64, reapAt time.Time) (Reaction, bool) {
 // ReapEnded removes the ephemerals that ExpireLate left.
 func (e *Engine) ReapEnded(now time.Time) Reaction {
 	e.begin()
-	for _, id := range sortedKeys(e.sessions) {
+	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		if e.sessions[id].ended {
 			e.endSession(e.sessions[id], now.UnixMilli())
 		}
@@ -221,10 +223,10 @@ func (e *Engine) ReapEnded(now time.Time) Reaction {
 // again, as a server does that comes back with its data.
 func (e *Engine) Restart(now time.Time) Reaction {
 	e.begin()
-	for _, id := range sortedKeys(e.conns) {
+	for _, id := range slices.Sorted(maps.Keys(e.conns)) {
 		e.hangUp(e.conns[id])
 	}
-	for _, id := range sortedKeys(e.sessions) {
+	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		s := e.sessions[id]
 		e.touch(s, now.UnixMilli())
 		if s.ended {

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -30,7 +32,7 @@ type SessionView struct {
 // Sessions lists the live sessions in order of id.
 func (e *Engine) Sessions() []SessionView {
 	views := make([]SessionView, 0, len(e.sessions))
-	for _, id := range sortedKeys(e.sessions) {
+	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		s := e.sessions[id]
 		views = append(views, SessionView{
 			ID: id, Timeout: time.Duration(s.timeoutMs) * time.Millisecond, Conn: s.conn, Ended: s.ended,
@@ -59,8 +61,8 @@ type WatchView struct {
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
 	collect := func(table map[string]map[ConnID]bool, child bool) {
-		for _, path := range sortedKeys(table) {
-			for _, id := range sortedKeys(table[path]) {
+		for _, path := range slices.Sorted(maps.Keys(table)) {
+			for _, id := range slices.Sorted(maps.Keys(table[path])) {
 				views = append(views, WatchView{Path: path, Child: child, Conn: id, Session: e.SessionOf(id)})
 			}
 		}
