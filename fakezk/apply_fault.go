@@ -8,29 +8,6 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
-// faultState is a fault of the plan and how far it has come.
-type faultState struct {
-	Fault
-	seen  int // coordinates that matched so far
-	fired bool
-}
-
-// matching counts one coordinate for every fault that selects it and returns
-// those whose turn it is.
-func (s *simulation) matching(client string, conn int, selects func(*faultState) bool) []*faultState {
-	var due []*faultState
-	for _, f := range s.faults {
-		if f.At != 0 || f.Client != "" && f.Client != client || f.Conn != 0 && f.Conn != conn || !selects(f) {
-			continue
-		}
-		f.seen++
-		if f.seen == f.Request+f.Event { // one of them is zero
-			due = append(due, f)
-		}
-	}
-	return due
-}
-
 // takeByFault lets a fault act on a request before it is applied, and reports
 // whether the request is taken: lost, or put off.
 func (s *simulation) takeByFault(f *faultState, l *link, m message) bool {

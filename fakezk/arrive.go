@@ -30,7 +30,7 @@ func (s *simulation) arrive(l *link, m message) {
 			}
 			return
 		}
-		if f.Kind == DropReply || f.Kind == Cut || f.Kind == CutMidFrame || f.Kind == StallMidFrame {
+		if f.Kind.damagesReply() {
 			s.process(l, m, f)
 			return
 		}
@@ -43,29 +43,28 @@ func (s *simulation) judge(l *link, m *message) {
 	if s.engine.SessionOf(l.id) == 0 {
 		return // the handshake
 	}
-	h, body, err := wire.DecodeHeader(m.bytes)
-	if err != nil || h.Op == proto.OpPing {
+	c, ok := requestCoordinate(l.client.name, l.number, m.bytes)
+	if !ok {
 		return
 	}
-	if h.Op == proto.OpSetWatches && !s.world.undisciplined {
-		m.bytes = sortSetWatches(h, body, m.bytes)
+	if c.op == proto.OpSetWatches.String() && !s.world.undisciplined {
+		m.bytes = sortSetWatches(m.bytes)
 	}
 	l.client.requests++
 	m.number = l.client.requests
-	p := RequestPoint{
-		Client: l.client.name, Number: m.number, Conn: l.number, Op: h.Op.String(), Path: requestPath(h.Op, body),
-	}
+	m.point = RequestPoint{Client: c.client, Number: m.number, Conn: c.conn, Op: c.op, Path: c.path}
 	if s.faultsOn {
-		m.faults = s.matching(p.Client, p.Conn, func(f *faultState) bool {
-			return f.Request != 0 && (f.Op == "" || f.Op == p.Op) && matchPath(f.Path, p.Path)
-		})
+		m.faults = due(s.faults, c)
 	}
-	m.point = p
 }
 
 // sortSetWatches rebuilds a SetWatches frame with sorted lists: the client
 // builds them from a map.
-func sortSetWatches(h proto.RequestHeader, body, frame []byte) []byte {
+func sortSetWatches(frame []byte) []byte {
+	h, body, err := wire.DecodeHeader(frame)
+	if err != nil {
+		return frame
+	}
 	req, err := wire.DecodeRequest(h.Op, body)
 	sw, ok := req.(*proto.SetWatches)
 	if err != nil || !ok {
@@ -75,45 +74,6 @@ func sortSetWatches(h proto.RequestHeader, body, frame []byte) []byte {
 	slices.Sort(sw.ExistWatches)
 	slices.Sort(sw.ChildWatches)
 	return wire.AppendRequest(nil, h.Xid, sw)[4:]
-}
-
-func requestPath(op proto.OpCode, body []byte) string {
-	req, err := wire.DecodeRequest(op, body)
-	if err != nil {
-		return ""
-	}
-	return pathOf(req)
-}
-
-// pathOf is the path that a request is about; for a multi, that of its first operation.
-func pathOf(req proto.Request) string {
-	switch r := req.(type) {
-	case *proto.Create:
-		return r.Path
-	case *proto.Delete:
-		return r.Path
-	case *proto.Exists:
-		return r.Path
-	case *proto.GetData:
-		return r.Path
-	case *proto.SetData:
-		return r.Path
-	case *proto.GetACL:
-		return r.Path
-	case *proto.SetACL:
-		return r.Path
-	case *proto.GetChildren:
-		return r.Path
-	case *proto.Sync:
-		return r.Path
-	case *proto.Check:
-		return r.Path
-	case *proto.Multi:
-		if len(r.Ops) > 0 {
-			return pathOf(r.Ops[0])
-		}
-	}
-	return ""
 }
 
 // process lets the engine handle a message and sends what it causes. A fault,
@@ -135,12 +95,10 @@ func (s *simulation) process(l *link, m message, f *faultState) {
 // damage does to one outgoing frame what a fault says, and reports whether the
 // frame needs no more sending.
 func (s *simulation) damage(f *faultState, l *link, out engine.Output, about fmt.Stringer) bool {
-	switch {
-	case f.Kind == DropReply:
+	switch f.Kind.damageTo(out) {
+	case lost:
 		return true
-	case out.Close && f.Kind != StallMidFrame:
-		return true // the reset comes instead
-	case f.Kind == Cut || out.Event != nil || out.Frame == nil:
+	case unharmed:
 		return false
 	}
 	half := len(out.Frame) / 2

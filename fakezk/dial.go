@@ -94,11 +94,16 @@ func (s *Server) dial() (net.Conn, error) {
 		func() { s.gone(l) },
 	)
 	var err error
-	if l, err = s.open("127.0.0.1", conn); err != nil {
+	if l, err = s.open(memory, memorySink{conn}); err != nil {
 		return nil, err
 	}
 	return conn, nil
 }
+
+// memorySink is a connection in memory, which takes whatever it is given.
+type memorySink struct{ *memnet.Conn }
+
+func (memorySink) Full() bool { return false }
 
 // hostProvider offers one address. It lets the client pause (and fail what it
 // could not send) only after a dial that failed, not before every reconnect.

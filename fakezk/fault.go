@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A Fault is one thing that goes wrong in a World, as data: what happens, and
-// where. It prints as one line and ParseFault reads that line back:
+// A Fault is one thing that goes wrong in a World, or on a Server that was asked
+// to Inject it, as data: what happens, and where. It prints as one line and ParseFault reads that line back:
 //
 //	drop-reply client=b request=5
 //	stall 3s client=a op=getChildren2 request=1
@@ -29,8 +29,9 @@ type Fault struct {
 	Kind FaultKind
 	// For is how long, for kinds that last (see FaultKinds); else zero.
 	For time.Duration
-	// Client is the client concerned. Empty means any client for Request and
-	// Event, and all of them for At.
+	// Client is the client concerned: in a World an actor, on a Server a session,
+	// as S1 or 0x and its id in hexadecimal. Empty means any client for Request
+	// and Event, and all of them for At.
 	Client string
 	// Conn counts the client's connections from 1; 0 means any.
 	Conn int
@@ -38,7 +39,7 @@ type Fault struct {
 	Request int
 	// Event is the n-th watch notification (from 1) that the other selectors match.
 	Event int
-	// At is a virtual time since the World began.
+	// At is a virtual time since the World began, or the time since Inject.
 	At time.Duration
 	// Op is an operation's name, as in the trace: create, getData, multi, ...
 	Op string
@@ -73,10 +74,13 @@ const (
 	// direction, for a while. Replies already under way are not held.
 	Delay FaultKind = "delay"
 	// Blackhole discards, without any sign, every byte of the client's
-	// connections from the request on, for ever; dials hang for a while.
+	// connections from the request on, for ever; dials hang for a while. On a
+	// Server, a dial that hangs is served when that while is over, unless the
+	// client gave it up.
 	Blackhole FaultKind = "blackhole"
 	// Refuse resets the client's connections instead of applying the request, and
-	// its dials fail for a while.
+	// its dials fail for a while. On a Server, the dials of one session fail at
+	// their handshake, which tells whose they are.
 	Refuse FaultKind = "refuse"
 	// Expire ends the client's session at the server before the request is
 	// applied; the connection is closed, as by a real server.

@@ -103,6 +103,8 @@ var garbageBeforeHandshake = []struct {
 	{"a ping", body(proto.OpPing, ""), endsSilently},
 	{"password of 2 GB", framed(append(make([]byte, 24), unhex("7fffffff")...)), endsSilently},
 	{"http", []byte("GET / HTTP/1.1\r\nHost: zookeeper\r\n\r\n"), endsSilently},
+	{"a TLS client", unhex("16030100 c2010000 be0303 00112233"), endsSilently},
+	{"ssh", []byte("SSH-2.0-OpenSSH_9.2\r\n"), endsSilently},
 	{"three bytes", unhex("000000"), ignored},
 }
 

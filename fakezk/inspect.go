@@ -16,6 +16,12 @@ type Node struct {
 	Path string
 	// Data is nil if the node was created with null data.
 	Data []byte
+	// Kind is PersistentNode, EphemeralNode, ContainerNode or TTLNode.
+	Kind NodeKind
+	// TTL is that of a TTLNode, else 0.
+	TTL time.Duration
+	// ACL is nil for the usual list, by which everybody may do everything.
+	ACL []ACL
 	// Owner is the session that owns an ephemeral node, else 0.
 	Owner int64
 	// Czxid and Mzxid are the transactions that created and last changed it.
@@ -27,6 +33,10 @@ type Node struct {
 // Session is a session as Sessions shows it.
 type Session struct {
 	ID int64
+	// Name is S1 for the first session that was created on the server, S2 for the
+	// second and so on: what selects it as the Client of a Fault. In the Result
+	// of a World, whose faults select clients by their own names, it is empty.
+	Name string
 	// Timeout is the negotiated session timeout.
 	Timeout time.Duration
 	// Connected says that it has a connection now.
@@ -35,28 +45,52 @@ type Session struct {
 	Ephemerals []string
 }
 
-// Watch is a registered one-shot watch as Watches shows it.
+// Watch is a registered watch as Watches shows it.
 type Watch struct {
 	Path string
 	// Children says that it waits for changes of the list of children, not of
 	// the node itself.
 	Children bool
+	// Mode says what becomes of it when it fires. Those of addWatch are shown
+	// twice, with and without Children.
+	Mode WatchMode
 	// Session is the watcher's.
 	Session int64
 }
+
+// WatchMode says what becomes of a watch when it fires.
+type WatchMode int
+
+// The modes of watches.
+const (
+	// OneShotWatch is gone when it fires.
+	OneShotWatch = WatchMode(engine.OneShot)
+	// PersistentWatch stays. It is left by addWatch.
+	PersistentWatch = WatchMode(engine.Persistent)
+	// RecursiveWatch stays, and stands for a node and all below it.
+	RecursiveWatch = WatchMode(engine.Recursive)
+)
+
+// String is the mode as ZooKeeper's WatcherMode calls it, in lower case:
+// standard, persistent or persistent-recursive.
+func (m WatchMode) String() string { return engine.WatchMode(m).String() }
 
 // Tree returns all nodes in order of path, those under /zookeeper left out.
 func (s *Server) Tree() []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return treeOf(s.engine)
+	return treeOf(s.engine, s.kinds)
 }
 
 // Sessions returns the live sessions in order of id.
 func (s *Server) Sessions() []Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return sessionsOf(s.engine)
+	sessions := sessionsOf(s.engine)
+	for i := range sessions {
+		sessions[i].Name = s.roster.name(sessions[i].ID)
+	}
+	return sessions
 }
 
 // Watches returns the registered watches in order of path.
@@ -71,7 +105,7 @@ func (s *Server) Watches() []Watch {
 func (s *Server) Put(path string, data []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := put(s.engine, path, data, time.Now(), s.deliver)
+	err := put(s.engine, path, slices.Clone(data), time.Now(), s.deliver)
 	s.schedule()
 	return err
 }
@@ -84,7 +118,7 @@ func (s *Server) Remove(path string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	nodes := treeOf(s.engine)
+	nodes := treeOf(s.engine, s.kinds)
 	for i := len(nodes) - 1; i >= 0; i-- { // children come after their parents
 		p := nodes[i].Path
 		if p != path && !strings.HasPrefix(p, strings.TrimSuffix(path, "/")+"/") || p == "/" {
@@ -118,28 +152,43 @@ func (s *Server) ExpireSession(id int64) error {
 func (s *Server) DropConnections(sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := len(sessions) == 0
-	wanted := map[int64]bool{}
-	for _, id := range sessions {
-		wanted[id] = true
-	}
-	for _, id := range slices.Sorted(maps.Keys(s.links)) {
-		if all || wanted[s.engine.SessionOf(id)] {
-			s.hangUp(s.links[id])
-		}
+	for _, l := range s.linksOf(sessions) {
+		s.hangUp(l)
 	}
 }
 
-func treeOf(e *engine.Engine) []Node {
+// linksOf lists the connections of the given sessions, or all if none is given,
+// in order.
+func (s *Server) linksOf(sessions []int64) []*serverLink {
+	all := maps.Clone(s.links)
+	if s.inject != nil { // where some wait for their end
+		maps.Copy(all, s.inject.detours)
+	}
+	var links []*serverLink
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		l := all[id]
+		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool { return s.roster.name(id) == l.name }) {
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+func treeOf(e *engine.Engine, kinds kindTable) []Node {
 	var nodes []Node
-	e.Store().Walk(func(path string, data []byte, stat proto.Stat, _ []proto.ACL) {
+	e.Store().Walk(func(path string, data []byte, stat proto.Stat, acl []proto.ACL) {
 		if path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
 			return
 		}
-		nodes = append(nodes, Node{
+		n := Node{
 			Path: path, Data: data, Owner: stat.EphemeralOwner, Czxid: stat.Czxid, Mzxid: stat.Mzxid,
 			Version: stat.Version, NumChildren: int(stat.NumChildren),
-		})
+		}
+		n.Kind, n.TTL = kinds.of(path, stat)
+		if !slices.Equal(acl, openACLs) {
+			n.ACL = exportACL(acl)
+		}
+		nodes = append(nodes, n)
 	})
 	return nodes
 }
@@ -148,7 +197,7 @@ func sessionsOf(e *engine.Engine) []Session {
 	var sessions []Session
 	for _, v := range e.Sessions() {
 		sessions = append(sessions, Session{
-			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Ephemerals: e.Store().Ephemerals(v.ID),
+			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Ephemerals: slices.Sorted(slices.Values(e.Store().Ephemerals(v.ID))),
 		})
 	}
 	return sessions
@@ -157,7 +206,7 @@ func sessionsOf(e *engine.Engine) []Session {
 func watchesOf(e *engine.Engine) []Watch {
 	var watches []Watch
 	for _, v := range e.Watches() {
-		watches = append(watches, Watch{Path: v.Path, Children: v.Child, Session: v.Session})
+		watches = append(watches, Watch{Path: v.Path, Children: v.Child, Mode: WatchMode(v.Mode), Session: v.Session})
 	}
 	return watches
 }
@@ -184,9 +233,8 @@ func put(e *engine.Engine, path string, data []byte, now time.Time, deliver func
 	if err := checkPath(path); err != nil {
 		return fmt.Errorf("fakezk: put: %w", err)
 	}
-	openACL := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 	create := func(p string, d []byte) proto.ErrCode {
-		return submit(&proto.Create{Code: proto.OpCreate, Path: p, Data: d, ACL: openACL})
+		return submit(&proto.Create{Code: proto.OpCreate, Path: p, Data: d, ACL: openACLs})
 	}
 	for i := 1; i < len(path); i++ {
 		if path[i] != '/' {

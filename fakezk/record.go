@@ -20,6 +20,7 @@ type origin struct{ czxid, owner int64 }
 
 // recordChanges notes every change that the engine made.
 func (s *simulation) recordChanges(r engine.Reaction) {
+	s.kinds.note(r.Applied)
 	for _, a := range r.Applied {
 		changes := a.Txn.Changes
 		if n := len(changes); n > 0 && a.Txn.Op == proto.OpCloseSession {
@@ -110,9 +111,7 @@ func (s *simulation) countEvent(l *link, ev *proto.WatcherEvent) []*faultState {
 	if !s.faultsOn {
 		return nil
 	}
-	return s.matching(l.client.name, l.number, func(f *faultState) bool {
-		return f.Event != 0 && matchPath(f.Path, ev.Path)
-	})
+	return due(s.faults, coordinate{event: true, client: l.client.name, conn: l.number, path: ev.Path})
 }
 
 // watch waits for the run to end. When no step is made for too long in real

@@ -1,7 +1,10 @@
 package fakezk
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,10 +32,19 @@ func mix(words ...uint64) uint64 {
 	return x
 }
 
-// shuffleChildren puts names, which come in order of creation, into an order
-// that depends on the seed and the zxid: a real server's order is arbitrary,
-// and a recipe that forgets to sort must fail.
-func (s *simulation) shuffleChildren(_ string, zxid int64, names []string) {
+// shuffleChildren puts names into an order that depends on the seed and the
+// zxid: a real server's order is arbitrary, and a recipe that forgets to sort
+// must fail. It starts from the order of creation and not from that of the
+// server, a hash order, so that the GUIDs in names have no part in it.
+func (s *simulation) shuffleChildren(parent string, zxid int64, names []string) {
+	store, created := s.engine.Store(), make(map[string]int64, len(names))
+	for _, name := range names {
+		stat, _ := store.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
+		created[name] = stat.Czxid
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(created[a], created[b]), cmp.Compare(a, b))
+	})
 	for i := len(names) - 1; i > 0; i-- {
 		j := int(mix(s.world.Seed, uint64(zxid), uint64(i)) % uint64(i+1))
 		names[i], names[j] = names[j], names[i]

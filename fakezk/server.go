@@ -8,49 +8,8 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
-	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/internal/fourletter"
 )
-
-// Options are the settings of a Server. The zero value is a server with a tick
-// of two seconds, as ZooKeeper's sample configuration has it.
-type Options struct {
-	// TickTime is the unit of time of session expiry, at least a millisecond; 0
-	// means 2 s. Sessions end at the end of a tick, so up to one tick late and
-	// never early.
-	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what a client may ask for;
-	// 0 means 2 and 20 ticks. A maximum below the minimum counts as the minimum.
-	MinSessionTimeout, MaxSessionTimeout time.Duration
-	// MaxFrame is jute.maxbuffer, the length in bytes of the longest request;
-	// 0 means 1048575.
-	MaxFrame int
-}
-
-func (o Options) withDefaults() Options {
-	if o.TickTime <= 0 {
-		o.TickTime = 2 * time.Second
-	}
-	o.TickTime = max(o.TickTime, time.Millisecond)
-	if o.MinSessionTimeout <= 0 {
-		o.MinSessionTimeout = 2 * o.TickTime
-	}
-	if o.MaxSessionTimeout <= 0 {
-		o.MaxSessionTimeout = 20 * o.TickTime
-	}
-	o.MaxSessionTimeout = max(o.MaxSessionTimeout, o.MinSessionTimeout)
-	if o.MaxFrame <= 0 {
-		o.MaxFrame = wire.DefaultMaxFrame
-	}
-	return o
-}
-
-func (o Options) engineConfig() engine.Config {
-	return engine.Config{
-		TickTime:          o.TickTime,
-		MinSessionTimeout: o.MinSessionTimeout,
-		MaxSessionTimeout: o.MaxSessionTimeout,
-	}
-}
 
 // ErrStopped is what dialing a stopped Server returns.
 var ErrStopped = errors.New("fakezk: server is stopped")
@@ -64,50 +23,73 @@ type Server struct {
 	mu        sync.Mutex
 	engine    *engine.Engine
 	links     map[engine.ConnID]*serverLink
+	clients   map[string]int // open TCP connections by IP address
+	words     wordState
 	nextConn  engine.ConnID
 	timer     *time.Timer
 	timerAt   time.Time
-	stopped   bool // refuses connections until Restart
-	closed    bool // for good
+	roster    roster
+	kinds     kindTable
+	inject    *injector // nil while there is no fault
+	stopped   bool      // refuses connections until Restart
+	closed    bool      // for good
+	closing   chan struct{}
 	listeners map[net.Listener]bool
 	serving   sync.WaitGroup
 }
 
 // serverLink is the server's end of one connection.
 type serverLink struct {
-	id     engine.ConnID
-	frames frameSplitter
-	sink   sink
+	id      engine.ConnID
+	peer    peer
+	frames  frameSplitter
+	greeted bool // its first bytes are known to be no four-letter word
+	sink    sink
+	name    string  // of the session, "" before the handshake
+	number  int     // of the session's connections, from 1
+	detour  *detour // nil unless a fault has led the link astray
 }
 
 // A sink takes what the server sends on one connection. Its methods never block.
 type sink interface {
 	Deliver(p []byte)
 	Fail(err error)
+	// Full says that the client has so much to read that it should get no
+	// further answers for now.
+	Full() bool
 }
 
 // New returns a running server. Close it when done.
 func New(opts Options) *Server {
 	opts = opts.withDefaults()
+	now := time.Now()
 	return &Server{
 		opts:      opts,
-		engine:    engine.New(opts.engineConfig(), time.Now()),
+		engine:    engine.New(opts.engineConfig(), now),
+		words:     wordState{started: now, traceMask: fourletter.DefaultTraceMask},
 		links:     map[engine.ConnID]*serverLink{},
+		kinds:     kindTable{},
+		clients:   map[string]int{},
+		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
 	}
 }
 
-// Close stops the server for good: it closes every connection and listener and
-// waits for the goroutines that served TCP.
+// Close stops the server for good: it accepts no more, closes every connection
+// after what is queued for it is written, for which a client that does not read
+// gets a second, and waits for the goroutines that served TCP.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	s.closed = true
-	s.stopLocked()
 	for l := range s.listeners {
 		_ = l.Close() // an accept loop that ends is all we want of it
 	}
-	if s.timer != nil {
-		s.timer.Stop()
+	if !s.closed {
+		s.closed = true
+		close(s.closing)
+	}
+	s.stopLocked()
+	if s.inject != nil {
+		s.inject.end()
 	}
 	s.mu.Unlock()
 	s.serving.Wait()
@@ -124,8 +106,11 @@ func (s *Server) Stop() {
 
 func (s *Server) stopLocked() {
 	s.stopped = true
+	if s.inject != nil {
+		s.inject.cut(io.EOF)
+	}
 	s.deliver(s.engine.Restart(time.Now()))
-	s.schedule()
+	s.unschedule()
 }
 
 // Restart makes a stopped server reachable again, with its data. Every session
@@ -143,81 +128,135 @@ func (s *Server) Restart() {
 }
 
 // open adds a connection.
-func (s *Server) open(ip string, k sink) (*serverLink, error) {
+func (s *Server) open(from peer, k sink) (*serverLink, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped || s.closed {
 		return nil, ErrStopped
 	}
+	if s.inject != nil {
+		if err := s.inject.refuseDial(time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.admit(from); err != nil {
+		return nil, err
+	}
 	s.nextConn++
-	l := &serverLink{id: s.nextConn, frames: frameSplitter{max: s.opts.MaxFrame}, sink: k}
+	l := &serverLink{id: s.nextConn, peer: from, frames: frameSplitter{max: s.opts.MaxFrame}, sink: k}
 	s.links[l.id] = l
-	s.engine.Open(l.id, ip, time.Now())
+	s.engine.Open(l.id, from.ip, time.Now())
 	s.schedule()
 	return l, nil
 }
 
-// receive takes bytes that a client sent. Garbage ends the connection.
-func (s *Server) receive(l *serverLink, p []byte) {
+// receive takes bytes that a client sent. Garbage ends the connection. It
+// returns those that it did not come to because the link is full; the caller
+// offers them again later.
+func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.links[l.id] == nil {
-		return
-	}
+	defer s.schedule()
 	now := time.Now()
-	err := l.frames.feed(p, func(frame []byte) {
-		s.deliver(s.engine.Handle(l.id, frame, now))
-	})
-	if err != nil {
-		s.hangUp(l)
+	for s.links[l.id] != nil {
+		if !l.greeted && s.greet(l, p) {
+			return nil
+		}
+		frame, rest, err := l.frames.next(p)
+		if err != nil && (s.inject == nil || !s.inject.takeGarbage(l, now)) {
+			s.hangUp(l)
+		}
+		if frame == nil {
+			return nil
+		}
+		s.handle(l, frame, now)
+		p = rest
+		if l.sink.Full() {
+			return p
+		}
 	}
-	s.schedule()
+	return nil
+}
+
+// handle takes one frame of a link. The lock is held.
+func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
+	if s.inject == nil || !s.inject.take(l, frame, now) {
+		s.process(l, frame, now)
+	}
+}
+
+// process lets the engine handle a frame. The lock is held.
+func (s *Server) process(l *serverLink, frame []byte, now time.Time) {
+	r := s.engine.Handle(l.id, frame, now)
+	s.deliver(r)
+	if r.Request.Handshake && r.Request.Session != 0 {
+		l.name, l.number = s.roster.connect(r.Request.Session)
+	}
 }
 
 // gone notes that a client's end closed.
 func (s *Server) gone(l *serverLink) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inject != nil && s.inject.takeGone(l, time.Now()) {
+		return
+	}
 	if s.links[l.id] != nil {
-		delete(s.links, l.id)
+		s.unlink(l)
 		s.engine.Drop(l.id)
 	}
 }
 
 func (s *Server) hangUp(l *serverLink) {
 	s.engine.Drop(l.id)
-	delete(s.links, l.id)
+	s.unlink(l)
+	if s.inject != nil {
+		s.inject.forget(l)
+	}
 	l.sink.Fail(io.EOF)
+}
+
+// unlink forgets a link, which makes room for another of the same address.
+func (s *Server) unlink(l *serverLink) {
+	if s.links[l.id] != nil {
+		delete(s.links, l.id)
+		s.dismiss(l.peer)
+	}
 }
 
 // deliver carries out what the engine decided.
 func (s *Server) deliver(r engine.Reaction) {
+	s.roster.note(r.Applied)
+	s.kinds.note(r.Applied)
 	for _, out := range r.Out {
 		l := s.links[out.Conn]
 		if l == nil {
 			continue
 		}
-		if out.Frame != nil {
-			l.sink.Deliver(out.Frame)
-		}
-		if out.Close {
-			delete(s.links, l.id)
-			l.sink.Fail(io.EOF)
-		}
+		s.emit(l, out)
 	}
 }
 
-// schedule sets the timer for the engine's next deadline.
-func (s *Server) schedule() {
-	next := s.engine.NextDeadline()
-	if s.stopped || next.IsZero() {
-		if s.timer != nil {
-			s.timer.Stop()
-		}
-		s.timerAt = time.Time{}
+// emit sends one output on its link. The lock is held.
+func (s *Server) emit(l *serverLink, out engine.Output) {
+	if s.inject != nil && s.inject.takeOutput(l, out) {
 		return
 	}
-	if next.Equal(s.timerAt) {
+	if out.Frame != nil {
+		l.sink.Deliver(out.Frame)
+	}
+	if out.Close {
+		s.unlink(l)
+		l.sink.Fail(io.EOF)
+	}
+}
+
+// schedule sees to it that the timer fires no later than at the engine's next
+// deadline. Requests put deadlines off, and the timer is not moved for that: it
+// fires early, finds nothing to do and is set again.
+func (s *Server) schedule() {
+	next := s.engine.NextDeadline()
+	if s.stopped || next.IsZero() || !s.timerAt.IsZero() && !next.Before(s.timerAt) {
 		return
 	}
 	s.timerAt = next
@@ -226,6 +265,13 @@ func (s *Server) schedule() {
 		return
 	}
 	s.timer.Reset(time.Until(next))
+}
+
+func (s *Server) unschedule() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.timerAt = time.Time{}
 }
 
 func (s *Server) tick() {

@@ -41,7 +41,8 @@ type simulation struct {
 
 	wake    chan struct{}     // capacity 1: a client did something
 	origins map[string]origin // of the nodes that exist
-	bubble  string            // how stack traces name the run's bubble
+	kinds   kindTable
+	bubble  string // how stack traces name the run's bubble
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
 	clock   atomic.Int64 // start as UnixNano, for now()
@@ -85,6 +86,7 @@ func newSimulation(w World) *simulation {
 		links:    map[engine.ConnID]*link{},
 		taken:    map[time.Duration]bool{},
 		origins:  map[string]origin{},
+		kinds:    kindTable{},
 		journal:  journal{nth: map[int]int{}},
 		faultsOn: true,
 	}
@@ -320,7 +322,7 @@ func (s *simulation) heal() {
 
 // rest notes the server's state before the end.
 func (s *simulation) rest() {
-	s.out.Nodes = treeOf(s.engine)
+	s.out.Nodes = treeOf(s.engine, s.kinds)
 	s.out.Sessions = sessionsOf(s.engine)
 	s.out.Watches = watchesOf(s.engine)
 	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()

@@ -4,13 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
+	"syscall"
 	"time"
 )
 
 // Serve accepts TCP connections from l until the listener or the server is
 // closed. The server closes l when it is closed itself. Any ZooKeeper client,
-// in any language, can connect.
+// in any language, can connect; l may also be a TLS listener.
+//
+// That the process has no file descriptor left is no reason to end: as a real
+// server, it pauses 10 ms and accepts again.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
@@ -18,112 +21,89 @@ func (s *Server) Serve(l net.Listener) error {
 		return ErrStopped
 	}
 	s.listeners[l] = true
+	s.notePort(l)
 	s.serving.Add(1)
 	s.mu.Unlock()
 	defer s.serving.Done()
+	defer s.forgetListener(l)
 	for {
 		conn, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case err == nil:
+			s.serving.Add(1)
+			go s.serveTCP(conn)
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case !passes(err):
+			return fmt.Errorf("fakezk: accept: %w", err)
+		case !s.pause(acceptPause):
 			return nil
 		}
-		if err != nil {
-			return fmt.Errorf("fakezk: accept: %w", err)
-		}
-		s.serving.Add(1)
-		go s.serveTCP(conn)
 	}
 }
 
-// serveTCP reads one connection until it ends.
+func (s *Server) forgetListener(l net.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+// acceptPause is how long no connection is accepted after a failure to.
+const acceptPause = 10 * time.Millisecond
+
+// passes says of an error of Accept that the next one may succeed.
+func passes(err error) bool {
+	for _, cause := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
+	} {
+		if errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
+}
+
+// pause waits and reports whether the server still runs.
+func (s *Server) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.closing:
+		return false
+	}
+}
+
+// serveTCP serves one connection until it ends.
 func (s *Server) serveTCP(conn net.Conn) {
 	defer s.serving.Done()
-	out := newTCPSink(conn)
-	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	socket := newSocket(conn)
+	out := newOutbox(socket, s.opts.MaxQueued)
+	defer out.finish()
+	link, err := s.open(peerOf(conn), out)
 	if err != nil {
-		host = "127.0.0.1"
+		return // what a refused client sees is that its connection is closed
 	}
-	link, err := s.open(host, out)
-	if err != nil {
-		out.Fail(err)
-		<-out.done
-		return
-	}
-	buf := make([]byte, 16<<10)
-	for {
-		n, err := conn.Read(buf)
-		if n > 0 {
-			s.receive(link, buf[:n])
-		}
+	defer s.gone(link)
+	for !out.over() {
+		p, err := socket.read()
+		s.take(link, out, p)
+		socket.release()
 		if err != nil {
-			break
+			return
 		}
 	}
-	s.gone(link)
-	out.Fail(nil)
-	<-out.done
 }
 
-// tcpSink queues what the server sends and writes it in a goroutine of its own,
-// so that a client that does not read holds up nobody else.
-type tcpSink struct {
-	conn  net.Conn
-	ready chan struct{}
-	done  chan struct{}
-
-	mu     sync.Mutex
-	queue  []byte
-	ending bool
-}
-
-func newTCPSink(conn net.Conn) *tcpSink {
-	k := &tcpSink{conn: conn, ready: make(chan struct{}, 1), done: make(chan struct{})}
-	go k.write()
-	return k
-}
-
-// Deliver queues a copy of p.
-func (k *tcpSink) Deliver(p []byte) {
-	k.mu.Lock()
-	k.queue = append(k.queue, p...)
-	k.mu.Unlock()
-	k.wake()
-}
-
-// Fail closes the connection once the queue is written, or soon after if the
-// client does not read it.
-func (k *tcpSink) Fail(error) {
-	k.mu.Lock()
-	k.ending = true
-	k.mu.Unlock()
-	// An error means that the connection is closed already.
-	_ = k.conn.SetWriteDeadline(time.Now().Add(lastWords))
-	k.wake()
-}
-
-// lastWords is how long a client has to take what is left for it.
-const lastWords = time.Second
-
-func (k *tcpSink) wake() {
-	select {
-	case k.ready <- struct{}{}:
-	default:
-	}
-}
-
-func (k *tcpSink) write() {
-	defer close(k.done)
-	defer func() { _ = k.conn.Close() }() // nobody is left to hear of it
-	for range k.ready {
-		k.mu.Lock()
-		p, ending := k.queue, k.ending
-		k.queue = nil
-		k.mu.Unlock()
-		if len(p) > 0 {
-			if _, err := k.conn.Write(p); err != nil {
-				return
-			}
-		}
-		if ending {
+// take handles what was read, with one write for all that it causes on this
+// connection. It returns early when the connection is over.
+func (s *Server) take(l *serverLink, out *outbox, p []byte) {
+	for len(p) > 0 {
+		out.hold()
+		p = s.receive(l, p)
+		out.flush()
+		if len(p) > 0 && !out.awaitRoom() {
 			return
 		}
 	}

@@ -1,32 +1,59 @@
 package engine
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// answerAuth adds an identity to the connection. A scheme that the server does
-// not know is refused and the connection closed; the session lives on.
-func (e *Engine) answerAuth(c *conn, r *Request, req *proto.Auth) {
-	ok := false
-	switch req.Scheme {
-	case "digest":
-		if ok = req.Data != nil; ok {
-			if id := state.DigestID(req.Data); !slices.Contains(c.ids, id) {
-				// Not append: a Caller handed out earlier must not change.
-				c.ids = append(slices.Clip(c.ids), id)
-			}
+// prove answers auth and sasl. The real server does so before the request enters
+// its pipeline, hence a zxid of 0.
+func (e *Engine) prove(c *conn, r *Request) {
+	switch req := r.Body.(type) {
+	case *proto.Auth:
+		e.answerAuth(c, r, req)
+	case *proto.Sasl:
+		if req.Token == nil {
+			r.Silent = true
+			e.hangUp(c)
+			return
 		}
-	case "ip":
-		ok = true
+		r.Reply = proto.SaslReply{}
+		e.reply(c, r)
 	}
-	if !ok {
+}
+
+// answerAuth adds an identity to the connection. A scheme that the server does
+// not know is refused and the connection closed; the session lives on. The
+// address is an identity from the start.
+func (e *Engine) answerAuth(c *conn, r *Request, req *proto.Auth) {
+	switch {
+	case req.Scheme == "digest" && req.Data != nil:
+		id := state.DigestID([]byte(wire.Text(req.Data)))
+		if id.ID == e.cfg.SuperDigest {
+			c.ids = state.AddIdentity(c.ids, proto.ID{Scheme: "super"})
+		}
+		c.ids = state.AddIdentity(c.ids, id)
+	case req.Scheme == "ip":
+	default:
 		r.Err = proto.AuthFailed
 	}
 	e.reply(c, r)
-	if !ok {
+	if r.Err != proto.OK {
 		e.hangUp(c)
 	}
+}
+
+// shown is what whoAmI tells of identities: of a digest the user alone.
+func shown(ids []proto.ID) []proto.ID {
+	list := make([]proto.ID, len(ids))
+	for i, id := range ids {
+		if id.Scheme == "digest" {
+			id.ID, _, _ = strings.Cut(id.ID, ":")
+		}
+		list[i] = id
+	}
+	return list
 }

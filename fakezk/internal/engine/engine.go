@@ -10,34 +10,45 @@
 // the same calls give the same answers. It is not safe for concurrent use: the
 // front that drives it (the real-time server or the World) owns it.
 //
-// It knows sessions, connections and watches; the rules of the znode tree are
-// in package state, the bytes in package wire.
+// It knows sessions, connections, watches, identities and when the server acts
+// of its own accord; the rules of the znode tree are in package state, the bytes
+// in package wire.
+//
+// Where a real server's order depends on the addresses of its objects, the
+// engine's is fixed: connections are notified of one event in order of their
+// ids, sessions of one tick end in order of theirs.
 package engine
 
 import (
-	"bytes"
-	"encoding/binary"
-	"errors"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
-	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // ConnID names a transport connection. The front chooses it and never reuses one.
 type ConnID int64
 
-// Config are the settings of a server. All are needed.
+// Config are the settings of a server. The first three are needed.
 type Config struct {
-	// TickTime is the unit of session expiry.
+	// TickTime is the unit of session expiry, at least a millisecond.
 	TickTime time.Duration
 	// MinSessionTimeout and MaxSessionTimeout bound what clients may ask for;
 	// a real server's defaults are 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// OrderChildren puts the names that getChildren returns, which come in
-	// order of creation, into the server's order. zxid is the last applied.
+	// the store's order, into the server's order. zxid is the last applied.
 	OrderChildren func(parent string, zxid int64, names []string)
+	// SuperDigest is the digest identity that passes every ACL check,
+	// "user:base64(sha1(user:password))"; empty means that there is none. It is
+	// the property zookeeper.DigestAuthenticationProvider.superDigest.
+	SuperDigest string
+	// EnforceQuota refuses writes beyond a hard limit, as enforceQuota=true does.
+	EnforceQuota bool
+	// ContainerCheckInterval is the time between two searches for containers and
+	// TTL nodes that may go, in whole milliseconds; 0 means 60 s, a negative one
+	// never. It is the property znode.container.checkIntervalMs.
+	ContainerCheckInterval time.Duration
 }
 
 // Engine is one server. Use New.
@@ -45,37 +56,63 @@ type Engine struct {
 	cfg           Config
 	store         *state.Store
 	conns         map[ConnID]*conn
-	strangers     map[ConnID]*conn // those of conns that have not shaken hands
+	strangers     expiryQueue[ConnID] // those of conns that have not shaken hands
 	sessions      map[int64]*session
-	buckets       map[int64]map[int64]bool // expiry in ms -> ids of sessions
-	watches       watchTable
+	expiries      expiryQueue[int64] // of sessions
+	watches       watches
+	reaper        reaper
 	nextSessionID int64
+	stats         Stats
 
-	out      []Output  // of the call under way
-	byServer bool      // the call under way ends a session without being asked to
-	applied  []Applied // of the call under way
-	buf      []byte    // frames of the call under way
+	// Of the call under way; the slices are used again by the next call.
+	out      []Output
+	buf      []byte
+	applied  []Applied
+	notified [][]int64
+	told     []int64
+	hit      []*conn
+	byServer bool // it ends a session without being asked to
 }
 
+// A conn is an open transport connection.
 type conn struct {
-	id      ConnID
-	session int64      // 0 before the handshake
-	ids     []proto.ID // what the connection has proved; the peer's ip first
-	opened  int64      // ms
+	id          ConnID
+	ip          string
+	session     *session   // nil before the handshake
+	hasReadOnly bool       // the client knows of the readOnly byte
+	ids         []proto.ID // what it has proved, its address included, in the order of whoAmI
+	opened      int64      // ms
+	// Its watches by path, as watchTable keeps them; nil until there is a first one.
+	dataWatches, childWatches map[string]WatchMode
+
+	queued int64 // requests without a reply
+	stats  connStats
 }
+
+// sessionID is 0 before the handshake, and for no connection.
+func (c *conn) sessionID() int64 {
+	if c == nil || c.session == nil {
+		return 0
+	}
+	return c.session.id
+}
+
+// serverID is that of a standalone server, the first byte of its session ids.
+const serverID = 1
 
 // New returns a server with an empty tree whose session ids derive from now,
-// as a real server's do.
+// as a real server's do (SessionTrackerImpl.initializeNextSessionId).
 func New(cfg Config, now time.Time) *Engine {
 	return &Engine{
 		cfg:           cfg,
-		store:         state.New(),
+		store:         state.New(state.Config{EnforceQuota: cfg.EnforceQuota}),
 		conns:         map[ConnID]*conn{},
-		strangers:     map[ConnID]*conn{},
+		strangers:     newExpiryQueue[ConnID](),
 		sessions:      map[int64]*session{},
-		buckets:       map[int64]map[int64]bool{},
-		watches:       newWatchTable(),
-		nextSessionID: int64(uint64(now.UnixMilli())<<24>>8) + 1,
+		expiries:      newExpiryQueue[int64](),
+		watches:       newWatches(),
+		reaper:        newReaper(cfg.ContainerCheckInterval, now.UnixMilli()),
+		nextSessionID: serverID<<56 | int64(uint64(now.UnixMilli())<<24>>8),
 	}
 }
 
@@ -95,8 +132,8 @@ type Output struct {
 type Applied struct {
 	Txn    state.Txn
 	Result state.Result
-	// ByServer says that the server did it of its own accord: an expiry, or what
-	// Submit was asked to do.
+	// ByServer says that the server did it of its own accord: an expiry, the end
+	// of a container, or what Submit was asked to do.
 	ByServer bool
 	// Notified are the sessions told of each of Result.Events.
 	Notified [][]int64
@@ -119,9 +156,12 @@ type Request struct {
 	Session   int64
 	Header    proto.RequestHeader
 	// Body is nil if the frame could not be decoded.
-	Body  proto.Request
-	Zxid  int64
-	Err   proto.ErrCode
+	Body proto.Request
+	Zxid int64
+	Err  proto.ErrCode
+	// Reply is the body of the reply. Few errors have one: a multi or multiRead
+	// that could not be carried out (with Err) and a multi of which an operation
+	// failed (without).
 	Reply proto.Reply
 	// Silent says that no reply was sent.
 	Silent bool
@@ -129,8 +169,12 @@ type Request struct {
 
 // Open announces a connection from an address, "127.0.0.1" say.
 func (e *Engine) Open(id ConnID, ip string, now time.Time) {
-	c := &conn{id: id, ids: []proto.ID{{Scheme: "ip", ID: ip}}, opened: now.UnixMilli()}
-	e.conns[id], e.strangers[id] = c, c
+	c := &conn{
+		id: id, ip: ip, ids: []proto.ID{{Scheme: "ip", ID: ip}},
+		opened: now.UnixMilli(),
+	}
+	e.conns[id] = c
+	e.strangers.add(id, sessionlessDeadline(c.opened))
 }
 
 // Drop announces that a connection is gone. Its session lives on, its watches do not.
@@ -140,222 +184,38 @@ func (e *Engine) Drop(id ConnID) {
 		return
 	}
 	delete(e.conns, id)
-	delete(e.strangers, id)
-	e.watches.drop(id)
-	if s := e.sessions[c.session]; s != nil && s.conn == id {
-		s.conn = 0
+	e.watches.drop(c)
+	if c.session == nil {
+		e.strangers.remove(id, sessionlessDeadline(c.opened))
+	} else if c.session.conn == c {
+		c.session.conn = nil
 	}
 }
 
 // Handle takes one frame, without its length prefix, and does not keep it.
 // A frame of a connection that the engine closed is ignored.
 func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
-	e.begin()
+	ms := now.UnixMilli()
+	e.begin(ms)
 	c := e.conns[id]
 	if c == nil {
 		return Reaction{}
 	}
+	e.countReceived(c)
 	var r Request
-	if c.session == 0 {
-		r = e.handshake(c, frame, now.UnixMilli())
+	if c.session == nil {
+		r = e.handshake(c, frame, ms)
 	} else {
-		r = e.request(c, frame, now.UnixMilli())
+		r = e.request(c, frame, ms)
 	}
 	return Reaction{Out: e.out, Applied: e.applied, Request: r}
 }
 
-func (e *Engine) begin() {
+// begin forgets what the call before caused.
+func (e *Engine) begin(now int64) {
 	e.out, e.applied, e.buf = e.out[:0], e.applied[:0], e.buf[:0]
+	e.notified, e.told = e.notified[:0], e.told[:0]
+	e.skipIdleChecks(now)
 }
 
-// request handles a frame after the handshake.
-func (e *Engine) request(c *conn, frame []byte, now int64) Request {
-	h, body, err := wire.DecodeHeader(frame)
-	if err != nil {
-		e.hangUp(c)
-		return Request{Silent: true}
-	}
-	e.touch(e.sessions[c.session], now)
-	r := Request{Session: c.session, Header: h}
-	r.Body, err = wire.DecodeRequest(h.Op, body)
-	if err != nil {
-		e.refuseFrame(c, &r, err, now)
-		return r
-	}
-	e.answer(c, &r, now)
-	return r
-}
-
-// answer applies a decoded request and sends what it causes: events first,
-// then the reply.
-func (e *Engine) answer(c *conn, r *Request, now int64) {
-	switch req := r.Body.(type) {
-	case *proto.Auth:
-		e.answerAuth(c, r, req)
-		return
-	case *proto.Simple:
-		if req.Code == proto.OpCloseSession {
-			e.answerClose(c, r, now)
-			return
-		}
-		r.Zxid, r.Header.Xid = e.store.LastZxid(), pingXid
-	case *proto.SetWatches:
-		e.setWatches(c, req)
-		r.Zxid = e.store.LastZxid()
-	case *proto.Sync:
-		r.Reply, r.Zxid = proto.PathReply{Path: req.Path}, e.store.LastZxid()
-	case *proto.Exists, *proto.GetData, *proto.GetChildren, *proto.GetACL:
-		r.Reply, r.Err = e.read(c, req)
-		r.Zxid = e.store.LastZxid()
-	default:
-		txn := e.store.Prepare(req, e.caller(c), now)
-		res := e.apply(txn)
-		r.Reply, r.Err, r.Zxid = res.Reply, res.Err, txn.Zxid
-		if req.Op() == proto.OpCheck && r.Err == proto.OK {
-			r.Silent = true // the real server never answers a successful check
-			return
-		}
-	}
-	e.reply(c, r)
-}
-
-const pingXid = -2
-
-func (e *Engine) reply(c *conn, r *Request) {
-	start := len(e.buf)
-	h := proto.ReplyHeader{Xid: r.Header.Xid, Zxid: r.Zxid, Err: r.Err}
-	e.buf = wire.AppendReply(e.buf, h, r.Reply)
-	e.out = append(e.out, Output{Conn: c.id, Frame: e.buf[start:len(e.buf):len(e.buf)]})
-}
-
-// hangUp closes a connection from the server's side, after what was sent.
-func (e *Engine) hangUp(c *conn) {
-	e.out = append(e.out, Output{Conn: c.id, Close: true})
-	e.Drop(c.id)
-}
-
-func (e *Engine) caller(c *conn) state.Caller {
-	return state.Caller{Session: c.session, IDs: c.ids}
-}
-
-// refuseFrame answers a request that could not be decoded: an unknown
-// operation is refused and the connection closed, a malformed body is only
-// refused.
-func (e *Engine) refuseFrame(c *conn, r *Request, err error, now int64) {
-	r.Body = nil
-	switch {
-	case r.Header.Op == proto.OpAuth: // a truncated auth packet closes without reply
-		r.Silent = true
-		e.hangUp(c)
-	case errors.Is(err, wire.ErrUnknownOp):
-		r.Err, r.Zxid = proto.Unimplemented, -1
-		e.reply(c, r)
-		e.hangUp(c)
-	default:
-		r.Err, r.Zxid = proto.MarshallingError, e.store.LastZxid()
-		// A reconfig is decoded before its zxid is drawn, any other write after.
-		if state.IsWrite(r.Header.Op) && r.Header.Op != proto.OpReconfig {
-			txn := e.store.PrepareMalformed(r.Header.Op, c.session, now)
-			e.apply(txn)
-			r.Zxid = txn.Zxid
-		}
-		e.reply(c, r)
-	}
-}
-
-// apply makes a transaction happen and notifies those who watch.
-func (e *Engine) apply(txn state.Txn) state.Result {
-	res := e.store.Apply(txn)
-	a := Applied{Txn: txn, Result: res, ByServer: e.byServer || txn.Session == 0}
-	for _, ev := range res.Events {
-		a.Notified = append(a.Notified, e.fire(ev))
-	}
-	e.applied = append(e.applied, a)
-	return res
-}
-
-// fire sends one event to its watchers, in order of connection, and returns
-// the sessions notified. A watcher that may not read the node loses its
-// one-shot watch and hears nothing (CVE-2024-23944).
-func (e *Engine) fire(ev state.Event) []int64 {
-	var notified []int64
-	for _, id := range e.watches.trigger(ev.Type, ev.Path) {
-		c := e.conns[id]
-		if c == nil || !state.CanRead(ev.ACL, e.caller(c)) {
-			continue
-		}
-		e.notify(c, ev.Type, ev.Path)
-		notified = append(notified, c.session)
-	}
-	return notified
-}
-
-const syncConnected = 3
-
-func (e *Engine) notify(c *conn, t proto.EventType, path string) {
-	start := len(e.buf)
-	ev := proto.WatcherEvent{Type: t, State: syncConnected, Path: path}
-	e.buf = wire.AppendEvent(e.buf, ev)
-	e.out = append(e.out, Output{Conn: c.id, Frame: e.buf[start:len(e.buf):len(e.buf)], Event: &ev})
-}
-
-// read answers a read and leaves its watch.
-func (e *Engine) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
-	by := e.caller(c)
-	switch req := req.(type) {
-	case *proto.Exists:
-		stat, code := e.store.Exists(req.Path)
-		if req.Watch && (code == proto.OK || code == proto.NoNode) {
-			e.watches.addData(c.id, req.Path)
-		}
-		return okReply(code, proto.StatReply{Stat: stat}), code
-	case *proto.GetData:
-		data, stat, code := e.store.GetData(req.Path, by)
-		if req.Watch && code == proto.OK {
-			e.watches.addData(c.id, req.Path)
-		}
-		return okReply(code, proto.DataReply{Data: data, Stat: stat}), code
-	case *proto.GetACL:
-		acl, stat, code := e.store.ACL(req.Path, by)
-		return okReply(code, proto.ACLReply{ACL: acl, Stat: stat}), code
-	case *proto.GetChildren:
-		return e.readChildren(c, req, by)
-	}
-	panic("engine: not a read: " + req.Op().String())
-}
-
-func (e *Engine) readChildren(c *conn, req *proto.GetChildren, by state.Caller) (proto.Reply, proto.ErrCode) {
-	names, stat, code := e.store.Children(req.Path, by)
-	if code != proto.OK {
-		return nil, code
-	}
-	if e.cfg.OrderChildren != nil {
-		e.cfg.OrderChildren(req.Path, e.store.LastZxid(), names)
-	}
-	if req.Watch {
-		e.watches.addChild(c.id, req.Path)
-	}
-	if req.Code == proto.OpGetChildren {
-		return proto.ChildrenReply{Names: names}, proto.OK
-	}
-	return proto.ChildrenStatReply{Names: names, Stat: stat}, proto.OK
-}
-
-func okReply(code proto.ErrCode, r proto.Reply) proto.Reply {
-	if code != proto.OK {
-		return nil
-	}
-	return r
-}
-
-// passwordOf derives a session's password from its id. It is no secret, as
-// nothing in a test is; it only has to be the same at every run.
-func passwordOf(id int64) [16]byte {
-	var p [16]byte
-	x := uint64(id)*0x9e3779b97f4a7c15 + 0x632be59bd9b4e019
-	binary.BigEndian.PutUint64(p[:8], x)
-	binary.BigEndian.PutUint64(p[8:], (x^x>>29)*0xbf58476d1ce4e5b9)
-	return p
-}
-
-func samePassword(a []byte, b [16]byte) bool { return bytes.Equal(a, b[:]) }
+func (e *Engine) reaction() Reaction { return Reaction{Out: e.out, Applied: e.applied} }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ type conversation struct {
 	engine *Engine
 	now    time.Time
 	zxid   int64
+	drawn  int64           // the last zxid of a transaction, also of one that was skipped
 	open   map[ConnID]bool // true after the handshake
 	next   ConnID
 	asked  proto.OpCode // by the frame under way
@@ -27,7 +29,10 @@ func newConversation(t *testing.T) *conversation {
 	now := time.Unix(1_000_000_000, 0)
 	return &conversation{
 		t: t, now: now, open: map[ConnID]bool{},
-		engine: New(Config{TickTime: time.Second, MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second}, now),
+		engine: New(Config{
+			TickTime: time.Second, MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second,
+			ContainerCheckInterval: 3 * time.Second, SuperDigest: superDigest, EnforceQuota: true,
+		}, now),
 	}
 }
 
@@ -77,6 +82,8 @@ func (c *conversation) run(input []byte) {
 			c.check(c.engine.Restart(c.now))
 		case 6: // raw bytes
 			c.handle(conn, take(&input, int(takeByte(&input))))
+		case 8, 9, 10, 11:
+			c.handle(conn, wire.AppendRequest(nil, int32(int8(takeByte(&input))), sensible(&input))[4:])
 		default: // a header, then raw bytes for a body
 			frame := []byte{0, 0, 0, takeByte(&input), 0, 0, 0, 0}
 			binary.BigEndian.PutUint32(frame[4:], uint32(int8(takeByte(&input))))
@@ -160,13 +167,52 @@ func (c *conversation) checkOutputs(r Reaction, asker ConnID, handshake bool) {
 	if last < c.zxid {
 		c.t.Fatalf("zxid went back from %d to %d", c.zxid, last)
 	}
-	if int64(len(r.Applied)) != last-c.zxid {
-		c.t.Fatalf("%d transactions took the zxid from %d to %d", len(r.Applied), c.zxid, last)
-	}
+	c.checkZxids(r)
 	c.zxid = last
-	for _, w := range c.engine.Watches() {
+	c.checkTables()
+}
+
+// checkZxids holds every transaction to the zxid after the one before, unless
+// that was skipped, which shows in the next.
+func (c *conversation) checkZxids(r Reaction) {
+	for _, a := range r.Applied {
+		c.drawn++
+		if a.Txn.Zxid != c.drawn {
+			c.t.Fatalf("transaction %+v after zxid %d", a.Txn, c.drawn-1)
+		}
+		if len(a.Notified) != len(a.Result.Events) {
+			c.t.Fatalf("%d events, %d times somebody notified", len(a.Result.Events), len(a.Notified))
+		}
+	}
+	if last := c.engine.Store().LastZxid(); last > c.drawn {
+		c.t.Fatalf("zxid is %d, %d transactions were shown", last, c.drawn)
+	}
+}
+
+// checkTables compares what is kept twice.
+func (c *conversation) checkTables() {
+	modes := 0
+	for _, conn := range c.engine.conns {
+		modes += len(conn.dataWatches) + len(conn.childWatches)
+		if s := conn.session; s != nil && (s.conn != conn || c.engine.sessions[s.id] != s) {
+			c.t.Fatalf("connection %d and its session %+v do not know each other", conn.id, s)
+		}
+	}
+	watches, recursive := c.engine.Watches(), 0
+	for _, w := range watches {
 		if w.Session == 0 {
 			c.t.Fatalf("watch without a session: %+v", w)
+		}
+		if w.Mode == Recursive {
+			recursive++
+		}
+	}
+	if tables := &c.engine.watches; len(watches) != modes || recursive != tables.data.recursive+tables.child.recursive {
+		c.t.Fatalf("%d watches, %d of them recursive; %d modes, %+v", len(watches), recursive, modes, tables)
+	}
+	for _, s := range c.engine.sessions {
+		if _, waits := c.engine.expiries.buckets[s.expiresAt][s.id]; !waits && s.expiresAt > c.now.UnixMilli() {
+			c.t.Fatalf("nothing waits for the end of session %+v", s)
 		}
 	}
 }
@@ -176,7 +222,7 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 	if int(binary.BigEndian.Uint32(out.Frame)) != len(payload) {
 		c.t.Fatalf("frame % x has a wrong length", out.Frame)
 	}
-	if handshake && out.Conn == asker {
+	if out.Conn == asker && out.Event == nil && (handshake || c.asked == proto.OpCreateSession && !bytes.Equal(payload[12:], malformed)) {
 		if _, err := wire.DecodeConnectResponse(payload); err != nil {
 			c.t.Fatalf("connect response % x: %v", payload, err)
 		}
@@ -191,6 +237,8 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 		c.t.Fatalf("reply %+v to connection %d, which asked nothing", h, out.Conn)
 	case h.Err == proto.OK:
 		_, err = wire.DecodeReply(c.asked, body)
+	case len(body) > 0 && h.Err == proto.MarshallingError && (c.asked == proto.OpMulti || c.asked == proto.OpMultiRead):
+		_, err = wire.DecodeReply(c.asked, body)
 	case len(body) > 0:
 		c.t.Fatalf("error reply %+v has a body: % x", h, body)
 	}
@@ -201,6 +249,9 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 		c.t.Fatalf("reply %+v after zxid %d", h, c.engine.Store().LastZxid())
 	}
 }
+
+// malformed is the end of the header of a reply that refuses a malformed body.
+var malformed = []byte{0xff, 0xff, 0xff, 0xfb}
 
 // FuzzEngine makes any sequence of calls: frames good and bad on several
 // connections, with drops, expiries, restarts and time in between. The engine
@@ -237,7 +288,19 @@ func seedConversations() [][]byte {
 		join(hello(0), ask(0, create("/s", 3)), []byte{1}, []byte{2, 1, 50}, []byte{0, 255}),
 		join(hello(0), []byte{4, 0}, hello(1), []byte{0, 20}, []byte{5}, hello(2)),
 		join(hello(0), ask(0, &proto.Multi{Ops: []proto.Request{create("/m", 0), &proto.Check{Path: "/m", Version: 0}, &proto.Delete{Path: "/m", Version: 0}}})),
-		join(hello(0), ask(0, &proto.SetWatches{DataWatches: []string{"/a"}, ExistWatches: []string{"/b"}, ChildWatches: []string{"/"}})),
+		join(hello(0), ask(0, &proto.SetWatches{Code: proto.OpSetWatches, DataWatches: []string{"/a"}, ExistWatches: []string{"/b"}, ChildWatches: []string{"/"}})),
+		join(hello(0), hello(1), ask(0, &proto.AddWatch{Path: "/", Mode: 1}), ask(0, &proto.GetData{Path: "/", Watch: true}), ask(1, create("/a", 0)),
+			ask(0, &proto.Watches{Code: proto.OpRemoveWatches, Path: "/", Type: 2}), ask(1, &proto.Delete{Path: "/a", Version: -1})),
+		join(hello(0), ask(0, &proto.SetWatches{Code: proto.OpSetWatches2, DataWatches: []string{}, ExistWatches: []string{}, ChildWatches: []string{},
+			PersistentWatches: []string{"/a"}, RecursiveWatches: []string{"/"}}), ask(0, &proto.Watches{Code: proto.OpCheckWatches, Path: "/a", Type: 3})),
+		join(hello(0), ask(0, &proto.MultiRead{Ops: []proto.Request{&proto.GetData{Path: "/"}, &proto.GetData{Path: proto.NullPath}}}),
+			ask(0, &proto.Multi{Ops: []proto.Request{&proto.Delete{Path: proto.NullPath}}}), ask(0, create("/a", 0))),
+		join(hello(0), ask(0, &proto.CreateSession{TimeoutMs: -50_000}), []byte{0, 100}, ask(0, &proto.Simple{Code: proto.OpPing})),
+		join(hello(0), ask(0, &proto.Auth{Scheme: "digest", Data: []byte("super:pw")}), ask(0, &proto.Simple{Code: proto.OpWhoAmI}), ask(0, &proto.Sasl{Token: []byte{}})),
+		join(hello(0), ask(0, &proto.Create{Code: proto.OpCreateContainer, Path: "/c", ACL: acl}), ask(0, create("/c/k", 0)),
+			ask(0, &proto.Delete{Path: "/c/k", Version: -1}), []byte{0, 40}, ask(0, &proto.GetAllChildrenNumber{Path: "/"})),
+		join(hello(0), ask(0, &proto.Create{Code: proto.OpCreateTTL, Path: "/t", ACL: acl, Flags: 5, TTL: 1000}), ask(0, &proto.GetEphemerals{Prefix: "/"}), []byte{0, 100}),
+		{2, 0, 100, 8, 1, 0, 1, 0, 8, 2, 2, 1, 1, 8, 3, 17, 1, 1, 8, 4, 8, 3, 1, 9, 12, 18, 1, 0, 0, 40},
 		join(hello(0), ask(0, &proto.Reconfig{}), ask(0, &proto.Auth{Scheme: "digest", Data: []byte("a:b")}), ask(0, &proto.Sync{Path: "/"})),
 		join(hello(0), ask(0, &proto.Simple{Code: proto.OpPing}), ask(0, &proto.Simple{Code: proto.OpCloseSession}), hello(0)),
 		join([]byte{6, 3, 1, 2, 3}, hello(0), []byte{6, 8, 0, 0, 0, 1, 0, 0, 0, 99}),

@@ -1,9 +1,8 @@
 package engine
 
 import (
-	"maps"
-	"slices"
-	"time"
+	"bytes"
+	"encoding/binary"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -12,9 +11,9 @@ import (
 type session struct {
 	id        int64
 	timeoutMs int64
-	expiresAt int64  // ms, the end of a tick bucket
-	conn      ConnID // 0 when not connected
-	ended     bool   // refused already, its ephemerals not yet reaped
+	expiresAt int64 // ms, the end of a tick bucket
+	conn      *conn // nil when not connected
+	ended     bool  // refused already, its ephemerals not yet reaped
 }
 
 // handshake answers the first frame of a connection.
@@ -26,29 +25,41 @@ func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
 		return r
 	}
 	timeout := e.negotiate(req.TimeoutMs)
-	var s *session
+	c.hasReadOnly = req.HasReadOnly
 	if req.SessionID == 0 {
-		s = e.newSession(timeout, now)
-	} else {
-		s = e.reattach(req, timeout)
+		e.attach(c, e.newSession(timeout, now))
+		c.answered(&Request{Header: proto.RequestHeader{Op: proto.OpCreateSession}, Zxid: e.store.LastZxid()}, now)
+	} else if s := e.reattach(req, timeout); s != nil {
+		e.attach(c, s)
 	}
-	r.Silent = false
-	resp := proto.ConnectResponse{HasReadOnly: req.HasReadOnly, Password: make([]byte, 16)}
-	if s != nil {
-		e.touch(s, now)
-		s.conn, c.session, r.Session = c.id, s.id, s.id
-		delete(e.strangers, c.id)
-		password := passwordOf(s.id)
-		resp.TimeoutMs, resp.SessionID, resp.Password = int32(timeout), s.id, password[:]
+	r.Silent, r.Session, r.Zxid = false, c.sessionID(), e.store.LastZxid()
+	if c.session != nil {
+		e.touch(c.session, now)
 	}
-	start := len(e.buf)
-	e.buf = wire.AppendConnectResponse(e.buf, resp)
-	e.out = append(e.out, Output{Conn: c.id, Frame: e.buf[start:len(e.buf):len(e.buf)]})
-	r.Zxid = e.store.LastZxid()
-	if s == nil {
+	e.greet(c)
+	if c.session == nil {
 		e.hangUp(c)
 	}
 	return r
+}
+
+func (e *Engine) attach(c *conn, s *session) {
+	e.strangers.remove(c.id, sessionlessDeadline(c.opened))
+	s.conn, c.session = c, s
+}
+
+// greet sends a ConnectResponse, one of zeros to a connection that has no session.
+func (e *Engine) greet(c *conn) {
+	resp := proto.ConnectResponse{HasReadOnly: c.hasReadOnly}
+	var password [16]byte
+	if s := c.session; s != nil {
+		password = passwordOf(s.id)
+		resp.TimeoutMs, resp.SessionID = int32(s.timeoutMs), s.id
+	}
+	resp.Password = password[:]
+	start := len(e.buf)
+	e.buf = wire.AppendConnectResponse(e.buf, resp)
+	e.send(c, start, nil)
 }
 
 func (e *Engine) negotiate(requestedMs int32) int64 {
@@ -73,8 +84,8 @@ func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
 	if s == nil || s.ended {
 		return nil
 	}
-	if old := e.conns[s.conn]; old != nil {
-		e.hangUp(old)
+	if s.conn != nil {
+		e.hangUp(s.conn)
 	}
 	if !samePassword(req.Password, passwordOf(s.id)) {
 		return nil
@@ -83,165 +94,42 @@ func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
 	return s
 }
 
-// touch restarts a session's expiry timer. Expiry comes at the end of the tick
-// in which the timeout runs out, never early and at most one tick late.
-func (e *Engine) touch(s *session, now int64) {
-	if s == nil || s.ended {
-		return
+// createSessionAgain answers a createSession on a connection that has a session:
+// a transaction without effect, and the handshake's reply once more, without a
+// header. The timeout asked for counts until the next request; one that has run
+// out already lands in a tick that the real server never looks at again.
+func (e *Engine) createSessionAgain(c *conn, r *Request, req *proto.CreateSession, now int64) {
+	s := c.session
+	txn := e.store.PrepareCreateSession(s.id, passwordOf(s.id), req.TimeoutMs, now)
+	txn.Changes = nil
+	e.apply(txn)
+	e.setExpiry(s, e.endOfTick(now+int64(req.TimeoutMs)))
+	if s.expiresAt < e.endOfTick(now) {
+		e.expiries.remove(s.id, s.expiresAt)
 	}
-	tick := e.cfg.TickTime.Milliseconds()
-	e.setExpiry(s, (now+s.timeoutMs)/tick*tick+tick)
-}
-
-func (e *Engine) setExpiry(s *session, at int64) {
-	if at == s.expiresAt {
-		return
-	}
-	e.unschedule(s)
-	s.expiresAt = at
-	if e.buckets[at] == nil {
-		e.buckets[at] = map[int64]bool{}
-	}
-	e.buckets[at][s.id] = true
-}
-
-func (e *Engine) unschedule(s *session) {
-	if bucket := e.buckets[s.expiresAt]; bucket != nil {
-		delete(bucket, s.id)
-		if len(bucket) == 0 {
-			delete(e.buckets, s.expiresAt)
-		}
-	}
-}
-
-// Connections that never shake hands are closed after 10 to 20 seconds, in
-// buckets of 10 s as the real server's.
-const sessionlessMs = 10_000
-
-func sessionlessDeadline(openedMs int64) int64 {
-	return (openedMs+sessionlessMs)/sessionlessMs*sessionlessMs + sessionlessMs
-}
-
-// NextDeadline is when Tick has something to do; the zero time means never.
-func (e *Engine) NextDeadline() time.Time {
-	next := int64(-1)
-	consider := func(at int64) {
-		if next < 0 || at < next {
-			next = at
-		}
-	}
-	for at := range e.buckets {
-		consider(at)
-	}
-	for _, c := range e.strangers {
-		consider(sessionlessDeadline(c.opened))
-	}
-	if next < 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(next)
-}
-
-// Tick ends the sessions whose time is up, those of one bucket in order of id,
-// and closes connections that never shook hands.
-func (e *Engine) Tick(now time.Time) Reaction {
-	e.begin()
-	ms := now.UnixMilli()
-	for _, at := range slices.Sorted(maps.Keys(e.buckets)) {
-		if at > ms {
-			break
-		}
-		for _, id := range slices.Sorted(maps.Keys(e.buckets[at])) {
-			e.endSession(e.sessions[id], ms)
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(e.strangers)) {
-		if c := e.strangers[id]; sessionlessDeadline(c.opened) <= ms {
-			e.hangUp(c)
-		}
-	}
-	return Reaction{Out: e.out, Applied: e.applied}
-}
-
-// endSession applies closeSession on behalf of the server and closes the
-// session's connection without a word: it hears nothing of its own ephemerals.
-func (e *Engine) endSession(s *session, now int64) {
-	e.forget(s)
-	if c := e.conns[s.conn]; c != nil {
-		e.hangUp(c)
-	}
-	e.byServer = true
-	e.apply(e.store.PrepareCloseSession(s.id, now))
-	e.byServer = false
-}
-
-func (e *Engine) forget(s *session) {
-	e.unschedule(s)
-	delete(e.sessions, s.id)
-}
-
-// Expire ends a session now, as if its time were up. It reports whether there
-// was such a session.
-func (e *Engine) Expire(id int64, now time.Time) (Reaction, bool) {
-	e.begin()
-	s := e.sessions[id]
-	if s == nil {
-		return Reaction{}, false
-	}
-	e.endSession(s, now.UnixMilli())
-	return Reaction{Out: e.out, Applied: e.applied}, true
-}
-
-// ExpireLate refuses a session from now on but leaves its ephemerals until a
-// later time, as a follower that lags behind shows them.
-func (e *Engine) ExpireLate(id int64, reapAt time.Time) (Reaction, bool) {
-	e.begin()
-	s := e.sessions[id]
-	if s == nil || s.ended {
-		return Reaction{}, false
-	}
-	s.ended = true
-	e.setExpiry(s, reapAt.UnixMilli())
-	if c := e.conns[s.conn]; c != nil {
-		e.hangUp(c)
-	}
-	return Reaction{Out: e.out}, true
-}
-
-// ReapEnded removes the ephemerals that ExpireLate left.
-func (e *Engine) ReapEnded(now time.Time) Reaction {
-	e.begin()
-	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
-		if e.sessions[id].ended {
-			e.endSession(e.sessions[id], now.UnixMilli())
-		}
-	}
-	return Reaction{Out: e.out, Applied: e.applied}
-}
-
-// Restart closes every connection and gives every session its full timeout
-// again, as a server does that comes back with its data.
-func (e *Engine) Restart(now time.Time) Reaction {
-	e.begin()
-	for _, id := range slices.Sorted(maps.Keys(e.conns)) {
-		e.hangUp(e.conns[id])
-	}
-	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
-		s := e.sessions[id]
-		e.touch(s, now.UnixMilli())
-		if s.ended {
-			e.setExpiry(s, max(s.expiresAt, now.UnixMilli()+1))
-		}
-	}
-	return Reaction{Out: e.out}
+	r.Zxid = txn.Zxid
+	c.answered(r, now)
+	e.greet(c)
 }
 
 // answerClose ends the session at its own wish.
 func (e *Engine) answerClose(c *conn, r *Request, now int64) {
-	e.forget(e.sessions[c.session])
-	txn := e.store.PrepareCloseSession(c.session, now)
+	e.forget(c.session)
+	txn := e.store.PrepareCloseSession(r.Session, now)
 	e.apply(txn)
 	r.Zxid = txn.Zxid
 	e.reply(c, r)
 	e.hangUp(c)
 }
+
+// passwordOf derives a session's password from its id. It is no secret, as
+// nothing in a test is; it only has to be the same at every run.
+func passwordOf(id int64) [16]byte {
+	var p [16]byte
+	x := uint64(id)*0x9e3779b97f4a7c15 + 0x632be59bd9b4e019
+	binary.BigEndian.PutUint64(p[:8], x)
+	binary.BigEndian.PutUint64(p[8:], (x^x>>29)*0xbf58476d1ce4e5b9)
+	return p
+}
+
+func samePassword(a []byte, b [16]byte) bool { return bytes.Equal(a, b[:]) }

@@ -14,9 +14,9 @@ func (e *Engine) Store() *state.Store { return e.store }
 
 // Submit applies a request on behalf of the server itself: no session, no ACL.
 func (e *Engine) Submit(req proto.Request, now time.Time) (state.Result, Reaction) {
-	e.begin()
+	e.begin(now.UnixMilli())
 	res := e.apply(e.store.Prepare(req, state.Caller{Super: true}, now.UnixMilli()))
-	return res, Reaction{Out: e.out, Applied: e.applied}
+	return res, e.reaction()
 }
 
 // SessionView describes a live session.
@@ -25,6 +25,8 @@ type SessionView struct {
 	Timeout time.Duration
 	// Conn is its connection, 0 if it has none now.
 	Conn ConnID
+	// ExpiresAt is when it ends, the end of a tick, unless it is heard of before.
+	ExpiresAt time.Time
 	// Ended says that the session is refused already, only its ephemerals stay.
 	Ended bool
 }
@@ -35,39 +37,105 @@ func (e *Engine) Sessions() []SessionView {
 	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
 		s := e.sessions[id]
 		views = append(views, SessionView{
-			ID: id, Timeout: time.Duration(s.timeoutMs) * time.Millisecond, Conn: s.conn, Ended: s.ended,
+			ID: id, Timeout: msDuration(s.timeoutMs), Conn: s.conn.connID(),
+			ExpiresAt: time.UnixMilli(s.expiresAt), Ended: s.ended,
 		})
 	}
 	return views
 }
 
+func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// ConnView describes an open connection.
+type ConnView struct {
+	ID ConnID
+	// IP is where it comes from, as given to Open.
+	IP string
+	// Session is 0 before the handshake, and Timeout then that of strangers.
+	Session int64
+	Timeout time.Duration
+	Opened  time.Time
+	// Received and Sent count frames, since the start or since ResetConnStats.
+	Received, Sent int64
+	// Queued counts requests without a reply. It is above 0 at rest for those
+	// that never get one, and for pings with an xid above 0.
+	Queued int64
+	// EverWatched says that the connection has had a data watch; the real
+	// server's word wchs counts it from then on.
+	EverWatched bool
+	// LastOp is the last operation that was answered, as the four-letter word
+	// cons abbreviates it: "SESS", "PING", "CREA", ... "NA" is a write that was
+	// refused, or none since ResetConnStats; "null" is none ever.
+	LastOp string
+	// LastCxid is the xid of the last request that had one of 0 or more, -1 if
+	// none since ResetConnStats.
+	LastCxid int32
+	// LastZxid is the zxid of the last reply, and LastResponse its time; the
+	// zero time means that there was none.
+	LastZxid     int64
+	LastResponse time.Time
+}
+
+// Conns lists the open connections in order of id, also those that have not
+// shaken hands.
+func (e *Engine) Conns() []ConnView {
+	views := make([]ConnView, 0, len(e.conns))
+	for _, id := range slices.Sorted(maps.Keys(e.conns)) {
+		views = append(views, e.viewConn(e.conns[id]))
+	}
+	return views
+}
+
+func (e *Engine) viewConn(c *conn) ConnView {
+	v := ConnView{
+		ID: c.id, IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
+		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued, EverWatched: c.dataWatches != nil,
+		LastOp: c.stats.last.word(), LastCxid: c.stats.lastCxid, LastZxid: c.stats.lastZxid,
+	}
+	if s := c.session; s != nil {
+		v.Session, v.Timeout = s.id, msDuration(s.timeoutMs)
+	}
+	if c.stats.lastResponse != 0 {
+		v.LastResponse = time.UnixMilli(c.stats.lastResponse)
+	}
+	return v
+}
+
+// connID is 0 for no connection.
+func (c *conn) connID() ConnID {
+	if c == nil {
+		return 0
+	}
+	return c.id
+}
+
 // SessionOf is the session of a connection, 0 if it has none.
 func (e *Engine) SessionOf(id ConnID) int64 {
-	if c := e.conns[id]; c != nil {
-		return c.session
-	}
-	return 0
+	return e.conns[id].sessionID()
 }
 
 // WatchView describes one registered watch.
 type WatchView struct {
 	Path    string
 	Child   bool
+	Mode    WatchMode
 	Conn    ConnID
 	Session int64
 }
 
-// Watches lists the registered watches by path, data before child, then by connection.
+// Watches lists the registered watches, data before child, by path, then by
+// connection. One of addWatch is in both parts.
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
-	collect := func(table map[string]map[ConnID]bool, child bool) {
-		for _, path := range slices.Sorted(maps.Keys(table)) {
-			for _, id := range slices.Sorted(maps.Keys(table[path])) {
-				views = append(views, WatchView{Path: path, Child: child, Conn: id, Session: e.SessionOf(id)})
+	for _, t := range []*watchTable{&e.watches.data, &e.watches.child} {
+		for _, path := range slices.Sorted(maps.Keys(t.byPath)) {
+			for _, c := range t.byPath[path] {
+				views = append(views, WatchView{
+					Path: path, Child: t == &e.watches.child, Mode: (*t.modes(c))[path],
+					Conn: c.id, Session: c.sessionID(),
+				})
 			}
 		}
 	}
-	collect(e.watches.data, false)
-	collect(e.watches.child, true)
 	return views
 }

@@ -1,126 +1,176 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// watchTable holds the one-shot watches of all connections. getData and exists
-// share the data table; repeated registration collapses.
+// WatchMode says what becomes of a watch that fires.
+type WatchMode uint8
+
+// The modes of a watch. A recursive one stands for a node and all below it.
+const (
+	OneShot WatchMode = iota
+	Persistent
+	Recursive
+)
+
+// String is the name of the mode, as WatcherMode has it, in lower case.
+func (m WatchMode) String() string {
+	return [...]string{"standard", "persistent", "persistent-recursive"}[m]
+}
+
+// watches are those of all connections: getData and exists leave theirs in one
+// table, getChildren in the other, addWatch in both.
+//
+// Source: DataTree and WatchManager.
+type watches struct{ data, child watchTable }
+
+// A watchTable has for each path the connections that watch it, in order. A
+// connection has one mode for a path, which it keeps itself: what is registered
+// last counts.
 type watchTable struct {
-	data, child map[string]map[ConnID]bool
-	byConn      map[ConnID]map[watchKey]bool
+	byPath    map[string][]*conn
+	modes     func(*conn) *map[string]WatchMode
+	recursive int // how many watches are
 }
 
-type watchKey struct {
-	path  string
-	child bool
-}
-
-func newWatchTable() watchTable {
-	return watchTable{
-		data:   map[string]map[ConnID]bool{},
-		child:  map[string]map[ConnID]bool{},
-		byConn: map[ConnID]map[watchKey]bool{},
+func newWatches() watches {
+	return watches{
+		data:  watchTable{byPath: map[string][]*conn{}, modes: func(c *conn) *map[string]WatchMode { return &c.dataWatches }},
+		child: watchTable{byPath: map[string][]*conn{}, modes: func(c *conn) *map[string]WatchMode { return &c.childWatches }},
 	}
 }
 
-func (t *watchTable) addData(id ConnID, path string)  { t.add(id, watchKey{path, false}) }
-func (t *watchTable) addChild(id ConnID, path string) { t.add(id, watchKey{path, true}) }
-
-func (t *watchTable) table(child bool) map[string]map[ConnID]bool {
-	if child {
-		return t.child
+// drop forgets all watches of a connection.
+func (w *watches) drop(c *conn) {
+	for path := range c.dataWatches {
+		w.data.remove(c, path)
 	}
-	return t.data
-}
-
-func (t *watchTable) add(id ConnID, key watchKey) {
-	table := t.table(key.child)
-	if table[key.path] == nil {
-		table[key.path] = map[ConnID]bool{}
-	}
-	table[key.path][id] = true
-	if t.byConn[id] == nil {
-		t.byConn[id] = map[watchKey]bool{}
-	}
-	t.byConn[id][key] = true
-}
-
-// drop removes all watches of a connection.
-func (t *watchTable) drop(id ConnID) {
-	for key := range t.byConn[id] {
-		t.remove(id, key)
-	}
-	delete(t.byConn, id)
-}
-
-func (t *watchTable) remove(id ConnID, key watchKey) {
-	table := t.table(key.child)
-	delete(table[key.path], id)
-	if len(table[key.path]) == 0 {
-		delete(table, key.path)
+	for path := range c.childWatches {
+		w.child.remove(c, path)
 	}
 }
 
-// trigger removes the watches that an event fires and returns whom to notify,
-// each connection once, in ascending order.
-func (t *watchTable) trigger(ev proto.EventType, path string) []ConnID {
-	var ids []ConnID
+// trigger removes the one-shot watches that an event fires and appends to hit
+// whom it concerns, each connection once, in ascending order. A deletion counts
+// for both tables.
+func (w *watches) trigger(hit []*conn, ev proto.EventType, path string) []*conn {
 	if ev != proto.EventChildrenChanged {
-		ids = t.take(ids, watchKey{path, false})
+		hit = w.data.trigger(hit, ev, path)
 	}
 	if ev == proto.EventChildrenChanged || ev == proto.EventDeleted {
-		ids = t.take(ids, watchKey{path, true})
+		hit = w.child.trigger(hit, ev, path)
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	if len(hit) > 1 {
+		slices.SortFunc(hit, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
+		hit = slices.Compact(hit)
+	}
+	return hit
 }
 
-func (t *watchTable) take(ids []ConnID, key watchKey) []ConnID {
-	table := t.table(key.child)
-	for id := range table[key.path] {
-		ids = append(ids, id)
-		delete(t.byConn[id], key)
-		if len(t.byConn[id]) == 0 {
-			delete(t.byConn, id)
-		}
+// add registers a watch, or changes the mode of one that is there.
+func (t *watchTable) add(c *conn, path string, mode WatchMode) {
+	modes := t.modes(c)
+	old, found := (*modes)[path]
+	switch {
+	case !found && *modes == nil:
+		*modes = map[string]WatchMode{}
+		fallthrough
+	case !found:
+		list := t.byPath[path]
+		i, _ := find(list, c)
+		t.byPath[path] = slices.Insert(list, i, c)
+	case old == mode:
+		return
 	}
-	delete(table, key.path)
-	return ids
+	(*modes)[path] = mode
+	t.count(old, -1)
+	t.count(mode, 1)
 }
 
-// setWatches registers watches again after a reconnect, list by list in the
-// client's order. What changed after the zxid that it has seen fires at once.
-func (e *Engine) setWatches(c *conn, req *proto.SetWatches) {
-	for _, path := range req.DataWatches {
-		stat, code := e.store.Exists(path)
-		switch {
-		case code != proto.OK:
-			e.notify(c, proto.EventDeleted, path)
-		case stat.Mzxid > req.RelativeZxid:
-			e.notify(c, proto.EventDataChanged, path)
-		default:
-			e.watches.addData(c.id, path)
+// remove forgets a watch and reports whether there was one.
+func (t *watchTable) remove(c *conn, path string) bool {
+	modes := *t.modes(c)
+	mode, found := modes[path]
+	if !found {
+		return false
+	}
+	delete(modes, path)
+	t.count(mode, -1)
+	list := t.byPath[path]
+	i, _ := find(list, c)
+	t.keep(path, slices.Delete(list, i, i+1))
+	return true
+}
+
+func (t *watchTable) count(mode WatchMode, by int) {
+	if mode == Recursive {
+		t.recursive += by
+	}
+}
+
+func (t *watchTable) keep(path string, list []*conn) {
+	if len(list) == 0 {
+		delete(t.byPath, path)
+	} else {
+		t.byPath[path] = list
+	}
+}
+
+func find(list []*conn, c *conn) (int, bool) {
+	return slices.BinarySearchFunc(list, c.id, func(c *conn, id ConnID) int { return cmp.Compare(c.id, id) })
+}
+
+// trigger appends the connections that an event concerns: those that watch its
+// path, and those with a recursive watch on it or above, unless children changed.
+func (t *watchTable) trigger(hit []*conn, ev proto.EventType, path string) []*conn {
+	hit = t.triggerAt(hit, ev, path)
+	if t.recursive == 0 || ev == proto.EventChildrenChanged {
+		return hit
+	}
+	for above := parentOf(path); above != ""; above = parentOf(above) {
+		for _, c := range t.byPath[above] {
+			if (*t.modes(c))[above] == Recursive {
+				hit = append(hit, c)
+			}
 		}
 	}
-	for _, path := range req.ExistWatches {
-		if _, code := e.store.Exists(path); code == proto.OK {
-			e.notify(c, proto.EventCreated, path)
+	return hit
+}
+
+func (t *watchTable) triggerAt(hit []*conn, ev proto.EventType, path string) []*conn {
+	list := t.byPath[path]
+	kept := list[:0]
+	for _, c := range list {
+		modes := *t.modes(c)
+		mode := modes[path]
+		if mode != Recursive || ev != proto.EventChildrenChanged {
+			hit = append(hit, c)
+		}
+		if mode == OneShot {
+			delete(modes, path)
 		} else {
-			e.watches.addData(c.id, path)
+			kept = append(kept, c)
 		}
 	}
-	for _, path := range req.ChildWatches {
-		stat, code := e.store.Exists(path)
-		switch {
-		case code != proto.OK:
-			e.notify(c, proto.EventDeleted, path)
-		case stat.Pzxid > req.RelativeZxid:
-			e.notify(c, proto.EventChildrenChanged, path)
-		default:
-			e.watches.addChild(c.id, path)
-		}
+	if len(kept) < len(list) {
+		clear(list[len(kept):])
+		t.keep(path, kept)
 	}
+	return hit
+}
+
+// parentOf is the path above a node's, "" above the root.
+func parentOf(path string) string {
+	switch i := strings.LastIndexByte(path, '/'); {
+	case i > 0:
+		return path[:i]
+	case i == 0 && path != "/":
+		return "/"
+	}
+	return ""
 }

@@ -45,13 +45,20 @@ func (by Caller) matches(entry proto.ACL) bool {
 }
 
 // expandACL turns the list of a request into the list that is stored: exact
-// duplicates dropped, "auth" replaced by the caller's own identities. It returns
-// false for an empty list and for one with an entry that means nothing.
+// duplicates dropped, "auth" replaced by the caller's own identities. The error is
+// InvalidACL for an empty list and for one with an entry that means nothing, and
+// MarshallingError if the server stumbles over an id that is null.
 //
 // Source: PrepRequestProcessor.fixupACL; ZOOKEEPER-1877 for the duplicates.
-func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, bool) {
+func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
+	if len(list) == 1 && list[0].Scheme != "auth" {
+		return list, meaning(list[0]) // as nearly all are: no copy
+	}
 	if len(list) == 0 {
-		return nil, false
+		return nil, proto.InvalidACL
+	}
+	if comparesNull(list) {
+		return nil, proto.MarshallingError
 	}
 	expanded := make([]proto.ACL, 0, len(list))
 	for i, entry := range list {
@@ -61,17 +68,29 @@ func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, bool) {
 		if entry.Scheme == "auth" {
 			own := by.proved(entry.Perms)
 			if len(own) == 0 {
-				return nil, false
+				return nil, proto.InvalidACL
 			}
 			expanded = append(expanded, own...)
 			continue
 		}
-		if !meaningful(entry) {
-			return nil, false
+		if err := meaning(entry); err != proto.OK {
+			return nil, err
 		}
 		expanded = append(expanded, entry)
 	}
-	return expanded, true
+	return expanded, proto.OK
+}
+
+// comparesNull says whether the search for duplicates, before anything else, has
+// to compare a null id with that of an entry before it.
+func comparesNull(list []proto.ACL) bool {
+	for i, entry := range list {
+		like := func(other proto.ACL) bool { return other.Perms == entry.Perms && other.Scheme == entry.Scheme }
+		if entry.ID == proto.Null && slices.ContainsFunc(list[:i], like) {
+			return true
+		}
+	}
+	return false
 }
 
 // proved lists the identities that took a secret, which an address does not.
@@ -85,18 +104,28 @@ func (by Caller) proved(perms int32) []proto.ACL {
 	return own
 }
 
-func meaningful(entry proto.ACL) bool {
+// meaning says what is wrong with an entry that stays as it is. A null id is for the
+// providers of the known schemes to stumble over.
+func meaning(entry proto.ACL) proto.ErrCode {
+	ok := false
 	switch entry.Scheme {
 	case "world":
-		return entry.ID == "anyone"
+		ok = entry.ID == "anyone"
 	case "digest":
 		// Java's split(":") forgets empty parts at the end.
-		return strings.Count(strings.TrimRight(entry.ID, ":"), ":") == 1
+		ok = strings.Count(strings.TrimRight(entry.ID, ":"), ":") == 1
 	case "ip":
-		_, _, ok := parseIPRange(entry.ID)
-		return ok
+		_, _, ok = parseIPRange(entry.ID)
+	default:
+		return proto.InvalidACL
 	}
-	return false
+	switch {
+	case entry.ID == proto.Null:
+		return proto.MarshallingError
+	case !ok:
+		return proto.InvalidACL
+	}
+	return proto.OK
 }
 
 // masked hides the secrets of digest entries, as getACL does from those who may

@@ -6,12 +6,16 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Apply makes the changes of t, which must be the Txn after [Store.LastZxid].
-// The result depends on the store and on t alone. It panics if t does not fit
-// the store: it was prepared against another history.
+// Apply makes the changes of t. The result depends on the store and on t alone.
+// It panics if the zxid of t was applied already or if t does not fit the store:
+// it was prepared against another history.
 func (s *Store) Apply(t Txn) Result {
-	if t.Zxid != s.last+1 {
-		panic(fmt.Sprintf("state: apply of zxid %#x (%s) after %#x", t.Zxid, t.Op, s.last))
+	if t.Zxid <= s.drawn {
+		panic(fmt.Sprintf("state: apply of zxid %#x (%s) after %#x", t.Zxid, t.Op, s.drawn))
+	}
+	s.drawn = t.Zxid
+	if t.Skipped {
+		return Result{Err: t.Err, Reply: proto.MultiReply{}}
 	}
 	s.last = t.Zxid
 	if t.Err != proto.OK {
@@ -22,9 +26,29 @@ func (s *Store) Apply(t Txn) Result {
 	}
 	var r Result
 	for _, c := range t.Changes {
-		r.Reply = c.apply(s, &t, &r)
+		r.Reply = s.apply(c, &t, &r)
 	}
 	return r
+}
+
+// apply makes one change, appends its events to r and returns the answer. (It is no
+// method of Change so that neither t nor r has to live on the heap.)
+func (s *Store) apply(change Change, t *Txn, r *Result) proto.Reply {
+	switch c := change.(type) {
+	case CreateNode:
+		return c.apply(s, t, r)
+	case DeleteNode:
+		c.apply(s, t, r)
+	case SetData:
+		return c.apply(s, t, r)
+	case SetACL:
+		return c.apply(s, t)
+	case CreateSession:
+		c.apply(s)
+	case CloseSession:
+		c.apply(s, t)
+	}
+	return nil
 }
 
 func refusal(t Txn) Result {
@@ -35,6 +59,9 @@ func refusal(t Txn) Result {
 }
 
 func (r *Result) fire(event proto.EventType, path string, acl []proto.ACL) {
+	if r.Events == nil {
+		r.Events = make([]Event, 0, 2) // most changes have one or two
+	}
 	r.Events = append(r.Events, Event{Type: event, Path: path, ACL: acl})
 }
 

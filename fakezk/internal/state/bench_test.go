@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -26,6 +28,25 @@ func BenchmarkCreateDelete(b *testing.B) {
 	}
 }
 
+// BenchmarkWrites shows what each kind of write costs.
+func BenchmarkWrites(b *testing.B) {
+	s := newStore(b)
+	must(b, s, nobody(), create("/p"), create("/p/x"))
+	by := nobody()
+	for _, req := range []proto.Request{
+		set("/p/x", "data", -1), createFlags("/p/n", proto.FlagPersistentSequential),
+		create("/p/x"), &proto.Check{Path: "/p/x", Version: -1},
+		multi(&proto.Check{Path: "/p/x", Version: -1}, set("/p/x", "data", -1)),
+	} {
+		b.Run(req.Op().String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Apply(s.Prepare(req, by, 1))
+			}
+		})
+	}
+}
+
 func BenchmarkChildren(b *testing.B) {
 	s := newStore(b)
 	must(b, s, nobody(), create("/p"))
@@ -37,4 +58,28 @@ func BenchmarkChildren(b *testing.B) {
 			b.Fatal(len(names))
 		}
 	}
+}
+
+// BenchmarkMemory shows what a znode costs beyond its data, with a million of them.
+func BenchmarkMemory(b *testing.B) {
+	const nodes, dataBytes = 1_000_000, 100
+	for b.Loop() {
+		before := heapInUse()
+		s := newStore(b)
+		must(b, s, nobody(), create("/a"), create("/a/b"))
+		for i := range nodes {
+			req := create(fmt.Sprintf("/a/b/n%07d", i))
+			req.Data = make([]byte, dataBytes)
+			s.Apply(s.Prepare(req, nobody(), 1))
+		}
+		b.ReportMetric(float64(heapInUse()-before)/nodes-dataBytes, "B/znode")
+		runtime.KeepAlive(s)
+	}
+}
+
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

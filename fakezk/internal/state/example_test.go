@@ -9,7 +9,7 @@ import (
 
 // A session makes an ephemeral sequential node and goes away.
 func Example() {
-	store := state.New()
+	store := state.New(state.Config{})
 	anyone := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 	caller := state.Caller{Session: 0x51}
 

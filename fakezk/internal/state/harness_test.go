@@ -1,11 +1,14 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -34,14 +37,14 @@ func asAlice() Caller { return Caller{Session: s1, IDs: []proto.ID{local, alice}
 // newStore has the sessions s1 (zxid 1) and s2 (zxid 2).
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	s := New()
+	s := New(Config{})
 	s.Apply(s.PrepareCreateSession(s1, [16]byte{1}, 4000, 100))
 	s.Apply(s.PrepareCreateSession(s2, [16]byte{2}, 8000, 200))
 	return s
 }
 
-// do prepares and applies, and checks what holds for every write: Prepare changes
-// nothing, and the zxid grows by one.
+// do prepares and applies, and checks what holds for every write but those that
+// are skipped: Prepare changes nothing, and the zxid shown grows by one.
 func do(t testing.TB, s *Store, by Caller, req proto.Request) Result {
 	t.Helper()
 	before := s.LastZxid()
@@ -116,12 +119,16 @@ func events(r Result) string {
 	return strings.Join(list, ", ")
 }
 
-// An image is all there is in a store, in a form that can be compared.
+// An image is all there is in a store, orders included, in a form that can be
+// compared.
 type image struct {
-	Last     int64
-	Nodes    map[string]nodeImage
-	Sessions []SessionInfo
-	Owned    map[int64][]string
+	Last, Drawn      int64
+	Count            int
+	Nodes            map[string]nodeImage
+	Sessions         []SessionInfo
+	Owned            map[int64][]string
+	Limits           map[string]bool
+	Containers, TTLs []string
 }
 
 type nodeImage struct {
@@ -131,25 +138,42 @@ type nodeImage struct {
 	Counter  int32
 	Kind     Kind
 	TTLMs    int64
+	Table    int // of the children
 	Children []string
 }
 
 func imageOf(s *Store) image {
 	im := image{
-		Last: s.last, Nodes: map[string]nodeImage{},
-		Sessions: s.Sessions(), Owned: map[int64][]string{},
+		Last: s.last, Drawn: s.drawn, Count: s.count, Nodes: map[string]nodeImage{},
+		Sessions: s.Sessions(), Owned: map[int64][]string{}, Limits: maps.Clone(s.limits),
+		Containers: slices.Collect(s.containers.all()), TTLs: slices.Collect(s.ttls.all()),
 	}
-	for path, n := range s.nodes {
-		ni := nodeImage{Data: n.data, ACL: n.acl, Stat: n.stat(), Counter: n.counter, Kind: n.kind, TTLMs: n.ttlMs}
-		for c := n.first; c != nil; c = c.next {
-			ni.Children = append(ni.Children, c.name)
+	for path, n := range nodesOf(s) {
+		ni := nodeImage{
+			Data: n.data, ACL: n.acl, Stat: n.stat(), Counter: n.counter,
+			Kind: n.kind, TTLMs: n.ttlMs, Children: n.children.keys(),
+		}
+		if n.children != nil {
+			ni.Table = len(n.children.table)
 		}
 		im.Nodes[path] = ni
 	}
 	for _, info := range im.Sessions {
-		im.Owned[info.ID] = s.Ephemerals(info.ID)
+		im.Owned[info.ID] = s.sessions[info.ID].ephemerals.keys()
 	}
 	return im
+}
+
+// drawZxid makes im the image of a store that has refused one more write.
+func (im *image) drawZxid() {
+	im.Last++
+	im.Drawn++
+}
+
+func nodesOf(s *Store) map[string]*node {
+	nodes := map[string]*node{}
+	s.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
+	return nodes
 }
 
 func wantSame(t interface {
@@ -157,7 +181,7 @@ func wantSame(t interface {
 	Fatalf(string, ...any)
 }, what string, want, got image) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Fatalf("%s (-want +got):\n%s", what, diff)
 	}
 }

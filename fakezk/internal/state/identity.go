@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,25 @@ func DigestID(data []byte) proto.ID {
 	sum := sha1.Sum(data)
 	hash := base64.StdEncoding.EncodeToString(sum[:])
 	return proto.ID{Scheme: "digest", ID: string(user) + ":" + hash}
+}
+
+// AddIdentity returns ids and id, in the order in which whoAmI lists them and an
+// "auth" entry of an ACL expands: that of a ConcurrentHashMap. ids must come from
+// AddIdentity, or be of one element; it is not written to, and returned itself if
+// id is in it already.
+//
+// Source: ServerCnxn.addAuthInfo; Id.hashCode as jute generates it.
+func AddIdentity(ids []proto.ID, id proto.ID) []proto.ID {
+	if slices.Contains(ids, id) {
+		return ids
+	}
+	var set concurrentSet[proto.ID]
+	for set.grow(); set.full(len(ids)); set.grow() {
+	}
+	for _, known := range append(slices.Clip(ids), id) {
+		set.add(known, 37*(37*17+javaHash(known.Scheme))+javaHash(known.ID))
+	}
+	return slices.AppendSeq(make([]proto.ID, 0, len(ids)+1), set.all())
 }
 
 // ipMatches says whether an address lies in a range "a.b.c.d" or "a.b.c.d/bits".

@@ -6,11 +6,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A node is a znode. Its children form a linked list in order of creation, so
-// that creating or deleting one of a hundred thousand costs the same as one of
-// ten; whether a child exists is answered by the store's map of paths.
+// A node is a znode. Its name is the key of the element by which it hangs in its
+// parent's children.
 type node struct {
-	name string
+	element
 	data []byte // nil is told apart from empty
 	acl  []proto.ACL
 
@@ -18,74 +17,86 @@ type node struct {
 	ctime, mtime        int64 // ms
 	version, aversion   int32
 	counter             int32 // children ever created; the next sequence number
-	owner               int64 // session, 0 if not ephemeral
 	kind                Kind
-	ttlMs               int64
+	owner               int64 // session, 0 if not ephemeral
+	ttlMs               int64 // 0 if not a TTL node
 
-	parent      *node
-	first, last *node
-	prev, next  *node
-	numChildren int32
+	children *hashSet // nil until there is a first child
 }
 
 // stat is what a client is shown. Cversion counts creations and deletions of
 // children, of which the node remembers the creations only.
 func (n *node) stat() proto.Stat {
+	children := n.numChildren()
 	return proto.Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid,
 		Ctime: n.ctime, Mtime: n.mtime,
-		Version: n.version, Aversion: n.aversion, Cversion: 2*n.counter - n.numChildren,
+		Version: n.version, Aversion: n.aversion, Cversion: 2*n.counter - children,
 		EphemeralOwner: n.owner,
 		DataLength:     int32(len(n.data)),
-		NumChildren:    n.numChildren,
+		NumChildren:    children,
 	}
 }
 
-// bare is a copy without relatives.
-func (n *node) bare() *node {
+func (n *node) numChildren() int32 { return int32(n.children.len()) }
+
+// child returns the child with a name.
+func (n *node) child(name string) (*node, bool) {
+	e := n.children.get(name)
+	if e == nil {
+		return nil, false
+	}
+	return e.node, true
+}
+
+// hang makes n the child of parent under a name that is free.
+func (n *node) hang(parent *node, name string) {
+	n.key, n.node = name, n
+	if parent.children == nil {
+		parent.children = newHashSet(childrenTable)
+	}
+	parent.children.put(&n.element)
+}
+
+// clone copies a node with everything below it.
+func (n *node) clone() *node {
 	c := *n
-	c.parent, c.first, c.last, c.prev, c.next, c.numChildren = nil, nil, nil, nil, nil, 0
+	c.node = &c
+	c.children = n.children.clone(func(e *element) *element { return &e.node.clone().element })
 	return &c
+}
+
+// each visits n and everything below it.
+func (n *node) each(visit func(n *node)) {
+	visit(n)
+	for e := range n.children.all() {
+		e.node.each(visit)
+	}
+}
+
+// eachPath is each with paths. n is at path; the root's is empty here.
+func (n *node) eachPath(path string, visit func(path string, n *node)) {
+	visit(path, n)
+	for e := range n.children.all() {
+		e.node.eachPath(path+"/"+e.key, visit)
+	}
 }
 
 // find returns the node at path. Any string may be asked for; "" is the root.
 func (s *Store) find(path string) (*node, bool) {
-	if path == "" {
-		path = "/"
+	if path == "" || path == "/" {
+		return s.root, true
 	}
-	n, ok := s.nodes[path]
+	if path[0] != '/' {
+		return nil, false
+	}
+	n, ok := s.root, true
+	for rest, more := path[1:], true; more && ok; {
+		var name string
+		name, rest, more = strings.Cut(rest, "/")
+		n, ok = n.child(name)
+	}
 	return n, ok
-}
-
-// insert links n at path as the last child of parent.
-func (s *Store) insert(parent *node, path string, n *node) {
-	n.name = path[strings.LastIndexByte(path, '/')+1:]
-	n.parent, n.prev = parent, parent.last
-	if parent.last == nil {
-		parent.first = n
-	} else {
-		parent.last.next = n
-	}
-	parent.last = n
-	parent.numChildren++
-	s.nodes[path] = n
-}
-
-// remove unlinks the childless node n at path.
-func (s *Store) remove(path string, n *node) {
-	if n.prev == nil {
-		n.parent.first = n.next
-	} else {
-		n.prev.next = n.next
-	}
-	if n.next == nil {
-		n.parent.last = n.prev
-	} else {
-		n.next.prev = n.prev
-	}
-	n.parent.numChildren--
-	n.parent, n.prev, n.next = nil, nil, nil
-	delete(s.nodes, path)
 }
 
 // parentOf is the path of the parent, "/" for the root itself.
@@ -95,3 +106,6 @@ func parentOf(path string) string {
 	}
 	return "/"
 }
+
+// nameOf is what comes behind the last '/'.
+func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

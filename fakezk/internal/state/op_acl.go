@@ -8,9 +8,9 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 	if !validPath(q.Path) {
 		return proto.BadArguments
 	}
-	acl, ok := expandACL(q.ACL, d.by)
-	if !ok {
-		return proto.InvalidACL
+	acl, err := expandACL(q.ACL, d.by)
+	if err != proto.OK {
+		return err
 	}
 	rec, ok := d.find(q.Path)
 	if !ok {
@@ -30,7 +30,7 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 }
 
 // apply fires nothing: no watch waits for an ACL.
-func (c SetACL) apply(s *Store, t *Txn, _ *Result) proto.Reply {
+func (c SetACL) apply(s *Store, t *Txn) proto.Reply {
 	n := s.mustFind(t, c.Path)
 	n.acl, n.aversion = c.ACL, c.Aversion
 	return proto.StatReply{Stat: n.stat()}

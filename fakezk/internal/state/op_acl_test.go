@@ -88,11 +88,48 @@ func TestStoredACLs(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, ok := expandACL(test.list, test.by)
-			if diff := cmp.Diff(test.want, got); diff != "" || ok != (test.want != nil) {
-				t.Errorf("ok %v\n%s", ok, diff)
+			got, err := expandACL(test.list, test.by)
+			if test.want == nil && err == proto.InvalidACL {
+				return
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" || err != proto.OK {
+				t.Errorf("%s\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// TestNullIDs holds what a real server answers to a connection with a digest identity.
+func TestNullIDs(t *testing.T) {
+	entry := func(perms int32, scheme, id string) proto.ACL {
+		return proto.ACL{Perms: perms, Scheme: scheme, ID: id}
+	}
+	const null = proto.Null
+	tests := []struct {
+		list []proto.ACL
+		want proto.ErrCode
+	}{
+		{[]proto.ACL{entry(31, "world", null)}, proto.MarshallingError},
+		{[]proto.ACL{entry(31, "digest", null)}, proto.MarshallingError},
+		{[]proto.ACL{entry(31, "ip", null)}, proto.MarshallingError},
+		{[]proto.ACL{entry(31, "bogus", null)}, proto.InvalidACL},
+		{[]proto.ACL{entry(31, "", null)}, proto.InvalidACL},
+		{[]proto.ACL{entry(31, "auth", null)}, proto.OK},
+		{[]proto.ACL{entry(31, "auth", null), entry(31, "auth", "x")}, proto.OK},
+		{[]proto.ACL{entry(31, "auth", "x"), entry(31, "auth", null)}, proto.MarshallingError},
+		{[]proto.ACL{entry(31, "bogus", "x"), entry(31, "world", null)}, proto.InvalidACL},
+		{[]proto.ACL{entry(31, "bogus", "x"), entry(1, "bogus", null)}, proto.InvalidACL},
+		{[]proto.ACL{entry(31, "bogus", "x"), entry(31, "bogus", null)}, proto.MarshallingError},
+	}
+	for _, test := range tests {
+		if _, err := expandACL(test.list, asAlice()); err != test.want {
+			t.Errorf("%+v: got %s, want %s", test.list, err, test.want)
+		}
+	}
+	s := newStore(t)
+	r := do(t, s, nobody(), multi(create("/a"), createACL("/b", tests[0].list)))
+	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
+		t.Error(diff)
 	}
 }
 

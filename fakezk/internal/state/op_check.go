@@ -20,5 +20,3 @@ func (d *draft) check(q *proto.Check) proto.ErrCode {
 	d.changes = append(d.changes, Check{Path: q.Path})
 	return proto.OK
 }
-
-func (c Check) apply(*Store, *Txn, *Result) proto.Reply { return nil }

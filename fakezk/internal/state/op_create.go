@@ -2,7 +2,9 @@ package state
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -25,12 +27,15 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	if err != proto.OK {
 		return err
 	}
+	if q.Path == proto.NullPath {
+		return proto.MarshallingError
+	}
 	if !splittable(q.Path) {
 		return proto.BadArguments
 	}
-	acl, ok := expandACL(q.ACL, d.by)
-	if !ok {
-		return proto.InvalidACL
+	acl, err := expandACL(q.ACL, d.by)
+	if err != proto.OK {
+		return err
 	}
 	parentPath := parentOf(q.Path)
 	parent, ok := d.find(parentPath)
@@ -42,13 +47,16 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	}
 	path := q.Path
 	if mode.sequential {
-		path += fmt.Sprintf("%010d", parent.counter)
+		path = numbered(path, parent.counter)
 	}
 	if err := d.mayAppear(path, parent); err != proto.OK {
 		return err
 	}
 	if mode.ephemeral && d.by.Session == 0 {
 		return proto.SessionExpired
+	}
+	if err := d.store.checkQuota(path, int64(len(q.Data)), 1); err != proto.OK {
+		return err
 	}
 	d.recordCreate(path, parentPath, parent, CreateNode{
 		Path: path, Data: q.Data, ACL: acl,
@@ -57,12 +65,20 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	return proto.OK
 }
 
+// numbered is the path of a sequential node: ten digits or more. Within a multi
+// the number may be beyond an int32, and wraps around.
+func numbered(path string, number int32) string {
+	var buf [11]byte
+	digits := strconv.AppendInt(buf[:0], int64(number), 10)
+	return path + "0000000000"[min(len(digits), 10):] + string(digits)
+}
+
 // mayAppear checks the final path of a new node.
 func (d *draft) mayAppear(path string, parent record) proto.ErrCode {
 	if !validPath(path) {
 		return proto.BadArguments
 	}
-	if _, exists := d.find(path); exists {
+	if _, exists := d.findBelow(parent, path); exists {
 		return proto.NodeExists
 	}
 	if parent.ephemeral {
@@ -75,7 +91,7 @@ func (d *draft) recordCreate(path, parentPath string, parent record, c CreateNod
 	parent.counter++
 	parent.numChildren++
 	d.note(parentPath, parent)
-	d.note(path, record{acl: c.ACL, ephemeral: c.Owner != 0})
+	d.note(path, record{acl: c.ACL, dataLength: len(c.Data), ephemeral: c.Owner != 0})
 	d.changes = append(d.changes, c)
 }
 
@@ -122,9 +138,9 @@ func (m createMode) owner(session int64) int64 {
 }
 
 func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
-	parentPath := parentOf(c.Path)
+	parentPath, name := parentOf(c.Path), nameOf(c.Path)
 	parent := s.mustFind(t, parentPath)
-	if _, exists := s.find(c.Path); exists {
+	if _, exists := parent.child(name); exists {
 		panic(fmt.Sprintf("state: zxid %#x (%s): node %q exists", t.Zxid, t.Op, c.Path))
 	}
 	n := &node{
@@ -134,15 +150,25 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	if slices.Equal(n.acl, parent.acl) {
 		n.acl = parent.acl // most nodes have their parent's: keep one copy
 	}
-	s.insert(parent, c.Path, n)
-	parent.counter++
-	parent.pzxid = t.Zxid
-	if c.Owner != 0 {
-		s.own(t, c.Owner, c.Path)
-	}
+	n.hang(parent, name)
+	parent.countChild(t.Zxid)
+	s.enlist(t, c.Path, n)
+	reply := c.reply(t.Op, n)
+	s.quotaNodeCreated(c.Path)
+	s.countQuota(c.Path, len(c.Data), 1)
 	r.fire(proto.EventCreated, c.Path, n.acl)
 	r.fire(proto.EventChildrenChanged, parentPath, parent.acl)
-	return c.reply(t.Op, n)
+	return reply
+}
+
+// countChild notes that a child was created. The counter stays at its largest
+// value for good, and pzxid with it: DataTree.createNode moves both only if the
+// counter grows.
+func (n *node) countChild(zxid int64) {
+	if n.counter < math.MaxInt32 {
+		n.counter++
+		n.pzxid = zxid
+	}
 }
 
 // reply is the path, and with all but a create the stat. In a multi it is the

@@ -64,7 +64,7 @@ func TestCreateChecksInTheServersOrder(t *testing.T) {
 				t.Fatalf("%s: got %s, want %s", describe(test.req), r.Err, test.want)
 			}
 			if r.Err != proto.OK {
-				before.Last++
+				before.drawZxid()
 				wantSame(t, "after a refused create", before, imageOf(s))
 			}
 		})
@@ -117,15 +117,43 @@ func TestSequenceNumbersCountCreations(t *testing.T) {
 	}
 }
 
-func TestSequenceNumberWrapsAround(t *testing.T) {
+// TestSequenceNumberStopsAtItsLargest holds what a real server does after
+// 2147483647 children: it repeats that number, but for a multi, which counts on
+// beyond it, and the parent's pzxid stays.
+func TestSequenceNumberStopsAtItsLargest(t *testing.T) {
 	s := createFixture(t)
 	n, _ := s.find("/a")
-	n.counter = math.MaxInt32
-	for _, want := range []string{"/a/n2147483647", "/a/n-2147483648", "/a/n-2147483647"} {
-		r := do(t, s, nobody(), createFlags("/a/n", proto.FlagPersistentSequential))
-		if got := (r.Reply.(proto.PathReply)).Path; got != want {
+	n.counter = math.MaxInt32 - 1
+	next := func(path string) string {
+		r := do(t, s, nobody(), createFlags(path, proto.FlagPersistentSequential))
+		if r.Err != proto.OK {
+			return r.Err.String()
+		}
+		return r.Reply.(proto.PathReply).Path
+	}
+	if got := next("/a/a"); got != "/a/a2147483646" {
+		t.Error(got)
+	}
+	pzxid := s.LastZxid()
+	for _, path := range []string{"/a/a", "/a/b"} {
+		if got := next(path); got != path+"2147483647" {
+			t.Error(got)
+		}
+	}
+	if got := next("/a/a"); got != "NodeExists" {
+		t.Error(got)
+	}
+	if st := stat(t, s, "/a"); st.Cversion != -5 || st.NumChildren != 3 || st.Pzxid != pzxid {
+		t.Errorf("%+v", st)
+	}
+	r := do(t, s, nobody(), multi(createFlags("/a/e", 2), createFlags("/a/f", 2), createFlags("/a/g", 2)))
+	for i, want := range []string{"/a/e2147483647", "/a/f-2147483648", "/a/g-2147483647"} {
+		if got := r.Reply.(proto.MultiReply).Results[i].Reply.(proto.PathReply).Path; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+	}
+	if got := next("/a/h"); got != "/a/h2147483647" {
+		t.Error(got)
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 // delete checks in the order of PrepRequestProcessor. The path is not validated
 // as a whole: a strange one is just not found. The node's own ACL is not asked.
 func (d *draft) delete(q *proto.Delete) proto.ErrCode {
+	if q.Path == proto.NullPath {
+		return proto.MarshallingError
+	}
 	if !splittable(q.Path) || special(q.Path) {
 		return proto.BadArguments
 	}
@@ -20,7 +23,7 @@ func (d *draft) delete(q *proto.Delete) proto.ErrCode {
 	if !allowed(parent.acl, proto.PermDelete, d.by) {
 		return proto.NoAuth
 	}
-	rec, ok := d.find(q.Path)
+	rec, ok := d.findBelow(parent, q.Path)
 	if !ok {
 		return proto.NoNode
 	}
@@ -30,26 +33,30 @@ func (d *draft) delete(q *proto.Delete) proto.ErrCode {
 	if rec.numChildren > 0 {
 		return proto.NotEmpty
 	}
-	parent.numChildren--
-	d.note(parentPath, parent)
-	d.note(q.Path, record{gone: true})
-	d.changes = append(d.changes, DeleteNode{Path: q.Path})
+	d.recordDelete(q.Path, parentPath, parent)
 	return proto.OK
 }
 
-func (c DeleteNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
-	n := s.mustFind(t, c.Path)
-	if n.numChildren > 0 || n.parent == nil {
-		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q with %d children",
-			t.Zxid, t.Op, c.Path, n.numChildren))
+func (d *draft) recordDelete(path, parentPath string, parent record) {
+	parent.numChildren--
+	d.note(parentPath, parent)
+	d.note(path, record{gone: true})
+	d.changes = append(d.changes, DeleteNode{Path: path})
+}
+
+func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
+	parentPath := parentOf(c.Path)
+	parent := s.mustFind(t, parentPath)
+	n, ok := parent.child(nameOf(c.Path))
+	if !ok || n.numChildren() > 0 {
+		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q, which is not there or has children",
+			t.Zxid, t.Op, c.Path))
 	}
-	parent := n.parent
-	s.remove(c.Path, n)
+	parent.children.remove(n.key)
 	parent.pzxid = t.Zxid
-	if n.owner != 0 {
-		s.disown(n.owner, c.Path)
-	}
+	s.forget(c.Path, n)
+	s.quotaNodeDeleted(c.Path)
+	s.countQuota(c.Path, -len(n.data), -1)
 	r.fire(proto.EventDeleted, c.Path, n.acl)
-	r.fire(proto.EventChildrenChanged, parentOf(c.Path), parent.acl)
-	return nil
+	r.fire(proto.EventChildrenChanged, parentPath, parent.acl)
 }

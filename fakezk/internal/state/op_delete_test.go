@@ -71,15 +71,15 @@ func TestOthersMayDeleteAnEphemeral(t *testing.T) {
 	must(t, s, nobody(), create("/e"))
 }
 
-func TestChildrenStayInOrderOfCreation(t *testing.T) {
+func TestChildrenAreInJavasOrder(t *testing.T) {
 	s := newStore(t)
 	must(t, s, nobody(), create("/p"))
-	for _, name := range []string{"d", "a", "c", "b", "e"} {
+	for _, name := range []string{"d", "AaBB", "BBAa", "c", "BBBB", "e"} {
 		must(t, s, nobody(), create("/p/"+name))
 	}
-	must(t, s, nobody(), remove("/p/d"), remove("/p/c"), remove("/p/e"), create("/p/c"))
+	must(t, s, nobody(), remove("/p/d"), remove("/p/AaBB"), create("/p/AaBB"))
 	names, st, err := s.Children("/p", nobody())
-	if diff := cmp.Diff([]string{"a", "b", "c"}, names); diff != "" || err != proto.OK || st.NumChildren != 3 {
+	if diff := cmp.Diff([]string{"c", "e", "BBAa", "BBBB", "AaBB"}, names); diff != "" || err != proto.OK || st.NumChildren != 5 {
 		t.Errorf("%s %+v\n%s", err, st, diff)
 	}
 }

@@ -9,8 +9,12 @@ import (
 // prepareMulti walks through the operations, each seeing those before it. The
 // first that fails makes the whole multi fail.
 func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
-	if slices.ContainsFunc(m.Ops, notInMulti) {
+	switch {
+	case slices.ContainsFunc(m.Ops, notDecoded):
 		t.Err = proto.MarshallingError
+		return t
+	case slices.ContainsFunc(m.Ops, hasNullPath):
+		t.Err, t.Skipped = proto.MarshallingError, true
 		return t
 	}
 	d := draft{store: s, by: by, pending: map[string]record{}}
@@ -29,13 +33,33 @@ func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
 	return t
 }
 
-// notInMulti tells the operations that spoil a multi before any is looked at.
-func notInMulti(op proto.Request) bool {
+// notDecoded tells the operations that spoil a multi before any is looked at.
+func notDecoded(op proto.Request) bool {
 	switch op.(type) {
-	case *proto.Create, *proto.Delete, *proto.SetData, *proto.Check:
+	case *proto.Create, *proto.Delete, *proto.SetData, *proto.Check, *proto.GetData, *proto.GetChildren:
 		return false
 	}
 	return true
+}
+
+// hasNullPath tells the operations over which the Java server stumbles after it
+// has drawn the zxid of a multi and before it has a transaction to refuse.
+func hasNullPath(op proto.Request) bool {
+	switch q := op.(type) {
+	case *proto.Create:
+		return q.Path == proto.NullPath
+	case *proto.Delete:
+		return q.Path == proto.NullPath
+	case *proto.SetData:
+		return q.Path == proto.NullPath
+	case *proto.Check:
+		return q.Path == proto.NullPath
+	case *proto.GetData:
+		return q.Path == proto.NullPath
+	case *proto.GetChildren:
+		return q.Path == proto.NullPath
+	}
+	return false
 }
 
 // multiStep is step within a multi. MarshallingError means that the server
@@ -82,7 +106,7 @@ func (s *Store) applyMulti(t *Txn) Result {
 	var r Result
 	results := make([]proto.OpResult, 0, len(t.Changes))
 	for _, c := range t.Changes {
-		reply := c.apply(s, t, &r)
+		reply := s.apply(c, t, &r)
 		results = append(results, proto.OpResult{Op: resultOp(c, reply), Reply: reply})
 	}
 	r.Reply = proto.MultiReply{Results: results}

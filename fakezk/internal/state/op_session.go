@@ -18,9 +18,9 @@ func (s *Store) PrepareCreateSession(id int64, password [16]byte, timeoutMs int3
 }
 
 // PrepareCloseSession is the Txn that ends a session, by wish or by expiry, and
-// deletes its ephemeral nodes in the order of their paths, whatever their ACLs.
-// (The Java server's order is that of a hash set.) A session that is not known is
-// no error: the Txn consumes its zxid and changes nothing.
+// deletes its ephemeral nodes in the order of [Store.Ephemerals], whatever their
+// ACLs. A session that is not known is no error: the Txn consumes its zxid and
+// changes nothing.
 func (s *Store) PrepareCloseSession(id int64, now int64) Txn {
 	t := s.newTxn(proto.OpCloseSession, id, now)
 	for _, path := range s.Ephemerals(id) {
@@ -30,35 +30,15 @@ func (s *Store) PrepareCloseSession(id int64, now int64) Txn {
 	return t
 }
 
-func (c CreateSession) apply(s *Store, _ *Txn, _ *Result) proto.Reply {
+func (c CreateSession) apply(s *Store) {
 	if _, known := s.sessions[c.ID]; !known {
-		s.sessions[c.ID] = &session{
-			info:       SessionInfo(c),
-			ephemerals: map[string]struct{}{},
-		}
+		s.sessions[c.ID] = &session{info: SessionInfo(c)}
 	}
-	return nil
 }
 
-func (c CloseSession) apply(s *Store, t *Txn, _ *Result) proto.Reply {
-	if ses, ok := s.sessions[c.ID]; ok && len(ses.ephemerals) > 0 {
-		panic(fmt.Sprintf("state: zxid %#x: session %#x closes and leaves %q",
-			t.Zxid, c.ID, s.Ephemerals(c.ID)))
+func (c CloseSession) apply(s *Store, t *Txn) {
+	if left := s.Ephemerals(c.ID); len(left) > 0 {
+		panic(fmt.Sprintf("state: zxid %#x: session %#x closes and leaves %q", t.Zxid, c.ID, left))
 	}
 	delete(s.sessions, c.ID)
-	return nil
-}
-
-func (s *Store) own(t *Txn, owner int64, path string) {
-	ses, ok := s.sessions[owner]
-	if !ok {
-		panic(fmt.Sprintf("state: zxid %#x (%s): no session %#x to own %q", t.Zxid, t.Op, owner, path))
-	}
-	ses.ephemerals[path] = struct{}{}
-}
-
-func (s *Store) disown(owner int64, path string) {
-	if ses, ok := s.sessions[owner]; ok {
-		delete(ses.ephemerals, path)
-	}
 }

@@ -13,10 +13,15 @@ func (d *draft) setData(q *proto.SetData) proto.ErrCode {
 	if !allowed(rec.acl, proto.PermWrite, d.by) {
 		return proto.NoAuth
 	}
+	grown := int64(len(q.Data) - rec.dataLength)
+	if err := d.store.checkQuota(q.Path, grown, 0); err != proto.OK {
+		return err
+	}
 	if !versionMatches(q.Version, rec.version) {
 		return proto.BadVersion
 	}
 	rec.version++
+	rec.dataLength = len(q.Data)
 	d.note(q.Path, rec)
 	d.changes = append(d.changes, SetData{Path: q.Path, Data: q.Data, Version: rec.version})
 	return proto.OK
@@ -25,8 +30,11 @@ func (d *draft) setData(q *proto.SetData) proto.ErrCode {
 // apply counts a new version and fires also if the data is the same as before.
 func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	n := s.mustFind(t, c.Path)
+	grown := len(c.Data) - len(n.data)
 	n.data, n.version = c.Data, c.Version
 	n.mzxid, n.mtime = t.Zxid, t.Time
+	reply := proto.StatReply{Stat: n.stat()}
+	s.countQuota(c.Path, grown, 0)
 	r.fire(proto.EventDataChanged, c.Path, n.acl)
-	return proto.StatReply{Stat: n.stat()}
+	return reply
 }

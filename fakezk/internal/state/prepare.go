@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -21,7 +22,7 @@ func IsWrite(op proto.OpCode) bool {
 	switch op {
 	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
 		proto.OpDelete, proto.OpSetData, proto.OpSetACL, proto.OpCheck, proto.OpMulti,
-		proto.OpReconfig:
+		proto.OpDeleteContainer, proto.OpReconfig:
 		return true
 	}
 	return false
@@ -55,7 +56,7 @@ func (s *Store) PrepareMalformed(op proto.OpCode, session int64, now int64) Txn 
 }
 
 func (s *Store) newTxn(op proto.OpCode, session, now int64) Txn {
-	return Txn{Zxid: s.last + 1, Time: now, Session: session, Op: op}
+	return Txn{Zxid: s.drawn + 1, Time: now, Session: session, Op: op}
 }
 
 // A draft collects the changes of one request. Operations of a multi see those
@@ -69,10 +70,12 @@ type draft struct {
 
 // A record is what the checks need to know of a node.
 type record struct {
+	node              *node // as it was before the request, nil if it is new
 	acl               []proto.ACL
 	version, aversion int32
 	counter           int32
 	numChildren       int32
+	dataLength        int
 	ephemeral         bool
 	gone              bool
 }
@@ -93,6 +96,8 @@ func (d *draft) step(req proto.Request) proto.ErrCode {
 		return d.setACL(q)
 	case *proto.Check:
 		return d.check(q)
+	case *proto.DeleteContainer:
+		return d.deleteContainer(q)
 	case *proto.Reconfig:
 		return proto.ReconfigDisabled // a standalone server has nothing to reconfigure
 	}
@@ -112,13 +117,27 @@ func (d *draft) find(path string) (record, bool) {
 	if rec, ok := d.pending[path]; ok {
 		return rec, !rec.gone
 	}
-	n, ok := d.store.nodes[path]
+	n, ok := d.store.find(path)
+	return recordOf(n, ok)
+}
+
+// findBelow is find for a node of which the parent's record is known. (The root is
+// the parent of "/" and "//x" by their look, but they are not its children.)
+func (d *draft) findBelow(parent record, path string) (record, bool) {
+	if d.pending != nil || path == "/" || strings.HasPrefix(path, "//") {
+		return d.find(path)
+	}
+	n, ok := parent.node.child(nameOf(path))
+	return recordOf(n, ok)
+}
+
+func recordOf(n *node, ok bool) (record, bool) {
 	if !ok {
 		return record{}, false
 	}
 	return record{
-		acl: n.acl, version: n.version, aversion: n.aversion,
-		counter: n.counter, numChildren: n.numChildren, ephemeral: n.owner != 0,
+		node: n, acl: n.acl, version: n.version, aversion: n.aversion, counter: n.counter,
+		numChildren: n.numChildren(), dataLength: len(n.data), ephemeral: n.owner != 0,
 	}, true
 }
 

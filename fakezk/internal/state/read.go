@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 )
 
 // Reads do not validate their paths: one that no node can have is not found. The
-// empty path is the root.
+// empty path is the root. All answer MarshallingError to proto.NullPath.
 
 // Exists returns a node's stat. It needs no permission. The error is NoNode,
 // or BadArguments for a path with a NUL.
@@ -17,11 +18,23 @@ func (s *Store) Exists(path string) (proto.Stat, proto.ErrCode) {
 	if strings.Contains(path, "\x00") {
 		return proto.Stat{}, proto.BadArguments
 	}
-	n, ok := s.find(path)
-	if !ok {
-		return proto.Stat{}, proto.NoNode
+	n, err := s.asked(path)
+	if err != proto.OK {
+		return proto.Stat{}, err
 	}
 	return n.stat(), proto.OK
+}
+
+// asked is find for a path that a client reads.
+func (s *Store) asked(path string) (*node, proto.ErrCode) {
+	if path == proto.NullPath {
+		return nil, proto.MarshallingError
+	}
+	n, ok := s.find(path)
+	if !ok {
+		return nil, proto.NoNode
+	}
+	return n, proto.OK
 }
 
 // GetData returns a node's data and stat; data that was created as null is nil.
@@ -34,38 +47,49 @@ func (s *Store) GetData(path string, by Caller) ([]byte, proto.Stat, proto.ErrCo
 	return n.data, n.stat(), proto.OK
 }
 
-// Children returns the names of a node's children in order of their creation,
-// and the node's stat. It needs READ. The error is NoNode or NoAuth. (On a
-// real server the order is that of a hash set.)
+// Children returns the names of a node's children in the order of a real server,
+// which is that of a Java hash set, and the node's stat. It needs READ. The error
+// is NoNode or NoAuth.
 func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.ErrCode) {
 	n, err := s.readable(path, by)
 	if err != proto.OK {
 		return nil, proto.Stat{}, err
 	}
-	names := make([]string, 0, n.numChildren)
-	for child := n.first; child != nil; child = child.next {
-		names = append(names, child.name)
+	return n.children.keys(), n.stat(), proto.OK
+}
+
+// CountDescendants returns the number of nodes below a node, children and deeper.
+// It needs READ. The error is NoNode or NoAuth. For the empty path the root
+// counts too.
+func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) {
+	n, err := s.readable(path, by)
+	switch {
+	case err != proto.OK:
+		return 0, err
+	case path == "":
+		return int32(s.count), proto.OK
+	case path == "/":
+		return int32(s.count - 1), proto.OK
 	}
-	return names, n.stat(), proto.OK
+	count := int32(-1) // not n itself
+	n.each(func(*node) { count++ })
+	return count, proto.OK
 }
 
 func (s *Store) readable(path string, by Caller) (*node, proto.ErrCode) {
-	n, ok := s.find(path)
-	if !ok {
-		return nil, proto.NoNode
-	}
-	if !CanRead(n.acl, by) {
+	n, err := s.asked(path)
+	if err == proto.OK && !CanRead(n.acl, by) {
 		return nil, proto.NoAuth
 	}
-	return n, proto.OK
+	return n, err
 }
 
 // ACL returns a node's ACL and stat. It needs READ or ADMIN; without ADMIN the
 // hashes of digest entries are masked. The error is NoNode or NoAuth.
 func (s *Store) ACL(path string, by Caller) ([]proto.ACL, proto.Stat, proto.ErrCode) {
-	n, ok := s.find(path)
-	if !ok {
-		return nil, proto.Stat{}, proto.NoNode
+	n, err := s.asked(path)
+	if err != proto.OK {
+		return nil, proto.Stat{}, err
 	}
 	if !allowed(n.acl, proto.PermRead|proto.PermAdmin, by) {
 		return nil, proto.Stat{}, proto.NoAuth
@@ -88,8 +112,10 @@ func (s *Store) Node(path string) (data []byte, stat proto.Stat, acl []proto.ACL
 // Walk calls visit for every node in the order of the paths, without asking
 // ACLs. visit must not apply anything.
 func (s *Store) Walk(visit func(path string, data []byte, stat proto.Stat, acl []proto.ACL)) {
-	for _, path := range slices.Sorted(maps.Keys(s.nodes)) {
-		n := s.nodes[path]
+	nodes := make(map[string]*node, s.count)
+	s.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
+	for _, path := range slices.Sorted(maps.Keys(nodes)) {
+		n := nodes[path]
 		visit(path, n.data, n.stat(), n.acl)
 	}
 }

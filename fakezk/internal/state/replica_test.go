@@ -12,13 +12,17 @@ import (
 // Small alphabets, so that operations meet each other.
 var (
 	somePath = rapid.SampledFrom([]string{
-		"/", "/a", "/b", "/a/x", "/a/y", "/a/x/z", "/b/x", "/zookeeper", "/a/", "rel", "", "/a/n", "/\xff"})
+		"/", "/a", "/b", "/a/x", "/a/y", "/a/x/z", "/b/x", "/zookeeper", "/a/", "rel", "", "/a/n", "/\xff",
+		"/a/AaAa", "/a/BBBB", "/a/AaBB", "//a", proto.NullPath,
+		"/zookeeper/quota/a", "/zookeeper/quota/a/zookeeper_limits", "/zookeeper/quota/a/zookeeper_stats"})
+	someData = rapid.SampledFrom([]string{
+		"", "x", "xyz", "count=2,bytes=4", "count=2,bytes=4=;byteHardLimit=6;countHardLimit=4", "garbage"})
 	someVersion = rapid.SampledFrom([]int32{-1, -1, -1, 0, 1, 2, -2})
 	someACL     = rapid.SampledFrom([][]proto.ACL{
 		worldAll, worldAll, worldAll, world(proto.PermRead), aliceOnly, nil,
 		{{Perms: proto.PermAll, Scheme: "auth"}}, {{Perms: 1, Scheme: "bogus"}}})
 	someCaller = rapid.SampledFrom([]Caller{
-		nobody(), asAlice(), {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99}, {Super: true}})
+		nobody(), asAlice(), {}, {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99}, {Super: true}})
 	someCreateCode = rapid.SampledFrom([]proto.OpCode{
 		proto.OpCreate, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL})
 )
@@ -29,12 +33,13 @@ func someOp(t *rapid.T) proto.Request {
 	case 0:
 		return remove(path)
 	case 1:
-		return set(path, rapid.StringN(0, 3, 3).Draw(t, "data"), version)
+		return set(path, someData.Draw(t, "data"), version)
 	case 2:
 		return &proto.Check{Path: path, Version: version}
 	default:
 		return &proto.Create{
-			Code: someCreateCode.Draw(t, "code"), Path: path, ACL: someACL.Draw(t, "acl"),
+			Code: someCreateCode.Draw(t, "code"), Path: path, Data: []byte(someData.Draw(t, "data")),
+			ACL:   someACL.Draw(t, "acl"),
 			Flags: rapid.Int32Range(0, 7).Draw(t, "flags"), TTL: rapid.Int64Range(-1, 5).Draw(t, "ttl"),
 		}
 	}
@@ -48,6 +53,8 @@ func someWrite(t *rapid.T) proto.Request {
 			Version: someVersion.Draw(t, "version"),
 		}
 	case 1:
+		return &proto.DeleteContainer{Path: somePath.Draw(t, "path")}
+	case 2:
 		return multi(rapid.SliceOfN(rapid.Custom(someOp), 0, 4).Draw(t, "ops")...)
 	}
 	return someOp(t)
@@ -66,11 +73,11 @@ func someTxn(t *rapid.T, s *Store, now int64) Txn {
 	return s.Prepare(someWrite(t), someCaller.Draw(t, "by"), now)
 }
 
-// TestReplicasAgree applies the same Txns to a leader, to a follower, and to a clone made
-// half-way.
+// TestReplicasAgree applies the same Txns to a leader, to a follower (which has no use for
+// the leader's setting: the decision is in the Txn), and to a clone made half-way.
 func TestReplicasAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		leader, follower := New(), New()
+		leader, follower := New(Config{EnforceQuota: true}), New(Config{})
 		var late *Store
 		n := rapid.IntRange(1, 60).Draw(t, "n")
 		for i := range n {
@@ -98,11 +105,14 @@ func TestReplicasAgree(t *testing.T) {
 func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
 	t.Helper()
 	after := imageOf(s)
-	if txn.Zxid != before.Last+1 || after.Last != txn.Zxid {
-		t.Fatalf("zxid %d, then Txn %d, then %d", before.Last, txn.Zxid, after.Last)
+	if txn.Zxid != before.Drawn+1 || after.Drawn != txn.Zxid {
+		t.Fatalf("zxid %d, then Txn %d, then %d", before.Drawn, txn.Zxid, after.Drawn)
 	}
+	before.Drawn = txn.Zxid
 	if txn.Err != proto.OK {
-		before.Last++
+		if !txn.Skipped {
+			before.Last = txn.Zxid
+		}
 		wantSame(t, "refused but changed", before, after)
 		if len(txn.Changes) != 0 || len(r.Events) != 0 {
 			t.Fatalf("refused: %+v fires %v", txn, r.Events)
@@ -114,29 +124,43 @@ func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
 // checkTree states what holds for each store.
 func checkTree(t *rapid.T, s *Store) {
 	t.Helper()
-	owned := 0
-	for path, n := range s.nodes {
-		if path != "/" && s.nodes[parentOf(path)] != n.parent {
-			t.Fatalf("%s hangs on another node", path)
-		}
-		children := int32(0)
-		for c := n.first; c != nil; c = c.next {
-			children++
-		}
-		if children != n.numChildren || n.owner != 0 && children > 0 {
-			t.Fatalf("%s says %d children, has %d, owner %#x", path, n.numChildren, children, n.owner)
-		}
-		if n.owner != 0 {
+	nodes := nodesOf(s)
+	if len(nodes) != s.count {
+		t.Fatalf("%d nodes, counted %d", len(nodes), s.count)
+	}
+	owned, containers, ttls := 0, 0, 0
+	for path, n := range nodes {
+		checkNode(t, s, path, n)
+		switch {
+		case n.owner != 0:
 			owned++
-			if _, ok := s.sessions[n.owner].ephemerals[path]; !ok {
-				t.Fatalf("%s is not in the list of its owner", path)
-			}
+		case n.kind == KindContainer:
+			containers++
+		case n.kind == KindTTL:
+			ttls++
 		}
 	}
 	for _, ses := range s.sessions {
-		owned -= len(ses.ephemerals)
+		owned -= ses.ephemerals.len()
 	}
-	if owned != 0 {
-		t.Fatalf("%d more ephemeral nodes than listed", owned)
+	if owned != 0 || containers != s.containers.size || ttls != s.ttls.size {
+		t.Fatalf("%d more ephemerals than listed, %d containers and %d listed, %d TTL nodes and %d listed",
+			owned, containers, s.containers.size, ttls, s.ttls.size)
+	}
+}
+
+func checkNode(t *rapid.T, s *Store, path string, n *node) {
+	t.Helper()
+	if found, ok := s.find(path); !ok || found != n || path != "/" && n.key != nameOf(path) {
+		t.Fatalf("%s is not found, or another node is", path)
+	}
+	if len(n.children.keys()) != n.children.len() {
+		t.Fatalf("%s counts %d children, has %q", path, n.children.len(), n.children.keys())
+	}
+	if n.owner == 0 {
+		return
+	}
+	if n.numChildren() > 0 || s.sessions[n.owner].ephemerals.get(path) == nil {
+		t.Fatalf("%s has %d children, or its owner %#x does not know it", path, n.numChildren(), n.owner)
 	}
 }

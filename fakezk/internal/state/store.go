@@ -7,12 +7,27 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
+// Config are the settings of a server that its rules depend on. The zero value
+// is a real server's default.
+type Config struct {
+	// EnforceQuota refuses writes beyond a hard limit with QuotaExceeded, as
+	// zookeeper.enforceQuota does. Without it quotas only count.
+	EnforceQuota bool
+}
+
 // A Store is one replica's data: the znodes, the sessions and the zxid of the
 // last applied Txn. Make one with [New].
 type Store struct {
-	nodes    map[string]*node
+	cfg      Config
+	root     *node
+	count    int // of znodes
 	sessions map[int64]*session
-	last     int64
+	last     int64 // zxid that replies show
+	drawn    int64 // last zxid that was given out; beyond last if it was skipped
+
+	limits     map[string]bool       // paths with a quota
+	containers concurrentSet[string] // paths
+	ttls       concurrentSet[string] // paths
 }
 
 // SessionInfo is what a replica knows of a session.
@@ -24,19 +39,19 @@ type SessionInfo struct {
 
 type session struct {
 	info       SessionInfo
-	ephemerals map[string]struct{}
+	ephemerals *hashSet // paths; nil until there is a first one
 }
 
 // New returns the store of a server that has never served: zxid 0 and the
 // nodes "/", "/zookeeper", "/zookeeper/config" and "/zookeeper/quota".
-func New() *Store {
-	s := &Store{nodes: map[string]*node{}, sessions: map[int64]*session{}}
-	root := &node{name: "/", acl: openACL, data: []byte{}}
-	s.nodes["/"] = root
-	system := s.plant(root, "/zookeeper", openACL)
-	config := s.plant(system, "/zookeeper/config", configACL)
-	config.aversion = -1
-	s.plant(system, "/zookeeper/quota", openACL)
+func New(cfg Config) *Store {
+	s := &Store{
+		cfg: cfg, root: &node{acl: openACL, data: []byte{}}, count: 1,
+		sessions: map[int64]*session{}, limits: map[string]bool{},
+	}
+	system := s.plant(s.root, "zookeeper", openACL)
+	s.plant(system, "quota", openACL)
+	s.plant(system, "config", configACL).aversion = -1
 	return s
 }
 
@@ -46,17 +61,19 @@ var (
 )
 
 // plant adds a node that no transaction made: its parent's counter stays.
-func (s *Store) plant(parent *node, path string, acl []proto.ACL) *node {
+func (s *Store) plant(parent *node, name string, acl []proto.ACL) *node {
 	n := &node{acl: acl, data: []byte{}}
-	s.insert(parent, path, n)
+	n.hang(parent, name)
+	s.count++
 	return n
 }
 
-// LastZxid is the zxid of the last applied Txn, 0 on a fresh store.
+// LastZxid is the zxid of the last applied Txn that was not skipped, 0 on a fresh
+// store. It belongs in the header of every reply.
 func (s *Store) LastZxid() int64 { return s.last }
 
 // NodeCount is the number of znodes, "/" and the system's nodes included.
-func (s *Store) NodeCount() int { return len(s.nodes) }
+func (s *Store) NodeCount() int { return s.count }
 
 // Session returns what is known of a session, and whether there is one.
 func (s *Store) Session(id int64) (SessionInfo, bool) {
@@ -76,39 +93,16 @@ func (s *Store) Sessions() []SessionInfo {
 	return infos
 }
 
-// Ephemerals returns the paths of a session's ephemeral nodes, sorted; none for
-// an unknown session.
-func (s *Store) Ephemerals(id int64) []string {
-	ses, ok := s.sessions[id]
-	if !ok {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(ses.ephemerals))
-}
-
-// Clone returns an independent copy, with children in the same order. Data and
-// ACL slices, which nobody writes to, are shared.
+// Clone returns an independent copy. Everything that has an order keeps it, also
+// under changes to come. Data and ACL slices, which nobody writes to, are shared.
 func (s *Store) Clone() *Store {
-	c := &Store{
-		nodes:    make(map[string]*node, len(s.nodes)),
-		sessions: make(map[int64]*session, len(s.sessions)),
-		last:     s.last,
-	}
-	root := s.nodes["/"]
-	copied := root.bare()
-	c.nodes["/"] = copied
-	c.cloneChildren("", root, copied)
+	c := *s
+	c.root = s.root.clone()
+	c.limits = maps.Clone(s.limits)
+	c.containers, c.ttls = s.containers.clone(), s.ttls.clone()
+	c.sessions = make(map[int64]*session, len(s.sessions))
 	for id, ses := range s.sessions {
-		c.sessions[id] = &session{info: ses.info, ephemerals: maps.Clone(ses.ephemerals)}
+		c.sessions[id] = &session{info: ses.info, ephemerals: ses.ephemerals.clone(barePath)}
 	}
-	return c
-}
-
-func (s *Store) cloneChildren(path string, from, to *node) {
-	for child := from.first; child != nil; child = child.next {
-		copied := child.bare()
-		childPath := path + "/" + child.name
-		s.insert(to, childPath, copied)
-		s.cloneChildren(childPath, child, copied)
-	}
+	return &c
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestFreshServer(t *testing.T) {
-	s := New()
+	s := New(Config{})
 	type line struct {
 		Path string
 		Stat proto.Stat
@@ -122,7 +122,7 @@ func TestMalformedWriteConsumesAZxid(t *testing.T) {
 	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
 		t.Error(diff)
 	}
-	before.Last++
+	before.drawZxid()
 	wantSame(t, "after a malformed write", before, imageOf(s))
 }
 
@@ -136,4 +136,33 @@ func TestApplyPanicsOnAGap(t *testing.T) {
 		}
 	}()
 	s.Apply(txn)
+}
+
+func TestCountDescendants(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/a"), create("/a/b"), create("/a/b/c"), create("/ab"), createACL("/dark", world(proto.PermWrite)))
+	tests := []struct {
+		path string
+		want int32
+		err  proto.ErrCode
+	}{
+		{"/", 8, proto.OK}, {"", 9, proto.OK}, {"/zookeeper", 2, proto.OK}, {"/a", 2, proto.OK}, {"/a/b/c", 0, proto.OK},
+		{"/a/", 0, proto.NoNode}, {"//", 0, proto.NoNode}, {"/no", 0, proto.NoNode}, {"/dark", 0, proto.NoAuth},
+	}
+	for _, test := range tests {
+		if got, err := s.CountDescendants(test.path, nobody()); got != test.want || err != test.err {
+			t.Errorf("%q: got %d and %s, want %d and %s", test.path, got, err, test.want, test.err)
+		}
+	}
+}
+
+func TestRootLookalikesAreNotChildren(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/x"))
+	if r := do(t, s, nobody(), remove("//x")); r.Err != proto.NoNode {
+		t.Errorf("delete //x: %s", r.Err)
+	}
+	if r := do(t, s, nobody(), multi(remove("//x"))); r.Reply.(proto.MultiReply).Results[0].Err != proto.NoNode {
+		t.Errorf("multi: %+v", r.Reply)
+	}
 }

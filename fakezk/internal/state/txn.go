@@ -14,6 +14,11 @@ type Txn struct {
 	// multi has the error of the operation that failed.
 	Err proto.ErrCode
 
+	// Skipped says that the server lost its way before it had made a transaction
+	// of the request: the Zxid is used up, but never applied nor shown. Replies
+	// go on with the zxid before it. A log may leave such a Txn out.
+	Skipped bool
+
 	// OpErrs is the outcome of each operation of a refused multi: OK for those
 	// before the failed one, RuntimeInconsistency for those behind it. It is
 	// nil for anything else, also for a multi that could not be understood.
@@ -24,10 +29,7 @@ type Txn struct {
 }
 
 // A Change is one step of a Txn: one of the types below.
-type Change interface {
-	// apply changes the store, appends events to r and returns the answer.
-	apply(s *Store, t *Txn, r *Result) proto.Reply
-}
+type Change interface{ isChange() }
 
 // Kind tells containers and TTL nodes from other nodes.
 type Kind uint8
@@ -50,7 +52,7 @@ type (
 		Kind  Kind
 		TTLMs int64
 	}
-	// DeleteNode removes a childless node.
+	// DeleteNode removes a childless node, also one whose time has come.
 	DeleteNode struct{ Path string }
 	// SetData replaces a node's data; Version is the new one.
 	SetData struct {
@@ -77,14 +79,23 @@ type (
 	CloseSession struct{ ID int64 }
 )
 
+func (CreateNode) isChange()    {}
+func (DeleteNode) isChange()    {}
+func (SetData) isChange()       {}
+func (SetACL) isChange()        {}
+func (Check) isChange()         {}
+func (CreateSession) isChange() {}
+func (CloseSession) isChange()  {}
+
 // A Result is what applying a Txn leads to.
 type Result struct {
 	// Err belongs in the header of the reply. It is OK also for a multi of
 	// which an operation failed: the errors are in its MultiReply.
 	Err proto.ErrCode
 
-	// Reply is the body, nil if there is none. (A check on its own, outside a
-	// multi, has none either. The Java server never answers one that succeeds.)
+	// Reply is the body, nil if there is none. It goes out also with an Err.
+	// (A check on its own, outside a multi, has none either. The Java server
+	// never answers one that succeeds.)
 	Reply proto.Reply
 
 	// Events come in the order in which the server fires them.

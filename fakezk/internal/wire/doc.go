@@ -28,11 +28,11 @@
 //
 // # Limits
 //
-// A null string is decoded as "", except for the path of create, delete and the
-// reads, where the Java server stumbles over null and answers MarshallingError:
-// there it is malformed. Strings are passed on byte for byte, valid UTF-8 or not
-// (Java replaces broken sequences by U+FFFD). A getSASL and the watch and
-// ephemeral operations of 3.6 and later are not implemented yet.
+// A null string is decoded as "", except for a path and the id of an ACL entry,
+// where the Java server makes a difference: there it is proto.Null. Bytes that are
+// no UTF-8 are replaced by U+FFFD as Java does, see [Text]; no such string names a
+// node. Replies and events write characters beyond the basic plane as the Java
+// server does, in six bytes that are no UTF-8, and read them so.
 //
 // # Adding an operation
 //

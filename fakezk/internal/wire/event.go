@@ -12,17 +12,17 @@ func AppendEvent(dst []byte, ev proto.WatcherEvent) []byte {
 	dst = appendReplyHeader(dst, eventHeader)
 	dst = appendInt32(dst, int32(ev.Type))
 	dst = appendInt32(dst, ev.State)
-	dst = appendString(dst, ev.Path)
+	dst = appendText(dst, ev.Path)
 	return endFrame(dst, start)
 }
 
 // DecodeEvent decodes the body of a notification, that is of a reply with xid -1.
 func DecodeEvent(body []byte) (proto.WatcherEvent, error) {
-	r := reader{rest: body}
+	r := reader{rest: body, fromServer: true}
 	var ev proto.WatcherEvent
 	ev.Type = proto.EventType(r.int32("event.type"))
 	ev.State = r.int32("event.state")
-	ev.Path = r.string("event.path")
+	ev.Path = r.path()
 	if r.err != nil {
 		return proto.WatcherEvent{}, r.err
 	}

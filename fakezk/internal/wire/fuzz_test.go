@@ -14,7 +14,10 @@ func FuzzDecode(f *testing.F) {
 	acl := []proto.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
 	for _, req := range []proto.Request{
 		&proto.Create{Code: proto.OpCreateTTL, Path: "/a", Data: []byte("x"), ACL: acl, Flags: 5, TTL: 1},
-		&proto.SetWatches{RelativeZxid: 1, DataWatches: []string{"/a"}, ChildWatches: []string{"/b", "/c"}},
+		&proto.SetWatches{Code: proto.OpSetWatches, RelativeZxid: 1, DataWatches: []string{"/a"}, ChildWatches: []string{"/b", "/c"}},
+		&proto.SetWatches{Code: proto.OpSetWatches2, PersistentWatches: []string{"/a"}, RecursiveWatches: []string{proto.NullPath}},
+		&proto.AddWatch{Path: "/a", Mode: 1},
+		&proto.MultiRead{Ops: []proto.Request{&proto.GetData{Path: "/a"}, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/"}}},
 		&proto.Multi{Ops: []proto.Request{
 			&proto.Create{Code: proto.OpCreate, Path: "/a", ACL: acl},
 			&proto.SetData{Path: "/a", Version: -1},

@@ -10,8 +10,8 @@ import (
 // Generators of every record that the package knows.
 
 var (
-	anyString = rapid.OneOf(rapid.String(), rapid.Just(""), rapid.Just("\xff\x00"))
-	anyPath   = rapid.OneOf(rapid.SampledFrom([]string{"", "/", "/a/b", "rel"}), anyString)
+	anyString = rapid.OneOf(rapid.String(), rapid.Just(""), rapid.Just("\x00"))
+	anyPath   = rapid.OneOf(rapid.SampledFrom([]string{"", "/", "/a/b", "rel", proto.NullPath}), anyString)
 	anyBytes  = rapid.Custom(func(t *rapid.T) []byte {
 		if rapid.Bool().Draw(t, "null") {
 			return nil
@@ -23,7 +23,7 @@ var (
 		return proto.ACL{
 			Perms:  rapid.Int32().Draw(t, "perms"),
 			Scheme: anyString.Draw(t, "scheme"),
-			ID:     anyString.Draw(t, "id"),
+			ID:     rapid.OneOf(anyString, rapid.Just(proto.Null)).Draw(t, "id"),
 		}
 	}))
 	anyStat = rapid.Custom(func(t *rapid.T) proto.Stat {
@@ -52,9 +52,7 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 	proto.OpExists: func(t *rapid.T) proto.Request {
 		return &proto.Exists{Path: anyPath.Draw(t, "path"), Watch: rapid.Bool().Draw(t, "watch")}
 	},
-	proto.OpGetData: func(t *rapid.T) proto.Request {
-		return &proto.GetData{Path: anyPath.Draw(t, "path"), Watch: rapid.Bool().Draw(t, "watch")}
-	},
+	proto.OpGetData:      anyGetData,
 	proto.OpGetChildren:  anyGetChildren(proto.OpGetChildren),
 	proto.OpGetChildren2: anyGetChildren(proto.OpGetChildren2),
 	proto.OpSetData:      anySetData,
@@ -78,12 +76,30 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 			Data: anyBytes.Draw(t, "data"),
 		}
 	},
-	proto.OpSetWatches: func(t *rapid.T) proto.Request {
-		return &proto.SetWatches{
-			RelativeZxid: rapid.Int64().Draw(t, "zxid"), DataWatches: anyStrings.Draw(t, "data"),
-			ExistWatches: anyStrings.Draw(t, "exist"), ChildWatches: anyStrings.Draw(t, "child"),
-		}
+	proto.OpMultiRead: anyMultiRead,
+	proto.OpSasl:      func(t *rapid.T) proto.Request { return &proto.Sasl{Token: anyBytes.Draw(t, "token")} },
+	proto.OpSetWatches2: func(t *rapid.T) proto.Request {
+		s := anySetWatches(proto.OpSetWatches2)(t).(*proto.SetWatches)
+		s.PersistentWatches, s.RecursiveWatches = anyStrings.Draw(t, "persistent"), anyStrings.Draw(t, "recursive")
+		return s
 	},
+	proto.OpAddWatch: func(t *rapid.T) proto.Request {
+		return &proto.AddWatch{Path: anyPath.Draw(t, "path"), Mode: rapid.Int32().Draw(t, "mode")}
+	},
+	proto.OpCheckWatches:  anyWatches(proto.OpCheckWatches),
+	proto.OpRemoveWatches: anyWatches(proto.OpRemoveWatches),
+	proto.OpGetEphemerals: func(t *rapid.T) proto.Request {
+		return &proto.GetEphemerals{Prefix: anyString.Draw(t, "prefix")}
+	},
+	proto.OpGetAllChildrenNumber: func(t *rapid.T) proto.Request {
+		return &proto.GetAllChildrenNumber{Path: anyPath.Draw(t, "path")}
+	},
+	proto.OpDeleteContainer: func(*rapid.T) proto.Request { return &proto.DeleteContainer{Path: "\x00"} },
+	proto.OpCreateSession: func(t *rapid.T) proto.Request {
+		return &proto.CreateSession{TimeoutMs: rapid.Int32().Draw(t, "timeout")}
+	},
+	proto.OpWhoAmI:     anySimple(proto.OpWhoAmI),
+	proto.OpSetWatches: anySetWatches(proto.OpSetWatches),
 	proto.OpReconfig: func(t *rapid.T) proto.Request {
 		return &proto.Reconfig{
 			Joining: anyString.Draw(t, "joining"), Leaving: anyString.Draw(t, "leaving"),
@@ -92,6 +108,21 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 	},
 	proto.OpPing:         anySimple(proto.OpPing),
 	proto.OpCloseSession: anySimple(proto.OpCloseSession),
+}
+
+func anySetWatches(op proto.OpCode) func(*rapid.T) proto.Request {
+	return func(t *rapid.T) proto.Request {
+		return &proto.SetWatches{
+			Code: op, RelativeZxid: rapid.Int64().Draw(t, "zxid"), DataWatches: anyStrings.Draw(t, "data"),
+			ExistWatches: anyStrings.Draw(t, "exist"), ChildWatches: anyStrings.Draw(t, "child"),
+		}
+	}
+}
+
+func anyWatches(op proto.OpCode) func(*rapid.T) proto.Request {
+	return func(t *rapid.T) proto.Request {
+		return &proto.Watches{Code: op, Path: anyPath.Draw(t, "path"), Type: rapid.Int32().Draw(t, "type")}
+	}
 }
 
 func anyCreate(op proto.OpCode) func(*rapid.T) proto.Request {
@@ -105,6 +136,10 @@ func anyCreate(op proto.OpCode) func(*rapid.T) proto.Request {
 		}
 		return c
 	}
+}
+
+func anyGetData(t *rapid.T) proto.Request {
+	return &proto.GetData{Path: anyPath.Draw(t, "path"), Watch: rapid.Bool().Draw(t, "watch")}
 }
 
 func anyGetChildren(op proto.OpCode) func(*rapid.T) proto.Request {
@@ -139,12 +174,23 @@ func anyMulti(t *rapid.T) proto.Request {
 		anyCreate(proto.OpCreate), anyCreate(proto.OpCreate2), anyCreate(proto.OpCreateContainer),
 		anyCreate(proto.OpCreateTTL), anyDelete, anySetData, anyCheck,
 	}
-	m := &proto.Multi{}
+	return &proto.Multi{Ops: anyOps(t, generators)}
+}
+
+func anyMultiRead(t *rapid.T) proto.Request {
+	generators := []func(*rapid.T) proto.Request{
+		anyGetData, anyGetChildren(proto.OpGetChildren),
+	}
+	return &proto.MultiRead{Ops: anyOps(t, generators)}
+}
+
+func anyOps(t *rapid.T, generators []func(*rapid.T) proto.Request) []proto.Request {
+	var ops []proto.Request
 	for range rapid.IntRange(0, 5).Draw(t, "ops") {
 		i := rapid.IntRange(0, len(generators)-1).Draw(t, "op")
-		m.Ops = append(m.Ops, generators[i](t))
+		ops = append(ops, generators[i](t))
 	}
-	return m
+	return ops
 }
 
 // anyReply draws a successful reply to op.
@@ -166,8 +212,20 @@ func anyReply(t *rapid.T, op proto.OpCode) proto.Reply {
 		}
 	case proto.OpGetACL:
 		return proto.ACLReply{ACL: anyACL.Draw(t, "acl"), Stat: anyStat.Draw(t, "stat")}
-	case proto.OpMulti:
+	case proto.OpMulti, proto.OpMultiRead:
 		return anyMultiReply(t)
+	case proto.OpAddWatch:
+		return proto.ErrReply{Err: proto.ErrCode(rapid.Int32().Draw(t, "err"))}
+	case proto.OpGetEphemerals:
+		return proto.EphemeralsReply{Paths: rapid.SliceOf(anyString).Draw(t, "paths")}
+	case proto.OpGetAllChildrenNumber:
+		return proto.CountReply{Number: rapid.Int32().Draw(t, "number")}
+	case proto.OpWhoAmI:
+		return proto.WhoAmIReply{IDs: rapid.SliceOf(rapid.Custom(func(t *rapid.T) proto.ID {
+			return proto.ID{Scheme: anyString.Draw(t, "scheme"), ID: anyString.Draw(t, "id")}
+		})).Draw(t, "ids")}
+	case proto.OpSasl:
+		return proto.SaslReply{Token: anyBytes.Draw(t, "token")}
 	}
 	return nil
 }
@@ -175,6 +233,7 @@ func anyReply(t *rapid.T, op proto.OpCode) proto.Reply {
 func anyMultiReply(t *rapid.T) proto.Reply {
 	answered := []proto.OpCode{
 		proto.OpCreate, proto.OpCreate2, proto.OpSetData, proto.OpDelete, proto.OpCheck, proto.OpError,
+		proto.OpGetData, proto.OpGetChildren,
 	}
 	var m proto.MultiReply
 	for range rapid.IntRange(0, 5).Draw(t, "results") {

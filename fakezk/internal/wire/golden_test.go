@@ -49,7 +49,7 @@ func TestGoldenFrames(t *testing.T) {
 		},
 		{
 			"setWatches",
-			AppendRequest(nil, -8, &proto.SetWatches{RelativeZxid: 9, DataWatches: []string{"/a"}, ExistWatches: []string{}}),
+			AppendRequest(nil, -8, &proto.SetWatches{Code: proto.OpSetWatches, RelativeZxid: 9, DataWatches: []string{"/a"}, ExistWatches: []string{}}),
 			"00000022 fffffff8 00000065 0000000000000009 00000001 00000002 2f61 00000000 ffffffff",
 		},
 		{

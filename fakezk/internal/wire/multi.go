@@ -5,14 +5,20 @@ import "github.com/zksim/zksim/fakezk/internal/proto"
 // A multi is a list of records, each behind a MultiHeader {type, done, err}; a
 // header with done set ends it.
 
-// inMulti says what a multi may hold. Reads and setACL may not be in it.
+// inMulti says what a multi may be decoded with. A multi of reads is decoded too
+// (its refusal is a matter of rules), one with setACL or exists is not.
 func inMulti(op proto.OpCode) bool {
 	switch op {
-	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
+	case proto.OpGetData, proto.OpGetChildren, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
 		proto.OpDelete, proto.OpSetData, proto.OpCheck:
 		return true
 	}
 	return false
+}
+
+// isRead tells the two kinds of operations, which a multi does not mix.
+func isRead(op proto.OpCode) bool {
+	return op == proto.OpGetData || op == proto.OpGetChildren
 }
 
 type multiHeader struct {
@@ -37,20 +43,24 @@ func appendMultiHeader(dst []byte, h multiHeader) []byte {
 	return appendInt32(dst, int32(h.err))
 }
 
-func decodeMulti(r *reader) proto.Request {
-	m := &proto.Multi{}
+func decodeOps(r *reader) []proto.Request {
+	var ops []proto.Request
 	for h := r.multiHeader(); r.err == nil && !h.done; h = r.multiHeader() {
 		if !inMulti(h.op) {
 			r.fail("multi.type", "%s is not allowed in a multi", h.op)
 			break
 		}
-		m.Ops = append(m.Ops, decodeRequest(r, h.op))
+		if len(ops) > 0 && isRead(h.op) != isRead(ops[0].Op()) {
+			r.fail("multi.type", "%s is mixed with %s", h.op, ops[0].Op())
+			break
+		}
+		ops = append(ops, decodeRequest(r, h.op))
 	}
-	return m
+	return ops
 }
 
-func appendMulti(dst []byte, m *proto.Multi) []byte {
-	for _, req := range m.Ops {
+func appendOps(dst []byte, ops []proto.Request) []byte {
+	for _, req := range ops {
 		dst = appendMultiHeader(dst, multiHeader{op: req.Op(), err: -1})
 		dst = appendRequestBody(dst, req)
 	}
@@ -80,6 +90,10 @@ func appendOpResult(dst []byte, res proto.OpResult) []byte {
 		op = proto.OpCreate
 	case proto.PathStatReply:
 		op = proto.OpCreate2
+	case proto.DataReply:
+		op = proto.OpGetData
+	case proto.ChildrenReply:
+		op = proto.OpGetChildren
 	}
 	return appendReplyBody(appendMultiHeader(dst, multiHeader{op: op}), res.Reply)
 }
@@ -103,6 +117,10 @@ func (r *reader) opResult(h multiHeader) proto.OpResult {
 		res.Reply = decodePathStatReply(r)
 	case proto.OpSetData:
 		res.Reply = decodeStatReply(r)
+	case proto.OpGetData:
+		res.Reply = decodeDataReply(r)
+	case proto.OpGetChildren:
+		res.Reply = decodeChildrenReply(r)
 	case proto.OpDelete, proto.OpCheck:
 	default:
 		r.fail("multi.result.type", "%s", h.op)

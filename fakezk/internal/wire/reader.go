@@ -11,8 +11,9 @@ import (
 // does not fit is kept as err; every later read returns a zero value, so a
 // decoder reads all its fields and looks at err once.
 type reader struct {
-	rest []byte
-	err  error
+	rest       []byte
+	err        error
+	fromServer bool // strings are as appendText writes them
 }
 
 // fail keeps the first error.
@@ -73,21 +74,31 @@ func (r *reader) span(field string) (b []byte, null bool) {
 	return r.take(field, int(n)), false
 }
 
-// string reads a string; a null one is "".
+// string reads a string; a null one is "". Bytes that are no UTF-8 become
+// U+FFFD, as in Java.
 func (r *reader) string(field string) string {
 	b, _ := r.span(field)
-	return string(b)
+	return r.text(b)
 }
 
-// nonNull reads a string of which the Java server dies with a
-// NullPointerException, reported as MarshallingError, if it is null.
-func (r *reader) nonNull(field string) string {
+// nullable is string, but a null one is proto.Null.
+func (r *reader) nullable(field string) string {
 	b, null := r.span(field)
 	if null {
-		r.fail(field, "null")
+		return proto.Null
 	}
-	return string(b)
+	return r.text(b)
 }
+
+func (r *reader) text(b []byte) string {
+	if r.fromServer {
+		b = joinSurrogates(b)
+	}
+	return Text(b)
+}
+
+// path reads the path of a request, proto.NullPath for null.
+func (r *reader) path() string { return r.nullable("path") }
 
 // buffer reads a byte slice of its own; a null one is nil.
 func (r *reader) buffer(field string) []byte {
@@ -135,7 +146,7 @@ func (r *reader) acls(field string) []proto.ACL {
 	for range n {
 		perms := r.int32(field + ".perms")
 		scheme := r.string(field + ".scheme")
-		id := r.string(field + ".id")
+		id := r.nullable(field + ".id")
 		list = append(list, proto.ACL{Perms: perms, Scheme: scheme, ID: id})
 	}
 	return list

@@ -10,26 +10,37 @@ import (
 type replyDecoder func(r *reader) proto.Reply
 
 var replyDecoders = map[proto.OpCode]replyDecoder{
-	proto.OpCreate:          decodePathReply,
-	proto.OpCreate2:         decodePathStatReply,
-	proto.OpCreateContainer: decodePathStatReply,
-	proto.OpCreateTTL:       decodePathStatReply,
-	proto.OpDelete:          decodeNoReply,
-	proto.OpExists:          decodeStatReply,
-	proto.OpGetData:         decodeDataReply,
-	proto.OpGetChildren:     decodeChildrenReply,
-	proto.OpGetChildren2:    decodeChildrenStatReply,
-	proto.OpSetData:         decodeStatReply,
-	proto.OpGetACL:          decodeACLReply,
-	proto.OpSetACL:          decodeStatReply,
-	proto.OpSync:            decodePathReply,
-	proto.OpCheck:           decodeNoReply,
-	proto.OpMulti:           decodeMultiReply,
-	proto.OpAuth:            decodeNoReply,
-	proto.OpSetWatches:      decodeNoReply,
-	proto.OpReconfig:        decodeDataReply,
-	proto.OpPing:            decodeNoReply,
-	proto.OpCloseSession:    decodeNoReply,
+	proto.OpCreate:               decodePathReply,
+	proto.OpCreate2:              decodePathStatReply,
+	proto.OpCreateContainer:      decodePathStatReply,
+	proto.OpCreateTTL:            decodePathStatReply,
+	proto.OpDelete:               decodeNoReply,
+	proto.OpExists:               decodeStatReply,
+	proto.OpGetData:              decodeDataReply,
+	proto.OpGetChildren:          decodeChildrenReply,
+	proto.OpGetChildren2:         decodeChildrenStatReply,
+	proto.OpSetData:              decodeStatReply,
+	proto.OpGetACL:               decodeACLReply,
+	proto.OpSetACL:               decodeStatReply,
+	proto.OpSync:                 decodePathReply,
+	proto.OpCheck:                decodeNoReply,
+	proto.OpMulti:                decodeMultiReply,
+	proto.OpAuth:                 decodeNoReply,
+	proto.OpSetWatches:           decodeNoReply,
+	proto.OpReconfig:             decodeDataReply,
+	proto.OpMultiRead:            decodeMultiReply,
+	proto.OpSetWatches2:          decodeNoReply,
+	proto.OpAddWatch:             decodeErrReply,
+	proto.OpCheckWatches:         decodeNoReply,
+	proto.OpRemoveWatches:        decodeNoReply,
+	proto.OpGetEphemerals:        decodeEphemeralsReply,
+	proto.OpGetAllChildrenNumber: decodeCountReply,
+	proto.OpWhoAmI:               decodeWhoAmIReply,
+	proto.OpSasl:                 decodeSaslReply,
+	proto.OpDeleteContainer:      decodeNoReply,
+	proto.OpCreateSession:        decodeNoReply, // the server sends a ConnectResponse without a header
+	proto.OpPing:                 decodeNoReply,
+	proto.OpCloseSession:         decodeNoReply,
 }
 
 // DecodeReply decodes the body of a reply whose header has err 0; op is that of
@@ -40,7 +51,7 @@ func DecodeReply(op proto.OpCode, body []byte) (proto.Reply, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w %d", ErrUnknownOp, int32(op))
 	}
-	r := reader{rest: body}
+	r := reader{rest: body, fromServer: true}
 	reply := decode(&r)
 	if r.err != nil {
 		return nil, fmt.Errorf("reply to %s: %w", op, r.err)
@@ -51,11 +62,11 @@ func DecodeReply(op proto.OpCode, body []byte) (proto.Reply, error) {
 func decodeNoReply(*reader) proto.Reply { return nil }
 
 func decodePathReply(r *reader) proto.Reply {
-	return proto.PathReply{Path: r.string("path")}
+	return proto.PathReply{Path: r.path()}
 }
 
 func decodePathStatReply(r *reader) proto.Reply {
-	path := r.string("path")
+	path := r.path()
 	return proto.PathStatReply{Path: path, Stat: r.stat()}
 }
 
@@ -80,4 +91,30 @@ func decodeChildrenStatReply(r *reader) proto.Reply {
 func decodeACLReply(r *reader) proto.Reply {
 	acl := r.acls("acl")
 	return proto.ACLReply{ACL: acl, Stat: r.stat()}
+}
+
+func decodeErrReply(r *reader) proto.Reply {
+	return proto.ErrReply{Err: proto.ErrCode(r.int32("err"))}
+}
+
+func decodeEphemeralsReply(r *reader) proto.Reply {
+	return proto.EphemeralsReply{Paths: r.strings("ephemerals")}
+}
+
+func decodeCountReply(r *reader) proto.Reply {
+	return proto.CountReply{Number: r.int32("totalNumber")}
+}
+
+func decodeSaslReply(r *reader) proto.Reply {
+	return proto.SaslReply{Token: r.buffer("token")}
+}
+
+func decodeWhoAmIReply(r *reader) proto.Reply {
+	n, _ := r.count("clientInfo", 8)
+	ids := make([]proto.ID, 0, n)
+	for range n {
+		scheme := r.string("clientInfo.authScheme")
+		ids = append(ids, proto.ID{Scheme: scheme, ID: r.string("clientInfo.user")})
+	}
+	return proto.WhoAmIReply{IDs: ids}
 }

@@ -20,9 +20,9 @@ func appendReplyBody(dst []byte, body proto.Reply) []byte {
 	case nil:
 		return dst
 	case proto.PathReply:
-		return appendString(dst, b.Path)
+		return appendText(dst, b.Path)
 	case proto.PathStatReply:
-		return appendStat(appendString(dst, b.Path), b.Stat)
+		return appendStat(appendText(dst, b.Path), b.Stat)
 	case proto.StatReply:
 		return appendStat(dst, b.Stat)
 	case proto.DataReply:
@@ -32,11 +32,29 @@ func appendReplyBody(dst []byte, body proto.Reply) []byte {
 	case proto.ChildrenStatReply:
 		return appendStat(appendNames(dst, b.Names), b.Stat)
 	case proto.ACLReply:
-		return appendStat(appendACLs(dst, b.ACL), b.Stat)
+		return appendStat(appendACLs(dst, b.ACL, appendText), b.Stat)
 	case proto.MultiReply:
 		return appendMultiReply(dst, b)
+	case proto.ErrReply:
+		return appendInt32(dst, int32(b.Err))
+	case proto.EphemeralsReply:
+		return appendNames(dst, b.Paths)
+	case proto.CountReply:
+		return appendInt32(dst, b.Number)
+	case proto.WhoAmIReply:
+		return appendIDs(dst, b.IDs)
+	case proto.SaslReply:
+		return appendBuffer(dst, b.Token)
 	}
 	panic(fmt.Sprintf("wire: no encoding for reply %T", body))
+}
+
+func appendIDs(dst []byte, ids []proto.ID) []byte {
+	dst = appendInt32(dst, int32(len(ids)))
+	for _, id := range ids {
+		dst = appendText(appendText(dst, id.Scheme), id.ID)
+	}
+	return dst
 }
 
 // appendNames writes a child list, which is never null on the wire.

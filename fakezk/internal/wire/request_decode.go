@@ -48,14 +48,32 @@ func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 	case proto.OpCheck:
 		return decodeCheck(r)
 	case proto.OpMulti:
-		return decodeMulti(r)
+		return &proto.Multi{Ops: decodeOps(r)}
+	case proto.OpMultiRead:
+		return &proto.MultiRead{Ops: decodeOps(r)}
 	case proto.OpAuth:
 		return decodeAuth(r)
-	case proto.OpSetWatches:
-		return decodeSetWatches(r)
+	case proto.OpSetWatches, proto.OpSetWatches2:
+		return decodeSetWatches(r, op)
+	case proto.OpAddWatch:
+		return decodeAddWatch(r)
+	case proto.OpCheckWatches, proto.OpRemoveWatches:
+		return decodeWatches(r, op)
+	case proto.OpGetEphemerals:
+		return &proto.GetEphemerals{Prefix: r.string("prefixPath")}
+	case proto.OpGetAllChildrenNumber:
+		return &proto.GetAllChildrenNumber{Path: r.path()}
+	case proto.OpSasl:
+		return &proto.Sasl{Token: r.buffer("token")}
+	case proto.OpDeleteContainer:
+		// The Java server takes the whole frame for the path, and there is
+		// always a NUL in its header.
+		return &proto.DeleteContainer{Path: "\x00"}
+	case proto.OpCreateSession:
+		return &proto.CreateSession{TimeoutMs: r.int32("timeOut")}
 	case proto.OpReconfig:
 		return decodeReconfig(r)
-	case proto.OpPing, proto.OpCloseSession: // their body is ignored, as by the Java server
+	case proto.OpPing, proto.OpWhoAmI, proto.OpCloseSession: // their body is ignored, as by the Java server
 		return &proto.Simple{Code: op}
 	}
 	return nil
@@ -63,7 +81,7 @@ func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 
 func decodeCreate(r *reader, op proto.OpCode) proto.Request {
 	c := &proto.Create{Code: op}
-	c.Path = r.nonNull("path")
+	c.Path = r.path()
 	c.Data = r.buffer("data")
 	c.ACL = r.acls("acl")
 	c.Flags = r.int32("flags")
@@ -78,59 +96,59 @@ func decodeCreateTTL(r *reader, op proto.OpCode) proto.Request {
 
 func decodeDelete(r *reader) proto.Request {
 	d := &proto.Delete{}
-	d.Path = r.nonNull("path")
+	d.Path = r.path()
 	d.Version = r.int32("version")
 	return d
 }
 
 func decodeExists(r *reader) proto.Request {
 	e := &proto.Exists{}
-	e.Path = r.nonNull("path")
+	e.Path = r.path()
 	e.Watch = r.bool("watch")
 	return e
 }
 
 func decodeGetData(r *reader) proto.Request {
 	g := &proto.GetData{}
-	g.Path = r.nonNull("path")
+	g.Path = r.path()
 	g.Watch = r.bool("watch")
 	return g
 }
 
 func decodeGetChildren(r *reader, op proto.OpCode) proto.Request {
 	g := &proto.GetChildren{Code: op}
-	g.Path = r.nonNull("path")
+	g.Path = r.path()
 	g.Watch = r.bool("watch")
 	return g
 }
 
 func decodeSetData(r *reader) proto.Request {
 	s := &proto.SetData{}
-	s.Path = r.string("path")
+	s.Path = r.path()
 	s.Data = r.buffer("data")
 	s.Version = r.int32("version")
 	return s
 }
 
 func decodeGetACL(r *reader) proto.Request {
-	return &proto.GetACL{Path: r.nonNull("path")}
+	return &proto.GetACL{Path: r.path()}
 }
 
 func decodeSetACL(r *reader) proto.Request {
 	s := &proto.SetACL{}
-	s.Path = r.string("path")
+	s.Path = r.path()
 	s.ACL = r.acls("acl")
 	s.Version = r.int32("version")
 	return s
 }
 
 func decodeSync(r *reader) proto.Request {
-	return &proto.Sync{Path: r.string("path")}
+	return &proto.Sync{Path: r.path()}
 }
 
 func decodeCheck(r *reader) proto.Request {
 	c := &proto.Check{}
-	c.Path = r.string("path")
+	c.Path = r.path()
 	c.Version = r.int32("version")
 	return c
 }
@@ -143,12 +161,30 @@ func decodeAuth(r *reader) proto.Request {
 	return a
 }
 
-func decodeSetWatches(r *reader) proto.Request {
-	s := &proto.SetWatches{}
+func decodeAddWatch(r *reader) proto.Request {
+	a := &proto.AddWatch{}
+	a.Path = r.path()
+	a.Mode = r.int32("mode")
+	return a
+}
+
+func decodeWatches(r *reader, op proto.OpCode) proto.Request {
+	w := &proto.Watches{Code: op}
+	w.Path = r.path()
+	w.Type = r.int32("type")
+	return w
+}
+
+func decodeSetWatches(r *reader, op proto.OpCode) proto.Request {
+	s := &proto.SetWatches{Code: op}
 	s.RelativeZxid = r.int64("relativeZxid")
 	s.DataWatches = r.strings("dataWatches")
 	s.ExistWatches = r.strings("existWatches")
 	s.ChildWatches = r.strings("childWatches")
+	if op == proto.OpSetWatches2 {
+		s.PersistentWatches = r.strings("persistentWatches")
+		s.RecursiveWatches = r.strings("persistentRecursiveWatches")
+	}
 	return s
 }
 

@@ -33,20 +33,34 @@ func appendRequestBody(dst []byte, req proto.Request) []byte {
 	case *proto.GetACL:
 		return appendString(dst, q.Path)
 	case *proto.SetACL:
-		return appendInt32(appendACLs(appendString(dst, q.Path), q.ACL), q.Version)
+		return appendInt32(appendACLs(appendString(dst, q.Path), q.ACL, appendString), q.Version)
 	case *proto.Sync:
 		return appendString(dst, q.Path)
 	case *proto.Check:
 		return appendInt32(appendString(dst, q.Path), q.Version)
 	case *proto.Multi:
-		return appendMulti(dst, q)
+		return appendOps(dst, q.Ops)
+	case *proto.MultiRead:
+		return appendOps(dst, q.Ops)
 	case *proto.Auth:
 		return appendBuffer(appendString(appendInt32(dst, q.Type), q.Scheme), q.Data)
 	case *proto.SetWatches:
 		return appendSetWatches(dst, q)
 	case *proto.Reconfig:
 		return appendReconfig(dst, q)
-	case *proto.Simple:
+	case *proto.Sasl:
+		return appendBuffer(dst, q.Token)
+	case *proto.AddWatch:
+		return appendInt32(appendString(dst, q.Path), q.Mode)
+	case *proto.Watches:
+		return appendInt32(appendString(dst, q.Path), q.Type)
+	case *proto.GetEphemerals:
+		return appendString(dst, q.Prefix)
+	case *proto.GetAllChildrenNumber:
+		return appendString(dst, q.Path)
+	case *proto.CreateSession:
+		return appendInt32(dst, q.TimeoutMs)
+	case *proto.Simple, *proto.DeleteContainer:
 		return dst
 	}
 	panic(fmt.Sprintf("wire: no encoding for request %T", req))
@@ -55,7 +69,7 @@ func appendRequestBody(dst []byte, req proto.Request) []byte {
 func appendCreate(dst []byte, c *proto.Create) []byte {
 	dst = appendString(dst, c.Path)
 	dst = appendBuffer(dst, c.Data)
-	dst = appendACLs(dst, c.ACL)
+	dst = appendACLs(dst, c.ACL, appendString)
 	dst = appendInt32(dst, c.Flags)
 	if c.Code == proto.OpCreateTTL {
 		dst = appendInt64(dst, c.TTL)
@@ -67,7 +81,12 @@ func appendSetWatches(dst []byte, s *proto.SetWatches) []byte {
 	dst = appendInt64(dst, s.RelativeZxid)
 	dst = appendStrings(dst, s.DataWatches)
 	dst = appendStrings(dst, s.ExistWatches)
-	return appendStrings(dst, s.ChildWatches)
+	dst = appendStrings(dst, s.ChildWatches)
+	if s.Code == proto.OpSetWatches2 {
+		dst = appendStrings(dst, s.PersistentWatches)
+		dst = appendStrings(dst, s.RecursiveWatches)
+	}
+	return dst
 }
 
 func appendReconfig(dst []byte, c *proto.Reconfig) []byte {

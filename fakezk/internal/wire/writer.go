@@ -31,7 +31,11 @@ func appendInt64(dst []byte, v int64) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(v))
 }
 
+// appendString writes proto.Null as null.
 func appendString(dst []byte, s string) []byte {
+	if s == proto.NullPath {
+		return appendInt32(dst, -1)
+	}
 	return append(appendInt32(dst, int32(len(s))), s...)
 }
 
@@ -53,7 +57,8 @@ func appendStrings(dst []byte, list []string) []byte {
 	return dst
 }
 
-func appendACLs(dst []byte, list []proto.ACL) []byte {
+// appendACLs writes strings as a client or, with appendText, as the server does.
+func appendACLs(dst []byte, list []proto.ACL, appendString func([]byte, string) []byte) []byte {
 	if list == nil {
 		return appendInt32(dst, -1)
 	}

@@ -1,0 +1,100 @@
+package fakezk_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+)
+
+// The reply to a create gets lost. Code that takes the error for "not created"
+// and tries again is wrong: the node is there. The whole test takes no time, as
+// the bubble's clock is virtual.
+func ExampleServer_Inject() {
+	inBubble(func(t fakezk.TB) { // in a test, synctest.Test
+		server := fakezk.Start(t)
+		conn := server.Connect(t)
+		if err := server.Inject(fakezk.Fault{Kind: fakezk.DropReply, Op: "create", Request: 1}); err != nil {
+			t.Fatalf("inject: %v", err)
+		}
+		_, err := conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
+		fmt.Println("create:", err)
+		_, err = conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
+		fmt.Println("again:", err)
+		for _, status := range server.Faults() {
+			fmt.Printf("%s: fired %v\n", status.Fault, status.Fired)
+		}
+	})
+	// Output:
+	// create: zk: connection closed
+	// again: zk: node already exists
+	// drop-reply op=create request=1: fired true
+}
+
+// A stall holds a connection for longer than the client waits for an answer: it
+// reconnects, and its session lives on.
+func ExampleServer_StallConnections() {
+	inBubble(func(t fakezk.TB) {
+		server := fakezk.Start(t)
+		conn := server.Connect(t)
+		began, session := time.Now(), conn.SessionID()
+		server.StallConnections(time.Minute, session)
+		_, _, err := conn.Exists("/")
+		fmt.Println(time.Since(began).Round(time.Second), err)
+		_, _, err = conn.Exists("/")
+		fmt.Println(time.Since(began).Round(time.Second), err, conn.SessionID() == session)
+	})
+	// Output:
+	// 7s zk: connection closed
+	// 7s <nil> true
+}
+
+// A dump of one server is the beginning of another.
+func ExampleServer_Load() {
+	first, second := fakezk.New(fakezk.Options{}), fakezk.New(fakezk.Options{})
+	err := first.Load([]fakezk.NodeSpec{
+		{Path: "/config/mode", Data: []byte("fast")},
+		{Path: "/queue", Kind: fakezk.ContainerNode, Next: 7},
+	})
+	fmt.Println(err)
+	fmt.Println(second.Load(first.Snapshot()))
+	for _, n := range second.Snapshot() {
+		fmt.Printf("%s %q %s next %d\n", n.Path, n.Data, n.Kind, n.Next)
+	}
+	fmt.Println(second.Load([]fakezk.NodeSpec{{Path: "/new"}, {Path: "/config"}}))
+	fmt.Println(first.Close(), second.Close())
+	// Output:
+	// <nil>
+	// <nil>
+	// / "" persistent next 2
+	// /config "" persistent next 1
+	// /config/mode "fast" persistent next 0
+	// /queue "" container next 7
+	// fakezk: load: node "/config": NodeExists
+	// <nil> <nil>
+}
+
+// inBubble does for an example what synctest.Test does for a test.
+func inBubble(test func(fakezk.TB)) {
+	failure := bubble.Run(1, func() {
+		t := &exampleTB{}
+		test(t)
+		for _, cleanup := range slices.Backward(t.cleanups) {
+			cleanup()
+		}
+	})
+	if failure != nil {
+		fmt.Println(failure)
+	}
+}
+
+type exampleTB struct{ cleanups []func() }
+
+func (t *exampleTB) Helper()                           {}
+func (t *exampleTB) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
+func (t *exampleTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (t *exampleTB) Logf(format string, args ...any)   { fmt.Printf(format+"\n", args...) }

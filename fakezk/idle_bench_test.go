@@ -1,0 +1,106 @@
+//go:build unix
+
+package fakezk
+
+import (
+	"net"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// BenchmarkIdleConnection opens 10,000 TCP connections with a session each (fewer
+// where the process may not have two descriptors for each) and reports what one
+// takes of the server's memory. The clients are bare sockets, which take none.
+func BenchmarkIdleConnection(b *testing.B) {
+	n := idleConnections(b)
+	for b.Loop() {
+		s := New(Options{MaxClientConns: -1})
+		address, _ := listen(b, s)
+		before := inUse()
+		clients := make([]int, 0, n)
+		for range n {
+			clients = append(clients, bareSession(b, address))
+		}
+		b.ReportMetric(float64(inUse()-before)/float64(n), "B/conn")
+		b.ReportMetric(float64(n), "conns")
+		for _, fd := range clients {
+			if err := syscall.Close(fd); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func idleConnections(b *testing.B) int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		b.Fatal(err)
+	}
+	return min(10_000, (int(limit.Cur)-200)/2)
+}
+
+// inUse is the memory of heap and stacks.
+func inUse() int64 {
+	runtime.GC() // shrinks stacks
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
+
+// bareSession is a socket whose connection has a session and has done a request.
+func bareSession(b *testing.B, address string) (fd int) {
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		b.Fatal(err)
+	}
+	fd, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	to := &syscall.SockaddrInet4{Port: at.Port, Addr: [4]byte(at.IP.To4())}
+	if err := syscall.Connect(fd, to); err != nil {
+		b.Fatal(err)
+	}
+	p := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 40_000})
+	p = wire.AppendRequest(p, 1, &proto.GetData{Path: "/"})
+	if _, err := syscall.Write(fd, p); err != nil {
+		b.Fatal(err)
+	}
+	want := 40 + 20 + 4 + 68 // two replies
+	buf := make([]byte, want)
+	for got := 0; got < want; {
+		n, err := syscall.Read(fd, buf[got:])
+		if err != nil || n == 0 {
+			b.Fatalf("after %d bytes of %d: %d, %v", got, want, n, err)
+		}
+		got += n
+	}
+	return fd
+}
+
+// BenchmarkStartTCP is what a test of a client in another language pays: a
+// server that listens, a connection, a session, the end of it all.
+func BenchmarkStartTCP(b *testing.B) {
+	for b.Loop() {
+		s := New(Options{})
+		address, ended := listen(b, s)
+		fd := bareSession(b, address)
+		if err := syscall.Close(fd); err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package fakezk
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+)
+
+// take lets faults act on a frame that arrived, and reports whether the frame
+// is taken: lost, on hold, or handled already.
+func (in *injector) take(l *serverLink, frame []byte, now time.Time) bool {
+	d := l.detour
+	switch {
+	case d != nil && (d.lost || d.deaf):
+		return true
+	case d != nil && d.up.busy(now):
+		in.keep(l, &d.up, parcel{bytes: frame})
+		return true
+	}
+	return in.actOnFrame(l, parcel{bytes: frame}, now)
+}
+
+// actOnFrame lets the faults that select a frame act before the server handles
+// it, and reports whether the frame is taken.
+func (in *injector) actOnFrame(l *serverLink, p parcel, now time.Time) bool {
+	if in.server.engine.SessionOf(l.id) == 0 {
+		return in.actOnHandshake(l, p, now)
+	}
+	if !p.judged {
+		p.judged = true
+		p.faults = in.judge(l, p.bytes)
+	}
+	if len(p.faults) == 0 {
+		return false
+	}
+	f := p.faults[0]
+	p.faults = p.faults[1:] // which act if it puts the frame off
+	f.fired = true
+	if f.Kind.damagesReply() {
+		in.damageReply(f, l, p.bytes, now)
+	} else {
+		in.takeByFault(f, l, p, now)
+	}
+	return true
+}
+
+// judge counts a request and finds the faults whose turn it is.
+func (in *injector) judge(l *serverLink, frame []byte) []*faultState {
+	if len(in.waiting) == 0 {
+		return nil
+	}
+	c, ok := requestCoordinate(l.name, l.number, frame)
+	if !ok {
+		return nil
+	}
+	return in.due(c)
+}
+
+// takeByFault lets a fault act on a request instead of the server, which gets it
+// later or never.
+func (in *injector) takeByFault(f *faultState, l *serverLink, p parcel, now time.Time) {
+	session := in.server.engine.SessionOf(l.id)
+	switch f.Kind {
+	case DropRequest:
+		in.resetSoon(l, now)
+	case Delay:
+		d := in.detour(l)
+		in.hold(now.Add(f.For), &d.up)
+		d.up.putBack(p)
+	case Stall:
+		in.stall(l, now.Add(f.For))
+		l.detour.up.putBack(p)
+	case Blackhole, Refuse:
+		in.strike(f, session, now)
+	case Expire, LateReap:
+		in.expire(f, session, now)
+	case Restart:
+		in.restart(f.For, now)
+	}
+}
+
+// damageReply handles a request and lets a fault damage what goes back on its
+// connection.
+func (in *injector) damageReply(f *faultState, l *serverLink, frame []byte, now time.Time) {
+	s := in.server
+	r := s.engine.Handle(l.id, frame, now)
+	s.roster.note(r.Applied)
+	s.kinds.note(r.Applied)
+	for _, out := range r.Out {
+		to := s.links[out.Conn]
+		switch {
+		case to == nil:
+		case to == l:
+			in.damage(f, l, out, now)
+		default:
+			s.emit(to, out)
+		}
+	}
+	if f.Kind != StallMidFrame {
+		in.resetSoon(l, now)
+	}
+}
+
+func (in *injector) damage(f *faultState, l *serverLink, out engine.Output, now time.Time) {
+	switch f.Kind.damageTo(out) {
+	case lost:
+	case unharmed:
+		in.server.emit(l, out)
+	case torn:
+		half := len(out.Frame) / 2
+		in.send(l, parcel{bytes: out.Frame[:half]}, now)
+		if f.Kind == StallMidFrame && in.server.links[l.id] == l {
+			in.sendLate(l, parcel{bytes: out.Frame[half:], notBefore: now.Add(f.For)})
+		}
+	}
+}
+
+// takeOutput lets faults act on what the server sends, and reports whether
+// that is taken care of.
+func (in *injector) takeOutput(l *serverLink, out engine.Output) bool {
+	p := parcel{bytes: out.Frame}
+	if out.Event != nil && len(in.waiting) > 0 {
+		p.faults = in.due(coordinate{event: true, client: l.name, conn: l.number, path: out.Event.Path})
+	}
+	if l.detour == nil && len(p.faults) == 0 {
+		return false
+	}
+	now := time.Now()
+	if out.Frame != nil {
+		in.send(l, p, now)
+	}
+	if out.Close {
+		in.endWith(l, io.EOF, now)
+	}
+	return true
+}
+
+// send delivers to the client, or keeps what has to wait.
+func (in *injector) send(l *serverLink, p parcel, now time.Time) {
+	switch d := l.detour; {
+	case d != nil && d.lost:
+	case d != nil && d.down.busy(now):
+		in.keep(l, &d.down, p)
+	default:
+		in.pass(l, p, now)
+	}
+}
+
+// sendLate keeps a parcel that has a time of its own.
+func (in *injector) sendLate(l *serverLink, p parcel) {
+	in.keep(l, &in.detour(l).down, p)
+	in.wakeAt(p.notBefore)
+}
+
+// pass delivers a parcel, unless a fault does otherwise.
+func (in *injector) pass(l *serverLink, p parcel, now time.Time) {
+	if len(p.faults) > 0 {
+		f := p.faults[0]
+		p.faults = p.faults[1:]
+		f.fired = true
+		in.actOnEvent(f, l, p, now)
+		return
+	}
+	if p.end != nil {
+		in.forget(l)
+		l.sink.Fail(p.end)
+		return
+	}
+	l.sink.Deliver(p.bytes)
+}
+
+// actOnEvent lets a fault act on a notification that is about to be delivered.
+func (in *injector) actOnEvent(f *faultState, l *serverLink, p parcel, now time.Time) {
+	half := len(p.bytes) / 2
+	switch f.Kind {
+	case Cut:
+		in.reset(l)
+	case CutMidFrame:
+		l.sink.Deliver(p.bytes[:half])
+		in.reset(l)
+	case StallMidFrame:
+		l.sink.Deliver(p.bytes[:half])
+		d := in.detour(l)
+		d.down.putBack(parcel{bytes: p.bytes[half:], notBefore: now.Add(f.For)})
+		in.wakeAt(now.Add(f.For))
+	case Stall:
+		in.stall(l, now.Add(f.For))
+		l.detour.down.putBack(p)
+	case Delay:
+		d := in.detour(l)
+		in.hold(now.Add(f.For), &d.down)
+		d.down.putBack(p)
+	}
+}
+
+func (in *injector) resetSoon(l *serverLink, now time.Time) { in.endWith(l, errReset, now) }
+
+var errGarbage = errors.New("garbage")
+
+// takeGarbage notes that a client sent what is no frame, and reports whether
+// that is taken care of.
+func (in *injector) takeGarbage(l *serverLink, now time.Time) bool {
+	switch d := l.detour; {
+	case d == nil:
+		return false
+	case d.lost || d.deaf:
+	case d.up.busy(now):
+		d.deaf = true
+		in.keep(l, &d.up, parcel{end: errGarbage})
+	default:
+		in.endWith(l, io.EOF, now) // behind what is on hold for the client
+	}
+	return true
+}
+
+// takeGone notes that a client closed its end, and reports whether the server
+// need not hear of it, or not yet.
+func (in *injector) takeGone(l *serverLink, now time.Time) bool {
+	d := l.detour
+	switch {
+	case d == nil:
+		return false
+	case in.server.links[l.id] != l, d.lost, d.hung:
+		in.server.unlink(l)
+		in.forget(l)
+		return true
+	case d.up.busy(now):
+		in.keep(l, &d.up, parcel{end: io.EOF})
+		return true
+	}
+	in.forget(l)
+	return false
+}

@@ -1,0 +1,146 @@
+package fakezk
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// What the genuine client makes of each fault on its second request. It is what
+// it makes of the same fault in a World, with nothing but the latencies gone.
+func TestGenuineClientUnderInjectedFaults(t *testing.T) {
+	disconnected := []zk.State{zk.StateDisconnected, zk.StateHasSession}
+	expired := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected, zk.StateHasSession}
+	tests := []struct {
+		line          string
+		first, second string        // outcomes of two creates of /x
+		told          []zk.State    // after the session began
+		from, till    time.Duration // when the second create is answered
+		ephemeral     bool          // whether /e is still there
+	}{
+		{"drop-request request=2", lostReply, created, disconnected, 0, 0, true},
+		{"drop-reply request=2", lostReply, already, disconnected, 0, 0, true},
+		{"cut request=2", created, already, disconnected, 0, 0, true},
+		{"cut-mid-frame request=2", lostReply, already, disconnected, 0, 0, true},
+		{"stall 3s request=2", created, already, nil, 3 * second, 3 * second, true},
+		{"stall-mid-frame 3s request=2", created, already, nil, 3 * second, 3 * second, true},
+		{"delay 3s request=2", created, already, nil, 3 * second, 3 * second, true},
+		{"blackhole 1s request=2", lostReply, created, disconnected, recvTimeout, recvTimeout + second, true},
+		{"blackhole 13s request=2", lostReply, created, expired, 13 * second, 15 * second, false}, // it expires after 12 s
+		{"refuse 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
+		{"restart 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
+		{"expire request=2", lostReply, created, expired, 0, second, false},
+		{"late-reap 3s request=2", lostReply, created, expired, 0, second, true},
+	}
+	for _, test := range tests {
+		t.Run(test.line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Start(t)
+				c, told := client(t, s, DefaultSessionTimeout)
+				told.take()
+				f, err := ParseFault(test.line)
+				if err == nil {
+					err = s.Inject(f)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				mustCreate(t, c, "/e", zk.FlagEphemeral)
+				began := time.Now()
+				create := func() string {
+					_, err := c.Create("/x", nil, 0, openACL)
+					for err == zk.ErrSessionExpired || err == zk.ErrNoServer { // it waited in the client's queue
+						_, err = c.Create("/x", nil, 0, openACL)
+					}
+					return fmt.Sprintf("create /x: %v", err)
+				}
+				if first := create(); first != test.first {
+					t.Errorf("first %q, want %q", first, test.first)
+				}
+				if second := create(); second != test.second {
+					t.Errorf("second %q, want %q", second, test.second)
+				}
+				between(t, "the second answer", time.Since(began), test.from, test.till)
+				// A refused client is told again at each handshake.
+				if got := slices.Compact(told.take()); !slices.Equal(got, test.told) {
+					t.Errorf("told %v, want %v", got, test.told)
+				}
+				if there := slices.ContainsFunc(s.Tree(), func(n Node) bool { return n.Path == "/e" }); there != test.ephemeral {
+					t.Errorf("the ephemeral: %v", there)
+				}
+				if status := s.Faults(); len(status) != 1 || !status[0].Fired || status[0].Matched != 2 {
+					t.Errorf("faults %+v", status)
+				}
+			})
+		})
+	}
+}
+
+// A watch event is not lost by a fault that hits it: the client gets it late, or
+// again when it comes back.
+func TestGenuineClientUnderInjectedFaultsOnEvents(t *testing.T) {
+	tests := []struct {
+		line     string
+		from, to time.Duration
+	}{
+		{"cut event=1", 0, second},
+		{"cut-mid-frame event=1", 0, second},
+		{"stall 3s event=1", 3 * second, 3 * second},
+		{"stall-mid-frame 3s event=1", 3 * second, 3 * second},
+		{"delay 3s event=1 path=/x", 3 * second, 3 * second},
+	}
+	for _, test := range tests {
+		t.Run(test.line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := Start(t)
+				c, _ := client(t, s, DefaultSessionTimeout)
+				f, err := ParseFault(test.line)
+				if err == nil {
+					err = s.Inject(f)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _, ch, err := c.ExistsW("/x")
+				if err != nil {
+					t.Fatal(err)
+				}
+				began := time.Now()
+				if err := s.Put("/x", nil); err != nil {
+					t.Fatal(err)
+				}
+				if ev := <-ch; ev.Type != zk.EventNodeCreated || ev.Err != nil {
+					t.Errorf("event %+v", ev)
+				}
+				between(t, "the event", time.Since(began), test.from, test.to)
+				mustCreate(t, c, "/after", 0)
+			})
+		})
+	}
+}
+
+func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		a, _ := client(t, s, DefaultSessionTimeout)
+		b, _ := client(t, s, DefaultSessionTimeout)
+		if err := s.ExpireSession(a.SessionID()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second) // a gets another one
+		names := map[int64]string{b.SessionID(): "S2", a.SessionID(): "S3"}
+		sessions := s.Sessions()
+		if len(sessions) != 2 {
+			t.Fatalf("sessions %+v", sessions)
+		}
+		for _, session := range sessions {
+			if session.Name != names[session.ID] {
+				t.Errorf("session 0x%x is called %q", session.ID, session.Name)
+			}
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package fakezk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// stand is a server in a bubble with two raw clients: a, the session S1, on
+// which faults act, and b, S2, which makes things happen.
+type stand struct {
+	*testing.T
+	*Server
+	a, b       *raw
+	aSession   proto.ConnectResponse
+	wasStarted time.Time
+}
+
+const rawTimeout = 30 * time.Second
+
+func onStand(t *testing.T, body func(*stand)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		st := &stand{T: t, Server: Start(t)}
+		st.a, st.aSession = rawSession(t, st.Server, rawTimeout)
+		st.b, _ = rawSession(t, st.Server, rawTimeout)
+		st.wasStarted = time.Now()
+		body(st)
+	})
+}
+
+func (st *stand) inject(line string) {
+	st.Helper()
+	f, err := ParseFault(line)
+	if err == nil {
+		err = st.Inject(f)
+	}
+	if err != nil {
+		st.Fatal(err)
+	}
+}
+
+// ask sends requests in one go and does not wait for replies.
+func (r *raw) ask(reqs ...proto.Request) {
+	r.t.Helper()
+	var frames []byte
+	for _, req := range reqs {
+		r.xid++
+		frames = wire.AppendRequest(frames, r.xid, req)
+	}
+	r.send(frames)
+}
+
+// got is what a client has received by now, as words: "event /x", "reply 3 ok",
+// and how the connection ended. Bytes that are no whole frame are "half n".
+func (r *raw) got() string {
+	r.t.Helper()
+	synctest.Wait()
+	if err := r.SetReadDeadline(time.Now().Add(1)); err != nil {
+		r.t.Fatal(err)
+	}
+	p, err := io.ReadAll(r)
+	r.noDeadline()
+	var words []string
+	split := frameSplitter{max: 1 << 20}
+	if err := split.feed(p, func(frame []byte) { words = append(words, frameWords(frame)) }); err != nil {
+		r.t.Fatal(err)
+	}
+	if n := len(split.buf); n > 0 {
+		words = append(words, fmt.Sprint("half ", n))
+	}
+	switch {
+	case err == nil:
+		words = append(words, "closed")
+	case errors.Is(err, syscall.ECONNRESET):
+		words = append(words, "reset")
+	}
+	return strings.Join(words, ", ")
+}
+
+func (r *raw) noDeadline() {
+	r.t.Helper()
+	if err := r.SetReadDeadline(time.Time{}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func frameWords(frame []byte) string {
+	h, body, err := wire.DecodeReplyHeader(frame)
+	if err != nil {
+		return err.Error()
+	}
+	if h.Xid == -1 {
+		ev, err := wire.DecodeEvent(body)
+		return fmt.Sprintf("event %s%s", ev.Path, errorWords(err))
+	}
+	return fmt.Sprintf("reply %d %s", h.Xid, h.Err)
+}
+
+func errorWords(err error) string {
+	if err == nil {
+		return ""
+	}
+	return " " + err.Error()
+}
+
+func (st *stand) want(r *raw, words string) {
+	st.Helper()
+	if got := r.got(); got != words {
+		st.Errorf("at %s: the client got %q, want %q", st.since(), got, words)
+	}
+}
+
+func (st *stand) since() time.Duration { return time.Since(st.wasStarted).Round(time.Millisecond) }
+
+// sleepTill sleeps until a time since the start.
+func (st *stand) sleepTill(d time.Duration) {
+	time.Sleep(d - time.Since(st.wasStarted))
+	synctest.Wait()
+}
+
+func (st *stand) wantNodes(paths string) {
+	st.Helper()
+	var got []string
+	for _, n := range st.Tree() {
+		got = append(got, n.Path)
+	}
+	if all := strings.Join(got, " "); all != paths {
+		st.Errorf("at %s: nodes %q, want %q", st.since(), all, paths)
+	}
+}
+
+func (st *stand) wantFaults(want ...string) {
+	st.Helper()
+	var got []string
+	for _, f := range st.Faults() {
+		got = append(got, fmt.Sprintf("%s: %d %v", f.Fault, f.Matched, f.Fired))
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		st.Errorf("faults %q, want %q", got, want)
+	}
+}
+
+// takeUp connects and asks for the session of a again.
+func (st *stand) takeUp() *raw {
+	st.Helper()
+	r := rawDial(st, st.Server)
+	r.xid = 100
+	r.sendHandshake(proto.ConnectRequest{TimeoutMs: int32(rawTimeout.Milliseconds()), SessionID: st.aSession.SessionID, Password: st.aSession.Password})
+	return r
+}
+
+// wantSession reads the answer to a handshake.
+func (st *stand) wantSession(r *raw) {
+	st.Helper()
+	resp, err := wire.DecodeConnectResponse(r.receive())
+	if err != nil || resp.SessionID != st.aSession.SessionID {
+		st.Fatalf("at %s: %+v, %v; want the session", st.since(), resp, err)
+	}
+}
+
+func (st *stand) watch(r *raw, path string) {
+	st.Helper()
+	r.call(&proto.Exists{Path: path, Watch: true})
+}

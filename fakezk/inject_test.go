@@ -1,0 +1,417 @@
+package fakezk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+func TestInjectDropRequest(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("drop-request client=S1 request=2")
+		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0), rawCreate("/3", 0))
+		st.want(st.a, "reply 1 ok, reset")
+		st.wantNodes("/ /1")
+		st.wantFaults("drop-request client=S1 request=2: 2 true")
+		st.wantSession(st.takeUp())
+	})
+}
+
+func TestInjectDropReply(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.watch(st.b, "/x")
+		st.inject("drop-reply op=create request=1")
+		st.a.ask(rawCreate("/x", 0), rawCreate("/y", 0))
+		st.want(st.a, "reset") // neither the event nor the reply
+		st.want(st.b, "event /x")
+		st.wantNodes("/ /x")
+		st.wantSession(st.takeUp())
+	})
+}
+
+func TestInjectCut(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("cut request=2")
+		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0), rawCreate("/3", 0))
+		st.want(st.a, "reply 1 ok, reply 2 ok, reset")
+		st.wantNodes("/ /1 /2")
+		st.wantSession(st.takeUp())
+	})
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.watch(st.a, "/y")
+		st.inject("cut client=S1 event=2")
+		st.b.mustCall(rawCreate("/x", 0))
+		st.b.mustCall(rawCreate("/y", 0))
+		st.want(st.a, "event /x, reset")
+		st.wantSession(st.takeUp())
+	})
+	onStand(t, func(st *stand) {
+		st.inject("cut client=S1 at=2s")
+		st.sleepTill(2*time.Second - time.Millisecond)
+		st.want(st.a, "")
+		st.sleepTill(2 * time.Second)
+		st.want(st.a, "reset")
+		st.want(st.b, "")
+		st.inject("cut at=1s")
+		st.sleepTill(3*time.Second + time.Millisecond)
+		st.want(st.b, "reset")
+	})
+}
+
+func TestInjectCutMidFrame(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.inject("cut-mid-frame op=create request=1")
+		st.a.ask(rawCreate("/x", 0)) // its reply: 4+16 bytes, and 4+2 for the path
+		st.want(st.a, "event /x, half 13, reset")
+		st.wantNodes("/ /x")
+		st.wantSession(st.takeUp())
+	})
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.inject("cut-mid-frame path=/x event=1")
+		st.b.mustCall(rawCreate("/x", 0)) // 4+16 bytes, 4+4, and 4+2 for the path
+		st.want(st.a, "half 17, reset")
+		st.wantSession(st.takeUp())
+	})
+}
+
+func TestInjectStall(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/other")
+		st.inject("stall 3s op=create client=S1 request=1")
+		st.a.ask(&proto.Exists{Path: "/"}, rawCreate("/1", 0), rawCreate("/2", 0))
+		st.b.mustCall(rawCreate("/other", 0))
+		st.want(st.a, "reply 2 ok")
+		st.sleepTill(3*time.Second - time.Millisecond)
+		st.a.ask(rawCreate("/3", 0))
+		st.want(st.a, "")
+		st.wantNodes("/ /other")
+		st.sleepTill(3 * time.Second)
+		st.want(st.a, "event /other, reply 3 ok, reply 4 ok, reply 5 ok")
+		st.a.mustCall(rawCreate("/4", 0))
+	})
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.inject("stall 3s event=1")
+		st.b.mustCall(rawCreate("/x", 0))
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "")
+		st.wantNodes("/ /x")
+		st.sleepTill(3 * time.Second)
+		st.want(st.a, "event /x, reply 2 ok")
+	})
+	onStand(t, func(st *stand) {
+		st.inject("stall 3s at=1s")
+		st.sleepTill(time.Second)
+		st.a.ask(rawCreate("/1", 0))
+		st.b.ask(rawCreate("/2", 0))
+		st.sleepTill(4*time.Second - time.Millisecond)
+		st.wantNodes("/")
+		st.sleepTill(4 * time.Second)
+		st.want(st.a, "reply 1 ok")
+		st.want(st.b, "reply 1 ok")
+	})
+}
+
+func TestInjectStallMidFrame(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("stall-mid-frame 3s client=S1 request=1")
+		st.a.ask(rawCreate("/x", 0), rawCreate("/y", 0))
+		st.want(st.a, "half 13")
+		st.wantNodes("/ /x /y")
+		st.sleepTill(3*time.Second - time.Millisecond)
+		st.want(st.a, "")
+		st.sleepTill(3 * time.Second)
+		if rest, err := io.ReadAll(io.LimitReader(st.a, 13)); err != nil || string(rest[11:]) != "/x" {
+			st.Errorf("the rest of the frame: %q, %v", rest, err)
+		}
+		st.want(st.a, "reply 2 ok")
+	})
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.inject("stall-mid-frame 3s event=1")
+		st.b.mustCall(rawCreate("/x", 0))
+		st.a.ask(rawCreate("/y", 0))
+		st.want(st.a, "half 17")
+		st.wantNodes("/ /x /y")
+		st.sleepTill(3 * time.Second)
+		if rest, err := io.ReadAll(io.LimitReader(st.a, 17)); err != nil || string(rest[15:]) != "/x" {
+			st.Errorf("the rest of the frame: %q, %v", rest, err)
+		}
+		st.want(st.a, "reply 2 ok")
+	})
+}
+
+func TestInjectDelay(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/other")
+		st.inject("delay 3s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0), rawCreate("/2", 0))
+		st.b.mustCall(rawCreate("/other", 0))
+		st.want(st.a, "event /other") // this way is open
+		st.wantNodes("/ /other")
+		st.sleepTill(3*time.Second - time.Millisecond)
+		st.want(st.a, "")
+		st.sleepTill(3 * time.Second)
+		st.want(st.a, "reply 2 ok, reply 3 ok")
+	})
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		st.inject("delay 3s event=1")
+		st.b.mustCall(rawCreate("/x", 0))
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "")
+		st.wantNodes("/ /1 /x") // this way is open
+		st.sleepTill(3 * time.Second)
+		st.want(st.a, "event /x, reply 2 ok")
+	})
+}
+
+func TestInjectBlackhole(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/other")
+		st.inject("blackhole 3s client=S1 request=2")
+		st.a.ask(&proto.Exists{Path: "/"}, rawCreate("/1", 0), rawCreate("/2", 0))
+		st.b.mustCall(rawCreate("/other", 0))
+		st.want(st.a, "reply 2 ok")
+		again := st.takeUp() // hangs
+		st.want(again, "")
+		rawSession(st, st.Server, rawTimeout) // another's dial does not
+		st.sleepTill(3 * time.Second)
+		st.wantSession(again)
+		again.mustCall(rawCreate("/3", 0))
+		st.a.ask(rawCreate("/4", 0))
+		st.sleepTill(60 * time.Second)
+		st.want(st.a, "") // for ever
+		st.wantNodes("/ /3 /other")
+	})
+	onStand(t, func(st *stand) {
+		st.inject("blackhole 15s at=1s")
+		st.sleepTill(time.Second)
+		st.a.ask(rawCreate("/1", 0))
+		stranger, given := rawDial(st, st.Server), rawDial(st, st.Server)
+		stranger.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
+		given.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000})
+		st.sleepTill(16*time.Second - time.Millisecond)
+		if err := given.Close(); err != nil {
+			st.Fatal(err)
+		}
+		if n := len(st.Sessions()); n != 2 {
+			st.Errorf("%d sessions while dials hang", n)
+		}
+		st.sleepTill(16 * time.Second)
+		if resp, err := wire.DecodeConnectResponse(stranger.receive()); err != nil || resp.SessionID == 0 {
+			st.Errorf("%+v, %v", resp, err)
+		}
+		if n := len(st.Sessions()); n != 3 {
+			st.Errorf("%d sessions, want none for the dial that was given up", n)
+		}
+		st.want(st.a, "")
+		st.want(st.b, "")
+	})
+}
+
+func TestInjectRefuse(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("refuse 3s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "reset")
+		st.want(st.takeUp(), "reset")
+		rawSession(st, st.Server, rawTimeout)
+		st.sleepTill(3 * time.Second)
+		st.wantSession(st.takeUp())
+		st.wantNodes("/")
+	})
+	onStand(t, func(st *stand) {
+		st.inject("refuse 3s at=1s")
+		st.sleepTill(time.Second)
+		st.want(st.a, "reset")
+		st.want(st.b, "reset")
+		if _, err := st.dial(); !errors.Is(err, syscall.ECONNREFUSED) {
+			st.Errorf("dial: %v", err)
+		}
+		st.sleepTill(4 * time.Second)
+		st.wantSession(st.takeUp())
+	})
+}
+
+func TestInjectExpire(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("expire client=S1 request=2")
+		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "closed")
+		st.wantNodes("/")
+		st.want(st.takeUp(), "reply 0 ok, closed") // a refusal
+	})
+	onStand(t, func(st *stand) {
+		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
+		st.inject("expire client=" + fmt.Sprintf("0x%x", st.aSession.SessionID) + " at=1s")
+		st.wantFaults("expire client=S1 at=1s: 0 false")
+		st.sleepTill(time.Second)
+		st.want(st.a, "closed")
+		st.want(st.b, "")
+		st.wantNodes("/")
+		st.wantFaults("expire client=S1 at=1s: 0 true")
+		st.inject("expire at=1s")
+		st.sleepTill(2*time.Second + time.Millisecond)
+		if n := len(st.Sessions()); n != 0 {
+			st.Errorf("%d sessions", n)
+		}
+	})
+}
+
+func TestInjectLateReap(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
+		st.inject("late-reap 3s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "closed")
+		st.want(st.takeUp(), "reply 0 ok, closed")
+		st.sleepTill(3*time.Second - time.Millisecond)
+		st.wantNodes("/ /e")
+		st.sleepTill(3 * time.Second)
+		st.wantNodes("/")
+	})
+}
+
+func TestInjectRestart(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.b.mustCall(rawCreate("/e", proto.FlagEphemeral))
+		st.inject("restart 40s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "reset")
+		st.want(st.b, "reset")
+		st.sleepTill(40*time.Second - time.Millisecond)
+		if _, err := st.dial(); !errors.Is(err, syscall.ECONNREFUSED) {
+			st.Errorf("dial: %v", err)
+		}
+		st.sleepTill(40 * time.Second)
+		st.wantNodes("/ /e")
+		st.wantSession(st.takeUp())
+	})
+	onStand(t, func(st *stand) {
+		st.inject("restart 3s at=1s")
+		st.inject("expire at=2s") // a server that is down ends no session
+		st.sleepTill(3 * time.Second)
+		st.want(st.a, "reset")
+		if len(st.Sessions()) != 2 {
+			st.Errorf("sessions: %+v", st.Sessions())
+		}
+		st.wantFaults("restart 3s at=1s: 0 true", "expire at=2s: 0 false")
+	})
+}
+
+// Several faults may select one request; those that put it off act one after
+// the other.
+func TestInjectedFaultsActInTheOrderOfTheirArming(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("delay 2s request=1")
+		st.inject("delay 3s request=1")
+		st.inject("drop-reply request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.sleepTill(5*time.Second - time.Millisecond)
+		st.wantNodes("/")
+		st.sleepTill(5 * time.Second)
+		st.wantNodes("/ /1")
+		st.want(st.a, "reset")
+	})
+}
+
+func TestInjectedSelectors(t *testing.T) {
+	tests := []struct{ line, lost string }{
+		{"drop-request op=create request=2", "create /2"},
+		{"drop-request op=exists request=2", "exists /2"},
+		{"drop-request path=/3 request=1", "create /3"},
+		{"drop-request path=/3 request=2", "exists /3"},
+		{"drop-request path=/* op=create request=3", "create /3"},
+		{"drop-request client=S1 conn=1 request=1", "create /1"},
+		{"drop-request client=S1 request=3", "create /2"},
+		{"drop-request client=S1 conn=2 request=1", ""},
+		{"drop-request client=S2 request=1", ""},
+		{"drop-request client=S3 request=1", ""},
+		{"drop-request op=ping request=1", ""},
+	}
+	for _, test := range tests {
+		onStand(t, func(st *stand) {
+			st.inject(test.line)
+			for i := 1; i <= 3; i++ {
+				path := fmt.Sprint("/", i)
+				for _, req := range []proto.Request{ping, rawCreate(path, 0), &proto.Exists{Path: path}} {
+					st.a.ask(req)
+					if got := st.a.got(); strings.Contains(got, "reset") {
+						if lost := req.Op().String() + " " + path; lost != test.lost {
+							st.Errorf("%s: lost %s, want %s", test.line, lost, test.lost)
+						}
+						return
+					}
+				}
+			}
+			if test.lost != "" {
+				st.Errorf("%s: nothing is lost", test.line)
+			}
+		})
+	}
+}
+
+func TestInjectedConnSelectsTheSessionsNextConnection(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("drop-reply client=S1 conn=2 request=1")
+		st.a.mustCall(rawCreate("/1", 0))
+		again := st.takeUp()
+		st.wantSession(again)
+		st.want(st.a, "closed")
+		again.ask(rawCreate("/2", 0))
+		st.want(again, "reset")
+	})
+}
+
+func TestInjectSaysWhatIsWrong(t *testing.T) {
+	onStand(t, func(st *stand) {
+		ended, _ := rawSession(st, st.Server, rawTimeout)
+		ended.call(&proto.Simple{Code: proto.OpCloseSession})
+		tests := []struct {
+			fault Fault
+			want  string
+		}{
+			{Fault{}, `fakezk: inject: unknown fault kind ""`},
+			{Fault{Kind: Stall, Request: 1}, `stall needs a duration`},
+			{Fault{Kind: Cut, Request: 1, Client: "a"}, `fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
+			{Fault{Kind: Cut, Request: 1, Client: "S0"}, `client=S0: expected a session`},
+			{Fault{Kind: Cut, Request: 1, Client: "S01"}, `client=S01: expected a session`},
+			{Fault{Kind: Cut, Request: 1, Client: "S3"}, `client=S3: the session has ended`},
+			{Fault{Kind: Cut, Request: 1, Client: "0xg"}, `client=0xg: expected up to 16 hexadecimal digits`},
+			{Fault{Kind: Cut, Request: 1, Client: "0x1"}, `client=0x1: no such session`},
+		}
+		for _, test := range tests {
+			if err := st.Inject(test.fault); err == nil || !strings.Contains(err.Error(), test.want) {
+				st.Errorf("%+v: %v; want %s", test.fault, err, test.want)
+			}
+		}
+		st.wantFaults()
+		for range maxArmed {
+			st.inject("cut request=1000000000")
+		}
+		if err := st.Inject(Fault{Kind: Cut, Request: 1}); err == nil || !strings.Contains(err.Error(), "1000 faults are on the list already") {
+			st.Errorf("one too many: %v", err)
+		}
+		st.ClearFaults()
+		st.inject("cut client=S4 request=1") // still to come
+		if err := st.Close(); err != nil {
+			st.Fatal(err)
+		}
+		if err := st.Inject(Fault{Kind: Cut, Request: 1}); !errors.Is(err, ErrStopped) {
+			st.Errorf("after Close: %v", err)
+		}
+	})
+}

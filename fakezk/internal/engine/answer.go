@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// request handles a frame after the handshake.
+func (e *Engine) request(c *conn, frame []byte, now int64) Request {
+	h, body, err := wire.DecodeHeader(frame)
+	if err != nil {
+		e.hangUp(c)
+		return Request{Silent: true}
+	}
+	r := Request{Session: c.session.id, Header: h}
+	c.countRequest(h.Xid)
+	// What proves an identity is answered where it is read, and no sign of life.
+	proof := h.Op == proto.OpAuth || h.Op == proto.OpSasl
+	if !proof {
+		e.touch(c.session, now)
+	}
+	r.Body, err = wire.DecodeRequest(h.Op, body)
+	switch {
+	case err != nil && proof:
+		r.Body, r.Silent = nil, true
+		e.hangUp(c)
+	case err != nil:
+		r.Body = nil
+		e.refuseFrame(c, &r, err, now)
+	case proof:
+		e.prove(c, &r)
+	default:
+		e.answer(c, &r, now)
+	}
+	return r
+}
+
+// answer carries out a request and sends what it causes: events first, then
+// the reply.
+func (e *Engine) answer(c *conn, r *Request, now int64) {
+	switch req := r.Body.(type) {
+	case *proto.CreateSession:
+		e.createSessionAgain(c, r, req, now)
+		return
+	case *proto.Simple:
+		switch req.Code {
+		case proto.OpCloseSession:
+			e.answerClose(c, r, now)
+			return
+		case proto.OpWhoAmI:
+			r.Reply = proto.WhoAmIReply{IDs: shown(c.ids)}
+		}
+		r.Zxid = e.store.LastZxid()
+	default:
+		if state.IsWrite(r.Header.Op) {
+			e.write(c, r, now)
+		} else {
+			r.Reply, r.Err = e.read(c, req)
+			r.Zxid = e.store.LastZxid()
+		}
+	}
+	e.finish(c, r, now)
+}
+
+func (e *Engine) write(c *conn, r *Request, now int64) {
+	res := e.apply(e.store.Prepare(r.Body, e.caller(c), now))
+	r.Reply, r.Err, r.Zxid = res.Reply, res.Err, e.store.LastZxid()
+	// The real server cannot serialise its answer to a check that succeeds, and
+	// sends none.
+	r.Silent = r.Header.Op == proto.OpCheck && r.Err == proto.OK
+}
+
+// refuseFrame answers a request that could not be decoded: an unknown
+// operation is refused and the connection closed, a malformed body is only
+// refused.
+func (e *Engine) refuseFrame(c *conn, r *Request, err error, now int64) {
+	if errors.Is(err, wire.ErrUnknownOp) {
+		r.Err, r.Zxid = proto.Unimplemented, -1
+		e.reply(c, r)
+		e.hangUp(c)
+		return
+	}
+	r.Err, r.Zxid = proto.MarshallingError, e.store.LastZxid()
+	if drawsZxidFirst(r.Header.Op) {
+		e.apply(e.store.PrepareMalformed(r.Header.Op, r.Session, now))
+		r.Zxid = e.store.LastZxid()
+	}
+	e.finish(c, r, now)
+}
+
+// drawsZxidFirst says whether a request has its zxid before its body is decoded.
+// A reconfig is decoded first.
+func drawsZxidFirst(op proto.OpCode) bool {
+	return state.IsWrite(op) && op != proto.OpReconfig || op == proto.OpCreateSession
+}
+
+const pingXid = -2
+
+// finish notes the request as the connection's last and replies.
+func (e *Engine) finish(c *conn, r *Request, now int64) {
+	c.answered(r, now)
+	if r.Header.Op == proto.OpPing {
+		r.Header.Xid = pingXid
+	}
+	if !r.Silent {
+		e.reply(c, r)
+	}
+}
+
+func (e *Engine) reply(c *conn, r *Request) {
+	start := len(e.buf)
+	h := proto.ReplyHeader{Xid: r.Header.Xid, Zxid: r.Zxid, Err: r.Err}
+	e.buf = wire.AppendReply(e.buf, h, r.Reply)
+	c.countReply(h.Xid)
+	e.send(c, start, nil)
+}
+
+// send emits the frame that begins at start in e.buf.
+func (e *Engine) send(c *conn, start int, ev *proto.WatcherEvent) {
+	e.countSent(c)
+	e.out = append(e.out, Output{Conn: c.id, Frame: e.buf[start:len(e.buf):len(e.buf)], Event: ev})
+}
+
+// hangUp closes a connection from the server's side, after what was sent.
+func (e *Engine) hangUp(c *conn) {
+	e.out = append(e.out, Output{Conn: c.id, Close: true})
+	e.Drop(c.id)
+}
+
+func (e *Engine) caller(c *conn) state.Caller {
+	return state.Caller{Session: c.sessionID(), IDs: c.ids}
+}
+
+// apply makes a transaction happen and notifies those who watch.
+func (e *Engine) apply(txn state.Txn) state.Result {
+	res := e.store.Apply(txn)
+	start := len(e.notified)
+	for i := range res.Events {
+		e.notified = append(e.notified, e.fire(&res.Events[i]))
+	}
+	e.applied = append(e.applied, Applied{
+		Txn: txn, Result: res, ByServer: e.byServer || txn.Session == 0,
+		Notified: e.notified[start:len(e.notified):len(e.notified)],
+	})
+	return res
+}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// The queue's earliest time is that of a plain map, whatever is done to it.
+func TestExpiryQueueKnowsItsEarliestTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q, plain := newExpiryQueue[int](), map[int]int64{}
+		for range rapid.IntRange(0, 60).Draw(t, "steps") {
+			k, at := rapid.IntRange(0, 5).Draw(t, "key"), rapid.Int64Range(0, 4).Draw(t, "at")
+			if old, ok := plain[k]; ok {
+				q.remove(k, old)
+				delete(plain, k)
+			}
+			q.remove(k, at) // what is not there can be removed
+			if rapid.Bool().Draw(t, "add") {
+				q.add(k, at)
+				plain[k] = at
+			}
+			first := int64(never)
+			var due []int
+			for _, at := range plain {
+				first = min(first, at)
+			}
+			for k, at := range plain {
+				if at == first && at <= 2 {
+					due = append(due, k)
+				}
+			}
+			slices.Sort(due)
+			if q.first != first || !slices.Equal(q.due(2), due) {
+				t.Fatalf("first %d due %v, want %d %v", q.first, q.due(2), first, due)
+			}
+		}
+	})
+}
+
+func TestSessionsOfOneTickEndInOrderOfTheirIDs(t *testing.T) {
+	b := newBench(t, nil)
+	observer := b.connect(20 * time.Second)
+	b.must(observer, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
+	for i, timeout := range []time.Duration{3, 2, 4, 2} {
+		id := b.connect(timeout*time.Second + 500*time.Millisecond)
+		b.must(id, create("/"+string(rune('a'+i)), 1))
+	}
+	b.now = b.now.Add(900 * time.Millisecond)
+	b.heard()
+	b.wait(6 * time.Second)
+	b.wantHeard("3:closed@3000 1:NodeDeleted /b@3000 5:closed@3000 1:NodeDeleted /d@3000 " +
+		"2:closed@4000 1:NodeDeleted /a@4000 4:closed@5000 1:NodeDeleted /c@5000")
+}
+
+// What proves an identity is not a sign of life; anything else is, also what
+// cannot be decoded.
+func TestSignsOfLife(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		req  proto.Request
+		want bool
+	}{
+		{"ping", ping, true},
+		{"read that fails", &proto.GetData{Path: "/no"}, true},
+		{"createSession", &proto.CreateSession{TimeoutMs: 2000}, true},
+		{"auth", &proto.Auth{Scheme: "digest", Data: []byte("u:p")}, false},
+		{"sasl", &proto.Sasl{Token: []byte{}}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t, nil)
+			id := b.connect(2 * time.Second)
+			for range 4 {
+				b.wait(900 * time.Millisecond)
+				if b.heard() != "" {
+					break
+				}
+				b.ask(id, test.req)
+			}
+			if lives := len(b.e.Sessions()) == 1; lives != test.want {
+				t.Errorf("after 3.6 s of it the session of 2 s lives: %v", lives)
+			}
+		})
+	}
+	b := newBench(t, nil)
+	id := b.connect(2 * time.Second)
+	b.now = b.now.Add(1900 * time.Millisecond)
+	b.take(b.e.Handle(id, []byte{0, 0, 0, 1, 0, 0, 0, 3}, b.now))
+	if at := b.e.NextDeadline().Sub(start); at != 4*time.Second {
+		t.Errorf("after half a request the deadline is %s", at)
+	}
+}
+
+// A createSession moves the deadline until the next request, also into the past,
+// where a real server never looks.
+func TestCreateSessionMovesTheDeadline(t *testing.T) {
+	for _, test := range []struct {
+		timeoutMs int32
+		want      time.Duration // of the deadline; 0 for none
+	}{{1, 2 * time.Second}, {-1, time.Second}, {-999, time.Second}, {-1000, 0}, {-100_000, 0}, {100_000, 101 * time.Second}} {
+		b := newBench(t, nil)
+		id := b.connect(2 * time.Second)
+		b.now = b.now.Add(999 * time.Millisecond)
+		zxid := b.e.Store().LastZxid()
+		b.ask(id, &proto.CreateSession{TimeoutMs: test.timeoutMs})
+		got := time.Duration(0)
+		if next := b.e.NextDeadline(); !next.IsZero() {
+			got = next.Sub(start)
+		}
+		if got != test.want || b.e.Store().LastZxid() != zxid+1 {
+			t.Errorf("%d ms: the deadline is %s, want %s; zxid %d after %d", test.timeoutMs, got, test.want, b.e.Store().LastZxid(), zxid)
+		}
+		b.must(id, ping)
+		if next := b.e.NextDeadline().Sub(start); next != 3*time.Second {
+			t.Errorf("%d ms: after a ping the deadline is %s", test.timeoutMs, next)
+		}
+	}
+}
+
+func TestCreateSessionIsAnsweredLikeAHandshake(t *testing.T) {
+	for _, hasReadOnly := range []bool{true, false} {
+		b := newBench(t, nil)
+		b.e.Open(1, "127.0.0.1", b.now)
+		hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 5000, HasReadOnly: hasReadOnly})
+		first := slices.Clone(b.e.Handle(1, hello[4:], b.now).Out[0].Frame)
+		resp, err := wire.DecodeConnectResponse(first[4:])
+		if err != nil || resp.HasReadOnly != hasReadOnly {
+			t.Errorf("readOnly %v: %+v, %v", hasReadOnly, resp, err)
+		}
+		r := b.e.Handle(1, request(&proto.CreateSession{TimeoutMs: 1}), b.now)
+		if len(r.Out) != 1 || !slices.Equal(r.Out[0].Frame, first) {
+			t.Errorf("readOnly %v: %v, want % x", hasReadOnly, r.Out, first)
+		}
+		if len(r.Applied) != 1 || len(r.Applied[0].Txn.Changes) > 0 {
+			t.Errorf("it changed %+v", r.Applied)
+		}
+	}
+}
+
+func TestStrangersAreClosedAfterTenToTwentySeconds(t *testing.T) {
+	b := newBench(t, nil)
+	b.e.Open(1, "127.0.0.1", b.now)
+	b.e.Open(2, "127.0.0.1", b.now.Add(9999*time.Millisecond))
+	b.e.Open(3, "127.0.0.1", b.now.Add(10*time.Second))
+	b.e.Drop(2)
+	b.wait(time.Minute)
+	b.wantHeard("1:closed@20000 3:closed@30000")
+	if at := b.e.NextDeadline(); !at.IsZero() {
+		t.Errorf("there is a deadline at %s", at)
+	}
+}

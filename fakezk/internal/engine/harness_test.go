@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// A bench is an engine on a test's table, with its time and what came out.
+type bench struct {
+	t    *testing.T
+	e    *Engine
+	now  time.Time
+	next ConnID
+	said []string // what came out since the last call of heard
+}
+
+// start is a multiple of the tick and of 10 s.
+var start = time.UnixMilli(1_700_000_000_000)
+
+func newBench(t *testing.T, change func(*Config)) *bench {
+	cfg := Config{TickTime: time.Second, MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second}
+	if change != nil {
+		change(&cfg)
+	}
+	return &bench{t: t, e: New(cfg, start), now: start}
+}
+
+// connect opens a connection with a session of its own.
+func (b *bench) connect(timeout time.Duration) ConnID {
+	b.t.Helper()
+	b.next++
+	b.e.Open(b.next, "127.0.0.1", b.now)
+	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds()), HasReadOnly: true})
+	if b.take(b.e.Handle(b.next, hello[4:], b.now)).Request.Session == 0 {
+		b.t.Fatal("refused")
+	}
+	b.said = nil
+	return b.next
+}
+
+func (b *bench) ask(id ConnID, req proto.Request) Request {
+	b.t.Helper()
+	return b.take(b.e.Handle(id, wire.AppendRequest(nil, 7, req)[4:], b.now)).Request
+}
+
+// must asks for something that has to succeed.
+func (b *bench) must(id ConnID, reqs ...proto.Request) {
+	b.t.Helper()
+	for _, req := range reqs {
+		if r := b.ask(id, req); r.Err != proto.OK {
+			b.t.Fatalf("%s: %s", req.Op(), r.Err)
+		}
+	}
+}
+
+// wait lets time pass, tick by tick of the engine's choice.
+func (b *bench) wait(d time.Duration) {
+	until := b.now.Add(d)
+	for next := b.e.NextDeadline(); !next.IsZero() && !next.After(until); next = b.e.NextDeadline() {
+		b.now = next
+		b.take(b.e.Tick(b.now))
+		if again := b.e.NextDeadline(); again.Equal(next) {
+			b.t.Fatalf("after the tick of %s that is the deadline still", next)
+		}
+	}
+	b.now = until
+}
+
+func (b *bench) take(r Reaction) Reaction {
+	for _, out := range r.Out {
+		switch {
+		case out.Event != nil:
+			b.note(out.Conn, fmt.Sprintf("%s %s", out.Event.Type, out.Event.Path))
+		case out.Close:
+			b.note(out.Conn, "closed")
+		}
+	}
+	return r
+}
+
+func (b *bench) note(id ConnID, text string) {
+	b.said = append(b.said, fmt.Sprintf("%d:%s@%d", id, text, b.now.Sub(start).Milliseconds()))
+}
+
+// heard is what came out but for replies, with the time in ms since the start.
+func (b *bench) heard() string {
+	text := strings.Join(b.said, " ")
+	b.said = nil
+	return text
+}
+
+func (b *bench) wantHeard(want string) {
+	b.t.Helper()
+	if got := b.heard(); got != want {
+		b.t.Errorf("heard\n  %s\nwant\n  %s", got, want)
+	}
+}
+
+func create(path string, flags int32) proto.Request {
+	return &proto.Create{Code: proto.OpCreate, Path: path, Flags: flags,
+		ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}}
+}
+
+func container(path string) proto.Request {
+	c := create(path, proto.FlagContainer).(*proto.Create)
+	c.Code = proto.OpCreateContainer
+	return c
+}
+
+func ttlNode(path string, ttl time.Duration) proto.Request {
+	c := create(path, proto.FlagTTL).(*proto.Create)
+	c.Code, c.TTL = proto.OpCreateTTL, ttl.Milliseconds()
+	return c
+}
+
+func remove(path string) proto.Request { return &proto.Delete{Path: path, Version: -1} }
+
+var ping = &proto.Simple{Code: proto.OpPing}

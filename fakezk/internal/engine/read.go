@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// read answers a request that changes no znode, and leaves its watch.
+func (e *Engine) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
+	switch req := req.(type) {
+	case *proto.GetData:
+		return e.readData(c, req)
+	case *proto.Exists:
+		return e.readStat(c, req)
+	case *proto.GetChildren:
+		return e.readChildren(c, req)
+	case *proto.GetACL:
+		return e.readACL(c, req)
+	case *proto.MultiRead:
+		return e.readMany(c, req)
+	case *proto.Sync:
+		return proto.PathReply{Path: req.Path}, proto.OK
+	case *proto.GetEphemerals:
+		return proto.EphemeralsReply{Paths: e.store.EphemeralsUnder(c.session.id, req.Prefix)}, proto.OK
+	case *proto.GetAllChildrenNumber:
+		return e.countDescendants(c, req)
+	}
+	return e.watchRequest(c, req)
+}
+
+func (e *Engine) readData(c *conn, req *proto.GetData) (proto.Reply, proto.ErrCode) {
+	data, stat, code := e.store.GetData(req.Path, e.caller(c))
+	if code != proto.OK {
+		return nil, code
+	}
+	if req.Watch {
+		e.watches.data.add(c, req.Path, OneShot)
+	}
+	return proto.DataReply{Data: data, Stat: stat}, proto.OK
+}
+
+// readStat leaves its watch also on a node that does not exist.
+func (e *Engine) readStat(c *conn, req *proto.Exists) (proto.Reply, proto.ErrCode) {
+	stat, code := e.store.Exists(req.Path)
+	if req.Watch && (code == proto.OK || code == proto.NoNode) {
+		e.watches.data.add(c, req.Path, OneShot)
+	}
+	if code != proto.OK {
+		return nil, code
+	}
+	return proto.StatReply{Stat: stat}, proto.OK
+}
+
+func (e *Engine) readChildren(c *conn, req *proto.GetChildren) (proto.Reply, proto.ErrCode) {
+	names, stat, code := e.store.Children(req.Path, e.caller(c))
+	if code != proto.OK {
+		return nil, code
+	}
+	if e.cfg.OrderChildren != nil {
+		e.cfg.OrderChildren(req.Path, e.store.LastZxid(), names)
+	}
+	if req.Watch {
+		e.watches.child.add(c, req.Path, OneShot)
+	}
+	if req.Code == proto.OpGetChildren {
+		return proto.ChildrenReply{Names: names}, proto.OK
+	}
+	return proto.ChildrenStatReply{Names: names, Stat: stat}, proto.OK
+}
+
+func (e *Engine) readACL(c *conn, req *proto.GetACL) (proto.Reply, proto.ErrCode) {
+	acl, stat, code := e.store.ACL(req.Path, e.caller(c))
+	if code != proto.OK {
+		return nil, code
+	}
+	return proto.ACLReply{ACL: acl, Stat: stat}, proto.OK
+}
+
+func (e *Engine) countDescendants(c *conn, req *proto.GetAllChildrenNumber) (proto.Reply, proto.ErrCode) {
+	n, code := e.store.CountDescendants(req.Path, e.caller(c))
+	if code != proto.OK {
+		return nil, code
+	}
+	return proto.CountReply{Number: n}, proto.OK
+}
+
+// readMany answers each read of a multiRead for itself. At the first that it
+// stumbles over, the whole fails, yet the reply shows the results before it. No
+// watch is left: its flag is lost when the request is decoded.
+func (e *Engine) readMany(c *conn, req *proto.MultiRead) (proto.Reply, proto.ErrCode) {
+	results := make([]proto.OpResult, 0, len(req.Ops))
+	for _, op := range req.Ops {
+		reply, code := e.readOne(c, op)
+		if code == proto.MarshallingError {
+			return proto.MultiReply{Results: results}, code
+		}
+		result := proto.OpResult{Op: op.Op(), Reply: reply, Err: code}
+		if code != proto.OK {
+			result.Op = proto.OpError
+		}
+		results = append(results, result)
+	}
+	return proto.MultiReply{Results: results}, proto.OK
+}
+
+func (e *Engine) readOne(c *conn, op proto.Request) (proto.Reply, proto.ErrCode) {
+	switch op := op.(type) {
+	case *proto.GetData:
+		return e.readData(c, &proto.GetData{Path: op.Path})
+	case *proto.GetChildren:
+		return e.readChildren(c, &proto.GetChildren{Code: proto.OpGetChildren, Path: op.Path})
+	}
+	return nil, proto.MarshallingError
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
+)
+
+// The reaper removes containers and TTL nodes whose time has come. Every interval
+// it lists those that may go, and then deletes one every 6 ms. One that got a
+// child meanwhile stays, which costs a zxid too.
+//
+// Source: ContainerManager.checkContainers.
+type reaper struct {
+	intervalMs int64 // negative: never
+	nextCheck  int64 // ms
+	queue      []string
+	nextDelete int64 // ms, while there is a queue
+}
+
+// A real server deletes at most 10,000 nodes a minute.
+const deleteEveryMs = 60_000 / 10_000
+
+const defaultCheckMs = 60_000
+
+func newReaper(interval time.Duration, start int64) reaper {
+	ms := interval.Milliseconds()
+	switch {
+	case interval == 0:
+		ms = defaultCheckMs
+	case interval > 0:
+		ms = max(ms, 1)
+	case interval < 0:
+		return reaper{intervalMs: -1, nextCheck: never}
+	}
+	return reaper{intervalMs: ms, nextCheck: start + ms}
+}
+
+// nextReap is when reap has something to do, or never.
+func (e *Engine) nextReap() int64 {
+	switch {
+	case len(e.reaper.queue) > 0:
+		return e.reaper.nextDelete
+	case e.store.HasReapable():
+		return e.reaper.nextCheck
+	}
+	return never
+}
+
+// skipIdleChecks passes over the checks that had nothing to look at, for which
+// there was no deadline.
+func (e *Engine) skipIdleChecks(now int64) {
+	if now >= e.reaper.nextCheck && e.nextReap() == never {
+		e.reaper.skipTo(now)
+	}
+}
+
+// skipTo moves on to the first check after now.
+func (r *reaper) skipTo(now int64) {
+	r.nextCheck += ((now-r.nextCheck)/r.intervalMs + 1) * r.intervalMs
+}
+
+// reap does what is due by now.
+func (e *Engine) reap(now int64) {
+	for e.nextReap() <= now {
+		if len(e.reaper.queue) == 0 {
+			e.reaper.queue, e.reaper.nextDelete = e.store.Reapable(now), now
+			e.reaper.skipTo(now)
+			continue
+		}
+		e.apply(e.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{}, now))
+		e.reaper.queue = e.reaper.queue[1:]
+		e.reaper.nextDelete += deleteEveryMs
+	}
+}

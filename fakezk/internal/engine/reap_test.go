@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// reaperBench has a server that looks for containers every 3 s.
+func reaperBench(t *testing.T) (*bench, ConnID) {
+	b := newBench(t, func(cfg *Config) { cfg.ContainerCheckInterval = 3 * time.Second })
+	id := b.connect(20 * time.Second)
+	return b, id
+}
+
+// used makes containers that have had a child.
+func (b *bench) used(id ConnID, paths ...string) {
+	b.t.Helper()
+	for _, path := range paths {
+		b.must(id, container(path), create(path+"/k", 0), remove(path+"/k"))
+	}
+}
+
+func TestContainerGoesAtTheNextCheckOnceItsChildrenHave(t *testing.T) {
+	b, id := reaperBench(t)
+	b.must(id, container("/c"), &proto.AddWatch{Path: "/c", Mode: proto.WatchPersistent})
+	b.wait(4 * time.Second) // one that was never used stays
+	b.wantHeard("")
+	b.must(id, create("/c/k", 0))
+	b.wait(3 * time.Second) // one with a child too
+	b.must(id, remove("/c/k"))
+	b.heard()
+	zxid := b.e.Store().LastZxid()
+	b.wait(3 * time.Second)
+	b.wantHeard("1:NodeDeleted /c@9000")
+	if got := b.e.Store().LastZxid() - zxid; got != 1 {
+		t.Errorf("it took %d zxids", got)
+	}
+}
+
+func TestReaperDeletesOneNodeInSixMilliseconds(t *testing.T) {
+	b, id := reaperBench(t)
+	b.used(id, "/a", "/b", "/c")
+	b.must(id, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
+	b.wait(3 * time.Second)
+	b.wantHeard("1:NodeDeleted /a@3000")
+	b.wait(6 * time.Millisecond)
+	b.wantHeard("1:NodeDeleted /b@3006")
+	b.must(id, create("/c/late", 0)) // saves /c, which was due
+	b.heard()
+	zxid := b.e.Store().LastZxid()
+	b.wait(time.Second)
+	b.wantHeard("")
+	if got := b.e.Store().LastZxid() - zxid; got != 1 {
+		t.Errorf("the attempt took %d zxids, a real server's takes 1", got)
+	}
+}
+
+func TestTTLNodeGoesWhenUnmodifiedForLongerThanItsTTL(t *testing.T) {
+	b, id := reaperBench(t)
+	b.must(id, ttlNode("/t", 2*time.Second), &proto.Exists{Path: "/t", Watch: true})
+	b.wait(2 * time.Second)
+	b.must(id, &proto.SetData{Path: "/t", Version: -1})
+	b.must(id, &proto.Exists{Path: "/t", Watch: true})
+	b.heard()
+	b.wait(2 * time.Second)
+	b.wantHeard("")
+	b.wait(2 * time.Second)
+	b.wantHeard("1:NodeDeleted /t@6000")
+}
+
+func TestReaperHasADeadlineOnlyIfThereIsSomethingToWatchOver(t *testing.T) {
+	b, id := reaperBench(t)
+	check := func(want time.Duration) {
+		t.Helper()
+		if got := b.e.reaper.nextCheck - start.UnixMilli(); b.e.nextReap() != b.e.reaper.nextCheck || got != want.Milliseconds() {
+			t.Errorf("next check at %d ms (%v), want %s", got, b.e.nextReap() == b.e.reaper.nextCheck, want)
+		}
+	}
+	if at := b.e.nextReap(); at != never {
+		t.Errorf("an empty server has a deadline at %d", at)
+	}
+	b.now = start.Add(10 * time.Second) // three checks had nothing to do
+	b.must(id, container("/c"))
+	check(12 * time.Second)
+	b.now = start.Add(13 * time.Second) // the front is late: the check is not lost
+	b.must(id, ping)
+	check(12 * time.Second)
+	b.take(b.e.Tick(b.now))
+	check(15 * time.Second)
+	b.take(b.e.Restart(b.now))
+	check(16 * time.Second)
+}
+
+func TestReaperCanBeOff(t *testing.T) {
+	b := newBench(t, func(cfg *Config) { cfg.ContainerCheckInterval = -1 })
+	id := b.connect(20 * time.Second)
+	b.used(id, "/c")
+	b.e.Restart(b.now)
+	if at := b.e.nextReap(); at != never {
+		t.Errorf("there is a deadline at %d", at)
+	}
+}
+
+func TestReaperChecksEveryMinuteByDefault(t *testing.T) {
+	b := newBench(t, nil)
+	b.used(b.connect(20*time.Second), "/c")
+	if at := b.e.nextReap() - start.UnixMilli(); at != 60_000 {
+		t.Errorf("the first check is after %d ms", at)
+	}
+}

@@ -1,0 +1,225 @@
+package fourletter_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/fourletter"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// TestMetricsOfAFreshServer compares byte for byte with what the fourth word to
+// a real server got, four seconds after its start; only the 7 ms that its
+// database took to load are left out.
+func TestMetricsOfAFreshServer(t *testing.T) {
+	real, err := os.ReadFile("testdata/mntr_of_a_fresh_server.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := regexp.MustCompile(`(_dbinittime\t)7`).ReplaceAllString(string(real), "${1}0")
+	f := newFake(t)
+	f.now = f.now.Add(4044 * time.Millisecond)
+	f.Words = engine.Stats{Received: 3, Sent: 3}
+	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(f.word("mntr"), "\n")); diff != "" {
+		t.Errorf("-real +fake:\n%s", diff)
+	}
+}
+
+func TestWordsOfAStoppedServer(t *testing.T) {
+	const line = "This ZooKeeper instance is not currently serving requests"
+	f := newFake(t)
+	f.Stopped = true
+	for word, want := range map[string]string{
+		"ruok": "imok", "isro": "null", "gtmk": "306", "hash": line,
+		"srvr": line + "\n", "stat": line + "\n", "mntr": line + "\n", "conf": line + "\n", "cons": line + "\n",
+		"dump": line + "\n", "wchs": line + "\n", "wchc": line + "\n", "wchp": line + "\n", "dirs": line + "\n",
+		"srst": line + "\n", "crst": line + "\n",
+	} {
+		if got := f.word(word); got != want {
+			t.Errorf("%s: got %q, want %q", word, got, want)
+		}
+	}
+	if got := f.word("envi"); !strings.HasPrefix(got, "Environment:\nzookeeper.version=3.8.0-") {
+		t.Errorf("envi: got %q", got)
+	}
+}
+
+func TestAStoppedServerKeepsItsStatistics(t *testing.T) {
+	f := newFake(t)
+	f.connect("alice", 10*time.Second)
+	f.Stopped = true
+	fourletter.Answer("srst", nil, f.Server)
+	fourletter.Answer("crst", nil, f.Server)
+	if got := f.Engine.Stats().Received; got != 1 {
+		t.Errorf("srst while stopped: %d frames counted, want 1", got)
+	}
+	if got := f.Engine.Conns()[0].Received; got != 1 {
+		t.Errorf("crst while stopped: %d frames counted, want 1", got)
+	}
+}
+
+func TestKnown(t *testing.T) {
+	for _, word := range append([]string{"srst", "crst", "stmk", "\xff\xf4\xff\xfd"}, everyWord...) {
+		if !fourletter.Known(word) {
+			t.Errorf("%q is not known", word)
+		}
+	}
+	for _, word := range []string{"", "ruo", "RUOK", "ruok\n", "kill", "reqs", "\x00\x00\x00\x2d"} {
+		if fourletter.Known(word) {
+			t.Errorf("%q is known", word)
+		}
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	if got, want := fourletter.Refusal("ruok"), "ruok is not executed because it is not in the whitelist.\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := fourletter.Refusal("\xff\xf4\xff\xfd"), "telnet close is not executed because it is not in the whitelist.\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTraceMask(t *testing.T) {
+	f := newFake(t)
+	argument := []byte{0, 0, 0, 0, 0, 0, 0, 77}
+	if got := fourletter.Answer("stmk", argument, f.Server); got != "77" {
+		t.Errorf("stmk 77: got %q", got)
+	}
+	if got := fourletter.Answer("stmk", []byte{255, 255, 255, 255, 255, 255, 255, 255}, f.Server); got != "-1" {
+		t.Errorf("stmk with all bits: got %q", got)
+	}
+	if got := fourletter.Answer("stmk", argument[:7], f.Server); got != "" {
+		t.Errorf("stmk with seven bytes: got %q, want nothing", got)
+	}
+	f.TraceMask, _ = fourletter.TraceMask(argument)
+	if got := f.word("gtmk"); got != "77" {
+		t.Errorf("gtmk after stmk 77: got %q", got)
+	}
+	if _, ok := fourletter.TraceMask(argument[:7]); ok {
+		t.Error("seven bytes are taken for a mask")
+	}
+	if got := fourletter.Answer("\xff\xf4\xff\xfd", nil, f.Server); got != "" {
+		t.Errorf("telnet's interrupt: got %q, want nothing", got)
+	}
+}
+
+func TestPackets(t *testing.T) {
+	for length, want := range map[int]int64{0: 0, 1: 1, 8192: 1, 8193: 2, 16384: 2, 20000: 3} {
+		if got := fourletter.Packets(strings.Repeat("é", length)); got != want {
+			t.Errorf("%d characters: %d packets, want %d", length, got, want)
+		}
+	}
+}
+
+// TestTheAskerIsListedOnce gives the engine a connection with the asker's address.
+func TestTheAskerIsListedOnce(t *testing.T) {
+	f := newFake(t)
+	f.connect("alice", 10*time.Second)
+	f.Engine.Open(7, "127.0.0.1", f.now)
+	f.Asker = addrOf(7)
+	want := " /127.0.0.1:40001[1](queued=0,recved=1,sent=1"
+	got := f.word("cons")
+	if !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 3 || !strings.HasSuffix(got, " /127.0.0.1:40007[0](queued=0,recved=1,sent=0)\n\n") {
+		t.Errorf("got %q", got)
+	}
+	if got := f.word("srvr"); !strings.Contains(got, "\nConnections: 2\n") {
+		t.Errorf("got %q, want 2 connections", got)
+	}
+}
+
+func TestAddressesAsJavaWritesThem(t *testing.T) {
+	for addr, want := range map[string]string{
+		"10.0.0.7:2181":            " /10.0.0.7:2181[0]",
+		"[::1]:2181":               " /[0:0:0:0:0:0:0:1]:2181[0]",
+		"[2001:db8::ff:0:1]:43522": " /[2001:db8:0:0:0:ff:0:1]:43522[0]",
+		"pipe":                     " /pipe[0]",
+	} {
+		f := newFake(t)
+		f.Asker = addr
+		if got := f.word("cons"); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q", addr, got, want)
+		}
+	}
+}
+
+func TestHistoryShows(t *testing.T) {
+	f := newFake(t)
+	f.connect("alice", 10*time.Second)
+	f.ask("alice", create("/a", "", 0))
+	f.History = fourletter.History{
+		SessionSets: []time.Time{start.Add(3 * time.Second).Truncate(2 * time.Second)},
+		Digests:     []fourletter.Digest{{Zxid: 128, Value: 7}, {Zxid: 256, Value: -7}},
+	}
+	if got := f.word("dump"); !strings.Contains(got, "Session Sets (2)/(1):\n0 expire at Sat Nov 21 12:25:34 UTC 2026:\n1 expire at Sat Nov 21 12:25:42 UTC 2026:\n\t0x") {
+		t.Errorf("dump: got %q", got)
+	}
+	if got, want := f.word("hash"), "80: 7\n100: -7\n"; got != want {
+		t.Errorf("hash: got %q, want %q", got, want)
+	}
+}
+
+// TestDumpAfterCrst has a connection whose last response is forgotten: its time
+// of expiry still lies ahead.
+func TestDumpAfterCrst(t *testing.T) {
+	f := newFake(t)
+	f.connect("alice", 10*time.Second)
+	f.now = f.now.Add(time.Hour)
+	f.ask("alice", &proto.Simple{Code: proto.OpPing})
+	f.word("crst")
+	_, conns, _ := strings.Cut(f.word("dump"), "Connections dump:\n")
+	if !strings.HasPrefix(conns, "Connections Sets (1)/(2):\n2 expire at Sat Nov 21 13:25:50 UTC 2026:\n") {
+		t.Errorf("got %q", conns)
+	}
+}
+
+func TestNumbersAsJavaWritesThem(t *testing.T) {
+	for _, c := range []struct {
+		sum  fourletter.Summary
+		want string
+	}{
+		{fourletter.Summary{}, "0.0"},
+		{fourletter.Summary{Count: 3, Sum: 16}, "5.3333"},
+		{fourletter.Summary{Count: 19, Sum: 45}, "2.3684"},
+		{fourletter.Summary{Count: 32, Sum: 1}, "0.0313"},
+		{fourletter.Summary{Count: 2000, Sum: 1}, "5.0E-4"},
+		{fourletter.Summary{Count: 10000, Sum: 3}, "3.0E-4"},
+		{fourletter.Summary{Count: 1, Sum: 9999999}, "9999999.0"},
+		{fourletter.Summary{Count: 1, Sum: 10000000}, "1.0E7"},
+		{fourletter.Summary{Count: 2, Sum: 24690001}, "1.23450005E7"},
+	} {
+		f := newFake(t)
+		f.Traffic.NamespaceReads = map[string]fourletter.Summary{"a": c.sum}
+		if got := f.word("mntr"); !strings.Contains(got, "\nzk_avg_a_read_per_namespace\t"+c.want+"\n") {
+			t.Errorf("%d/%d is not written %s", c.sum.Sum, c.sum.Count, c.want)
+		}
+	}
+}
+
+// TestExpiryOfASession is Traffic.Count with a reaction to no frame.
+func TestExpiryOfASession(t *testing.T) {
+	f := newFake(t)
+	f.connect("alice", 4*time.Second)
+	f.connect("bob", 40*time.Second)
+	f.ask("alice", create("/e", "", 1))
+	f.ask("bob", &proto.Exists{Path: "/e", Watch: true})
+	f.now = f.now.Add(10 * time.Second)
+	f.Traffic.Count(f.Engine, 0, f.Engine.Tick(f.now))
+	if len(f.Traffic.EphemeralOwners) != 0 {
+		t.Errorf("owners %v, want none", f.Traffic.EphemeralOwners)
+	}
+	mntr := f.word("mntr")
+	for _, want := range []string{
+		"zk_cnt_updatelatency\t4\n", "zk_watch_bytes\t30\n", "zk_sum_node_deleted_watch_count\t1\n", "zk_cnt_e_write_per_namespace\t2\n",
+	} {
+		if !strings.Contains(mntr, want) {
+			t.Errorf("mntr lacks %q", want)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package fourletter
+
+import (
+	"fmt"
+	"strings"
+)
+
+// conf.
+//
+// Source: ZooKeeperServer.dumpConf.
+func conf(s Server) string {
+	logDir := s.DataLogDir
+	if logDir == "" {
+		logDir = s.DataDir
+	}
+	size := s.dataSize()
+	return fmt.Sprintf(`clientPort=%d
+secureClientPort=%d
+dataDir=%s/version-2
+dataDirSize=%d
+dataLogDir=%s/version-2
+dataLogSize=%d
+tickTime=%d
+maxClientCnxns=%d
+minSessionTimeout=%d
+maxSessionTimeout=%d
+clientPortListenBacklog=%d
+serverId=0
+`, orUnset(s.ClientPort), orUnset(s.SecureClientPort), s.DataDir, size, logDir, size,
+		s.TickTime.Milliseconds(), s.MaxClientConns,
+		s.MinSessionTimeout.Milliseconds(), s.MaxSessionTimeout.Milliseconds(), orUnset(s.ListenBacklog))
+}
+
+// orUnset is the real server's -1 for what is not configured.
+func orUnset(n int) int {
+	if n == 0 {
+		return -1
+	}
+	return n
+}
+
+// dirs.
+//
+// Source: DirsCommand.
+func dirs(s Server) string {
+	return fmt.Sprintf("datadir_size: %d\nlogdir_size: %[1]d\n", s.dataSize())
+}
+
+// What a server that never had a database finds in its directory: the snapshot
+// that it took at its start, and after the first transaction a log, for which 64
+// MiB are set aside beyond its header.
+const (
+	firstSnapshotBytes = 457
+	firstLogBytes      = 64<<20 + 16
+)
+
+func (s *Server) dataSize() int64 {
+	switch {
+	case s.DataSize != 0:
+		return s.DataSize
+	case s.Engine.Store().LastZxid() == 0:
+		return firstSnapshotBytes
+	}
+	return firstSnapshotBytes + firstLogBytes
+}
+
+// hash.
+//
+// Source: DigestCommand.
+func hash(s Server) string {
+	var b strings.Builder
+	for _, d := range s.History.Digests {
+		fmt.Fprintf(&b, "%x: %d\n", uint64(d.Zxid), d.Value)
+	}
+	return b.String()
+}

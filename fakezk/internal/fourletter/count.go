@@ -1,0 +1,167 @@
+package fourletter
+
+import (
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// Count takes into account what a call of the engine caused. frameBytes is the
+// length of the frame that was handled, without its prefix; 0 if there was none.
+// Call it before the engine is called again.
+//
+// A transaction's data are taken from the tree as it is then. What one multi
+// writes twice or deletes again counts with its last data, or none.
+func (t *Traffic) Count(e *engine.Engine, frameBytes int, r engine.Reaction) {
+	if frameBytes > 0 {
+		t.BytesReceived += int64(frameBytes) + 4
+		t.countRequest(r)
+	} else {
+		t.Updates += int64(len(r.Applied))
+	}
+	for _, out := range r.Out {
+		t.countOutput(out, &r.Request)
+	}
+	for _, a := range r.Applied {
+		t.countApplied(e, a)
+	}
+}
+
+// Reset is what srst does.
+func (t *Traffic) Reset() {
+	*t = Traffic{
+		WasReset:        true,
+		NamespaceReads:  zeroed(t.NamespaceReads),
+		NamespaceWrites: zeroed(t.NamespaceWrites),
+		EphemeralOwners: t.EphemeralOwners,
+	}
+}
+
+func zeroed(sums map[string]Summary) map[string]Summary {
+	for key := range sums {
+		sums[key] = Summary{}
+	}
+	return sums
+}
+
+func (t *Traffic) countRequest(r engine.Reaction) {
+	switch req := &r.Request; {
+	case req.Handshake:
+		t.Connects++
+		t.Updates += int64(len(r.Applied))
+	case req.Header.Op == proto.OpAuth, req.Header.Op == proto.OpSasl:
+		// answered where it is read, no request
+	case len(r.Applied) > 0:
+		t.Updates++
+	default:
+		t.Reads++
+		t.countRead(req.Body, req.Reply)
+	}
+}
+
+// statBytes is what the real server adds to every read for the stat.
+const statBytes = 68
+
+// countRead counts a read that succeeded; others have no such reply.
+//
+// Source: DataTree.updateReadStat.
+func (t *Traffic) countRead(req proto.Request, reply proto.Reply) {
+	switch req := req.(type) {
+	case *proto.Exists:
+		if _, ok := reply.(proto.StatReply); ok {
+			countBytes(&t.NamespaceReads, req.Path, statBytes)
+		}
+	case *proto.GetData:
+		if reply, ok := reply.(proto.DataReply); ok {
+			countBytes(&t.NamespaceReads, req.Path, len(reply.Data)+statBytes)
+		}
+	case *proto.GetChildren:
+		switch reply := reply.(type) {
+		case proto.ChildrenReply:
+			countBytes(&t.NamespaceReads, req.Path, nameLengths(reply.Names)+statBytes)
+		case proto.ChildrenStatReply:
+			countBytes(&t.NamespaceReads, req.Path, nameLengths(reply.Names)+statBytes)
+		}
+	case *proto.MultiRead:
+		if reply, ok := reply.(proto.MultiReply); ok {
+			for i := range min(len(req.Ops), len(reply.Results)) {
+				t.countRead(req.Ops[i], reply.Results[i].Reply)
+			}
+		}
+	}
+}
+
+func nameLengths(names []string) int {
+	total := 0
+	for _, name := range names {
+		total += javaLength(name)
+	}
+	return total
+}
+
+func (t *Traffic) countOutput(out engine.Output, req *engine.Request) {
+	if len(out.Frame) == 0 || req.Handshake {
+		return
+	}
+	size := int64(len(out.Frame) - 4)
+	t.Responses.add(size)
+	switch {
+	case out.Event != nil:
+		t.WatchBytes += size
+	case req.Header.Op != proto.OpPing:
+		t.ResponseBytes += size
+	}
+}
+
+// countApplied counts what a transaction wrote and whom it notified, and keeps
+// in mind who owns ephemerals.
+//
+// Source: DataTree.updateWriteStat, WatchManager.triggerWatch.
+func (t *Traffic) countApplied(e *engine.Engine, a engine.Applied) {
+	for i, ev := range a.Result.Events {
+		if i < len(a.Notified) && len(a.Notified[i]) > 0 {
+			count(&t.Fired, ev.Type, int64(len(a.Notified[i])))
+		}
+		switch ev.Type {
+		case proto.EventCreated, proto.EventDataChanged:
+			data, stat, _, _ := e.Store().Node(ev.Path)
+			countBytes(&t.NamespaceWrites, ev.Path, len(data))
+			t.own(stat.EphemeralOwner)
+		case proto.EventDeleted:
+			countBytes(&t.NamespaceWrites, ev.Path, 0)
+		}
+	}
+	if a.Txn.Op == proto.OpCloseSession {
+		t.Closes++
+		delete(t.EphemeralOwners, a.Txn.Session)
+	}
+}
+
+func (t *Traffic) own(session int64) {
+	if session == 0 || t.EphemeralOwners[session] {
+		return
+	}
+	if t.EphemeralOwners == nil {
+		t.EphemeralOwners = map[int64]bool{}
+	}
+	t.EphemeralOwners[session] = true
+}
+
+// countBytes counts a path and the bytes that go with it for the path's first
+// element. The root has none.
+func countBytes(sums *map[string]Summary, path string, bytes int) {
+	namespace, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if namespace != "" {
+		count(sums, namespace, int64(javaLength(path)+bytes))
+	}
+}
+
+func count[K comparable](sums *map[K]Summary, key K, n int64) {
+	if *sums == nil {
+		*sums = map[K]Summary{}
+	}
+	sum := (*sums)[key]
+	sum.Add(n)
+	(*sums)[key] = sum
+}

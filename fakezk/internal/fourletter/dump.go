@@ -1,0 +1,118 @@
+package fourletter
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+)
+
+// dump.
+//
+// Source: DumpCommand, SessionTrackerImpl.dumpSessions, ExpiryQueue.dump,
+// DataTree.dumpEphemerals, NIOServerCnxn.toString.
+func dump(s Server) string {
+	var b strings.Builder
+	sessions := s.Engine.Sessions()
+	b.WriteString("SessionTracker dump:\nSession ")
+	s.dumpQueue(&b, sessionQueue(sessions, s.History.SessionSets))
+	b.WriteString("ephemeral nodes dump:\n")
+	s.dumpEphemerals(&b, sessions)
+	b.WriteString("Connections dump:\nConnections ")
+	s.dumpQueue(&b, s.connQueue(sessions))
+	return b.String()
+}
+
+// expiryQueue maps times in Unix milliseconds to what expires then. A time may
+// have nothing.
+type expiryQueue map[int64][]string
+
+func (q expiryQueue) add(at time.Time, what ...string) {
+	q[at.UnixMilli()] = append(q[at.UnixMilli()], what...)
+}
+
+func sessionQueue(sessions []engine.SessionView, empty []time.Time) expiryQueue {
+	q := expiryQueue{}
+	for _, at := range empty {
+		q.add(at)
+	}
+	for _, ses := range sessions {
+		q.add(ses.ExpiresAt, fmt.Sprintf("0x%x", uint64(ses.ID)))
+	}
+	return q
+}
+
+func (s *Server) connQueue(sessions []engine.SessionView) expiryQueue {
+	q := expiryQueue{}
+	for _, at := range s.History.ConnSets {
+		q.add(at)
+	}
+	for _, l := range s.lines() {
+		due := roundUp(s.lastHeard(l, sessions).Add(l.Timeout), sessionless)
+		q.add(due, fmt.Sprintf("ip: %s sessionId: 0x%x", l.addr, uint64(l.Session)))
+	}
+	return q
+}
+
+// lastHeard is when something last happened on a connection: its last response,
+// or, as crst forgets that, what the session's time of expiry says.
+func (s *Server) lastHeard(l line, sessions []engine.SessionView) time.Time {
+	heard := l.Opened
+	if l.LastResponse.After(heard) {
+		heard = l.LastResponse
+	}
+	for _, ses := range sessions {
+		if ses.ID != l.Session || ses.Conn != l.ID {
+			continue
+		}
+		if at := ses.ExpiresAt.Add(-ses.Timeout - s.TickTime); at.After(heard) {
+			heard = at
+		}
+	}
+	return heard
+}
+
+// roundUp gives the next multiple of a unit after t, never t itself.
+//
+// Source: ExpiryQueue.roundToNextInterval.
+func roundUp(t time.Time, unit time.Duration) time.Time {
+	ms := unit.Milliseconds()
+	return time.UnixMilli((t.UnixMilli()/ms + 1) * ms)
+}
+
+// dumpQueue writes a time as Java's Date.toString does.
+func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
+	total := 0
+	var times []int64
+	for at, set := range q {
+		total += len(set)
+		times = append(times, at)
+	}
+	slices.Sort(times)
+	fmt.Fprintf(b, "Sets (%d)/(%d):\n", len(q), total)
+	for _, at := range times {
+		date := time.UnixMilli(at).In(s.Now.Location()).Format("Mon Jan 02 15:04:05 MST 2006")
+		fmt.Fprintf(b, "%d expire at %s:\n", len(q[at]), date)
+		for _, what := range q[at] {
+			fmt.Fprintf(b, "\t%s\n", what)
+		}
+	}
+}
+
+func (s *Server) dumpEphemerals(b *strings.Builder, sessions []engine.SessionView) {
+	var owners []int64
+	for _, ses := range sessions {
+		if len(s.Engine.Store().Ephemerals(ses.ID)) > 0 || s.Traffic.EphemeralOwners[ses.ID] {
+			owners = append(owners, ses.ID)
+		}
+	}
+	fmt.Fprintf(b, "Sessions with Ephemerals (%d):\n", len(owners))
+	for _, id := range concurrentOrder(owners, longHash) {
+		fmt.Fprintf(b, "0x%x:\n", uint64(id))
+		for _, path := range s.Engine.Store().Ephemerals(id) {
+			fmt.Fprintf(b, "\t%s\n", path)
+		}
+	}
+}

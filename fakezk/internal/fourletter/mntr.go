@@ -1,0 +1,166 @@
+package fourletter
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// mntr.
+//
+// Source: MonitorCommand, ZooKeeperServer.dumpMonitorValues.
+func mntr(s Server) string {
+	r := report{}
+	r.text("version", Version)
+	r.text("server_state", "standalone")
+	known := s.gauges()
+	for _, key := range gauges {
+		r.text(key, known[key])
+	}
+	s.reportQuotas(&r)
+	r.counters(counters, s.counters())
+	sums := s.Traffic.summaries()
+	for _, key := range basicSummaries {
+		r.basic(key, sums[key])
+	}
+	for _, key := range summaries {
+		r.basic(key, sums[key])
+		r.percentiles(key)
+	}
+	r.namespaces("read_per_namespace", s.Traffic.NamespaceReads)
+	r.namespaces("write_per_namespace", s.Traffic.NamespaceWrites)
+	return r.String()
+}
+
+// What an otherwise idle server process has open, and may have at most.
+const (
+	openFiles = 41
+	maxFiles  = 20000
+)
+
+// gauges gives every gauge's value. Those that are written out are the same on
+// every standalone server without TLS whose requests take no time.
+func (s *Server) gauges() map[string]string {
+	conns, ephemerals := len(s.lines()), 0
+	for _, ses := range s.Engine.Store().Sessions() {
+		ephemerals += len(s.Engine.Store().Ephemerals(ses.ID))
+	}
+	packets, sizes := s.packets(), s.Traffic.Responses
+	if sizes == (Sizes{}) {
+		sizes = Sizes{Last: -1, Min: -1, Max: -1}
+	}
+	return map[string]string{
+		"ephemerals_count":            strconv.Itoa(ephemerals),
+		"num_alive_connections":       strconv.Itoa(conns),
+		"avg_latency":                 "0.0",
+		"outstanding_requests":        "0",
+		"znode_count":                 strconv.Itoa(s.nodeCount()),
+		"global_sessions":             strconv.Itoa(len(s.Engine.Store().Sessions())),
+		"non_mtls_remote_conn_count":  "0",
+		"last_client_response_size":   decimal(sizes.Last),
+		"packets_sent":                decimal(packets.Sent),
+		"packets_received":            decimal(packets.Received),
+		"max_client_response_size":    decimal(sizes.Max),
+		"connection_drop_probability": "0.0",
+		"watch_count":                 strconv.Itoa(len(s.Engine.Watches())),
+		"auth_failed_count":           "0",
+		"min_latency":                 "0",
+		"max_file_descriptor_count":   strconv.Itoa(maxFiles),
+		"approximate_data_size":       strconv.Itoa(s.dataBytes()),
+		"open_file_descriptor_count":  strconv.Itoa(openFiles + conns),
+		"local_sessions":              "0",
+		"uptime":                      decimal(s.Now.Sub(s.Started).Milliseconds()),
+		"max_latency":                 "0",
+		"outstanding_tls_handshake":   "0",
+		"min_client_response_size":    decimal(sizes.Min),
+		"non_mtls_local_conn_count":   "0",
+	}
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// dataBytes adds up the lengths of paths and data.
+//
+// Source: DataTree.approximateDataSize.
+func (s *Server) dataBytes() int {
+	total := 0
+	s.Engine.Store().Walk(func(path string, data []byte, _ proto.Stat, _ []proto.ACL) {
+		total += javaLength(path) + len(data)
+	})
+	return total
+}
+
+// A report is what mntr has said so far.
+type report struct{ strings.Builder }
+
+func (r *report) text(key, value string) { fmt.Fprintf(r, "zk_%s\t%s\n", key, value) }
+
+func (r *report) number(key string, value int64) { r.text(key, decimal(value)) }
+
+func (r *report) counters(keys []string, values map[string]int64) {
+	for _, key := range keys {
+		r.number(key, values[key])
+	}
+}
+
+func (r *report) basic(key string, s Summary) {
+	r.text("avg_"+key, average(s))
+	r.number("min_"+key, s.Min)
+	r.number("max_"+key, s.Max)
+	r.number("cnt_"+key, s.Count)
+	r.number("sum_"+key, s.Sum)
+}
+
+// percentiles are all of the same number: every summary that has some is of
+// times, which are zero.
+func (r *report) percentiles(key string) {
+	for _, p := range []string{"p50", "p95", "p99", "p999"} {
+		r.number(p+"_"+key, 0)
+	}
+}
+
+func (r *report) namespaces(key string, sums map[string]Summary) {
+	for _, namespace := range concurrentOrder(slices.Sorted(maps.Keys(sums)), stringHash) {
+		r.basic(namespace+"_"+key, sums[namespace])
+	}
+}
+
+func (r *report) namespaceCounters(key string, values map[string]int64) {
+	for _, namespace := range concurrentOrder(slices.Sorted(maps.Keys(values)), stringHash) {
+		r.number(namespace+"_"+key, values[namespace])
+	}
+}
+
+// average rounds half up to four decimals and writes the number as Java does,
+// always with a decimal.
+//
+// Source: AvgMinMaxCounter.getAvg.
+func average(s Summary) string {
+	if s.Count == 0 {
+		return "0.0"
+	}
+	rounded := math.Floor(float64(s.Sum)/float64(s.Count)*1e4+0.5) / 1e4
+	return javaDouble(rounded)
+}
+
+// javaDouble is java.lang.Double.toString for numbers of 0 and more.
+func javaDouble(f float64) string {
+	if f != 0 && (f < 1e-3 || f >= 1e7) {
+		mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+		if !strings.Contains(mantissa, ".") {
+			mantissa += ".0"
+		}
+		sign := strings.TrimPrefix(exponent[:1], "+")
+		return mantissa + "E" + sign + strings.TrimLeft(exponent[1:], "0")
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}

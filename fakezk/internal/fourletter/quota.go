@@ -1,0 +1,83 @@
+package fourletter
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// quotaGauges are the metrics of quotas, in the order in which mntr lists them.
+//
+// Source: QuotaMetricsUtils.
+var quotaGauges = []struct {
+	key  string
+	node string // whose data holds the number
+	// number finds it. A hard limit hides the soft one.
+	number func(map[string]int64) int64
+}{
+	{"quota_bytes_limit_per_namespace", limitsNode, func(q map[string]int64) int64 { return limit(q, "byteHardLimit", "bytes") }},
+	{"quota_count_usage_per_namespace", statsNode, func(q map[string]int64) int64 { return valueOr(q, "count", -1) }},
+	{"quota_count_limit_per_namespace", limitsNode, func(q map[string]int64) int64 { return limit(q, "countHardLimit", "count") }},
+	{"quota_bytes_usage_per_namespace", statsNode, func(q map[string]int64) int64 { return valueOr(q, "bytes", -1) }},
+}
+
+const (
+	quotaRoot  = "/zookeeper/quota"
+	limitsNode = "/zookeeper_limits"
+	statsNode  = "/zookeeper_stats"
+)
+
+func limit(q map[string]int64, hard, soft string) int64 {
+	if n := valueOr(q, hard, -1); n > -1 {
+		return n
+	}
+	return valueOr(q, soft, -1)
+}
+
+func valueOr(q map[string]int64, key string, otherwise int64) int64 {
+	if n, ok := q[key]; ok {
+		return n
+	}
+	return otherwise
+}
+
+// reportQuotas says what may be and is stored under each first element of a path
+// that has quotas.
+func (s *Server) reportQuotas(r *report) {
+	sums := make([]map[string]int64, len(quotaGauges))
+	for i := range sums {
+		sums[i] = map[string]int64{}
+	}
+	s.Engine.Store().Walk(func(path string, data []byte, stat proto.Stat, _ []proto.ACL) {
+		rest, ok := strings.CutPrefix(path, quotaRoot+"/")
+		if !ok || stat.NumChildren > 0 || data == nil {
+			return
+		}
+		namespace, _, _ := strings.Cut(rest, "/")
+		for i, gauge := range quotaGauges {
+			if strings.HasSuffix(path, gauge.node) {
+				sums[i][namespace] += gauge.number(parseQuota(string(data)))
+			}
+		}
+	})
+	for i, gauge := range quotaGauges {
+		r.namespaceCounters(gauge.key, sums[i])
+	}
+}
+
+// parseQuota reads "count=4,bytes=5=;byteHardLimit=10". What is not a number is
+// left out.
+//
+// Source: StatsTrack.
+func parseQuota(text string) map[string]int64 {
+	q := map[string]int64{}
+	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' }) {
+		key, value, _ := strings.Cut(pair, "=")
+		value, _, _ = strings.Cut(value, "=")
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			q[key] = n
+		}
+	}
+	return q
+}

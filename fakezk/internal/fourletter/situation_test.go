@@ -1,0 +1,262 @@
+package fourletter_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+var update = flag.Bool("update", false, "write testdata anew with what a real server says")
+
+// A side is a server that can be brought into a situation and asked words.
+type side interface {
+	// connect opens a connection under a name and a session on it.
+	connect(name string, timeout time.Duration)
+	// ask sends a request on a connection and waits for the reply.
+	ask(name string, req proto.Request)
+	// word sends a word with its argument and returns the answer.
+	word(word string) string
+	// sessions and addresses name what differs between servers.
+	sessions() map[string]int64
+	addresses() map[string]string
+}
+
+// Every word, those that change something last.
+var everyWord = []string{
+	"ruok", "isro", "srvr", "stat", "conf", "envi", "dirs", "cons", "dump", "wchs", "wchc", "wchp", "hash", "gtmk", "mntr",
+}
+
+// A situation says how to get there.
+type situation struct {
+	name string
+	get  func(s side)
+}
+
+var situations = []situation{
+	{"idle", func(side) {}},
+	{"sessions", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 30*time.Second)
+		s.connect("carol", 6*time.Second)
+	}},
+	{"ephemerals", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 30*time.Second)
+		s.ask("alice", create("/app", "hello", 0))
+		s.ask("alice", create("/app/e1", "", 1))
+		s.ask("alice", create("/app/e2", "xx", 1))
+		s.ask("alice", create("/app/zürich", "ü", 1))
+		s.ask("bob", create("/app/e3", "", 1))
+	}},
+	{"watches", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 30*time.Second)
+		s.connect("carol", 6*time.Second)
+		for _, path := range []string{"/app", "/app/a", "/app/b", "/app/c", "/app/d"} {
+			s.ask("alice", create(path, "x", 0))
+		}
+		s.ask("alice", &proto.GetData{Path: "/app", Watch: true})
+		s.ask("alice", &proto.GetData{Path: "/app/a", Watch: true})
+		s.ask("alice", &proto.GetData{Path: "/app/b", Watch: true})
+		s.ask("alice", &proto.Exists{Path: "/app/none", Watch: true})
+		s.ask("bob", &proto.GetData{Path: "/app", Watch: true})
+		s.ask("bob", &proto.Exists{Path: "/app/c", Watch: true})
+		s.ask("bob", &proto.GetChildren{Code: proto.OpGetChildren2, Path: "/app", Watch: true})
+		s.ask("carol", &proto.GetChildren{Code: proto.OpGetChildren, Path: "/app", Watch: true})
+	}},
+	{"fired watches", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.ask("alice", create("/a", "1", 0))
+		s.ask("alice", &proto.GetData{Path: "/a", Watch: true})
+		s.ask("alice", &proto.SetData{Path: "/a", Data: []byte("2"), Version: -1})
+	}},
+	{"persistent watches", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 10*time.Second)
+		s.ask("alice", &proto.AddWatch{Path: "/p", Mode: 0})
+		s.ask("alice", &proto.AddWatch{Path: "/r", Mode: 1})
+		s.ask("bob", &proto.AddWatch{Path: "/p", Mode: 1})
+		s.ask("bob", create("/p", "1", 0))
+	}},
+	{"an ephemeral that is gone", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.ask("alice", create("/e", "1", 1))
+		s.ask("alice", &proto.Delete{Path: "/e", Version: -1})
+	}},
+	{"many watches", func(s side) {
+		s.connect("alice", 10*time.Second)
+		for i := range 40 {
+			s.ask("alice", &proto.Exists{Path: "/n" + strings.Repeat("i", i), Watch: true})
+		}
+	}},
+	{"answers", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 10*time.Second)
+		s.ask("alice", create("/a", "1", 0))
+		s.ask("alice", create("/a", "1", 0)) // refused
+		s.ask("alice", &proto.SetData{Path: "/a", Data: []byte("22"), Version: -1})
+		s.ask("alice", &proto.GetData{Path: "/a"})
+		s.ask("alice", &proto.Delete{Path: "/a", Version: -1})
+		s.ask("bob", &proto.GetData{Path: "/none"})
+		s.ask("bob", &proto.Simple{Code: proto.OpPing})
+	}},
+	{"after crst", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.ask("alice", create("/a", "1", 0))
+		s.word("crst")
+	}},
+	{"after srst", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.ask("alice", create("/a", "1", 0))
+		s.word("srst")
+	}},
+	{"after crst and a ping", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.word("crst")
+		s.ask("alice", &proto.Simple{Code: proto.OpPing})
+	}},
+	{"quotas", func(s side) {
+		s.connect("alice", 10*time.Second)
+		for i, limit := range []string{"count=5,bytes=100", "count=5,bytes=100=;byteHardLimit=50;countHardLimit=3", "count=-1,bytes=7"} {
+			path := "/zookeeper/quota/" + string(rune('a'+i))
+			s.ask("alice", create(path, "", 0))
+			s.ask("alice", create(path+"/zookeeper_limits", limit, 0))
+			s.ask("alice", create(path+"/zookeeper_stats", "count=0,bytes=0", 0))
+		}
+	}},
+	{"multis", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.ask("alice", &proto.Multi{Ops: []proto.Request{create("/m", "1", 0), create("/m/x", "22", 1), create("/n", "", 0)}})
+		s.ask("alice", &proto.Multi{Ops: []proto.Request{create("/o", "1", 0), &proto.Delete{Path: "/none", Version: -1}}})
+		s.ask("alice", &proto.MultiRead{Ops: []proto.Request{
+			&proto.GetData{Path: "/m"}, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/m"}, &proto.GetData{Path: "/none"},
+		}})
+	}},
+	{"the end of a session", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 10*time.Second)
+		s.ask("alice", create("/e", "1", 1))
+		s.ask("bob", &proto.GetData{Path: "/e", Watch: true})
+		s.ask("bob", &proto.GetChildren{Code: proto.OpGetChildren2, Path: "/", Watch: true})
+		s.ask("alice", &proto.Simple{Code: proto.OpCloseSession})
+	}},
+	{"namespaces after srst", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.ask("alice", create("/a", "1", 0))
+		s.ask("alice", &proto.GetData{Path: "/a"})
+		s.ask("alice", &proto.GetData{Path: "/"})
+		s.word("srst")
+		s.ask("alice", &proto.GetACL{Path: "/a"})
+		s.ask("alice", &proto.Exists{Path: "/a"})
+	}},
+	{"a long answer", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.word("mntr") // three packets
+	}},
+}
+
+func create(path, data string, flags int32) *proto.Create {
+	return &proto.Create{
+		Code: proto.OpCreate, Path: path, Data: []byte(data), Flags: flags,
+		ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}},
+	}
+}
+
+// transcript brings a server into a situation and asks it every word.
+func transcript(s side, get func(side)) string {
+	s.word("srst") // whoever waited for the server to start has asked it something
+	get(s)
+	var b strings.Builder
+	for _, w := range everyWord {
+		b.WriteString("=== " + w + "\n" + s.word(w) + "\n")
+	}
+	return normal(b.String(), s)
+}
+
+func golden(name string) string {
+	return filepath.Join("testdata", strings.ReplaceAll(name, " ", "_")+".txt")
+}
+
+// TestSaysWhatARealServerSaid compares with what a real 3.8.0 once said.
+func TestSaysWhatARealServerSaid(t *testing.T) {
+	for _, situation := range situations {
+		t.Run(situation.name, func(t *testing.T) {
+			want, err := os.ReadFile(golden(situation.name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := transcript(newFake(t), situation.get)
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("-real +fake:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSaysWhatARealServerSays compares with one that runs now, if there is one.
+// A real server counts a packet a moment after it was sent, so a difference is
+// one only if it shows three times.
+func TestSaysWhatARealServerSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a dozen real servers")
+	}
+	for _, situation := range situations {
+		t.Run(situation.name, func(t *testing.T) {
+			got := transcript(newFake(t), situation.get)
+			var want, diff string
+			for range 3 {
+				want = transcript(newReal(t), situation.get)
+				if diff = cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff == "" {
+					break
+				}
+			}
+			if diff != "" {
+				t.Errorf("-real +fake:\n%s", diff)
+			}
+			if *update {
+				if err := os.WriteFile(golden(situation.name), []byte(want), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestADifferenceShows is the negative control: a server that was brought into
+// almost the same situation says something else.
+func TestADifferenceShows(t *testing.T) {
+	watched := situations[slices.IndexFunc(situations, func(s situation) bool { return s.name == "watches" })]
+	want, err := os.ReadFile(golden(watched.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range []struct {
+		name string
+		do   func(s side)
+	}{
+		{"a ping", func(s side) { s.ask("alice", &proto.Simple{Code: proto.OpPing}) }},
+		{"a session", func(s side) { s.connect("dave", 10*time.Second) }},
+		{"a node", func(s side) { s.ask("alice", create("/b", "", 0)) }},
+		{"an ephemeral", func(s side) { s.ask("alice", create("/b", "", 1)) }},
+		{"a watch", func(s side) { s.ask("alice", &proto.Exists{Path: "/b", Watch: true}) }},
+		{"a word", func(s side) { s.word("ruok") }},
+		{"crst", func(s side) { s.word("crst") }},
+		{"srst", func(s side) { s.word("srst") }},
+	} {
+		got := transcript(newFake(t), func(s side) {
+			watched.get(s)
+			more.do(s)
+		})
+		if got == string(want) {
+			t.Errorf("%s: no difference", more.name)
+		}
+	}
+}

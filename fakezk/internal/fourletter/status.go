@@ -1,0 +1,39 @@
+package fourletter
+
+import (
+	"fmt"
+	"strings"
+)
+
+// srvr and stat.
+//
+// Source: StatCommand, ServerStats.toString.
+
+func srvr(s Server) string { return versionLine() + status(s) }
+
+func stat(s Server) string {
+	var b strings.Builder
+	b.WriteString(versionLine())
+	b.WriteString("Clients:\n")
+	for _, l := range s.lines() {
+		b.WriteString(l.brief() + ")\n")
+	}
+	b.WriteString("\n")
+	b.WriteString(status(s))
+	return b.String()
+}
+
+func versionLine() string { return "Zookeeper version: " + Version + "\n" }
+
+func status(s Server) string {
+	packets := s.packets()
+	return fmt.Sprintf(`Latency min/avg/max: 0/0.0/0
+Received: %d
+Sent: %d
+Connections: %d
+Outstanding: 0
+Zxid: 0x%x
+Mode: standalone
+Node count: %d
+`, packets.Received, packets.Sent, len(s.lines()), s.Engine.Store().LastZxid(), s.nodeCount())
+}

@@ -1,0 +1,28 @@
+package state
+
+import "unicode/utf16"
+
+// javaHash is String.hashCode, which looks at UTF-16 units.
+func javaHash(s string) uint32 {
+	var h uint32
+	for _, r := range s {
+		if r > 0xffff {
+			high, low := utf16.EncodeRune(r)
+			h = 31*h + uint32(high)
+			r = low
+		}
+		h = 31*h + uint32(r)
+	}
+	return h
+}
+
+// spread mixes the upper half of a hash code into the lower, of which java.util's
+// tables use a few bits.
+func spread(h uint32) uint32 { return h ^ h>>16 }
+
+// A bucket that grows beyond treeAt elements makes a java.util table of fewer than
+// treeTable buckets grow, and becomes a search tree in a larger one.
+const (
+	treeAt    = 8
+	treeTable = 64
+)

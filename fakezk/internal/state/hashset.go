@@ -1,0 +1,177 @@
+package state
+
+import "iter"
+
+// A hashSet is a java.util.HashSet<String>: its order is the one in which a real
+// server lists children and ephemeral nodes. A key's bucket is its hash modulo
+// the size of the table; within a bucket the order is that of insertion. The
+// table doubles when three quarters full, which keeps the order within each
+// half, and never shrinks.
+//
+// Not imitated: buckets that become search trees, which takes nine keys in one
+// bucket of a table of 64 or more. Names with running numbers never get there;
+// random names do at some hundred thousand, once in a while. Keys of such a
+// bucket may come in another order than on a real server, and a search in it is
+// linear.
+//
+// Source: HashMap.java of OpenJDK 17; DataNode.java and DataTree.java of
+// ZooKeeper 3.8 for who uses it.
+type hashSet struct {
+	table []*element
+	size  int
+}
+
+// Sizes of new tables: a znode's children, and sets of paths.
+const (
+	childrenTable = 8
+	pathsTable    = 16
+)
+
+// An element is a key in a hashSet. It can be in one only.
+type element struct {
+	key  string
+	hash uint32 // spread; valid once put
+	next *element
+	node *node // whose name the key is; nil in a set of paths
+}
+
+// newHashSet returns an empty set. The size of the table is a power of two.
+func newHashSet(table int) *hashSet { return &hashSet{table: make([]*element, table)} }
+
+// len is the number of keys. A nil set is empty.
+func (h *hashSet) len() int {
+	if h == nil {
+		return 0
+	}
+	return h.size
+}
+
+// get returns the element with a key, or nil.
+func (h *hashSet) get(key string) *element {
+	if h.len() == 0 {
+		return nil
+	}
+	hash := spread(javaHash(key))
+	for e := h.table[h.bucket(hash)]; e != nil; e = e.next {
+		if e.hash == hash && e.key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+func (h *hashSet) bucket(hash uint32) int { return int(hash) & (len(h.table) - 1) }
+
+// put adds an element whose key is not in the set.
+func (h *hashSet) put(e *element) {
+	e.hash, e.next = spread(javaHash(e.key)), nil
+	link, before := &h.table[h.bucket(e.hash)], 0
+	for ; *link != nil; link = &(*link).next {
+		before++
+	}
+	*link = e
+	if before >= treeAt && len(h.table) < treeTable {
+		h.grow()
+	}
+	h.size++
+	if h.size > len(h.table)*3/4 {
+		h.grow()
+	}
+}
+
+// grow doubles the table.
+func (h *hashSet) grow() {
+	old := h.table
+	h.table = make([]*element, 2*len(old))
+	for i, e := range old {
+		low, high := &h.table[i], &h.table[i+len(old)]
+		for ; e != nil; e = e.next {
+			if e.hash&uint32(len(old)) == 0 {
+				*low, low = e, &e.next
+			} else {
+				*high, high = e, &e.next
+			}
+		}
+		*low, *high = nil, nil
+	}
+}
+
+// remove takes the element with a key out, if there is one.
+func (h *hashSet) remove(key string) {
+	if h.len() == 0 {
+		return
+	}
+	hash := spread(javaHash(key))
+	for link := &h.table[h.bucket(hash)]; *link != nil; link = &(*link).next {
+		if e := *link; e.hash == hash && e.key == key {
+			*link, e.next = e.next, nil
+			h.size--
+			return
+		}
+	}
+}
+
+// all visits the elements in Java's order. The set must not change meanwhile.
+func (h *hashSet) all() iter.Seq[*element] {
+	return func(yield func(*element) bool) {
+		if h.len() == 0 {
+			return
+		}
+		for _, e := range h.table {
+			for ; e != nil; e = e.next {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// clone returns a set with the same table and the same order within each bucket.
+// copied makes the elements of the new set.
+func (h *hashSet) clone(copied func(*element) *element) *hashSet {
+	if h == nil {
+		return nil
+	}
+	c := &hashSet{table: make([]*element, len(h.table)), size: h.size}
+	for i, e := range h.table {
+		for link := &c.table[i]; e != nil; e = e.next {
+			*link = copied(e)
+			link = &(*link).next
+		}
+	}
+	return c
+}
+
+// barePath copies an element of a set of paths.
+func barePath(e *element) *element { return &element{key: e.key, hash: e.hash} }
+
+// keys lists the keys in Java's order.
+func (h *hashSet) keys() []string {
+	keys := make([]string, 0, h.len())
+	for e := range h.all() {
+		keys = append(keys, e.key)
+	}
+	return keys
+}
+
+// clonedKeys lists the keys in the order of HashSet.clone, whose table fits the
+// keys there are, not those there were.
+func (h *hashSet) clonedKeys() []string {
+	return hashed(int(float32(h.len())/0.75+1), h.keys())
+}
+
+// hashed returns keys in the order of a HashSet with an initial capacity to which
+// they are added one by one.
+func hashed(capacity int, keys []string) []string {
+	table := 1
+	for table < capacity {
+		table *= 2
+	}
+	set, elements := newHashSet(table), make([]element, len(keys))
+	for i, key := range keys {
+		elements[i].key = key
+		set.put(&elements[i])
+	}
+	return set.keys()
+}

@@ -1,0 +1,77 @@
+package state
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// Ephemerals returns the paths of a session's ephemeral nodes in the order in
+// which a real server lists them and deletes them when the session ends: that of a
+// clone of a Java hash set. There are none for an unknown session.
+//
+// Source: DataTree.getEphemerals.
+func (s *Store) Ephemerals(id int64) []string {
+	ses, ok := s.sessions[id]
+	if !ok || ses.ephemerals.len() == 0 {
+		return nil
+	}
+	return ses.ephemerals.clonedKeys()
+}
+
+// EphemeralsUnder returns those of [Store.Ephemerals] that start with prefix,
+// letter by letter: "/a" finds "/ab". A null, blank or root prefix finds all.
+//
+// Source: the case getEphemerals of FinalRequestProcessor.
+func (s *Store) EphemeralsUnder(id int64, prefix string) []string {
+	paths := s.Ephemerals(id)
+	trimmed := strings.TrimFunc(prefix, javaBlank)
+	if prefix == proto.NullPath || trimmed == "" || trimmed == "/" {
+		return paths
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return !strings.HasPrefix(path, prefix) })
+}
+
+// javaBlank tells what String.trim removes.
+func javaBlank(r rune) bool { return r <= ' ' }
+
+// enlist counts a new node and adds it to the list of its kind.
+func (s *Store) enlist(t *Txn, path string, n *node) {
+	s.count++
+	switch {
+	case n.kind == KindContainer:
+		s.containers.add(path, javaHash(path))
+	case n.kind == KindTTL:
+		s.ttls.add(path, javaHash(path))
+	case n.owner != 0:
+		s.own(t, n.owner, path)
+	}
+}
+
+func (s *Store) own(t *Txn, owner int64, path string) {
+	ses, ok := s.sessions[owner]
+	if !ok {
+		panic(fmt.Sprintf("state: zxid %#x (%s): no session %#x to own %q", t.Zxid, t.Op, owner, path))
+	}
+	if ses.ephemerals == nil {
+		ses.ephemerals = newHashSet(pathsTable)
+	}
+	ses.ephemerals.put(&element{key: path})
+}
+
+// forget is the opposite of enlist.
+func (s *Store) forget(path string, n *node) {
+	s.count--
+	switch {
+	case n.kind == KindContainer:
+		s.containers.remove(path, javaHash(path))
+	case n.kind == KindTTL:
+		s.ttls.remove(path, javaHash(path))
+	case n.owner != 0:
+		if ses, ok := s.sessions[n.owner]; ok {
+			ses.ephemerals.remove(path)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package state
+
+import "github.com/zksim/zksim/fakezk/internal/proto"
+
+// deleteContainer is the server's own request. It asks no ACL, and refuses only
+// nodes that are ephemeral or have children again. A client's request is refused
+// whatever it says: the Java server takes the whole frame for the path.
+//
+// Source: the case deleteContainer of PrepRequestProcessor.
+func (d *draft) deleteContainer(q *proto.DeleteContainer) proto.ErrCode {
+	if d.by.Session != 0 || !splittable(q.Path) || special(q.Path) {
+		return proto.BadArguments
+	}
+	rec, ok := d.find(q.Path)
+	if !ok {
+		return proto.NoNode
+	}
+	if rec.numChildren > 0 {
+		return proto.NotEmpty
+	}
+	if rec.ephemeral {
+		return proto.BadVersion
+	}
+	parentPath := parentOf(q.Path)
+	parent, _ := d.find(parentPath)
+	d.recordDelete(q.Path, parentPath, parent)
+	return proto.OK
+}
+
+// HasReapable says whether there is any container or TTL node, whether its time
+// has come or not.
+func (s *Store) HasReapable() bool { return s.containers.size+s.ttls.size > 0 }
+
+// Reapable returns the paths of the nodes that the server deletes, one
+// [proto.DeleteContainer] each, when it looks for them at a time in milliseconds
+// since the Unix epoch: containers that have lost all the children they had, and
+// childless TTL nodes unmodified for longer than their ttl. The order is that of a
+// real server.
+//
+// Source: ContainerManager.getCandidates.
+func (s *Store) Reapable(now int64) []string {
+	var candidates []string
+	for _, path := range snapshot(&s.containers) {
+		if n, ok := s.find(path); ok && n.numChildren() == 0 && n.counter > 0 {
+			candidates = append(candidates, path)
+		}
+	}
+	for _, path := range snapshot(&s.ttls) {
+		if n, ok := s.find(path); ok && n.numChildren() == 0 && now-n.mtime > n.ttlMs {
+			candidates = append(candidates, path)
+		}
+	}
+	return hashed(pathsTable, candidates)
+}
+
+// snapshot lists the keys in the order of a HashSet made from the set.
+func snapshot(set *concurrentSet[string]) []string {
+	var keys []string
+	for key := range set.all() {
+		keys = append(keys, key)
+	}
+	return hashed(max(int(float32(len(keys))/0.75)+1, pathsTable), keys)
+}

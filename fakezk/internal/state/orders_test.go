@@ -1,0 +1,179 @@
+package state
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// A table is one of the sets whose order a transcript shows.
+type table struct {
+	hash       *hashSet
+	concurrent concurrentSet[string]
+}
+
+func newTable(kind string) *table {
+	switch kind {
+	case "set":
+		return &table{hash: newHashSet(childrenTable)}
+	case "paths":
+		return &table{hash: newHashSet(pathsTable)}
+	}
+	return &table{}
+}
+
+func (t *table) add(key string) {
+	if t.hash != nil {
+		t.hash.put(&element{key: key})
+	} else {
+		t.concurrent.add(key, javaHash(key))
+	}
+}
+
+func (t *table) remove(key string) {
+	if t.hash != nil {
+		t.hash.remove(key)
+	} else {
+		t.concurrent.remove(key, javaHash(key))
+	}
+}
+
+func (t *table) keys() []string {
+	if t.hash != nil {
+		return t.hash.keys()
+	}
+	return slices.Collect(t.concurrent.all())
+}
+
+func (t *table) clone() *table {
+	return &table{hash: t.hash.clone(barePath), concurrent: t.concurrent.clone()}
+}
+
+// orderOf answers one of the lines that show an order.
+func (t *table) orderOf(what string) []string {
+	switch what {
+	case "clone":
+		return t.hash.clonedKeys()
+	case "copy":
+		return snapshot(&t.concurrent)
+	}
+	return t.keys()
+}
+
+// TestOrdersAreJavas replays what Java did. Half of the time it goes on with a clone,
+// which must not only have the order but keep it.
+func TestOrdersAreJavas(t *testing.T) {
+	file, err := os.Open("testdata/orders.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var now *table
+	shown := 0
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for number := 1; lines.Scan(); number++ {
+		verb, rest, _ := strings.Cut(lines.Text(), " ")
+		switch verb {
+		case "new":
+			now = newTable(rest)
+		case "+":
+			now.add(rest)
+		case "-":
+			now.remove(rest)
+		default:
+			shown++
+			want := strings.Fields(rest)
+			if got := now.orderOf(verb); !slices.Equal(got, want) {
+				t.Fatalf("line %d: %s\n got %q\nwant %q", number, verb, got, want)
+			}
+			if shown%4 == 0 {
+				now = now.clone()
+			}
+		}
+	}
+	if err := lines.Err(); err != nil || shown < 250 {
+		t.Fatalf("%d orders compared: %v", shown, err)
+	}
+}
+
+func TestJavaHash(t *testing.T) {
+	// As printed by String.hashCode.
+	tests := map[string]uint32{
+		"": 0, "Aa": 2112, "BB": 2112, "zookeeper": 1600681804, "漢字é": 28065556,
+		"\U0001F600": 1772899, "n-0000000001": 3475609792,
+	}
+	for s, want := range tests {
+		if got := javaHash(s); got != want {
+			t.Errorf("%q: got %d, want %d", s, got, want)
+		}
+	}
+}
+
+// TestIdentitiesAreInTheServersOrder holds what whoAmI of a real server listed after
+// an address and so many users had been added.
+func TestIdentitiesAreInTheServersOrder(t *testing.T) {
+	tests := map[int]string{
+		6:  "user4 user0 user5 user2 user3 127.0.0.1 user1",
+		11: "user4 user5 user3 user7 user8 user9 127.0.0.1 user6 user1 user0 user2 user10",
+		12: "user4 user5 user3 user7 user8 user9 127.0.0.1 user6 user1 user11 user0 user2 user10",
+		24: "user5 user3 user21 user22 user8 127.0.0.1 user6 user17 user16 user19 user13 user23 user4 user15 " +
+			"user7 user9 user12 user1 user20 user11 user18 user0 user2 user14 user10",
+		30: "user5 user25 user3 user21 user22 user8 127.0.0.1 user6 user17 user28 user27 user16 user19 user29 " +
+			"user13 user23 user4 user15 user7 user9 user12 user1 user20 user11 user18 user0 user2 user14 " +
+			"user26 user10 user24",
+	}
+	ids := []proto.ID{local}
+	for i := range 30 {
+		before := slices.Clone(ids)
+		longer := AddIdentity(ids, DigestID(fmt.Appendf(nil, "user%d:pw%d", i, i)))
+		if !slices.Equal(ids, before) {
+			t.Fatal("the old list changed")
+		}
+		ids = longer
+		want, ok := tests[i+1]
+		if got := users(ids); ok && got != want {
+			t.Errorf("after %d:\n got %s\nwant %s", i+1, got, want)
+		}
+	}
+	if again := AddIdentity(ids, ids[7]); !slices.Equal(again, ids) {
+		t.Errorf("adding one twice: %s", users(again))
+	}
+}
+
+// users prints identities without their hashes.
+func users(ids []proto.ID) string {
+	var names []string
+	for _, id := range ids {
+		name, _, _ := strings.Cut(id.ID, ":")
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+func TestEphemeralsUnderAPrefix(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/a"), createFlags("/a/x", 1), createFlags("/ab", 1), createFlags("/b", 1))
+	must(t, s, Caller{Session: s2}, createFlags("/other", 1))
+	all := []string{"/ab", "/b", "/a/x"}
+	tests := map[string][]string{
+		"": all, " ": all, "/": all, "\t / ": all, proto.NullPath: all,
+		"/a": {"/ab", "/a/x"}, "/a/": {"/a/x"}, " /a": {}, "/c": {},
+	}
+	for prefix, want := range tests {
+		got := s.EphemeralsUnder(s1, prefix)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", prefix, got, want)
+		}
+	}
+	if got := s.EphemeralsUnder(0x99, ""); got != nil {
+		t.Errorf("unknown session: %q", got)
+	}
+}

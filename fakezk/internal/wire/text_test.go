@@ -1,0 +1,44 @@
+package wire
+
+import "testing"
+
+func TestTextMistakes(t *testing.T) {
+	const x = "\ufffd"
+	for in, want := range map[string]string{
+		"plain":                    "plain",
+		"\xe2\x82":                 x,
+		"a\xe2\x82b":               "a" + x + "b",
+		"\xf0\x9f\x98":             x,
+		"\xf0\x9f":                 x,
+		"\xf0\x80\x80\x80":         x + x + x + x,
+		"\xf4\x90\x80\x80":         x + x + x + x,
+		"\xf1\x80\x80\xc0":         x + x,
+		"\xed\xa0\x80":             x,
+		"\xed\xa0\xbd\xed\xb8\x80": x + x,
+		"\xed\xa0":                 x,
+		"\xe0\x80\x80":             x + x + x,
+		"\xc0\x80":                 x + x,
+		"\xff\xfe\x80":             x + x + x,
+		"\xf8\x88\x80\x80\x80":     x + x + x + x + x,
+		"\xe2\x82\xe2\x82\xac":     x + "€",
+		"\xc3(":                    x + "(",
+	} {
+		if got := Text([]byte(in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestServerWritesSurrogatePairs(t *testing.T) {
+	for in, want := range map[string]string{
+		"/€":           "\x00\x00\x00\x04/€",
+		"/\U0001f600a": "\x00\x00\x00\x08/\xed\xa0\xbd\xed\xb8\x80a",
+	} {
+		if got := string(appendText(nil, in)); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+		if got := string(joinSurrogates([]byte(want[4:]))); got != in {
+			t.Errorf("%q: back as %q", in, got)
+		}
+	}
+}

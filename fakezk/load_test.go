@@ -1,0 +1,153 @@
+package fakezk
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// many opens n sessions, from a few goroutines.
+func many(t *testing.T, address string, n int) []*raw {
+	t.Helper()
+	clients := make([]*raw, n)
+	var wg sync.WaitGroup
+	const dialers = 8
+	for d := range dialers {
+		wg.Go(func() {
+			for i := d; i < n; i += dialers {
+				r, err := quickSession(address)
+				if err != nil {
+					t.Errorf("connection %d: %v", i, err)
+					return
+				}
+				clients[i] = &raw{Conn: r, t: t}
+			}
+		})
+	}
+	wg.Wait()
+	t.Cleanup(func() {
+		for _, r := range clients {
+			if r != nil {
+				_ = r.Close()
+			}
+		}
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	return clients
+}
+
+// quickSession is tcpSession for goroutines, which must not end the test.
+func quickSession(address string) (net.Conn, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Write(wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 30_000})); err != nil {
+		return nil, err
+	}
+	response := make([]byte, 4+4+4+8+4+16)
+	if _, err := io.ReadFull(conn, response); err != nil {
+		return nil, err
+	}
+	r, err := wire.DecodeConnectResponse(response[4:])
+	if err == nil && r.SessionID == 0 {
+		err = fmt.Errorf("refused")
+	}
+	return conn, err
+}
+
+func TestTwoThousandSessions(t *testing.T) {
+	const n = 2000
+	s, address := startTCP(t, Options{MaxClientConns: -1})
+	clients := many(t, address, n)
+	if got := len(s.Sessions()); got != n {
+		t.Errorf("%d sessions", got)
+	}
+	for _, r := range clients {
+		r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))
+	}
+	for i, r := range clients {
+		if h, _ := r.reply(); h.Xid != 1 || h.Err != proto.OK {
+			t.Fatalf("client %d: %+v", i, h)
+		}
+	}
+	for _, r := range clients {
+		r.send(wire.AppendRequest(nil, 2, &proto.Simple{Code: proto.OpCloseSession}))
+	}
+	for i, r := range clients {
+		if h, _ := r.reply(); h.Xid != 2 || h.Err != proto.OK {
+			t.Fatalf("client %d: %+v", i, h)
+		}
+		r.wantClosed()
+	}
+	if got := len(s.Sessions()); got > 0 {
+		t.Errorf("%d sessions after all closed theirs", got)
+	}
+}
+
+func TestThousandWatchersAreAllNotified(t *testing.T) {
+	const n = 1000
+	s, address := startTCP(t, Options{MaxClientConns: -1})
+	if err := s.Put("/watched", nil); err != nil {
+		t.Fatal(err)
+	}
+	clients := many(t, address, n)
+	for _, r := range clients {
+		r.mustCall(&proto.GetData{Path: "/watched", Watch: true})
+	}
+	clients[0].send(wire.AppendRequest(nil, 9, &proto.SetData{Path: "/watched", Data: []byte("x"), Version: -1}))
+	for i, r := range clients {
+		h, body := r.reply()
+		if ev, err := wire.DecodeEvent(body); h.Xid != -1 || err != nil || ev.Type != proto.EventDataChanged || ev.Path != "/watched" {
+			t.Fatalf("client %d: %+v %+v", i, h, ev)
+		}
+	}
+	if h, _ := clients[0].reply(); h.Xid != 9 || h.Err != proto.OK {
+		t.Errorf("the writer's reply: %+v", h)
+	}
+}
+
+func TestParentOfHundredThousandChildren(t *testing.T) {
+	const n = 100_000
+	_, address := startTCP(t)
+	r, _ := tcpSession(t, address)
+	r.mustCall(rawCreate("/parent", 0))
+	go func() {
+		var batch []byte
+		for i := range n {
+			batch = wire.AppendRequest(batch, int32(i), rawCreate(fmt.Sprintf("/parent/child-%06d", i), 0))
+			if len(batch) > 60_000 || i == n-1 {
+				if _, err := r.Write(batch); err != nil {
+					t.Error(err)
+				}
+				batch = batch[:0]
+			}
+		}
+	}()
+	for i := range n {
+		if h, _ := r.reply(); h.Xid != int32(i) || h.Err != proto.OK {
+			t.Fatalf("reply %+v, want that to %d", h, i)
+		}
+	}
+	for range 3 {
+		r.send(wire.AppendRequest(nil, 1, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/parent"}))
+		_, body := r.reply()
+		reply, err := wire.DecodeReply(proto.OpGetChildren, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := reply.(proto.ChildrenReply).Names
+		slices.Sort(names)
+		if len(names) != n || names[0] != "child-000000" || names[n-1] != "child-099999" || len(slices.Compact(names)) != n {
+			t.Fatalf("%d names", len(names))
+		}
+	}
+}

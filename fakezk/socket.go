@@ -1,0 +1,114 @@
+package fakezk
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// socket reads and writes one connection. One goroutine reads and, at a time,
+// one writes. What waits for bytes holds no buffer where the system lets it.
+type socket struct {
+	conn  net.Conn
+	poll  *pollSocket // nil where reads have to bring a buffer along
+	lent  *readBuffer // what read returned last
+	plain []byte      // used in place of lent if poll is nil
+}
+
+// readBuffer is what one read can take: enough for a burst of requests, and few
+// reads for a large one.
+type readBuffer [64 << 10]byte
+
+var readBuffers = sync.Pool{New: func() any { return new(readBuffer) }}
+
+func newSocket(conn net.Conn) *socket {
+	return &socket{conn: conn, poll: newPollSocket(conn)}
+}
+
+// read waits for bytes, which are the caller's until release. There may be
+// bytes beside an error.
+func (s *socket) read() ([]byte, error) {
+	if s.poll != nil {
+		var n int
+		var err error
+		s.lent, n, err = s.poll.read()
+		if s.lent == nil {
+			return nil, err
+		}
+		return s.lent[:n], err
+	}
+	if s.plain == nil {
+		s.plain = make([]byte, 4<<10)
+	}
+	n, err := s.conn.Read(s.plain)
+	return s.plain[:n], err
+}
+
+func (s *socket) release() {
+	if s.lent != nil {
+		readBuffers.Put(s.lent)
+		s.lent = nil
+	}
+}
+
+// tryWrite writes as much as the system takes at once, which may be nothing.
+func (s *socket) tryWrite(p []byte) (int, error) {
+	if s.poll == nil {
+		return 0, nil
+	}
+	return s.poll.tryWrite(p)
+}
+
+func (s *socket) write(p []byte) error {
+	_, err := s.conn.Write(p)
+	return err
+}
+
+// interrupt ends a read under way, and a write at a later time. Errors mean
+// that the connection is closed, which ends both as well.
+func (s *socket) interrupt(write time.Time) {
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+	_ = s.conn.SetWriteDeadline(write)
+}
+
+// close ends the connection: first the server's direction, so that the client
+// finds the end of what was sent, then, when all the bytes that the client has
+// sent already are read and forgotten, the rest. A socket closed with unread
+// bytes sends a reset, for which some systems throw away what their user has
+// not read yet, the reply to closeSession for example.
+func (s *socket) close() {
+	s.drain()
+	_ = s.conn.Close()
+}
+
+// drop is close for a connection that can no longer be written to: what the
+// system has accepted is still sent, but TLS gets no chance to say goodbye, for
+// which it would wait.
+func (s *socket) drop() {
+	s.drain()
+	_ = s.bare().Close()
+}
+
+// reset ends the connection with an error for the client.
+func (s *socket) reset() {
+	if tcp, ok := s.bare().(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // an error means that it is closed already
+	}
+	_ = s.bare().Close()
+}
+
+func (s *socket) drain() {
+	if half, ok := s.conn.(*net.TCPConn); ok && s.poll != nil {
+		_ = half.CloseWrite() // the client may be gone, which is what we want
+		_ = half.SetReadDeadline(time.Time{})
+		s.poll.discard()
+	}
+}
+
+// bare is the connection below TLS.
+func (s *socket) bare() net.Conn {
+	if secured, ok := s.conn.(interface{ NetConn() net.Conn }); ok {
+		return secured.NetConn()
+	}
+	return s.conn
+}

@@ -1,0 +1,378 @@
+package fakezk
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// startTCP is a server that listens. When the test ends it is closed, and
+// nothing of it may be left.
+func startTCP(t testing.TB, opts ...Options) (*Server, string) {
+	t.Helper()
+	t.Cleanup(func() { wantNoGoroutine(t) })
+	s := Start(t, opts...)
+	address, _ := listen(t, s)
+	return s, address
+}
+
+func listen(t testing.TB, s *Server) (address string, ended <-chan error) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	return l.Addr().String(), done
+}
+
+func wantNoGoroutine(t testing.TB) {
+	t.Helper()
+	var last string
+	for range 1000 { // the last one may be on its way out
+		last = stacks()
+		if !strings.Contains(last, "(*Server).serveTCP") && !strings.Contains(last, "(*outbox).write") &&
+			!strings.Contains(last, "(*Server).Serve(") {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Errorf("still there:\n%s", last)
+}
+
+// patience is how long a test waits for what never takes long.
+const patience = 20 * time.Second
+
+func dialTCP(t testing.TB, address string) *raw {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &raw{Conn: conn, t: t}
+}
+
+func tcpSession(t testing.TB, address string) (*raw, proto.ConnectResponse) {
+	t.Helper()
+	r := dialTCP(t, address)
+	return r, r.handshake(proto.ConnectRequest{TimeoutMs: 10_000})
+}
+
+func (r *raw) closeWrite() {
+	r.t.Helper()
+	if err := r.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func TestServeTCP(t *testing.T) {
+	s := New(Options{})
+	address, ended := listen(t, s)
+	c, events, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(quiet{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ev := range events {
+		if ev.State == zk.StateHasSession {
+			break
+		}
+	}
+	mustCreate(t, c, "/tcp", zk.FlagEphemeral)
+	_, _, gone, err := s.Connect(t).ExistsW("/tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
+		t.Errorf("event %+v", ev)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+	if err := s.Serve(nil); err != ErrStopped {
+		t.Errorf("Serve of a closed server: %v", err)
+	}
+}
+
+func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
+	broken := errors.New("broken")
+	s := Start(t)
+	l := &brokenListener{errs: []error{
+		&net.OpError{Op: "accept", Err: syscall.EMFILE}, &net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
+	}}
+	if err := s.Serve(l); !errors.Is(err, broken) {
+		t.Errorf("Serve: %v", err)
+	}
+	if len(s.listeners) > 0 {
+		t.Error("the server still knows the listener")
+	}
+}
+
+// Too many open files must not end a server, nor keep it from being closed.
+func TestCloseEndsAServerThatCannotAccept(t *testing.T) {
+	s := New(Options{})
+	ended := make(chan error)
+	begun := make(chan struct{}, 1)
+	go func() {
+		ended <- s.Serve(&brokenListener{errs: []error{syscall.EMFILE}, again: true, accepting: begun})
+	}()
+	<-begun
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+// brokenListener fails with one error after the other.
+type brokenListener struct {
+	net.Listener
+	errs      []error
+	again     bool // the first one for ever
+	accepting chan struct{}
+}
+
+func (l *brokenListener) Accept() (net.Conn, error) {
+	select {
+	case l.accepting <- struct{}{}:
+	default:
+	}
+	err := l.errs[0]
+	if !l.again {
+		l.errs = l.errs[1:]
+	}
+	return nil, err
+}
+
+func (l *brokenListener) Close() error   { return nil }
+func (l *brokenListener) Addr() net.Addr { return &net.UnixAddr{} }
+
+func TestCloseLeavesNoGoroutineOfTCP(t *testing.T) {
+	s := New(Options{})
+	address, ended := listen(t, s)
+	for range 10 {
+		tcpSession(t, address)
+		dialTCP(t, address).send([]byte{0, 0}) // says no more
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	wantNoGoroutine(t)
+}
+
+// What was asked before a Close is answered, however much it is, if the client
+// reads it.
+func TestCloseWritesWhatIsQueued(t *testing.T) {
+	s := New(Options{MaxQueued: 1 << 30})
+	address, _ := listen(t, s)
+	data := bytes.Repeat([]byte("x"), 1_000_000)
+	if err := s.Put("/big", data); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := tcpSession(t, address)
+	const n = 20 // more than the system takes for a client that does not read
+	for xid := range int32(n) {
+		r.send(wire.AppendRequest(nil, xid, &proto.GetData{Path: "/big"}))
+	}
+	awaitNode(t, s, "/asked", func() { r.send(wire.AppendRequest(nil, n, rawCreate("/asked", 0))) })
+	closed := make(chan error)
+	go func() { closed <- s.Close() }()
+	for xid := range int32(n + 1) {
+		h, body := r.reply()
+		if h.Xid != xid || h.Err != proto.OK || xid < n && len(body) < len(data) {
+			t.Errorf("reply %+v of %d bytes, want that to %d", h, len(body), xid)
+		}
+	}
+	r.wantClosed()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+// awaitNode returns when a node that act causes to be created is there.
+func awaitNode(t *testing.T, s *Server, path string, act func()) {
+	t.Helper()
+	other := s.Connect(t)
+	exists, _, created, err := other.ExistsW(path)
+	if err != nil || exists {
+		t.Fatalf("exists %s: %v, %v", path, exists, err)
+	}
+	act()
+	<-created
+	other.Close()
+}
+
+// A client that asks and never reads must not keep the server from closing.
+func TestCloseDoesNotWaitForAClientThatNeverReads(t *testing.T) {
+	for _, maxQueued := range []int{0, 1 << 30} {
+		s := New(Options{MaxQueued: maxQueued})
+		address, _ := listen(t, s)
+		if err := s.Put("/big", make([]byte, 1_000_000)); err != nil {
+			t.Fatal(err)
+		}
+		r, _ := tcpSession(t, address)
+		awaitNode(t, s, "/asked", func() {
+			r.send(wire.AppendRequest(nil, 99, rawCreate("/asked", 0)))
+			for i := range int32(30) {
+				r.send(wire.AppendRequest(nil, i, &proto.GetData{Path: "/big"}))
+			}
+		})
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		wantNoGoroutine(t)
+	}
+}
+
+// A client may say that it will send no more and still gets its replies.
+func TestHalfClosedClientGetsItsReplies(t *testing.T) {
+	_, address := startTCP(t)
+	r := dialTCP(t, address)
+	conversation := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000})
+	for xid := range int32(1000) {
+		conversation = wire.AppendRequest(conversation, xid, &proto.GetData{Path: "/"})
+	}
+	r.send(conversation)
+	r.closeWrite()
+	if _, err := wire.DecodeConnectResponse(r.receive()); err != nil {
+		t.Fatal(err)
+	}
+	for xid := range int32(1000) {
+		if h, _ := r.reply(); h.Xid != xid || h.Err != proto.OK {
+			t.Fatalf("reply %+v, want that to %d", h, xid)
+		}
+	}
+	r.wantClosed()
+}
+
+// The reply to closeSession must not be lost to a reset, which a socket closed
+// with unread bytes sends.
+func TestReplyToCloseSessionArrivesThoughMoreWasSent(t *testing.T) {
+	s, address := startTCP(t)
+	for range 20 {
+		r, _ := tcpSession(t, address)
+		last := wire.AppendRequest(nil, 7, &proto.Simple{Code: proto.OpCloseSession})
+		for range 1000 {
+			last = wire.AppendRequest(last, 8, ping)
+		}
+		r.send(append(last, make([]byte, 100_000)...))
+		if h, _ := r.reply(); h.Xid != 7 || h.Err != proto.OK {
+			t.Fatalf("reply %+v", h)
+		}
+		r.wantClosed()
+	}
+	if got := s.Sessions(); len(got) > 0 {
+		t.Errorf("sessions: %+v", got)
+	}
+}
+
+// A fault may reset a connection, which is not the same as to close it.
+func TestResetIsAnErrorForTheClient(t *testing.T) {
+	s, address := startTCP(t)
+	r, _ := tcpSession(t, address)
+	if err := s.Inject(Fault{Kind: Cut, Request: 1}); err != nil {
+		t.Fatal(err)
+	}
+	r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))
+	if _, err := io.ReadAll(r); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("got %v, want a reset", err)
+	}
+}
+
+func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
+	s, address := startTCP(t)
+	frame := wire.AppendRequest(nil, 1, &proto.SetData{Path: "/x", Data: make([]byte, 100_000), Version: -1})
+	for _, cut := range []int{0, 1, 3, 4, 5, 12, 70_000, len(frame) - 1} {
+		r, session := tcpSession(t, address)
+		r.send(frame[:cut])
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = dialTCP(t, address)
+		again := r.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password, TimeoutMs: 10_000})
+		if again.SessionID != session.SessionID {
+			t.Errorf("after %d bytes: the session cannot be taken up again", cut)
+		}
+		r.mustCall(ping)
+	}
+	if got := len(s.Tree()); got != 1 {
+		t.Errorf("%d nodes", got)
+	}
+}
+
+func TestReplicaOfAConversationHoweverItIsCut(t *testing.T) {
+	s, address := startTCP(t)
+	if err := s.Put("/x", nil); err != nil {
+		t.Fatal(err)
+	}
+	conversation := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000})
+	conversation = wire.AppendRequest(conversation, 1, &proto.SetData{Path: "/x", Data: make([]byte, 3000), Version: -1})
+	conversation = wire.AppendRequest(conversation, 2, ping)
+	for _, size := range []int{1, 2, 3, 5, 1000, len(conversation)} {
+		r := dialTCP(t, address)
+		for rest := conversation; len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			r.send(rest[:min(size, len(rest))])
+		}
+		if _, err := wire.DecodeConnectResponse(r.receive()); err != nil {
+			t.Error(err)
+		}
+		for _, want := range []int32{1, -2} {
+			if h, _ := r.reply(); h.Xid != want || h.Err != proto.OK {
+				t.Errorf("pieces of %d: reply %+v, want that to %d", size, h, want)
+			}
+		}
+	}
+}
+
+func TestLargestRequestOverTCP(t *testing.T) {
+	s, address := startTCP(t)
+	if err := s.Put("/big", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		size int
+		ok   bool
+	}{{wire.DefaultMaxFrame, true}, {wire.DefaultMaxFrame + 1, false}} {
+		r, _ := tcpSession(t, address)
+		set := &proto.SetData{Path: "/big", Version: -1}
+		set.Data = make([]byte, test.size-(len(wire.AppendRequest(nil, 1, set))-4))
+		if _, err := r.Write(wire.AppendRequest(nil, 1, set)); err != nil && test.ok {
+			t.Fatal(err)
+		}
+		if test.ok {
+			if h, _ := r.reply(); h.Err != proto.OK {
+				t.Errorf("%d bytes: %+v", test.size, h)
+			}
+			continue
+		}
+		if _, err := io.ReadAll(r); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%d bytes: %v, want the end", test.size, err)
+		}
+	}
+	if got := s.Tree()[1].Version; got != 1 {
+		t.Errorf("version %d", got)
+	}
+}

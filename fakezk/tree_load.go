@@ -1,0 +1,255 @@
+package fakezk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
+)
+
+// maxSteps bounds how far one Load moves sequence numbers on.
+const maxSteps = 1_000_000
+
+// Load makes the nodes, all in one transaction, and their parents where they are
+// missing: as persistent nodes with null data that are open to everybody. The
+// order of the list does not matter. Watches fire as for any client's writes.
+//
+// It is all or nothing: the error names the first node, in order of path, that
+// cannot be, or else the first whose Next cannot be, and then nothing has
+// changed. A node that exists already is such an
+// error, but for "/", which gets the data, ACL and number of its spec. So load
+// into a new server, after Reset, or beside what is there.
+//
+// Sequence numbers move on by creating and deleting a child for each step; more
+// than a million steps in one Load are an error. Where a hard quota is enforced
+// that has no room for one child more, the nodes are made and the error says
+// which number stays behind.
+func (s *Server) Load(nodes []NodeSpec) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := loading{server: s, now: time.Now(), made: map[string]int{}}
+	if err := l.plan(nodes); err != nil {
+		return fmt.Errorf("fakezk: load: %w", err)
+	}
+	defer s.schedule()
+	l.make()
+	for _, step := range l.steps {
+		if code := l.move(step); code != proto.OK {
+			return fmt.Errorf("fakezk: load: all nodes are made, but node %q: next sequence number: %s", step.path, code)
+		}
+	}
+	return nil
+}
+
+// loading is one call of Load.
+type loading struct {
+	server *Server
+	now    time.Time
+	ops    []proto.Request // parents first
+	errors []string        // what to say if the operation at the index fails
+	acl    *proto.SetACL   // of "/", nil if it stays as it is
+	root   bool            // "/" was given
+	made   map[string]int  // path -> children that ops make, for nodes that ops make too
+	steps  []numberStep
+}
+
+// numberStep moves the next sequence number of a node on.
+type numberStep struct {
+	path  string
+	count int
+}
+
+// plan decides all that is to do, or finds what cannot be done. It changes
+// nothing.
+func (l *loading) plan(nodes []NodeSpec) error {
+	nodes = slices.Clone(nodes)
+	slices.SortStableFunc(nodes, func(a, b NodeSpec) int { return cmp.Compare(a.Path, b.Path) })
+	for i := range nodes {
+		if err := l.add(&nodes[i]); err != nil {
+			if before := l.rehearse(); before != nil {
+				return before
+			}
+			return fmt.Errorf("node %q: %w", nodes[i].Path, err)
+		}
+	}
+	if err := l.rehearse(); err != nil {
+		return err
+	}
+	return l.planSteps(nodes)
+}
+
+// add plans one node and the parents it misses.
+func (l *loading) add(n *NodeSpec) error {
+	if err := n.check(); err != nil {
+		return err
+	}
+	if n.Path == "/" {
+		return l.addRoot(n)
+	}
+	for i := 1; i < len(n.Path); i++ {
+		if n.Path[i] == '/' && !l.exists(n.Path[:i]) {
+			l.create(&NodeSpec{Path: n.Path[:i]}, fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
+		}
+	}
+	if _, twice := l.made[n.Path]; twice {
+		return errTwice
+	}
+	l.create(n, fmt.Sprintf("node %q", n.Path))
+	return nil
+}
+
+// addRoot plans what becomes of "/". A multi takes its data, but no ACL.
+func (l *loading) addRoot(n *NodeSpec) error {
+	if l.root {
+		return errTwice
+	}
+	l.root = true
+	for _, req := range l.server.changesOfRoot(slices.Clone(n.Data), n.acl()) {
+		if set, ok := req.(*proto.SetACL); ok {
+			l.acl = set
+			continue
+		}
+		l.ops = append(l.ops, req)
+		l.errors = append(l.errors, `node "/"`)
+	}
+	return nil
+}
+
+var errTwice = errors.New("it is given twice")
+
+func (l *loading) exists(p string) bool {
+	if _, ok := l.made[p]; ok {
+		return true
+	}
+	_, _, _, ok := l.server.engine.Store().Node(p)
+	return ok
+}
+
+func (l *loading) create(n *NodeSpec, about string) {
+	req := &proto.Create{Code: proto.OpCreate, Path: n.Path, Data: slices.Clone(n.Data), ACL: n.acl()}
+	switch n.Kind {
+	case ContainerNode:
+		req.Code, req.Flags = proto.OpCreateContainer, proto.FlagContainer
+	case TTLNode:
+		req.Code, req.Flags, req.TTL = proto.OpCreateTTL, proto.FlagTTL, n.TTL.Milliseconds()
+	}
+	l.ops = append(l.ops, req)
+	l.errors = append(l.errors, about)
+	l.made[n.Path] = 0
+	l.made[path.Dir(n.Path)]++
+}
+
+// check finds what is wrong with a node on its own, as far as the server does
+// not say it better.
+func (n *NodeSpec) check() error {
+	switch {
+	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"), n.Path != "/" && strings.HasSuffix(n.Path, "/"):
+		return errors.New("expected a path of / or names that each follow one /")
+	case isServersOwn(n.Path):
+		return errors.New("it is the server's own")
+	case n.Kind != PersistentNode && n.Kind != ContainerNode && n.Kind != TTLNode:
+		return fmt.Errorf("kind %d: expected persistent, container or ttl", n.Kind)
+	case n.Path == "/" && n.Kind != PersistentNode:
+		return fmt.Errorf("kind %s: the root is persistent", n.Kind)
+	case n.Kind != TTLNode && n.TTL != 0:
+		return fmt.Errorf("ttl %s: only a node of kind ttl has one", n.TTL)
+	case n.Kind == TTLNode && (n.TTL < time.Millisecond || n.TTL%time.Millisecond != 0):
+		return fmt.Errorf("ttl %s: expected whole milliseconds from 1ms", n.TTL)
+	}
+	return nil
+}
+
+func (n *NodeSpec) acl() []proto.ACL {
+	if len(n.ACL) == 0 {
+		return openACLs
+	}
+	list := make([]proto.ACL, len(n.ACL))
+	for i, entry := range n.ACL {
+		list[i] = proto.ACL(entry)
+	}
+	return list
+}
+
+// rehearse asks the server what it would say to it all.
+func (l *loading) rehearse() error {
+	if l.acl != nil {
+		if err := l.prepare(l.acl).Err; err != proto.OK {
+			return fmt.Errorf(`node "/": %s`, err)
+		}
+	}
+	txn := l.prepare(&proto.Multi{Ops: l.ops})
+	for i, err := range txn.OpErrs {
+		if err != proto.OK {
+			return fmt.Errorf("%s: %s", l.errors[i], err)
+		}
+	}
+	if txn.Err != proto.OK {
+		return fmt.Errorf("%d nodes: %s", len(l.ops), txn.Err)
+	}
+	return nil
+}
+
+func (l *loading) prepare(req proto.Request) state.Txn {
+	return l.server.engine.Store().Prepare(req, state.Caller{Super: true}, l.now.UnixMilli())
+}
+
+// planSteps finds how far sequence numbers have to move on.
+func (l *loading) planSteps(nodes []NodeSpec) error {
+	total := int64(0)
+	for i := range nodes {
+		n := &nodes[i]
+		_, stat, _, _ := l.server.engine.Store().Node(n.Path) // of "/", or of no node
+		// Numbers wrap around after 2147483647; as unsigned ones they do not.
+		missing := int64(uint32(n.Next)) - int64(uint32(nextOf(stat))) - int64(l.made[n.Path])
+		if missing <= 0 {
+			continue
+		}
+		if total += missing; total > maxSteps {
+			return fmt.Errorf("node %q: next %d: %d steps from what it is; one Load makes at most %d in all",
+				n.Path, n.Next, missing, maxSteps)
+		}
+		l.steps = append(l.steps, numberStep{n.Path, int(missing)})
+	}
+	return nil
+}
+
+// make makes what was rehearsed.
+func (l *loading) make() {
+	if len(l.ops) > 0 {
+		l.server.mustSubmit(&proto.Multi{Ops: l.ops}, l.now)
+	}
+	if l.acl != nil {
+		l.server.mustSubmit(l.acl, l.now)
+	}
+}
+
+// stepsAtOnce bounds the size of one transaction.
+const stepsAtOnce = 10_000
+
+// move creates and deletes children, of a name that no child has.
+func (l *loading) move(step numberStep) proto.ErrCode {
+	child := path.Join(step.path, "next")
+	for l.exists(child) {
+		child += "-"
+	}
+	create := &proto.Create{Code: proto.OpCreate, Path: child, ACL: openACLs}
+	remove := &proto.Delete{Path: child, Version: -1}
+	for step.count > 0 {
+		n := min(step.count, stepsAtOnce)
+		ops := make([]proto.Request, 0, 2*n)
+		for range n {
+			ops = append(ops, create, remove)
+		}
+		if code := l.server.submit(&proto.Multi{Ops: ops}, l.now); code != proto.OK {
+			return code
+		}
+		step.count -= n
+	}
+	return proto.OK
+}

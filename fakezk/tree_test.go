@@ -1,0 +1,340 @@
+package fakezk
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+var (
+	everybody = []ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
+	readers   = []ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "alice:5LSpvMcMtdGHu1vzEO2OvzYD8rg="}}
+)
+
+// anySpecs draws nodes with all their parents, in order of path.
+var anySpecs = rapid.Custom(func(t *rapid.T) []NodeSpec {
+	paths := map[string]int32{"/": 0} // path -> children
+	for range rapid.IntRange(0, 12).Draw(t, "nodes") {
+		parent := rapid.SampledFrom(sortedKeys(paths)).Draw(t, "parent")
+		child := strings.TrimSuffix(parent, "/") + "/" + rapid.SampledFrom([]string{"a", "b", "é", "next", "next-", "a-0000000001"}).Draw(t, "name")
+		if _, ok := paths[child]; !ok {
+			paths[child] = 0
+			paths[parent]++
+		}
+	}
+	var specs []NodeSpec
+	for _, path := range sortedKeys(paths) {
+		n := NodeSpec{Path: path, ACL: rapid.SampledFrom([][]ACL{everybody, readers}).Draw(t, "acl")}
+		n.Data = rapid.SampledFrom([][]byte{nil, {}, []byte("x"), {0, 255}}).Draw(t, "data")
+		n.Next = paths[path] + rapid.SampledFrom([]int32{0, 0, 1, 77}).Draw(t, "further")
+		if path != "/" {
+			n.Kind = rapid.SampledFrom([]NodeKind{PersistentNode, ContainerNode, TTLNode}).Draw(t, "kind")
+		}
+		if n.Kind == TTLNode {
+			n.TTL = time.Duration(rapid.Int64Range(1, 1<<40-1).Draw(t, "ttl")) * time.Millisecond
+		}
+		specs = append(specs, n)
+	}
+	return specs
+})
+
+func sortedKeys(m map[string]int32) []string {
+	var keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestLoadAndSnapshotAreInverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		specs := anySpecs.Draw(t, "tree")
+		s := New(Options{})
+		shuffled := rapid.Permutation(specs).Draw(t, "order")
+		if err := s.Load(shuffled); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(specs, s.Snapshot()); diff != "" {
+			t.Errorf("(-loaded +snapshot)\n%s", diff)
+		}
+		for _, n := range s.Tree() {
+			i := slices.IndexFunc(specs, func(spec NodeSpec) bool { return spec.Path == n.Path })
+			if spec := specs[i]; n.Kind != spec.Kind || n.TTL != spec.TTL || (n.ACL == nil) != slices.Equal(spec.ACL, everybody) {
+				t.Errorf("node %+v of %+v", n, spec)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestSequenceNumbersGoOnAfterLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := Start(t), Start(t)
+		c := first.Connect(t)
+		mustCreate(t, c, "/queue", 0)
+		for range 3 {
+			path, err := c.Create("/queue/n-", nil, zk.FlagSequence, openACL)
+			if err == nil {
+				err = c.Delete(path, -1)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		mustCreate(t, c, "/queue/e", zk.FlagEphemeral)
+		if err := second.Load(first.Snapshot()); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*Server{first, second} {
+			if path, err := s.Connect(t).Create("/queue/n-", nil, zk.FlagSequence, openACL); path != "/queue/n-0000000004" || err != nil {
+				t.Errorf("%s, %v", path, err)
+			}
+		}
+	})
+}
+
+func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		err := s.Load([]NodeSpec{
+			{Path: "/used", Kind: ContainerNode, Next: 1}, {Path: "/unused", Kind: ContainerNode},
+			{Path: "/short", Kind: TTLNode, TTL: time.Millisecond}, {Path: "/long", Kind: TTLNode, TTL: time.Hour},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Minute)
+		synctest.Wait()
+		var left []string
+		for _, n := range s.Tree() {
+			left = append(left, n.Path+" "+n.Kind.String())
+		}
+		if want := []string{"/ persistent", "/long ttl", "/unused container"}; !slices.Equal(left, want) {
+			t.Errorf("left %q, want %q", left, want)
+		}
+		if n := len(s.kinds); n != 2 {
+			t.Errorf("%d kinds are remembered", n)
+		}
+	})
+}
+
+func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		c := s.Connect(t)
+		mustCreate(t, c, "/a", 0)
+		mustCreate(t, c, "/e", zk.FlagEphemeral)
+		mustCreate(t, c, "/zookeeper/quota/a", 0)
+		if _, err := c.Create("/zookeeper/quota/a/zookeeper_limits", []byte("count=9,bytes=-1"), 0, openACL); err != nil {
+			t.Fatal(err)
+		}
+		want := []NodeSpec{
+			{Path: "/", Data: []byte{}, ACL: everybody, Next: 2},
+			{Path: "/a", ACL: everybody},
+			{Path: "/zookeeper/quota/a", ACL: everybody, Next: 1},
+			{Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=9,bytes=-1"), ACL: everybody},
+		}
+		if diff := cmp.Diff(want, s.Snapshot()); diff != "" {
+			t.Error(diff)
+		}
+		tree := s.Tree()
+		if e := tree[2]; e.Path != "/e" || e.Kind != EphemeralNode || e.Owner != c.SessionID() {
+			t.Errorf("%+v", e)
+		}
+		other := Start(t)
+		if err := other.Load(s.Snapshot()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, other.Snapshot()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestSnapshotIsACopy(t *testing.T) {
+	s := Start(t)
+	data := []byte("data")
+	if err := s.Load([]NodeSpec{{Path: "/a", Data: data, ACL: readers}}); err != nil {
+		t.Fatal(err)
+	}
+	data[0] = 'D'
+	s.Snapshot()[1].Data[1] = 'A'
+	if n := s.Tree()[1]; string(n.Data) != "data" {
+		t.Errorf("%q", n.Data)
+	}
+}
+
+func TestLoadIsAllOrNothing(t *testing.T) {
+	s := Start(t)
+	if err := s.Put("/there", nil); err != nil {
+		t.Fatal(err)
+	}
+	before, zxid := s.Snapshot(), s.engine.Store().LastZxid()
+	tests := []struct {
+		bad  NodeSpec
+		want string
+	}{
+		{NodeSpec{Path: "/there"}, `load: node "/there": NodeExists`},
+		{NodeSpec{Path: ""}, `node "": expected a path of / or names`},
+		{NodeSpec{Path: "x"}, `node "x": expected a path`},
+		{NodeSpec{Path: "/x/"}, `node "/x/": expected a path`},
+		{NodeSpec{Path: "/x//y"}, `node "/x//y": expected a path`},
+		{NodeSpec{Path: "/x/../y"}, `node "/x/../y": create its parent /x/..: BadArguments`},
+		{NodeSpec{Path: "/x/\x01"}, `node "/x/\x01": BadArguments`},
+		{NodeSpec{Path: "/ok/a"}, `node "/ok/a": it is given twice`},
+		{NodeSpec{Path: "/"}, `node "/": it is given twice`},
+		{NodeSpec{Path: "/zookeeper/quota"}, `it is the server's own`},
+		{NodeSpec{Path: "/x", Kind: EphemeralNode}, `node "/x": kind 1: expected persistent, container or ttl`},
+		{NodeSpec{Path: "/x", Kind: 9}, `node "/x": kind 9: expected`},
+		{NodeSpec{Path: "/x", TTL: 1}, `only a node of kind ttl has one`},
+		{NodeSpec{Path: "/x", Kind: TTLNode}, `ttl 0s: expected whole milliseconds`},
+		{NodeSpec{Path: "/x", Kind: TTLNode, TTL: 1500 * time.Microsecond}, `ttl 1.5ms: expected whole milliseconds`},
+		{NodeSpec{Path: "/x", Kind: TTLNode, TTL: 1 << 40 * time.Millisecond}, `node "/x": BadArguments`},
+		{NodeSpec{Path: "/x", ACL: []ACL{{Perms: 1, Scheme: "auth"}}}, `node "/x": InvalidACL`},
+		{NodeSpec{Path: "/x", Next: 1_000_001}, `node "/x": next 1000001: 1000001 steps from what it is; one Load makes at most 1000000`},
+		{NodeSpec{Path: "/x", Next: math.MinInt32}, `node "/x": next -2147483648: 2147483648 steps`},
+	}
+	for _, test := range tests {
+		err := s.Load([]NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}, test.bad})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v; want %s", test.bad, err, test.want)
+		}
+		if diff := cmp.Diff(before, s.Snapshot()); diff != "" || s.engine.Store().LastZxid() != zxid {
+			t.Fatalf("%+v: something changed: %s", test.bad, diff)
+		}
+	}
+	bad := []NodeSpec{{Path: "/x", Kind: 9}, {Path: "/there"}}
+	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `node "/there": NodeExists`) {
+		t.Errorf("not the first in order of path: %v", err)
+	}
+	bad = []NodeSpec{{Path: "/", ACL: []ACL{{Scheme: "auth"}}}}
+	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `node "/": InvalidACL`) {
+		t.Error(err)
+	}
+	bad = []NodeSpec{{Path: "/", Kind: ContainerNode}}
+	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `kind container: the root is persistent`) {
+		t.Error(err)
+	}
+	if err := s.Load([]NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The one thing that can go wrong once the nodes are made.
+func TestLoadSaysWhichNumberAQuotaKeepsBack(t *testing.T) {
+	s := Start(t, Options{EnforceQuota: true})
+	err := s.Load([]NodeSpec{
+		{Path: "/q", Next: 9},
+		{Path: "/zookeeper/quota/q/zookeeper_limits", Data: []byte("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1")},
+		{Path: "/zookeeper/quota/q/zookeeper_stats", Data: []byte("count=1,bytes=0")},
+	})
+	if err == nil || !strings.Contains(err.Error(), `all nodes are made, but node "/q": next sequence number: QuotaExceeded`) {
+		t.Error(err)
+	}
+	if n := len(s.Tree()); n != 2 {
+		t.Errorf("%d nodes", n)
+	}
+}
+
+func TestLoadNotifiesWatches(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.watch(st.a, "/x")
+		if err := st.Load([]NodeSpec{{Path: "/x"}}); err != nil {
+			st.Fatal(err)
+		}
+		st.want(st.a, "event /x")
+	})
+}
+
+func TestResetMakesAnEmptyServer(t *testing.T) {
+	onStand(t, func(st *stand) {
+		fresh := Start(st).Snapshot()
+		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
+		err := st.Load([]NodeSpec{
+			{Path: "/", Data: nil, ACL: readers}, {Path: "/a/b/c"}, {Path: "/zzz"}, {Path: "/c", Kind: ContainerNode},
+			{Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=1,bytes=-1")},
+		})
+		if err != nil {
+			st.Fatal(err)
+		}
+		st.inject("restart 1h client=S2 request=1")
+		st.b.ask(rawCreate("/1", 0))
+		st.inject("late-reap 1h at=1ms")
+		time.Sleep(time.Second)
+		zxid := st.Server.engine.Store().LastZxid()
+		st.Reset()
+		if n := len(st.Sessions()) + len(st.Watches()) + len(st.Faults()) + len(st.Server.kinds); n != 0 {
+			st.Errorf("sessions %v, watches %v, faults %v, kinds %v", st.Sessions(), st.Watches(), st.Faults(), st.Server.kinds)
+		}
+		got := st.Snapshot()
+		got[0].Next = 0 // goes on
+		if diff := cmp.Diff(fresh, got); diff != "" {
+			st.Errorf("(-new +reset)\n%s", diff)
+		}
+		if st.Server.engine.Store().LastZxid() <= zxid {
+			st.Error("zxids do not go on")
+		}
+		if _, resp := rawSession(st, st.Server, rawTimeout); resp.SessionID == 0 || st.Sessions()[0].Name != "S3" {
+			st.Errorf("a new session: %+v", st.Sessions())
+		}
+		st.want(st.takeUp(), "reply 0 ok, closed") // a refusal
+	})
+}
+
+func TestWatchesShowTheirMode(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.a.call(&proto.Exists{Path: "/x", Watch: true})
+		st.a.mustCall(&proto.AddWatch{Path: "/p", Mode: proto.WatchPersistent})
+		st.a.mustCall(&proto.AddWatch{Path: "/r", Mode: proto.WatchPersistentRecursive})
+		var got []string
+		for _, w := range st.Watches() {
+			if !w.Children {
+				got = append(got, fmt.Sprint(w.Path, " ", w.Mode))
+			}
+		}
+		if want := []string{"/p persistent", "/r persistent-recursive", "/x standard"}; !slices.Equal(got, want) {
+			st.Errorf("watches %q, want %q", got, want)
+		}
+	})
+}
+
+// BenchmarkLoad is a tree of 10,000 nodes, and BenchmarkLoadSteps a hundred
+// thousand sequence numbers.
+func BenchmarkLoad(b *testing.B) {
+	var specs []NodeSpec
+	for i := range 10_000 {
+		specs = append(specs, NodeSpec{Path: fmt.Sprintf("/dir%d/node%d", i%100, i), Data: []byte("data")})
+	}
+	for b.Loop() {
+		loadOnce(b, specs)
+	}
+}
+
+func BenchmarkLoadSteps(b *testing.B) {
+	for b.Loop() {
+		loadOnce(b, []NodeSpec{{Path: "/a", Next: 100_000}})
+	}
+}
+
+func loadOnce(b *testing.B, specs []NodeSpec) {
+	s := New(Options{})
+	if err := s.Load(specs); err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,110 @@
+package fakezk
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/fourletter"
+)
+
+// wordState is what the server remembers for the four-letter words alone.
+type wordState struct {
+	started   time.Time
+	packets   engine.Stats // of words; the engine counts frames
+	traceMask int64
+	port      int // that the first listener listens on
+}
+
+// greet looks at the first four bytes of a connection. If they are a
+// four-letter word it is answered, the connection closed, and the result true;
+// anything else is the length of a frame. What follows a word is ignored, save
+// the eight bytes of stmk, which count only if they came along: the real server
+// does not wait for them either.
+//
+// Source: NIOServerCnxn.readLength, checkFourLetterWord.
+func (s *Server) greet(l *serverLink, p []byte) bool {
+	if len(l.frames.buf) > 0 {
+		p = slices.Concat(l.frames.buf, p[:min(len(p), 12)])
+	}
+	if len(p) < 4 {
+		return false
+	}
+	l.greeted = true
+	word := string(p[:4])
+	if !fourletter.Known(word) {
+		return false
+	}
+	var argument []byte
+	if word == "stmk" {
+		argument = p[4:min(len(p), 12)]
+	}
+	l.sink.Deliver([]byte(s.sayWord(l, word, argument)))
+	s.hangUp(l)
+	return true
+}
+
+// sayWord carries out a word, if it is one that may be asked.
+func (s *Server) sayWord(l *serverLink, word string, argument []byte) string {
+	s.words.packets.Received++
+	text := fourletter.Refusal(word)
+	if slices.Contains(s.opts.FourLetterWords, word) || slices.Contains(s.opts.FourLetterWords, "*") {
+		text = fourletter.Answer(word, argument, s.wordServer(l))
+		s.afterWord(word, argument)
+	}
+	s.words.packets.Sent += fourletter.Packets(text)
+	return text
+}
+
+func (s *Server) afterWord(word string, argument []byte) {
+	switch word {
+	case "srst":
+		s.words.packets = engine.Stats{}
+	case "stmk":
+		if mask, ok := fourletter.TraceMask(argument); ok {
+			s.words.traceMask = mask
+		}
+	}
+}
+
+// wordServer is the server as an answer to a word on l shows it: that of Debian
+// 12 in its default directories, on a host that is not the one it runs on, so
+// that answers are the same everywhere.
+func (s *Server) wordServer(l *serverLink) fourletter.Server {
+	return fourletter.Server{
+		Engine:    s.engine,
+		Now:       time.Now(),
+		Started:   s.words.started,
+		Addr:      func(id engine.ConnID) string { return s.links[id].address() },
+		Asker:     l.address(),
+		Words:     s.words.packets,
+		TraceMask: s.words.traceMask,
+		Settings: fourletter.Settings{
+			ClientPort:        s.words.port,
+			DataDir:           "/var/lib/zookeeper",
+			TickTime:          s.opts.TickTime,
+			MinSessionTimeout: s.opts.MinSessionTimeout,
+			MaxSessionTimeout: s.opts.MaxSessionTimeout,
+			MaxClientConns:    max(s.opts.MaxClientConns, 0),
+		},
+		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper", "/"),
+	}
+}
+
+// address is the client's, with a made-up port for one in memory.
+func (l *serverLink) address() string {
+	port := l.peer.port
+	if l.peer.inMemory() {
+		port = 32768 + int(l.id%28232)
+	}
+	return net.JoinHostPort(l.peer.ip, fmt.Sprint(port))
+}
+
+// notePort remembers the port of a listener for conf.
+func (s *Server) notePort(l net.Listener) {
+	if at, ok := l.Addr().(*net.TCPAddr); ok && s.words.port == 0 {
+		s.words.port = at.Port
+	}
+}
