@@ -1,0 +1,177 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// A cleaner is the superuser on one server: scripts make nodes that nobody else
+// may delete.
+type cleaner struct {
+	link  *link
+	fresh bool // everything there is ours
+	xid   int32
+	t     Target
+}
+
+// SuperPassword is what the comparison proves to be the superuser with, as
+// scheme digest has it, and SuperDigest what a server must be told for it:
+//
+//	-Dzookeeper.DigestAuthenticationProvider.superDigest=super:...
+const SuperPassword = "super:zksim"
+
+// SuperDigest is the digest of SuperPassword.
+var SuperDigest = Digest(SuperPassword)
+
+func newCleaner(ctx context.Context, t Target, fresh bool) (*cleaner, error) {
+	l, err := dial(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	c := &cleaner{link: l, fresh: fresh, t: t}
+	if err := c.begin(ctx); err != nil {
+		l.close()
+		return nil, fmt.Errorf("%s: %w", t.Name, err)
+	}
+	return c, nil
+}
+
+// begin gets a session and the superuser's rights.
+func (c *cleaner) begin(ctx context.Context) error {
+	c.link.write(wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 60_000, Password: make([]byte, 16)}))
+	frame, err := c.receive(ctx)
+	if err != nil {
+		return err
+	}
+	if resp, ok := connectResponse(frame); !ok || resp.SessionID == 0 {
+		return fmt.Errorf("no session: answered % x", frame)
+	}
+	zxid, err := c.zxid(ctx)
+	if err != nil {
+		return err
+	}
+	if c.fresh && zxid != 1 {
+		return fmt.Errorf("not a fresh server: the first session has zxid %d", zxid)
+	}
+	auth, err := c.call(ctx, &proto.Auth{Scheme: "digest", Data: []byte(SuperPassword)})
+	if err == nil && auth.code != proto.OK {
+		err = fmt.Errorf("auth: %s", auth.code)
+	}
+	if err != nil {
+		return err
+	}
+	// Only the superuser may write here.
+	set, err := c.call(ctx, &proto.SetData{Path: "/zookeeper/config", Version: -7})
+	if err == nil && set.code == proto.NoAuth {
+		err = fmt.Errorf("it does not know the superuser; it needs "+
+			"-Dzookeeper.DigestAuthenticationProvider.superDigest=%s", SuperDigest)
+	}
+	return err
+}
+
+// answer is what came for one request.
+type answer struct {
+	zxid int64
+	code proto.ErrCode
+	body proto.Reply
+}
+
+func (c *cleaner) call(ctx context.Context, req proto.Request) (answer, error) {
+	c.xid++
+	c.link.write(wire.AppendRequest(nil, c.xid, req))
+	for {
+		frame, err := c.receive(ctx)
+		if err != nil {
+			return answer{}, fmt.Errorf("%s: %w", req.Op(), err)
+		}
+		h, body, err := wire.DecodeReplyHeader(frame)
+		if err != nil {
+			return answer{}, err
+		}
+		if h.Xid != c.xid {
+			continue // an event
+		}
+		a := answer{zxid: h.Zxid, code: h.Err}
+		if h.Err == proto.OK && len(body) > 0 {
+			a.body, err = wire.DecodeReply(req.Op(), body)
+		}
+		return a, err
+	}
+}
+
+func (c *cleaner) receive(ctx context.Context) ([]byte, error) {
+	frame, what := c.link.next(ctx, awaitTimeout)
+	switch what {
+	case ended:
+		return nil, errors.New("closed by the server")
+	case silent:
+		return nil, fmt.Errorf("no answer within %s", awaitTimeout)
+	case canceled:
+		return nil, context.Cause(ctx)
+	}
+	return frame, nil
+}
+
+// zxid is the server's last.
+func (c *cleaner) zxid(ctx context.Context) (int64, error) {
+	a, err := c.call(ctx, &proto.Exists{Path: "/"})
+	return a.zxid, err
+}
+
+// systemNodes cannot be deleted.
+var systemNodes = []string{"/zookeeper", "/zookeeper/config", "/zookeeper/quota"}
+
+// clean deletes what scripts have made: below Root and its quota, and anywhere
+// if the server is ours alone.
+func (c *cleaner) clean(ctx context.Context) error {
+	roots := []string{Root, "/zookeeper/quota" + Root}
+	if c.fresh {
+		roots = []string{"/"}
+	}
+	for _, path := range roots {
+		if err := c.remove(ctx, path); err != nil {
+			return fmt.Errorf("clean up: %w", err)
+		}
+	}
+	return nil
+}
+
+// remove deletes a node and all below it.
+func (c *cleaner) remove(ctx context.Context, path string) error {
+	list, err := c.call(ctx, &proto.GetChildren{Code: proto.OpGetChildren, Path: path})
+	if err != nil || list.code == proto.NoNode {
+		return err
+	}
+	children, _ := list.body.(proto.ChildrenReply)
+	slices.Sort(children.Names)
+	for _, name := range children.Names {
+		child := path + "/" + name
+		if path == "/" {
+			child = path + name
+		}
+		if err := c.remove(ctx, child); err != nil {
+			return err
+		}
+	}
+	if path == "/" || slices.Contains(systemNodes, path) {
+		return nil
+	}
+	del, err := c.call(ctx, &proto.Delete{Path: path, Version: -1})
+	if err == nil && del.code != proto.OK && del.code != proto.NoNode {
+		err = fmt.Errorf("delete %s: %s", path, del.code)
+	}
+	return err
+}
+
+func (c *cleaner) makeRoot(ctx context.Context) error {
+	a, err := c.call(ctx, worldNode(proto.OpCreate, Root, ""))
+	if err == nil && a.code != proto.OK {
+		err = fmt.Errorf("create %s: %s", Root, a.code)
+	}
+	return err
+}

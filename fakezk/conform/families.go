@@ -1,0 +1,47 @@
+package conform
+
+import (
+	"embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+//go:embed families/*.txt
+var familyFiles embed.FS
+
+// fixedScripts are the scripts of families/*.txt by family, which is the name of
+// the file.
+var fixedScripts = mustLoadFamilies()
+
+func mustLoadFamilies() map[string][]script {
+	const folder = "families"
+	entries, err := familyFiles.ReadDir(folder)
+	if err != nil {
+		panic(fmt.Sprintf("conform: %v", err)) // they are part of the binary
+	}
+	families := map[string][]script{}
+	for _, e := range entries {
+		text, err := familyFiles.ReadFile(folder + "/" + e.Name())
+		if err != nil {
+			panic(fmt.Sprintf("conform: %v", err))
+		}
+		name := strings.TrimSuffix(e.Name(), ".txt")
+		if families[name], err = parseFamily(name, string(text)); err != nil {
+			panic(fmt.Sprintf("conform: %v", err))
+		}
+	}
+	return families
+}
+
+// freshFamily comes first: it wants servers that nobody has used.
+const freshFamily = "fresh"
+
+// Families are the names of the families of fixed scripts, in the order in which
+// they are played.
+func Families() []string {
+	names := slices.Sorted(maps.Keys(fixedScripts))
+	names = slices.DeleteFunc(names, func(name string) bool { return name == freshFamily })
+	return append([]string{freshFamily}, names...)
+}

@@ -1,0 +1,31 @@
+package conform
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// Version is the ZooKeeper that the families are written against: a standalone
+// server as Debian ships it, with TTL nodes switched on.
+const Version = "3.8.0"
+
+// Operations are the names of all operations that the families send, sorted.
+func Operations() []string {
+	found := map[string]bool{}
+	for _, scripts := range fixedScripts {
+		for _, s := range scripts {
+			for _, step := range s.steps {
+				for _, r := range step.requests {
+					if name := r.op.String(); proto.IsOp(name) {
+						found[name] = true
+					}
+				}
+			}
+		}
+	}
+	delete(found, proto.OpNotification.String()) // no requests: sent to see them refused
+	delete(found, proto.OpError.String())
+	return slices.Sorted(maps.Keys(found))
+}

@@ -1,0 +1,324 @@
+package conform
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// A player plays one script on one server and says what it saw, in words that
+// are the same for two servers that behave the same.
+type player struct {
+	target   Target
+	sessions map[string]*session
+	view     view
+}
+
+// A session is a client's: its connections come and go.
+type session struct {
+	name     string
+	link     *link // nil when there is none
+	xid      int32
+	id       int64
+	password []byte
+	ended    bool // closed by its own wish
+}
+
+func newPlayer(t Target, start int64) *player {
+	return &player{target: t, sessions: map[string]*session{}, view: newView(start)}
+}
+
+// An outcome is what one step led to, line by line.
+type outcome []string
+
+// play carries out a step. The error is of this process or of ctx: whatever the
+// server does is an outcome.
+func (p *player) play(ctx context.Context, s step) (outcome, error) {
+	client := p.sessions[s.session]
+	if client == nil {
+		client = &session{name: s.session}
+		p.sessions[s.session] = client
+		if s.kind <= stepAwait && s.kind != stepConnect {
+			seen, err := p.connect(ctx, client, proto.ConnectRequest{TimeoutMs: defaultTimeoutMs, HasReadOnly: true})
+			if err != nil || s.kind == stepAttach {
+				return seen, err
+			}
+			rest, err := p.play(ctx, s)
+			return append(seen, rest...), err
+		}
+	}
+	switch s.kind {
+	case stepConnect:
+		return p.connect(ctx, p.replace(client), p.connectRequest(s.connect, 0, nil))
+	case stepAttach:
+		return p.attach(ctx, client, s.connect)
+	case stepFirst:
+		return p.first(ctx, p.replace(client), s.bytes)
+	}
+	if client.link == nil {
+		return outcome{"not connected"}, nil
+	}
+	switch s.kind {
+	case stepDrop:
+		return p.drop(ctx, client)
+	case stepAwait:
+		return p.await(ctx, client, s.frames)
+	case stepBytes:
+		client.link.write(s.bytes)
+		return p.untilClosed(ctx, client, nil)
+	case stepPartial:
+		client.link.write(s.bytes)
+		return nil, nil
+	}
+	return p.send(ctx, client, s.requests)
+}
+
+// replace makes room for a new session of a name. The one before, if it lives,
+// is kept under another name, to be closed in the end.
+func (p *player) replace(c *session) *session {
+	c.leave()
+	if c.id == 0 || c.ended {
+		return c
+	}
+	for name := c.name + "'"; ; name += "'" {
+		if p.sessions[name] == nil {
+			p.sessions[name] = c
+			p.sessions[c.name] = &session{name: c.name}
+			return p.sessions[c.name]
+		}
+	}
+}
+
+// leave gives a connection up without a word.
+func (c *session) leave() {
+	if c.link != nil {
+		c.link.close()
+		c.link = nil
+	}
+}
+
+// markerXid is the xid of every answer to a ping. A ping follows the requests
+// of every step: its answer says that no other comes.
+const markerXid = -2
+
+var ping = wire.AppendRequest(nil, markerXid, &proto.Simple{Code: proto.OpPing})
+
+// send sends requests and a ping in one go and takes what comes until the
+// ping's answer.
+func (p *player) send(ctx context.Context, c *session, requests []request) (outcome, error) {
+	var out []byte
+	markers := 1
+	var pending []sent
+	for _, r := range requests {
+		x := c.number(r)
+		out = p.appendRequest(out, r, x.xid)
+		if x.op == proto.OpPing {
+			x.xid = markerXid
+			markers++
+		}
+		pending = append(pending, x)
+	}
+	last := proto.OpPing
+	if len(pending) > 0 {
+		last = pending[len(pending)-1].op
+	}
+	if !mayClose(last) {
+		c.link.write(append(out, ping...))
+		return p.collect(ctx, c, pending, markers)
+	}
+	c.link.write(out)
+	seen, err := p.untilClosed(ctx, c, pending)
+	c.ended = c.ended || c.link == nil && last == proto.OpCloseSession
+	return seen, err
+}
+
+// mayClose reports whether the server may close the connection upon an
+// operation. Whether a ping behind it is still answered would be left to chance.
+func mayClose(op proto.OpCode) bool {
+	switch op {
+	case proto.OpCloseSession, proto.OpAuth, proto.OpNotification, proto.OpError:
+		return true
+	}
+	return !proto.IsOp(op.String())
+}
+
+// number says with which xid a request is sent.
+func (c *session) number(r request) sent {
+	switch {
+	case len(r.payload) >= 8:
+		return sent{int32(binary.BigEndian.Uint32(r.payload)), proto.OpCode(binary.BigEndian.Uint32(r.payload[4:]))}
+	case r.hasXid:
+		return sent{r.xid, r.op}
+	}
+	c.xid++
+	return sent{c.xid, r.op}
+}
+
+func (p *player) appendRequest(dst []byte, r request, xid int32) []byte {
+	switch {
+	case r.payload != nil:
+		return append(binary.BigEndian.AppendUint32(dst, uint32(len(r.payload))), r.payload...)
+	case r.req == nil:
+		dst = binary.BigEndian.AppendUint32(dst, uint32(8+len(r.body)))
+		dst = binary.BigEndian.AppendUint32(dst, uint32(xid))
+		dst = binary.BigEndian.AppendUint32(dst, uint32(r.op))
+		return append(dst, r.body...)
+	case r.sinceStart:
+		w := *r.req.(*proto.SetWatches)
+		w.RelativeZxid += p.view.start
+		return wire.AppendRequest(dst, xid, &w)
+	}
+	return wire.AppendRequest(dst, xid, r.req)
+}
+
+// collect takes frames until as many answers to pings have come.
+func (p *player) collect(ctx context.Context, c *session, pending []sent, markers int) (outcome, error) {
+	var seen outcome
+	for markers > 0 {
+		frame, what := c.link.next(ctx, answerTimeout)
+		if what != arrived {
+			return p.lost(ctx, c, seen, what)
+		}
+		line, xid := p.view.frame(frame, &pending)
+		seen = append(seen, line)
+		if xid == markerXid {
+			markers--
+		}
+	}
+	return seen, nil
+}
+
+// lost ends a connection on which nothing more comes.
+func (p *player) lost(ctx context.Context, c *session, seen outcome, what arrival) (outcome, error) {
+	c.leave()
+	switch what {
+	case canceled:
+		return nil, context.Cause(ctx)
+	case silent:
+		return append(seen, "no answer within "+answerTimeout.String()), nil
+	}
+	return append(seen, "closed by the server"), nil
+}
+
+// await takes some frames without asking for anything.
+func (p *player) await(ctx context.Context, c *session, n int) (outcome, error) {
+	var seen outcome
+	for range n {
+		frame, what := c.link.next(ctx, awaitTimeout)
+		if what != arrived {
+			return p.lost(ctx, c, seen, what)
+		}
+		line, _ := p.view.frame(frame, &[]sent{})
+		seen = append(seen, line)
+	}
+	return seen, nil
+}
+
+// untilClosed takes what comes before the server closes the connection. If
+// there is an answer after which it does not, a ping shows what else comes.
+func (p *player) untilClosed(ctx context.Context, c *session, pending []sent) (outcome, error) {
+	var seen outcome
+	asked := len(pending) > 0
+	for {
+		frame, what := c.link.next(ctx, answerTimeout)
+		if what != arrived {
+			return p.lost(ctx, c, seen, what)
+		}
+		closing := len(pending) > 0 && pending[0].op == proto.OpCloseSession
+		line, _ := p.view.frame(frame, &pending)
+		seen = append(seen, line)
+		if asked && len(pending) == 0 && !closing && !saysGoodbye(frame) {
+			c.link.write(ping)
+			rest, err := p.collect(ctx, c, nil, 1)
+			return append(seen, rest...), err
+		}
+	}
+}
+
+// saysGoodbye reports whether a server closes the connection after a reply.
+func saysGoodbye(frame []byte) bool {
+	h, _, err := wire.DecodeReplyHeader(frame)
+	return err == nil && (h.Err == proto.AuthFailed || h.Err == proto.Unimplemented && h.Zxid == -1)
+}
+
+// flush takes what is on its way to a session.
+func (p *player) flush(ctx context.Context, c *session) (outcome, error) {
+	return p.send(ctx, c, nil)
+}
+
+// drop ends a connection and waits until the server has noticed.
+func (p *player) drop(ctx context.Context, c *session) (outcome, error) {
+	seen, err := p.flush(ctx, c)
+	if err != nil || c.link == nil {
+		return seen, err
+	}
+	c.link.halfClose()
+	for {
+		switch _, what := c.link.next(ctx, answerTimeout); what {
+		case ended:
+			c.leave()
+			return seen, nil
+		case silent, canceled:
+			return p.lost(ctx, c, seen, what)
+		}
+	}
+}
+
+// names are those of the sessions, in order.
+func (p *player) names() []string { return slices.Sorted(maps.Keys(p.sessions)) }
+
+// end closes every session, so that nothing of the script stays behind. What
+// the last events were is part of the outcome, how a session ends is not.
+func (p *player) end(ctx context.Context) (outcome, error) {
+	var seen outcome
+	for _, name := range p.names() {
+		c := p.sessions[name]
+		if c.link == nil {
+			continue
+		}
+		last, err := p.flush(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range last {
+			seen = append(seen, fmt.Sprintf("%s: %s", name, line))
+		}
+	}
+	for _, name := range p.names() {
+		if err := p.closeSession(ctx, p.sessions[name]); err != nil {
+			return nil, err
+		}
+	}
+	return seen, nil
+}
+
+// closeSession ends a session, for which it may have to connect again.
+func (p *player) closeSession(ctx context.Context, c *session) error {
+	if c.id == 0 || c.ended {
+		c.leave()
+		return nil
+	}
+	if c.link == nil {
+		if _, err := p.attach(ctx, c, connecting{timeoutMs: defaultTimeoutMs}); err != nil {
+			return err
+		}
+	}
+	if c.link == nil { // it was over already
+		return nil
+	}
+	_, err := p.send(ctx, c, []request{{op: proto.OpCloseSession, req: &proto.Simple{Code: proto.OpCloseSession}}})
+	c.leave()
+	return err
+}
+
+// abandon closes all connections.
+func (p *player) abandon() {
+	for _, c := range p.sessions {
+		c.leave()
+	}
+}

@@ -1,0 +1,122 @@
+package conform
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// maxShrinkRuns bounds how often a script that differs is played again.
+const maxShrinkRuns = 400
+
+// A shrinker makes a script that differs shorter.
+type shrinker struct {
+	pair *pair
+	best script
+	diff *Difference // of best
+	runs int
+}
+
+// shrink returns the difference of the shortest script found, or nil if the
+// script does not differ when it is played again.
+func (p *pair) shrink(ctx context.Context, s script) (*Difference, error) {
+	sh := &shrinker{pair: p}
+	if _, err := sh.try(ctx, s); err != nil || sh.diff == nil {
+		return nil, err
+	}
+	for smaller := true; smaller && sh.runs < maxShrinkRuns; {
+		length := len(sh.text())
+		if err := sh.dropSteps(ctx); err != nil {
+			return sh.diff, err
+		}
+		if err := sh.dropParts(ctx); err != nil {
+			return sh.diff, err
+		}
+		smaller = len(sh.text()) < length
+	}
+	return sh.diff, nil
+}
+
+func (sh *shrinker) text() string {
+	var b strings.Builder
+	for _, s := range sh.best.steps {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// try plays a script and keeps it, up to its difference, if it has one.
+func (sh *shrinker) try(ctx context.Context, s script) (bool, error) {
+	sh.runs++
+	ops, diff, err := sh.pair.play(ctx, s)
+	if err != nil || diff == nil {
+		return false, err
+	}
+	s.steps = slices.Clone(s.steps[:ops])
+	sh.best, sh.diff = s, diff
+	return true, nil
+}
+
+// dropSteps leaves out steps, many at a time and then one by one, from the end.
+func (sh *shrinker) dropSteps(ctx context.Context) error {
+	for size := len(sh.best.steps) / 2; size > 0; size /= 2 {
+		for from := len(sh.best.steps) - size; from >= 0 && sh.runs < maxShrinkRuns; from -= size {
+			if from+size > len(sh.best.steps) { // it is shorter meanwhile
+				continue
+			}
+			s := sh.best
+			s.steps = slices.Delete(slices.Clone(s.steps), from, from+size)
+			if _, err := sh.try(ctx, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// dropParts leaves out parts of steps: operations of a multi or a burst, and
+// arguments that have a default.
+func (sh *shrinker) dropParts(ctx context.Context) error {
+	for i := len(sh.best.steps) - 1; i >= 0; i-- {
+		if i >= len(sh.best.steps) {
+			continue
+		}
+		for _, text := range smaller(sh.best.steps[i].text) {
+			step, err := parseStep(text)
+			if err != nil || sh.runs >= maxShrinkRuns {
+				continue // a part that has no default
+			}
+			s := sh.best
+			s.steps = slices.Clone(s.steps)
+			s.steps[i] = step
+			kept, err := sh.try(ctx, s)
+			if err != nil {
+				return err
+			}
+			if kept {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// smaller lists a step's text with one part left out. Not all need be steps.
+func smaller(text string) []string {
+	var list []string
+	if before, inner, ok := strings.Cut(text, "{ "); ok {
+		inner = strings.TrimSuffix(inner, " }")
+		parts := strings.Split(inner, " ; ")
+		for i := range parts {
+			rest := slices.Delete(slices.Clone(parts), i, i+1)
+			list = append(list, before+"{ "+strings.Join(rest, " ; ")+" }")
+		}
+	}
+	words := strings.Split(text, " ")
+	for i := 2; i < len(words); i++ {
+		if strings.Contains(words[i], "=") || words[i] == "watch" {
+			list = append(list, strings.Join(slices.Delete(slices.Clone(words), i, i+1), " "))
+		}
+	}
+	return list
+}

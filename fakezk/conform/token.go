@@ -1,0 +1,141 @@
+package conform
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A token is a word of a line: VALUE, KEY=VALUE, "quoted" or KEY="quoted".
+type token struct {
+	key, value string
+	quoted     bool
+}
+
+var keyPrefix = regexp.MustCompile(`^[a-z]+=`)
+
+// tokenize splits a line at blanks outside of quotes. Quoting is Go's.
+func tokenize(line string) ([]token, error) {
+	var tokens []token
+	for rest := strings.TrimLeft(line, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
+		var t token
+		if key := keyPrefix.FindString(rest); key != "" {
+			t.key, rest = strings.TrimSuffix(key, "="), rest[len(key):]
+		}
+		if strings.HasPrefix(rest, `"`) {
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				return nil, fmt.Errorf("%s: unfinished or wrong quotes", rest)
+			}
+			if t.value, err = strconv.Unquote(quoted); err != nil {
+				return nil, fmt.Errorf("%s: %w", quoted, err)
+			}
+			t.quoted, rest = true, rest[len(quoted):]
+		} else {
+			t.value, rest, _ = strings.Cut(rest, " ")
+		}
+		tokens = append(tokens, t)
+	}
+	return tokens, nil
+}
+
+// quote writes a value so that tokenize gives it back.
+func quote(value string) string {
+	if value == "" || value == "null" || value == "none" || keyPrefix.MatchString(value) {
+		return strconv.Quote(value)
+	}
+	for _, r := range value {
+		if r <= ' ' || r > '~' || r == '"' || r == '\\' || r == ';' || r == '{' || r == '}' {
+			return strconv.Quote(value)
+		}
+	}
+	return value
+}
+
+// arguments are the tokens of one request, taken one by one; the first that is
+// missing or wrong is kept as err.
+type arguments struct {
+	verb  string
+	given []token
+	err   error
+}
+
+func (a *arguments) fail(format string, args ...any) {
+	if a.err == nil {
+		a.err = fmt.Errorf("%s: %s", a.verb, fmt.Sprintf(format, args...))
+	}
+}
+
+// next takes the first argument without a key.
+func (a *arguments) next(what string) token {
+	for i, t := range a.given {
+		if t.key == "" {
+			a.given = append(a.given[:i:i], a.given[i+1:]...)
+			return t
+		}
+	}
+	a.fail("no %s", what)
+	return token{}
+}
+
+// take takes the argument with a key.
+func (a *arguments) take(key string) (token, bool) {
+	for i, t := range a.given {
+		if t.key == key {
+			a.given = append(a.given[:i:i], a.given[i+1:]...)
+			return t, true
+		}
+	}
+	return token{}, false
+}
+
+// word takes the argument without a key that is this word, if it is there.
+func (a *arguments) word(word string) bool {
+	for i, t := range a.given {
+		if t.key == "" && !t.quoted && t.value == word {
+			a.given = append(a.given[:i:i], a.given[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (a *arguments) text(key, otherwise string) string {
+	if t, ok := a.take(key); ok {
+		return t.value
+	}
+	return otherwise
+}
+
+func (a *arguments) int64(key string, otherwise int64) int64 {
+	t, ok := a.take(key)
+	if !ok {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(t.value, 0, 64)
+	if err != nil {
+		a.fail("%s=%s: want a number", key, t.value)
+	}
+	return n
+}
+
+func (a *arguments) int32(key string, otherwise int32) int32 {
+	n := a.int64(key, int64(otherwise))
+	if int64(int32(n)) != n {
+		a.fail("%s=%d: want a number of 32 bits", key, n)
+	}
+	return int32(n)
+}
+
+// done reports the first error, or an argument that nobody took.
+func (a *arguments) done() error {
+	if a.err == nil && len(a.given) > 0 {
+		t := a.given[0]
+		if t.key != "" {
+			t.key += "="
+		}
+		a.fail("unexpected %s%s", t.key, quote(t.value))
+	}
+	return a.err
+}

@@ -1,0 +1,255 @@
+package conform
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// A view puts what a server sends into words, and leaves out of them only what
+// two servers cannot have in common: ids and passwords of sessions, which are
+// called by the session's name; the zxid at which the script began; and times,
+// of which it says whether they fit their zxid.
+type view struct {
+	start    int64            // the server's last zxid when the script began
+	names    map[int64]string // sessions by id
+	newest   int64            // the last session's id
+	times    map[int64]int64  // when each zxid was, as the server said first
+	password map[int64][]byte
+}
+
+func newView(start int64) view {
+	return view{start: start, names: map[int64]string{}, times: map[int64]int64{}, password: map[int64][]byte{}}
+}
+
+// sent is a request whose answer has not come yet.
+type sent struct {
+	xid int32
+	op  proto.OpCode
+}
+
+// frame tells of one frame of a connection, and its xid. The request that it
+// answers is taken off pending.
+func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
+	h, body, err := wire.DecodeReplyHeader(payload)
+	if err != nil {
+		return fmt.Sprintf("a frame of % x", payload), 0
+	}
+	if h.Xid == -1 && h.Zxid == -1 {
+		if line, ok := v.event(h, body); ok {
+			return line, h.Xid
+		}
+	}
+	op, known := takeSent(pending, h.Xid)
+	if !known {
+		if resp, ok := connectResponse(payload); ok && dropSent(pending, proto.OpCreateSession) {
+			return v.connectedAgain(resp), 0
+		}
+	}
+	name := op.String()
+	if !known {
+		name = "nothing asked"
+	}
+	line = fmt.Sprintf("%s: xid %d, zxid %s, %s", name, h.Xid, v.zxid(h.Zxid), h.Err)
+	return line + v.body(op, h, body), h.Xid
+}
+
+// takeSent takes the first request with an xid off the list.
+func takeSent(pending *[]sent, xid int32) (proto.OpCode, bool) {
+	for i, s := range *pending {
+		if s.xid == xid {
+			*pending = append((*pending)[:i:i], (*pending)[i+1:]...)
+			return s.op, true
+		}
+	}
+	return proto.OpPing, xid == markerXid
+}
+
+// dropSent takes the first request of a kind off the list.
+func dropSent(pending *[]sent, op proto.OpCode) bool {
+	for i, s := range *pending {
+		if s.op == op {
+			*pending = append((*pending)[:i:i], (*pending)[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) event(h proto.ReplyHeader, body []byte) (string, bool) {
+	ev, err := wire.DecodeEvent(body)
+	if err != nil || !bytes.Equal(wire.AppendEvent(nil, ev)[4+16:], body) {
+		return "", false
+	}
+	return fmt.Sprintf("event %s %s, state %d, %s", ev.Type, show(ev.Path), ev.State, h.Err), true
+}
+
+// body tells of a reply's body. Bytes that do not make up exactly one reply to
+// the operation are told as they are.
+func (v *view) body(op proto.OpCode, h proto.ReplyHeader, body []byte) string {
+	if len(body) == 0 {
+		return ""
+	}
+	// These two may have a body with an error.
+	if h.Err == proto.OK || op == proto.OpMulti || op == proto.OpMultiRead {
+		reply, err := wire.DecodeReply(op, body)
+		if err == nil && reply != nil && bytes.Equal(wire.AppendReply(nil, h, reply)[4+16:], body) {
+			return ", " + v.reply(reply)
+		}
+	}
+	return fmt.Sprintf(", a body of % x", body)
+}
+
+func (v *view) reply(r proto.Reply) string {
+	switch r := r.(type) {
+	case proto.PathReply:
+		return show(r.Path)
+	case proto.PathStatReply:
+		return show(r.Path) + " " + v.stat(r.Stat)
+	case proto.StatReply:
+		return v.stat(r.Stat)
+	case proto.DataReply:
+		return showData(r.Data) + " " + v.stat(r.Stat)
+	case proto.ChildrenReply:
+		return showList(r.Names)
+	case proto.ChildrenStatReply:
+		return showList(r.Names) + " " + v.stat(r.Stat)
+	case proto.ACLReply:
+		return fmt.Sprintf("%+v %s", r.ACL, v.stat(r.Stat))
+	case proto.EphemeralsReply:
+		return showList(r.Paths)
+	case proto.MultiReply:
+		return v.multi(r)
+	case proto.SaslReply:
+		return showData(r.Token)
+	}
+	return fmt.Sprintf("%+v", r)
+}
+
+func (v *view) multi(m proto.MultiReply) string {
+	var parts []string
+	for _, r := range m.Results {
+		part := r.Op.String() + " " + r.Err.String()
+		if r.Reply != nil {
+			part += " " + v.reply(r.Reply)
+		}
+		parts = append(parts, part)
+	}
+	return "{ " + strings.Join(parts, " ; ") + " }"
+}
+
+func (v *view) stat(s proto.Stat) string {
+	return fmt.Sprintf("(czxid %s%s mzxid %s%s pzxid %s versions %d/%d/%d owner %s length %d children %d)",
+		v.zxid(s.Czxid), v.time(s.Czxid, s.Ctime), v.zxid(s.Mzxid), v.time(s.Mzxid, s.Mtime), v.zxid(s.Pzxid),
+		s.Version, s.Cversion, s.Aversion, v.session(s.EphemeralOwner), s.DataLength, s.NumChildren)
+}
+
+// zxid counts from the script's start. What was before is "old".
+func (v *view) zxid(z int64) string {
+	switch {
+	case z <= 0 || v.start == 0:
+		return fmt.Sprint(z)
+	case z > v.start:
+		return fmt.Sprintf("+%d", z-v.start)
+	}
+	return "old"
+}
+
+// time says what is wrong with a time: the time of a zxid is always the same.
+func (v *view) time(zxid, ms int64) string {
+	if _, known := v.times[zxid]; !known {
+		v.times[zxid] = ms
+	}
+	switch {
+	case v.times[zxid] != ms:
+		return " (at a time that is not the zxid's)"
+	case (zxid == 0) != (ms == 0):
+		return fmt.Sprintf(" (at the time %d)", ms)
+	}
+	return ""
+}
+
+// session names a session.
+func (v *view) session(id int64) string {
+	if id == 0 {
+		return "0"
+	}
+	if name := v.names[id]; name != "" {
+		return name
+	}
+	return "a stranger"
+}
+
+// connected tells of the answer to a connect request of a session.
+func (v *view) connected(c *session, r proto.ConnectResponse) string {
+	if r.SessionID == 0 {
+		return fmt.Sprintf("refused: version %d, timeout %d, password % x, read-only byte %s",
+			r.ProtocolVersion, r.TimeoutMs, r.Password, readOnlyByte(r))
+	}
+	which := "a new session"
+	switch {
+	case v.names[r.SessionID] == c.name:
+		which = "the same session"
+	case v.names[r.SessionID] != "":
+		which = "session " + v.names[r.SessionID]
+	case v.newest != 0 && r.SessionID == v.newest+1:
+		which = "the next session"
+	}
+	return v.greeting(which, c.name, r)
+}
+
+// connectedAgain tells of the answer to a createSession on a connection.
+func (v *view) connectedAgain(r proto.ConnectResponse) string {
+	return v.greeting("session "+v.session(r.SessionID), v.names[r.SessionID], r)
+}
+
+func (v *view) greeting(which, name string, r proto.ConnectResponse) string {
+	password := fmt.Sprintf("a password of %d bytes", len(r.Password))
+	if known, ok := v.password[r.SessionID]; ok {
+		password = "the same password"
+		if !bytes.Equal(known, r.Password) {
+			password = "another password"
+		}
+	} else {
+		v.password[r.SessionID] = r.Password
+		v.names[r.SessionID], v.newest = name, r.SessionID
+	}
+	return fmt.Sprintf("connected: version %d, timeout %d, %s, %s, read-only byte %s",
+		r.ProtocolVersion, r.TimeoutMs, which, password, readOnlyByte(r))
+}
+
+func readOnlyByte(r proto.ConnectResponse) string {
+	if !r.HasReadOnly {
+		return "none"
+	}
+	return fmt.Sprint(r.ReadOnly)
+}
+
+func show(path string) string {
+	if rest, ok := strings.CutPrefix(path, Root); ok && (rest == "" || rest[0] == '/') {
+		path = "$" + rest
+	}
+	return quote(path)
+}
+
+func showData(data []byte) string {
+	switch {
+	case data == nil:
+		return "null"
+	case len(data) > 200:
+		return fmt.Sprintf("%q... of %d bytes, CRC %08x", data[:20], len(data), crc32.ChecksumIEEE(data))
+	}
+	return fmt.Sprintf("%q", data)
+}
+
+func showList(names []string) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = show(name)
+	}
+	return "[" + strings.Join(shown, " ") + "]"
+}

@@ -1,0 +1,157 @@
+package realzk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// ErrMissing is wrapped by what Launch returns if there is no Java or no
+// ZooKeeper; the message says how to get it.
+var ErrMissing = errors.New("no ZooKeeper here")
+
+// Server is a ZooKeeper that was started. Its methods may be called from any
+// goroutine.
+type Server struct {
+	address string
+	process *process // nil if the server was not started by this package
+	folder  string
+	once    sync.Once
+	stopErr error
+}
+
+// Start returns a running server that is stopped when the test ends. It skips
+// the test if Java or ZooKeeper is missing, and fails it if the server does not
+// come up. If the test fails, the end of the server's log is shown.
+func Start(t testing.TB, opts Options) *Server {
+	t.Helper()
+	s, err := Launch(context.Background(), opts)
+	switch {
+	case errors.Is(err, ErrMissing):
+		t.Skip(err)
+	case err != nil:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			log := s.Log()
+			t.Logf("the end of ZooKeeper's log:\n%s", log[max(0, len(log)-shownLog):])
+		}
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Launch starts a server and returns when it answers. The error wraps
+// ErrMissing if there is none to start. ctx bounds the start only; call Stop.
+func Launch(ctx context.Context, opts Options) (*Server, error) {
+	if address := os.Getenv("ZKSIM_REAL_ZOOKEEPER"); address != "" {
+		if err := waitUntilServing(ctx, address, nil); err != nil {
+			return nil, fmt.Errorf("ZKSIM_REAL_ZOOKEEPER=%s: %w", address, err)
+		}
+		return &Server{address: address}, nil
+	}
+	java, classpath, err := find()
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		s, err := launch(ctx, java, classpath, opts)
+		if err == nil || try == maxTries || !errors.Is(err, errPortTaken) {
+			return s, err
+		}
+	}
+}
+
+const (
+	maxTries = 3
+	shownLog = 2 << 10 // bytes
+)
+
+// Address is host:port, for a client.
+func (s *Server) Address() string { return s.address }
+
+// Log is what the server wrote last, 64 KiB at most; it is empty for a server
+// that was not started here.
+func (s *Server) Log() string {
+	if s.process == nil {
+		return ""
+	}
+	return s.process.log.String()
+}
+
+// Stop kills the server, waits for its end and deletes its folder. Later calls
+// return the same error.
+func (s *Server) Stop() error {
+	s.once.Do(func() {
+		if s.process == nil {
+			return
+		}
+		s.process.kill()
+		if err := os.RemoveAll(s.folder); err != nil {
+			s.stopErr = fmt.Errorf("stop ZooKeeper: %w", err)
+		}
+	})
+	return s.stopErr
+}
+
+var errPortTaken = errors.New("the port was taken meanwhile")
+
+// launch makes one attempt on one free port.
+func launch(ctx context.Context, java, classpath string, opts Options) (*Server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, fmt.Errorf("start ZooKeeper: %w", err)
+	}
+	folder, err := os.MkdirTemp(opts.parentFolder(), "zksim-zookeeper-*")
+	if err != nil {
+		return nil, fmt.Errorf("start ZooKeeper: %w", err)
+	}
+	s := &Server{address: fmt.Sprintf("127.0.0.1:%d", port), folder: folder}
+	if err := s.run(ctx, java, classpath, port, opts); err != nil {
+		if s.process != nil && strings.Contains(s.Log(), "BindException") {
+			err = errPortTaken
+		}
+		return nil, fmt.Errorf("start ZooKeeper: %w", errors.Join(err, s.Stop(), os.RemoveAll(folder)))
+	}
+	return s, nil
+}
+
+// run writes the configuration, starts the process and waits until it serves.
+func (s *Server) run(ctx context.Context, java, classpath string, port int, opts Options) error {
+	name := filepath.Join(s.folder, "zoo.cfg")
+	if err := os.WriteFile(name, opts.config(s.folder, port), 0o666); err != nil {
+		return err
+	}
+	args := append(opts.flags(), "-cp", classpath, mainClass, name)
+	var err error
+	if s.process, err = begin(exec.Command(java, args...)); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	return waitUntilServing(ctx, s.address, s.process)
+}
+
+const (
+	mainClass    = "org.apache.zookeeper.server.ZooKeeperServerMain"
+	startTimeout = 30 * time.Second
+)
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	return l.Addr().(*net.TCPAddr).Port, l.Close()
+}

@@ -1,0 +1,179 @@
+package realzk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fourLetters asks a server a word and returns its whole answer.
+func fourLetters(t *testing.T, address, word string) string {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, word); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
+	s := Start(t, Options{
+		TickTime:          300 * time.Millisecond,
+		MaxSessionTimeout: time.Minute,
+		Properties:        map[string]string{"org.slf4j.simpleLogger.defaultLogLevel": "info"},
+		Config:            []string{"maxClientCnxns=7"},
+	})
+	if s.process == nil {
+		t.Skip("the server was not started by this package")
+	}
+	conf := fourLetters(t, s.Address(), "conf")
+	for _, want := range []string{"tickTime=300\n", "minSessionTimeout=600\n", "maxSessionTimeout=60000\n", "maxClientCnxns=7\n"} {
+		if !strings.Contains(conf, want) {
+			t.Errorf("conf has no %q:\n%s", want, conf)
+		}
+	}
+	if env := fourLetters(t, s.Address(), "envi"); !strings.Contains(env, "3.8") {
+		t.Logf("not a 3.8: %s", env)
+	}
+	if log := s.Log(); !strings.Contains(log, "ContainerManager") {
+		t.Errorf("log: %q", log)
+	}
+	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
+		t.Fatal(err)
+	}
+	if conn, err := net.Dial("tcp", s.Address()); err == nil {
+		conn.Close()
+		t.Error("the server still listens")
+	}
+	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
+	}
+}
+
+func TestMissingPartsAreNamed(t *testing.T) {
+	t.Setenv("ZKSIM_REAL_ZOOKEEPER", "")
+	t.Setenv("JAVA_HOME", "")
+	t.Setenv("PATH", t.TempDir())
+	_, err := Launch(t.Context(), Options{})
+	if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "default-jre-headless") {
+		t.Errorf("without Java: %v", err)
+	}
+}
+
+func TestServerThatDoesNotComeUpShowsItsLog(t *testing.T) {
+	if _, _, err := find(); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("ZKSIM_REAL_ZOOKEEPER", "")
+	folder := t.TempDir()
+	_, err := Launch(t.Context(), Options{Folder: folder, Config: []string{"tickTime=often"}})
+	if err == nil || errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "often") {
+		t.Errorf("got %v, want an error with the log", err)
+	}
+	if left, _ := os.ReadDir(folder); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			_, _ = io.ReadFull(conn, make([]byte, 4))
+			_, _ = io.WriteString(conn, "Mode: standalone\n")
+			conn.Close()
+		}
+	}()
+	t.Setenv("ZKSIM_REAL_ZOOKEEPER", l.Addr().String())
+	s, err := Launch(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(); err != nil || s.Address() != l.Addr().String() || s.Log() != "" {
+		t.Errorf("%q, log %q, stop: %v", s.Address(), s.Log(), err)
+	}
+}
+
+func TestWaitingEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := waitUntilServing(ctx, "127.0.0.1:1", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var log tail
+	for range 3 {
+		if _, err := log.Write([]byte(strings.Repeat("x", tailBytes/2) + "end")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := log.String(); len(got) != tailBytes || !strings.HasSuffix(got, "xend") {
+		t.Errorf("%d bytes, end %q", len(got), got[len(got)-4:])
+	}
+}
+
+// TestKilledParentTakesTheServerAlong runs this test binary a second time,
+// which starts a long sleep and is then killed.
+func TestKilledParentTakesTheServerAlong(t *testing.T) {
+	if os.Getenv("REALZK_TEST_PARENT") != "" {
+		parentOfASleep()
+		return
+	}
+	if _, err := os.Stat("/proc/self"); err != nil {
+		t.Skip("needs Linux")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledParentTakesTheServerAlong$")
+	cmd.Env = append(os.Environ(), "REALZK_TEST_PARENT=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// The child holds the pipe's other end too: it is at its end when both died.
+	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(out); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("the parent ended well, want it killed")
+	}
+}
+
+// parentOfASleep starts a process that holds our standard output, says so, and
+// waits to be killed.
+func parentOfASleep() {
+	child := exec.Command("sleep", "60")
+	child.ExtraFiles = []*os.File{os.Stdout}
+	if _, err := begin(child); err != nil {
+		panic(err)
+	}
+	os.Stdout.WriteString("x")
+	select {}
+}
