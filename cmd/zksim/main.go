@@ -8,11 +8,50 @@
 //	zksim fuzz WORKLOAD        random plans and schedules
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
+//	zksim conform              the same requests to it and to a running ZooKeeper
+//	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
+//
+// zksim serve forgets everything when it stops, unless --dump keeps it. It prints
+// "listening on HOST:PORT" on stdout once clients can connect, logs on stderr,
+// and ends with status 0 on SIGTERM or an interrupt, after writing the dump; a
+// second signal kills it. Faults come from --plan, --fault and the control
+// endpoint, which --control HOST:PORT opens: HTTP with JSON, for this machine
+// only unless --control-anywhere is given too, as it asks for no password.
+//
+//	GET  /                     lists what there is
+//	GET  /tree, /sessions, /watches, /faults
+//	GET  /dump                 the tree as a tree file; ?format=yaml or json
+//	POST /load                 a tree file: makes its nodes
+//	POST /expire               {"session":"S1"}: ends a session
+//	POST /drop                 {"session":"S1"}: closes its connection; nothing: all
+//	POST /stall                {"for":"2s","session":"S1"}: holds its bytes
+//	POST /fault                {"line":"drop-reply op=create request=1"}, or lines
+//	POST /clear                disarms all faults and ends what they do
+//	POST /reset                makes the server as new
+//
+// A session is S1 for the first that was created, or its id as 0x... or in
+// decimal. An error is {"error":"..."} with status 400 for a wrong request, 404
+// for a session or path that is not there, 405 for a wrong method, 409 for what
+// the server refuses, 413 for a body too long.
+//
+// A tree file, for --load, --dump and the control endpoint, maps paths to nodes,
+// in YAML or JSON:
+//
+//	/app: hello                # data as text; quotes around what looks like a number
+//	/app/nothing: ~            # null data
+//	/app/locks:
+//	  data: text               # or base64: AAEC
+//	  acl:                     # scheme:id:perms; world:anyone:cdrwa if absent
+//	    - world:anyone:r
+//	  kind: container          # or persistent, or ttl with ttl: 90s
+//	  next: 12                 # number of the next sequential child
+//
+// Ephemeral nodes are not in a dump: their sessions end with the server.
 //
 // The exit status is 0 if everything is as expected, 1 if a property is
-// violated, two runs of one seed differ or the output cannot be written, 2 if the
-// input is wrong, and 130 if it was interrupted. Verdicts left undecided by sweep
-// and fuzz are counted in the output and are no reason to fail.
+// violated, two runs of one seed differ, a server breaks or the output cannot be
+// written, 2 if the input is wrong, and 130 if it was interrupted. Verdicts left
+// undecided by sweep and fuzz are counted in the output and are no reason to fail.
 package main
 
 import (
@@ -39,12 +78,14 @@ const (
 var errViolated = errors.New("violated")
 
 type cli struct {
-	Demo   demoCommand   `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
-	List   listCommand   `cmd:"" help:"List workloads, their implementations, and fault kinds."`
-	Run    runCommand    `cmd:"" help:"Run scenario files and compare with what they expect."`
-	Replay replayCommand `cmd:"" help:"Replay one scenario file and tell its story."`
-	Sweep  sweepCommand  `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
-	Fuzz   fuzzCommand   `cmd:"" help:"Try random plans and schedules; shrink the first violation."`
+	Demo    demoCommand    `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
+	List    listCommand    `cmd:"" help:"List workloads, their implementations, and fault kinds."`
+	Run     runCommand     `cmd:"" help:"Run scenario files and compare with what they expect."`
+	Replay  replayCommand  `cmd:"" help:"Replay one scenario file and tell its story."`
+	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
+	Fuzz    fuzzCommand    `cmd:"" help:"Try random plans and schedules; shrink the first violation."`
+	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
+	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 }
 
 // app is what every command gets.
