@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// TestOneOrderInSpiteOfTheLostReply runs the example against a server in this
+// process, whose control endpoint takes faults only.
+func TestOneOrderInSpiteOfTheLostReply(t *testing.T) {
+	server := fakezk.Start(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		line, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		fault, err := fakezk.ParseFault(string(line))
+		if err == nil {
+			err = server.Inject(fault)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
+	}))
+	defer control.Close()
+	var out strings.Builder
+	if err := run(&out, l.Addr().String(), strings.TrimPrefix(control.URL, "http://")); err != nil {
+		t.Fatal(err)
+	}
+	want := "create: zk: connection closed\n" +
+		"the lost request had made /orders/4711-0000000000\n" +
+		"placed /orders/4711-0000000000; orders there are: 1\n"
+	if out.String() != want {
+		t.Errorf("the example says\n%swant\n%s", out.String(), want)
+	}
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
