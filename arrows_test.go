@@ -18,27 +18,37 @@ const module = "github.com/zksim/zksim/"
 // arrows lists, for each package, every import from outside the standard
 // library that its code (tests left out) may have. ARCHITECTURE.md draws them.
 var arrows = map[string][]string{
-	"model":                  {},
-	"linearizability":        {module + "model", "github.com/anishathalye/porcupine"},
-	"recipes":                {"github.com/go-zookeeper/zk"},
-	"fakezk/internal/proto":  {},
-	"fakezk/internal/wire":   {module + "fakezk/internal/proto"},
-	"fakezk/internal/state":  {module + "fakezk/internal/proto"},
-	"fakezk/internal/engine": {module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/wire"},
-	"fakezk/internal/memnet": {},
-	"fakezk/internal/bubble": {},
+	"model":                      {},
+	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
+	"recipes":                    {"github.com/go-zookeeper/zk"},
+	"fakezk/internal/proto":      {},
+	"fakezk/internal/wire":       {module + "fakezk/internal/proto"},
+	"fakezk/internal/state":      {module + "fakezk/internal/proto"},
+	"fakezk/internal/engine":     {module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/wire"},
+	"fakezk/internal/fourletter": {module + "fakezk/internal/engine", module + "fakezk/internal/proto"},
+	"fakezk/internal/memnet":     {},
+	"fakezk/internal/bubble":     {},
 	"fakezk": {
-		module + "fakezk/internal/bubble", module + "fakezk/internal/engine", module + "fakezk/internal/memnet",
+		module + "fakezk/internal/bubble", module + "fakezk/internal/engine", module + "fakezk/internal/fourletter",
+		module + "fakezk/internal/memnet",
 		module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/wire",
 		"github.com/go-zookeeper/zk",
 	},
+	"fakezk/conform": {
+		module + "fakezk", module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
+	},
+	"internal/realzk": {},
+	"internal/zkload": {
+		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
+	},
+	"examples/go": {"github.com/go-zookeeper/zk"},
 	"fuzz": {
 		module + "fakezk", module + "linearizability", module + "recipes",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
 	},
 	"cmd/zksim": {
-		module + "fakezk", module + "fuzz",
-		"github.com/alecthomas/kong", "golang.org/x/term",
+		module + "fakezk", module + "fakezk/conform", module + "fuzz",
+		"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term",
 	},
 }
 
@@ -46,6 +56,7 @@ var arrows = map[string][]string{
 // reach for the network, a clock, a goroutine, a lock or a random number.
 var pure = []string{
 	"model", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
+	"fakezk/internal/fourletter",
 }
 
 var impureImports = []string{"net", "os", "sync", "sync/atomic", "math/rand", "math/rand/v2", "crypto/rand", "context", "runtime"}

@@ -1,15 +1,19 @@
 package zksim_test
 
 import (
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/recipes"
 )
@@ -41,6 +45,25 @@ func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
 
 // README: end
 
+// README: lost reply
+func TestCreateWhoseReplyIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := fakezk.Start(t)
+		conn := server.Connect(t)
+		if err := server.Inject(fakezk.Fault{Kind: fakezk.DropReply, Op: "create", Request: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
+			t.Errorf("got %v; expected a lost connection", err)
+		}
+		if exists, _, err := conn.Exists("/a"); err != nil || !exists {
+			t.Errorf("got %v, %v; expected the node to be there all the same", exists, err)
+		}
+	})
+}
+
+// README: end
+
 // README: own lock
 func TestMyLock(t *testing.T) {
 	fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker {
@@ -49,6 +72,28 @@ func TestMyLock(t *testing.T) {
 }
 
 // README: end
+
+// TestReadmeListsWhatIsCompared holds the table of operations against what the
+// comparison with a real server sends.
+func TestReadmeListsWhatIsCompared(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(readme), "| operations | compared with "+conform.Version+" | remarks |\n|---|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var listed []string
+	for row := range strings.SplitSeq(table, "\n") {
+		names, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		for name := range strings.FieldsSeq(names) {
+			listed = append(listed, strings.Trim(name, "`"))
+		}
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(conform.Operations(), listed); diff != "" {
+		t.Errorf("-compared +listed in README.md\n%s", diff)
+	}
+}
 
 func TestReadmeShowsTheseTests(t *testing.T) {
 	source, err := os.ReadFile("readme_test.go")
