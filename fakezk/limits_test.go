@@ -2,6 +2,7 @@ package fakezk
 
 import (
 	"net/netip"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -44,6 +45,7 @@ func awaitConnections(t *testing.T, s *Server, n int) {
 		if got == n {
 			return
 		}
+		runtime.Gosched()
 	}
 	t.Fatalf("there never were %d connections", n)
 }

@@ -236,7 +236,8 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 				r.mustCall(ping)
 				return
 			}
-			if got, err := io.ReadAll(r); len(got) > 0 || err != nil {
+			// What was being written may still arrive, but never all of it.
+			if got, err := io.ReadAll(r); len(got) > 100*event || err != nil {
 				t.Errorf("%d bytes, %v; want the end", len(got), err)
 			}
 			again := pipes.dial(t)

@@ -129,8 +129,8 @@ func (g *generator) create() string {
 		}
 		rest += fmt.Sprintf(" ttl=%d", ttl)
 	}
-	if !g.fresh && (path == "/" || path == `""`) {
-		path = "$"
+	if !g.fresh && path == "$" && flags > 1 { // a sequence beside Root
+		path = "$/"
 	}
 	return fmt.Sprintf("%s %s flags=%d%s", verb, path, flags, rest)
 }
