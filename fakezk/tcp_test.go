@@ -323,7 +323,7 @@ func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 	}
 }
 
-func TestReplicaOfAConversationHoweverItIsCut(t *testing.T) {
+func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
 	s, address := startTCP(t)
 	if err := s.Put("/x", nil); err != nil {
 		t.Fatal(err)
