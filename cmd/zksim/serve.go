@@ -116,6 +116,9 @@ func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 			return fmt.Errorf("--control: %w", err)
 		}
 		a.printf("control on %s\n", s.control.addr())
+		if !isLoopback(s.control.addr()) {
+			s.log.Warn("other machines can control this server", "addr", s.control.addr().String())
+		}
 	}
 	addr := s.listener.Addr()
 	a.printf("listening on %s\n", addr)

@@ -51,8 +51,11 @@ func (l *serveLog) watch() {
 	}
 }
 
-// look tells what has changed since the last look.
+// look tells what has changed since the last look, unless nobody would read it.
 func (l *serveLog) look() {
+	if !l.Enabled(context.Background(), slog.LevelInfo) {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lookAtFaults(l.server.Faults())

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -173,4 +174,14 @@ func postFrom(url, site string) (status int, err error) {
 		return 0, err
 	}
 	return res.StatusCode, res.Body.Close()
+}
+
+func TestLoopbackIsThisMachineOnly(t *testing.T) {
+	for ip, want := range map[string]bool{
+		"127.0.0.1": true, "127.8.8.8": true, "::1": true, "0.0.0.0": false, "::": false, "192.168.1.2": false, "::ffff:127.0.0.1": true,
+	} {
+		if got := isLoopback(&net.TCPAddr{IP: net.ParseIP(ip), Port: 1}); got != want {
+			t.Errorf("%s: %v; want %v", ip, got, want)
+		}
+	}
 }
