@@ -67,6 +67,7 @@ func wantEqual(t *testing.T, a, b Target, opts Options) *Report {
 }
 
 func TestFamiliesAgainstItself(t *testing.T) {
+	t.Parallel()
 	opts, _ := reapingSettings()
 	report := wantEqual(t, fake(t, opts), fake(t, opts), Options{Fresh: true, Ops: 2000})
 	for _, f := range report.Families {
@@ -79,6 +80,7 @@ func TestFamiliesAgainstItself(t *testing.T) {
 // TestFamiliesAgainstZooKeeper is a test for each family, all on one server: the
 // zxids of a script do not depend on what was played before.
 func TestFamiliesAgainstZooKeeper(t *testing.T) {
+	t.Parallel()
 	fakeAll, realAll := fake(t, settings), genuine(t, realSettings())
 	for i, family := range Families() {
 		if family == "reaping" {
@@ -100,13 +102,20 @@ func TestReapingAgainstZooKeeper(t *testing.T) {
 }
 
 func TestRandomAgainstZooKeeper(t *testing.T) {
-	wantEqual(t, fake(t, settings), genuine(t, realSettings()), Options{Fresh: true, Families: []string{randomFamily}, Ops: 20_000, Seed: 1})
+	t.Parallel()
+	ops := 20_000
+	if testing.Short() {
+		ops /= 10
+	}
+	wantEqual(t, fake(t, settings), genuine(t, realSettings()), Options{Fresh: true, Families: []string{randomFamily}, Ops: ops, Seed: 1})
 }
 
 // TestServersThatAreNotFresh has clients before the comparison, and data that
 // must be left alone.
 func TestServersThatAreNotFresh(t *testing.T) {
-	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
+	t.Parallel()
+	opts, _ := reapingSettings()
+	a, b := fakezk.Start(t, opts), fakezk.Start(t, opts)
 	a.Connect(t)
 	target := func(s *fakezk.Server) Target {
 		return Target{Dial: func(context.Context) (net.Conn, error) { return s.Dialer()("tcp", "", 0) }}
