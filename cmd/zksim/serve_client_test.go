@@ -188,6 +188,7 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 	}
 	h.call(t, "POST", "/expire", `{"session":"S1"}`, nil)
 	await(t, events, zk.StateExpired)
+	await(t, events, zk.StateHasSession) // a request before it may be refused for want of a server
 	if found, _, err := conn.Exists("/e"); found || err != nil {
 		t.Errorf("the ephemeral is there: %v, %v", found, err)
 	}
