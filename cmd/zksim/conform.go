@@ -18,14 +18,21 @@ type conformCommand struct {
 	JSON    bool     `help:"Print JSON."`
 }
 
-// Run compares the built-in server with a running one.
+// Run compares the built-in server with a running one, of whose settings it asks
+// for the session timeouts; the others have to be as package conform says.
 func (c *conformCommand) Run(a *app) (err error) {
 	if c.Ops < 0 {
 		return fmt.Errorf("--ops %d: expected 0 or more", c.Ops)
 	}
+	real := conform.Target{Name: c.Against, Address: c.Against}
+	shortest, longest, err := conform.SessionTimeouts(a.ctx, real)
+	if err != nil {
+		return fmt.Errorf("compare with %s: %w", c.Against, err)
+	}
 	server := fakezk.New(fakezk.Options{
-		TickTime:               500 * time.Millisecond,
-		MaxSessionTimeout:      time.Minute,
+		TickTime:               max(shortest/2, time.Millisecond), // ZooKeeper's own relation
+		MinSessionTimeout:      shortest,
+		MaxSessionTimeout:      longest,
 		SuperDigest:            conform.SuperDigest,
 		EnforceQuota:           true,
 		ContainerCheckInterval: 500 * time.Millisecond,
@@ -39,7 +46,7 @@ func (c *conformCommand) Run(a *app) (err error) {
 	ours := conform.Target{Name: "zksim", Dial: func(context.Context) (net.Conn, error) {
 		return dial("tcp", fakezk.Address, 0)
 	}}
-	report, err := conform.Compare(a.ctx, ours, conform.Target{Address: c.Against}, conform.Options{
+	report, err := conform.Compare(a.ctx, ours, real, conform.Options{
 		Families: c.Family, Ops: c.Ops, Seed: c.Seed,
 		Progress: func(p conform.Progress) {
 			a.progress.show("%s: %d operations compared, %d differences", p.Family, p.Operations, p.Differences)

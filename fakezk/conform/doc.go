@@ -76,7 +76,7 @@
 // Without them scripts are skipped, and the report says so. With the default
 // interval of a minute a container may go while a random script looks at it: such
 // a script is reported as not repeatable. The shortest and the longest session
-// timeout have to be the same. The client's address must be 127.0.0.1 if one of
+// timeout have to be the same; [SessionTimeouts] asks for them. The client's address must be 127.0.0.1 if one of
 // the servers is a fakezk that is connected to in memory.
 //
 // All that scripts write is below Root and /zookeeper/quota with Root behind it.
