@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk"
@@ -11,16 +12,21 @@ import (
 )
 
 type conformCommand struct {
-	Against string   `help:"A standalone ZooKeeper 3.8 that may be written to, below /zksim-conform." required:"" placeholder:"HOST:PORT"`
-	Ops     int      `help:"Random operations to compare after the fixed scripts." default:"20000"`
-	Seed    uint64   `help:"Seed of the random operations." default:"1"`
-	Family  []string `help:"Compare this family only; may be repeated." placeholder:"NAME"`
-	JSON    bool     `help:"Print JSON."`
+	Against                string        `help:"A standalone ZooKeeper 3.8 that may be written to, below /zksim-conform." required:"" placeholder:"HOST:PORT"`
+	Ops                    int           `help:"Random operations to compare after the fixed scripts." default:"20000"`
+	Seed                   uint64        `help:"Seed of the random operations." default:"1"`
+	Family                 []string      `help:"Compare this family only; may be repeated." placeholder:"NAME"`
+	Fresh                  bool          `help:"It has just been started, with no client yet: compare what shows at the root, too."`
+	ContainerCheckInterval time.Duration `help:"The other's time between two searches for containers (-Dznode.container.checkIntervalMs); 500ms is short enough for the family reaping." default:"60s"`
+	JSON                   bool          `help:"Print JSON."`
 }
 
 // Run compares the built-in server with a running one, of whose settings it asks
 // for the session timeouts; the others have to be as package conform says.
 func (c *conformCommand) Run(a *app) (err error) {
+	if c.ContainerCheckInterval < time.Millisecond {
+		return fmt.Errorf("--container-check-interval: %s; expected at least 1ms", c.ContainerCheckInterval)
+	}
 	if c.Ops < 0 {
 		return fmt.Errorf("--ops %d: expected 0 or more", c.Ops)
 	}
@@ -35,7 +41,7 @@ func (c *conformCommand) Run(a *app) (err error) {
 		MaxSessionTimeout:      longest,
 		SuperDigest:            conform.SuperDigest,
 		EnforceQuota:           true,
-		ContainerCheckInterval: 500 * time.Millisecond,
+		ContainerCheckInterval: c.ContainerCheckInterval,
 	})
 	defer func() {
 		if closed := server.Close(); err == nil {
@@ -46,8 +52,11 @@ func (c *conformCommand) Run(a *app) (err error) {
 	ours := conform.Target{Name: "zksim", Dial: func(context.Context) (net.Conn, error) {
 		return dial("tcp", fakezk.Address, 0)
 	}}
+	if _, _, err := conform.SessionTimeouts(a.ctx, ours); err != nil { // as many sessions as there
+		return fmt.Errorf("compare with %s: the built-in server: %w", c.Against, err)
+	}
 	report, err := conform.Compare(a.ctx, ours, real, conform.Options{
-		Families: c.Family, Ops: c.Ops, Seed: c.Seed,
+		Families: c.Family, Ops: c.Ops, Seed: c.Seed, Fresh: c.Fresh,
 		Progress: func(p conform.Progress) {
 			a.progress.show("%s: %d operations compared, %d differences", p.Family, p.Operations, p.Differences)
 		},
@@ -59,7 +68,7 @@ func (c *conformCommand) Run(a *app) (err error) {
 	if c.JSON {
 		err = a.json(report)
 	} else {
-		for _, d := range report.Differences {
+		for _, d := range slices.Concat(report.Differences, report.Unrepeated) {
 			fmt.Fprintf(a.out, "%s\n", report.Explain(d))
 		}
 		fmt.Fprint(a.out, report.Table())

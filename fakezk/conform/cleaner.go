@@ -14,7 +14,8 @@ import (
 // may delete.
 type cleaner struct {
 	link  *link
-	fresh bool // everything there is ours
+	fresh bool  // everything there is ours
+	start int64 // the zxid of the own session
 	xid   int32
 	t     Target
 }
@@ -51,12 +52,13 @@ func (c *cleaner) begin(ctx context.Context) error {
 	if resp, ok := connectResponse(frame); !ok || resp.SessionID == 0 {
 		return fmt.Errorf("no session: answered % x", frame)
 	}
-	zxid, err := c.zxid(ctx)
-	if err != nil {
+	if c.start, err = c.zxid(ctx); err != nil {
 		return err
 	}
-	if c.fresh && zxid != 1 {
-		return fmt.Errorf("not a fresh server: the first session has zxid %d", zxid)
+	if c.fresh {
+		if err := c.checkUnused(ctx); err != nil {
+			return err
+		}
 	}
 	auth, err := c.call(ctx, &proto.Auth{Scheme: "digest", Data: []byte(SuperPassword)})
 	if err == nil && auth.code != proto.OK {
@@ -72,6 +74,19 @@ func (c *cleaner) begin(ctx context.Context) error {
 			"-Dzookeeper.DigestAuthenticationProvider.superDigest=%s", SuperDigest)
 	}
 	return err
+}
+
+// checkUnused returns an error if anybody has ever written to the root.
+func (c *cleaner) checkUnused(ctx context.Context) error {
+	a, err := c.call(ctx, &proto.GetChildren{Code: proto.OpGetChildren2, Path: "/"})
+	if err != nil {
+		return err
+	}
+	root, ok := a.body.(proto.ChildrenStatReply)
+	if !ok || !slices.Equal(root.Names, []string{"zookeeper"}) || root.Stat.Cversion != -1 || root.Stat.Version != 0 {
+		return errors.New("not a fresh server: the root has or had other nodes")
+	}
+	return nil
 }
 
 // answer is what came for one request.

@@ -39,7 +39,8 @@ type Options struct {
 	// Fresh says that both servers have just been started and are nobody else's.
 	// Then zxids are compared as they are in the family "fresh", and everything
 	// else is compared at "/" too, where nodes are made and deleted. Compare
-	// fails if one of them has had a client before.
+	// fails if the root of one of them was ever changed, or if the two have not had
+	// equally many sessions.
 	Fresh bool
 	// Progress, if not nil, hears of every script played.
 	Progress func(Progress)

@@ -25,6 +25,10 @@ func newPair(ctx context.Context, a, b Target, fresh bool) (*pair, error) {
 		}
 		p.cleaners[i] = c
 	}
+	if at := [2]int64{p.cleaners[0].start, p.cleaners[1].start}; fresh && at[0] != at[1] {
+		p.close()
+		return nil, fmt.Errorf("not two fresh servers: %s is at zxid %d, %s at %d", a.Name, at[0], b.Name, at[1])
+	}
 	return p, nil
 }
 

@@ -65,13 +65,22 @@ func (g *generator) request() string {
 // path draws a path: mostly one of a few, so that requests meet.
 func (g *generator) path() string {
 	if g.IntN(25) == 0 {
-		return pick(g, nastyPaths...)
+		return g.within(pick(g, nastyPaths...))
 	}
 	if g.fresh && g.IntN(40) == 0 {
 		return pick(g, "/", `""`, "/zookeeper", "/zookeeper/quota")
 	}
 	return pick(g, "$", "$", "$/a", "$/a", "$/a", "$/b", "$/b", "$/c", "$/d", "$/a/x", "$/a/x", "$/a/y", "$/b/x", "$/a/x/z",
 		"$/a/n0000000000", "$/a/n0000000001", "$/b/0000000001", "$/e", "$/e/x", "$/none/x")
+}
+
+// within keeps what would show or leave something beside Root from servers that
+// others have used.
+func (g *generator) within(path string) string {
+	if !g.fresh && (path == "$x" || strings.HasPrefix(path, "/")) {
+		return "rel"
+	}
+	return path
 }
 
 // watchable draws a path that is not null: a real server cannot close a

@@ -13,10 +13,10 @@ type Report struct {
 	// Differences are all that were found, one of each script at most: what
 	// comes after a difference may be its consequence.
 	Differences []Difference
-	// Unrepeated counts random scripts that showed a difference once and not
-	// again. Something outside of the script has changed a server then: another
-	// client, or the search for containers.
-	Unrepeated int
+	// Unrepeated are the differences of random scripts, whole ones, that showed no
+	// difference when they were played again. Something outside of the script has
+	// changed a server then: another client, or the search for containers.
+	Unrepeated []Difference
 }
 
 // FamilyReport is a row of the table.
@@ -58,8 +58,8 @@ func (r *Report) Table() string {
 		sum.Differences += f.Differences
 	}
 	fmt.Fprintf(&b, "%-14s %8d %11d %12d\n", "total", sum.Scripts, sum.Operations, sum.Differences)
-	if r.Unrepeated > 0 {
-		fmt.Fprintf(&b, "%d random scripts differed once and not again, and are not counted\n", r.Unrepeated)
+	if n := len(r.Unrepeated); n > 0 {
+		fmt.Fprintf(&b, "%d random scripts differed once and not again, and are not counted\n", n)
 	}
 	return b.String()
 }
