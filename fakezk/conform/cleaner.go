@@ -183,6 +183,23 @@ func (c *cleaner) remove(ctx context.Context, path string) error {
 	return err
 }
 
+// restoreRoot undoes what scripts for fresh servers have written to "/".
+func (c *cleaner) restoreRoot(ctx context.Context) error {
+	for _, req := range []proto.Request{
+		&proto.SetACL{Path: "/", ACL: worldNode(proto.OpCreate, "/", "").ACL, Version: -1},
+		&proto.SetData{Path: "/", Data: []byte{}, Version: -1},
+	} {
+		a, err := c.call(ctx, req)
+		if err == nil && a.code != proto.OK {
+			err = fmt.Errorf("restore the root: %s: %s", req.Op(), a.code)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *cleaner) makeRoot(ctx context.Context) error {
 	a, err := c.call(ctx, worldNode(proto.OpCreate, Root, ""))
 	if err == nil && a.code != proto.OK {

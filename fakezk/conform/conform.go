@@ -72,7 +72,7 @@ func Compare(ctx context.Context, a, b Target, opts Options) (*Report, error) {
 			return c.report, err
 		}
 	}
-	return c.report, p.clean(ctx)
+	return c.report, p.leave(ctx)
 }
 
 // comparison is a Compare under way.

@@ -40,9 +40,16 @@ func (p *pair) close() {
 	}
 }
 
-// clean deletes what scripts have left.
-func (p *pair) clean(ctx context.Context) error {
-	_, err := both(p, func(i int) (struct{}, error) { return struct{}{}, p.cleaners[i].clean(ctx) })
+// leave deletes what scripts have left, and gives a root that was ours its first
+// data and ACL again.
+func (p *pair) leave(ctx context.Context) error {
+	_, err := both(p, func(i int) (struct{}, error) {
+		err := p.cleaners[i].clean(ctx)
+		if err == nil && p.fresh {
+			err = p.cleaners[i].restoreRoot(ctx)
+		}
+		return struct{}{}, err
+	})
 	return err
 }
 
