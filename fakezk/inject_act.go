@@ -87,7 +87,6 @@ func (in *injector) damageReply(f *faultState, l *serverLink, frame []byte, now 
 	s := in.server
 	r := s.engine.Handle(l.id, frame, now)
 	s.roster.note(r.Applied)
-	s.kinds.note(r.Applied)
 	for _, out := range r.Out {
 		to := s.links[out.Conn]
 		switch {

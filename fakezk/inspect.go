@@ -79,7 +79,7 @@ func (m WatchMode) String() string { return engine.WatchMode(m).String() }
 func (s *Server) Tree() []Node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return treeOf(s.engine, s.kinds)
+	return treeOf(s.engine)
 }
 
 // Sessions returns the live sessions in order of id.
@@ -118,7 +118,7 @@ func (s *Server) Remove(path string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	nodes := treeOf(s.engine, s.kinds)
+	nodes := treeOf(s.engine)
 	for i := len(nodes) - 1; i >= 0; i-- { // children come after their parents
 		p := nodes[i].Path
 		if p != path && !strings.HasPrefix(p, strings.TrimSuffix(path, "/")+"/") || p == "/" {
@@ -174,22 +174,22 @@ func (s *Server) linksOf(sessions []int64) []*serverLink {
 	return links
 }
 
-func treeOf(e *engine.Engine, kinds kindTable) []Node {
+func treeOf(e *engine.Engine) []Node {
 	var nodes []Node
-	e.Store().Walk(func(path string, data []byte, stat proto.Stat, acl []proto.ACL) {
+	for path, v := range e.Store().Nodes() {
 		if path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/") {
-			return
+			continue
 		}
 		n := Node{
-			Path: path, Data: data, Owner: stat.EphemeralOwner, Czxid: stat.Czxid, Mzxid: stat.Mzxid,
-			Version: stat.Version, NumChildren: int(stat.NumChildren),
+			Path: path, Data: slices.Clone(v.Data), Owner: v.Stat.EphemeralOwner, Czxid: v.Stat.Czxid, Mzxid: v.Stat.Mzxid,
+			Version: v.Stat.Version, NumChildren: int(v.Stat.NumChildren),
 		}
-		n.Kind, n.TTL = kinds.of(path, stat)
-		if !slices.Equal(acl, openACLs) {
-			n.ACL = exportACL(acl)
+		n.Kind, n.TTL = kindOf(v)
+		if !slices.Equal(v.ACL, openACLs) {
+			n.ACL = exportACL(v.ACL)
 		}
 		nodes = append(nodes, n)
-	})
+	}
 	return nodes
 }
 

@@ -20,7 +20,6 @@ type origin struct{ czxid, owner int64 }
 
 // recordChanges notes every change that the engine made.
 func (s *simulation) recordChanges(r engine.Reaction) {
-	s.kinds.note(r.Applied)
 	for _, a := range r.Applied {
 		changes := a.Txn.Changes
 		if n := len(changes); n > 0 && a.Txn.Op == proto.OpCloseSession {

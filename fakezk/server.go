@@ -29,7 +29,6 @@ type Server struct {
 	timer     *time.Timer
 	timerAt   time.Time
 	roster    roster
-	kinds     kindTable
 	inject    *injector // nil while there is no fault
 	stopped   bool      // refuses connections until Restart
 	closed    bool      // for good
@@ -63,16 +62,18 @@ type sink interface {
 func New(opts Options) *Server {
 	opts = opts.withDefaults()
 	now := time.Now()
-	return &Server{
+	s := &Server{
 		opts:      opts,
-		engine:    engine.New(opts.engineConfig(), now),
 		words:     wordState{started: now, traceMask: fourletter.DefaultTraceMask},
 		links:     map[engine.ConnID]*serverLink{},
-		kinds:     kindTable{},
 		clients:   map[string]int{},
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
 	}
+	cfg := opts.engineConfig()
+	cfg.Observe = s.words.count
+	s.engine = engine.New(cfg, now)
+	return s
 }
 
 // Close stops the server for good: it accepts no more, closes every connection
@@ -227,7 +228,6 @@ func (s *Server) unlink(l *serverLink) {
 // deliver carries out what the engine decided.
 func (s *Server) deliver(r engine.Reaction) {
 	s.roster.note(r.Applied)
-	s.kinds.note(r.Applied)
 	for _, out := range r.Out {
 		l := s.links[out.Conn]
 		if l == nil {

@@ -41,8 +41,7 @@ type simulation struct {
 
 	wake    chan struct{}     // capacity 1: a client did something
 	origins map[string]origin // of the nodes that exist
-	kinds   kindTable
-	bubble  string // how stack traces name the run's bubble
+	bubble  string            // how stack traces name the run's bubble
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
 	clock   atomic.Int64 // start as UnixNano, for now()
@@ -86,7 +85,6 @@ func newSimulation(w World) *simulation {
 		links:    map[engine.ConnID]*link{},
 		taken:    map[time.Duration]bool{},
 		origins:  map[string]origin{},
-		kinds:    kindTable{},
 		journal:  journal{nth: map[int]int{}},
 		faultsOn: true,
 	}
@@ -322,7 +320,7 @@ func (s *simulation) heal() {
 
 // rest notes the server's state before the end.
 func (s *simulation) rest() {
-	s.out.Nodes = treeOf(s.engine, s.kinds)
+	s.out.Nodes = treeOf(s.engine)
 	s.out.Sessions = sessionsOf(s.engine)
 	s.out.Watches = watchesOf(s.engine)
 	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
@@ -24,8 +23,9 @@ type NodeSpec struct {
 	// TTL is that of a TTLNode, in whole milliseconds, else 0.
 	TTL time.Duration
 	// Next is the number that the next sequential child gets, which is also how
-	// many children have ever been created. Load takes a smaller number than that
-	// of the children it makes, such as 0, for that number.
+	// many children have ever been created, 0 or more. Load takes a smaller number
+	// than that of the children it makes, such as 0, for that number. A node's
+	// cversion follows from it: it counts the deletions too.
 	Next int32
 }
 
@@ -66,15 +66,15 @@ func (s *Server) Snapshot() []NodeSpec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var specs []NodeSpec
-	s.engine.Store().Walk(func(path string, data []byte, stat proto.Stat, acl []proto.ACL) {
-		if isServersOwn(path) || stat.EphemeralOwner != 0 {
-			return
+	for path, n := range s.engine.Store().Nodes() {
+		kind, ttl := kindOf(n)
+		if isServersOwn(path) || kind == EphemeralNode {
+			continue
 		}
-		kind, ttl := s.kinds.of(path, stat)
 		specs = append(specs, NodeSpec{
-			Path: path, Data: slices.Clone(data), ACL: exportACL(acl), Kind: kind, TTL: ttl, Next: nextOf(stat),
+			Path: path, Data: slices.Clone(n.Data), ACL: exportACL(n.ACL), Kind: kind, TTL: ttl, Next: n.Created,
 		})
-	})
+	}
 	return specs
 }
 
@@ -92,11 +92,11 @@ func (s *Server) Reset() {
 		s.deliver(reaction)
 	}
 	var paths []string
-	s.engine.Store().Walk(func(path string, _ []byte, _ proto.Stat, _ []proto.ACL) {
+	for path := range s.engine.Store().Nodes() {
 		if path != "/" && !isServersOwn(path) {
 			paths = append(paths, path)
 		}
-	})
+	}
 	for _, path := range slices.Backward(paths) { // children come after their parents
 		s.mustSubmit(&proto.Delete{Path: path, Version: -1}, now)
 	}
@@ -109,11 +109,11 @@ func (s *Server) Reset() {
 // changesOfRoot lists what gives "/" data and ACL, if it has others.
 func (s *Server) changesOfRoot(data []byte, acl []proto.ACL) []proto.Request {
 	var changes []proto.Request
-	oldData, _, oldACL, _ := s.engine.Store().Node("/")
-	if (oldData == nil) != (data == nil) || !slices.Equal(oldData, data) {
+	old, _ := s.engine.Store().Node("/")
+	if (old.Data == nil) != (data == nil) || !slices.Equal(old.Data, data) {
 		changes = append(changes, &proto.SetData{Path: "/", Data: data, Version: -1})
 	}
-	if !slices.Equal(oldACL, acl) {
+	if !slices.Equal(old.ACL, acl) {
 		changes = append(changes, &proto.SetACL{Path: "/", ACL: acl, Version: -1})
 	}
 	return changes
@@ -146,12 +146,6 @@ func isServersOwn(path string) bool {
 	return path == "/zookeeper" || path == "/zookeeper/config" || path == "/zookeeper/quota"
 }
 
-// nextOf is the next sequence number under a node: cversion counts creations and
-// deletions of children.
-func nextOf(stat proto.Stat) int32 {
-	return int32((int64(stat.Cversion) + int64(stat.NumChildren)) / 2)
-}
-
 func exportACL(acl []proto.ACL) []ACL {
 	list := make([]ACL, len(acl))
 	for i, entry := range acl {
@@ -160,36 +154,15 @@ func exportACL(acl []proto.ACL) []ACL {
 	return list
 }
 
-// kindTable remembers which nodes are containers and TTL nodes, which no stat
-// tells.
-type kindTable map[string]state.CreateNode
-
-// note takes in what was created and deleted.
-func (k kindTable) note(applied []engine.Applied) {
-	for i := range applied {
-		for _, change := range applied[i].Txn.Changes {
-			switch c := change.(type) {
-			case state.CreateNode:
-				if c.Kind != state.KindPlain {
-					k[c.Path] = state.CreateNode{Kind: c.Kind, TTLMs: c.TTLMs}
-				}
-			case state.DeleteNode:
-				delete(k, c.Path)
-			}
-		}
-	}
-}
-
-// of is the kind of a node, and its TTL.
-func (k kindTable) of(path string, stat proto.Stat) (NodeKind, time.Duration) {
-	if stat.EphemeralOwner != 0 {
+// kindOf is the kind of a node, and its TTL.
+func kindOf(n state.NodeView) (NodeKind, time.Duration) {
+	switch {
+	case n.Stat.EphemeralOwner != 0:
 		return EphemeralNode, 0
-	}
-	switch c := k[path]; c.Kind {
-	case state.KindContainer:
+	case n.Kind == state.KindContainer:
 		return ContainerNode, 0
-	case state.KindTTL:
-		return TTLNode, time.Duration(c.TTLMs) * time.Millisecond
+	case n.Kind == state.KindTTL:
+		return TTLNode, time.Duration(n.TTLMs) * time.Millisecond
 	}
 	return PersistentNode, 0
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,37 +13,26 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// maxSteps bounds how far one Load moves sequence numbers on.
-const maxSteps = 1_000_000
-
 // Load makes the nodes, all in one transaction, and their parents where they are
 // missing: as persistent nodes with null data that are open to everybody. The
 // order of the list does not matter. Watches fire as for any client's writes.
 //
 // It is all or nothing: the error names the first node, in order of path, that
-// cannot be, or else the first whose Next cannot be, and then nothing has
-// changed. A node that exists already is such an
+// cannot be, and then nothing has changed. A node that exists already is such an
 // error, but for "/", which gets the data, ACL and number of its spec. So load
 // into a new server, after Reset, or beside what is there.
 //
-// Sequence numbers move on by creating and deleting a child for each step; more
-// than a million steps in one Load are an error. Where a hard quota is enforced
-// that has no room for one child more, the nodes are made and the error says
-// which number stays behind.
+// Sequence numbers move on as those of a server do that loads a snapshot of its
+// tree: nobody is told.
 func (s *Server) Load(nodes []NodeSpec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := loading{server: s, now: time.Now(), made: map[string]int{}}
+	l := loading{server: s, now: time.Now(), made: map[string]bool{}}
 	if err := l.plan(nodes); err != nil {
 		return fmt.Errorf("fakezk: load: %w", err)
 	}
-	defer s.schedule()
-	l.make()
-	for _, step := range l.steps {
-		if code := l.move(step); code != proto.OK {
-			return fmt.Errorf("fakezk: load: all nodes are made, but node %q: next sequence number: %s", step.path, code)
-		}
-	}
+	l.make(nodes)
+	s.schedule()
 	return nil
 }
 
@@ -55,14 +44,7 @@ type loading struct {
 	errors []string        // what to say if the operation at the index fails
 	acl    *proto.SetACL   // of "/", nil if it stays as it is
 	root   bool            // "/" was given
-	made   map[string]int  // path -> children that ops make, for nodes that ops make too
-	steps  []numberStep
-}
-
-// numberStep moves the next sequence number of a node on.
-type numberStep struct {
-	path  string
-	count int
+	made   map[string]bool // by ops
 }
 
 // plan decides all that is to do, or finds what cannot be done. It changes
@@ -78,10 +60,7 @@ func (l *loading) plan(nodes []NodeSpec) error {
 			return fmt.Errorf("node %q: %w", nodes[i].Path, err)
 		}
 	}
-	if err := l.rehearse(); err != nil {
-		return err
-	}
-	return l.planSteps(nodes)
+	return l.rehearse()
 }
 
 // add plans one node and the parents it misses.
@@ -97,7 +76,7 @@ func (l *loading) add(n *NodeSpec) error {
 			l.create(&NodeSpec{Path: n.Path[:i]}, fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
 		}
 	}
-	if _, twice := l.made[n.Path]; twice {
+	if l.made[n.Path] {
 		return errTwice
 	}
 	l.create(n, fmt.Sprintf("node %q", n.Path))
@@ -124,11 +103,8 @@ func (l *loading) addRoot(n *NodeSpec) error {
 var errTwice = errors.New("it is given twice")
 
 func (l *loading) exists(p string) bool {
-	if _, ok := l.made[p]; ok {
-		return true
-	}
-	_, _, _, ok := l.server.engine.Store().Node(p)
-	return ok
+	_, ok := l.server.engine.Store().Node(p)
+	return ok || l.made[p]
 }
 
 func (l *loading) create(n *NodeSpec, about string) {
@@ -141,8 +117,7 @@ func (l *loading) create(n *NodeSpec, about string) {
 	}
 	l.ops = append(l.ops, req)
 	l.errors = append(l.errors, about)
-	l.made[n.Path] = 0
-	l.made[path.Dir(n.Path)]++
+	l.made[n.Path] = true
 }
 
 // check finds what is wrong with a node on its own, as far as the server does
@@ -161,6 +136,8 @@ func (n *NodeSpec) check() error {
 		return fmt.Errorf("ttl %s: only a node of kind ttl has one", n.TTL)
 	case n.Kind == TTLNode && (n.TTL < time.Millisecond || n.TTL%time.Millisecond != 0):
 		return fmt.Errorf("ttl %s: expected whole milliseconds from 1ms", n.TTL)
+	case n.Next < 0:
+		return fmt.Errorf("next %d: expected 0 to %d", n.Next, math.MaxInt32)
 	}
 	return nil
 }
@@ -199,57 +176,18 @@ func (l *loading) prepare(req proto.Request) state.Txn {
 	return l.server.engine.Store().Prepare(req, state.Caller{Super: true}, l.now.UnixMilli())
 }
 
-// planSteps finds how far sequence numbers have to move on.
-func (l *loading) planSteps(nodes []NodeSpec) error {
-	total := int64(0)
-	for i := range nodes {
-		n := &nodes[i]
-		_, stat, _, _ := l.server.engine.Store().Node(n.Path) // of "/", or of no node
-		// Numbers wrap around after 2147483647; as unsigned ones they do not.
-		missing := int64(uint32(n.Next)) - int64(uint32(nextOf(stat))) - int64(l.made[n.Path])
-		if missing <= 0 {
-			continue
-		}
-		if total += missing; total > maxSteps {
-			return fmt.Errorf("node %q: next %d: %d steps from what it is; one Load makes at most %d in all",
-				n.Path, n.Next, missing, maxSteps)
-		}
-		l.steps = append(l.steps, numberStep{n.Path, int(missing)})
-	}
-	return nil
-}
-
 // make makes what was rehearsed.
-func (l *loading) make() {
+func (l *loading) make(nodes []NodeSpec) {
 	if len(l.ops) > 0 {
 		l.server.mustSubmit(&proto.Multi{Ops: l.ops}, l.now)
 	}
 	if l.acl != nil {
 		l.server.mustSubmit(l.acl, l.now)
 	}
-}
-
-// stepsAtOnce bounds the size of one transaction.
-const stepsAtOnce = 10_000
-
-// move creates and deletes children, of a name that no child has.
-func (l *loading) move(step numberStep) proto.ErrCode {
-	child := path.Join(step.path, "next")
-	for l.exists(child) {
-		child += "-"
-	}
-	create := &proto.Create{Code: proto.OpCreate, Path: child, ACL: openACLs}
-	remove := &proto.Delete{Path: child, Version: -1}
-	for step.count > 0 {
-		n := min(step.count, stepsAtOnce)
-		ops := make([]proto.Request, 0, 2*n)
-		for range n {
-			ops = append(ops, create, remove)
+	store := l.server.engine.Store()
+	for i := range nodes {
+		if n, _ := store.Node(nodes[i].Path); n.Created < nodes[i].Next {
+			store.SetCreated(nodes[i].Path, nodes[i].Next)
 		}
-		if code := l.server.submit(&proto.Multi{Ops: ops}, l.now); code != proto.OK {
-			return code
-		}
-		step.count -= n
 	}
-	return proto.OK
 }

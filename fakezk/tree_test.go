@@ -1,6 +1,7 @@
 package fakezk
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -125,9 +126,6 @@ func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 		if want := []string{"/ persistent", "/long ttl", "/unused container"}; !slices.Equal(left, want) {
 			t.Errorf("left %q, want %q", left, want)
 		}
-		if n := len(s.kinds); n != 2 {
-			t.Errorf("%d kinds are remembered", n)
-		}
 	})
 }
 
@@ -204,8 +202,8 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 		{NodeSpec{Path: "/x", Kind: TTLNode, TTL: 1500 * time.Microsecond}, `ttl 1.5ms: expected whole milliseconds`},
 		{NodeSpec{Path: "/x", Kind: TTLNode, TTL: 1 << 40 * time.Millisecond}, `node "/x": BadArguments`},
 		{NodeSpec{Path: "/x", ACL: []ACL{{Perms: 1, Scheme: "auth"}}}, `node "/x": InvalidACL`},
-		{NodeSpec{Path: "/x", Next: 1_000_001}, `node "/x": next 1000001: 1000001 steps from what it is; one Load makes at most 1000000`},
-		{NodeSpec{Path: "/x", Next: math.MinInt32}, `node "/x": next -2147483648: 2147483648 steps`},
+		{NodeSpec{Path: "/x", Next: -1}, `node "/x": next -1: expected 0 to 2147483647`},
+		{NodeSpec{Path: "/x", Next: math.MinInt32}, `node "/x": next -2147483648: expected 0 to 2147483647`},
 	}
 	for _, test := range tests {
 		err := s.Load([]NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}, test.bad})
@@ -233,19 +231,58 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// The one thing that can go wrong once the nodes are made.
-func TestLoadSaysWhichNumberAQuotaKeepsBack(t *testing.T) {
-	s := Start(t, Options{EnforceQuota: true})
+func TestLoadedNumbersAndCversions(t *testing.T) {
+	s := Start(t)
+	for range 3 { // children that "/" has had
+		if err := errors.Join(s.Put("/x", nil), s.Remove("/x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	zxid := s.engine.Store().LastZxid()
 	err := s.Load([]NodeSpec{
+		{Path: "/", Data: []byte{}, Next: 2}, {Path: "/few/a"}, {Path: "/few", Next: 1}, {Path: "/some/a"}, {Path: "/some", Next: 7},
+		{Path: "/most", Next: math.MaxInt32}, {Path: "/half", Next: 1 << 30},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if moved := s.engine.Store().LastZxid() - zxid; moved != 1 {
+		t.Errorf("%d transactions", moved)
+	}
+	next := map[string]int32{}
+	for _, n := range s.Snapshot() {
+		next[n.Path] = n.Next
+	}
+	for _, test := range []struct {
+		path           string
+		next, cversion int32
+	}{
+		{"/", 7, 2*7 - 5}, // three before, four now; five are there with /zookeeper
+		{"/few", 1, 1}, {"/few/a", 0, 0}, {"/some", 7, 13},
+		{"/most", math.MaxInt32, -2}, {"/half", 1 << 30, math.MinInt32}, // wraps around, as Java's does
+	} {
+		n, _ := s.engine.Store().Node(test.path)
+		if next[test.path] != test.next || n.Stat.Cversion != test.cversion {
+			t.Errorf("%s: next %d, cversion %d; want %+v", test.path, next[test.path], n.Stat.Cversion, test)
+		}
+	}
+}
+
+// A number is not a child: no quota keeps it back.
+func TestLoadedNumbersNeedNoQuota(t *testing.T) {
+	s := Start(t, Options{EnforceQuota: true})
+	specs := []NodeSpec{
 		{Path: "/q", Next: 9},
 		{Path: "/zookeeper/quota/q/zookeeper_limits", Data: []byte("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1")},
 		{Path: "/zookeeper/quota/q/zookeeper_stats", Data: []byte("count=1,bytes=0")},
-	})
-	if err == nil || !strings.Contains(err.Error(), `all nodes are made, but node "/q": next sequence number: QuotaExceeded`) {
-		t.Error(err)
 	}
-	if n := len(s.Tree()); n != 2 {
-		t.Errorf("%d nodes", n)
+	if err := s.Load(specs); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range s.Snapshot() {
+		if n.Path == "/q" && n.Next != 9 {
+			t.Errorf("next %d", n.Next)
+		}
 	}
 }
 
@@ -276,8 +313,8 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 		time.Sleep(time.Second)
 		zxid := st.Server.engine.Store().LastZxid()
 		st.Reset()
-		if n := len(st.Sessions()) + len(st.Watches()) + len(st.Faults()) + len(st.Server.kinds); n != 0 {
-			st.Errorf("sessions %v, watches %v, faults %v, kinds %v", st.Sessions(), st.Watches(), st.Faults(), st.Server.kinds)
+		if n := len(st.Sessions()) + len(st.Watches()) + len(st.Faults()); n != 0 {
+			st.Errorf("sessions %v, watches %v, faults %v", st.Sessions(), st.Watches(), st.Faults())
 		}
 		got := st.Snapshot()
 		got[0].Next = 0 // goes on
@@ -311,8 +348,7 @@ func TestWatchesShowTheirMode(t *testing.T) {
 	})
 }
 
-// BenchmarkLoad is a tree of 10,000 nodes, and BenchmarkLoadSteps a hundred
-// thousand sequence numbers.
+// BenchmarkLoad is a tree of 10,000 nodes.
 func BenchmarkLoad(b *testing.B) {
 	var specs []NodeSpec
 	for i := range 10_000 {
@@ -320,12 +356,6 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	for b.Loop() {
 		loadOnce(b, specs)
-	}
-}
-
-func BenchmarkLoadSteps(b *testing.B) {
-	for b.Loop() {
-		loadOnce(b, []NodeSpec{{Path: "/a", Next: 100_000}})
 	}
 }
 

@@ -14,9 +14,13 @@ import (
 type wordState struct {
 	started   time.Time
 	packets   engine.Stats // of words; the engine counts frames
+	traffic   fourletter.Traffic
 	traceMask int64
 	port      int // that the first listener listens on
 }
+
+// count is what the engine calls with every reaction.
+func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
 
 // greet looks at the first four bytes of a connection. If they are a
 // four-letter word it is answered, the connection closed, and the result true;
@@ -62,6 +66,7 @@ func (s *Server) afterWord(word string, argument []byte) {
 	switch word {
 	case "srst":
 		s.words.packets = engine.Stats{}
+		s.words.traffic.Reset()
 	case "stmk":
 		if mask, ok := fourletter.TraceMask(argument); ok {
 			s.words.traceMask = mask
@@ -72,6 +77,11 @@ func (s *Server) afterWord(word string, argument []byte) {
 // wordServer is the server as an answer to a word on l shows it: that of Debian
 // 12 in its default directories, on a host that is not the one it runs on, so
 // that answers are the same everywhere.
+//
+// It has no History. So hash says nothing, where a real server lists a digest of
+// its tree for every 128th zxid, a number that depends on its clock; and dump
+// lists no "0 expire at", which a real server does for a tick in which some
+// session or connection was due until it was heard of again.
 func (s *Server) wordServer(l *serverLink) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,
@@ -80,6 +90,7 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 		Addr:      func(id engine.ConnID) string { return s.links[id].address() },
 		Asker:     l.address(),
 		Words:     s.words.packets,
+		Traffic:   s.words.traffic,
 		TraceMask: s.words.traceMask,
 		Settings: fourletter.Settings{
 			ClientPort:        s.words.port,

@@ -35,7 +35,7 @@ func simplify(specs []fakezk.NodeSpec) []fakezk.NodeSpec {
 	}
 	var simple []fakezk.NodeSpec
 	for _, spec := range specs {
-		if uint32(spec.Next) <= children[spec.Path] { // numbers wrap around to negative ones
+		if uint32(spec.Next) <= children[spec.Path] {
 			spec.Next = 0
 		}
 		if spec.Path == "/" && spec.Data != nil && len(spec.Data) == 0 && isOpen(spec.ACL) && spec.Next == 0 {

@@ -139,11 +139,13 @@ func (e *Engine) apply(txn state.Txn) state.Result {
 	res := e.store.Apply(txn)
 	start := len(e.notified)
 	for i := range res.Events {
-		e.notified = append(e.notified, e.fire(&res.Events[i]))
+		told, watchers := e.fire(&res.Events[i])
+		e.notified, e.watchers = append(e.notified, told), append(e.watchers, watchers)
 	}
 	e.applied = append(e.applied, Applied{
 		Txn: txn, Result: res, ByServer: e.byServer || txn.Session == 0,
 		Notified: e.notified[start:len(e.notified):len(e.notified)],
+		Watchers: e.watchers[start:len(e.watchers):len(e.watchers)],
 	})
 	return res
 }

@@ -7,7 +7,8 @@
 //	e.Tick(now) Reaction                time passed; do it at e.NextDeadline()
 //
 // An Engine starts no goroutine, reads no clock and draws no random number, so
-// the same calls give the same answers. It is not safe for concurrent use: the
+// the same calls give the same answers. What it does call, two functions of its
+// [Config], sees or orders what it has decided. It is not safe for concurrent use: the
 // front that drives it (the real-time server or the World) owns it.
 //
 // It knows sessions, connections, watches, identities and when the server acts
@@ -49,6 +50,10 @@ type Config struct {
 	// TTL nodes that may go, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
 	ContainerCheckInterval time.Duration
+	// Observe, unless it is nil, sees the reaction to every call that has one,
+	// before the caller does. frameBytes is the length of the frame that was
+	// handled, 0 if there was none. It must not call the engine.
+	Observe func(frameBytes int, r Reaction)
 }
 
 // Engine is one server. Use New.
@@ -69,6 +74,7 @@ type Engine struct {
 	buf      []byte
 	applied  []Applied
 	notified [][]int64
+	watchers []Watchers // as many
 	told     []int64
 	hit      []*conn
 	byServer bool // it ends a session without being asked to
@@ -137,6 +143,8 @@ type Applied struct {
 	ByServer bool
 	// Notified are the sessions told of each of Result.Events.
 	Notified [][]int64
+	// Watchers are those of each of Result.Events.
+	Watchers []Watchers
 }
 
 // Reaction is everything that one call caused. Its slices are valid until the
@@ -208,14 +216,23 @@ func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
 	} else {
 		r = e.request(c, frame, ms)
 	}
-	return Reaction{Out: e.out, Applied: e.applied, Request: r}
+	return e.react(len(frame), r)
 }
 
 // begin forgets what the call before caused.
 func (e *Engine) begin(now int64) {
 	e.out, e.applied, e.buf = e.out[:0], e.applied[:0], e.buf[:0]
-	e.notified, e.told = e.notified[:0], e.told[:0]
+	e.notified, e.watchers, e.told = e.notified[:0], e.watchers[:0], e.told[:0]
 	e.skipIdleChecks(now)
 }
 
-func (e *Engine) reaction() Reaction { return Reaction{Out: e.out, Applied: e.applied} }
+// reaction is that to a call without a frame.
+func (e *Engine) reaction() Reaction { return e.react(0, Request{}) }
+
+func (e *Engine) react(frameBytes int, req Request) Reaction {
+	r := Reaction{Out: e.out, Applied: e.applied, Request: req}
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(frameBytes, r)
+	}
+	return r
+}

@@ -132,7 +132,7 @@ func path(s string) string {
 	return s
 }
 
-// list reads "a,b", "-" for an empty list and "null".
+// list reads "a,b", in which null is a null path, "-" for an empty list and "null".
 func list(s string) []string {
 	switch s {
 	case "null":
@@ -140,7 +140,11 @@ func list(s string) []string {
 	case "-", "":
 		return []string{}
 	}
-	return strings.Split(s, ",")
+	paths := strings.Split(s, ",")
+	for i := range paths {
+		paths[i] = path(paths[i])
+	}
+	return paths
 }
 
 func number(t *testing.T, s string, missing int64) int64 {

@@ -55,21 +55,35 @@ func (w *watches) drop(c *conn) {
 	}
 }
 
-// trigger removes the one-shot watches that an event fires and appends to hit
-// whom it concerns, each connection once, in ascending order. A deletion counts
-// for both tables.
-func (w *watches) trigger(hit []*conn, ev proto.EventType, path string) []*conn {
+// Watchers counts the connections that watched for an event in the table of data
+// watches and in that of child watches: who watches in both counts twice, and who
+// may not be told counts too.
+type Watchers struct{ Data, Child int }
+
+// trigger removes the one-shot watches that an event fires and appends to hit,
+// which is empty, whom it concerns, each connection once, in ascending order. A
+// deletion counts for both tables.
+func (w *watches) trigger(hit []*conn, ev proto.EventType, path string) ([]*conn, Watchers) {
+	var n Watchers
 	if ev != proto.EventChildrenChanged {
-		hit = w.data.trigger(hit, ev, path)
+		hit = once(w.data.trigger(hit, ev, path))
+		n.Data = len(hit)
 	}
 	if ev == proto.EventChildrenChanged || ev == proto.EventDeleted {
-		hit = w.child.trigger(hit, ev, path)
+		child := once(w.child.trigger(hit[n.Data:], ev, path))
+		n.Child = len(child)
+		hit = once(append(hit, child...))
 	}
-	if len(hit) > 1 {
-		slices.SortFunc(hit, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
-		hit = slices.Compact(hit)
+	return hit, n
+}
+
+// once sorts connections and leaves each out but one time.
+func once(list []*conn) []*conn {
+	if len(list) > 1 {
+		slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
+		list = slices.Compact(list)
 	}
-	return hit
+	return list
 }
 
 // add registers a watch, or changes the mode of one that is there.

@@ -11,10 +11,11 @@ import (
 // fire sends one event to its watchers, in order of connection, and returns
 // the sessions notified. A watcher that may not read the node loses its
 // one-shot watch and hears nothing (CVE-2024-23944).
-func (e *Engine) fire(ev *state.Event) []int64 {
-	e.hit = e.watches.trigger(e.hit[:0], ev.Type, ev.Path)
+func (e *Engine) fire(ev *state.Event) ([]int64, Watchers) {
+	var watchers Watchers
+	e.hit, watchers = e.watches.trigger(e.hit[:0], ev.Type, ev.Path)
 	if len(e.hit) == 0 {
-		return nil
+		return nil, Watchers{}
 	}
 	start := len(e.told)
 	for _, c := range e.hit {
@@ -23,7 +24,7 @@ func (e *Engine) fire(ev *state.Event) []int64 {
 			e.told = append(e.told, c.sessionID())
 		}
 	}
-	return e.told[start:len(e.told):len(e.told)]
+	return e.told[start:len(e.told):len(e.told)], watchers
 }
 
 const syncConnected = 3
@@ -55,8 +56,6 @@ func (e *Engine) watchRequest(c *conn, req proto.Request) (proto.Reply, proto.Er
 	panic("engine: no answer to " + req.Op().String())
 }
 
-// addWatch takes a null path once; the second time the real server stumbles when
-// it compares the two.
 func (e *Engine) addWatch(c *conn, req *proto.AddWatch) (proto.Reply, proto.ErrCode) {
 	mode := Persistent
 	switch req.Mode {
@@ -66,16 +65,21 @@ func (e *Engine) addWatch(c *conn, req *proto.AddWatch) (proto.Reply, proto.ErrC
 	default:
 		return nil, proto.MarshallingError
 	}
-	if _, again := c.dataWatches[req.Path]; again && req.Path == proto.NullPath {
-		return nil, proto.MarshallingError
+	if code := e.watchBoth(c, req.Path, mode); code != proto.OK {
+		return nil, code
 	}
-	e.watchBoth(c, req.Path, mode)
 	return proto.ErrReply{Err: proto.OK}, proto.OK
 }
 
-func (e *Engine) watchBoth(c *conn, path string, mode WatchMode) {
+// watchBoth leaves a watch of addWatch in both tables. It takes a null path once;
+// the second time the real server stumbles when it compares the two.
+func (e *Engine) watchBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
+	if _, again := c.dataWatches[path]; again && path == proto.NullPath {
+		return proto.MarshallingError
+	}
 	e.watches.data.add(c, path, mode)
 	e.watches.child.add(c, path, mode)
+	return proto.OK
 }
 
 // removeWatches sends no event. Over a null path the real server stumbles once it
@@ -138,72 +142,77 @@ func (t *watchTable) check(path string) proto.ErrCode {
 
 // setWatches registers watches again after a reconnect, list by list in the
 // order of the record. What changed after the zxid that the client has seen fires
-// at once, but for a persistent watch nothing does. A list that is null stops it.
+// at once, but for a persistent watch nothing does. A null list stops it, and so
+// does a null path that cannot be looked up or that is watched already; what
+// stands before it has been done.
+//
+// Source: DataTree.setWatches.
 func (e *Engine) setWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
-	if req.DataWatches == nil {
-		return proto.MarshallingError
+	lists := []struct {
+		paths []string
+		set   func(path string) proto.ErrCode
+	}{
+		{req.DataWatches, func(path string) proto.ErrCode { return e.setDataWatch(c, path, req.RelativeZxid) }},
+		{req.ExistWatches, func(path string) proto.ErrCode { return e.setExistWatch(c, path) }},
+		{req.ChildWatches, func(path string) proto.ErrCode { return e.setChildWatch(c, path, req.RelativeZxid) }},
+		{req.PersistentWatches, func(path string) proto.ErrCode { return e.watchBoth(c, path, Persistent) }},
+		{req.RecursiveWatches, func(path string) proto.ErrCode { return e.watchBoth(c, path, Recursive) }},
 	}
-	for _, path := range req.DataWatches {
-		e.setDataWatch(c, path, req.RelativeZxid)
+	if req.Code == proto.OpSetWatches {
+		lists = lists[:3]
 	}
-	if req.ExistWatches == nil {
-		return proto.MarshallingError
-	}
-	for _, path := range req.ExistWatches {
-		if _, _, _, ok := e.store.Node(path); ok {
-			e.notify(c, proto.EventCreated, path)
-		} else {
-			e.watches.data.add(c, path, OneShot)
+	for _, list := range lists {
+		if list.paths == nil {
+			return proto.MarshallingError
 		}
-	}
-	if req.ChildWatches == nil {
-		return proto.MarshallingError
-	}
-	for _, path := range req.ChildWatches {
-		e.setChildWatch(c, path, req.RelativeZxid)
-	}
-	if req.Code == proto.OpSetWatches2 {
-		return e.setPersistentWatches(c, req)
+		for _, path := range list.paths {
+			if code := list.set(path); code != proto.OK {
+				return code
+			}
+		}
 	}
 	return proto.OK
 }
 
-func (e *Engine) setDataWatch(c *conn, path string, seen int64) {
-	_, stat, _, ok := e.store.Node(path)
+func (e *Engine) setDataWatch(c *conn, path string, seen int64) proto.ErrCode {
+	n, ok := e.store.Node(path)
 	switch {
+	case path == proto.NullPath:
+		return proto.MarshallingError
 	case !ok:
 		e.notify(c, proto.EventDeleted, path)
-	case stat.Mzxid > seen:
+	case n.Stat.Mzxid > seen:
 		e.notify(c, proto.EventDataChanged, path)
 	default:
 		e.watches.data.add(c, path, OneShot)
 	}
+	return proto.OK
 }
 
-func (e *Engine) setChildWatch(c *conn, path string, seen int64) {
-	_, stat, _, ok := e.store.Node(path)
+func (e *Engine) setExistWatch(c *conn, path string) proto.ErrCode {
+	_, ok := e.store.Node(path)
 	switch {
+	case path == proto.NullPath:
+		return proto.MarshallingError
+	case ok:
+		e.notify(c, proto.EventCreated, path)
+	default:
+		e.watches.data.add(c, path, OneShot)
+	}
+	return proto.OK
+}
+
+func (e *Engine) setChildWatch(c *conn, path string, seen int64) proto.ErrCode {
+	n, ok := e.store.Node(path)
+	switch {
+	case path == proto.NullPath:
+		return proto.MarshallingError
 	case !ok:
 		e.notify(c, proto.EventDeleted, path)
-	case stat.Pzxid > seen:
+	case n.Stat.Pzxid > seen:
 		e.notify(c, proto.EventChildrenChanged, path)
 	default:
 		e.watches.child.add(c, path, OneShot)
-	}
-}
-
-func (e *Engine) setPersistentWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
-	if req.PersistentWatches == nil {
-		return proto.MarshallingError
-	}
-	for _, path := range req.PersistentWatches {
-		e.watchBoth(c, path, Persistent)
-	}
-	if req.RecursiveWatches == nil {
-		return proto.MarshallingError
-	}
-	for _, path := range req.RecursiveWatches {
-		e.watchBoth(c, path, Recursive)
 	}
 	return proto.OK
 }

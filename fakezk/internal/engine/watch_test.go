@@ -28,6 +28,9 @@ func TestConnectionsAreNotifiedInOrderOfTheirIDs(t *testing.T) {
 	if diff := cmp.Diff(want, r.Applied[0].Notified); diff != "" {
 		t.Errorf("notified (-want +got)\n%s", diff)
 	}
+	if diff := cmp.Diff([]Watchers{{Data: 3, Child: 3}, {}}, r.Applied[0].Watchers); diff != "" {
+		t.Errorf("watchers (-want +got)\n%s", diff)
+	}
 }
 
 func TestWatchesTellTheirMode(t *testing.T) {

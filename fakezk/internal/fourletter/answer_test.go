@@ -195,7 +195,7 @@ func TestNumbersAsJavaWritesThem(t *testing.T) {
 		{fourletter.Summary{Count: 2, Sum: 24690001}, "1.23450005E7"},
 	} {
 		f := newFake(t)
-		f.Traffic.NamespaceReads = map[string]fourletter.Summary{"a": c.sum}
+		f.Traffic.NamespaceReads = map[string]*fourletter.Summary{"a": &c.sum}
 		if got := f.word("mntr"); !strings.Contains(got, "\nzk_avg_a_read_per_namespace\t"+c.want+"\n") {
 			t.Errorf("%d/%d is not written %s", c.sum.Sum, c.sum.Count, c.want)
 		}
@@ -210,7 +210,7 @@ func TestExpiryOfASession(t *testing.T) {
 	f.ask("alice", create("/e", "", 1))
 	f.ask("bob", &proto.Exists{Path: "/e", Watch: true})
 	f.now = f.now.Add(10 * time.Second)
-	f.Traffic.Count(f.Engine, 0, f.Engine.Tick(f.now))
+	f.Engine.Tick(f.now)
 	if len(f.Traffic.EphemeralOwners) != 0 {
 		t.Errorf("owners %v, want none", f.Traffic.EphemeralOwners)
 	}

@@ -9,22 +9,20 @@ import (
 
 // Count takes into account what a call of the engine caused. frameBytes is the
 // length of the frame that was handled, without its prefix; 0 if there was none.
-// Call it before the engine is called again.
-//
-// A transaction's data are taken from the tree as it is then. What one multi
-// writes twice or deletes again counts with its last data, or none.
-func (t *Traffic) Count(e *engine.Engine, frameBytes int, r engine.Reaction) {
+// Call it before the engine is called again, best as its Config.Observe. It takes
+// some 40 ns a request and allocates only for what it has not met before.
+func (t *Traffic) Count(frameBytes int, r *engine.Reaction) {
 	if frameBytes > 0 {
 		t.BytesReceived += int64(frameBytes) + 4
 		t.countRequest(r)
 	} else {
 		t.Updates += int64(len(r.Applied))
 	}
-	for _, out := range r.Out {
-		t.countOutput(out, &r.Request)
+	for i := range r.Out {
+		t.countOutput(&r.Out[i], &r.Request)
 	}
-	for _, a := range r.Applied {
-		t.countApplied(e, a)
+	for i := range r.Applied {
+		t.countApplied(&r.Applied[i])
 	}
 }
 
@@ -38,14 +36,14 @@ func (t *Traffic) Reset() {
 	}
 }
 
-func zeroed(sums map[string]Summary) map[string]Summary {
-	for key := range sums {
-		sums[key] = Summary{}
+func zeroed(sums map[string]*Summary) map[string]*Summary {
+	for _, sum := range sums {
+		*sum = Summary{}
 	}
 	return sums
 }
 
-func (t *Traffic) countRequest(r engine.Reaction) {
+func (t *Traffic) countRequest(r *engine.Reaction) {
 	switch req := &r.Request; {
 	case req.Handshake:
 		t.Connects++
@@ -100,7 +98,7 @@ func nameLengths(names []string) int {
 	return total
 }
 
-func (t *Traffic) countOutput(out engine.Output, req *engine.Request) {
+func (t *Traffic) countOutput(out *engine.Output, req *engine.Request) {
 	if len(out.Frame) == 0 || req.Handshake {
 		return
 	}
@@ -114,27 +112,29 @@ func (t *Traffic) countOutput(out engine.Output, req *engine.Request) {
 	}
 }
 
-// countApplied counts what a transaction wrote and whom it notified, and keeps
+// countApplied counts what a transaction wrote and who watched for it, and keeps
 // in mind who owns ephemerals.
 //
 // Source: DataTree.updateWriteStat, WatchManager.triggerWatch.
-func (t *Traffic) countApplied(e *engine.Engine, a engine.Applied) {
-	for i, ev := range a.Result.Events {
-		if i < len(a.Notified) && len(a.Notified[i]) > 0 {
-			count(&t.Fired, ev.Type, int64(len(a.Notified[i])))
-		}
-		switch ev.Type {
-		case proto.EventCreated, proto.EventDataChanged:
-			data, stat, _, _ := e.Store().Node(ev.Path)
-			countBytes(&t.NamespaceWrites, ev.Path, len(data))
-			t.own(stat.EphemeralOwner)
-		case proto.EventDeleted:
-			countBytes(&t.NamespaceWrites, ev.Path, 0)
-		}
+func (t *Traffic) countApplied(a *engine.Applied) {
+	for i, n := range a.Watchers {
+		t.countFired(a.Result.Events[i].Type, n.Data)
+		t.countFired(a.Result.Events[i].Type, n.Child)
+	}
+	for w := range a.Writes() {
+		countBytes(&t.NamespaceWrites, w.Path, w.Bytes)
+		t.own(w.Owner)
 	}
 	if a.Txn.Op == proto.OpCloseSession {
 		t.Closes++
 		delete(t.EphemeralOwners, a.Txn.Session)
+	}
+}
+
+// countFired counts the watchers that one table had for an event.
+func (t *Traffic) countFired(ev proto.EventType, watchers int) {
+	if watchers > 0 {
+		t.Fired[ev].Add(int64(watchers))
 	}
 }
 
@@ -150,18 +150,18 @@ func (t *Traffic) own(session int64) {
 
 // countBytes counts a path and the bytes that go with it for the path's first
 // element. The root has none.
-func countBytes(sums *map[string]Summary, path string, bytes int) {
+func countBytes(sums *map[string]*Summary, path string, bytes int) {
 	namespace, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if namespace != "" {
-		count(sums, namespace, int64(javaLength(path)+bytes))
+	if namespace == "" {
+		return
 	}
-}
-
-func count[K comparable](sums *map[K]Summary, key K, n int64) {
-	if *sums == nil {
-		*sums = map[K]Summary{}
+	sum := (*sums)[namespace]
+	if sum == nil {
+		if *sums == nil {
+			*sums = map[string]*Summary{}
+		}
+		sum = &Summary{}
+		(*sums)[strings.Clone(namespace)] = sum
 	}
-	sum := (*sums)[key]
-	sum.Add(n)
-	(*sums)[key] = sum
+	sum.Add(int64(javaLength(path) + bytes))
 }

@@ -41,8 +41,9 @@
 //	}
 //
 // and, for what mntr and dump know of the past, [Traffic.Count] with the reaction
-// to every call of the engine. Reading through a tree of a hundred thousand nodes
-// makes mntr take some 100 ms; all other words are quick.
+// to every call of the engine, as its Config.Observe sees them. Reading through a
+// tree of a hundred thousand nodes makes mntr take some 100 ms; all other words
+// are quick.
 //
 // An empty text is sent as it is: the connection closes without a byte.
 //
@@ -61,7 +62,9 @@
 // Requests take no time, so every latency and processing time is 0; a real
 // server on a fast disk shows 0 to 2 ms. Nothing is ever outstanding.
 // What a real server's tables remember of the past comes from [History] and
-// [Traffic]; left empty, the answers are those of a server without one.
+// [Traffic]; left empty, the answers are those of a server without one. Nothing
+// here feeds a History: the digests are checksums of every node with its times,
+// the empty sets of dump follow from the millisecond at which each frame came.
 // Metrics of ensembles, TLS, throttling, caches and exceeded quotas are those of
 // a standalone server that has never used any: zero.
 package fourletter

@@ -32,6 +32,7 @@ func newFake(t *testing.T) *fake {
 	f.Server = fourletter.Server{
 		Engine: engine.New(engine.Config{
 			TickTime: settings.TickTime, MinSessionTimeout: settings.MinSessionTimeout, MaxSessionTimeout: settings.MaxSessionTimeout,
+			Observe: func(frameBytes int, r engine.Reaction) { f.Traffic.Count(frameBytes, &r) },
 		}, start),
 		Started: start, Addr: addrOf, Asker: "127.0.0.1:50000", TraceMask: fourletter.DefaultTraceMask,
 		Settings: settings,
@@ -54,7 +55,6 @@ func (f *fake) connect(name string, timeout time.Duration) {
 		f.t.Fatalf("%s got no session", name)
 	}
 	f.ids[name] = r.Request.Session
-	f.Traffic.Count(f.Engine, len(frame)-4, r)
 }
 
 func (f *fake) ask(name string, req proto.Request) {
@@ -63,8 +63,7 @@ func (f *fake) ask(name string, req proto.Request) {
 	if req.Op() == proto.OpPing {
 		xid = -2
 	}
-	frame := wire.AppendRequest(nil, xid, req)
-	f.Traffic.Count(f.Engine, len(frame)-4, f.Engine.Handle(f.conns[name], frame[4:], f.now))
+	f.Engine.Handle(f.conns[name], wire.AppendRequest(nil, xid, req)[4:], f.now)
 }
 
 func (f *fake) word(word string) string {

@@ -45,4 +45,12 @@ func stringHash(s string) int32 {
 func longHash(v int64) int32 { return int32(v ^ int64(uint64(v)>>32)) }
 
 // javaLength is java.lang.String.length.
-func javaLength(s string) int { return len(utf16.Encode([]rune(s))) }
+func javaLength(s string) int {
+	n := 0
+	for _, r := range s {
+		if n++; r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
 // mntr.
@@ -89,9 +87,9 @@ func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 // Source: DataTree.approximateDataSize.
 func (s *Server) dataBytes() int {
 	total := 0
-	s.Engine.Store().Walk(func(path string, data []byte, _ proto.Stat, _ []proto.ACL) {
-		total += javaLength(path) + len(data)
-	})
+	for path, n := range s.Engine.Store().Nodes() {
+		total += javaLength(path) + len(n.Data)
+	}
 	return total
 }
 
@@ -124,9 +122,9 @@ func (r *report) percentiles(key string) {
 	}
 }
 
-func (r *report) namespaces(key string, sums map[string]Summary) {
+func (r *report) namespaces(key string, sums map[string]*Summary) {
 	for _, namespace := range concurrentOrder(slices.Sorted(maps.Keys(sums)), stringHash) {
-		r.basic(namespace+"_"+key, sums[namespace])
+		r.basic(namespace+"_"+key, *sums[namespace])
 	}
 }
 

@@ -3,8 +3,6 @@ package fourletter
 import (
 	"strconv"
 	"strings"
-
-	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
 // quotaGauges are the metrics of quotas, in the order in which mntr lists them.
@@ -49,18 +47,18 @@ func (s *Server) reportQuotas(r *report) {
 	for i := range sums {
 		sums[i] = map[string]int64{}
 	}
-	s.Engine.Store().Walk(func(path string, data []byte, stat proto.Stat, _ []proto.ACL) {
+	for path, n := range s.Engine.Store().Nodes() {
 		rest, ok := strings.CutPrefix(path, quotaRoot+"/")
-		if !ok || stat.NumChildren > 0 || data == nil {
-			return
+		if !ok || n.Stat.NumChildren > 0 || n.Data == nil {
+			continue
 		}
 		namespace, _, _ := strings.Cut(rest, "/")
 		for i, gauge := range quotaGauges {
 			if strings.HasSuffix(path, gauge.node) {
-				sums[i][namespace] += gauge.number(parseQuota(string(data)))
+				sums[i][namespace] += gauge.number(parseQuota(string(n.Data)))
 			}
 		}
-	})
+	}
 	for i, gauge := range quotaGauges {
 		r.namespaceCounters(gauge.key, sums[i])
 	}

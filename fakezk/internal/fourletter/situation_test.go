@@ -86,6 +86,16 @@ var situations = []situation{
 		s.ask("bob", &proto.AddWatch{Path: "/p", Mode: 1})
 		s.ask("bob", create("/p", "1", 0))
 	}},
+	{"watchers of a deletion", func(s side) {
+		s.connect("alice", 10*time.Second)
+		s.connect("bob", 10*time.Second)
+		s.ask("alice", create("/a", "1", 0))
+		s.ask("alice", &proto.AddWatch{Path: "/", Mode: 1})
+		s.ask("alice", &proto.AddWatch{Path: "/a", Mode: 0})
+		s.ask("bob", &proto.GetData{Path: "/a", Watch: true})
+		s.ask("alice", &proto.SetACL{Path: "/a", ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "ip", ID: "10.0.0.1"}}, Version: -1})
+		s.ask("alice", &proto.Delete{Path: "/a", Version: -1}) // nobody may be told
+	}},
 	{"an ephemeral that is gone", func(s side) {
 		s.connect("alice", 10*time.Second)
 		s.ask("alice", create("/e", "1", 1))
@@ -136,6 +146,9 @@ var situations = []situation{
 		s.connect("alice", 10*time.Second)
 		s.ask("alice", &proto.Multi{Ops: []proto.Request{create("/m", "1", 0), create("/m/x", "22", 1), create("/n", "", 0)}})
 		s.ask("alice", &proto.Multi{Ops: []proto.Request{create("/o", "1", 0), &proto.Delete{Path: "/none", Version: -1}}})
+		s.ask("alice", &proto.Multi{Ops: []proto.Request{
+			create("/p", "1", 0), &proto.SetData{Path: "/p", Data: []byte("333"), Version: -1}, &proto.Delete{Path: "/p", Version: -1},
+		}})
 		s.ask("alice", &proto.MultiRead{Ops: []proto.Request{
 			&proto.GetData{Path: "/m"}, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/m"}, &proto.GetData{Path: "/none"},
 		}})

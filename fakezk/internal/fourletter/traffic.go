@@ -12,19 +12,22 @@ type Traffic struct {
 	// of sessions and the server's own included; Reads are all others, pings
 	// included; Connects are the connect requests, Closes the ends of sessions.
 	Reads, Updates, Connects, Closes int64
-	// BytesReceived counts frames with their length prefix. ResponseBytes counts replies without those to pings and connect requests,
-	// and WatchBytes notifications, both without their prefix.
+	// BytesReceived counts frames with their length prefix. ResponseBytes counts
+	// replies, those to pings and connect requests left out, and WatchBytes
+	// notifications, both without their prefix.
 	BytesReceived, ResponseBytes, WatchBytes int64
 	// Responses are the sizes of all replies and notifications without their
 	// prefix, but for those to connect requests.
 	Responses Sizes
-	// Fired sums up how many watchers were notified at once, by kind of event.
-	Fired map[proto.EventType]Summary
+	// Fired sums up how many watchers a table of watches had for one event, by
+	// [proto.EventType], those included that may not be told. A deletion concerns
+	// both tables.
+	Fired [proto.EventChildrenChanged + 1]Summary
 	// NamespaceReads and NamespaceWrites are the bytes read and written, by the
 	// first element of the path. A read counts its path, its data or its
 	// children's names, and 68 for the stat; a write its path and its data, a
 	// delete its path alone. A namespace stays, with zeros, after srst.
-	NamespaceReads, NamespaceWrites map[string]Summary
+	NamespaceReads, NamespaceWrites map[string]*Summary
 	// EphemeralOwners are the sessions that own an ephemeral or have owned one;
 	// dump lists them as long as they live.
 	EphemeralOwners map[int64]bool

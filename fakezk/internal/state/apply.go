@@ -59,9 +59,6 @@ func refusal(t Txn) Result {
 }
 
 func (r *Result) fire(event proto.EventType, path string, acl []proto.ACL) {
-	if r.Events == nil {
-		r.Events = make([]Event, 0, 2) // most changes have one or two
-	}
 	r.Events = append(r.Events, Event{Type: event, Path: path, ACL: acl})
 }
 

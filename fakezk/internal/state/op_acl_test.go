@@ -184,7 +184,7 @@ func TestGetACLMasksHashesWithoutAdmin(t *testing.T) {
 	if _, _, err := s.ACL("/none", nobody()); err != proto.NoAuth {
 		t.Error(err)
 	}
-	if _, _, acl, _ := s.Node("/a"); acl[0].ID != "alice:hashA" {
+	if n, _ := s.Node("/a"); n.ACL[0].ID != "alice:hashA" {
 		t.Error("masking changed the store")
 	}
 }

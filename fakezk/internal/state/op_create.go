@@ -156,6 +156,7 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	reply := c.reply(t.Op, n)
 	s.quotaNodeCreated(c.Path)
 	s.countQuota(c.Path, len(c.Data), 1)
+	r.Events = slices.Grow(r.Events, 2)
 	r.fire(proto.EventCreated, c.Path, n.acl)
 	r.fire(proto.EventChildrenChanged, parentPath, parent.acl)
 	return reply

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -57,6 +58,7 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 	s.forget(c.Path, n)
 	s.quotaNodeDeleted(c.Path)
 	s.countQuota(c.Path, -len(n.data), -1)
+	r.Events = slices.Grow(r.Events, 2)
 	r.fire(proto.EventDeleted, c.Path, n.acl)
 	r.fire(proto.EventChildrenChanged, parentPath, parent.acl)
 }

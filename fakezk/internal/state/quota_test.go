@@ -39,11 +39,11 @@ func quotaFixture(t testing.TB, enforce bool, limits string) *Store {
 
 func dataOf(t testing.TB, s *Store, path string) string {
 	t.Helper()
-	data, _, _, ok := s.Node(path)
+	n, ok := s.Node(path)
 	if !ok {
 		t.Fatalf("no node %s", path)
 	}
-	return string(data)
+	return string(n.Data)
 }
 
 // TestQuotaCounts holds what a real server answered to the same writes.

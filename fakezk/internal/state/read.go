@@ -1,9 +1,6 @@
 package state
 
 import (
-	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -98,24 +95,4 @@ func (s *Store) ACL(path string, by Caller) ([]proto.ACL, proto.Stat, proto.ErrC
 		return masked(n.acl), n.stat(), proto.OK
 	}
 	return n.acl, n.stat(), proto.OK
-}
-
-// Node looks at a node without asking its ACL.
-func (s *Store) Node(path string) (data []byte, stat proto.Stat, acl []proto.ACL, ok bool) {
-	n, ok := s.find(path)
-	if !ok {
-		return nil, proto.Stat{}, nil, false
-	}
-	return n.data, n.stat(), n.acl, true
-}
-
-// Walk calls visit for every node in the order of the paths, without asking
-// ACLs. visit must not apply anything.
-func (s *Store) Walk(visit func(path string, data []byte, stat proto.Stat, acl []proto.ACL)) {
-	nodes := make(map[string]*node, s.count)
-	s.root.eachPath("", func(path string, n *node) { nodes[cmp.Or(path, "/")] = n })
-	for _, path := range slices.Sorted(maps.Keys(nodes)) {
-		n := nodes[path]
-		visit(path, n.data, n.stat(), n.acl)
-	}
 }

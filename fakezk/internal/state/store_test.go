@@ -23,12 +23,12 @@ func TestFreshServer(t *testing.T) {
 		{"/zookeeper/quota", proto.Stat{}, worldAll},
 	}
 	var got []line
-	s.Walk(func(path string, data []byte, stat proto.Stat, acl []proto.ACL) {
-		if data == nil || len(data) > 0 {
-			t.Errorf("%s has data %#v", path, data)
+	for path, n := range s.Nodes() {
+		if n.Data == nil || len(n.Data) > 0 {
+			t.Errorf("%s has data %#v", path, n.Data)
 		}
-		got = append(got, line{path, stat, acl})
-	})
+		got = append(got, line{path, n.Stat, n.ACL})
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

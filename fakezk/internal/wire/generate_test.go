@@ -18,8 +18,8 @@ var (
 		}
 		return rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")
 	})
-	anyStrings = nullable(anyString)
-	anyACL     = nullable(rapid.Custom(func(t *rapid.T) proto.ACL {
+	anyPaths = nullable(anyPath)
+	anyACL   = nullable(rapid.Custom(func(t *rapid.T) proto.ACL {
 		return proto.ACL{
 			Perms:  rapid.Int32().Draw(t, "perms"),
 			Scheme: anyString.Draw(t, "scheme"),
@@ -80,7 +80,7 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 	proto.OpSasl:      func(t *rapid.T) proto.Request { return &proto.Sasl{Token: anyBytes.Draw(t, "token")} },
 	proto.OpSetWatches2: func(t *rapid.T) proto.Request {
 		s := anySetWatches(proto.OpSetWatches2)(t).(*proto.SetWatches)
-		s.PersistentWatches, s.RecursiveWatches = anyStrings.Draw(t, "persistent"), anyStrings.Draw(t, "recursive")
+		s.PersistentWatches, s.RecursiveWatches = anyPaths.Draw(t, "persistent"), anyPaths.Draw(t, "recursive")
 		return s
 	},
 	proto.OpAddWatch: func(t *rapid.T) proto.Request {
@@ -113,8 +113,8 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 func anySetWatches(op proto.OpCode) func(*rapid.T) proto.Request {
 	return func(t *rapid.T) proto.Request {
 		return &proto.SetWatches{
-			Code: op, RelativeZxid: rapid.Int64().Draw(t, "zxid"), DataWatches: anyStrings.Draw(t, "data"),
-			ExistWatches: anyStrings.Draw(t, "exist"), ChildWatches: anyStrings.Draw(t, "child"),
+			Code: op, RelativeZxid: rapid.Int64().Draw(t, "zxid"), DataWatches: anyPaths.Draw(t, "data"),
+			ExistWatches: anyPaths.Draw(t, "exist"), ChildWatches: anyPaths.Draw(t, "child"),
 		}
 	}
 }

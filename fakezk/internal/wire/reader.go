@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -125,28 +126,44 @@ func (r *reader) count(field string, minSize int) (n int, null bool) {
 	return int(c), false
 }
 
-func (r *reader) strings(field string) []string {
+func (r *reader) strings(field string) []string { return r.list(field, r.string) }
+
+// paths reads paths of a request, proto.NullPath for null.
+func (r *reader) paths(field string) []string { return r.list(field, r.nullable) }
+
+func (r *reader) list(field string, entry func(field string) string) []string {
 	n, null := r.count(field, 4)
 	if null {
 		return nil
 	}
 	list := make([]string, 0, n)
 	for range n {
-		list = append(list, r.string(field))
+		list = append(list, entry(field))
 	}
 	return list
 }
 
-func (r *reader) acls(field string) []proto.ACL {
-	n, null := r.count(field, 12)
+// The list that nearly every create has, and its entry in bytes. All such lists
+// that are decoded are this one.
+var (
+	openACL   = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
+	openEntry = []byte("\x00\x00\x00\x1f\x00\x00\x00\x05world\x00\x00\x00\x06anyone")
+)
+
+func (r *reader) acls() []proto.ACL {
+	n, null := r.count("acl", 12)
 	if null {
 		return nil
 	}
+	if rest, ok := bytes.CutPrefix(r.rest, openEntry); ok && n == 1 {
+		r.rest = rest
+		return openACL
+	}
 	list := make([]proto.ACL, 0, n)
 	for range n {
-		perms := r.int32(field + ".perms")
-		scheme := r.string(field + ".scheme")
-		id := r.nullable(field + ".id")
+		perms := r.int32("acl.perms")
+		scheme := r.string("acl.scheme")
+		id := r.nullable("acl.id")
 		list = append(list, proto.ACL{Perms: perms, Scheme: scheme, ID: id})
 	}
 	return list

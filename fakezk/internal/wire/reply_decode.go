@@ -89,7 +89,7 @@ func decodeChildrenStatReply(r *reader) proto.Reply {
 }
 
 func decodeACLReply(r *reader) proto.Reply {
-	acl := r.acls("acl")
+	acl := r.acls()
 	return proto.ACLReply{ACL: acl, Stat: r.stat()}
 }
 

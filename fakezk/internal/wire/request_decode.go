@@ -73,17 +73,22 @@ func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 		return &proto.CreateSession{TimeoutMs: r.int32("timeOut")}
 	case proto.OpReconfig:
 		return decodeReconfig(r)
-	case proto.OpPing, proto.OpWhoAmI, proto.OpCloseSession: // their body is ignored, as by the Java server
+	case proto.OpPing: // its body is ignored, as by the Java server
+		return ping
+	case proto.OpWhoAmI, proto.OpCloseSession: // and theirs
 		return &proto.Simple{Code: op}
 	}
 	return nil
 }
 
+// ping is every ping, as idle clients send nothing else.
+var ping = &proto.Simple{Code: proto.OpPing}
+
 func decodeCreate(r *reader, op proto.OpCode) proto.Request {
 	c := &proto.Create{Code: op}
 	c.Path = r.path()
 	c.Data = r.buffer("data")
-	c.ACL = r.acls("acl")
+	c.ACL = r.acls()
 	c.Flags = r.int32("flags")
 	return c
 }
@@ -137,7 +142,7 @@ func decodeGetACL(r *reader) proto.Request {
 func decodeSetACL(r *reader) proto.Request {
 	s := &proto.SetACL{}
 	s.Path = r.path()
-	s.ACL = r.acls("acl")
+	s.ACL = r.acls()
 	s.Version = r.int32("version")
 	return s
 }
@@ -178,12 +183,12 @@ func decodeWatches(r *reader, op proto.OpCode) proto.Request {
 func decodeSetWatches(r *reader, op proto.OpCode) proto.Request {
 	s := &proto.SetWatches{Code: op}
 	s.RelativeZxid = r.int64("relativeZxid")
-	s.DataWatches = r.strings("dataWatches")
-	s.ExistWatches = r.strings("existWatches")
-	s.ChildWatches = r.strings("childWatches")
+	s.DataWatches = r.paths("dataWatches")
+	s.ExistWatches = r.paths("existWatches")
+	s.ChildWatches = r.paths("childWatches")
 	if op == proto.OpSetWatches2 {
-		s.PersistentWatches = r.strings("persistentWatches")
-		s.RecursiveWatches = r.strings("persistentRecursiveWatches")
+		s.PersistentWatches = r.paths("persistentWatches")
+		s.RecursiveWatches = r.paths("persistentRecursiveWatches")
 	}
 	return s
 }

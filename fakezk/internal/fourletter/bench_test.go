@@ -1,0 +1,62 @@
+package fourletter_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/fourletter"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// BenchmarkCount is what counting adds to a request.
+func BenchmarkCount(b *testing.B) {
+	for _, test := range []struct {
+		name string
+		req  proto.Request
+	}{
+		{"get", &proto.GetData{Path: "/bench"}},
+		{"set", &proto.SetData{Path: "/bench", Data: []byte("data"), Version: -1}},
+		{"ping", &proto.Simple{Code: proto.OpPing}},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			traffic, frame, reaction := benchReaction(b, test.req)
+			b.ReportAllocs()
+			for b.Loop() {
+				traffic.Count(len(frame), &reaction)
+			}
+		})
+	}
+}
+
+func TestCountAllocatesNothing(t *testing.T) {
+	for _, req := range []proto.Request{
+		&proto.GetData{Path: "/bench"}, &proto.Simple{Code: proto.OpPing},
+		&proto.SetData{Path: "/bench", Data: []byte("data"), Version: -1},
+	} {
+		traffic, frame, reaction := benchReaction(t, req)
+		if n := testing.AllocsPerRun(100, func() { traffic.Count(len(frame), &reaction) }); n > 0 {
+			t.Errorf("%s: %v allocations", req.Op(), n)
+		}
+	}
+}
+
+// benchReaction is the reaction to a request, counted once already.
+func benchReaction(tb testing.TB, req proto.Request) (*fourletter.Traffic, []byte, engine.Reaction) {
+	tb.Helper()
+	var traffic fourletter.Traffic
+	e := engine.New(engine.Config{
+		TickTime: 2 * time.Second, MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
+		Observe: func(frameBytes int, r engine.Reaction) { traffic.Count(frameBytes, &r) },
+	}, start)
+	e.Open(1, "127.0.0.1", start)
+	e.Handle(1, wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 10_000})[4:], start)
+	e.Handle(1, wire.AppendRequest(nil, 1, create("/bench", "", 0))[4:], start)
+	frame := wire.AppendRequest(nil, 1, req)[4:]
+	reaction := e.Handle(1, frame, start)
+	if reaction.Request.Err != proto.OK {
+		tb.Fatal(reaction.Request.Err)
+	}
+	return &traffic, frame, reaction
+}

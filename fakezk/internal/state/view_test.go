@@ -1,0 +1,108 @@
+package state
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+func TestNodeShowsKindTTLAndCreations(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/plain"), create("/plain/a"), create("/plain/b"), remove("/plain/a"),
+		createAs(proto.OpCreateContainer, "/container", proto.FlagContainer, 0),
+		createAs(proto.OpCreateTTL, "/ttl", proto.FlagTTL, 77), createFlags("/ephemeral", proto.FlagEphemeral))
+	type facts struct {
+		Kind    Kind
+		TTLMs   int64
+		Created int32
+	}
+	want := map[string]facts{
+		"/": {Created: 4}, "/plain": {Created: 2}, "/plain/b": {}, "/container": {Kind: KindContainer},
+		"/ttl": {Kind: KindTTL, TTLMs: 77}, "/ephemeral": {},
+		"/zookeeper": {}, "/zookeeper/config": {}, "/zookeeper/quota": {},
+	}
+	got := map[string]facts{}
+	for path, n := range s.Nodes() {
+		got[path] = facts{n.Kind, n.TTLMs, n.Created}
+		same, ok := s.Node(path)
+		if diff := cmp.Diff(n, same); !ok || diff != "" {
+			t.Errorf("%s: Node shows something else: %s", path, diff)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := s.Node("/none"); ok {
+		t.Error("a view of no node")
+	}
+}
+
+// TestSetCreatedIsLikeCreations compares a node whose number was set with one on
+// which as many children were created and deleted.
+func TestSetCreatedIsLikeCreations(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/used"), create("/set"), create("/used/stays"), create("/set/stays"))
+	for range 4 {
+		must(t, s, nobody(), create("/used/x"), remove("/used/x"))
+	}
+	zxid := s.LastZxid()
+	s.SetCreated("/set", 5)
+	if s.LastZxid() != zxid {
+		t.Error("a zxid is used up")
+	}
+	if used, set := stat(t, s, "/used"), stat(t, s, "/set"); used.Cversion != 9 || set.Cversion != 9 {
+		t.Errorf("cversion %d, of creations %d, want 9", set.Cversion, used.Cversion)
+	}
+	for _, parent := range []string{"/used", "/set"} {
+		want := proto.PathReply{Path: parent + "/n0000000005"}
+		if r := do(t, s, nobody(), createFlags(parent+"/n", proto.FlagPersistentSequential)); r.Reply != want {
+			t.Errorf("%+v, want %+v", r.Reply, want)
+		}
+	}
+}
+
+func TestSetCreatedUpToTheLastNumber(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/p"))
+	s.SetCreated("/p", math.MaxInt32)
+	want := proto.PathReply{Path: "/p/n2147483647"}
+	if r := do(t, s, nobody(), createFlags("/p/n", proto.FlagPersistentSequential)); r.Reply != want {
+		t.Errorf("%+v, want %+v", r.Reply, want)
+	}
+	if n, _ := s.Node("/p"); n.Created != math.MaxInt32 {
+		t.Errorf("created %d", n.Created)
+	}
+}
+
+func TestSetCreatedMakesAContainerAUsedOne(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), createAs(proto.OpCreateContainer, "/c", proto.FlagContainer, 0))
+	if got := s.Reapable(0); len(got) != 0 {
+		t.Errorf("unused, and yet reapable: %q", got)
+	}
+	s.SetCreated("/c", 1)
+	if got := s.Reapable(0); len(got) != 1 {
+		t.Errorf("reapable: %q", got)
+	}
+}
+
+func TestSetCreatedPanicsAtWhatCannotBe(t *testing.T) {
+	s := newStore(t)
+	must(t, s, nobody(), create("/p"), create("/p/a"))
+	for _, test := range []struct {
+		path    string
+		created int32
+	}{{"/none", 1}, {"/p", 0}, {"/p", -1}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%+v: no panic", test)
+				}
+			}()
+			s.SetCreated(test.path, test.created)
+		}()
+	}
+}
