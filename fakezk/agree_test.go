@@ -157,9 +157,13 @@ func (p *pair) predict(s step) outcome {
 
 // tidy takes out what no client may rely on: the order of the events after a
 // reconnect, as the client builds its lists from a map, and of those at the end
-// of a session, which comes from a hash table. (Package conform compares it.)
+// of a session, which comes from a hash table (package conform compares it); and
+// what an expired session still hears of its own end.
 func (s step) tidy(o *outcome) {
 	slices.Sort(o.Names)
+	if s.Kind == doExpire {
+		o.Events[s.By] = nil
+	}
 	for i := range o.Events {
 		if s.Kind == doClose || s.Kind == doExpire || s.Kind == doDrop && i == s.By {
 			slices.SortFunc(o.Events[i], func(a, b model.Event) int {

@@ -131,7 +131,7 @@ func (s *simulation) expire(f *faultState, session int64) bool {
 	}
 	if ok {
 		s.log("server", "expires session %s", sessionText(session))
-		s.carryOut(r, nil, nil)
+		s.carryOut(withoutLastWords(r), nil, nil)
 	}
 	return ok
 }

@@ -224,7 +224,7 @@ func (s *simulation) pop() {
 }
 
 // tick lets the engine end sessions whose time is up.
-func (s *simulation) tick() { s.carryOut(s.engine.Tick(time.Now()), nil, nil) }
+func (s *simulation) tick() { s.carryOut(withoutLastWords(s.engine.Tick(time.Now())), nil, nil) }
 
 // now is the virtual time since the start.
 func (s *simulation) now() time.Duration {

@@ -117,16 +117,20 @@ func (e *Engine) Tick(now time.Time) Reaction {
 	return e.reaction()
 }
 
-// endSession applies closeSession on behalf of the server and closes the
-// session's connection without a word: it hears nothing of its own ephemerals.
+// endSession applies closeSession on behalf of the server and then closes the
+// session's connection, which hears of its own ephemerals first. (The real server
+// closes it from another thread than the one that fires the watches, so that any
+// number of the last notifications may be cut off.)
+//
+// Source: FinalRequestProcessor.processRequest, closeSession.
 func (e *Engine) endSession(s *session, now int64) {
 	e.forget(s)
-	if s.conn != nil {
-		e.hangUp(s.conn)
-	}
 	e.byServer = true
 	e.apply(e.store.PrepareCloseSession(s.id, now))
 	e.byServer = false
+	if s.conn != nil {
+		e.hangUp(s.conn)
+	}
 }
 
 func (e *Engine) forget(s *session) {

@@ -55,8 +55,20 @@ func TestSessionsOfOneTickEndInOrderOfTheirIDs(t *testing.T) {
 	b.now = b.now.Add(900 * time.Millisecond)
 	b.heard()
 	b.wait(6 * time.Second)
-	b.wantHeard("3:closed@3000 1:NodeDeleted /b@3000 5:closed@3000 1:NodeDeleted /d@3000 " +
-		"2:closed@4000 1:NodeDeleted /a@4000 4:closed@5000 1:NodeDeleted /c@5000")
+	b.wantHeard("1:NodeDeleted /b@3000 3:closed@3000 1:NodeDeleted /d@3000 5:closed@3000 " +
+		"1:NodeDeleted /a@4000 2:closed@4000 1:NodeDeleted /c@5000 4:closed@5000")
+}
+
+// What a real server may cut off, never more than its end, is told here.
+func TestExpiredSessionHearsOfItsOwnEphemerals(t *testing.T) {
+	b := newBench(t, nil)
+	id := b.connect(2500 * time.Millisecond)
+	b.must(id, create("/a", 1))
+	b.must(id, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
+	b.now = b.now.Add(900 * time.Millisecond)
+	b.heard()
+	b.wait(6 * time.Second)
+	b.wantHeard("1:NodeDeleted /a@3000 1:closed@3000")
 }
 
 // What proves an identity is not a sign of life; anything else is, also what

@@ -122,13 +122,21 @@ func (e *Engine) answerClose(c *conn, r *Request, now int64) {
 	e.hangUp(c)
 }
 
-// passwordOf derives a session's password from its id. It is no secret, as
-// nothing in a test is; it only has to be the same at every run.
+// superSecret is what every ZooKeeper mixes into the seed of passwords.
+const superSecret = 0xB3415C00
+
+// passwordOf derives a session's password from its id, as every ZooKeeper does:
+// the first bytes of Java's generator of random numbers with that seed.
+//
+// Source: ZooKeeperServer.generatePasswd; java.util.Random.
 func passwordOf(id int64) [16]byte {
+	const multiplier, mask = 0x5DEECE66D, 1<<48 - 1
 	var p [16]byte
-	x := uint64(id)*0x9e3779b97f4a7c15 + 0x632be59bd9b4e019
-	binary.BigEndian.PutUint64(p[:8], x)
-	binary.BigEndian.PutUint64(p[8:], (x^x>>29)*0xbf58476d1ce4e5b9)
+	seed := (uint64(id^superSecret) ^ multiplier) & mask
+	for i := 0; i < len(p); i += 4 {
+		seed = (seed*multiplier + 0xB) & mask
+		binary.LittleEndian.PutUint32(p[i:], uint32(seed>>16))
+	}
 	return p
 }
 

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -133,9 +134,12 @@ func meaning(entry proto.ACL) proto.ErrCode {
 func masked(acl []proto.ACL) []proto.ACL {
 	list := slices.Clone(acl)
 	for i, entry := range list {
-		if user, _, found := strings.Cut(entry.ID, ":"); found && entry.Scheme == "digest" {
-			list[i].ID = user + ":x"
+		if entry.Scheme == "digest" {
+			list[i].ID = secret.ReplaceAllString(entry.ID, ":x")
 		}
 	}
 	return list
 }
+
+// secret is Java's pattern ":.*", whose dot is no line terminator.
+var secret = regexp.MustCompile("(?s):[^\n\r\u0085\u2028\u2029]*")

@@ -66,7 +66,8 @@
 // used. A reconfig is refused, as by any standalone server.
 //
 // A real server stops for good at a createTTL with a negative ttl and no TTL flag,
-// at limits right below /zookeeper/quota, and when it has to add to statistics
+// at limits right below /zookeeper/quota, at zookeeper_limits made or deleted right
+// below /zookeeper, and when it has to add to statistics
 // that somebody overwrote with something else. A Store refuses the first with
 // BadArguments and takes no notice of the others.
 //

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
@@ -57,11 +58,11 @@ func parseIPRange(s string) (address uint32, bits int, ok bool) {
 	host, length, hasLength := strings.Cut(s, "/")
 	bits = 32
 	if hasLength {
-		n, err := strconv.Atoi(length)
+		n, err := javaInt(length, 32)
 		if err != nil || n < 0 || n > 32 {
 			return 0, 0, false
 		}
-		bits = n
+		bits = int(n)
 	}
 	address, ok = parseIPv4(host)
 	return address, bits, ok
@@ -74,11 +75,32 @@ func parseIPv4(s string) (uint32, bool) {
 	}
 	var address uint32
 	for _, part := range parts {
-		n, err := strconv.Atoi(part)
+		n, err := javaInt(part, 32)
 		if err != nil || n < 0 || n > 255 {
 			return 0, false
 		}
 		address = address<<8 | uint32(n)
 	}
 	return address, true
+}
+
+// javaInt reads a number of so many bits as Integer.parseInt and Long.parseLong do,
+// which take the decimal digits of all scripts as far as they are one char in Java.
+func javaInt(s string, bits int) (int64, error) {
+	plain := strings.Map(func(r rune) rune {
+		if r < 0x80 || r > 0xffff || !unicode.Is(unicode.Nd, r) {
+			return r
+		}
+		return '0' + digitOf(r)
+	}, s)
+	return strconv.ParseInt(plain, 10, bits)
+}
+
+// digitOf is the value of a decimal digit: they come in rows of ten, from 0 to 9.
+func digitOf(r rune) rune {
+	zero := r
+	for unicode.Is(unicode.Nd, zero-1) && r-zero < 9 {
+		zero--
+	}
+	return r - zero
 }

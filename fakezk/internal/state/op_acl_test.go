@@ -210,3 +210,35 @@ func TestDigestID(t *testing.T) {
 		}
 	}
 }
+
+// Java's dot ends at a line terminator, and its replaceAll goes on behind it.
+func TestMaskingEndsWithTheLine(t *testing.T) {
+	for id, want := range map[string]string{
+		"u:hash":           "u:x",
+		"u":                "u",
+		"u:a:b":            "u:x",
+		"u:ab\ncd":         "u:x\ncd",
+		"u:a\rb:c":         "u:x\rb:x",
+		"u:a\u0085b":       "u:x\u0085b",
+		"u:a\u2028b\u2029": "u:x\u2028b\u2029",
+		"u:a\vb":           "u:x",
+		"u:":               "u:x",
+	} {
+		got := masked([]proto.ACL{{Scheme: "digest", ID: id}})[0].ID
+		if got != want {
+			t.Errorf("%q: %q; want %q", id, got, want)
+		}
+	}
+}
+
+// Java takes the digits of every script that fit into one char.
+func TestAddressesInAllDigits(t *testing.T) {
+	for text, want := range map[string]bool{
+		"1.2.3.4": true, "١.٢.٣.٤": true, "１.2.3.4/８": true, "𝟏.2.3.4": false, "²5.2.3.4": false, "+1.2.3.4": true, "1_0.2.3.4": false,
+	} {
+		address, _, ok := parseIPRange(text)
+		if ok != want || ok && address != 0x01020304 {
+			t.Errorf("%q: %#x, %v; want %v", text, address, ok, want)
+		}
+	}
+}

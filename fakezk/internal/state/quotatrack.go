@@ -65,7 +65,7 @@ func parseTrack(data []byte) (quotaTrack, bool) {
 		if len(parts) < 2 {
 			return nil, false
 		}
-		value, err := strconv.ParseInt(cmp.Or(parts[1], "-1"), 10, 64)
+		value, err := javaInt(cmp.Or(parts[1], "-1"), 64)
 		if err != nil {
 			return nil, false
 		}
