@@ -29,7 +29,8 @@
 // # In parts
 //
 //   - A [Workload] is what clients do with one object under test, and what it
-//     claims to be: [LockWorkload], [QueueWorkload], or built in ([Workloads]).
+//     claims to be: [LockWorkload], [QueueWorkload], built in ([Workloads]), or for
+//     an object of any other kind made of a script for a [Player] and a judge.
 //   - A [Scenario] adds the number of clients and rounds, a seed, which decides
 //     the schedule, and a plan of faults (fakezk.Fault). Run gives an [Outcome].
 //   - [RunSweep] tries all single faults, [Search] random plans. A sweep that
@@ -49,6 +50,17 @@
 // panics ("panic") or if no virtual time can pass ("frozen"). A client whose
 // calls all fail until the end, for a virtual minute at least, violates liveness
 // as one does that never returns.
+//
+// # Objects of other kinds
+//
+// A Workload whose fields you fill in yourself tests what this package has never
+// heard of. Play is what one client does: it calls the object between
+// [Player.Begin] and the end of that [Call], or by [Player.Do]; tries again by
+// [Player.Persist]; gives up early by [Player.Hasty]; and holds by [Player.Hold].
+// Everything it decides by chance is drawn by [Player.Choose], so that a run can be
+// repeated. Judge hands the [Evidence] to a judge of package linearizability, which
+// has one for most kinds, and [linearizability.JudgeObject] for one that you bring a
+// sequential model of. [Test] then does for it what TestLock does for a lock.
 //
 // # What the clients do
 //

@@ -12,7 +12,7 @@ import (
 
 // history puts together what the players recorded and what the server did.
 // Moments become lines of the trace.
-func history(r *fakezk.Result, players []*player) linearizability.History {
+func history(r *fakezk.Result, players []*Player) linearizability.History {
 	h := linearizability.History{
 		Server:  serverEvents(r),
 		End:     int64(r.Trace.Len()),

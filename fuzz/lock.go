@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
 )
 
 // Locker is a lock under test. Lock returns nil when the caller owns it. If it
@@ -51,32 +52,31 @@ func LockWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Wo
 		Name:  "lock",
 		Impl:  impl,
 		About: claims.About,
-		play: func(p *player, s Script) {
-			conn := p.client.Conn()
-			lp := lockPlayer{player: p, conn: conn, lock: open(conn)}
-			_, p.signals = lp.lock.(loser)
+		Play: func(p *Player, s Script) {
+			lp := lockPlayer{Player: p, lock: open(p.Conn())}
+			if _, ok := lp.lock.(loser); ok {
+				p.Signals()
+			}
 			for round := range s.Rounds {
 				lp.turn(round)
 			}
 		},
-		length: func(s Script) time.Duration {
-			return time.Duration(s.Clients*s.Rounds) * (longHold + time.Second)
-		},
-		judge: claims.judge,
+		Length: holdingTime,
+		Judge:  claims.judge,
 	}
 }
 
-func (c LockClaims) judge(e evidence) (linearizability.Report, error) {
+func (c LockClaims) judge(e Evidence) (linearizability.Report, error) {
 	opts := linearizability.LockOptions{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
-		Signals: e.signals, SignalWithin: signalWithin,
+		Signals: e.Signals, SignalWithin: signalWithin,
 	}
-	if len(gaveUp(e.history)) > 0 {
+	if e.GaveUp() {
 		opts.MaxHerd = 0
 	}
-	report := linearizability.JudgeLock(e.history, e.rest, opts)
-	if report.Status() != linearizability.Violated && granted(e.history) && !c.seesNodes(e.history) {
-		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", errClaims, c.Path)
+	report := linearizability.JudgeLock(e.History, e.Rest, opts)
+	if report.Status() != linearizability.Violated && granted(e.History) && !c.seesNodes(e.History) {
+		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", ErrClaims, c.Path)
 	}
 	return report, nil
 }
@@ -102,93 +102,73 @@ const signalWithin = time.Second
 // loser is a lock with a signal for losses.
 type loser interface{ Lost() <-chan struct{} }
 
-// longHold is how long a lock is held now and then, besides the usual: past the
-// end of a session that has lost its connection.
-const longHold = 2 * sessionTimeout
-
 type lockPlayer struct {
-	*player
-	conn *zk.Conn
+	*Player
 	lock Locker
 }
 
 // turn takes the lock, holds it, and gives it back; after an error it tries
 // again until it succeeds or the World ends.
 func (p lockPlayer) turn(round int) {
-	for attempt := 0; p.alive(); attempt++ {
-		c := p.begin(linearizability.KindLock, "")
-		err := p.attempt(round, attempt)
-		if err == nil {
-			c.ok(linearizability.Result{Token: p.token(), Session: p.conn.SessionID()})
-			break
-		}
-		c.unknown(linearizability.Result{Session: p.conn.SessionID()}, err)
-		if !p.pause(retryPause) {
-			return
-		}
+	locked := p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindLock, "", func(ctx context.Context) (linearizability.Result, error) {
+			err := p.attempt(ctx, round, attempt)
+			return linearizability.Result{Token: p.tokenAfter(err)}, err
+		})
+	})
+	if !locked {
+		return
 	}
-	p.hold(round)
-	p.unlock()
+	var lost <-chan struct{}
+	if l, ok := p.lock.(loser); ok {
+		lost = l.Lost()
+	}
+	p.Hold(round, lost)
+	p.Attempt(3, func(int) error {
+		return p.Do(linearizability.KindUnlock, "", func(ctx context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, p.lock.Unlock(ctx)
+		})
+	})
 }
 
 // attempt calls Lock, now and then with a short patience at first.
-func (p lockPlayer) attempt(round, attempt int) error {
-	if attempt > 0 || p.choose(6, round+2000) > 0 {
-		return p.lock.Lock(p.ctx)
+func (p lockPlayer) attempt(ctx context.Context, round, attempt int) error {
+	if attempt == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+		defer cancel()
 	}
-	patience := 10*time.Millisecond + time.Duration(p.choose(100_000, round+3000))*time.Microsecond
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
 	return p.lock.Lock(ctx)
 }
 
-// hold keeps the lock for a while, now and then past the end of a session that
-// has lost its connection, and notes when the lock says that it is lost.
-func (p lockPlayer) hold(round int) {
-	stop := make(chan struct{})
-	defer close(stop)
-	if l, ok := p.lock.(loser); ok {
-		go p.listen(l.Lost(), stop)
-	}
-	d := time.Duration(5+p.choose(40, round)) * time.Millisecond
-	if p.choose(8, round+1000) == 0 {
-		d += longHold
-	}
-	p.pause(d)
-}
-
-// listen notes the loss of the present hold.
-func (p lockPlayer) listen(lost <-chan struct{}, stop <-chan struct{}) {
-	select {
-	case <-lost:
-	case <-stop:
-	}
-	select {
-	case <-stop: // whatever is said from here on is the unlock's own doing
-	default:
-		p.asides.Notice(p.client.Name(), linearizability.LockLost)
-	}
-}
-
-// unlock gives the lock back, with a few attempts, as a careful caller does.
-func (p lockPlayer) unlock() {
-	for range 3 {
-		c := p.begin(linearizability.KindUnlock, "")
-		err := p.lock.Unlock(p.ctx)
-		if err == nil {
-			c.ok(linearizability.Result{Session: p.conn.SessionID()})
-			return
-		}
-		c.unknown(linearizability.Result{Session: p.conn.SessionID()}, err)
-		if !p.pause(retryPause) {
-			return
-		}
-	}
-}
-
-func (p lockPlayer) token() int64 {
-	if t, ok := p.lock.(interface{ Token() int64 }); ok {
+// tokenAfter is the token of a lock that was granted.
+func (p lockPlayer) tokenAfter(err error) int64 {
+	if t, ok := p.lock.(interface{ Token() int64 }); ok && err == nil {
 		return t.Token()
 	}
 	return 0
 }
+
+// fairLock is the lock to use.
+func fairLock() Workload {
+	return LockWorkload("recipes.Lock", LockClaims{
+		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
+	}, func(c *zk.Conn) Locker { return recipes.NewLock(c, lockPath, recipes.SessionTimeout(sessionTimeout)) })
+}
+
+func herdLock() Workload {
+	return LockWorkload("recipes.HerdLock", LockClaims{
+		About: "the simple lock that everybody watches",
+	}, func(c *zk.Conn) Locker {
+		return recipes.NewHerdLock(c, lockPath+"/herd", recipes.SessionTimeout(sessionTimeout))
+	})
+}
+
+func clientLock() Workload {
+	return LockWorkload("zk.Lock", LockClaims{
+		About: "the go-zookeeper client's own lock", MaxHerd: 1,
+	}, func(c *zk.Conn) Locker { return recipes.NewClientLock(c, lockPath, zk.WorldACL(zk.PermAll)) })
+}
+
+// lockPath is the directory that the workloads of locks use.
+const lockPath = "/lock"

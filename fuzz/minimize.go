@@ -53,7 +53,7 @@ func (m *minimizer) try(s Scenario) bool {
 		return false
 	}
 	o, err := s.Run()
-	if errors.Is(err, errClaims) { // so little is done that nothing can be said
+	if errors.Is(err, ErrClaims) { // so little is done that nothing can be said
 		return false
 	}
 	if err != nil {

@@ -64,21 +64,26 @@ func openHerd(c *zk.Conn) fuzz.Locker { return recipes.NewHerdLock(c, "/lock/her
 // where one fault is not enough, by a random search.
 func TestMutantsAreFound(t *testing.T) {
 	for _, m := range mutants {
-		t.Run(m.about, func(t *testing.T) {
-			s := fuzz.Scenario{Workload: m.workload, Script: fuzz.DefaultScript, Seed: 1}
-			tried, found := sweepFor(t, s, m.property)
-			if found {
-				return
-			}
-			search := fuzz.Search{Workload: m.workload, Script: s.Script, Seed: 1, Runs: 300}
-			f, err := search.Run(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if f.Violation == nil || !breaks(f.Violation, m.property) {
-				t.Errorf("%s holds at %d fault points and in %d random scenarios", m.property, tried, f.Runs)
-			}
-		})
+		t.Run(m.about, func(t *testing.T) { findsMutant(t, m.workload, m.property) })
+	}
+}
+
+// findsMutant fails unless the workload breaks the property at some fault point,
+// or else in one of 300 random scenarios.
+func findsMutant(t *testing.T, w fuzz.Workload, property string) {
+	t.Helper()
+	s := fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}
+	tried, found := sweepFor(t, s, property)
+	if found {
+		return
+	}
+	search := fuzz.Search{Workload: w, Script: s.Script, Seed: 1, Runs: 300}
+	f, err := search.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Violation == nil || !breaks(f.Violation, property) {
+		t.Errorf("%s holds at %d fault points and in %d random scenarios", property, tried, f.Runs)
 	}
 }
 

@@ -71,9 +71,8 @@ func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) 
 		Name:  "queue",
 		Impl:  impl,
 		About: claims.About,
-		play: func(p *player, s Script) {
-			conn := p.client.Conn()
-			qp := queuePlayer{player: p, conn: conn, queue: open(conn)}
+		Play: func(p *Player, s Script) {
+			qp := queuePlayer{Player: p, queue: open(p.Conn())}
 			for turn := range 2 * s.Rounds {
 				offers, takes := turn%2 == 0, turn%2 == 1
 				if s.Clients > 1 && p.index < 2 {
@@ -87,21 +86,21 @@ func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) 
 				}
 			}
 		},
-		length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
-		judge:  claims.judge,
+		Length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
+		Judge:  claims.judge,
 	}
 }
 
-func (c QueueClaims) judge(e evidence) (linearizability.Report, error) {
-	if len(e.plan) == 0 && !c.seesElements(e.history) {
+func (c QueueClaims) judge(e Evidence) (linearizability.Report, error) {
+	if len(e.Plan) == 0 && !c.seesElements(e.History) {
 		items := cmp.Or(c.Items, c.Path)
 		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s; "+
-			"set QueueClaims.Items to the directory of the elements, or QueueClaims.Element to read their data", errClaims, items)
+			"set QueueClaims.Items to the directory of the elements, or QueueClaims.Element to read their data", ErrClaims, items)
 	}
-	return linearizability.JudgeQueue(e.history, e.rest, linearizability.QueueOptions{
+	return linearizability.JudgeQueue(e.History, e.Rest, linearizability.QueueOptions{
 		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
 		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
-		Patience: patience(e.plan),
+		Patience: patience(e.Plan),
 	}), nil
 }
 
@@ -135,22 +134,21 @@ func (c QueueClaims) seesElements(h linearizability.History) bool {
 }
 
 type queuePlayer struct {
-	*player
-	conn  *zk.Conn
+	*Player
 	queue Queuer
 }
 
 // offer appends one element, of which no other client has the like. Whether a
 // failed offer took effect is for the judge to find out; it is not repeated.
 func (p queuePlayer) offer(round int) {
-	element := fmt.Sprintf("%s%d", p.client.Name(), round+1)
-	c := p.begin(linearizability.KindOffer, element)
-	if err := p.queue.Offer(p.ctx, []byte(element)); err != nil {
-		c.unknown(linearizability.Result{Session: p.conn.SessionID()}, err)
-		p.pause(retryPause)
+	element := fmt.Sprintf("%s%d", p.Name(), round+1)
+	c := p.Begin(linearizability.KindOffer, element)
+	if err := p.queue.Offer(p.Context(), []byte(element)); err != nil {
+		c.Unknown(linearizability.Result{}, err)
+		p.Pause(retryPause)
 		return
 	}
-	c.ok(linearizability.Result{Session: p.conn.SessionID()})
+	c.OK(linearizability.Result{})
 }
 
 // takePatience is how long a client waits for an element before it goes on
@@ -184,77 +182,85 @@ func (p queuePlayer) get(round int) {
 // peek looks at the first element, in some rounds, if the queue can do that.
 func (p queuePlayer) peek(round int) {
 	q, ok := p.queue.(Peeker)
-	if !ok || p.choose(4, round+4000) > 0 {
+	if !ok || p.Choose(4, round+4000) > 0 {
 		return
 	}
-	c := p.begin(linearizability.KindPeek, "")
-	data, ok, err := q.Peek(p.ctx)
+	c := p.Begin(linearizability.KindPeek, "")
+	data, ok, err := q.Peek(p.Context())
 	if err != nil {
-		c.failed(err) // it takes nothing, whatever else
-		p.pause(retryPause)
+		c.Failed(err) // it takes nothing, whatever else
+		p.Pause(retryPause)
 		return
 	}
-	c.ok(linearizability.Result{Output: string(data), Empty: !ok, Session: p.conn.SessionID()})
+	c.OK(linearizability.Result{Output: string(data), Empty: !ok})
 }
 
 // poll takes an element without waiting, in some rounds, if the queue can do
 // that. It reports whether it got one.
 func (p queuePlayer) poll(round int) bool {
 	q, ok := p.queue.(Poller)
-	if !ok || p.choose(4, round+5000) > 0 {
+	if !ok || p.Choose(4, round+5000) > 0 {
 		return false
 	}
-	c := p.begin(linearizability.KindPoll, "")
-	data, ok, err := q.Poll(p.ctx)
-	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok, Session: p.conn.SessionID()}
+	c := p.Begin(linearizability.KindPoll, "")
+	data, ok, err := q.Poll(p.Context())
+	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok}
 	if err != nil {
-		c.unknown(result, err)
-		p.pause(retryPause)
+		c.Unknown(result, err)
+		p.Pause(retryPause)
 		return false
 	}
-	c.ok(result)
+	c.OK(result)
 	return ok
 }
 
 // take removes one element; after an error it tries again. In some rounds it has
 // little patience at first, so that it gives up at any moment.
 func (p queuePlayer) take(round int) {
-	ctx, cancel := context.WithTimeout(p.ctx, takePatience+time.Duration(p.choose(1000, 0))*time.Microsecond)
+	ctx, cancel := context.WithTimeout(p.Context(), takePatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
-		if p.takeOnce(ctx, p.shortly(round, attempt)) {
+		if p.takeOnce(ctx, round, attempt) {
 			return
 		}
 	}
 }
 
-// shortly is the patience of an attempt to take, 0 for the usual one.
-func (p queuePlayer) shortly(round, attempt int) time.Duration {
-	if attempt > 0 || p.choose(4, round+6000) > 0 {
-		return 0
-	}
-	return time.Millisecond + time.Duration(p.choose(30_000, round+7000))*time.Microsecond
-}
-
 // takeOnce calls Take and reports whether it returned an element.
-func (p queuePlayer) takeOnce(ctx context.Context, patience time.Duration) bool {
-	if patience > 0 {
+func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
+	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
+		ctx, cancel = p.Hasty(ctx, 4, round+6000, time.Millisecond, 30*time.Millisecond)
 		defer cancel()
 	}
-	c := p.begin(linearizability.KindTake, "")
+	c := p.Begin(linearizability.KindTake, "")
 	data, err := p.queue.Take(ctx)
-	session := p.conn.SessionID()
 	switch {
 	case err == nil:
-		c.ok(linearizability.Result{Output: string(data), Session: session})
+		c.OK(linearizability.Result{Output: string(data)})
 		return true
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
-		c.failed(err)
+		c.Failed(err)
 	default:
-		c.unknown(linearizability.Result{Output: string(data), Session: session}, err)
-		p.pause(retryPause)
+		c.Unknown(linearizability.Result{Output: string(data)}, err)
+		p.Pause(retryPause)
 	}
 	return false
 }
+
+// fifoQueue is the queue to use.
+func fifoQueue() Workload {
+	return QueueWorkload("recipes.Queue", QueueClaims{
+		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
+		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
+	}, func(c *zk.Conn) Queuer { return recipes.NewQueue(c, queuePath) })
+}
+
+func apacheQueue() Workload {
+	return QueueWorkload("recipes.ApacheQueue", QueueClaims{
+		About: "the plain get-then-delete queue of the Apache recipes",
+	}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(c, queuePath) })
+}
+
+// queuePath is the directory that the workloads of queues use.
+const queuePath = "/queue"

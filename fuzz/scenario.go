@@ -80,6 +80,9 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err := s.Script.Validate(); err != nil {
 		return nil, err
 	}
+	if s.Workload.Play == nil || s.Workload.Judge == nil {
+		return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
+	}
 	world, players := s.world()
 	result, err := world.Run()
 	if err != nil {
@@ -93,7 +96,7 @@ func (s Scenario) Run() (*Outcome, error) {
 	if o.CutShort = cutShort(result, o.History, world.Limit); !o.CutShort {
 		o.Rest = rest(result, o.History)
 	}
-	o.Report, err = s.Workload.judge(evidence{history: o.History, rest: o.Rest, plan: s.Plan, signals: signals(players)})
+	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players)})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
@@ -103,8 +106,8 @@ func (s Scenario) Run() (*Outcome, error) {
 	return o, nil
 }
 
-func signals(players []*player) bool {
-	return slices.ContainsFunc(players, func(p *player) bool { return p != nil && p.signals })
+func signals(players []*Player) bool {
+	return slices.ContainsFunc(players, func(p *Player) bool { return p != nil && p.signals })
 }
 
 // withoutEnd puts the verdict of a run that was cut short in the place of what is
@@ -120,25 +123,27 @@ func withoutEnd(verdicts []linearizability.Verdict, limit time.Duration) []linea
 }
 
 // world describes the run; players are filled in while it runs.
-func (s Scenario) world() (fakezk.World, []*player) {
-	players := make([]*player, s.Script.Clients)
+func (s Scenario) world() (fakezk.World, []*Player) {
+	players := make([]*Player, s.Script.Clients)
 	w := fakezk.World{
 		Seed:           s.Seed,
 		Plan:           s.Plan,
 		Server:         fakezk.Options{TickTime: tickTime},
 		SessionTimeout: sessionTimeout,
-		Limit:          baseLimit + s.Workload.length(s.Script),
+		Limit:          baseLimit,
 		Settle:         settle,
+	}
+	if s.Workload.Length != nil {
+		w.Limit += s.Workload.Length(s.Script)
 	}
 	for _, f := range s.Plan {
 		w.Limit += f.For + f.At
 	}
 	for i, name := range s.Script.clientNames() {
 		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {
-			p := newPlayer(c, i, s.Seed)
-			p.ctx = ctx
+			p := newPlayer(ctx, c, i, s.Seed)
 			players[i] = p
-			s.Workload.play(p, s.Script)
+			s.Workload.Play(p, s.Script)
 		}})
 	}
 	return w, players

@@ -78,6 +78,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 func TestWrongScenariosAreErrors(t *testing.T) {
 	w := builtin(t, "lock", "")
 	for about, s := range map[string]fuzz.Scenario{
+		"no script":      {Workload: fuzz.Workload{Name: "empty"}, Script: fuzz.DefaultScript},
 		"no clients":     {Workload: w, Script: fuzz.Script{Rounds: 1}},
 		"27 clients":     {Workload: w, Script: fuzz.Script{Clients: 27, Rounds: 1}},
 		"no rounds":      {Workload: w, Script: fuzz.Script{Clients: 1}},

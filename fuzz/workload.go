@@ -1,46 +1,60 @@
 package fuzz
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 // A Workload is what clients do with one object, and what that object claims to
-// be. Get one from Find, or make one for your own code with LockWorkload or
-// QueueWorkload.
+// be. Get one from Find, or make one for your own code with LockWorkload,
+// QueueWorkload, or by filling in the fields for an object of any other kind.
 type Workload struct {
-	// Name is the kind of object: "lock" or "queue".
+	// Name is the kind of object: "lock", "queue", or a word of your own.
 	Name string
 	// Impl is the implementation under test.
 	Impl string
 	// About is one line about the implementation.
 	About string
 
-	play func(p *player, s Script)
-	// length is how long the turns of a script may take, faults left out.
-	length func(s Script) time.Duration
-	judge  func(e evidence) (linearizability.Report, error)
+	// Play is the script of one client. It is called once in a run for each client,
+	// in a goroutine of its own, and must leave when the Player's context is done.
+	// What it does may depend on the Player, the Script and the answers it gets, and
+	// on nothing else.
+	Play func(p *Player, s Script)
+	// Length is how long the turns of a script may take in virtual time, faults
+	// left out. Nil means no longer than two minutes in all.
+	Length func(s Script) time.Duration
+	// Judge says what is to be said of a run. It is called outside of the
+	// simulated world. An error means that nothing can be said; wrap [ErrClaims] in
+	// it if the object does nothing where it claims to.
+	Judge func(e Evidence) (linearizability.Report, error)
 }
 
-// evidence is what a run is judged by.
-type evidence struct {
-	history linearizability.History
-	rest    *linearizability.Rest // nil if the run was cut short
-	plan    []fakezk.Fault
-	signals bool // the code under test has a signal for losses
+// Evidence is what a run is judged by.
+type Evidence struct {
+	// History is what the clients did and saw, and all that the server did.
+	History linearizability.History
+	// Rest is the world after scripts and faults had ended; nil if the run was
+	// cut short.
+	Rest *linearizability.Rest
+	// Plan holds the faults of the run.
+	Plan []fakezk.Fault
+	// Signals says that some script called [Player.Signals].
+	Signals bool
 }
 
-// errClaims is wrapped by the errors that tell that the claims cannot be those of
+// GaveUp reports whether some wait of the run was given up: by an error, a done
+// context or the end of a session. The go-zookeeper client cannot take back the
+// watch of one that was, so watches and herds cannot be judged then.
+func (e Evidence) GaveUp() bool { return len(gaveUp(e.History)) > 0 }
+
+// ErrClaims is wrapped by the errors that tell that the claims cannot be those of
 // the code under test, as it does nothing where they say.
-var errClaims = errors.New("the claims do not fit the code")
+var ErrClaims = errors.New("the claims do not fit the code")
 
 // A Script says how much the clients of a workload do.
 type Script struct {
@@ -79,80 +93,6 @@ func (s Script) clientNames() []string {
 	return names
 }
 
-// player is one client as a workload's script sees it: its connection, and a
-// recorder for what it does and sees.
-type player struct {
-	ctx     context.Context
-	client  *fakezk.Client
-	index   int
-	text    string // of the next line in the trace
-	calls   *linearizability.Recorder
-	asides  *linearizability.Recorder
-	seed    uint64
-	signals bool // the object under test has a signal for losses
-}
-
-func newPlayer(c *fakezk.Client, index int, seed uint64) *player {
-	p := &player{client: c, index: index, seed: seed}
-	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
-	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
-	return p
-}
-
-// call is an operation under way.
-type call struct {
-	p    *player
-	kind string
-	rec  *linearizability.Call
-}
-
-func (p *player) begin(kind, input string) call {
-	p.text = "calls " + kind
-	if input != "" {
-		p.text += " " + input
-	}
-	return call{p, kind, p.calls.Call(p.client.Name(), kind, input)}
-}
-
-// ok records a result. Its session is the client's at this moment.
-func (c call) ok(r linearizability.Result) {
-	c.p.text = c.kind + " returns" + resultText(r)
-	c.rec.OK(r)
-}
-
-func resultText(r linearizability.Result) string {
-	switch {
-	case r.Empty:
-		return ": nothing there"
-	case r.Output != "":
-		return " " + r.Output
-	case r.Token != 0:
-		return fmt.Sprintf(", token %d", r.Token)
-	}
-	return ""
-}
-
-func (c call) unknown(r linearizability.Result, err error) {
-	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
-	c.rec.Unknown(r, err)
-}
-
-func (c call) failed(err error) {
-	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
-	c.rec.Failed(err)
-}
-
-// alive reports whether the World still runs.
-func (p *player) alive() bool { return p.ctx.Err() == nil }
-
-// pause sleeps in virtual time and reports whether the World still runs.
-func (p *player) pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }
-
-// choose draws a number below n for a round; the same for the same seed.
-func (p *player) choose(n, round int) int {
-	return int(hash(p.seed, uint64(p.index), uint64(round)) % uint64(n))
-}
-
 // What every workload has in common. A session lives for two ticks, the least
 // that a server grants.
 const (
@@ -165,56 +105,6 @@ const (
 	// baseLimit is how long the scripts get, in virtual time, besides the
 	// length of their turns and of the faults.
 	baseLimit = 2 * time.Minute
-)
-
-// Find returns a built-in workload. An empty impl means the recommended one.
-func Find(name, impl string) (Workload, error) {
-	var known []string
-	for _, w := range Workloads() {
-		if w.Name != name {
-			continue
-		}
-		if impl == "" || w.Impl == impl {
-			return w, nil
-		}
-		known = append(known, w.Impl)
-	}
-	if known == nil {
-		return Workload{}, fmt.Errorf("unknown workload %q; expected lock or queue", name)
-	}
-	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name, impl, known)
-}
-
-// Workloads lists the built-in workloads, for each object the recommended
-// implementation first.
-func Workloads() []Workload {
-	acl := zk.WorldACL(zk.PermAll)
-	return []Workload{
-		LockWorkload("recipes.Lock", LockClaims{
-			About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
-		}, func(c *zk.Conn) Locker { return recipes.NewLock(c, lockPath, recipes.SessionTimeout(sessionTimeout)) }),
-		LockWorkload("recipes.HerdLock", LockClaims{
-			About: "the simple lock that everybody watches",
-		}, func(c *zk.Conn) Locker {
-			return recipes.NewHerdLock(c, lockPath+"/herd", recipes.SessionTimeout(sessionTimeout))
-		}),
-		LockWorkload("zk.Lock", LockClaims{
-			About: "the go-zookeeper client's own lock", MaxHerd: 1,
-		}, func(c *zk.Conn) Locker { return recipes.NewClientLock(c, lockPath, acl) }),
-		QueueWorkload("recipes.Queue", QueueClaims{
-			About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
-			LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
-		}, func(c *zk.Conn) Queuer { return recipes.NewQueue(c, queuePath) }),
-		QueueWorkload("recipes.ApacheQueue", QueueClaims{
-			About: "the plain get-then-delete queue of the Apache recipes",
-		}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(c, queuePath) }),
-	}
-}
-
-// The directories that the workloads use.
-const (
-	lockPath  = "/lock"
-	queuePath = "/queue"
 )
 
 // hash mixes numbers into one (splitmix64 over each in turn).

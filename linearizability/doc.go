@@ -16,8 +16,11 @@
 //   - with a [Rest] (the world after the faults stopped), liveness and orphans are
 //     judged; without it they are not, and a call that never returned is Unknown.
 //
-// [JudgeLock] and [JudgeQueue] return a [Report] with one [Verdict] for each
-// property that could be judged. The properties:
+// There is a judge for each kind of object, and each returns a [Report] with one
+// [Verdict] for each property that could be judged: [JudgeLock],
+// [JudgeReentrantLock], [JudgeRWLock], [JudgeSemaphore], [JudgeQueue],
+// [JudgeCounter], [JudgeValue], and [JudgeObject] for any object that you have a
+// sequential model of. The properties:
 //
 //	safety           two sessions never own the object at once, as the server sees it,
 //	                 nobody returns from lock without a znode of its own, and nobody's
@@ -27,7 +30,8 @@
 //	fencing          tokens grow in the order of the grants
 //	linearizability  of the resolved history, by porcupine
 //	order            FIFO: queue elements, and grants of a lock that claims fairness
-//	delivery         queue elements lost or duplicated
+//	delivery         queue elements lost or duplicated; writes acknowledged and not
+//	                 applied, or applied twice, or applied and said to have failed
 //	liveness         at rest no call is left waiting that should not be, and no take
 //	                 gave up beside an element ([QueueOptions.Patience])
 //	orphans          at rest nothing is left that nobody owns
@@ -47,8 +51,17 @@
 // and peeks as stale reads. The elements of a queue must be unique, and a
 // queue starts empty. Deciding
 // linearizability is exponential in the worst case: after two seconds the verdict
-// is Unknown. One lock or one queue is judged at a time.
+// is Unknown. One object is judged at a time.
 //
 // porcupine starts goroutines and uses the real clock, so judge outside a
 // synctest bubble. Only the [Recorder] may be used inside.
+//
+// # How it is built
+//
+// What is held until it is released, and lost with the session, is judged by one
+// code (lockCase): a lock, a read-write lock, the leases of a semaphore. What tells
+// the kinds apart is a small value (lockKind): how many may hold it, who excludes
+// whom, and the sequential model. What takes effect at one point of each call goes
+// through JudgeObject: the kind works out what took effect and where ([Effect],
+// [Attribute]), and adds what the server's log shows besides.
 package linearizability

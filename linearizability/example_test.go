@@ -50,3 +50,50 @@ func ExampleJudgeQueue() {
 	// order           ok        first in, first out
 	// delivery        violated  element x, offered by a, is lost: b's take (steps 3 to 4, unknown: zk: connection closed) removed /q/n-0 at step 3, but its reply was lost, and nobody ever got the element
 }
+
+// A flag that can be raised and lowered, judged by a model of one line.
+func ExampleJudgeObject() {
+	flag := lin.Object[bool, string]{
+		Noun: "flag",
+		Step: func(up bool, op string) []bool {
+			if (op == "lower") != up {
+				return nil // it is there already
+			}
+			return []bool{!up}
+		},
+		Effects: func(h lin.History) []lin.Effect[string] {
+			var list []lin.Effect[string]
+			for i, op := range h.Ops {
+				list = append(list, lin.Effect[string]{Op: op.Kind, By: &h.Ops[i]})
+			}
+			return list
+		},
+	}
+	h := lin.History{Ops: []lin.Op{
+		{Client: "a", Kind: "raise", Call: 1, Return: 4, Outcome: lin.OpOK},
+		{Client: "b", Kind: "lower", Call: 2, Return: 3, Outcome: lin.OpOK},
+		{Client: "b", Kind: "lower", Call: 5, Return: 6, Outcome: lin.OpOK},
+	}}
+	fmt.Print(lin.JudgeObject(h, nil, flag, lin.ObjectOptions{}))
+	// Output:
+	// linearizability violated  no order of the operations explains what the clients saw of the flag: it goes wrong with b: lower() (steps 5 to 6)
+}
+
+// Two clients add 1, one of them twice, because the reply to its first try was
+// lost.
+func ExampleJudgeCounter() {
+	h := lin.History{
+		Ops: []lin.Op{
+			{Client: "a", Kind: lin.KindAdd, Input: "1", Output: "1", Call: 1, Return: 3, Outcome: lin.OpOK},
+			{Client: "b", Kind: lin.KindAdd, Input: "1", Output: "3", Call: 4, Return: 9, Outcome: lin.OpOK},
+		},
+		Server: []lin.ServerEvent{
+			{Step: 2, Kind: lin.DataChanged, Path: "/n", Data: "1", Client: "a"},
+			{Step: 5, Kind: lin.DataChanged, Path: "/n", Data: "2", Client: "b"},
+			{Step: 8, Kind: lin.DataChanged, Path: "/n", Data: "3", Client: "b"},
+		},
+	}
+	fmt.Println(lin.JudgeCounter(h, nil, lin.CounterOptions{Path: "/n"}).First())
+	// Output:
+	// delivery        violated  b's add (steps 4 to 9) was applied twice: at steps 5 and 8
+}

@@ -6,14 +6,17 @@ import (
 	"time"
 )
 
-// The kinds of operations that are understood.
+// The kinds of operations of locks and queues. Other objects have theirs beside
+// their judges.
 const (
-	KindLock   = "lock"
-	KindUnlock = "unlock"
-	KindOffer  = "offer" // Input is the element
-	KindPoll   = "poll"  // take the first element into Output, or find the queue empty
-	KindTake   = "take"  // wait for an element, then take it into Output
-	KindPeek   = "peek"  // see the first element in Output, or find the queue empty
+	KindLock    = "lock"    // a read-write lock has the mode as its Input
+	KindUnlock  = "unlock"  // likewise
+	KindAcquire = "acquire" // a lease of a semaphore; Input tells several of one client apart
+	KindRelease = "release" // likewise
+	KindOffer   = "offer"   // Input is the element
+	KindPoll    = "poll"    // take the first element into Output, or find the queue empty
+	KindTake    = "take"    // wait for an element, then take it into Output
+	KindPeek    = "peek"    // see the first element in Output, or find the queue empty
 )
 
 // History is what happened to one object: what its clients did and saw, and as

@@ -23,6 +23,8 @@ const (
 type hold struct {
 	lock    Op
 	unlock  *Op   // the client's release, if it called one
+	inner   []*Op // acquires and releases in between, of a hold that was acquired again
+	depth   int   // how many of these acquires have no release
 	node    *life // the client's own znode, if known
 	owner   model.Owner
 	phantom string // why the client owns nothing, or empty
@@ -37,6 +39,9 @@ type hold struct {
 // granted is the step by which the lock was the client's. A reply may reach the
 // client after its session has ended: then the grant was before that.
 func (h *hold) granted() int64 { return min(h.lock.Return, h.serverEnd) }
+
+// serverEnds is the step at which the hold ends for the server.
+func (h *hold) serverEnds() int64 { return h.serverEnd }
 
 // trueBelief is the step until which the client believes, rightly as far as
 // anyone can tell, that it holds the lock. What follows is a zombie window. A
@@ -56,14 +61,15 @@ func (h *hold) standing() int64 { return min(h.beliefEnd, h.serverEnd) }
 type lockCase struct {
 	history History
 	log     serverLog
+	kind    lockKind
 	opts    LockOptions
 	holds   []*hold // in the order of their returns
 	opaque  bool    // tokens are not czxids
 }
 
-func newLockCase(h History, opts LockOptions) *lockCase {
+func newLockCase(h History, kind lockKind, opts LockOptions) *lockCase {
 	h = h.sorted()
-	c := &lockCase{history: h, log: readServer(h.Server), opts: opts}
+	c := &lockCase{history: h, log: readServer(h.Server), kind: kind, opts: opts}
 	c.opaque = !c.tokensAreCzxids()
 	for _, client := range clientsOf(h.Ops) {
 		c.pairUp(client)
@@ -88,25 +94,35 @@ func clientsOf(ops []Op) []string {
 // again under the same token is the same hold (a re-entrant lock), and ends with
 // its last release.
 func (c *lockCase) pairUp(client string) {
-	var current *hold
-	depth := 0
+	open := map[string]*hold{} // by place
 	for i := range c.history.Ops {
 		op := &c.history.Ops[i]
+		place := c.kind.place(*op)
+		current := open[place]
 		switch {
 		case op.Client != client:
-		case op.Kind == KindLock && op.ok():
-			if current != nil && op.Token != 0 && op.Token == current.lock.Token {
-				depth++
+		case op.Kind == c.kind.acquire && op.ok():
+			if current != nil && c.isAgain(current, op) {
+				current.inner, current.depth = append(current.inner, op), current.depth+1
 				continue
 			}
-			current, depth = &hold{lock: *op}, 0
-			c.holds = append(c.holds, current)
-		case op.Kind == KindUnlock && current != nil && depth > 0:
-			depth--
-		case op.Kind == KindUnlock && current != nil:
-			current.unlock, current = op, nil
+			open[place] = &hold{lock: *op}
+			c.holds = append(c.holds, open[place])
+		case op.Kind != c.kind.release || current == nil:
+		case current.depth > 0:
+			current.inner, current.depth = append(current.inner, op), current.depth-1
+		default:
+			current.unlock, open[place] = op, nil
 		}
 	}
+}
+
+// isAgain reports whether the client was granted what it holds already.
+func (c *lockCase) isAgain(current *hold, op *Op) bool {
+	if op.Token != 0 || current.lock.Token != 0 {
+		return op.Token == current.lock.Token
+	}
+	return c.kind.reentrant && op.Session == current.lock.Session
 }
 
 // settle finds out whose hold it is and when it ended.

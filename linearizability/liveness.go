@@ -1,6 +1,10 @@
 package linearizability
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"path"
+)
 
 // pendingOps returns the operations that never returned, of the given kinds.
 func (h History) pendingOps(kinds ...string) []Op {
@@ -18,12 +22,12 @@ func (h History) pendingOps(kinds ...string) []Op {
 // judgeLiveness asks of every call still pending at rest whether it should be.
 // A lock may wait for a holder that has not released; nothing else may.
 func (c *lockCase) judgeLiveness(rest *Rest) []Verdict {
-	stuck := c.history.pendingOps(KindLock, KindUnlock)
+	stuck := c.history.pendingOps(c.kind.acquire, c.kind.release)
 	if rest == nil {
 		return unsettled(stuck)
 	}
 	for _, op := range stuck {
-		if op.Kind == KindLock && c.holderAtRest(op.Client) != nil && c.rightToWait(op, rest) {
+		if op.Kind == c.kind.acquire && c.holderAtRest(op) != nil && c.rightToWait(op, rest) {
 			continue
 		}
 		return []Verdict{violated(Liveness, []int64{op.Call}, "%s", c.whyStuck(op, rest))}
@@ -32,8 +36,8 @@ func (c *lockCase) judgeLiveness(rest *Rest) []Verdict {
 		return []Verdict{violated(Liveness, nil, "wedged: %s", rest.Wedged[0])}
 	}
 	if len(stuck) > 0 {
-		h := c.holderAtRest(stuck[0].Client)
-		return []Verdict{fine(Liveness, "%s, for %s holds the lock and has not released it", count(len(stuck), "call")+" still waiting", h.lock.Client)}
+		h := c.holderAtRest(stuck[0])
+		return []Verdict{fine(Liveness, "%s, for %s holds the %s and has not released it", count(len(stuck), "call")+" still waiting", h.lock.Client, c.kind.noun)}
 	}
 	return []Verdict{fine(Liveness, "every call returned")}
 }
@@ -49,14 +53,39 @@ func unsettled(stuck []Op) []Verdict {
 		"%s never returned, and it is not known whether it was given the time to", describe(op))}
 }
 
-// holderAtRest returns the hold of another client that goes on for ever, rightly.
-func (c *lockCase) holderAtRest(client string) *hold {
+// holderAtRest returns a hold of another client that goes on for ever, rightly,
+// and for which a pending operation has to wait, if all places are taken so.
+func (c *lockCase) holderAtRest(op Op) *hold {
+	var other *hold
+	taken := 0
 	for _, h := range c.holds {
-		if h.lock.Client != client && h.phantom == "" && h.unlock == nil && h.standing() > c.history.End {
-			return h
+		if h.phantom != "" || h.unlock != nil || h.standing() <= c.history.End || !c.blocks(h, op) {
+			continue
+		}
+		if h.lock.Client != op.Client {
+			other, taken = cmp.Or(other, h), taken+1
+		} else if c.kind.counted {
+			taken++
 		}
 	}
-	return nil
+	if taken < c.kind.capacity {
+		return nil
+	}
+	return other
+}
+
+// blocks reports whether the operation has to wait for the hold, or for a third
+// client that does: a reader waits behind a writer who waits for readers.
+func (c *lockCase) blocks(h *hold, op Op) bool {
+	if c.kind.conflicts(h.lock, op) {
+		return true
+	}
+	for _, between := range c.history.pendingOps(c.kind.acquire) {
+		if between.Client != op.Client && c.kind.conflicts(between, op) && c.kind.conflicts(h.lock, between) {
+			return true
+		}
+	}
+	return false
 }
 
 // rightToWait reports whether what the call waits for is there and is not
@@ -67,7 +96,18 @@ func (c *lockCase) rightToWait(op Op, rest *Rest) bool {
 		return !known
 	}
 	n, there := rest.node(w.Path)
-	return there && (c.isHeld(n) || c.isWaiting(n, op.Client))
+	return there && (c.isHeld(n) || c.isWaiting(n, op.Client) || c.holdsBelow(n.Path))
+}
+
+// holdsBelow reports whether the znode is the directory of one through which the
+// lock is held: who waits for that sees every release.
+func (c *lockCase) holdsBelow(dir string) bool {
+	for _, h := range c.holds {
+		if h.unlock == nil && h.node != nil && path.Dir(h.node.path) == dir {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *lockCase) isHeld(n NodeAtRest) bool {
@@ -79,15 +119,21 @@ func (c *lockCase) isHeld(n NodeAtRest) bool {
 	return false
 }
 
-// isWaiting reports whether the znode is the newest one of a pending lock of
-// somebody else than the client. Without a server log it is by its owner's name.
+// isWaiting reports whether the znode is the newest one, in its directory, of a
+// pending lock of somebody else than the client. Without a server log it is by its
+// owner's name.
 func (c *lockCase) isWaiting(n NodeAtRest, client string) bool {
-	for _, op := range c.history.pendingOps(KindLock) {
+	for _, op := range c.history.pendingOps(c.kind.acquire) {
 		if op.Client == client {
 			continue
 		}
-		if l := c.newestNodeOf(op); l != nil && l.czxid == n.Czxid || !c.log.known && n.OwnerClient == op.Client {
+		if !c.log.known && n.OwnerClient == op.Client {
 			return true
+		}
+		for _, l := range c.log.lives {
+			if l.czxid == n.Czxid && l.path == n.Path && c.isPartOf(l, op) {
+				return true
+			}
 		}
 	}
 	return false
@@ -123,7 +169,7 @@ func (c *lockCase) blame(n NodeAtRest, waiting Op, rest *Rest) string {
 	case c.isGone(n.Owner, rest):
 		return fmt.Sprintf("which belongs to %s%s; that session has ended, but the znode is still there", session(n.Owner), of(owner))
 	case c.isHeld(n):
-		return fmt.Sprintf("which belongs to %s%s, who holds the lock through it", session(n.Owner), of(owner))
+		return fmt.Sprintf("which belongs to %s%s, who holds the %s through it", session(n.Owner), of(owner), c.kind.noun)
 	case c.isWaiting(n, waiting.Client):
 		return fmt.Sprintf("which belongs to %s%s, who is waiting too", session(n.Owner), of(owner))
 	}
@@ -148,8 +194,8 @@ func (c *lockCase) origin(n NodeAtRest) string {
 			if op.Client != l.creator || op.Call > l.born || op.end() < l.born {
 				continue
 			}
-			if op.pending() && c.newestNodeOf(op) != l {
-				return fmt.Sprintf("the first attempt of its own lock (create at step %d)", l.born)
+			if op.pending() && !c.isPartOf(l, op) {
+				return fmt.Sprintf("the first attempt of its own %s (create at step %d)", op.Kind, l.born)
 			}
 			return describe(op)
 		}

@@ -8,6 +8,10 @@ type LockOptions struct {
 	// Path is the directory of the lock's znodes; other znodes are not looked at.
 	// Empty means every znode.
 	Path string
+	// Nodes is the directory of the znodes through which it is held, if there are
+	// others under Path: a semaphore's leases beside the lock that guards them.
+	// Empty means Path.
+	Nodes string
 	// Fair: the lock claims to be granted in the order in which the znodes of
 	// those waiting were created.
 	Fair bool
@@ -54,30 +58,7 @@ type LockOptions struct {
 // believes in are left out of it: what they leave behind is found under
 // liveness and orphans.
 func JudgeLock(h History, rest *Rest, opts LockOptions) Report {
-	c := newLockCase(h, opts)
-	events := c.lockEvents()
-	r := Report{
-		ZombieWindows: c.zombieWindows(),
-		Waits:         c.waits(),
-		draw:          drawer(lockObject, events),
-	}
-	r.MaxHerd, r.MaxHerdStep = c.herd()
-	r.Verdicts = append(r.Verdicts, c.judgeSafety(), c.judgeBelief())
-	if c.hasTokens() {
-		r.Verdicts = append(r.Verdicts, c.judgeFencing())
-	}
-	r.Verdicts = append(r.Verdicts, c.judgeLinearizability(events))
-	if opts.Fair {
-		r.Verdicts = append(r.Verdicts, c.judgeFairness())
-	}
-	r.Verdicts = append(r.Verdicts, c.judgeLiveness(rest)...)
-	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, opts.AllowedAtRest, c.leftover(rest), c.mayWatch))
-	}
-	if opts.MaxHerd > 0 {
-		r.Verdicts = append(r.Verdicts, judgeHerd(r, opts.MaxHerd))
-	}
-	return r
+	return newLockCase(h, mutex, opts).judgeHolds(rest)
 }
 
 func (c *lockCase) waits() Waits {

@@ -6,14 +6,13 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-var lockObject = object[model.Lock, model.LockOp]{
-	step: model.Lock.Step,
-	show: func(l model.Lock) string {
-		if l.Holder == (model.Owner{}) {
-			return "free"
-		}
-		return fmt.Sprintf("held by %s, token %d", l.Holder.Client, l.Token)
-	},
+var lockObject = object[model.Lock, model.LockOp]{step: model.Lock.Step, show: showLock}
+
+func showLock(l model.Lock) string {
+	if l.Holder == (model.Owner{}) {
+		return "free"
+	}
+	return fmt.Sprintf("held by %s, token %d", l.Holder.Client, l.Token)
 }
 
 // The phases of one step: a lock granted before it was lost, the losses, and
@@ -25,12 +24,6 @@ const (
 	phaseUnlock
 )
 
-// judgeLinearizability checks the grants, the releases and the ends of sessions
-// against the model of a lock.
-func (c *lockCase) judgeLinearizability(events []event[model.LockOp]) Verdict {
-	return judge(lockObject, events, "lock", patience)
-}
-
 // lockEvents turns the holds into operations on the model. The release of a hold
 // is where the server did it, if the log tells; a release that came too late, or
 // whose request was lost, is left out, and the server takes the lock away when
@@ -38,13 +31,16 @@ func (c *lockCase) judgeLinearizability(events []event[model.LockOp]) Verdict {
 func (c *lockCase) lockEvents() []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, h := range c.holds {
-		list = append(list, acquireEvent(h))
+		list = append(list, c.acquireEvent(h))
+		if c.kind.reentrant {
+			list = append(list, c.innerEvents(h)...)
+		}
 		switch {
 		case h.ending == takenAway || h.ending == snatched:
-			list = append(list, expireEvent(h, h.serverEnd, h.serverEnd))
+			list = append(list, c.expireEvent(h, h.serverEnd, h.serverEnd))
 		case h.ending == perhaps:
 			n, _ := c.history.notice(h.lock.Client, h.lock.Call, SessionExpired)
-			list = append(list, expireEvent(h, h.lock.Call, n.Step))
+			list = append(list, c.expireEvent(h, h.lock.Call, n.Step))
 		case h.ending == released:
 			list = append(list, c.releaseEvent(h))
 		}
@@ -55,15 +51,15 @@ func (c *lockCase) lockEvents() []event[model.LockOp] {
 	return list
 }
 
-func acquireEvent(h *hold) event[model.LockOp] {
+func (c *lockCase) acquireEvent(h *hold) event[model.LockOp] {
 	e := event[model.LockOp]{
-		op:   model.LockOp{Kind: model.Acquire, By: h.owner, Token: h.lock.Token},
+		op:   model.LockOp{Kind: model.Acquire, By: h.owner, Token: h.lock.Token, Shared: c.kind.isShared(h.lock)},
 		call: h.lock.Call, ret: h.lock.Return,
 		key:  at(h.lock.Return, phaseGrant),
-		lane: h.lock.Client, text: "lock() -> ok", note: note(h.lock),
+		lane: h.lock.Client, text: fmt.Sprintf("%s(%s) -> ok", h.lock.Kind, h.lock.Input), note: note(h.lock),
 	}
 	if h.lock.Token != 0 {
-		e.text = fmt.Sprintf("lock() -> token %d", h.lock.Token)
+		e.text = fmt.Sprintf("%s(%s) -> token %d", h.lock.Kind, h.lock.Input, h.lock.Token)
 	}
 	if h.serverEnd <= h.lock.Return && (h.ending == takenAway || h.ending == snatched) {
 		e.key = at(max(h.serverEnd, h.lock.Call), phaseLateGrant)
@@ -73,11 +69,11 @@ func acquireEvent(h *hold) event[model.LockOp] {
 
 // expireEvent takes the lock away. A lock that was snatched is free all the same;
 // that it should not be is a matter of safety.
-func expireEvent(h *hold, call, ret int64) event[model.LockOp] {
+func (c *lockCase) expireEvent(h *hold, call, ret int64) event[model.LockOp] {
 	e := event[model.LockOp]{
-		op:   model.LockOp{Kind: model.Expire, By: h.owner},
+		op:   model.LockOp{Kind: model.Expire, By: h.owner, Shared: c.kind.isShared(h.lock)},
 		call: call, ret: ret, key: at(ret, phaseEnd),
-		lane: "server", text: fmt.Sprintf("takes the lock from %s", h.lock.Client),
+		lane: "server", text: fmt.Sprintf("takes the %s from %s", c.kind.noun, h.lock.Client),
 	}
 	if h.ending == snatched {
 		e.text = fmt.Sprintf("deletes %s for %s", h.node.path, ownerOr(h.node.remover, session(h.node.removerSession)))
@@ -87,10 +83,10 @@ func expireEvent(h *hold, call, ret int64) event[model.LockOp] {
 
 func (c *lockCase) releaseEvent(h *hold) event[model.LockOp] {
 	e := event[model.LockOp]{
-		op:   model.LockOp{Kind: model.Release, By: h.owner},
+		op:   model.LockOp{Kind: model.Release, By: h.owner, Shared: c.kind.isShared(h.lock)},
 		call: h.unlock.Call, ret: h.unlock.end(),
 		key:  at(h.unlock.Call, phaseUnlock),
-		lane: h.lock.Client, text: "unlock()", note: note(*h.unlock),
+		lane: h.lock.Client, text: fmt.Sprintf("%s(%s)", h.unlock.Kind, h.unlock.Input), note: note(*h.unlock),
 	}
 	switch {
 	case h.node != nil: // its delete is the release
@@ -113,13 +109,13 @@ func (c *lockCase) releaseEvent(h *hold) event[model.LockOp] {
 func (c *lockCase) unknownLocks() []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, op := range c.history.Ops {
-		if op.Kind != KindLock || op.ok() || op.Outcome == OpFailed {
+		if op.Kind != c.kind.acquire || op.ok() || op.Outcome == OpFailed {
 			continue
 		}
 		list = append(list, event[model.LockOp]{
-			op:   model.LockOp{Kind: model.Acquire, By: model.Owner{Client: op.Client, Session: op.Session}, Token: op.Token, Outcome: model.Maybe},
+			op:   model.LockOp{Kind: model.Acquire, By: model.Owner{Client: op.Client, Session: op.Session}, Token: op.Token, Shared: c.kind.isShared(op), Outcome: model.Maybe},
 			call: op.Call, ret: c.history.End + 1, key: at(c.history.End+1, phaseGrant),
-			lane: op.Client, text: "lock() -> unknown", note: note(op),
+			lane: op.Client, text: fmt.Sprintf("%s(%s) -> unknown", op.Kind, op.Input), note: note(op),
 		})
 	}
 	return list

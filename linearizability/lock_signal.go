@@ -33,8 +33,8 @@ func (c *lockCase) falseSignal(h *hold) (Verdict, bool) {
 	if e, excused := c.history.notice(h.lock.Client, h.lock.Call, Disconnected, SessionExpired); excused && e.Step <= n.Step {
 		return Verdict{}, false
 	}
-	return violated(Belief, []int64{h.lock.Return, n.Step}, "%s was told at step %d that it had lost the lock, but its znode %s was alive",
-		h.lock.Client, n.Step, h.node.path), true
+	return violated(Belief, []int64{h.lock.Return, n.Step}, "%s was told at step %d that it had lost the %s, but its znode %s was alive",
+		h.lock.Client, n.Step, c.kind.noun, h.node.path), true
 }
 
 // signal returns the first signal of a hold; from the call of unlock on, none is
@@ -69,6 +69,6 @@ func (c *lockCase) missingSignal(h *hold) (Verdict, bool) {
 		return Verdict{}, false
 	}
 	return violated(Belief, []int64{h.lock.Return, expired.Step},
-		"%s's session expired at step %d while it held the lock (granted at step %d), and the lock's signal of loss did not come within %v, though %s held on for %v",
-		h.lock.Client, expired.Step, h.lock.Return, c.opts.SignalWithin, h.lock.Client, until-expired.Time), true
+		"%s's session expired at step %d while it held the %s (granted at step %d), and the %s's signal of loss did not come within %v, though %s held on for %v",
+		h.lock.Client, expired.Step, c.kind.noun, h.lock.Return, c.kind.noun, c.opts.SignalWithin, h.lock.Client, until-expired.Time), true
 }

@@ -41,7 +41,7 @@ func (c *lockCase) tokensAreCzxids() bool {
 		return true // nothing speaks against it
 	}
 	for _, op := range c.history.Ops {
-		if op.Kind != KindLock || !op.ok() || op.Token == 0 {
+		if op.Kind != c.kind.acquire || !op.ok() || op.Token == 0 {
 			continue
 		}
 		for _, l := range c.log.lives {
@@ -58,7 +58,7 @@ func (c *lockCase) tokensAreCzxids() bool {
 // holder must have one.
 func (c *lockCase) usesEphemerals() bool {
 	for _, l := range c.log.lives {
-		if l.owner != 0 && below(c.opts.Path, l.path) {
+		if l.owner != 0 && below(c.dir(), l.path) {
 			return true
 		}
 	}
@@ -69,7 +69,7 @@ func (c *lockCase) isOwn(l *life, op Op) bool {
 	switch {
 	case op.Token != 0:
 		return l.czxid == op.Token
-	case !below(c.opts.Path, l.path) || l.owner == 0:
+	case !below(c.dir(), l.path) || l.owner == 0:
 		return false
 	}
 	return op.Session != 0 && l.owner == op.Session || l.creator != "" && l.creator == op.Client

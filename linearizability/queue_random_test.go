@@ -225,7 +225,7 @@ func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(q))
 		}
 		l := randomLock(t)
-		lock := newLockCase(l, fairLock).lockEvents()
+		lock := newLockCase(l, mutex, fairLock).lockEvents()
 		if !inOrder(lockObject, lock) {
 			t.Fatalf("the order of the server does not explain a correct lock:\n%s", dump(l))
 		}

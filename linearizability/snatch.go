@@ -36,14 +36,14 @@ func (c *lockCase) busyAt(h *hold) bool {
 func (c *lockCase) snatchedVerdict(h *hold) Verdict {
 	holder, l := h.lock.Client, h.node
 	by := ownerOr(l.remover, session(l.removerSession))
-	when := fmt.Sprintf("while %s held the lock", holder)
+	when := fmt.Sprintf("while %s held the %s", holder, c.kind.noun)
 	if l.died < h.lock.Return {
-		when = fmt.Sprintf("before %s's lock returned", holder)
+		when = fmt.Sprintf("before %s's %s returned", holder, h.lock.Kind)
 	}
 	what := fmt.Sprintf("%s deleted %s's znode %s", by, holder, l.path)
 	if by == holder {
 		what = fmt.Sprintf("%s deleted its own znode %s", by, l.path)
 	}
-	return violated(Safety, []int64{h.lock.Return, l.died}, "%s at step %d %s (granted at step %d, unlock not called)",
-		what, l.died, when, h.lock.Return)
+	return violated(Safety, []int64{h.lock.Return, l.died}, "%s at step %d %s (granted at step %d, %s not called)",
+		what, l.died, when, h.lock.Return, c.kind.release)
 }

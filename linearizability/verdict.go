@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -157,4 +158,17 @@ func (r Report) Draw(w io.Writer) error {
 		return errors.New("draw history: this report was not made by a judge")
 	}
 	return r.draw(w)
+}
+
+// inOrderOfReport are all properties, as a report lists them.
+var inOrderOfReport = []string{Safety, Belief, Fencing, Linearizability, Order, Delivery, Liveness, Orphans, Herd}
+
+// insert adds a verdict at its place.
+func (r *Report) insert(v Verdict) {
+	place := func(property string) int { return slices.Index(inOrderOfReport, property) }
+	i := 0
+	for i < len(r.Verdicts) && place(r.Verdicts[i].Property) <= place(v.Property) {
+		i++
+	}
+	r.Verdicts = slices.Insert(r.Verdicts, i, v)
 }

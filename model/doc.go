@@ -1,6 +1,7 @@
 // Package model is the dumb sequential truth that cleverer code is held
-// against: [Store] for the znode store, [Lock] and [Queue] for the objects that
-// recipes build on it.
+// against: [Store] for the znode store, and [Lock], [ReentrantLock], [RWLock],
+// [Semaphore], [Queue], [Counter] and [Value] for the objects that recipes build
+// on it.
 //
 // Everything here is written to be obviously right rather than fast: one thing
 // happens at a time, what can be computed is computed again each time, and the
@@ -26,8 +27,11 @@
 //
 // # The objects
 //
-// [Lock] and [Queue] are small comparable values with a Step method that
-// returns every state the object may be in after an operation; an operation
-// that cannot have happened returns none. An outcome nobody knows returns more
-// than one.
+// Each object is a small comparable value with a Step method that returns every
+// state the object may be in after an operation; an operation that cannot have
+// happened returns none. An outcome nobody knows returns more than one. The kinds
+// of locks share one type of operation, [LockOp].
+//
+// An object of another kind is one more file: a comparable state, an operation
+// with an [Outcome], and Step.
 package model

@@ -1,18 +1,5 @@
 package model
 
-// Outcome says how much is known of an operation on an object.
-type Outcome int
-
-const (
-	// Happened: the operation took effect.
-	Happened Outcome = iota
-	// Maybe: the operation took effect or did nothing; nobody knows.
-	Maybe
-	// NoEffect: the operation was answered, and the answer was that there was
-	// nothing to do (a release by somebody who did not hold).
-	NoEffect
-)
-
 // Owner is who holds a lock: one client in one session. Both matter: a session
 // ends with everything it holds, and one session may be shared by clients.
 type Owner struct {
@@ -27,7 +14,7 @@ type Lock struct {
 	Token  int64 // the last token granted; a later one must be greater
 }
 
-// LockKind is what happens to a [Lock].
+// LockKind is what happens to a [Lock], [ReentrantLock], [RWLock] or [Semaphore].
 type LockKind int
 
 // What can happen to a lock. Expire is not a client's doing: the server ends the
@@ -38,12 +25,14 @@ const (
 	Expire
 )
 
-// LockOp is one operation on a [Lock]. Token is that of an Acquire, or 0 if the
-// lock has none; Expire looks at Session only, and at Client if it is set.
+// LockOp is one operation on a lock of any kind. Token is that of an Acquire, or 0
+// if the lock has none. Expire of a [Lock] looks at Session only, and at Client if
+// it is set.
 type LockOp struct {
 	Kind    LockKind
 	By      Owner
 	Token   int64
+	Shared  bool // of an [RWLock]: as a reader
 	Outcome Outcome
 }
 

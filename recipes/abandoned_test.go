@@ -121,7 +121,7 @@ func TestLockAbandonedInParentsIsNotCreated(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		before := c.sent()
-		if err := own.create(ctx, &requests{conn: c}, nil, nil); !errors.Is(err, context.Canceled) || c.sent() != before {
+		if err := own.create(ctx, &requests{conn: c}, nil); !errors.Is(err, context.Canceled) || c.sent() != before {
 			t.Errorf("create after the end of its context: %v, %v", err, c.calls[before:])
 		}
 	})

@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -163,7 +162,7 @@ func (q *ApacheQueue) awaitChange(ctx context.Context) error {
 // ensure creates the queue's directory. That it is deleted meanwhile is no
 // error: the caller tries again.
 func (q *ApacheQueue) ensure(ctx context.Context) error {
-	err := (&requests{conn: q.conn}).ensure(ctx, q.path, q.opts.acl)
+	err := newRequests(q.conn, q.opts).ensure(ctx, q.path)
 	if errors.Is(err, zk.ErrNoNode) {
 		return nil
 	}
@@ -175,13 +174,5 @@ func (q *ApacheQueue) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s apache queue %s: %w", what, q.path, err)
-}
-
-// ambiguous marks the error of a change whose outcome is unknown.
-func ambiguous(err error) error {
-	if OutcomeOf(err) == Unknown {
-		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
-	}
-	return err
+	return &operationError{what + " apache queue " + q.path, err}
 }

@@ -2,30 +2,54 @@ package recipes
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
-const (
-	backoffFirst = 10 * time.Millisecond
-	backoffMax   = time.Second
-)
+// shortestPause keeps a policy without pauses from spinning: on a closed Conn
+// requests take no time.
+const shortestPause = time.Millisecond
 
-// backoff spaces repetitions. The first one is free, because the client holds
-// a request back until it is connected; the pauses before the others double
-// from 10 ms to 1 s. The zero value is ready.
-type backoff struct{ repeats int }
+// backoff spaces repetitions as a policy says. The zero value is ready.
+type backoff struct {
+	repeats int
+	began   time.Time // of the first failure
+}
 
-// wait pauses before the next repetition. It returns the cause of ctx's end if
-// that comes first.
-func (b *backoff) wait(ctx context.Context) error {
-	b.repeats++
+// wait pauses before the next repetition of what has failed with why. It
+// returns the cause of ctx's end if that comes first, and an error that wraps
+// ErrGaveUp and why if the policy does not want one. A nil policy never gives
+// up.
+func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error {
+	if b.repeats++; b.repeats == 1 {
+		b.began = time.Now()
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if b.repeats == 1 {
+	if policy == nil {
+		policy = RetryForever()
+	}
+	elapsed := time.Since(b.began)
+	pause, again := policy.Next(b.repeats, elapsed, why)
+	if !again {
+		return fmt.Errorf("%w: sent %d times in %v: %w", ErrGaveUp, b.repeats, elapsed, why)
+	}
+	if b.repeats > 1 {
+		pause = max(pause, shortestPause)
+	}
+	return sleep(ctx, pause)
+}
+
+// reset forgets the repetitions so far.
+func (b *backoff) reset() { b.repeats = 0 }
+
+// sleep waits, or returns the cause of ctx's end if that comes first.
+func sleep(ctx context.Context, pause time.Duration) error {
+	if pause <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(b.pause())
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -34,15 +58,3 @@ func (b *backoff) wait(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 }
-
-// pause is the length of the pause before repetition number repeats.
-func (b *backoff) pause() time.Duration {
-	const cap = 8 // 10 ms << 7 exceeds a second
-	if b.repeats >= cap+1 {
-		return backoffMax
-	}
-	return min(backoffFirst<<(b.repeats-2), backoffMax)
-}
-
-// reset forgets the repetitions so far.
-func (b *backoff) reset() { b.repeats = 0 }

@@ -22,7 +22,16 @@
 //     connection.
 //   - ApacheQueue: the plain get-then-delete queue, which can lose elements.
 //
-// Locker and Queuer are the methods they have in common.
+// Locker and Queuer are the methods they have in common. For recipes of one's
+// own there is the ground they stand on:
+//
+//   - CreateProtected: a node that is made once, even if the reply is lost.
+//   - GuaranteedDelete: a deletion that does not end before it is confirmed.
+//   - EnsurePath: a directory, with Containers one that goes when it is empty.
+//   - ConnMonitor: connected, suspended or lost, without asking the server.
+//   - RetryPolicy, set by Retry: when requests are sent again.
+//   - OutcomeOf: applied, not applied or unknown.
+//   - Sequence, SortBySequence, CompareSequence; JoinPath, ParentPath, BaseName.
 //
 // # Errors
 //
@@ -30,7 +39,9 @@
 // may not have done it. OutcomeOf sorts the client's errors into applied, not
 // applied and unknown. The recipes find out by themselves and try again, for
 // as long as the context allows; where they have to return before they know,
-// the error wraps ErrAmbiguous. Neither repeats a request that the server has
+// the error wraps ErrAmbiguous, and OutcomeOf of it is Unknown; any other error
+// of an operation means that it was not applied. With Retry they give up
+// earlier (ErrGaveUp). Neither repeats a request that the server has
 // refused for good, such as zk.ErrNoAuth.
 //
 // A closed *zk.Conn looks like a dropped connection that never comes back, as
@@ -70,7 +81,9 @@
 //     dialled, is not told from an open one until the client's own loop has
 //     ended: two thirds of the session timeout later, or when the host provider
 //     has gone through all servers.
-//   - Parents are created persistent and never removed. Parents made as
-//     container nodes beforehand work too, and come back as persistent ones
-//     if the server reaps them.
+//   - Parents are created persistent and never removed, or with Containers as
+//     container nodes, which the server removes when they are empty. Parents
+//     made beforehand are left as they are, and come back if they are removed.
+//   - A request waits inside the client while the connection is down, whatever
+//     the RetryPolicy says. Only a context ends such a wait.
 package recipes

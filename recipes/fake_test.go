@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -27,6 +26,8 @@ type fakeNode struct {
 	data    []byte
 	stat    zk.Stat
 	creates int32
+
+	container bool
 }
 
 func newFakeServer() *fakeServer {
@@ -37,7 +38,7 @@ func newFakeServer() *fakeServer {
 type fakeConn struct {
 	s       *fakeServer
 	session int64
-	watches map[string][]chan zk.Event // "data /path" and "child /path"
+	watches map[string][]chan zk.Event // "data /path", "exist /path" and "child /path"
 	rules   []*rule
 	closed  bool
 	gate    chan struct{} // requests wait for it; nil: connected
@@ -174,7 +175,7 @@ func (s *fakeServer) create(session int64, path string, data []byte, flags int32
 	if !ok {
 		return "", zk.ErrNoNode
 	}
-	if flags&zk.FlagSequence != 0 {
+	if flags&zk.FlagSequence != 0 && flags < zk.FlagContainer {
 		path += fmt.Sprintf("%010d", up.creates)
 	}
 	if _, ok := s.nodes[path]; ok {
@@ -182,14 +183,42 @@ func (s *fakeServer) create(session int64, path string, data []byte, flags int32
 	}
 	up.creates++
 	s.nodes[parent(path)] = up
-	n := fakeNode{data: data, stat: zk.Stat{Czxid: s.zxid, Mzxid: s.zxid}, creates: s.firstSeq}
-	if flags&zk.FlagEphemeral != 0 {
+	if up.stat.EphemeralOwner != 0 {
+		return "", zk.ErrNoChildrenForEphemerals
+	}
+	n := fakeNode{container: flags == zk.FlagContainer, data: data, stat: zk.Stat{Czxid: s.zxid, Mzxid: s.zxid}, creates: s.firstSeq}
+	if flags&zk.FlagEphemeral != 0 && flags < zk.FlagContainer {
 		n.stat.EphemeralOwner = session
 	}
 	s.nodes[path] = n
 	s.fire(zk.EventNodeCreated, "exist "+path, path)
 	s.fire(zk.EventNodeChildrenChanged, "child "+parent(path), parent(path))
 	return path, nil
+}
+
+func (s *fakeServer) set(path string, data []byte, version int32) (*zk.Stat, error) {
+	n, ok := s.nodes[path]
+	switch {
+	case !ok:
+		return nil, zk.ErrNoNode
+	case version != -1 && version != n.stat.Version:
+		return nil, zk.ErrBadVersion
+	}
+	n.data, n.stat.Mzxid, n.stat.Version = data, s.zxid, n.stat.Version+1
+	s.nodes[path] = n
+	s.fire(zk.EventNodeDataChanged, "data "+path, path)
+	return &n.stat, nil
+}
+
+func (s *fakeServer) check(path string, version int32) error {
+	n, ok := s.nodes[path]
+	switch {
+	case !ok:
+		return zk.ErrNoNode
+	case version != -1 && version != n.stat.Version:
+		return zk.ErrBadVersion
+	}
+	return nil
 }
 
 func (s *fakeServer) delete(path string, version int32) error {
@@ -204,189 +233,6 @@ func (s *fakeServer) delete(path string, version int32) error {
 	}
 	s.remove(path)
 	return nil
-}
-
-// request runs one request under the rules. Each takes a millisecond, except
-// on a closed connection.
-func (c *fakeConn) request(op, path string, apply func() error) error {
-	c.s.mu.Lock()
-	cut := c.cuts > 0
-	c.cuts = max(c.cuts-1, 0)
-	closed, gate := c.closed || cut, c.gate
-	c.calls = append(c.calls, op+" "+path)
-	c.s.mu.Unlock()
-	if closed {
-		return zk.ErrConnectionClosed
-	}
-	if gate != nil {
-		<-gate
-	}
-	time.Sleep(time.Millisecond)
-	r := c.ruleFor(op)
-	if r.before != nil {
-		r.before()
-	}
-	err := r.err
-	if !r.lose {
-		err = c.apply(apply)
-	}
-	if r.after != nil {
-		r.after()
-	}
-	if r.err != nil {
-		return r.err
-	}
-	return err
-}
-
-func (c *fakeConn) apply(apply func() error) error {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.closed {
-		return zk.ErrConnectionClosed
-	}
-	c.s.zxid++
-	return apply()
-}
-
-func (c *fakeConn) ruleFor(op string) rule {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	for i, r := range c.rules {
-		if r.op != op {
-			continue
-		}
-		if r.nth--; r.nth == 0 {
-			c.rules = slices.Delete(c.rules, i, i+1)
-			return *r
-		}
-	}
-	return rule{}
-}
-
-func (c *fakeConn) Create(path string, data []byte, flags int32, _ []zk.ACL) (made string, err error) {
-	err = c.request("create", path, func() (err error) {
-		made, err = c.s.create(c.session, path, data, flags)
-		return err
-	})
-	if err != nil {
-		made = ""
-	}
-	return made, err
-}
-
-func (c *fakeConn) Delete(path string, version int32) error {
-	return c.request("delete", path, func() error { return c.s.delete(path, version) })
-}
-
-func (c *fakeConn) Get(path string) ([]byte, *zk.Stat, error) {
-	return c.read("get", path, nil)
-}
-
-func (c *fakeConn) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
-	ch := make(chan zk.Event, 1)
-	data, stat, err := c.read("getW", path, ch)
-	return data, stat, ch, err
-}
-
-func (c *fakeConn) read(op, path string, ch chan zk.Event) (data []byte, stat *zk.Stat, err error) {
-	err = c.request(op, path, func() error {
-		n, ok := c.s.nodes[path]
-		if !ok {
-			return zk.ErrNoNode
-		}
-		data, stat = n.data, &n.stat
-		c.watch("data "+path, ch)
-		return nil
-	})
-	return data, stat, err
-}
-
-func (c *fakeConn) watch(key string, ch chan zk.Event) {
-	if ch != nil {
-		c.watches[key] = append(c.watches[key], ch)
-	}
-}
-
-func (c *fakeConn) Children(path string) ([]string, *zk.Stat, error) {
-	return c.list("children", path, nil)
-}
-
-func (c *fakeConn) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
-	ch := make(chan zk.Event, 1)
-	names, stat, err := c.list("childrenW", path, ch)
-	return names, stat, ch, err
-}
-
-func (c *fakeConn) list(op, path string, ch chan zk.Event) (names []string, stat *zk.Stat, err error) {
-	err = c.request(op, path, func() error {
-		n, ok := c.s.nodes[path]
-		if !ok {
-			return zk.ErrNoNode
-		}
-		names, stat = c.s.children(path), &n.stat
-		c.watch("child "+path, ch)
-		return nil
-	})
-	return names, stat, err
-}
-
-func (c *fakeConn) Sync(path string) (string, error) {
-	return path, c.request("sync", path, func() error { return nil })
-}
-
-func (c *fakeConn) Multi(ops ...interface{}) (results []zk.MultiResponse, err error) {
-	err = c.request("multi", "", func() error {
-		before := maps.Clone(c.s.nodes)
-		results = make([]zk.MultiResponse, len(ops))
-		for i, op := range ops {
-			if results[i].Error = c.op(op); results[i].Error != nil {
-				c.s.nodes = before
-				for j := i + 1; j < len(ops); j++ {
-					results[j].Error = fmt.Errorf("unknown error: -2")
-				}
-				return results[i].Error
-			}
-		}
-		return nil
-	})
-	if err != nil && OutcomeOf(err) == Unknown {
-		results = nil
-	}
-	return results, err
-}
-
-// op applies one operation of a transaction. Watches fire even if it is rolled
-// back later, which the recipes must survive.
-func (c *fakeConn) op(op interface{}) error {
-	switch op := op.(type) {
-	case *zk.CreateRequest:
-		_, err := c.s.create(c.session, op.Path, op.Data, op.Flags)
-		return err
-	case *zk.DeleteRequest:
-		return c.s.delete(op.Path, op.Version)
-	}
-	return zk.ErrAPIError
-}
-
-func (c *fakeConn) SessionID() int64 {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	return c.session
-}
-
-func (c *fakeConn) State() zk.State {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	if c.cuts > 0 && len(c.seen) > 0 {
-		state := c.seen[0]
-		c.seen = append(c.seen[1:], state)
-		return state
-	}
-	if c.closed || c.gate != nil {
-		return zk.StateDisconnected
-	}
-	return zk.StateHasSession
 }
 
 // seed puts a node of another session in the tree.

@@ -3,7 +3,6 @@ package recipes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 )
 
@@ -15,22 +14,22 @@ type contender interface {
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
-// handle is what Lock and HerdLock share: one contender, its current hold, and
-// the clean-up that is still going on. At most one goroutine of a handle sends
-// requests at any time.
+// handle is what all locks share that have one owner per handle: a contender,
+// its current hold, and the clean-up that is still going on. At most one
+// goroutine of a handle sends requests at any time.
 type handle struct {
-	conn Conn
-	path string
-	how  contender
-	opts options
+	*lifecycle
+	how contender
 
-	mu     sync.Mutex
-	closed bool
-	busy   context.CancelCauseFunc // ends the acquisition under way; nil: none
-	hold   *hold                   // nil: not held
-	rest   <-chan struct{}         // closed when the newest task is over; nil: none yet
+	mu   sync.Mutex
+	busy bool            // an acquisition is under way
+	hold *hold           // nil: not held
+	rest <-chan struct{} // closed when the newest task is over; nil: none yet
+}
 
-	trouble error // the first clean-up that the server has refused
+// newHandle makes a handle for what is at path. It sends nothing.
+func newHandle(conn Conn, path string, opts []Option, how contender) *handle {
+	return &handle{lifecycle: newLifecycle(conn, "", path, opts), how: how}
 }
 
 // Lock waits until the lock is owned, ctx is done, or the server refuses. It
@@ -67,20 +66,20 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 // returns what Close does.
 func (h *handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
-	held, rest, busy := h.hold, h.rest, h.busy != nil
+	held, rest, busy := h.hold, h.rest, h.busy
 	h.hold = nil
 	if held != nil {
 		held.end()
 		t := h.startRelease(held)
 		h.mu.Unlock()
-		_, _, err := t.await(ctx)
-		return h.explain("unlock", err)
+		_, known, err := t.await(ctx)
+		return h.explain("unlock", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
 	}
 	h.mu.Unlock()
 	if busy || rest == nil {
 		return nil
 	}
-	return h.explain("unlock", h.awaitRest(ctx, rest))
+	return h.explain("unlock", h.settled(ctx, rest))
 }
 
 // Lost returns a channel that is closed when the current hold has ended:
@@ -124,40 +123,14 @@ func (h *handle) Path() string {
 // node that this handle has made: that one stays until the session ends.
 func (h *handle) Close(ctx context.Context) error {
 	h.mu.Lock()
-	h.closed = true
-	if h.busy != nil {
-		h.busy(ErrClosed)
-	}
+	h.kill(ErrClosed)
 	if h.hold != nil {
 		h.hold.end()
 		h.startRelease(h.hold)
 		h.hold = nil
 	}
-	rest := h.rest
 	h.mu.Unlock()
-	if rest == nil {
-		return nil
-	}
-	return h.explain("close", h.awaitRest(ctx, rest))
-}
-
-// awaitRest waits for clean-up, and returns the trouble with any so far.
-func (h *handle) awaitRest(ctx context.Context, rest <-chan struct{}) error {
-	if err := awaitDone(ctx, rest); err != nil {
-		return err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.trouble
-}
-
-// note keeps the trouble of a task for those who wait for its end.
-func (h *handle) note(trouble error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.trouble == nil {
-		h.trouble = trouble
-	}
+	return h.lifecycle.Close(ctx)
 }
 
 // current returns the hold, also one that is lost but was not given back.
@@ -174,6 +147,7 @@ func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	defer context.AfterFunc(h.life, func() { cancel(context.Cause(h.life)) })()
 	t, err := h.startAcquire(ctx, cancel, wait)
 	if err != nil {
 		return false, err
@@ -181,33 +155,35 @@ func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 	held, _, err := t.await(ctx)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.busy = nil
+	h.busy = false
 	return held != nil, err
 }
 
 // startAcquire begins an acquisition, which first gives a lost hold back.
-func (h *handle) startAcquire(ctx context.Context, cancel context.CancelCauseFunc, wait bool) (*task[*hold], error) {
+func (h *handle) startAcquire(ctx context.Context, giveUp context.CancelCauseFunc, wait bool) (*task[*hold], error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	stale := h.hold
-	switch {
-	case h.closed:
-		return nil, ErrClosed
-	case h.busy != nil, stale != nil && !stale.over():
+	if err := h.begin(); err != nil {
+		return nil, err
+	}
+	before, stale := h.rest, h.hold
+	if h.busy || stale != nil && !stale.over() {
+		h.end()
 		return nil, ErrHeld
 	}
-	before := h.rest
 	t := start(func(t *task[*hold]) (*hold, error) {
-		return h.contend(ctx, t, before, stale, wait)
+		defer h.end()
+		r := h.requests()
+		r.giveUp = giveUp
+		defer func() { h.note(r.trouble) }()
+		return h.contend(ctx, r, t, before, stale, wait)
 	})
-	h.busy, h.hold, h.rest = cancel, nil, t.done
+	h.busy, h.hold, h.rest = true, nil, t.done
 	return t, nil
 }
 
 // contend is the work of an acquisition.
-func (h *handle) contend(ctx context.Context, t *task[*hold], before <-chan struct{}, stale *hold, wait bool) (*hold, error) {
-	r := &requests{conn: h.conn}
-	defer func() { h.note(r.trouble) }()
+func (h *handle) contend(ctx context.Context, r *requests, t *task[*hold], before <-chan struct{}, stale *hold, wait bool) (*hold, error) {
 	if before != nil {
 		<-before
 	}
@@ -231,33 +207,27 @@ func (h *handle) contend(ctx context.Context, t *task[*hold], before <-chan stru
 func (h *handle) keep(t *task[*hold], held *hold) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed || !t.settle(held) {
+	if h.closed() || !t.settle(held) {
 		return false
 	}
 	h.hold = held
-	go held.guard(h.conn, h.opts.sessionTimeout)
+	h.watchOver(held)
 	return true
 }
 
 // startRelease begins to give held back. The caller has locked mu.
 func (h *handle) startRelease(held *hold) *task[struct{}] {
+	h.beginCleanUp()
 	before := h.rest
 	t := start(func(*task[struct{}]) (struct{}, error) {
+		defer h.end()
 		if before != nil {
 			<-before
 		}
-		r := &requests{conn: h.conn}
+		r := h.requests()
 		defer func() { h.note(r.trouble) }()
 		return struct{}{}, r.tidy(held.release)
 	})
 	h.rest = t.done
 	return t
-}
-
-// explain says what was attempted on what.
-func (h *handle) explain(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s %s: %w", what, h.path, err)
 }

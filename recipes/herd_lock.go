@@ -37,13 +37,13 @@ import (
 //
 // Source: ZooKeeper guide, "Recipes and Solutions", on the herd effect; etcd
 // issue 22082 (deleting another owner's key).
-type HerdLock struct{ handle }
+type HerdLock struct{ *handle }
 
 // NewHerdLock makes a handle for the lock whose node is at path. It sends
-// nothing. The options that matter are ACL, SessionTimeout and RecheckEvery.
+// nothing. The options that matter are ACL, SessionTimeout, RecheckEvery, Retry
+// and Containers.
 func NewHerdLock(conn Conn, path string, opts ...Option) *HerdLock {
-	o := newOptions(opts)
-	return &HerdLock{handle{conn: conn, path: path, opts: o, how: &herd{path: path, opts: o}}}
+	return &HerdLock{newHandle(conn, path, opts, &herd{path: path, opts: newOptions(opts)})}
 }
 
 // herd competes by creating one node of a fixed name.
@@ -64,16 +64,16 @@ func (c *herd) attempt(ctx context.Context, r *requests, wait bool) (*hold, erro
 	}
 	own := &flag{path: c.path, guid: guid}
 	held, err := c.compete(ctx, r, own, wait)
-	if held != nil || errors.Is(err, ErrConnClosed) {
-		return held, err
+	if held != nil {
+		return held, nil
 	}
-	return nil, firstOf(err, r.tidy(own.remove))
+	return nil, giveBack(r, err, own.remove)
 }
 
 // compete creates the node, or waits for it to go and tries again.
 func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (*hold, error) {
 	for {
-		if err := own.create(ctx, r, c.opts.acl); err != nil {
+		if err := own.create(ctx, r); err != nil {
 			return nil, err
 		}
 		n, err := r.getW(ctx, c.path)
@@ -104,14 +104,14 @@ func (f *flag) receipt() string { return f.path + "-" + f.guid }
 
 // create raises the flag, unless somebody's is up, our own perhaps. It may be
 // repeated: the second time fails if the first has been applied.
-func (f *flag) create(ctx context.Context, r *requests, acl []zk.ACL) error {
+func (f *flag) create(ctx context.Context, r *requests) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		failed, err := r.multi(
-			&zk.CreateRequest{Path: f.path, Data: []byte(f.guid), Acl: acl, Flags: zk.FlagEphemeral},
-			&zk.CreateRequest{Path: f.receipt(), Data: nil, Acl: acl, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{Path: f.path, Data: []byte(f.guid), Acl: r.opts.acl, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{Path: f.receipt(), Data: nil, Acl: r.opts.acl, Flags: zk.FlagEphemeral},
 		)
 		f.raised = f.raised || OutcomeOf(err) != NotApplied
 		switch {
@@ -122,11 +122,11 @@ func (f *flag) create(ctx context.Context, r *requests, acl []zk.ACL) error {
 		case errors.Is(err, zk.ErrNodeExists):
 			return errRestart // somebody deleted our node, but not the receipt
 		case errors.Is(err, zk.ErrNoNode):
-			err = r.ensure(ctx, parent(f.path), acl)
+			err = r.ensureDir(ctx, parent(f.path))
 		case transient(err):
-			err = r.backoff.wait(ctx)
+			err = r.again(ctx, err)
 		}
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		if err != nil {
 			return err
 		}
 	}

@@ -70,9 +70,9 @@ func (h *hold) over() bool {
 // ended. It only waits and looks, and sends no request. Nobody but the holder
 // has business with its node, so any event on it is taken for the loss.
 func (h *hold) guard(conn Conn, timeout time.Duration) {
-	look, stop := lookout(timeout)
+	look, stop := looks(timeout)
 	defer stop()
-	lastSeen := time.Now()
+	seen := newContact(h.session, timeout)
 	for {
 		select {
 		case <-h.ended:
@@ -81,8 +81,7 @@ func (h *hold) guard(conn Conn, timeout time.Duration) {
 			h.end()
 			return
 		case <-look:
-			var alive bool
-			if lastSeen, alive = h.inspect(conn, lastSeen, timeout); !alive {
+			if seen.look(conn) == StateLost {
 				h.end()
 				return
 			}
@@ -90,26 +89,34 @@ func (h *hold) guard(conn Conn, timeout time.Duration) {
 	}
 }
 
-// lookout returns a channel that ticks twenty times per timeout, or never if
-// there is none.
-func lookout(timeout time.Duration) (<-chan time.Time, func()) {
-	every := timeout / 20
-	if every <= 0 {
-		return nil, func() {}
-	}
-	ticker := time.NewTicker(every)
-	return ticker.C, ticker.Stop
+// watchOver guards a hold in the background until it has ended, which it must
+// have before Close waits.
+func (l *lifecycle) watchOver(held *hold) {
+	l.beginCleanUp()
+	go func() {
+		defer l.end()
+		held.guard(l.conn, l.opts.sessionTimeout)
+	}()
 }
 
-// inspect looks at the connection's state. It returns when the session was
-// last seen connected, and false if the session may be over by the next look.
-func (h *hold) inspect(conn Conn, lastSeen time.Time, timeout time.Duration) (time.Time, bool) {
-	if conn.SessionID() != h.session {
-		return lastSeen, false
+// giveBack removes what an attempt has made that ended with err, unless the
+// Conn is closed, as nodes go with the session. It returns err, or what went
+// wrong with the removal.
+func giveBack(r *requests, err error, remove func(r *requests) error) error {
+	if errors.Is(err, ErrConnClosed) {
+		return err
 	}
-	now := time.Now()
-	if conn.State() == zk.StateHasSession {
-		return now, true
+	return firstOf(err, r.tidy(remove))
+}
+
+// firstOf returns err, or what went wrong with the clean-up after it. An
+// attempt that could not be cleaned up must not be made again.
+func firstOf(err, cleanup error) error {
+	switch {
+	case cleanup == nil:
+		return err
+	case err == nil || errors.Is(err, errRestart):
+		return cleanup
 	}
-	return lastSeen, now.Sub(lastSeen) < timeout/3-timeout/10
+	return errors.Join(err, cleanup)
 }

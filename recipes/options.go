@@ -14,6 +14,8 @@ type options struct {
 	data           []byte
 	sessionTimeout time.Duration
 	recheck        time.Duration
+	retry          RetryPolicy // nil: RetryForever
+	containers     bool
 }
 
 // newOptions applies opts over the defaults.
@@ -37,7 +39,7 @@ func Data(data []byte) Option {
 	return func(o *options) { o.data = data }
 }
 
-// SessionTimeout makes Lost of a Lock or HerdLock watch the connection too: it
+// SessionTimeout makes Lost of whatever is held watch the connection too: it
 // is closed when the connection has been down so long that the session may
 // have expired at the server. timeout is the session timeout that the server
 // granted, which the client does not tell; when in doubt give a smaller one.
@@ -56,11 +58,32 @@ func SessionTimeout(timeout time.Duration) Option {
 	return func(o *options) { o.sessionTimeout = timeout }
 }
 
-// RecheckEvery sets how often a waiting Lock, HerdLock or Queue.Take looks
-// again without having been notified. It is insurance against a watch that
+// RecheckEvery sets how often a recipe that waits, or keeps something up to
+// date, looks again without having been notified. It is insurance against a watch that
 // was lost on a reconnection: the client only logs a failure to set its
 // watches again (samuel/go-zookeeper issue 83). The default is one minute;
 // zero or less trusts watches alone.
 func RecheckEvery(interval time.Duration) Option {
 	return func(o *options) { o.recheck = interval }
+}
+
+// Retry sets when the requests of an operation are repeated. Without it they
+// are repeated for as long as the operation's context allows (RetryForever).
+//
+// When the policy gives up, the operation ends as if its context were done: it
+// returns an error that wraps ErrGaveUp and the last failure and says how often
+// the request was sent; the error wraps ErrAmbiguous, too, if it is not known
+// whether the operation was applied. No policy bounds clean-up, which goes on
+// in the background, nor what a recipe does in the background by itself.
+func Retry(policy RetryPolicy) Option {
+	return func(o *options) { o.retry = policy }
+}
+
+// Containers makes a recipe create missing parents as container nodes, which
+// the server removes some time after their last child is gone, so that
+// directories of locks nobody uses any more do not pile up. Servers before 3.5
+// have none: there the parents become persistent ones. Parents that exist are
+// left as they are.
+func Containers() Option {
+	return func(o *options) { o.containers = true }
 }

@@ -13,6 +13,9 @@ var (
 	// known: it may or may not have happened. It comes wrapped together with
 	// the reason.
 	ErrAmbiguous = errors.New("outcome unknown")
+	// ErrGaveUp says that the RetryPolicy did not want a request to be sent
+	// again. It comes wrapped together with the last failure.
+	ErrGaveUp = errors.New("gave up")
 	// ErrConnClosed says that the zk.Conn has been closed for good.
 	ErrConnClosed = errors.New("zookeeper connection was closed for good")
 	// ErrClosed says that the recipe itself has been closed.
@@ -75,9 +78,19 @@ const (
 // which also stands for a Conn that was closed; the bare network error of a
 // write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, where a
 // change may have been made before the session ended; a done context.
+//
+// It also tells what became of an operation of a recipe: Unknown if the error
+// wraps ErrAmbiguous, otherwise NotApplied, whatever request the recipe has
+// failed with, as it has taken back what it had done.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied
+	}
+	if errors.Is(err, ErrAmbiguous) {
+		return Unknown
+	}
+	if op := (*operationError)(nil); errors.As(err, &op) {
+		return NotApplied
 	}
 	for _, refusal := range refusals {
 		if errors.Is(err, refusal) {
@@ -89,6 +102,23 @@ func OutcomeOf(err error) Outcome {
 		return NotApplied
 	}
 	return Unknown
+}
+
+// operationError is the error of a recipe's operation.
+type operationError struct {
+	what string // with the recipe it was done with: "poll queue /q"
+	err  error
+}
+
+func (e *operationError) Error() string { return e.what + ": " + e.err.Error() }
+func (e *operationError) Unwrap() error { return e.err }
+
+// ambiguous marks the error of a change whose outcome is unknown.
+func ambiguous(err error) error {
+	if err != nil && OutcomeOf(err) == Unknown && !errors.Is(err, ErrAmbiguous) {
+		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
+	}
+	return err
 }
 
 // serverCode returns the code in the client's message for a code it does not
@@ -106,7 +136,7 @@ func serverCode(err error) int {
 // could serve it.
 func transient(err error) bool {
 	switch {
-	case err == nil, errors.Is(err, ErrConnClosed):
+	case err == nil, errors.Is(err, ErrConnClosed), errors.Is(err, ErrGaveUp):
 		return false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false

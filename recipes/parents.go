@@ -9,6 +9,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
+// JoinPath appends a child's name to a path, which may be the root.
+func JoinPath(path, name string) string { return join(path, name) }
+
+// ParentPath returns the path above path: "/" for a child of the root, and for
+// the root itself.
+func ParentPath(path string) string { return parent(path) }
+
+// BaseName returns the last name of a path, "" for the root.
+func BaseName(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+
 // join appends a child's name to a path, which may be the root.
 func join(path, name string) string {
 	return strings.TrimSuffix(path, "/") + "/" + name
@@ -23,10 +33,10 @@ func parent(path string) string {
 	return path[:at]
 }
 
-// ensure creates the node at path and those above it, persistent and without
-// data, where they are missing. An existing node is left as it is. It returns
-// zk.ErrNoNode if somebody deletes a level while the next one is created.
-func (r *requests) ensure(ctx context.Context, path string, acl []zk.ACL) error {
+// ensure creates the node at path and those above it, without data, where they
+// are missing. An existing node is left as it is. It returns zk.ErrNoNode if
+// somebody deletes a level while the next one is created.
+func (r *requests) ensure(ctx context.Context, path string) error {
 	if path == "/" {
 		return nil
 	}
@@ -34,21 +44,39 @@ func (r *requests) ensure(ctx context.Context, path string, acl []zk.ACL) error 
 		if at < len(path) && path[at] != '/' {
 			continue
 		}
-		if err := r.ensureOne(ctx, path[:at], acl); err != nil {
+		if err := r.ensureOne(ctx, path[:at]); err != nil {
 			return fmt.Errorf("create parent %s: %w", path[:at], err)
 		}
 	}
 	return nil
 }
 
+// ensureDir is ensure for callers that try again when a level is missing: that
+// somebody deletes one meanwhile is no error.
+func (r *requests) ensureDir(ctx context.Context, path string) error {
+	err := r.ensure(ctx, path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
 // ensureOne creates one level. Creating a fixed name is safe to repeat.
-func (r *requests) ensureOne(ctx context.Context, path string, acl []zk.ACL) error {
+func (r *requests) ensureOne(ctx context.Context, path string) error {
 	err := r.repeat(ctx, func() error {
-		_, err := r.conn.Create(path, nil, 0, acl)
+		if r.opts.containers {
+			_, err := r.conn.CreateContainer(path, nil, zk.FlagContainer, r.opts.acl)
+			return err
+		}
+		_, err := r.conn.Create(path, nil, 0, r.opts.acl)
 		return err
 	})
-	if errors.Is(err, zk.ErrNodeExists) {
+	switch {
+	case errors.Is(err, zk.ErrNodeExists):
 		return nil
+	case r.opts.containers && err != nil && serverCode(err) == codeUnimplemented:
+		r.opts.containers = false // the server has none
+		return r.ensureOne(ctx, path)
 	}
 	return err
 }

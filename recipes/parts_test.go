@@ -75,21 +75,6 @@ func TestSortAcrossWrap(t *testing.T) {
 	}
 }
 
-func TestBackoffGrowsToASecond(t *testing.T) {
-	var last time.Duration
-	for i := 2; i < 100; i++ {
-		b := backoff{repeats: i}
-		if p := b.pause(); p < last || p < backoffFirst || p > backoffMax {
-			t.Fatalf("pause %d is %v after %v", i, p, last)
-		} else {
-			last = p
-		}
-	}
-	if last != backoffMax {
-		t.Errorf("ends at %v", last)
-	}
-}
-
 func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
 		c := s.connect()

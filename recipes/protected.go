@@ -14,25 +14,34 @@ import (
 // needed.
 var errRestart = errors.New("own node is gone")
 
-// protected is an ephemeral sequential node with a name of our own,
+// protected is a sequential node with a name of our own,
 // "_c_<guid>-<kind><sequence>", so that it can be found again when the reply
 // to its creation is lost. This is the naming of Curator and of zk.Lock. A
 // name is used for one attempt only.
 type protected struct {
 	dir, kind, guid string
+	persistent      bool // otherwise ephemeral, and only worth something in its epoch
 
 	path     string // once known
-	session  int64  // at the time of creation
+	epoch    epoch  // at the time of creation
 	doubtful bool   // a creation with unknown outcome has happened
 }
 
-// newProtected chooses a name for a node in dir.
+// newProtected chooses a name for an ephemeral node in dir.
 func newProtected(dir, kind string) (*protected, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return nil, err
 	}
 	return &protected{dir: dir, kind: kind, guid: guid}, nil
+}
+
+// flags are those of the creation.
+func (p *protected) flags() int32 {
+	if p.persistent {
+		return zk.FlagSequence
+	}
+	return zk.FlagEphemeral | zk.FlagSequence
 }
 
 // prefix is the name up to the kind, which no other node shares.
@@ -42,28 +51,28 @@ func (p *protected) prefix() string { return protectedPrefix + p.guid + "-" }
 const protectedPrefix = "_c_"
 
 // name is the node's own name within its directory.
-func (p *protected) name() string { return p.path[strings.LastIndex(p.path, "/")+1:] }
+func (p *protected) name() string { return BaseName(p.path) }
 
 // create makes the node, parents included, and finds it again when the reply
 // is lost. It returns errRestart when the node may belong to a session that
 // has ended. Once ctx is done it sends nothing more. After an error remove must
 // be called.
-func (p *protected) create(ctx context.Context, r *requests, data []byte, acl []zk.ACL) error {
+func (p *protected) create(ctx context.Context, r *requests, data []byte) error {
 	var missing backoff
 	for p.path == "" {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := p.createOnce(r, data, acl)
+		err := p.createOnce(r, data)
 		switch {
-		case err == nil && (p.session == 0 || p.session != r.conn.SessionID()):
+		case err == nil && !p.persistent && p.epoch.check() != nil:
 			// The session changed around the request: the client sends what
 			// was waiting in its queue in the new session.
 			return p.adopt(ctx, r)
 		case errors.Is(err, zk.ErrNoNode):
-			err = p.ensureDir(ctx, r, &missing, acl)
+			err = p.ensureDir(ctx, r, &missing, err)
 		case transient(err):
-			err = p.recover(ctx, r)
+			err = p.recover(ctx, r, err)
 		}
 		if err != nil {
 			return err
@@ -72,24 +81,19 @@ func (p *protected) create(ctx context.Context, r *requests, data []byte, acl []
 	return nil
 }
 
-// ensureDir creates the missing directory. That somebody deletes it meanwhile
-// is no error: the creation is tried again.
-func (p *protected) ensureDir(ctx context.Context, r *requests, missing *backoff, acl []zk.ACL) error {
-	if err := missing.wait(ctx); err != nil {
+// ensureDir creates the missing directory.
+func (p *protected) ensureDir(ctx context.Context, r *requests, missing *backoff, why error) error {
+	if err := missing.wait(ctx, nil, why); err != nil {
 		return err
 	}
-	err := r.ensure(ctx, p.dir, acl)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil
-	}
-	return err
+	return r.ensureDir(ctx, p.dir)
 }
 
 // createOnce sends the creation once and notes what it can have left behind.
-func (p *protected) createOnce(r *requests, data []byte, acl []zk.ACL) error {
-	p.session = r.conn.SessionID()
+func (p *protected) createOnce(r *requests, data []byte) error {
+	p.epoch = r.epoch()
 	return r.do(func() error {
-		path, err := r.conn.Create(join(p.dir, p.prefix()+p.kind), data, zk.FlagEphemeral|zk.FlagSequence, acl)
+		path, err := r.conn.Create(join(p.dir, p.prefix()+p.kind), data, p.flags(), r.opts.acl)
 		switch OutcomeOf(err) {
 		case Applied:
 			p.path = path
@@ -102,14 +106,19 @@ func (p *protected) createOnce(r *requests, data []byte, acl []zk.ACL) error {
 
 // recover settles a creation that failed on the way. It leaves path empty if
 // the node was not created.
-func (p *protected) recover(ctx context.Context, r *requests) error {
-	if err := r.backoff.wait(ctx); err != nil {
+func (p *protected) recover(ctx context.Context, r *requests, why error) error {
+	if err := r.again(ctx, why); err != nil {
 		return err
 	}
 	if !p.doubtful {
 		return nil
 	}
-	return p.adopt(ctx, r)
+	failures := r.backoff
+	err := p.adopt(ctx, r)
+	if r.opts.retry != nil {
+		r.backoff = failures // a policy counts creations: answers to the search do not end the row
+	}
+	return err
 }
 
 // adopt looks for the node, and leaves path empty if it was never created. It
@@ -128,16 +137,20 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 		return errRestart
 	}
 	p.path, p.doubtful = join(p.dir, names[0]), false
+	if p.persistent {
+		return nil
+	}
 	_, stat, err := r.get(ctx, p.path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return errRestart
 	case err != nil:
 		return err
-	case stat.EphemeralOwner != r.conn.SessionID():
+	}
+	p.epoch = r.epoch()
+	if !p.epoch.owns(stat) {
 		return errRestart
 	}
-	p.session = stat.EphemeralOwner
 	return nil
 }
 

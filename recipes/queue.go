@@ -1,13 +1,6 @@
 package recipes
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"sync"
-
-	"github.com/go-zookeeper/zk"
-)
+import "context"
 
 // Queue is a first-in-first-out queue between any number of producers and
 // consumers, which a lost connection makes neither lose nor double an element.
@@ -59,149 +52,27 @@ import (
 // Sources: ZooKeeper guide, "Recipes and Solutions: Queues"; kazoo's
 // LockingQueue; the failures of get-then-delete in kazoo's Queue and the
 // Apache DistributedQueue (see ApacheQueue).
-type Queue struct {
-	conn Conn
-	path string
-	opts options
-
-	life context.Context // ends with Close
-	kill context.CancelCauseFunc
-
-	mu      sync.Mutex
-	active  int             // calls that are not over
-	idle    chan struct{}   // closed when active becomes 0; nil: nobody waits
-	trouble error           // the first clean-up that failed
-	change  <-chan zk.Event // watch on items that an earlier Take has set
-}
+type Queue struct{ *claimQueue }
 
 // NewQueue makes a handle for the queue at path, which is created when
-// needed. It sends nothing. The options that matter are ACL and RecheckEvery.
+// needed. It sends nothing. The options that matter are ACL, RecheckEvery,
+// Retry and Containers.
 func NewQueue(conn Conn, path string, opts ...Option) *Queue {
-	q := &Queue{conn: conn, path: path, opts: newOptions(opts)}
-	q.life, q.kill = context.WithCancelCause(context.Background())
-	return q
+	return &Queue{newClaimQueue(conn, "queue", path, opts, oldestFirst)}
 }
 
-// itemMarker stands before the sequence number of an element's name.
-const itemMarker = "-item-"
-
-func (q *Queue) items() string            { return join(q.path, "items") }
-func (q *Queue) item(name string) string  { return join(q.items(), name) }
-func (q *Queue) dedup(guid string) string { return join(join(q.path, "dedup"), guid) }
-func (q *Queue) claim(guid string) string { return join(join(q.path, "claims"), guid) }
-
-// Close ends the calls under way with ErrClosed and waits until nothing is
-// left to settle or ctx is done; in the latter case that goes on. Later calls
-// return ErrClosed. It leaves the Conn and the elements alone. It returns the
-// first error by which a node of dedup or claims could not be deleted, which
-// calls that have succeeded otherwise do not report: the server has refused
-// that, or the Conn was closed before (then it wraps ErrConnClosed).
-func (q *Queue) Close(ctx context.Context) error {
-	q.kill(ErrClosed)
-	err := awaitDone(ctx, q.quiet())
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if err == nil {
-		err = q.trouble
+// oldestFirst is the arrangement of a FIFO queue.
+func oldestFirst(names []string) lineup {
+	var l lineup
+	for _, n := range sortNumbered(names, itemMarker) {
+		l.ready = append(l.ready, n.name)
 	}
-	if err != nil {
-		return fmt.Errorf("close queue %s: %w", q.path, err)
-	}
-	return nil
+	return l
 }
 
-// quiet returns a channel that is closed when no call is under way.
-func (q *Queue) quiet() <-chan struct{} {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.idle == nil {
-		q.idle = make(chan struct{})
-	}
-	idle := q.idle
-	if q.active == 0 {
-		close(q.idle)
-		q.idle = nil
-	}
-	return idle
-}
-
-// begin counts a call in.
-func (q *Queue) begin() error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.life.Err() != nil {
-		return context.Cause(q.life)
-	}
-	q.active++
-	return nil
-}
-
-// end counts a call out.
-func (q *Queue) end() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.active--
-	if q.active == 0 && q.idle != nil {
-		close(q.idle)
-		q.idle = nil
-	}
-}
-
-// tidy deletes a node that has served its purpose, after a call's result is
-// settled. What goes wrong is kept for Close.
-func (q *Queue) tidy(r *requests, path string) {
-	err := r.remove(path)
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.trouble == nil {
-		q.trouble = err
-	}
-}
-
-// work is what a call does in its own goroutine.
-type work[T any] func(ctx context.Context, r *requests, t *task[T]) (T, error)
-
-// call runs one call of a queue. An error wraps ErrAmbiguous if the caller has
-// left before the end.
-func call[T any](ctx context.Context, q *Queue, what string, do work[T]) (T, error) {
-	var none T
-	if ctx.Err() != nil {
-		return none, fmt.Errorf("%s queue %s: %w", what, q.path, context.Cause(ctx))
-	}
-	if err := q.begin(); err != nil {
-		return none, fmt.Errorf("%s queue %s: %w", what, q.path, err)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(q.life, func() { cancel(context.Cause(q.life)) })()
-	t := start(func(t *task[T]) (T, error) {
-		defer q.end()
-		return do(ctx, &requests{conn: q.conn}, t)
-	})
-	value, known, err := t.await(ctx)
-	if !known {
-		err = fmt.Errorf("%w: %w", ErrAmbiguous, err)
-	}
-	if err != nil {
-		return none, fmt.Errorf("%s queue %s: %w", what, q.path, err)
-	}
-	return value, nil
-}
-
-// list returns the elements' names, oldest first. A missing directory is an
-// empty queue.
-func (q *Queue) list(ctx context.Context, r *requests) ([]numbered, error) {
-	names, err := r.children(ctx, q.items())
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return nil, err
-	}
-	return sortNumbered(names, itemMarker), nil
-}
-
-// listSynced is list that is never behind the moment of the call.
-func (q *Queue) listSynced(ctx context.Context, r *requests) ([]numbered, error) {
-	if err := r.sync(ctx, q.items()); err != nil {
-		return nil, err
-	}
-	return q.list(ctx, r)
-}
+// Offer appends an element with data as its payload. It returns nil when it
+// has been appended, exactly once. While the connection is down it tries again
+// until ctx is done; see Queue for what an error means. data is not changed
+// and must not be before Offer's clean-up is over, that is until Close when
+// Offer has returned an error.
+func (q *Queue) Offer(ctx context.Context, data []byte) error { return q.offerAs(ctx, "", data) }

@@ -3,7 +3,7 @@ package recipes
 import (
 	"context"
 	"errors"
-	"fmt"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -14,44 +14,43 @@ type element struct {
 	ok   bool
 }
 
-// Peek returns the payload of the first element without removing it, and false
-// if the queue is empty. Somebody may remove it before Peek has returned.
-func (q *Queue) Peek(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := call(ctx, q, "peek at", func(ctx context.Context, r *requests, _ *task[element]) (element, error) {
-		return q.peek(ctx, r)
-	})
+// Peek returns the payload of the first element that can be taken, without
+// removing it, and false if there is none. Somebody may remove it before Peek has
+// returned.
+func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error) {
+	e, err := ask(ctx, q.lifecycle, "peek at", q.peek)
 	return e.data, e.ok, err
 }
 
-// Poll removes the first element and returns its payload, or false if the
-// queue is empty. After an error nothing was taken, unless it wraps
+// Poll removes the first element that can be taken and returns its payload, or
+// false if there is none. After an error nothing was taken, unless it wraps
 // ErrAmbiguous: then the element, if any, is put back in the background, for
 // as long as the Conn is open.
-func (q *Queue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := call(ctx, q, "poll", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
+func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
+	e, err := call(ctx, q.lifecycle, "poll", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
 		return q.poll(ctx, r, t)
 	})
 	return e.data, e.ok, err
 }
 
-// Take removes the first element and returns its payload; it waits for one
-// while the queue is empty. Errors are those of Poll. Waiting takers are all
+// Take removes the first element that can be taken and returns its payload; it
+// waits while there is none. Errors are those of Poll. Waiting takers are all
 // woken by each Offer, and one of them gets the element.
-func (q *Queue) Take(ctx context.Context) ([]byte, error) {
-	e, err := call(ctx, q, "take from", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
+func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
+	e, err := call(ctx, q.lifecycle, "take from", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
 		return q.take(ctx, r, t)
 	})
 	return e.data, err
 }
 
-func (q *Queue) peek(ctx context.Context, r *requests) (element, error) {
+func (q *claimQueue) peek(ctx context.Context, r *requests) (element, error) {
 	for {
-		names, err := q.listSynced(ctx, r)
-		if err != nil || len(names) == 0 {
+		l, err := q.listSynced(ctx, r)
+		if err != nil || len(l.ready) == 0 {
 			return element{}, err
 		}
-		for _, n := range names {
-			data, _, err := r.get(ctx, q.item(n.name))
+		for _, name := range q.candidates(l) {
+			data, _, err := r.get(ctx, q.item(name))
 			if err == nil {
 				return element{data: data, ok: true}, nil
 			}
@@ -62,90 +61,85 @@ func (q *Queue) peek(ctx context.Context, r *requests) (element, error) {
 	}
 }
 
-func (q *Queue) poll(ctx context.Context, r *requests, t *task[element]) (element, error) {
+func (q *claimQueue) poll(ctx context.Context, r *requests, t *task[element]) (element, error) {
 	for {
-		names, err := q.list(ctx, r)
-		if err == nil && len(names) == 0 {
-			names, err = q.listSynced(ctx, r)
+		l, err := q.list(ctx, r)
+		if err == nil && len(l.ready) == 0 {
+			l, err = q.listSynced(ctx, r)
 		}
-		if err != nil || len(names) == 0 {
+		if err != nil || len(l.ready) == 0 {
 			return element{}, err
 		}
-		e, err := q.removeFirst(ctx, r, t, names)
+		e, err := q.removeFirst(ctx, r, t, l)
 		if err != nil || e.ok {
 			return e, err
 		}
 	}
 }
 
-func (q *Queue) take(ctx context.Context, r *requests, t *task[element]) (element, error) {
+func (q *claimQueue) take(ctx context.Context, r *requests, t *task[element]) (element, error) {
 	for {
-		names, err := q.list(ctx, r)
+		l, err := q.list(ctx, r)
 		if err != nil {
 			return element{}, err
 		}
-		if len(names) == 0 {
+		if len(l.ready) == 0 {
 			if err := q.awaitChange(ctx, r); err != nil {
 				return element{}, err
 			}
 			continue
 		}
-		e, err := q.removeFirst(ctx, r, t, names)
+		e, err := q.removeFirst(ctx, r, t, l)
 		if err != nil || e.ok {
 			return e, err
 		}
 	}
 }
 
-// awaitChange waits until the directory of elements changes, or returns at
-// once if there are elements. The client cannot take a watch back, so one that
-// a cancelled Take has left is used again: it was set before this look.
-func (q *Queue) awaitChange(ctx context.Context, r *requests) error {
-	q.mu.Lock()
-	watch := q.change
-	q.mu.Unlock()
-	var names []string
-	var err error
-	if watch == nil {
-		names, watch, err = r.childrenW(ctx, q.items())
-	} else {
-		names, err = r.children(ctx, q.items())
-	}
-	switch {
-	case errors.Is(err, zk.ErrNoNode):
-		q.keepWatch(nil)
+// awaitChange waits until the directory of elements changes or another element
+// is ready, and returns at once if one is ready already.
+func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
+	names, err := q.change.children(ctx, r)
+	if errors.Is(err, zk.ErrNoNode) {
 		return q.ensureDirs(ctx, r)
-	case err != nil:
+	}
+	l := q.arrange(names)
+	if err != nil || len(l.ready) > 0 {
 		return err
 	}
-	q.keepWatch(watch)
-	if len(sortNumbered(names, itemMarker)) > 0 {
-		return nil
-	}
-	fired, err := awaitEvent(ctx, watch, q.opts.recheck)
-	if fired {
-		q.keepWatch(nil)
-	}
-	if errors.Is(err, errRestart) {
-		return nil // the session has ended; look again in the new one
-	}
-	return err
+	return q.change.wait(ctx, sooner(q.opts.recheck, l.next))
 }
 
-func (q *Queue) keepWatch(watch <-chan zk.Event) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.change = watch
+// sooner returns how long to wait for a recheck, if there are any, or for a
+// moment to come, unless it is zero.
+func sooner(recheck time.Duration, moment time.Time) time.Duration {
+	if moment.IsZero() {
+		return recheck
+	}
+	left := max(time.Until(moment), 1)
+	if recheck > 0 {
+		return min(recheck, left)
+	}
+	return left
 }
 
-// removeFirst removes the first of the named elements that is still there.
-// Younger ones than those named come after all of them.
-func (q *Queue) removeFirst(ctx context.Context, r *requests, t *task[element], names []numbered) (element, error) {
-	for _, n := range names {
+// candidates are the elements that one list allows to be tried, one after the
+// other: all of a FIFO queue, as younger elements than those listed come after
+// all of them; elsewhere only the first.
+func (q *claimQueue) candidates(l lineup) []string {
+	if q.strict {
+		return l.ready[:1]
+	}
+	return l.ready
+}
+
+// removeFirst removes the first of the listed elements that is still there.
+func (q *claimQueue) removeFirst(ctx context.Context, r *requests, t *task[element], l lineup) (element, error) {
+	for _, name := range q.candidates(l) {
 		if ctx.Err() != nil {
 			return element{}, context.Cause(ctx)
 		}
-		e, err := q.removeOne(ctx, r, t, n.name)
+		e, err := q.removeOne(ctx, r, t, name, l.version)
 		if err != nil || e.ok {
 			return e, err
 		}
@@ -153,13 +147,14 @@ func (q *Queue) removeFirst(ctx context.Context, r *requests, t *task[element], 
 	return element{}, nil
 }
 
-// removeOne removes one element, unless somebody else has.
-func (q *Queue) removeOne(ctx context.Context, r *requests, t *task[element], name string) (element, error) {
+// removeOne removes one element, unless somebody else has, or the list is out
+// of date that it was chosen from.
+func (q *claimQueue) removeOne(ctx context.Context, r *requests, t *task[element], name string, version int32) (element, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return element{}, err
 	}
-	m := &removal{q: q, guid: guid, name: name}
+	m := &removal{q: q, guid: guid, name: name, list: version}
 	mine, err := m.run(ctx, r)
 	switch {
 	case err != nil && m.doubtful:
@@ -171,96 +166,6 @@ func (q *Queue) removeOne(ctx context.Context, r *requests, t *task[element], na
 	if !t.settle(e) {
 		return element{}, m.giveUp(r, context.Cause(ctx))
 	}
-	q.tidy(r, q.claim(guid))
+	q.drop(r, q.claim(guid))
 	return e, nil
-}
-
-// removal moves one element from the items to a claim with a GUID of its own.
-type removal struct {
-	q        *Queue
-	guid     string
-	name     string
-	data     []byte
-	doubtful bool // a request with unknown outcome was sent
-}
-
-// run reads the element and removes it, and reports whether it was this
-// removal that did.
-func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
-	for {
-		data, stat, err := r.get(ctx, m.q.item(m.name))
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			return false, nil
-		case err != nil:
-			return false, err
-		}
-		m.data = data
-		mine, err = m.commit(ctx, r, stat.Version)
-		if !errors.Is(err, zk.ErrBadVersion) {
-			return mine, err
-		}
-	}
-}
-
-// commit deletes the element and creates the claim in one transaction. A
-// repetition tells which of the two failed: the claim exists if the first
-// request was applied, the element is gone if a rival was faster. Once ctx is
-// done nothing more is sent; whether something was is what doubtful says.
-func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
-	for {
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-		failed, err := r.multi(
-			&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
-			&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
-		)
-		m.doubtful = m.doubtful || OutcomeOf(err) == Unknown
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
-			return true, nil
-		case errors.Is(err, zk.ErrNoNode) && failed == 1:
-			return false, nil
-		case errors.Is(err, zk.ErrNoNode):
-			err = m.q.ensureDirs(ctx, r)
-		case transient(err):
-			err = r.backoff.wait(ctx)
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-}
-
-// giveUp undoes the removal, if it has happened, and returns the error to
-// report.
-func (m *removal) giveUp(r *requests, why error) error {
-	if errors.Is(why, ErrConnClosed) {
-		return fmt.Errorf("%w: %w", ErrAmbiguous, why)
-	}
-	if err := m.undo(r); err != nil {
-		return fmt.Errorf("%w: %w", ErrAmbiguous, errors.Join(why, err))
-	}
-	return why
-}
-
-// undo puts the element back under its old name, and so at its old place,
-// exactly if the claim exists.
-func (m *removal) undo(r *requests) error {
-	for {
-		failed, err := r.repeatMulti(
-			&zk.DeleteRequest{Path: m.q.claim(m.guid), Version: -1},
-			&zk.CreateRequest{Path: m.q.item(m.name), Data: m.data, Acl: m.q.opts.acl},
-		)
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNoNode) && failed == 0:
-			return nil
-		case errors.Is(err, zk.ErrNoNode):
-			err = m.q.ensureDirs(context.Background(), r)
-		}
-		if err != nil {
-			return fmt.Errorf("put %s back: %w", m.name, err)
-		}
-	}
 }

@@ -29,9 +29,29 @@ const (
 // count of failures between them. It belongs to one goroutine.
 type requests struct {
 	conn    Conn
+	opts    options
+	giveUp  context.CancelCauseFunc // ends the operation with the retry policy; may be nil
 	backoff backoff
 	series  series
 	trouble error // the first clean-up that was refused; see tidy
+}
+
+// newRequests begins an operation of a recipe with these options.
+func newRequests(conn Conn, opts options) *requests { return &requests{conn: conn, opts: opts} }
+
+// again waits before a request is sent again that has failed with why. When
+// the retry policy gives up it ends the operation. Clean-up is what runs under a
+// context that cannot end: no policy bounds it.
+func (r *requests) again(ctx context.Context, why error) error {
+	policy := r.opts.retry
+	if ctx.Done() == nil {
+		policy = nil
+	}
+	err := r.backoff.wait(ctx, policy, why)
+	if r.giveUp != nil && errors.Is(err, ErrGaveUp) {
+		r.giveUp(err)
+	}
+	return err
 }
 
 // series is a row of failures that look like a closed Conn.
@@ -92,110 +112,8 @@ func (r *requests) repeat(ctx context.Context, request func() error) error {
 		if !transient(err) {
 			return err
 		}
-		if err := r.backoff.wait(ctx); err != nil {
+		if err := r.again(ctx, err); err != nil {
 			return err
 		}
 	}
-}
-
-// children lists the names of path's children, in no order.
-func (r *requests) children(ctx context.Context, path string) ([]string, error) {
-	var names []string
-	err := r.repeat(ctx, func() (err error) {
-		names, _, err = r.conn.Children(path)
-		return err
-	})
-	return names, err
-}
-
-// childrenW lists the names of path's children and watches for changes.
-func (r *requests) childrenW(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
-	var names []string
-	var watch <-chan zk.Event
-	err := r.repeat(ctx, func() (err error) {
-		names, _, watch, err = r.conn.ChildrenW(path)
-		return err
-	})
-	return names, watch, err
-}
-
-// get reads the node at path.
-func (r *requests) get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
-	var data []byte
-	var stat *zk.Stat
-	err := r.repeat(ctx, func() (err error) {
-		data, stat, err = r.conn.Get(path)
-		return err
-	})
-	return data, stat, err
-}
-
-// node is a node as read together with a watch on it.
-type node struct {
-	data  []byte
-	stat  *zk.Stat
-	watch <-chan zk.Event
-}
-
-// getW reads the node at path and watches it. Unlike an existence watch it
-// leaves nothing behind in the client when the node is missing.
-func (r *requests) getW(ctx context.Context, path string) (node, error) {
-	var n node
-	err := r.repeat(ctx, func() (err error) {
-		n.data, n.stat, n.watch, err = r.conn.GetW(path)
-		return err
-	})
-	return n, err
-}
-
-// sync makes the next read see everything that was committed before it. A
-// server that the client has just reconnected to may lag behind.
-func (r *requests) sync(ctx context.Context, path string) error {
-	return r.repeat(ctx, func() error {
-		_, err := r.conn.Sync(path)
-		return err
-	})
-}
-
-// remove deletes the node at path, whatever its version, and gives up only
-// when the server refuses or the Conn is closed. It is for names that are
-// never used again, so that a late delete cannot hit somebody else.
-func (r *requests) remove(path string) error {
-	err := r.repeat(context.Background(), func() error { return r.conn.Delete(path, -1) })
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return fmt.Errorf("delete %s: %w", path, err)
-	}
-	return nil
-}
-
-// multi sends ops as one transaction, once. Of a refused transaction it
-// returns the position of the operation that failed, otherwise -1.
-func (r *requests) multi(ops ...interface{}) (failed int, err error) {
-	err = r.do(func() (err error) {
-		failed, err = r.transaction(ops)
-		return err
-	})
-	return failed, err
-}
-
-// repeatMulti is multi until the answer is definite, for as long as that takes.
-func (r *requests) repeatMulti(ops ...interface{}) (failed int, err error) {
-	err = r.repeat(context.Background(), func() (err error) {
-		failed, err = r.transaction(ops)
-		return err
-	})
-	return failed, err
-}
-
-func (r *requests) transaction(ops []interface{}) (failed int, err error) {
-	results, err := r.conn.Multi(ops...)
-	if err == nil {
-		return -1, nil
-	}
-	for i, result := range results {
-		if result.Error != nil {
-			return i, err
-		}
-	}
-	return -1, err
 }

@@ -8,8 +8,44 @@ import (
 
 // numbered is a child whose name ends in a sequence number of the server.
 type numbered struct {
-	name string
-	seq  int32
+	name   string
+	marker string // what stands before the number
+	seq    int32
+}
+
+// Sequence reads the sequence number of a sequential node's name, or path: what
+// follows the last occurrence of marker, the end of the name that was given to
+// create, such as "lock-". It reports false for a name that was not made like
+// that. The number is negative when the parent's counter has passed 2147483647
+// (ZOOKEEPER-4372), which cannot be told from a hyphen without the marker.
+func Sequence(name, marker string) (int32, bool) {
+	n, ok := parseNumbered(name, marker)
+	return n.seq, ok
+}
+
+// CompareSequence returns -1 if the node with the sequence number a was created
+// before the one with b, 1 if after, 0 if they are equal. The numbers are
+// compared as serial numbers (RFC 1982), which is right across the wrap from
+// 2147483647 to -2147483648 while less than 2^31 creations lie between them.
+func CompareSequence(a, b int32) int {
+	switch diff := a - b; {
+	case diff < 0:
+		return -1
+	case diff > 0:
+		return 1
+	}
+	return 0
+}
+
+// SortBySequence returns those of the names that have a sequence number behind
+// marker, oldest first. It leaves names as they are. Numbers are only
+// comparable between children of one parent that was not deleted meanwhile.
+func SortBySequence(names []string, marker string) []string {
+	var out []string
+	for _, n := range sortNumbered(names, marker) {
+		out = append(out, n.name)
+	}
+	return out
 }
 
 // lockMarkers stand before the sequence number in the lock nodes of this
@@ -35,21 +71,15 @@ func parseNumbered(name string, markers ...string) (numbered, bool) {
 		if err != nil {
 			return numbered{}, false
 		}
-		return numbered{name: name, seq: int32(seq)}, true
+		return numbered{name: name, marker: marker, seq: int32(seq)}, true
 	}
 	return numbered{}, false
 }
 
-// compare orders numbered children by age. Sequence numbers are compared as
-// serial numbers (RFC 1982), which is right across the wrap from 2147483647 to
-// -2147483648 while less than 2^31 creations lie between the oldest and the
-// newest child.
+// compare orders numbered children by age.
 func (n numbered) compare(m numbered) int {
-	switch diff := n.seq - m.seq; {
-	case diff < 0:
-		return -1
-	case diff > 0:
-		return 1
+	if order := CompareSequence(n.seq, m.seq); order != 0 {
+		return order
 	}
 	return strings.Compare(n.name, m.name)
 }

@@ -1,0 +1,104 @@
+package fuzz_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// tally is a counter as a user may have one: compare and set, until it works.
+type tally struct {
+	conn *zk.Conn
+	path string
+	// blind: a set without an answer is done again.
+	blind bool
+}
+
+func (c *tally) add(delta int64) (int64, error) {
+	for {
+		data, stat, err := c.conn.Get(c.path)
+		if errors.Is(err, zk.ErrNoNode) {
+			_, err = c.conn.Create(c.path, []byte("0"), 0, zk.WorldACL(zk.PermAll))
+			if err == nil || errors.Is(err, zk.ErrNodeExists) {
+				continue
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		value, err := strconv.ParseInt(string(data), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		_, err = c.conn.Set(c.path, []byte(strconv.FormatInt(value+delta, 10)), stat.Version)
+		switch {
+		case err == nil:
+			return value + delta, nil
+		case errors.Is(err, zk.ErrBadVersion), c.blind && errors.Is(err, zk.ErrConnectionClosed):
+		default:
+			return 0, err
+		}
+	}
+}
+
+// tallyWorkload is a workload of a kind that this package knows nothing of.
+func tallyWorkload(impl string, blind bool) fuzz.Workload {
+	const path = "/tally"
+	return fuzz.Workload{
+		Name: "tally", Impl: impl, About: "adds up",
+		Play: func(p *fuzz.Player, s fuzz.Script) {
+			c := &tally{p.Conn(), path, blind}
+			for range s.Rounds {
+				err := p.Do(linearizability.KindAdd, "1", func(context.Context) (linearizability.Result, error) {
+					value, err := c.add(1)
+					return linearizability.Result{Output: strconv.FormatInt(value, 10)}, err
+				})
+				if err != nil { // it may have taken effect, so it is not repeated
+					p.Pause(100 * time.Millisecond)
+				}
+			}
+		},
+		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: path}), nil
+		},
+	}
+}
+
+func TestWorkloadsOfOtherKindsSurvive(t *testing.T) {
+	survives(t, tallyWorkload("right", false))
+}
+
+func TestMutantsOfOtherKindsAreFound(t *testing.T) {
+	findsMutant(t, tallyWorkload("blind", true), linearizability.Delivery)
+}
+
+func TestKindsAreListed(t *testing.T) {
+	var names []string
+	for _, w := range fuzz.Workloads() {
+		if w.Name == "" || w.Impl == "" || w.About == "" || w.Play == nil || w.Judge == nil {
+			t.Errorf("something is missing: %+v", w)
+		}
+		found, err := fuzz.Find(w.Name, w.Impl)
+		if err != nil || found.Impl != w.Impl {
+			t.Errorf("%s %s: found %s, %v", w.Name, w.Impl, found.Impl, err)
+		}
+		names = append(names, w.Name)
+	}
+	kinds := fuzz.Kinds()
+	if kinds[0] != "lock" || kinds[1] != "queue" || len(kinds) > len(names) {
+		t.Errorf("kinds: %q", kinds)
+	}
+	for _, kind := range kinds {
+		first, err := fuzz.Find(kind, "")
+		if err != nil || first.Name != kind {
+			t.Errorf("%s: found %s, %v", kind, first.Name, err)
+		}
+	}
+}

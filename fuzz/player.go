@@ -1,0 +1,126 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Player is one client as a workload's script sees it: its connection, virtual
+// time, dice, and a record of what it does and sees. A Player belongs to the
+// goroutine of its script.
+type Player struct {
+	ctx     context.Context
+	client  *fakezk.Client
+	index   int
+	text    string // of the next line in the trace
+	calls   *linearizability.Recorder
+	asides  *linearizability.Recorder
+	seed    uint64
+	signals bool // the object under test has a signal for losses
+}
+
+func newPlayer(ctx context.Context, c *fakezk.Client, index int, seed uint64) *Player {
+	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
+	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
+	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
+	return p
+}
+
+// Name is the client's name: a, b, c, ...
+func (p *Player) Name() string { return p.client.Name() }
+
+// Index is the client's place among the others, from 0.
+func (p *Player) Index() int { return p.index }
+
+// Conn is the client's connection, made at the first call.
+func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
+
+// Context is done when the World ends.
+func (p *Player) Context() context.Context { return p.ctx }
+
+// Alive reports whether the World still runs.
+func (p *Player) Alive() bool { return p.ctx.Err() == nil }
+
+// Pause sleeps in virtual time and reports whether the World still runs.
+func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }
+
+// Choose draws a number from 0 up to n, n excluded and above 0; the same for the same seed, client and draw.
+// Give each decision of a script draws of its own: the round plus some thousands.
+func (p *Player) Choose(n, draw int) int {
+	return int(hash(p.seed, uint64(p.index), uint64(draw)) % uint64(n))
+}
+
+// Call is an operation under way; it ends with the first of OK, Unknown and
+// Failed.
+type Call struct {
+	p    *Player
+	kind string
+	rec  *linearizability.Call
+}
+
+// Begin records that the client calls an operation; see the kinds of package
+// linearizability.
+func (p *Player) Begin(kind, input string) Call {
+	p.text = "calls " + kind
+	if input != "" {
+		p.text += " " + input
+	}
+	return Call{p, kind, p.calls.Call(p.client.Name(), kind, input)}
+}
+
+// OK records a result. Its session, unless it is given, is the client's at this
+// moment.
+func (c Call) OK(r linearizability.Result) {
+	c.p.text = c.kind + " returns" + resultText(r)
+	c.rec.OK(c.inSession(r))
+}
+
+// Unknown records an error after which the operation may have taken effect.
+func (c Call) Unknown(r linearizability.Result, err error) {
+	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.rec.Unknown(c.inSession(r), err)
+}
+
+// Failed records an error that promises that nothing took effect, ever.
+func (c Call) Failed(err error) {
+	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.rec.Failed(err)
+}
+
+func (c Call) inSession(r linearizability.Result) linearizability.Result {
+	if r.Session == 0 {
+		r.Session = c.p.Conn().SessionID()
+	}
+	return r
+}
+
+func resultText(r linearizability.Result) string {
+	switch {
+	case r.Empty:
+		return ": nothing there"
+	case r.Output != "":
+		return " " + r.Output
+	case r.Token != 0:
+		return fmt.Sprintf(", token %d", r.Token)
+	}
+	return ""
+}
+
+// Do is one operation from its call to its return: a result of do is recorded by
+// OK, an error by Unknown. Use Begin where an error says more.
+func (p *Player) Do(kind, input string, do func(context.Context) (linearizability.Result, error)) error {
+	c := p.Begin(kind, input)
+	r, err := do(p.ctx)
+	if err != nil {
+		c.Unknown(r, err)
+		return err
+	}
+	c.OK(r)
+	return nil
+}

@@ -1,0 +1,108 @@
+package fuzz_test
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+var plans = flag.Int("plans", 100, "number of random plans that each right workload has to survive")
+
+// flawed are the built-in workloads that are known to be wrong, and the property
+// that they break.
+var flawed = map[string]string{
+	"zk.Lock":             linearizability.Liveness,
+	"recipes.ApacheQueue": linearizability.Delivery,
+}
+
+// TestRightWorkloadsSurvive: whatever is built in and not known to be wrong
+// survives, as does what is built in next.
+func TestRightWorkloadsSurvive(t *testing.T) {
+	for _, w := range fuzz.Workloads() {
+		if flawed[w.Impl] == "" {
+			t.Run(w.Name+"/"+w.Impl, func(t *testing.T) { survives(t, w) })
+		}
+	}
+}
+
+// survives runs a workload without faults, with every single fault at every
+// protocol step, and with so many random plans, some of them twice. It says what
+// was tried, and fails if anything is violated, if two runs differ, or if more
+// than one verdict in a hundred is unknown.
+func survives(t *testing.T, w fuzz.Workload) {
+	t.Helper()
+	script := fuzz.DefaultScript
+	if testing.Short() {
+		script = fuzz.Script{Clients: 2, Rounds: 1}
+	}
+	tried, err := try(t, w, script, *plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(tried)
+	if tried.points < 50 {
+		t.Errorf("only %d fault points: does the workload do anything?", tried.points)
+	}
+}
+
+// trial counts what a workload was put through.
+type trial struct {
+	points, survived, missed int // of the sweep
+	plans, twice             int
+	unknown                  int // verdicts, of sweep and plans
+}
+
+func (n trial) String() string {
+	return fmt.Sprintf("survived %d of %d fault points (%d not reached) and %d random plans (%d of them run twice); %d unknown verdicts",
+		n.survived, n.points, n.missed, n.plans, n.twice, n.unknown)
+}
+
+func try(t *testing.T, w fuzz.Workload, script fuzz.Script, plans int) (trial, error) {
+	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: w, Script: script, Seed: 1}, nil)
+	if err != nil {
+		return trial{}, err
+	}
+	n := trial{points: sweep.Points, survived: sweep.Survived, missed: sweep.Missed, unknown: sweep.Undecided}
+	for _, p := range sweep.Violations {
+		return n, fmt.Errorf("%d violations in %d fault points; the first: %s\n%s", len(sweep.Violations), sweep.Points, p.Fault, p.Outcome.Story())
+	}
+	n.twice = min(20, plans)
+	for _, search := range []fuzz.Search{
+		{Workload: w, Script: script, Seed: 1, Runs: n.twice, CheckDeterminism: true},
+		{Workload: w, Script: script, Seed: 2, Runs: plans - n.twice},
+	} {
+		if search.Runs == 0 {
+			continue
+		}
+		found, err := search.Run(t.Context())
+		if err != nil {
+			return n, err
+		}
+		n.plans, n.unknown = n.plans+found.Runs, n.unknown+found.Undecided
+		switch {
+		case found.Violation != nil:
+			return n, fmt.Errorf("after %d random plans:\n%s", n.plans, found.Violation.Story())
+		case len(found.Divergences) > 0:
+			return n, fmt.Errorf("two runs differ: %s, plan %v", found.Divergences[0], found.Divergences[0].Plan)
+		}
+	}
+	if n.unknown*100 > n.points+n.plans {
+		return n, fmt.Errorf("too many unknown verdicts: %s", n)
+	}
+	return n, nil
+}
+
+// TestFlawedWorkloadsDoNotSurvive is the control.
+func TestFlawedWorkloadsDoNotSurvive(t *testing.T) {
+	for _, w := range fuzz.Workloads() {
+		if flawed[w.Impl] == "" {
+			continue
+		}
+		if n, err := try(t, w, fuzz.Script{Clients: 2, Rounds: 1}, 0); err == nil {
+			t.Errorf("%s %s %s", w.Name, w.Impl, n)
+		}
+	}
+}

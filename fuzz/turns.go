@@ -1,0 +1,93 @@
+package fuzz
+
+import (
+	"context"
+	"time"
+
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Persist calls try, with the number of the attempt from 0, until it returns nil
+// or the World ends, with a pause after each error. It reports whether try
+// succeeded.
+func (p *Player) Persist(try func(attempt int) error) bool {
+	for attempt := 0; p.Alive(); attempt++ {
+		if try(attempt) == nil {
+			return true
+		}
+		if !p.Pause(retryPause) {
+			return false
+		}
+	}
+	return false
+}
+
+// Attempt is Persist with no more than n attempts, as a careful caller does who
+// gives something back.
+func (p *Player) Attempt(n int, try func(attempt int) error) bool {
+	for attempt := range n {
+		if try(attempt) == nil {
+			return true
+		}
+		if !p.Pause(retryPause) {
+			return false
+		}
+	}
+	return false
+}
+
+// Hasty returns a context that is done after least and up to spread more, of
+// virtual time, in one of oneIn draws, and otherwise ctx. It uses the draws draw
+// and draw+1000 of Choose. Use it for first attempts: so a call is given up at any
+// moment of its work.
+func (p *Player) Hasty(ctx context.Context, oneIn, draw int, least, spread time.Duration) (context.Context, context.CancelFunc) {
+	if p.Choose(oneIn, draw) > 0 {
+		return ctx, func() {}
+	}
+	patience := least + time.Duration(p.Choose(max(1, int(spread/time.Microsecond)), draw+1000))*time.Microsecond
+	return context.WithTimeout(ctx, patience)
+}
+
+// longHold is how long something is held now and then, besides the usual: past
+// the end of a session that has lost its connection.
+const longHold = 2 * sessionTimeout
+
+// Hold keeps what the client holds for some 5 to 45 ms, in one of eight rounds
+// for longer than a session lives, and records it as a loss ([linearizability.LockLost])
+// when lost is closed meanwhile. A nil lost is no signal. It uses the draws round
+// and round+1000 of Choose.
+func (p *Player) Hold(round int, lost <-chan struct{}) {
+	stop := make(chan struct{})
+	defer close(stop)
+	if lost != nil {
+		go p.listen(lost, stop)
+	}
+	d := time.Duration(5+p.Choose(40, round)) * time.Millisecond
+	if p.Choose(8, round+1000) == 0 {
+		d += longHold
+	}
+	p.Pause(d)
+}
+
+// Signals tells the judge that the object under test has a signal of losses, so
+// that a missing one counts.
+func (p *Player) Signals() { p.signals = true }
+
+// listen notes the loss of the present hold.
+func (p *Player) listen(lost <-chan struct{}, stop <-chan struct{}) {
+	select {
+	case <-lost:
+	case <-stop:
+	}
+	select {
+	case <-stop: // whatever is said from here on is the release's own doing
+	default:
+		p.asides.Notice(p.client.Name(), linearizability.LockLost)
+	}
+}
+
+// holdingTime is how long the turns of a script may take in which each client
+// has to wait for all others.
+func holdingTime(s Script) time.Duration {
+	return time.Duration(s.Clients*s.Rounds) * (longHold + time.Second)
+}

@@ -1,0 +1,105 @@
+package linearizability
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestBrokenLocksAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomLock, func(h History) Report { return JudgeLock(h, &Rest{}, fairLock) }, []mutation{
+		{"a second holder", onHold(mutex, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
+		{"a release that never happened", onHold(mutex, dropDelete), []string{Safety, Linearizability}, 0},
+		{"a lock that never returns", onHold(mutex, neverReturn), []string{Liveness}, 0},
+		{"nobody woke up the right one", onHold(mutex, overtake), []string{Order}, 0},
+	})
+}
+
+// onHold makes a mutation of one that knows what is held when.
+func onHold(kind lockKind, mutate func(*rapid.T, *History, *lockCase) bool) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool { return mutate(t, h, newLockCase(*h, kind, fairLock)) }
+}
+
+// pick returns one of the holds that fit, or nil.
+func pick(t *rapid.T, c *lockCase, fits func(i int, h *hold) bool) *hold {
+	i := -1
+	h := one(t, c.holds, func(h **hold) bool { i++; return fits(i, *h) })
+	if h == nil {
+		return nil
+	}
+	return *h
+}
+
+// addHolder lets another client hold what is held, in a mode that conflicts.
+func addHolder(t *rapid.T, h *History, c *lockCase) bool {
+	a := pick(t, c, func(_ int, h *hold) bool { return h.lock.Return < h.serverEnd })
+	if a == nil {
+		return false
+	}
+	step := a.lock.Return
+	input := a.lock.Input
+	if input == ModeRead {
+		input = ModeWrite
+	}
+	h.Server = append(h.Server, ServerEvent{Step: step + 2, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: step + 2})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: input, Session: 99, Token: step + 2, Call: step + 1, Return: step + 3, Outcome: OpOK})
+	return true
+}
+
+func swapTokens(t *rapid.T, h *History, c *lockCase) bool {
+	a := pick(t, c, func(i int, _ *hold) bool { return i+1 < len(c.holds) })
+	if a == nil {
+		return false
+	}
+	b := c.holds[slices.Index(c.holds, a)+1]
+	for i := range h.Ops {
+		switch op := &h.Ops[i]; {
+		case op.Token == 0:
+		case op.Token == a.lock.Token:
+			op.Token = b.lock.Token
+		case op.Token == b.lock.Token:
+			op.Token = a.lock.Token
+		}
+	}
+	return true
+}
+
+// dropDelete lets the server forget a release, though another was granted what
+// conflicts with it.
+func dropDelete(t *rapid.T, h *History, c *lockCase) bool {
+	last := c.holds[max(0, len(c.holds)-1):]
+	a := pick(t, c, func(_ int, h *hold) bool {
+		end, _ := c.log.sessionEnd(h.owner.Session)
+		return h.ending == released && h.owner != last[0].owner && last[0].lock.Return < min(end, last[0].serverEnd) &&
+			h.lock.Return < last[0].lock.Return && c.kind.conflicts(h.lock, last[0].lock)
+	})
+	if a != nil {
+		h.Server = slices.DeleteFunc(h.Server, func(e ServerEvent) bool { return e.Kind == NodeDeleted && e.Path == a.node.path })
+	}
+	return a != nil
+}
+
+func neverReturn(t *rapid.T, h *History, c *lockCase) bool {
+	a := pick(t, c, func(_ int, _ *hold) bool { return true })
+	for i := range h.Ops {
+		if a != nil && h.Ops[i].Call == a.lock.Call {
+			h.Ops[i].Return, h.Ops[i].Outcome = -1, OpPending
+		}
+	}
+	return a != nil
+}
+
+// overtake lets somebody have waited, with an older znode, all the while a lock
+// was granted.
+func overtake(t *rapid.T, h *History, c *lockCase) bool {
+	b := pick(t, c, func(_ int, h *hold) bool { return h.node != nil })
+	if b == nil {
+		return false
+	}
+	born := b.node.born
+	h.Server = append(h.Server, ServerEvent{Step: born - 1, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: born - 1})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ModeWrite, Session: 99, Call: born - 2, Return: -1})
+	return true
+}

@@ -1,0 +1,91 @@
+package linearizability
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/model"
+)
+
+var reentrantLock = lockKind{
+	noun: "lock", object: "re-entrant lock", acquire: KindLock, release: KindUnlock, capacity: 1, reentrant: true,
+	model: newLockModel(object[model.ReentrantLock, model.LockOp]{step: model.ReentrantLock.Step, show: showReentrant}),
+}
+
+func showReentrant(l model.ReentrantLock) string {
+	if l.Count == 0 {
+		return "free"
+	}
+	return fmt.Sprintf("held by %s %s, token %d", l.Holder.Client, count(l.Count, "time"), l.Token)
+}
+
+// JudgeReentrantLock judges a lock that its holder may lock again, and that is
+// free after as many unlocks, as [JudgeLock] judges one that may not. A lock
+// granted to a client that holds it already is the same hold if the tokens are
+// the same, or, without tokens, the sessions.
+//
+// Besides, it is a violation of safety if a client's own unlock gives the lock up
+// while another unlock is still due.
+func JudgeReentrantLock(h History, rest *Rest, opts LockOptions) Report {
+	c := newLockCase(h, reentrantLock, opts)
+	r := c.judgeHolds(rest)
+	if v, bad := c.givenUpEarly(); bad && r.Verdicts[0].Status != Violated {
+		r.Verdicts[0] = v
+	}
+	return r
+}
+
+// givenUpEarly looks for a hold whose znode its own client deleted before the
+// last of its unlocks was called.
+func (c *lockCase) givenUpEarly() (Verdict, bool) {
+	for _, h := range c.holds {
+		l := h.node
+		if l == nil || len(h.inner) == 0 || !l.removedBy(h.owner.Client, h.owner.Session) || h.unlock != nil && h.unlock.Call <= l.died {
+			continue
+		}
+		if n, told := c.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost); told && n.Step <= l.died {
+			continue
+		}
+		return violated(Safety, []int64{h.lock.Return, l.died},
+			"%s gave the lock up at step %d (%s), before its last unlock: it had locked %s since step %d",
+			h.lock.Client, l.died, l.path, count(h.deepest(), "time"), h.lock.Return), true
+	}
+	return Verdict{}, false
+}
+
+// deepest is how many locks of the hold were not given back at once.
+func (h *hold) deepest() int {
+	depth, deepest := 1, 1
+	for _, op := range h.inner {
+		if op.Kind == h.lock.Kind {
+			depth++
+		} else {
+			depth--
+		}
+		deepest = max(deepest, depth)
+	}
+	return deepest
+}
+
+// innerEvents are the locks and unlocks within a hold. Those called after the
+// server has taken the lock away are left out: their client cannot know yet.
+func (c *lockCase) innerEvents(h *hold) []event[model.LockOp] {
+	var list []event[model.LockOp]
+	for _, op := range h.inner {
+		if op.Call >= h.serverEnd {
+			continue
+		}
+		e := event[model.LockOp]{
+			op:   model.LockOp{Kind: model.Acquire, By: h.owner, Token: op.Token},
+			call: op.Call, ret: min(op.end(), c.history.End+1), key: at(op.Call, phaseUnlock),
+			lane: op.Client, text: op.Kind + "() again", note: note(*op),
+		}
+		if op.Kind == c.kind.release {
+			e.op, e.text = model.LockOp{Kind: model.Release, By: h.owner}, op.Kind+"() of several"
+		}
+		if !op.ok() {
+			e.op.Outcome = model.Maybe
+		}
+		list = append(list, e)
+	}
+	return list
+}

@@ -1,0 +1,115 @@
+package linearizability
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestReentrantLocks(t *testing.T) {
+	a, b := node("a", 0), node("b", 1)
+	again := func(f *film, kind string, token int64) {
+		f.ret(f.call("a", kind, ""), OpOK, Result{Session: 1, Token: token})
+	}
+	tests := []struct {
+		name      string
+		shoot     func(f *film) *Rest
+		opts      LockOptions
+		bad, says string
+	}{
+		{name: "locked twice", shoot: func(f *film) *Rest {
+			token := f.lock("a", 1, a)
+			again(f, KindLock, token)
+			again(f, KindUnlock, 0)
+			f.unlock("a", 1, a)
+			f.lock("b", 2, b)
+			f.unlock("b", 2, b)
+			return &Rest{}
+		}},
+		{name: "free after the first of two unlocks", bad: Safety, says: "a gave the lock up at step 7 (/lock/a-0000000000), before its last unlock: it had locked 2 times since step 3", shoot: func(f *film) *Rest {
+			token := f.lock("a", 1, a)
+			again(f, KindLock, token)
+			f.unlock("a", 1, a)
+			f.lock("b", 2, b)
+			return nil
+		}},
+		{name: "two at once", bad: Safety, says: "a and b own the lock at once", shoot: twoReentrant},
+		{name: "two at once, believed", bad: Belief, says: "a and b both believe", shoot: twoReentrant},
+		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", shoot: twoReentrant},
+		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1", shoot: func(f *film) *Rest {
+			f.lock("a", 1, a)
+			f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: 1})
+			return nil
+		}},
+		{name: "locked again as a zombie", shoot: func(f *film) *Rest {
+			token := f.lock("a", 1, a)
+			f.expires(1, a)
+			again(f, KindLock, token)
+			f.told("a", SessionExpired)
+			f.lock("b", 2, b)
+			f.unlock("b", 2, b)
+			return &Rest{}
+		}},
+		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", shoot: func(f *film) *Rest {
+			first := f.lock("a", 1, a)
+			f.call("a", KindLock, "")
+			second := f.creates("a", 1, node("a", 1), "", 1)
+			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, OwnerClient: "a", Czxid: first}, {Path: node("a", 1), Owner: 1, OwnerClient: "a", Czxid: second}},
+				Waiting: []Wait{{Client: "a", Op: KindLock, Path: a}}}
+		}},
+		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", shoot: func(f *film) *Rest {
+			f.call("a", KindLock, "")
+			f.creates("a", 1, a, "", 1)
+			f.lock("b", 2, b)
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			rest := tt.shoot(f)
+			tt.opts.Path = "/lock"
+			checkReport(t, JudgeReentrantLock(f.history(), rest, tt.opts), tt.bad, tt.says)
+		})
+	}
+}
+
+func twoReentrant(f *film) *Rest {
+	token := f.lock("a", 1, node("a", 0))
+	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: token})
+	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})
+	f.lock("b", 2, node("b", 1))
+	return nil
+}
+
+func randomReentrant(t *rapid.T) History { return randomHolds(t, reentrantLock, "") }
+
+func judgeFairReentrant(h History) Report { return JudgeReentrantLock(h, &Rest{}, fairLock) }
+
+func TestCorrectReentrantLocksAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomReentrant, judgeFairReentrant)
+}
+
+func TestBrokenReentrantLocksAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomReentrant, judgeFairReentrant, []mutation{
+		{"a second holder", onHold(reentrantLock, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"tokens exchanged", onHold(reentrantLock, swapTokens), []string{Safety, Fencing}, 0},
+		{"a release that never happened", onHold(reentrantLock, dropDelete), []string{Safety, Linearizability}, 0},
+		{"an unlock forgotten", onHold(reentrantLock, dropUnlock), []string{Safety}, 0},
+		{"a lock that never returns", onHold(reentrantLock, neverReturn), []string{Liveness}, 0},
+		{"nobody woke up the right one", onHold(reentrantLock, overtake), []string{Order}, 0},
+	})
+}
+
+// dropUnlock forgets an inner unlock: what gives the lock up comes too early then.
+func dropUnlock(t *rapid.T, h *History, c *lockCase) bool {
+	a := pick(t, c, func(_ int, h *hold) bool { return h.ending == released && len(h.inner) > 0 && h.node != nil })
+	if a == nil {
+		return false
+	}
+	last := a.inner[len(a.inner)-1]
+	i := slices.IndexFunc(h.Ops, func(op Op) bool { return op.Call == last.Call })
+	h.Ops = append(h.Ops[:i], h.Ops[i+1:]...)
+	return true
+}

@@ -1,0 +1,208 @@
+package linearizability
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/model"
+)
+
+func TestVersionedIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value, version := rapid.String().Draw(t, "value"), rapid.Int32().Draw(t, "version")
+		if v, n := cutVersion(Versioned(value, version)); v != value || n != version {
+			t.Fatalf("got %q %d, want %q %d", v, n, value, version)
+		}
+	})
+	for text, want := range map[string]string{"x": "x", "a@b": "a@b", "": ""} {
+		if v, n := cutVersion(text); v != want || n != model.NoVersion {
+			t.Errorf("%q: got %q %d", text, v, n)
+		}
+	}
+}
+
+// sets is a whole, undisturbed write that makes a version.
+func (f *film) sets(client, value string, version int32) {
+	op := f.call(client, KindWrite, value)
+	f.puts(client, value, version)
+	f.ret(op, OpOK, Result{Output: Versioned(value, version)})
+}
+
+// puts is what the server does for a write.
+func (f *film) puts(client, value string, version int32) {
+	kind := DataChanged
+	if version == 0 {
+		kind = NodeCreated
+	}
+	f.server(ServerEvent{Kind: kind, Client: client, Path: "/v", Data: value})
+}
+
+func (f *film) quick(client, kind, input, output string) {
+	f.ret(f.call(client, kind, input), OpOK, Result{Output: output, Empty: output == ""})
+}
+
+func TestValues(t *testing.T) {
+	tests := []struct {
+		name      string
+		shoot     func(f *film)
+		opts      ValueOptions
+		bad, says string
+	}{
+		{name: "written and read", shoot: func(f *film) {
+			f.quick("b", KindRead, "", "")
+			f.sets("a", "x", 0)
+			f.quick("b", KindRead, "", "x@0")
+			f.quick("b", KindRead, "", "x")
+		}},
+		{name: "stale read", bad: Linearizability, says: "it goes wrong with b: read() -> x@0", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			f.sets("a", "y", 1)
+			f.quick("b", KindRead, "", "x@0")
+		}},
+		{name: "wrong version", bad: Linearizability, says: "read() -> x@4", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			f.quick("b", KindRead, "", "x@4")
+		}},
+		{name: "one of two wins", shoot: func(f *film) { race(f, "refused", false) }},
+		{name: "both win", bad: Linearizability, says: "cas", shoot: func(f *film) { race(f, "z@2", true) }},
+		{name: "refused, though the version was right", bad: Linearizability, says: "cas(y@0) -> refused", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			f.quick("b", KindCAS, "y@0", Refused)
+		}},
+		{name: "told that it was refused, but applied", bad: Delivery, says: "was told that it was refused, but the server applied it at step 5", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			op := f.call("b", KindCAS, "y@0")
+			f.puts("b", "y", 1)
+			f.ret(op, OpOK, Result{Output: Refused})
+		}},
+		{name: "written twice", bad: Delivery, says: "was applied twice: at steps 2 and 3", shoot: writtenTwice},
+		{name: "written twice, as allowed", opts: ValueOptions{MayRepeat: true}, shoot: writtenTwice},
+		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			f.quick("b", KindWrite, "y", "y@1")
+		}},
+		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", shoot: func(f *film) {
+			op := f.call("a", KindWrite, "x")
+			f.puts("a", "x", 0)
+			f.ret(op, OpFailed, Result{})
+		}},
+		{name: "nobody's value", bad: Delivery, says: "b made the value y@1 at step 4", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			f.puts("b", "y", 1)
+		}},
+		{name: "removed and written again", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			op := f.call("b", KindRemove, "")
+			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
+			f.ret(op, OpOK, Result{})
+			f.quick("a", KindRemove, "", Refused)
+			f.sets("a", "z", 0)
+		}},
+		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned", shoot: func(f *film) { f.call("a", KindWrite, "x") }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			tt.shoot(f)
+			tt.opts.Path = "/v"
+			checkReport(t, JudgeValue(f.history(), &Rest{}, tt.opts), tt.bad, tt.says)
+		})
+	}
+}
+
+// race: two clients saw the same version and write.
+func race(f *film, second string, applied bool) {
+	f.sets("a", "x", 0)
+	a, b := f.call("a", KindCAS, "y@0"), f.call("b", KindCAS, "z@0")
+	f.puts("a", "y", 1)
+	if applied {
+		f.puts("b", "z", 2)
+	}
+	f.ret(a, OpOK, Result{Output: "y@1"})
+	f.ret(b, OpOK, Result{Output: second})
+}
+
+func writtenTwice(f *film) {
+	op := f.call("a", KindWrite, "x")
+	f.puts("a", "x", 0)
+	f.puts("a", "x", 1)
+	f.ret(op, OpOK, Result{})
+}
+
+// randomValue makes valid histories of a shared value; every write has a value of
+// its own.
+func randomValue(t *rapid.T) History {
+	var state model.Value
+	writes := 0
+	s := &scene{t: t}
+	s.begin = func(string) (kind, input string) {
+		kind = rapid.SampledFrom([]string{KindRead, KindWrite, KindCAS}).Draw(t, "kind")
+		if kind != KindRead {
+			writes++
+			input = fmt.Sprintf("v%d", writes)
+		}
+		if kind == KindCAS {
+			input = Versioned(input, max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))))
+		}
+		return kind, input
+	}
+	s.apply = func(client, kind, input string) Result {
+		op := writeOp(Op{Kind: kind, Input: input})
+		next := state.Step(op)
+		if kind == KindRead {
+			s.next()
+			return Result{Output: showOutput(state), Empty: !state.Exists}
+		}
+		if len(next) == 0 {
+			s.next()
+			return Result{Output: Refused}
+		}
+		state = next[0]
+		s.puts(client, state.Data, state.Version)
+		return Result{Output: showOutput(state)}
+	}
+	return s.play()
+}
+
+func showOutput(v model.Value) string {
+	if !v.Exists {
+		return ""
+	}
+	return Versioned(v.Data, v.Version)
+}
+
+func judgeValueAtV(h History) Report { return JudgeValue(h, &Rest{}, ValueOptions{Path: "/v"}) }
+
+func TestCorrectValuesAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomValue, judgeValueAtV)
+}
+
+func TestCorrectValuesWithoutLog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := randomValue(t)
+		h.Server = nil
+		if r := judgeValueAtV(h); r.Status() == Violated {
+			t.Fatalf("%s\n%s", r, dump(h))
+		}
+	})
+}
+
+func TestBrokenValuesAreFoundBroken(t *testing.T) {
+	both := []string{Delivery, Linearizability}
+	checkMutations(t, randomValue, judgeValueAtV, []mutation{
+		{"results exchanged", swapOutputs(KindRead, KindWrite, KindCAS), both, 90},
+		{"a change that never happened", dropChange(KindWrite, KindCAS), both, 0},
+		{"applied twice", repeatChange(putAgain, KindWrite, KindCAS), []string{Delivery}, 0},
+		{"failed, and applied", sayFailed(KindWrite, KindCAS), []string{Delivery}, 0},
+		{"a write after the end", moveBeyond(KindWrite), both, 0},
+		{"a read after the end", moveBeyond(KindRead), []string{Linearizability}, 50},
+		{"a hanging call", neverReturns(KindRead, KindWrite, KindCAS), []string{Liveness}, 0},
+	})
+}
+
+func putAgain(_ *History, e ServerEvent) ServerEvent {
+	e.Kind = DataChanged
+	return e
+}

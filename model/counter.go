@@ -1,0 +1,36 @@
+package model
+
+// Counter is the state of a counter: its value.
+type Counter int64
+
+// CounterKind is what happens to a [Counter].
+type CounterKind int
+
+// What can happen to a counter.
+const (
+	Add CounterKind = iota // add Delta
+	Get                    // see Value
+)
+
+// CounterOp is one operation on a [Counter]. Value is what it returned, the value
+// after an Add, and is looked at only if Known.
+type CounterOp struct {
+	Kind    CounterKind
+	Delta   int64
+	Value   int64
+	Known   bool
+	Outcome Outcome
+}
+
+// Step returns the states the counter may be in after the operation; none means
+// it cannot have happened in this state.
+func (c Counter) Step(op CounterOp) []Counter {
+	next := c
+	if op.Kind == Add {
+		next += Counter(op.Delta)
+	}
+	if op.Outcome == NoEffect {
+		return []Counter{c}
+	}
+	return after(op.Outcome, c, next, !op.Known || next == Counter(op.Value))
+}

@@ -1,0 +1,85 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// claimQueue is what the queues share that hand each element to one caller at
+// most: an element enters together with a record of that, and leaves together
+// with a claim. They differ in the names of their elements and in how they
+// arrange them.
+type claimQueue struct {
+	*lifecycle
+	change  vigil // on items
+	arrange func(names []string) lineup
+	// strict: a removal fails if an element has been offered since the list was
+	// read that it rests on, as the new one may belong before the one chosen. The
+	// number of offers is kept as the data version of the directory of elements.
+	strict bool
+}
+
+// lineup is what a queue makes of the names of the children of items.
+type lineup struct {
+	ready   []string  // elements that can be taken, the first one first
+	next    time.Time // when the next element will be ready; zero: nobody knows
+	version int32     // of the directory at the time of the list
+}
+
+// newClaimQueue makes a queue. It sends nothing.
+func newClaimQueue(conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup) *claimQueue {
+	q := &claimQueue{lifecycle: newLifecycle(conn, kind, path, opts), arrange: arrange}
+	q.change.path = q.items()
+	return q
+}
+
+// itemMarker stands before the sequence number of an element's name.
+const itemMarker = "-item-"
+
+func (q *claimQueue) items() string            { return join(q.path, "items") }
+func (q *claimQueue) item(name string) string  { return join(q.items(), name) }
+func (q *claimQueue) dedup(guid string) string { return join(join(q.path, "dedup"), guid) }
+func (q *claimQueue) claim(guid string) string { return join(join(q.path, "claims"), guid) }
+
+// Close ends the calls under way with ErrClosed and waits until nothing is
+// left to settle or ctx is done; in the latter case that goes on. Later calls
+// return ErrClosed. It leaves the Conn and the elements alone. It returns the
+// first error by which a node of dedup or claims could not be deleted, which
+// calls that have succeeded otherwise do not report: the server has refused
+// that, or the Conn was closed before (then it wraps ErrConnClosed).
+func (q *claimQueue) Close(ctx context.Context) error { return q.lifecycle.Close(ctx) }
+
+// drop deletes a node that has served its purpose, after a call's result is
+// settled. What goes wrong is kept for Close.
+func (q *claimQueue) drop(r *requests, path string) { q.note(r.remove(path)) }
+
+// list returns the elements in their order. A missing directory is an empty
+// queue.
+func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
+	var names []string
+	var stat *zk.Stat
+	err := r.repeat(ctx, func() (err error) {
+		names, stat, err = r.conn.Children(q.items())
+		return err
+	})
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return lineup{}, nil
+	case err != nil:
+		return lineup{}, err
+	}
+	l := q.arrange(names)
+	l.version = stat.Version
+	return l, nil
+}
+
+// listSynced is list that is never behind the moment of the call.
+func (q *claimQueue) listSynced(ctx context.Context, r *requests) (lineup, error) {
+	if err := r.sync(ctx, q.items()); err != nil {
+		return lineup{}, err
+	}
+	return q.list(ctx, r)
+}

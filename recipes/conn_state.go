@@ -1,0 +1,226 @@
+package recipes
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ConnState is what can be said about a session without asking the server.
+type ConnState int
+
+const (
+	// StateSuspended means that the connection is down, or was never up, and
+	// the session may live on: stop side effects, keep what you hold.
+	StateSuspended ConnState = iota
+	// StateConnected means that the client has a session, and believes that
+	// its connection is up.
+	StateConnected
+	// StateLost means that the session is over, or may be: what is
+	// ephemeral may be gone, and locks may have other owners.
+	StateLost
+)
+
+// String returns "suspended", "connected" or "lost".
+func (s ConnState) String() string {
+	switch s {
+	case StateConnected:
+		return "connected"
+	case StateLost:
+		return "lost"
+	default:
+		return "suspended"
+	}
+}
+
+// ConnStatus is what a ConnMonitor sees.
+type ConnStatus struct {
+	State ConnState
+	// Epoch counts the times that the connection became connected for the
+	// first time or after it was lost: 0 before that, then 1, 2 and so on.
+	// What was ephemeral in an earlier epoch must be made or read again,
+	// also when the session turns out to be the same.
+	Epoch int
+	// Session is the session of this epoch.
+	Session int64
+}
+
+// ConnMonitor follows the state of a connection by looking at it, as Lost of a
+// Lock does: without any request, and without the client's event channel, which
+// drops events when nobody reads it.
+//
+// What it promises: Lost is closed before the server can have expired the
+// session and given its locks to somebody else, by the local monotonic clock
+// and without waiting for contact with a server. See SessionTimeout for what
+// that assumes. Every change of epoch is seen; disconnections that
+// are shorter than a twentieth of the timeout may not be.
+//
+// On disconnect the state is StateSuspended; when the session may be over, or
+// the client has replaced it, StateLost, which ends the epoch; when the
+// connection is up again, StateConnected. A closed Conn is lost in the end.
+//
+// What it cannot promise: that a process which is paused at the wrong moment
+// learns of it in time.
+//
+// Sources: Curator's ConnectionState and its "session timeout percent"; Apache
+// ZooKeeper Programmer's Guide, "ZooKeeper Sessions".
+type ConnMonitor struct {
+	*lifecycle
+	timeout time.Duration
+
+	mu      sync.Mutex
+	status  ConnStatus
+	lost    chan struct{} // of this epoch
+	readers []chan ConnStatus
+}
+
+// withoutTimeout is how often a monitor looks that knows no session timeout.
+const withoutTimeout = 2 * time.Second
+
+// NewConnMonitor begins to follow conn, whose server has granted the session
+// timeout; when in doubt give a smaller one. With zero the session is lost only
+// when the client has a new one. It sends nothing. Close ends it.
+func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
+	m := &ConnMonitor{
+		lifecycle: newLifecycle(conn, "connection monitor", "", nil),
+		timeout:   sessionTimeout,
+		lost:      make(chan struct{}),
+	}
+	close(m.lost)
+	seen := m.look(contact{timeout: sessionTimeout})
+	m.beginCleanUp()
+	go func() {
+		defer m.end()
+		m.follow(seen)
+	}()
+	return m
+}
+
+// State returns the state at the last look.
+func (m *ConnMonitor) State() ConnState { return m.Status().State }
+
+// Status returns what was seen at the last look.
+func (m *ConnMonitor) Status() ConnStatus {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.status
+}
+
+// Lost returns a channel that is closed when this epoch is over: the session
+// may be, too. Before the first epoch, and between two, it is closed already.
+func (m *ConnMonitor) Lost() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lost
+}
+
+// Changes returns a channel on which the present status is sent, and each new
+// one. A reader that is slow misses those in between, but never the newest. The
+// channel is closed when ctx is done or the monitor is closed.
+func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	reader := make(chan ConnStatus, 1)
+	reader <- m.status
+	if m.closed() {
+		close(reader)
+		return reader
+	}
+	m.readers = append(m.readers, reader)
+	context.AfterFunc(ctx, func() { m.leave(reader) })
+	return reader
+}
+
+// leave ends one reader.
+func (m *ConnMonitor) leave(reader chan ConnStatus) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at := slices.Index(m.readers, reader); at >= 0 {
+		m.readers = slices.Delete(m.readers, at, at+1)
+		close(reader)
+	}
+}
+
+// Close ends the monitor. Lost of the epoch is closed, and so are all channels
+// that Changes has returned. The error is always nil.
+func (m *ConnMonitor) Close(ctx context.Context) error { return m.lifecycle.Close(ctx) }
+
+// follow looks until the end.
+func (m *ConnMonitor) follow(seen contact) {
+	every := m.timeout
+	if every <= 0 {
+		every = withoutTimeout
+	}
+	ticks, stop := looks(every)
+	defer stop()
+	for {
+		select {
+		case <-m.life.Done():
+			m.finish()
+			return
+		case <-ticks:
+			seen = m.look(seen)
+		}
+	}
+}
+
+// finish closes what readers wait for.
+func (m *ConnMonitor) finish() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.endEpoch()
+	for _, reader := range m.readers {
+		close(reader)
+	}
+	m.readers = nil
+}
+
+// look looks once, and returns the contact to look with the next time: of a
+// new session if there is one.
+func (m *ConnMonitor) look(seen contact) contact {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.status.Epoch > 0 && m.status.State != StateLost {
+		if state := seen.look(m.conn); state != StateLost {
+			m.become(ConnStatus{State: state, Epoch: m.status.Epoch, Session: m.status.Session})
+			return seen
+		}
+		m.endEpoch()
+		m.become(ConnStatus{State: StateLost, Epoch: m.status.Epoch, Session: m.status.Session})
+	}
+	session := m.conn.SessionID()
+	if session == 0 || m.conn.State() != zk.StateHasSession {
+		return seen
+	}
+	m.lost = make(chan struct{})
+	m.become(ConnStatus{State: StateConnected, Epoch: m.status.Epoch + 1, Session: session})
+	return newContact(session, m.timeout)
+}
+
+// endEpoch closes lost, unless it is closed.
+func (m *ConnMonitor) endEpoch() {
+	select {
+	case <-m.lost:
+	default:
+		close(m.lost)
+	}
+}
+
+// become tells the readers of a new status. A status that nobody has read gives
+// way to it.
+func (m *ConnMonitor) become(status ConnStatus) {
+	if status == m.status {
+		return
+	}
+	m.status = status
+	for _, reader := range m.readers {
+		select {
+		case <-reader:
+		default:
+		}
+		reader <- status
+	}
+}

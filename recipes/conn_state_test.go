@@ -1,0 +1,121 @@
+package recipes
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// changed is the newest status that a reader has not yet seen.
+func changed(t *testing.T, changes <-chan ConnStatus) ConnStatus {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case status := <-changes:
+		return status
+	default:
+		t.Fatal("no change")
+		return ConnStatus{}
+	}
+}
+
+func TestMonitorFollowsOneEpoch(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		m := NewConnMonitor(c, 10*time.Second)
+		changes := m.Changes(t.Context())
+		if got := changed(t, changes); got != (ConnStatus{StateConnected, 1, c.SessionID()}) {
+			t.Fatalf("at first %+v", got)
+		}
+		c.disconnect()
+		time.Sleep(time.Second)
+		if got := changed(t, changes); got.State != StateSuspended || closed(m.Lost()) {
+			t.Errorf("after a second %+v, lost %v", got, closed(m.Lost()))
+		}
+		lost := m.Lost()
+		time.Sleep(1500 * time.Millisecond) // 10 s/3 - 10 s/10 since contact, and a look
+		if got := changed(t, changes); got.State != StateLost || !closed(lost) {
+			t.Errorf("after 2.5 s %+v", got)
+		}
+		c.reconnect()
+		time.Sleep(time.Second)
+		if got := changed(t, changes); got.State != StateConnected || got.Epoch != 2 || closed(m.Lost()) {
+			t.Errorf("reconnected %+v", got)
+		}
+		lost = m.Lost()
+		if err := m.Close(t.Context()); err != nil || !closed(lost) {
+			t.Errorf("Close: %v", err)
+		}
+		if _, open := <-changes; open {
+			t.Error("changes stay open")
+		}
+		if _, open := <-m.Changes(t.Context()); !open {
+			t.Error("no last status after Close")
+		}
+	})
+}
+
+func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		m := NewConnMonitor(c, 10*time.Second)
+		lost := m.Lost()
+		c.disconnect()
+		time.Sleep(time.Second)
+		c.reconnect()
+		time.Sleep(time.Second)
+		if m.Status().Epoch != 1 || m.State() != StateConnected || closed(lost) {
+			t.Errorf("after a short outage %+v", m.Status())
+		}
+		c.expire(false) // between two looks
+		time.Sleep(time.Second)
+		if got := m.Status(); got != (ConnStatus{StateConnected, 2, c.SessionID()}) || !closed(lost) {
+			t.Errorf("after an expiry %+v", got)
+		}
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestMonitorWithoutContact(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		c.disconnect()
+		m := NewConnMonitor(c, 0)
+		if m.State() != StateSuspended || !closed(m.Lost()) || m.State().String() != "suspended" {
+			t.Errorf("before contact %v", m.State())
+		}
+		c.reconnect()
+		time.Sleep(time.Second)
+		c.disconnect()
+		time.Sleep(time.Hour)
+		if m.State() != StateSuspended || closed(m.Lost()) {
+			t.Errorf("without a timeout %v", m.State()) // nothing can be said
+		}
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestReaderOfChangesLeaves(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		m := NewConnMonitor(c, 10*time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		changes := m.Changes(ctx)
+		changed(t, changes)
+		cancel()
+		synctest.Wait()
+		if _, open := <-changes; open {
+			t.Error("changes stay open")
+		}
+		c.expire(false)
+		time.Sleep(time.Second)
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// NodeKind is what CreateProtected makes.
+type NodeKind int
+
+const (
+	// EphemeralSequential makes <dir>/_c_<guid>-<name><sequence>, which goes
+	// with the session.
+	EphemeralSequential NodeKind = iota
+	// PersistentSequential makes <dir>/_c_<guid>-<name><sequence>, which stays.
+	PersistentSequential
+	// Ephemeral makes <dir>/<name>, exactly, which goes with the session. The
+	// name must be used once per session: a node of that name that belongs to
+	// the session of the Conn is taken for the own one.
+	Ephemeral
+)
+
+// Node is a node that was made, as it was read back.
+type Node struct {
+	Path string
+	// Stat is that of the node. Czxid is a fencing token, greater for every
+	// later node; EphemeralOwner is the session that the node goes with.
+	Stat zk.Stat
+}
+
+// CreateProtected creates a node below dir, missing parents included, and
+// finds it again when the reply is lost. name is the name, or for sequential
+// nodes what stands before the number, such as "lock-".
+//
+// What it promises: nil means that exactly one node was made, and that an
+// ephemeral one belongs to the session that the Conn had when it was read
+// back. After an error the node is not there, or is removed in the background
+// as soon as the server answers, unless the error wraps ErrConnClosed: then it
+// goes with the session, but a persistent one can stay, and the error wraps
+// ErrAmbiguous, too. zk.ErrNodeExists
+// means that another session has an Ephemeral node of that name, which can also
+// be an ended session of one's own that the server has not yet noticed.
+//
+// On disconnect it waits and tries again, on expiry it begins anew in the new
+// session. A done context ends it. It cannot promise that an ephemeral node is
+// still there when it returns: its session can end at any time. Delete the node
+// with GuaranteedDelete. The options that matter are ACL, Retry and Containers.
+//
+// Sources: Curator's "protection"; CURATOR-45, 79, 498 and 604.
+func CreateProtected(ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option) (Node, error) {
+	l := newLifecycle(conn, "node", join(dir, name), opts)
+	return call(ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {
+		return withRestarts(ctx, func() (Node, error) {
+			own, err := newCreation(dir, name, kind)
+			if err != nil {
+				return Node{}, err
+			}
+			return own.run(ctx, r, t, data)
+		})
+	})
+}
+
+// creation is one attempt to create a node.
+type creation struct {
+	create func(ctx context.Context, r *requests, data []byte) error
+	path   func() string
+	remove func(r *requests) error
+	owned  bool // the node belongs to a session
+}
+
+// newCreation chooses how a node of the kind is made.
+func newCreation(dir, name string, kind NodeKind) (creation, error) {
+	switch kind {
+	case Ephemeral:
+		f := &fixed{path: join(dir, name)}
+		return creation{f.create, func() string { return f.path }, f.remove, true}, nil
+	case EphemeralSequential, PersistentSequential:
+		p, err := newProtected(dir, name)
+		if err != nil {
+			return creation{}, err
+		}
+		p.persistent = kind == PersistentSequential
+		return creation{p.create, func() string { return p.path }, p.remove, !p.persistent}, nil
+	}
+	return creation{}, fmt.Errorf("node kind %d: %w", kind, zk.ErrBadArguments)
+}
+
+// run makes the node and reads it back. Without a caller it is removed again.
+func (c creation) run(ctx context.Context, r *requests, t *task[Node], data []byte) (Node, error) {
+	err := c.create(ctx, r, data)
+	var made Node
+	if err == nil {
+		made, err = c.readBack(ctx, r)
+	}
+	if err == nil {
+		if t.settle(made) {
+			return made, nil
+		}
+		err = context.Cause(ctx)
+	}
+	err = giveBack(r, err, c.remove)
+	return Node{}, doubtOf(!c.owned && errors.Is(err, ErrConnClosed), err)
+}
+
+// readBack reads the node, which may have gone with its session.
+func (c creation) readBack(ctx context.Context, r *requests) (Node, error) {
+	_, stat, err := r.get(ctx, c.path())
+	switch {
+	case errors.Is(err, zk.ErrNoNode) && c.owned, err == nil && c.owned && !r.epoch().owns(stat):
+		return Node{}, errRestart
+	case err != nil:
+		return Node{}, err
+	}
+	return Node{Path: c.path(), Stat: *stat}, nil
+}

@@ -1,0 +1,125 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+func ExampleCreateProtected() {
+	t := &exampleT{}
+	defer t.end()
+	conn := fakezk.Start(t).Connect(t)
+	ctx := context.Background()
+
+	node, err := recipes.CreateProtected(ctx, conn, "/members", "member-", []byte("host"), recipes.EphemeralSequential, recipes.Containers())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	seq, ok := recipes.Sequence(node.Path, "member-")
+	fmt.Println(recipes.ParentPath(node.Path), seq, ok, node.Stat.EphemeralOwner == conn.SessionID())
+	fmt.Println(recipes.GuaranteedDelete(ctx, conn, node.Path))
+	// Output:
+	// /members 0 true true
+	// <nil>
+}
+
+func ExampleGuaranteedDelete() {
+	t := &exampleT{}
+	defer t.end()
+	conn := fakezk.Start(t).Connect(t)
+
+	err := recipes.GuaranteedDelete(context.Background(), conn, "/never/there")
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleEnsurePath() {
+	t := &exampleT{}
+	defer t.end()
+	conn := fakezk.Start(t).Connect(t)
+
+	fmt.Println(recipes.EnsurePath(context.Background(), conn, "/app/locks/report"))
+	found, _, err := conn.Exists("/app/locks")
+	fmt.Println(found, err)
+	// Output:
+	// <nil>
+	// true <nil>
+}
+
+func ExampleNewConnMonitor() {
+	t := &exampleT{}
+	defer t.end()
+	conn := fakezk.Start(t).Connect(t)
+	ctx := context.Background()
+	if err := recipes.EnsurePath(ctx, conn, "/any"); err != nil { // now it is connected
+		fmt.Println(err)
+		return
+	}
+
+	monitor := recipes.NewConnMonitor(conn, 10*time.Second)
+	status := <-monitor.Changes(ctx)
+	fmt.Println(status.State, status.Epoch)
+	lost := monitor.Lost()
+	fmt.Println(monitor.Close(ctx))
+	<-lost
+	// Output:
+	// connected 1
+	// <nil>
+}
+
+func ExampleRetry() {
+	policy := recipes.RetryExponential(100*time.Millisecond, 5*time.Second)
+	policy = recipes.RetryUntil(policy, time.Minute)
+	policy = recipes.RetryIf(policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) })
+
+	t := &exampleT{}
+	defer t.end()
+	lock := recipes.NewLock(fakezk.Start(t).Connect(t), "/l", recipes.Retry(policy))
+	fmt.Println(lock.Lock(context.Background()))
+	fmt.Println(lock.Close(context.Background()))
+	// Output:
+	// <nil>
+	// <nil>
+}
+
+func ExampleRetryFixed() {
+	policy := recipes.RetryFixed(time.Second, 3)
+	for tries := 1; ; tries++ {
+		pause, again := policy.Next(tries, 0, zk.ErrConnectionClosed)
+		if !again {
+			break
+		}
+		fmt.Println(tries, pause)
+	}
+	// Output:
+	// 1 1s
+	// 2 1s
+}
+
+func ExampleOutcomeOf() {
+	fmt.Println(recipes.OutcomeOf(nil))
+	fmt.Println(recipes.OutcomeOf(zk.ErrNodeExists))
+	fmt.Println(recipes.OutcomeOf(zk.ErrConnectionClosed))
+	// Output:
+	// applied
+	// not applied
+	// unknown
+}
+
+func ExampleSortBySequence() {
+	fmt.Println(recipes.SortBySequence([]string{"n--2147483648", "readme", "n-2147483647"}, "n-"))
+	fmt.Println(recipes.CompareSequence(2147483647, -2147483648))
+	fmt.Println(recipes.JoinPath("/", "n"), recipes.BaseName("/dir/n"))
+	// Output:
+	// [n-2147483647 n--2147483648]
+	// -1
+	// /n n
+}

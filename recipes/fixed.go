@@ -1,0 +1,98 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// fixed is an ephemeral node whose name is given, such as that of an instance
+// in a registry. Two of one name on one session take each other for
+// themselves, so the name must be used once per session.
+type fixed struct {
+	path  string
+	epoch epoch    // in which it was made; zero: it was not
+	stat  *zk.Stat // as it was when it was made
+
+	doubtful bool // a creation with unknown outcome has happened
+}
+
+// create makes the node, parents included, or finds that an earlier request of
+// this session has made it. zk.ErrNodeExists means that it is there and belongs
+// to another session, perhaps one of our own that has ended and is not yet
+// reaped; errRestart that the session has ended meanwhile. After an error other
+// than these remove must be called.
+func (f *fixed) create(ctx context.Context, r *requests, data []byte) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		f.epoch = r.epoch()
+		err := f.createOnce(r, data)
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists):
+			return f.confirm(ctx, r, err)
+		case errors.Is(err, zk.ErrNoNode):
+			err = r.ensureDir(ctx, parent(f.path))
+		case transient(err):
+			err = r.again(ctx, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// createOnce sends the creation once.
+func (f *fixed) createOnce(r *requests, data []byte) error {
+	return r.do(func() error {
+		_, err := r.conn.Create(f.path, data, zk.FlagEphemeral, r.opts.acl)
+		f.doubtful = f.doubtful || OutcomeOf(err) != NotApplied
+		return err
+	})
+}
+
+// confirm reads the node that was created, or found: then why is not nil.
+func (f *fixed) confirm(ctx context.Context, r *requests, why error) error {
+	_, stat, err := r.get(ctx, f.path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return errRestart
+	case err != nil:
+		return err
+	case f.epoch.owns(stat):
+		f.stat = stat
+		return nil
+	case stat.EphemeralOwner == r.conn.SessionID():
+		return errRestart // made in a session that has begun meanwhile
+	}
+	if why == nil {
+		why = errRestart
+	}
+	return why
+}
+
+// remove deletes the node if it belongs to the present session, and returns
+// only when the server has confirmed that, refuses, or the Conn is closed. The
+// node of an ended session goes with it.
+func (f *fixed) remove(r *requests) error {
+	if !f.doubtful {
+		return nil
+	}
+	ctx := context.Background()
+	if err := r.sync(ctx, f.path); err != nil {
+		return fmt.Errorf("look at %s to delete it: %w", f.path, err)
+	}
+	_, stat, err := r.get(ctx, f.path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return nil
+	case err != nil:
+		return fmt.Errorf("look at %s to delete it: %w", f.path, err)
+	case stat.EphemeralOwner != r.conn.SessionID():
+		return nil
+	}
+	return r.remove(f.path)
+}

@@ -1,0 +1,317 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refused    error
+		containers bool
+	}{
+		"has them": {nil, true},
+		"has none": {errors.New("unknown error: -6"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				if tc.refused != nil {
+					c.on("createContainer", 1, rule{lose: true, err: tc.refused})
+				}
+				c.on("createContainer", 1, loseReply)
+				for range 2 { // the second time everything exists
+					if err := EnsurePath(t.Context(), c, "/a/b", Containers()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if n, ok := s.nodes["/a/b"]; !ok || n.container != tc.containers {
+					t.Errorf("node %v, container %v", ok, n.container)
+				}
+			})
+		})
+	}
+}
+
+func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
+		for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				if err := EnsurePath(t.Context(), c, "/d"); err != nil {
+					t.Fatal(err)
+				}
+				c.on("create", 1, fault)
+				n, err := CreateProtected(t.Context(), c, "/d", "n-", []byte("x"), kind)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.wantBelow(t, "/d", 1)
+				if owner := n.Stat.EphemeralOwner; (owner == 0) != (kind == PersistentSequential) || n.Stat.Czxid == 0 {
+					t.Errorf("kind %d: %+v", kind, n)
+				}
+				c.on("delete", 1, fault)
+				if err := GuaranteedDelete(t.Context(), c, n.Path); err != nil {
+					t.Error(err)
+				}
+				s.wantBelow(t, "/d", 0)
+			})
+		}
+	}
+}
+
+func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 7, "/n", "")
+		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
+			t.Errorf("other session's: %v", err)
+		}
+		s.reap(7)
+		c.on("create", 1, rule{after: func() { c.expire(true) }}) // the node belongs to the session that has ended
+		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
+			t.Errorf("ended session's: %v", err)
+		}
+		s.wantBelow(t, "/", 1) // and is not deleted: it goes with its session
+		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
+			t.Errorf("unknown kind: %v", err)
+		}
+	})
+}
+
+func TestAbandonedCreateProtectedLeavesNothing(t *testing.T) {
+	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
+		for _, op := range []string{"create", "get"} {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				abandon(t, c, op, nil, func(ctx context.Context) error {
+					_, err := CreateProtected(ctx, c, "/", "n", nil, kind)
+					return err
+				})
+				s.wantBelow(t, "/", 0)
+			})
+		}
+	}
+}
+
+func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/n", "")
+		abandon(t, c, "delete", zk.ErrConnectionClosed, func(ctx context.Context) error {
+			err := GuaranteedDelete(ctx, c, "/n")
+			if !errors.Is(err, ErrAmbiguous) {
+				t.Errorf("abandoned: %v", err)
+			}
+			return err
+		})
+		s.wantBelow(t, "/", 0)
+		s.seed(t, 0, "/n", "")
+		s.seed(t, 0, "/n/child", "")
+		if err := GuaranteedDelete(t.Context(), c, "/n"); !errors.Is(err, zk.ErrNotEmpty) || OutcomeOf(err) != NotApplied {
+			t.Errorf("refused: %v", err)
+		}
+	})
+}
+
+func TestSwapKnowsItsEcho(t *testing.T) {
+	type fault struct {
+		r       rule
+		want    error
+		outcome bool // ErrAmbiguous
+	}
+	s := newFakeServer()
+	rival := func(times int) func() {
+		return func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for range times {
+				if _, err := s.set("/n", []byte("rival"), -1); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	for name, f := range map[string]fault{
+		"no fault":             {rule{}, nil, false},
+		"lost reply":           {loseReply, nil, false},
+		"lost request":         {loseRequest, nil, false},
+		"rival first":          {rule{before: rival(1)}, zk.ErrBadVersion, false},
+		"lost, rival instead":  {rule{lose: true, err: zk.ErrConnectionClosed, after: rival(1)}, zk.ErrBadVersion, false},
+		"lost, rival after it": {rule{err: zk.ErrConnectionClosed, after: rival(1)}, zk.ErrBadVersion, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s = newFakeServer()
+				c := s.connect()
+				s.seed(t, 0, "/n", "old")
+				r := newRequests(c, newOptions(nil))
+				_, stat, err := r.get(t.Context(), "/n")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.on("set", 1, f.r)
+				got, err := r.swap(t.Context(), "/n", []byte("mine"), stat)
+				if !errors.Is(err, f.want) || errors.Is(err, ErrAmbiguous) != f.outcome {
+					t.Errorf("swap: %v", err)
+				}
+				if err == nil && got.Version != 1 {
+					t.Errorf("version %d", got.Version)
+				}
+			})
+		})
+	}
+}
+
+func TestCreateOnceKeepsTheFirst(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		r := newRequests(c, newOptions(nil))
+		c.on("create", 3, loseReply) // parents come second
+		for _, tc := range []struct {
+			data string
+			made bool
+		}{{"yes", true}, {"no", false}, {"yes", true}} {
+			stored, made, err := r.createOnce(t.Context(), "/votes/a", []byte(tc.data))
+			if string(stored) != "yes" || made != tc.made || err != nil {
+				t.Errorf("%s: %s %v %v", tc.data, stored, made, err)
+			}
+		}
+	})
+}
+
+func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/gate", "")
+		v, l := vigil{path: "/gate"}, newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
+		wait := func(ctx context.Context) error {
+			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
+				return v.until(ctx, r, func() (bool, error) {
+					stat, err := v.existence(ctx, r)
+					return stat == nil, err
+				})
+			})
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := wait(ctx); !errors.Is(err, context.DeadlineExceeded) || c.called("existsW") != 1 {
+			t.Errorf("waits: %v, %d watches", err, c.called("existsW"))
+		}
+		c.expire(false)
+		done := make(chan error, 1)
+		go func() { done <- wait(t.Context()) }()
+		time.Sleep(10 * time.Second)
+		if c.called("existsW") != 2 {
+			t.Errorf("%d watches after a new session", c.called("existsW"))
+		}
+		if err := GuaranteedDelete(t.Context(), c, "/gate"); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/n", "0")
+		v, r := vigil{path: "/n"}, newRequests(c, newOptions(nil))
+		var seen []string
+		err := v.until(t.Context(), r, func() (bool, error) {
+			data, _, err := v.data(t.Context(), r)
+			seen = append(seen, string(data))
+			next := string(data[0] + 1)
+			if _, err := c.Set("/n", []byte(next), -1); err != nil {
+				return true, err
+			}
+			return next == "3", err
+		})
+		if err != nil || !slices.Equal(seen, []string{"0", "1", "2"}) || c.called("getW") != 3 {
+			t.Errorf("seen %v, %d watches, %v", seen, c.called("getW"), err)
+		}
+		if err := GuaranteedDelete(t.Context(), c, "/n"); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := v.data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) || v.current() != nil {
+			t.Errorf("missing node: %v", err)
+		}
+	})
+}
+
+func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		fault rule
+		want  bool
+	}{"lost reply": {loseReply, true}, "no server": {noServer, false}} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			ctx, cancel := context.WithCancel(t.Context())
+			tc.fault.after = cancel
+			c.on("create", 1, tc.fault)
+			_, _, err := newRequests(c, newOptions(nil)).createOnce(ctx, "/n", nil)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrAmbiguous) != tc.want {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+func TestPersistentNodeOnClosedConnIsInDoubt(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		c.on("create", 1, rule{err: zk.ErrConnectionClosed, after: c.close})
+		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
+		if !errors.Is(err, ErrConnClosed) || OutcomeOf(err) != Unknown {
+			t.Errorf("CreateProtected: %v", err)
+		}
+		s.wantBelow(t, "/", 1)
+	})
+}
+
+// A decision that rests on a reply of another session must not stand.
+func TestEpochEndsWithItsSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, c.SessionID(), "/n", "")
+		r := newRequests(c, newOptions(nil))
+		e := r.epoch()
+		stat, err := r.exists(t.Context(), "/n")
+		if err != nil || stat == nil || !e.owns(stat) || e.check() != nil {
+			t.Errorf("same session: %v %v %v", stat, err, e.check())
+		}
+		if (epoch{conn: c}).check() == nil || e.owns(&zk.Stat{EphemeralOwner: 7}) {
+			t.Error("no session, or another's node")
+		}
+		c.expire(true)
+		if e.owns(stat) || !errors.Is(e.check(), errRestart) {
+			t.Errorf("after expiry: %v", e.check())
+		}
+	})
+}
+
+func TestExportedSequences(t *testing.T) {
+	names := []string{"b-0000000002", "foreign", "a--2147483648", "a-2147483647"}
+	if got, want := SortBySequence(names[1:], "-"), []string{"a-2147483647"}; !slices.Equal(got, want) {
+		t.Errorf("a marker that is a hyphen: %v", got) // it eats the sign, hence the markers of the recipes
+	}
+	if n, ok := Sequence("/x/a-lock--2147483648", "lock-"); !ok || n != -1<<31 {
+		t.Errorf("Sequence: %d %v", n, ok)
+	}
+	if CompareSequence(1<<31-1, -1<<31) != -1 || CompareSequence(3, 2) != 1 || CompareSequence(2, 2) != 0 {
+		t.Error("CompareSequence")
+	}
+	if JoinPath("/", "a") != "/a" || ParentPath("/a/b") != "/a" || ParentPath("/") != "/" || BaseName("/a/b") != "b" {
+		t.Error("paths")
+	}
+}

@@ -1,0 +1,34 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// GuaranteedDelete deletes the node at path, whatever its version. That it is
+// gone already is no error.
+//
+// nil means that the node is gone. While the connection is down the request is
+// repeated. If ctx is done before it was answered, or the retry policy gives up,
+// an error that wraps ErrAmbiguous is returned, and the deletion goes on in the
+// background until the server confirms it or refuses, or the Conn is closed.
+// Other errors are refusals, such as zk.ErrNotEmpty. So path must be a name
+// that nobody uses again, as those that CreateProtected makes for sequential
+// nodes are: a late deletion would hit somebody else's node.
+//
+// Source: Curator's "guaranteed" deletion.
+func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
+	l := newLifecycle(conn, "node", path, opts)
+	return act(ctx, l, "delete", func(ctx context.Context, r *requests) error {
+		err := r.repeat(ctx, func() error { return r.conn.Delete(path, -1) })
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return nil
+		case err != nil && ctx.Err() != nil:
+			return r.remove(path)
+		}
+		return doubtOf(OutcomeOf(err) == Unknown, err)
+	})
+}

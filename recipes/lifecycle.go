@@ -1,0 +1,146 @@
+package recipes
+
+import (
+	"context"
+	"strings"
+	"sync"
+)
+
+// lifecycle is what recipes embed that have operations and a Close: it counts
+// what is going on, ends it, and waits for it.
+//
+//   - call and act run an operation for a caller, who can leave it behind.
+//   - background runs a loop that lives until Close.
+//   - settled and trouble are for what nobody waits for any more.
+type lifecycle struct {
+	conn Conn
+	kind string // what errors call the recipe; may be empty
+	path string
+	opts options
+
+	life context.Context // ends with Close
+	kill context.CancelCauseFunc
+
+	tally tally
+}
+
+// tally counts what is going on.
+type tally struct {
+	mu      sync.Mutex
+	active  int           // operations and loops that are not over
+	idle    chan struct{} // closed when active becomes 0; nil: nobody waits
+	trouble error         // the first clean-up that was refused
+}
+
+// newLifecycle begins the life of a recipe. It sends nothing.
+func newLifecycle(conn Conn, kind, path string, opts []Option) *lifecycle {
+	l := &lifecycle{conn: conn, kind: kind, path: path, opts: newOptions(opts)}
+	l.life, l.kill = context.WithCancelCause(context.Background())
+	return l
+}
+
+// Close ends what is under way with ErrClosed and waits until nothing is left
+// to clean up or ctx is done; in the latter case the clean-up goes on. Later
+// calls return ErrClosed. It leaves the Conn open. It returns the first error
+// by which something that this recipe has made could not be removed.
+func (l *lifecycle) Close(ctx context.Context) error {
+	l.kill(ErrClosed)
+	return l.explain("close", l.settled(ctx, l.quiet()))
+}
+
+// quiet returns a channel that is closed when nothing is going on.
+func (l *lifecycle) quiet() <-chan struct{} {
+	t := &l.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.idle == nil {
+		t.idle = make(chan struct{})
+	}
+	idle := t.idle
+	if t.active == 0 {
+		close(t.idle)
+		t.idle = nil
+	}
+	return idle
+}
+
+// begin counts an operation or a loop in, unless the recipe is closed.
+func (l *lifecycle) begin() error {
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	if l.life.Err() != nil {
+		return context.Cause(l.life)
+	}
+	l.tally.active++
+	return nil
+}
+
+// beginCleanUp counts something in that must happen after Close, too.
+func (l *lifecycle) beginCleanUp() {
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	l.tally.active++
+}
+
+// end counts out what was counted in.
+func (l *lifecycle) end() {
+	t := &l.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.active--
+	if t.active == 0 && t.idle != nil {
+		close(t.idle)
+		t.idle = nil
+	}
+}
+
+// note keeps the trouble with clean-up for those who wait for its end.
+func (l *lifecycle) note(trouble error) {
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	if l.tally.trouble == nil {
+		l.tally.trouble = trouble
+	}
+}
+
+// settled waits for done, a moment at least, and returns the trouble so far.
+func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
+	if err := awaitDone(ctx, done); err != nil {
+		return doubtOf(true, err)
+	}
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	return l.tally.trouble
+}
+
+// closed reports whether Close was called.
+func (l *lifecycle) closed() bool { return l.life.Err() != nil }
+
+// explain says what was attempted on what.
+func (l *lifecycle) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &operationError{what + " " + strings.TrimSpace(l.kind+" "+l.path), err}
+}
+
+// requests begins a row of requests.
+func (l *lifecycle) requests() *requests { return newRequests(l.conn, l.opts) }
+
+// background runs loop in a goroutine of its own, which must return soon after
+// its context is done: that is with Close, which waits for it. What it has
+// made it removes under context.Background() before it returns, by r.tidy. No
+// retry policy ends it.
+func (l *lifecycle) background(loop func(ctx context.Context, r *requests)) error {
+	if err := l.begin(); err != nil {
+		return err
+	}
+	go func() {
+		defer l.end()
+		r := l.requests()
+		r.opts.retry = withoutEnd(r.opts.retry)
+		defer func() { l.note(r.trouble) }()
+		loop(l.life, r)
+	}()
+	return nil
+}

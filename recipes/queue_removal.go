@@ -1,0 +1,108 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// removal moves one element from the items to a claim with a GUID of its own.
+type removal struct {
+	q        *claimQueue
+	guid     string
+	name     string
+	list     int32 // version of the list that the element was chosen from
+	data     []byte
+	doubtful bool // a request with unknown outcome was sent
+}
+
+// run reads the element and removes it, and reports whether it was this
+// removal that did.
+func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
+	for {
+		data, stat, err := r.get(ctx, m.q.item(m.name))
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+		m.data = data
+		mine, err = m.commit(ctx, r, stat.Version)
+		if !errors.Is(err, zk.ErrBadVersion) {
+			return mine, err
+		}
+	}
+}
+
+// commit deletes the element and creates the claim in one transaction. A
+// repetition tells which of the two failed: the claim exists if the first
+// request was applied, the element is gone if a rival was faster. Once ctx is
+// done nothing more is sent; whether something was is what doubtful says.
+func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
+	for {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		failed, err := r.multi(m.checked(
+			&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
+			&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
+		)...)
+		m.doubtful = m.doubtful || OutcomeOf(err) == Unknown
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
+			return true, nil
+		case errors.Is(err, zk.ErrNoNode) && failed == 1, errors.Is(err, zk.ErrBadVersion) && failed == 2:
+			return false, nil
+		case errors.Is(err, zk.ErrNoNode):
+			err = m.q.ensureDirs(ctx, r)
+		case transient(err):
+			err = r.again(ctx, err)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// checked adds to the transaction that the list is up to date, if it must be.
+func (m *removal) checked(ops ...any) []any {
+	if !m.q.strict {
+		return ops
+	}
+	return append(ops, &zk.CheckVersionRequest{Path: m.q.items(), Version: m.list})
+}
+
+// giveUp undoes the removal, if it has happened, and returns the error to
+// report.
+func (m *removal) giveUp(r *requests, why error) error {
+	if errors.Is(why, ErrConnClosed) {
+		return fmt.Errorf("%w: %w", ErrAmbiguous, why)
+	}
+	if err := m.undo(r); err != nil {
+		return fmt.Errorf("%w: %w", ErrAmbiguous, errors.Join(why, err))
+	}
+	return why
+}
+
+// undo puts the element back under its old name, and so at its old place,
+// exactly if the claim exists.
+func (m *removal) undo(r *requests) error {
+	for {
+		failed, err := r.repeatMulti(m.q.counted(
+			&zk.DeleteRequest{Path: m.q.claim(m.guid), Version: -1},
+			&zk.CreateRequest{Path: m.q.item(m.name), Data: m.data, Acl: m.q.opts.acl},
+		)...)
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoNode) && failed == 0:
+			return nil
+		case errors.Is(err, zk.ErrNoNode):
+			err = m.q.ensureDirs(context.Background(), r)
+		}
+		if err != nil {
+			return fmt.Errorf("put %s back: %w", m.name, err)
+		}
+	}
+}

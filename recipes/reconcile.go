@@ -1,0 +1,70 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// reconciler is a background loop that makes a state of the server, or a copy
+// of it, what it should be: a node that must exist, a cache, a view.
+type reconciler struct {
+	*wakeups
+	// step does what is due, and arms the watches by which it wants to be
+	// woken. It sends its requests under ctx, and begins afresh the next time
+	// when one has failed: then everything is due. It need not repeat
+	// requests, as r does.
+	step func(ctx context.Context, r *requests, d due) error
+	// last removes from the server what step has made, when the recipe is
+	// closed; nil: nothing. It runs under context.Background().
+	last func(r *requests) error
+
+	state   sync.Mutex
+	problem error
+}
+
+// newReconciler makes a loop. Set step, and last if needed, and start it.
+func newReconciler(l *lifecycle) *reconciler { return &reconciler{wakeups: newWakeups(l)} }
+
+// start runs the loop until the recipe is closed, or the Conn.
+func (c *reconciler) start() error { return c.l.background(c.run) }
+
+// run is the loop. It survives every error but the end of the Conn.
+func (c *reconciler) run(ctx context.Context, r *requests) {
+	var failures backoff
+	for ctx.Err() == nil {
+		d, err := c.next(ctx, c.l.opts.recheck)
+		if err == nil {
+			err = c.step(ctx, r, d)
+		}
+		c.report(ctx, err)
+		switch {
+		case errors.Is(err, ErrConnClosed):
+			return
+		case err == nil:
+			failures.reset()
+		case failures.wait(ctx, r.opts.retry, err) == nil:
+			c.nudge("")
+		}
+	}
+	if c.last != nil {
+		c.l.note(r.tidy(c.last))
+	}
+}
+
+// report keeps the error of the latest step. That the recipe is closed is none.
+func (c *reconciler) report(ctx context.Context, err error) {
+	c.state.Lock()
+	defer c.state.Unlock()
+	if ctx.Err() == nil && !errors.Is(err, errRestart) {
+		c.problem = err
+	}
+}
+
+// failure returns why the latest step has failed, or nil: until the next step
+// succeeds, the state is not what it should be.
+func (c *reconciler) failure() error {
+	c.state.Lock()
+	defer c.state.Unlock()
+	return c.problem
+}

@@ -1,0 +1,126 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// mirror keeps a copy of the data of two nodes.
+type mirror struct {
+	*reconciler
+	steps []due
+	copy  map[string]string
+}
+
+func newMirror(c *fakeConn) *mirror {
+	m := &mirror{reconciler: newReconciler(newLifecycle(c, "mirror", "", nil)), copy: map[string]string{}}
+	m.step = m.refresh
+	return m
+}
+
+func (m *mirror) refresh(ctx context.Context, r *requests, d due) error {
+	m.steps = append(m.steps, d)
+	if d.all {
+		d.paths = []string{"/a", "/b"}
+	}
+	for _, path := range d.paths {
+		if m.watching(path, sightData) {
+			continue
+		}
+		n, err := r.getW(ctx, path)
+		if err != nil {
+			return err
+		}
+		m.add(path, sightData, n.watch)
+		m.copy[path] = string(n.data)
+	}
+	return nil
+}
+
+func TestReconcilerFollowsItsWatches(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/a", "1")
+		s.seed(t, 0, "/b", "1")
+		m := newMirror(c)
+		if err := m.start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := c.Set("/b", []byte("2"), -1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		c.expire(false) // ends two watches at once
+		time.Sleep(time.Second)
+		m.nudge("/a")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		want := []due{{all: true}, {paths: []string{"/b"}}, {all: true}, {paths: []string{"/a"}}}
+		same := func(a, b due) bool { return a.all == b.all && slices.Equal(a.paths, b.paths) }
+		if !slices.EqualFunc(m.steps, want, same) || m.copy["/b"] != "2" {
+			t.Errorf("steps %+v, copy %v", m.steps, m.copy)
+		}
+		if err := m.l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := m.start(); !errors.Is(err, ErrClosed) {
+			t.Errorf("start after Close: %v", err)
+		}
+	})
+}
+
+func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/a", "1")
+		m := newMirror(c)
+		if err := m.start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if err := m.failure(); !errors.Is(err, zk.ErrNoNode) {
+			t.Errorf("failure: %v", err)
+		}
+		s.seed(t, 0, "/b", "1")
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if err := m.failure(); err != nil || m.copy["/b"] != "1" {
+			t.Errorf("failure: %v, copy %v", err, m.copy)
+		}
+		c.close()
+		time.Sleep(10 * time.Second)
+		if err := m.failure(); !errors.Is(err, ErrConnClosed) {
+			t.Errorf("failure: %v", err)
+		}
+		if err := m.l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		f := &fixed{path: "/own"}
+		m := newReconciler(newLifecycle(c, "own", "", nil))
+		m.step = func(ctx context.Context, r *requests, _ due) error { return f.create(ctx, r, nil) }
+		m.last = f.remove
+		if err := m.start(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		s.wantBelow(t, "/", 1)
+		c.on("delete", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := m.l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Close: %v", err)
+		}
+	})
+}

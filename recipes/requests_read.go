@@ -1,0 +1,96 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// children lists the names of path's children, in no order.
+func (r *requests) children(ctx context.Context, path string) ([]string, error) {
+	var names []string
+	err := r.repeat(ctx, func() (err error) {
+		names, _, err = r.conn.Children(path)
+		return err
+	})
+	return names, err
+}
+
+// childrenW lists the names of path's children and watches for changes.
+func (r *requests) childrenW(ctx context.Context, path string) ([]string, <-chan zk.Event, error) {
+	var names []string
+	var watch <-chan zk.Event
+	err := r.repeat(ctx, func() (err error) {
+		names, _, watch, err = r.conn.ChildrenW(path)
+		return err
+	})
+	return names, watch, err
+}
+
+// get reads the node at path.
+func (r *requests) get(ctx context.Context, path string) ([]byte, *zk.Stat, error) {
+	var data []byte
+	var stat *zk.Stat
+	err := r.repeat(ctx, func() (err error) {
+		data, stat, err = r.conn.Get(path)
+		return err
+	})
+	return data, stat, err
+}
+
+// node is a node as read together with a watch on it.
+type node struct {
+	data  []byte
+	stat  *zk.Stat
+	watch <-chan zk.Event
+}
+
+// getW reads the node at path and watches it. Unlike an existence watch it
+// leaves nothing behind in the client when the node is missing.
+func (r *requests) getW(ctx context.Context, path string) (node, error) {
+	var n node
+	err := r.repeat(ctx, func() (err error) {
+		n.data, n.stat, n.watch, err = r.conn.GetW(path)
+		return err
+	})
+	return n, err
+}
+
+// sync makes the next read see everything that was committed before it. A
+// server that the client has just reconnected to may lag behind.
+func (r *requests) sync(ctx context.Context, path string) error {
+	return r.repeat(ctx, func() error {
+		_, err := r.conn.Sync(path)
+		return err
+	})
+}
+
+// exists returns the stat of the node at path, or nil if there is none.
+func (r *requests) exists(ctx context.Context, path string) (*zk.Stat, error) {
+	var found bool
+	var stat *zk.Stat
+	err := r.repeat(ctx, func() (err error) {
+		found, stat, err = r.conn.Exists(path)
+		return err
+	})
+	if err != nil || !found {
+		return nil, err
+	}
+	return stat, nil
+}
+
+// existsW is exists that watches for the node's creation, change or deletion.
+// It is for nodes that are missing: one that exists is better watched by getW.
+func (r *requests) existsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
+	var found bool
+	var stat *zk.Stat
+	var watch <-chan zk.Event
+	err := r.repeat(ctx, func() (err error) {
+		found, stat, watch, err = r.conn.ExistsW(path)
+		return err
+	})
+	if err != nil || !found {
+		return nil, watch, err
+	}
+	return stat, watch, nil
+}

@@ -1,0 +1,146 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// remove deletes the node at path, whatever its version, and gives up only
+// when the server refuses or the Conn is closed. It is for names that are
+// never used again, so that a late delete cannot hit somebody else.
+func (r *requests) remove(path string) error {
+	err := r.repeat(context.Background(), func() error { return r.conn.Delete(path, -1) })
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return fmt.Errorf("delete %s: %w", path, err)
+	}
+	return nil
+}
+
+// multi sends ops as one transaction, once. Of a refused transaction it
+// returns the position of the operation that failed, otherwise -1.
+func (r *requests) multi(ops ...interface{}) (failed int, err error) {
+	err = r.do(func() (err error) {
+		failed, err = r.transaction(ops)
+		return err
+	})
+	return failed, err
+}
+
+// repeatMulti is multi until the answer is definite, for as long as that takes.
+func (r *requests) repeatMulti(ops ...interface{}) (failed int, err error) {
+	err = r.repeat(context.Background(), func() (err error) {
+		failed, err = r.transaction(ops)
+		return err
+	})
+	return failed, err
+}
+
+func (r *requests) transaction(ops []interface{}) (failed int, err error) {
+	results, err := r.conn.Multi(ops...)
+	if err == nil {
+		return -1, nil
+	}
+	for i, result := range results {
+		if result.Error != nil {
+			return i, err
+		}
+	}
+	return -1, err
+}
+
+// createOnce creates a persistent node of a fixed name, parents included,
+// unless it exists, and returns the data that the node has. made is whether
+// that is the given data: then the node was made here, or by somebody who gave
+// the same. It is for decisions that are taken once. An error wraps
+// ErrAmbiguous if the node may have been made all the same.
+func (r *requests) createOnce(ctx context.Context, path string, data []byte) (stored []byte, made bool, err error) {
+	doubtful := false
+	for {
+		err := r.repeat(ctx, func() error {
+			_, err := r.conn.Create(path, data, 0, r.opts.acl)
+			doubtful = doubtful || OutcomeOf(err) == Unknown
+			return err
+		})
+		switch {
+		case err == nil:
+			return data, true, nil
+		case errors.Is(err, zk.ErrNodeExists):
+			stored, _, err = r.get(ctx, path)
+			if err == nil {
+				return stored, bytes.Equal(stored, data), nil
+			}
+		case errors.Is(err, zk.ErrNoNode):
+			err = r.ensureDir(ctx, parent(path))
+		}
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return nil, false, doubtOf(doubtful, err)
+		}
+	}
+}
+
+// swap sets the data of the node at path, as seen when stat was read, and
+// returns its new stat. zk.ErrBadVersion means that somebody else has changed
+// it first, zk.ErrNoNode that it is gone.
+//
+// When a reply is lost, swap looks whether the change was its own: the version
+// is the next one and the data is what it has sent. So data must differ from
+// what anybody else writes, for instance by a GUID in it. If the version has
+// gone on by more than one meanwhile, nobody can know: the error wraps
+// ErrAmbiguous, as it does when swap ends before it has found out.
+func (r *requests) swap(ctx context.Context, path string, data []byte, stat *zk.Stat) (*zk.Stat, error) {
+	doubtful := false
+	for {
+		if ctx.Err() != nil {
+			return nil, doubtOf(doubtful, context.Cause(ctx))
+		}
+		next, err := r.setOnce(path, data, stat.Version)
+		switch {
+		case err == nil:
+			return next, nil
+		case doubtful && (errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode)):
+			return r.swapped(ctx, path, data, stat)
+		case !transient(err):
+			return nil, doubtOf(doubtful || OutcomeOf(err) == Unknown, err)
+		}
+		doubtful = doubtful || OutcomeOf(err) == Unknown
+		if err := r.again(ctx, err); err != nil {
+			return nil, doubtOf(doubtful, err)
+		}
+	}
+}
+
+// setOnce sets the data of the node at path if it has the version, once.
+func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.Stat, err error) {
+	err = r.do(func() (err error) {
+		stat, err = r.conn.Set(path, data, version)
+		return err
+	})
+	return stat, err
+}
+
+// swapped tells whether the node at path, refused to swap, has become what it
+// is by a request of swap that was sent before.
+func (r *requests) swapped(ctx context.Context, path string, data []byte, before *zk.Stat) (*zk.Stat, error) {
+	stored, stat, err := r.get(ctx, path)
+	switch {
+	case err != nil:
+		return nil, doubtOf(true, err)
+	case stat.Czxid == before.Czxid && stat.Version == before.Version+1 && bytes.Equal(stored, data):
+		return stat, nil
+	case stat.Czxid == before.Czxid && stat.Version == before.Version+1:
+		return nil, zk.ErrBadVersion
+	}
+	return nil, doubtOf(true, zk.ErrBadVersion)
+}
+
+// doubtOf marks the error of an operation whose outcome may be unknown.
+func doubtOf(doubtful bool, err error) error {
+	if doubtful && err != nil {
+		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
+	}
+	return err
+}

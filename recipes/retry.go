@@ -1,0 +1,120 @@
+package recipes
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"io"
+	"time"
+)
+
+// RetryPolicy says whether and when a request is sent again whose answer did
+// not arrive. It is asked after each failure of a request that makes sense to
+// repeat: a lost connection, say, but never a refusal such as zk.ErrNoAuth.
+// Any answer of the server starts the count anew. A policy has no state of its
+// own: it is used for many operations at the same time.
+//
+// A policy bounds the number of requests, not the time that one request waits
+// inside the client, which holds it back until it is connected. Bound time with
+// a context.
+type RetryPolicy interface {
+	// Next is given how often the request was sent, how long ago its first
+	// failure was, and the last one. It returns how long to wait before the
+	// request is sent again, or false to give up.
+	Next(tries int, elapsed time.Duration, err error) (pause time.Duration, again bool)
+}
+
+// retryFunc is a policy made of its only method.
+type retryFunc func(tries int, elapsed time.Duration, err error) (time.Duration, bool)
+
+func (f retryFunc) Next(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
+	return f(tries, elapsed, err)
+}
+
+const (
+	retryFirst = 10 * time.Millisecond
+	retryMax   = time.Second
+)
+
+// RetryForever never gives up. The first repetition follows at once, because
+// the client holds a request back until it is connected; the pauses before the
+// others double from 10 ms to 1 s. It is the default.
+func RetryForever() RetryPolicy {
+	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
+		if tries <= 1 {
+			return 0, true
+		}
+		return doubled(retryFirst, retryMax, tries-2), true
+	})
+}
+
+// RetryFixed sends a request at most tries times, and pauses before each
+// repetition. With zero tries or less it never gives up.
+func RetryFixed(pause time.Duration, tries int) RetryPolicy {
+	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
+		return pause, tries <= 0 || done < tries
+	})
+}
+
+// RetryExponential never gives up. The pause before the first repetition is
+// first, each further one twice as long, up to max. Each is shortened by a
+// random part of up to half, so that clients which fail together do not come
+// back together. The part is drawn from rand.Reader of crypto/rand, as are the
+// names of nodes; if that fails, nothing is taken off.
+func RetryExponential(first, max time.Duration) RetryPolicy {
+	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
+		pause := doubled(first, max, tries-1)
+		return pause - jitter(pause/2), true
+	})
+}
+
+// RetryUntil gives up as policy does, and also when the next repetition would
+// come later than limit after the first failure.
+func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
+	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
+		pause, again := policy.Next(tries, elapsed, err)
+		return pause, again && elapsed+pause <= limit
+	})
+}
+
+// RetryIf gives up as policy does, and also after an error for which retry
+// returns false. It cannot make a refusal be repeated.
+func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
+	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
+		if !retry(err) {
+			return 0, false
+		}
+		return policy.Next(tries, elapsed, err)
+	})
+}
+
+// withoutEnd is policy for what goes on until Close: where policy gives up, it
+// pauses for the longest of the default pauses.
+func withoutEnd(policy RetryPolicy) RetryPolicy {
+	if policy == nil {
+		return nil
+	}
+	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
+		pause, again := policy.Next(tries, elapsed, err)
+		if !again {
+			pause = retryMax
+		}
+		return pause, true
+	})
+}
+
+// doubled is first doubled so many times, but not more than max.
+func doubled(first, max time.Duration, times int) time.Duration {
+	for ; times > 0 && first > 0 && first < max; times-- {
+		first *= 2
+	}
+	return min(first, max)
+}
+
+// jitter draws a duration below limit.
+func jitter(limit time.Duration) time.Duration {
+	var raw [8]byte
+	if _, err := io.ReadFull(rand.Reader, raw[:]); err != nil || limit <= 0 {
+		return 0
+	}
+	return time.Duration(binary.BigEndian.Uint64(raw[:]) % uint64(limit))
+}

@@ -1,0 +1,130 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// turnstile competes by a place in a queue of ephemeral sequential nodes, and
+// passes when its rule names nobody to wait for. It is a contender: give it to
+// newHandle, or use acquire in the background. Locks, semaphores and elections
+// differ in kind, markers and ahead.
+type turnstile struct {
+	dir     string
+	kind    string   // of the own nodes: what stands before the number, "lock-"
+	markers []string // of all nodes in the queue, kind among them
+	opts    options
+	ahead   passRule
+}
+
+// passRule says for the node at queue[own] which node it waits for, or "" if it may
+// pass. queue is ordered by age, oldest first, and holds every older node that
+// lives. To wake few, a rule names the one node whose end can change its answer;
+// when that node ends, or changes, it is asked again.
+type passRule func(queue []numbered, own int) string
+
+// predecessor is the rule of a fair lock: wait for the node just ahead.
+func predecessor(queue []numbered, own int) string {
+	if own == 0 {
+		return ""
+	}
+	return queue[own-1].name
+}
+
+// acquire makes attempts, each with a name of its own, until one ends well.
+func (q *turnstile) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	return withRestarts(ctx, func() (*hold, error) { return q.attempt(ctx, r, wait) })
+}
+
+// withRestarts makes attempts for as long as they end with errRestart.
+func withRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, error) {
+	var restarts backoff
+	for {
+		value, err := attempt()
+		if !errors.Is(err, errRestart) {
+			return value, err
+		}
+		if err := restarts.wait(ctx, nil, err); err != nil {
+			return value, err
+		}
+	}
+}
+
+// attempt queues one node. Without a hold the node is removed again.
+func (q *turnstile) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	own, err := newProtected(q.dir, q.kind)
+	if err != nil {
+		return nil, err
+	}
+	err = own.create(ctx, r, q.opts.data)
+	if err == nil {
+		var held *hold
+		held, err = q.stand(ctx, r, own, wait)
+		if held != nil {
+			return held, nil
+		}
+	}
+	return nil, giveBack(r, err, own.remove)
+}
+
+// stand waits in the queue until the own node may pass.
+func (q *turnstile) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
+	var watched string
+	var watch <-chan zk.Event
+	for {
+		ahead, err := q.look(ctx, r, own)
+		if err != nil {
+			return nil, err
+		}
+		if ahead == "" {
+			return confirm(ctx, r, own.path, own.remove)
+		}
+		if !wait {
+			return nil, nil
+		}
+		if watch == nil || watched != ahead {
+			n, err := r.getW(ctx, join(q.dir, ahead))
+			if errors.Is(err, zk.ErrNoNode) {
+				continue // gone between the list and the watch
+			}
+			if err != nil {
+				return nil, err
+			}
+			if err := own.epoch.check(); err != nil {
+				return nil, err // read in a new session: the own node is gone
+			}
+			watched, watch = ahead, n.watch
+		}
+		fired, err := awaitEvent(ctx, watch, q.opts.recheck)
+		if err != nil {
+			return nil, err
+		}
+		if fired {
+			watch = nil
+		}
+	}
+}
+
+// look returns the name of the node to wait for, or "" if there is none. A list
+// that holds the own node holds every older one that lives, however far the
+// server lags behind: it has applied all that came before.
+func (q *turnstile) look(ctx context.Context, r *requests, own *protected) (string, error) {
+	names, err := r.children(ctx, q.dir)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return "", errRestart
+	case err != nil:
+		return "", err
+	case own.epoch.check() != nil:
+		return "", errRestart
+	}
+	queue := sortNumbered(names, q.markers...)
+	at := slices.IndexFunc(queue, func(n numbered) bool { return n.name == own.name() })
+	if at < 0 {
+		return "", errRestart
+	}
+	return q.ahead(queue, at), nil
+}

@@ -1,0 +1,152 @@
+package recipes
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// sight is a way to look at a node, and so the kind of a watch on it.
+type sight int
+
+const (
+	sightData     sight = iota // getW
+	sightChildren              // childrenW
+	sightAbsence               // existsW, on a node that is missing
+)
+
+// wakeups gathers for a background loop what it has to look at again: it
+// watches any number of nodes for one goroutine. What comes out does not depend
+// on the order in which goroutines run: the end of a session, which ends all
+// watches at the same moment, is one wake-up, and so is the deletion of a node,
+// which ends all watches on it.
+type wakeups struct {
+	l    *lifecycle
+	bell chan struct{} // rung when something is due
+
+	mu    sync.Mutex
+	armed map[string][]*ring // by path
+	all   bool               // what is due
+	paths map[string]bool
+}
+
+// ring is a watch that has not fired.
+type ring struct{ sight sight }
+
+// due is what to look at again.
+type due struct {
+	all   bool     // everything: at the start, after a new session or a failure, at a recheck
+	paths []string // otherwise these, sorted
+}
+
+// newWakeups begins with everything due.
+func newWakeups(l *lifecycle) *wakeups {
+	w := &wakeups{l: l, bell: make(chan struct{}, 1), armed: map[string][]*ring{}, paths: map[string]bool{}}
+	w.nudge("")
+	return w
+}
+
+// nudge makes path due, or everything if path is empty. Any goroutine may call
+// it, for instance when the desired state has changed.
+func (w *wakeups) nudge(path string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mark(path)
+}
+
+// mark makes path due and rings. The caller has locked mu.
+func (w *wakeups) mark(path string) {
+	if path == "" {
+		w.all = true
+	} else {
+		w.paths[path] = true
+	}
+	select {
+	case w.bell <- struct{}{}:
+	default: // it was rung
+	}
+}
+
+// watching reports whether a watch is armed, so that another one need not be
+// set: the client cannot take a watch back.
+func (w *wakeups) watching(path string, s sight) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.armed[path], func(r *ring) bool { return r.sight == s })
+}
+
+// add waits for a watch in the background, until it fires or the recipe is
+// closed.
+func (w *wakeups) add(path string, s sight, watch <-chan zk.Event) {
+	r := &ring{s}
+	w.mu.Lock()
+	w.armed[path] = append(w.armed[path], r)
+	w.mu.Unlock()
+	w.l.beginCleanUp()
+	go func() {
+		defer w.l.end()
+		select {
+		case ev := <-watch:
+			w.fire(path, r, ev)
+		case <-w.l.life.Done():
+		}
+	}()
+}
+
+// fire makes due what an event tells of, unless another event has done so.
+func (w *wakeups) fire(path string, r *ring, ev zk.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.Index(w.armed[path], r)
+	switch {
+	case at < 0:
+		return
+	case ev.Err != nil:
+		clear(w.armed)
+		path = ""
+	case ev.Type == zk.EventNodeDeleted:
+		delete(w.armed, path)
+	default:
+		w.armed[path] = slices.Delete(w.armed[path], at, at+1)
+	}
+	w.mark(path)
+}
+
+// next waits until something is due, and takes it. After recheck without a
+// reason everything is.
+func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) {
+	var again <-chan time.Time
+	if recheck > 0 {
+		timer := time.NewTimer(recheck)
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-w.bell:
+	case <-again:
+		w.nudge("")
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return due{}, context.Cause(ctx)
+	}
+	return w.take(), nil
+}
+
+// take returns what is due, and nothing the next time.
+func (w *wakeups) take() due {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.bell:
+	default:
+	}
+	d := due{all: w.all, paths: slices.Sorted(maps.Keys(w.paths))}
+	w.all = false
+	clear(w.paths)
+	return d
+}
