@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -56,6 +58,7 @@ func (e *Engine) readChildren(c *conn, req *proto.GetChildren) (proto.Reply, pro
 		return nil, code
 	}
 	if e.cfg.OrderChildren != nil {
+		names = slices.Clone(names)
 		e.cfg.OrderChildren(req.Path, e.store.LastZxid(), names)
 	}
 	if req.Watch {

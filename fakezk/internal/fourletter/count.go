@@ -77,9 +77,9 @@ func (t *Traffic) countRead(req proto.Request, reply proto.Reply) {
 	case *proto.GetChildren:
 		switch reply := reply.(type) {
 		case proto.ChildrenReply:
-			countBytes(&t.NamespaceReads, req.Path, nameLengths(reply.Names)+statBytes)
+			countBytes(&t.NamespaceReads, req.Path, t.lengths.of(reply.Names)+statBytes)
 		case proto.ChildrenStatReply:
-			countBytes(&t.NamespaceReads, req.Path, nameLengths(reply.Names)+statBytes)
+			countBytes(&t.NamespaceReads, req.Path, t.lengths.of(reply.Names)+statBytes)
 		}
 	case *proto.MultiRead:
 		if reply, ok := reply.(proto.MultiReply); ok {
@@ -90,12 +90,25 @@ func (t *Traffic) countRead(req proto.Request, reply proto.Reply) {
 	}
 }
 
-func nameLengths(names []string) int {
-	total := 0
-	for _, name := range names {
-		total += javaLength(name)
+// nameLengths adds up how long names are in Java. The store hands out the same
+// list until it changes, so the last sum is worth remembering.
+type nameLengths struct {
+	names []string
+	total int
+}
+
+func (l *nameLengths) of(names []string) int {
+	if len(names) == 0 {
+		return 0
 	}
-	return total
+	if len(names) == len(l.names) && &names[0] == &l.names[0] {
+		return l.total
+	}
+	l.names, l.total = names, 0
+	for _, name := range names {
+		l.total += javaLength(name)
+	}
+	return l.total
 }
 
 func (t *Traffic) countOutput(out *engine.Output, req *engine.Request) {

@@ -31,6 +31,8 @@ type Traffic struct {
 	// EphemeralOwners are the sessions that own an ephemeral or have owned one;
 	// dump lists them as long as they live.
 	EphemeralOwners map[int64]bool
+
+	lengths nameLengths
 }
 
 // Sizes are the last, least and greatest of some sizes in bytes. All zero means

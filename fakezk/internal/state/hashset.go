@@ -17,9 +17,13 @@ import "iter"
 // Source: HashMap.java of OpenJDK 17; DataNode.java and DataTree.java of
 // ZooKeeper 3.8 for who uses it.
 type hashSet struct {
-	table []*element
-	size  int
+	table  []*element
+	size   int
+	listed []string // what keys returned last; nil if it has changed since
 }
+
+// maxListed is how many keys are kept listed: the list costs 16 bytes for each.
+const maxListed = 4096
 
 // Sizes of new tables: a znode's children, and sets of paths.
 const (
@@ -64,7 +68,7 @@ func (h *hashSet) bucket(hash uint32) int { return int(hash) & (len(h.table) - 1
 
 // put adds an element whose key is not in the set.
 func (h *hashSet) put(e *element) {
-	e.hash, e.next = spread(javaHash(e.key)), nil
+	e.hash, e.next, h.listed = spread(javaHash(e.key)), nil, nil
 	link, before := &h.table[h.bucket(e.hash)], 0
 	for ; *link != nil; link = &(*link).next {
 		before++
@@ -104,7 +108,7 @@ func (h *hashSet) remove(key string) {
 	hash := spread(javaHash(key))
 	for link := &h.table[h.bucket(hash)]; *link != nil; link = &(*link).next {
 		if e := *link; e.hash == hash && e.key == key {
-			*link, e.next = e.next, nil
+			*link, e.next, h.listed = e.next, nil, nil
 			h.size--
 			return
 		}
@@ -146,11 +150,21 @@ func (h *hashSet) clone(copied func(*element) *element) *hashSet {
 // barePath copies an element of a set of paths.
 func barePath(e *element) *element { return &element{key: e.key, hash: e.hash} }
 
-// keys lists the keys in Java's order.
+// keys lists the keys in Java's order. The list must not be written to: as long as
+// the set stays as it is, it is the same one.
 func (h *hashSet) keys() []string {
+	if h == nil {
+		return []string{}
+	}
+	if h.listed != nil {
+		return h.listed
+	}
 	keys := make([]string, 0, h.len())
 	for e := range h.all() {
 		keys = append(keys, e.key)
+	}
+	if len(keys) <= maxListed {
+		h.listed = keys
 	}
 	return keys
 }

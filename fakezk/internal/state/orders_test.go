@@ -177,3 +177,28 @@ func TestEphemeralsUnderAPrefix(t *testing.T) {
 		t.Errorf("unknown session: %q", got)
 	}
 }
+
+func TestListIsKeptUntilTheSetChanges(t *testing.T) {
+	set := newHashSet(childrenTable)
+	put := func(key string) { set.put(&element{key: key}) }
+	want := func(keys ...string) {
+		t.Helper()
+		if got := set.keys(); !slices.Equal(got, keys) {
+			t.Errorf("%q; want %q", got, keys)
+		}
+	}
+	want()
+	put("a")
+	want("a")
+	before := set.keys()
+	put("b")
+	want("a", "b")
+	set.remove("a")
+	want("b")
+	if !slices.Equal(before, []string{"a"}) {
+		t.Errorf("the list that was handed out became %q", before)
+	}
+	if first := set.keys(); &first[0] != &set.keys()[0] {
+		t.Error("listed anew without a change")
+	}
+}

@@ -46,7 +46,7 @@ func (s *Store) GetData(path string, by Caller) ([]byte, proto.Stat, proto.ErrCo
 
 // Children returns the names of a node's children in the order of a real server,
 // which is that of a Java hash set, and the node's stat. It needs READ. The error
-// is NoNode or NoAuth.
+// is NoNode or NoAuth. The names must not be written to.
 func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.ErrCode) {
 	n, err := s.readable(path, by)
 	if err != proto.OK {
