@@ -34,7 +34,7 @@ func (c *serveCommand) Run(a *app) (err error) {
 		}
 		defer func() { err = firstOf(err, stop()) }()
 	}
-	s := fakezk.New(fakezk.Options{})
+	s := fakezk.New(fakezk.Options{MaxClientConns: -1}) // as maxClientCnxns=0 of the real one
 	return c.serve(a, s.Serve, s.Close)
 }
 
