@@ -75,7 +75,7 @@ func (c *cleaner) reaps(ctx context.Context) (bool, error) {
 		return seen.code == proto.NoNode, err
 	}
 	const patience = 3 * time.Second
-	switch _, what := c.link.next(ctx, patience); what {
+	switch _, what := c.link.nextWithin(ctx, patience); what {
 	case arrived: // the only watch there is
 		return true, nil
 	case canceled:

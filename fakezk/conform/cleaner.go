@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -13,11 +14,12 @@ import (
 // A cleaner is the superuser on one server: scripts make nodes that nobody else
 // may delete.
 type cleaner struct {
-	link  *link
-	fresh bool  // everything there is ours
-	start int64 // the zxid of the own session
-	xid   int32
-	t     Target
+	link    *link
+	fresh   bool // everything there is ours
+	start   mark // when it has just got its session
+	session int64
+	xid     int32
+	t       Target
 }
 
 // SuperPassword is what the comparison proves to be the superuser with, as
@@ -36,10 +38,26 @@ func newCleaner(ctx context.Context, t Target, fresh bool) (*cleaner, error) {
 	}
 	c := &cleaner{link: l, fresh: fresh, t: t}
 	if err := c.begin(ctx); err != nil {
-		l.close()
+		c.close(ctx)
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	return c, nil
+}
+
+// close ends the session, so that it does not expire while somebody else
+// compares, and the connection. It does so even if ctx is done.
+func (c *cleaner) close(ctx context.Context) {
+	if c.session != 0 {
+		ctx, cancel := lastWords(ctx)
+		defer cancel()
+		_, _ = c.call(ctx, &proto.Simple{Code: proto.OpCloseSession}) // nobody is there to be told
+	}
+	c.link.close()
+}
+
+// lastWords is a context for what has to be done when ctx may be over.
+func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }
 
 // begin gets a session and the superuser's rights.
@@ -49,10 +67,12 @@ func (c *cleaner) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if resp, ok := connectResponse(frame); !ok || resp.SessionID == 0 {
+	resp, ok := connectResponse(frame)
+	if !ok || resp.SessionID == 0 {
 		return fmt.Errorf("no session: answered % x", frame)
 	}
-	if c.start, err = c.zxid(ctx); err != nil {
+	c.session = resp.SessionID
+	if c.start, err = c.mark(ctx); err != nil {
 		return err
 	}
 	if c.fresh {
@@ -120,22 +140,23 @@ func (c *cleaner) call(ctx context.Context, req proto.Request) (answer, error) {
 }
 
 func (c *cleaner) receive(ctx context.Context) ([]byte, error) {
-	frame, what := c.link.next(ctx, awaitTimeout)
+	frame, what := c.link.next(ctx)
 	switch what {
 	case ended:
-		return nil, errors.New("closed by the server")
+		return nil, errors.New(c.link.ending())
 	case silent:
-		return nil, fmt.Errorf("no answer within %s", awaitTimeout)
+		return nil, fmt.Errorf("no answer within %s", c.link.patience)
 	case canceled:
 		return nil, context.Cause(ctx)
 	}
 	return frame, nil
 }
 
-// zxid is the server's last.
-func (c *cleaner) zxid(ctx context.Context) (int64, error) {
+// mark asks for the server's last zxid.
+func (c *cleaner) mark(ctx context.Context) (mark, error) {
+	earliest := nowMs()
 	a, err := c.call(ctx, &proto.Exists{Path: "/"})
-	return a.zxid, err
+	return mark{zxid: a.zxid, earliest: earliest, latest: nowMs()}, err
 }
 
 // systemNodes cannot be deleted.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"time"
 )
 
 // Target is one of the two servers.
@@ -16,6 +17,8 @@ type Target struct {
 	// give a new connection.
 	Address string
 	Dial    func(ctx context.Context) (net.Conn, error)
+
+	patience time.Duration // of Options
 }
 
 func (t Target) dial(ctx context.Context) (net.Conn, error) {
@@ -42,6 +45,9 @@ type Options struct {
 	// fails if the root of one of them was ever changed, or if the two have not had
 	// equally many sessions.
 	Fresh bool
+	// Patience is how long to wait for what has to come; 0 means 30 s. A server
+	// from which nothing comes in time differs from one that answers.
+	Patience time.Duration
 	// Progress, if not nil, hears of every script played.
 	Progress func(Progress)
 }
@@ -57,6 +63,8 @@ type Progress struct {
 // the report then holds what was compared before.
 func Compare(ctx context.Context, a, b Target, opts Options) (*Report, error) {
 	a.Name, b.Name = cmp.Or(a.Name, a.Address, "A"), cmp.Or(b.Name, b.Address, "B")
+	a.patience = cmp.Or(opts.Patience, defaultPatience)
+	b.patience = a.patience
 	chosen, err := chooseFamilies(opts)
 	if err != nil {
 		return &Report{}, err
@@ -65,7 +73,7 @@ func Compare(ctx context.Context, a, b Target, opts Options) (*Report, error) {
 	if err != nil {
 		return &Report{}, err
 	}
-	defer p.close()
+	defer p.close(ctx)
 	c := &comparison{pair: p, opts: opts, report: &Report{A: a.Name, B: b.Name}}
 	for _, family := range chosen {
 		if err := c.family(ctx, family); err != nil {
@@ -74,6 +82,8 @@ func Compare(ctx context.Context, a, b Target, opts Options) (*Report, error) {
 	}
 	return c.report, p.leave(ctx)
 }
+
+const defaultPatience = 30 * time.Second
 
 // comparison is a Compare under way.
 type comparison struct {
@@ -126,14 +136,20 @@ func (c *comparison) family(ctx context.Context, name string) error {
 
 // script plays one script and enters what came of it.
 func (c *comparison) script(ctx context.Context, s script, row *FamilyReport) error {
-	ops, diff, err := c.pair.play(ctx, s)
-	row.Scripts++
-	row.Operations += ops
-	if diff != nil {
-		c.found(row, *diff)
+	what, err := c.pair.play(ctx, s)
+	row.add(what)
+	if what.diff != nil {
+		c.found(row, *what.diff)
 	}
 	c.progress(row.Name)
 	return err
+}
+
+// add counts a script that was played.
+func (f *FamilyReport) add(what played) {
+	f.Scripts++
+	f.Operations += what.compared
+	f.Void += what.reached - what.compared
 }
 
 func (c *comparison) found(row *FamilyReport, d Difference) {

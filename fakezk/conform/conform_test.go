@@ -2,6 +2,8 @@ package conform
 
 import (
 	"context"
+	"flag"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 // settings are those of the built-in server; realSettings are the same.
 var settings = fakezk.Options{
 	TickTime:               500 * time.Millisecond,
+	MinSessionTimeout:      4 * time.Second, // longer than a busy machine stands still
 	MaxSessionTimeout:      time.Minute,
 	SuperDigest:            SuperDigest,
 	EnforceQuota:           true,
@@ -26,6 +29,7 @@ var settings = fakezk.Options{
 func realSettings() realzk.Options {
 	return realzk.Options{
 		TickTime:          500 * time.Millisecond,
+		MinSessionTimeout: 4 * time.Second,
 		MaxSessionTimeout: time.Minute,
 		Properties: map[string]string{
 			"zookeeper.DigestAuthenticationProvider.superDigest": SuperDigest,
@@ -35,13 +39,27 @@ func realSettings() realzk.Options {
 	}
 }
 
-// reapingSettings make a server that soon deletes emptied containers.
-func reapingSettings() (fakezk.Options, realzk.Options) {
+// hastySettings make a server that soon deletes emptied containers and forgets
+// sessions.
+func hastySettings() (fakezk.Options, realzk.Options) {
 	opts, real := settings, realSettings()
+	opts.MinSessionTimeout, real.MinSessionTimeout = time.Second, time.Second
 	opts.ContainerCheckInterval = 500 * time.Millisecond
 	real.Properties["znode.container.checkIntervalMs"] = "500"
 	return opts, real
 }
+
+// hasty are the families that wait, for the servers of hastySettings.
+var hasty = []string{"expiry", "reaping"}
+
+// patient are all other families and random scripts.
+func patient() []string {
+	names := append(Families(), randomFamily)
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(hasty, name) })
+}
+
+// randomSeed repeats TestRandomAgainstZooKeeper.
+var randomSeed = flag.Uint64("conform.seed", 0, "seed of the random comparison with ZooKeeper; 0 draws one")
 
 func fake(t testing.TB, opts fakezk.Options) Target {
 	dial := fakezk.Start(t, opts).Dialer()
@@ -56,7 +74,7 @@ func genuine(t testing.TB, opts realzk.Options) Target {
 func wantEqual(t *testing.T, a, b Target, opts Options) *Report {
 	t.Helper()
 	report, err := Compare(t.Context(), a, b, opts)
-	for _, d := range report.Differences {
+	for _, d := range slices.Concat(report.Differences, report.Unrepeated) {
 		t.Errorf("%s", report.Explain(d))
 	}
 	t.Logf("\n%s", report.Table())
@@ -68,12 +86,22 @@ func wantEqual(t *testing.T, a, b Target, opts Options) *Report {
 
 func TestFamiliesAgainstItself(t *testing.T) {
 	t.Parallel()
-	opts, _ := reapingSettings()
-	report := wantEqual(t, fake(t, opts), fake(t, opts), Options{Fresh: true, Ops: 2000})
-	for _, f := range report.Families {
-		if f.Skipped > 0 || f.Operations == 0 {
-			t.Errorf("%s: %d skipped (%s), %d operations", f.Name, f.Skipped, f.SkippedFor, f.Operations)
-		}
+	opts, _ := hastySettings()
+	for name, run := range map[string]struct {
+		a, b Target
+		opts Options
+	}{
+		"patient": {fake(t, settings), fake(t, settings), Options{Fresh: true, Families: patient(), Ops: 2000}},
+		"hasty":   {fake(t, opts), fake(t, opts), Options{Fresh: true, Families: hasty}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, f := range wantEqual(t, run.a, run.b, run.opts).Families {
+				if f.Skipped > 0 || f.Operations == 0 {
+					t.Errorf("%s: %d skipped (%s), %d operations", f.Name, f.Skipped, f.SkippedFor, f.Operations)
+				}
+			}
+		})
 	}
 }
 
@@ -83,7 +111,7 @@ func TestFamiliesAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
 	fakeAll, realAll := fake(t, settings), genuine(t, realSettings())
 	for i, family := range Families() {
-		if family == "reaping" {
+		if slices.Contains(hasty, family) {
 			continue
 		}
 		t.Run(family, func(t *testing.T) {
@@ -92,34 +120,44 @@ func TestFamiliesAgainstZooKeeper(t *testing.T) {
 	}
 }
 
-func TestReapingAgainstZooKeeper(t *testing.T) {
+func TestWaitingAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
-	opts, real := reapingSettings()
-	report := wantEqual(t, fake(t, opts), genuine(t, real), Options{Fresh: true, Families: []string{"reaping"}})
-	if report.Families[0].Skipped > 0 {
-		t.Error("skipped")
+	opts, real := hastySettings()
+	for _, f := range wantEqual(t, fake(t, opts), genuine(t, real), Options{Fresh: true, Families: hasty}).Families {
+		if f.Skipped > 0 {
+			t.Errorf("%s: skipped", f.Name)
+		}
 	}
 }
 
+// TestRandomAgainstZooKeeper plays two seeds: one that is always the same and one
+// that is not, which
+//
+//	go test ./fakezk/conform -run RandomAgainst -conform.seed=N
+//
+// repeats. The second begins where the first has left two used servers.
 func TestRandomAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
-	ops := 20_000
+	ops := 4000
 	if testing.Short() {
 		ops /= 10
 	}
-	wantEqual(t, fake(t, settings), genuine(t, realSettings()), Options{Fresh: true, Families: []string{randomFamily}, Ops: ops, Seed: 1})
+	seed := *randomSeed
+	for seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("to repeat it: go test ./fakezk/conform -run RandomAgainst -conform.seed=%d", seed)
+	a, b := fake(t, settings), genuine(t, realSettings())
+	wantEqual(t, a, b, Options{Fresh: true, Families: []string{randomFamily}, Ops: ops, Seed: 1})
+	wantEqual(t, a, b, Options{Families: []string{randomFamily}, Ops: ops, Seed: seed})
 }
 
 // TestServersThatAreNotFresh has clients before the comparison, and data that
 // must be left alone.
 func TestServersThatAreNotFresh(t *testing.T) {
 	t.Parallel()
-	opts, _ := reapingSettings()
-	a, b := fakezk.Start(t, opts), fakezk.Start(t, opts)
+	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 	a.Connect(t)
-	target := func(s *fakezk.Server) Target {
-		return Target{Dial: func(context.Context) (net.Conn, error) { return s.Dialer()("tcp", "", 0) }}
-	}
 	for s, paths := range map[*fakezk.Server][]string{a: {"/mine", "/mine/too", "/and"}, b: {"/others"}} {
 		for _, path := range paths {
 			if err := s.Put(path, []byte("x")); err != nil {
@@ -128,7 +166,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 		}
 	}
 	before := [][]fakezk.Node{a.Tree(), b.Tree()}
-	report := wantEqual(t, target(a), target(b), Options{Ops: 1000})
+	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: patient(), Ops: 1000})
 	if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
 		t.Errorf("the family fresh was played: %+v", f)
 	}
@@ -137,7 +175,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 			t.Errorf("-before +after\n%s", diff)
 		}
 	}
-	if _, err := Compare(t.Context(), target(a), target(b), Options{Fresh: true}); err == nil || !strings.Contains(err.Error(), "not a fresh server") {
+	if _, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true}); err == nil || !strings.Contains(err.Error(), "not a fresh server") {
 		t.Errorf("asked for fresh servers: %v", err)
 	}
 }

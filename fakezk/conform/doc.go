@@ -13,15 +13,23 @@
 // Clients of this package speak the protocol frame by frame, several sessions at
 // a time. For each step everything that comes on the session's connection is
 // compared in its order: notifications, reply headers, the bodies to the last
-// byte, and the end of the connection. Left out is only what two servers cannot
-// have in common:
+// byte, and how the connection ends: in an orderly way, within a frame, with a
+// reset or with a length that cannot be. At the end of a script every session is
+// closed, and the answer to that and what the others hear of it count too. Left
+// out is only what two servers cannot have in common:
 //
-//   - ids and passwords of sessions: compared is which session an id belongs to,
-//     whether it is the one after the last, whether a password is the same again;
-//   - times: compared is whether the time in a stat is that of its zxid;
+//   - ids of sessions: compared is which session an id belongs to, how far it is
+//     from the last one, and its first byte, the server's; passwords have to be
+//     what a real server makes of the id;
+//   - times: compared is whether a zxid has one time, whether times do not fall as
+//     zxids rise, and whether the time is when the zxid was given, within 3 s by the
+//     clock of this process. The servers' clocks have to agree with it;
 //   - the zxid at which a script begins: zxids count from there (in the family
-//     "fresh" they are compared as they are);
+//     "fresh" they are compared as they are), and a stat shows what was before as
+//     old;
 //   - the order of what comes on different connections, which is undefined.
+//
+// A step for which there is no connection on either server is not counted.
 //
 // # Families
 //
@@ -49,14 +57,18 @@
 // $ stands for [Root]. Operations are called as in ZooKeeper's documentation;
 // "op CODE HEX" sends any body. A burst goes out in one piece. drop ends the
 // connection, attach comes back to the session on a new one, await waits for a
-// notification. What is in quotes is quoted as in Go. A session connects with its
-// first request.
+// notification, expire for the server to end the connection. What is in quotes is
+// quoted as in Go. A session connects with its first request.
 //
 // Random scripts come after the families, Options.Ops steps of them: two to four
 // sessions, all operations, paths and arguments good and bad, watches of all kinds,
-// connections that end and come back, bodies that cannot be decoded. A script that
-// differs is played again, left alone if it does not differ then, and otherwise
-// made shorter; what is left is told in the same notation.
+// connections that end and come back, bodies that cannot be decoded. Four of five
+// requests are such that a server grants them, and every third causes an event.
+//
+// A random script that differs is played five times more. If it always differs it
+// is made shorter; what is left is told in the same notation. If it differs now
+// and then, it is a difference with that rate; if never again, it is told apart as
+// Report.Unrepeated. Neither leaves Report.Equal true.
 //
 // # What the servers need
 //
@@ -76,22 +88,42 @@
 // Without them scripts are skipped, and the report says so. With the default
 // interval of a minute a container may go while a random script looks at it: such
 // a script is reported as not repeatable. The shortest and the longest session
-// timeout have to be the same; [SessionTimeouts] asks for them. The client's address must be 127.0.0.1 if one of
-// the servers is a fakezk that is connected to in memory.
+// timeout have to be the same; [SessionTimeouts] asks for them. A shortest one of
+// four seconds or more keeps sessions from expiring in the middle of a script on a
+// busy machine. The client's address must be 127.0.0.1 if one of the servers is a
+// fakezk that is connected to in memory.
 //
 // All that scripts write is below Root and /zookeeper/quota with Root behind it.
 // Both are deleted before every script and at the end. Only with Options.Fresh
-// scripts write beside it too, and everything is deleted.
+// scripts write beside it too, and everything is deleted. All sessions are closed
+// again, also when the comparison is interrupted.
 //
 // # Limits
 //
 // Not compared is what makes a real 3.8 server fall over, as there is nothing to
 // compare with afterwards: a createTTL with a negative TTL and a flag that is not
 // for TTL nodes (the server ends), an addWatch on a null path (the connection
-// cannot be closed any more), and starting again after a check outside of a multi.
-// Nor what it leaves to chance: whether it still answers what is behind a request
-// that makes it close the connection, and whether auth or sasl overtakes the
-// requests before it. Nine or more names in one bucket of a hash table, whose
-// order depends on the shape of a tree, are not compared. Four-letter words are
-// not part of this package, nor are the members of an ensemble.
+// cannot be closed any more), starting again after a check outside of a multi, and
+// a node /zookeeper/zookeeper_limits that is created and deleted (the server ends).
+//
+// Nor what it leaves to chance:
+//
+//   - whether it still answers what is behind a request that makes it close the
+//     connection, and two or more requests that the client's end of the connection
+//     comes right behind;
+//   - whether auth or sasl overtakes the requests before it, and whether the events
+//     of these are then kept from the session or not: in random bursts an auth
+//     stands behind reads only, and its answer is told last;
+//   - whether a request that is sent together with a setACL before it is judged by
+//     the new list: PrepRequestProcessor does not put the list into the
+//     ChangeRecord that it leaves for the requests behind. Random bursts have a
+//     setACL at their end only;
+//   - how many events of its own ephemerals a session still hears when it expires
+//     while it is connected, none included. What one server sends there has to be
+//     the beginning of what the other sends, so a server that never sends any
+//     cannot be told from one that does.
+//
+// Nine or more names in one bucket of a hash table, whose order depends on the
+// shape of a tree, are not compared. Four-letter words are not part of this
+// package, nor are the members of an ensemble.
 package conform

@@ -54,7 +54,7 @@ func (p *player) first(ctx context.Context, c *session, opening []byte) (outcome
 	}
 	c.link = l
 	l.write(opening)
-	frame, what := l.next(ctx, answerTimeout)
+	frame, what := l.next(ctx)
 	if what != arrived {
 		return p.lost(ctx, c, nil, what)
 	}
@@ -86,7 +86,7 @@ func (p *player) attach(ctx context.Context, c *session, with connecting) (outco
 	old := c.link
 	c.link = nil
 	answer, err := p.connect(ctx, c, p.connectRequest(with, c.id, c.password))
-	if c.link == nil && with.id == "" && with.password == "" && !with.zxidAhead && with.zxid <= 0 {
+	if c.link == nil && err == nil && with == (connecting{timeoutMs: with.timeoutMs}) {
 		c.ended = true // a good client is refused what is over only
 	}
 	if err != nil || old == nil {

@@ -3,31 +3,31 @@ package conform
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 	"time"
 )
 
 // A link is the client's end of one connection. One goroutine reads it.
 type link struct {
-	conn   net.Conn
-	frames chan []byte // payloads; closed when nothing more comes
-	done   chan struct{}
+	conn     net.Conn
+	patience time.Duration
+	frames   chan []byte // payloads; closed when nothing more comes
+	why      error       // nothing more comes; readable once frames is closed
+	done     chan struct{}
 }
 
-const (
-	answerTimeout = 5 * time.Second  // for the answer to a request
-	awaitTimeout  = 20 * time.Second // for what the server does of its own accord
-	longestFrame  = 64 << 20         // beyond it is garbage
-)
+const longestFrame = 64 << 20 // beyond it is garbage
 
 func dial(ctx context.Context, t Target) (*link, error) {
 	conn, err := t.dial(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", t.Name, err)
 	}
-	l := &link{conn: conn, frames: make(chan []byte, 8192), done: make(chan struct{})}
+	l := &link{conn: conn, patience: t.patience, frames: make(chan []byte, 8192), done: make(chan struct{})}
 	go l.read()
 	return l, nil
 }
@@ -36,16 +36,9 @@ func dial(ctx context.Context, t Target) (*link, error) {
 func (l *link) read() {
 	defer close(l.frames)
 	for {
-		var length [4]byte
-		if _, err := io.ReadFull(l.conn, length[:]); err != nil {
-			return
-		}
-		n := binary.BigEndian.Uint32(length[:])
-		if n > longestFrame {
-			return
-		}
-		payload := make([]byte, n)
-		if _, err := io.ReadFull(l.conn, payload); err != nil {
+		payload, err := readFrame(l.conn)
+		if err != nil {
+			l.why = err
 			return
 		}
 		select {
@@ -54,6 +47,40 @@ func (l *link) read() {
 			return
 		}
 	}
+}
+
+// readFrame returns io.EOF at the end of the connection and something else if a
+// frame has begun there.
+func readFrame(r io.Reader) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, err
+	}
+	n := int32(binary.BigEndian.Uint32(length[:]))
+	if n < 0 || n > longestFrame {
+		return nil, fmt.Errorf("it sent a frame's length of %d", n)
+	}
+	payload := make([]byte, n)
+	_, err := io.ReadFull(r, payload)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return payload, err
+}
+
+const closedByServer = "closed by the server"
+
+// ending tells how a connection has ended on which nothing more comes.
+func (l *link) ending() string {
+	switch {
+	case errors.Is(l.why, io.EOF), errors.Is(l.why, net.ErrClosed): // the latter is our own doing
+		return closedByServer
+	case errors.Is(l.why, io.ErrUnexpectedEOF):
+		return closedByServer + " within a frame"
+	case errors.Is(l.why, syscall.ECONNRESET):
+		return "reset by the server"
+	}
+	return fmt.Sprintf("%s: %v", closedByServer, l.why)
 }
 
 // write sends bytes. A connection that the server has closed takes none; that
@@ -90,7 +117,9 @@ const (
 )
 
 // next waits for a frame.
-func (l *link) next(ctx context.Context, timeout time.Duration) ([]byte, arrival) {
+func (l *link) next(ctx context.Context) ([]byte, arrival) { return l.nextWithin(ctx, l.patience) }
+
+func (l *link) nextWithin(ctx context.Context, timeout time.Duration) ([]byte, arrival) {
 	select { // most often it is there already
 	case p, ok := <-l.frames:
 		return taken(p, ok)

@@ -1,13 +1,16 @@
 package conform
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"sync"
 	"testing"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -21,72 +24,109 @@ const (
 	opConnect proto.OpCode = -101
 )
 
-// mutant is a server that is right but for a mutation, which every connection
-// has for its own.
-func mutant(t testing.TB, begin func() mutation) Target {
-	good := fake(t, settings)
+// A fault makes the connections of a server wrong, each as it is dialed.
+type fault func(c *mutantConn)
+
+// mutant is a server that is right but for a fault.
+func mutant(t testing.TB, opts fakezk.Options, f fault) Target {
+	good := fake(t, opts)
 	return Target{Name: "mutant", Dial: func(ctx context.Context) (net.Conn, error) {
 		conn, err := good.Dial(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return &mutantConn{Conn: conn, change: begin(), ops: map[int32][]proto.OpCode{}}, nil
+		c := &mutantConn{Conn: conn, ops: map[int32][]proto.OpCode{}, closed: make(chan struct{})}
+		f(c)
+		return c, nil
 	}}
 }
 
-// mutantConn is the client's end of a connection on which answers are changed.
+// mutantConn is the client's end of a connection on which not everything is as
+// the server says.
 type mutantConn struct {
 	net.Conn
+	// change changes the answers, ask the requests; nil leaves them.
 	change mutation
+	ask    func(op proto.OpCode, payload []byte) []byte
+	// atEnd comes where the server closes the connection, and then end instead of
+	// io.EOF; afterOurs comes once we have closed our direction.
+	atEnd     []byte
+	end       func() error
+	afterOurs []byte
 
-	mu    sync.Mutex
-	sent  []byte // no whole frame yet
-	asked bool   // for a session
-	ops   map[int32][]proto.OpCode
+	mu     sync.Mutex
+	sent   []byte // no whole frame yet
+	asked  bool   // for a session
+	ops    map[int32][]proto.OpCode
+	extra  [][]byte // frames that come with the next one
+	halved bool     // our direction is closed
 
 	answered bool   // the reader's: the connect response has come
 	ready    []byte // the reader's: changed, not yet read
+	over     bool   // the reader's: ready is the last
+	once     sync.Once
+	closed   chan struct{}
 }
 
-// Write notes which operations are asked for.
+// Write passes changed requests on and notes which operations they are.
 func (c *mutantConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.sent = append(c.sent, p...)
+	var out []byte
 	for len(c.sent) >= 4 {
 		n := int(int32(binary.BigEndian.Uint32(c.sent)))
 		if n < 0 || len(c.sent) < 4+n {
 			break
 		}
-		c.note(c.sent[4 : 4+n])
+		payload := c.asking(bytes.Clone(c.sent[4 : 4+n]))
+		out = append(binary.BigEndian.AppendUint32(out, uint32(len(payload))), payload...)
 		c.sent = c.sent[4+n:]
 	}
+	if len(c.sent) >= 4 { // a frame that will not end
+		out, c.sent = append(out, c.sent...), nil
+	}
 	c.mu.Unlock()
-	return c.Conn.Write(p)
+	_, err := c.Conn.Write(out)
+	return len(p), err
 }
 
-func (c *mutantConn) note(payload []byte) {
+func (c *mutantConn) asking(payload []byte) []byte {
 	if !c.asked {
 		c.asked = true
-		return
+		return payload
 	}
-	if len(payload) >= 8 {
-		xid, op := int32(binary.BigEndian.Uint32(payload)), proto.OpCode(binary.BigEndian.Uint32(payload[4:]))
-		c.ops[xid] = append(c.ops[xid], op)
+	if len(payload) < 8 {
+		return payload
 	}
+	xid, op := int32(binary.BigEndian.Uint32(payload)), proto.OpCode(binary.BigEndian.Uint32(payload[4:]))
+	c.ops[xid] = append(c.ops[xid], op)
+	if c.ask != nil {
+		payload = c.ask(op, payload)
+	}
+	return payload
 }
 
 // Read passes changed frames on.
 func (c *mutantConn) Read(p []byte) (int, error) {
 	for len(c.ready) == 0 {
-		var length [4]byte
-		if _, err := io.ReadFull(c.Conn, length[:]); err != nil {
-			return 0, err
+		if c.over {
+			return 0, c.ended()
 		}
-		payload := make([]byte, binary.BigEndian.Uint32(length[:]))
-		if _, err := io.ReadFull(c.Conn, payload); err != nil {
-			return 0, err
+		payload, err := readFrame(c.Conn)
+		if err != nil {
+			c.lastWords()
+			continue
 		}
-		for _, changed := range c.change(c.answers(payload), payload) {
+		frames := [][]byte{payload}
+		op := c.answers(payload)
+		if c.change != nil {
+			frames = c.change(op, payload)
+		}
+		c.mu.Lock()
+		frames = append(c.extra, frames...)
+		c.extra = nil
+		c.mu.Unlock()
+		for _, changed := range frames {
 			c.ready = binary.BigEndian.AppendUint32(c.ready, uint32(len(changed)))
 			c.ready = append(c.ready, changed...)
 		}
@@ -94,6 +134,46 @@ func (c *mutantConn) Read(p []byte) (int, error) {
 	n := copy(p, c.ready)
 	c.ready = c.ready[n:]
 	return n, nil
+}
+
+// lastWords is what comes at the end of the connection.
+func (c *mutantConn) lastWords() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over, c.ready = true, c.atEnd
+	if c.halved {
+		c.ready = c.afterOurs
+	}
+}
+
+func (c *mutantConn) ended() error {
+	c.mu.Lock()
+	halved := c.halved
+	c.mu.Unlock()
+	if c.end == nil || halved {
+		return io.EOF
+	}
+	return c.end()
+}
+
+// CloseWrite closes both directions underneath, which cannot be closed one by
+// one in memory.
+func (c *mutantConn) CloseWrite() error {
+	c.mu.Lock()
+	c.halved = true
+	c.mu.Unlock()
+	return c.Conn.Close()
+}
+
+func (c *mutantConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// neverEnds is an end that does not come.
+func (c *mutantConn) neverEnds() error {
+	<-c.closed
+	return errors.New("closed by ourselves")
 }
 
 // answers says which operation a frame answers.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -13,76 +15,77 @@ import (
 // mutants are wrong servers, each with the family that has to find it.
 var mutants = []struct {
 	name, family string
-	begin        func() mutation
+	fault        fault
+	want         string // a word of what is said of it
 }{
-	{"children in another order", "order", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "children in another order", family: "order", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if list, ok := r.(proto.ChildrenReply); ok && len(list.Names) > 1 {
 			slices.Reverse(list.Names)
 		}
 		return r
 	}))},
-	{"ephemerals in another order", "ephemerals", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "ephemerals in another order", family: "ephemerals", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if list, ok := r.(proto.EphemeralsReply); ok && len(list.Paths) > 1 {
 			slices.Reverse(list.Paths)
 		}
 		return r
 	}))},
-	{"identities in another order", "order", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "identities in another order", family: "order", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if list, ok := r.(proto.WhoAmIReply); ok {
 			slices.Reverse(list.IDs)
 		}
 		return r
 	}))},
-	{"an event is lost", "watches", each(ofEvent(proto.EventDataChanged, func(p []byte) [][]byte { return nil }))},
-	{"an event comes twice", "watches", each(ofEvent(proto.EventDeleted, func(p []byte) [][]byte { return [][]byte{p, p} }))},
-	{"an event has the zxid of 3.9", "watches", each(ofEvent(proto.EventCreated, func(p []byte) [][]byte {
+	{name: "an event is lost", family: "watches", fault: each(ofEvent(proto.EventDataChanged, func(p []byte) [][]byte { return nil }))},
+	{name: "an event comes twice", family: "watches", fault: each(ofEvent(proto.EventDeleted, func(p []byte) [][]byte { return [][]byte{p, p} }))},
+	{name: "an event has the zxid of 3.9", family: "watches", fault: each(ofEvent(proto.EventCreated, func(p []byte) [][]byte {
 		return [][]byte{replaced(p, 4, binary.BigEndian.AppendUint64(nil, 7))}
 	}))},
-	{"events come after the reply", "watches", lateEvents},
-	{"a failed write uses no zxid", "zxids", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "events come after the reply", family: "watches", fault: func(c *mutantConn) { c.change = lateEvents() }},
+	{name: "a failed write uses no zxid", family: "zxids", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if h.Err == proto.NodeExists {
 			h.Zxid--
 		}
 		return r
 	}))},
-	{"a failed read has no zxid", "zxids", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "a failed read has no zxid", family: "zxids", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if h.Err == proto.NoNode {
 			h.Zxid = 0
 		}
 		return r
 	}))},
-	{"the wrong error first", "paths", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "the wrong error first", family: "paths", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if h.Err == proto.NoChildrenForEphemerals {
 			h.Err = proto.BadArguments
 		}
 		return r
 	}))},
-	{"an auth has a zxid", "auth", each(ofOp(proto.OpAuth, func(h *proto.ReplyHeader) { h.Zxid = 1 }))},
-	{"an unknown operation has a zxid", "framing", each(func(op proto.OpCode, p []byte) [][]byte {
+	{name: "an auth has a zxid", family: "auth", fault: each(ofOp(proto.OpAuth, func(h *proto.ReplyHeader) { h.Zxid = 1 }))},
+	{name: "an unknown operation has a zxid", family: "framing", fault: each(func(op proto.OpCode, p []byte) [][]byte {
 		if h, _, err := wire.DecodeReplyHeader(p); err == nil && h.Err == proto.Unimplemented && h.Zxid == -1 {
 			return [][]byte{replaced(p, 4, make([]byte, 8))}
 		}
 		return [][]byte{p}
 	})},
-	{"cversion counts creates only", "stat", each(ofStat(func(s *proto.Stat) { s.Cversion = (s.Cversion + s.NumChildren) / 2 }))},
-	{"pzxid is mzxid", "stat", each(ofStat(func(s *proto.Stat) { s.Pzxid = s.Mzxid }))},
-	{"nobody owns", "stat", each(ofStat(func(s *proto.Stat) { s.EphemeralOwner = 0 }))},
-	{"mtime is not the change's", "stat", each(ofStat(func(s *proto.Stat) { s.Mtime += int64(s.Version) * 1000 }))},
-	{"null data is empty", "stat", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "cversion counts creates only", family: "stat", fault: each(ofStat(func(s *proto.Stat) { s.Cversion = (s.Cversion + s.NumChildren) / 2 }))},
+	{name: "pzxid is mzxid", family: "stat", fault: each(ofStat(func(s *proto.Stat) { s.Pzxid = s.Mzxid }))},
+	{name: "nobody owns", family: "stat", fault: each(ofStat(func(s *proto.Stat) { s.EphemeralOwner = 0 }))},
+	{name: "mtime is not the change's", family: "stat", fault: each(ofStat(func(s *proto.Stat) { s.Mtime += int64(s.Version) * 1000 }))},
+	{name: "null data is empty", family: "stat", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if d, ok := r.(proto.DataReply); ok && d.Data == nil {
 			d.Data = []byte{}
 			return d
 		}
 		return r
 	}))},
-	{"a sequence number too many", "sequence", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "a sequence number too many", family: "sequence", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if created, ok := r.(proto.PathReply); ok {
 			created.Path += "1"
 			return created
 		}
 		return r
 	}))},
-	{"a failed multi has other codes", "multi", each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+	{name: "a failed multi has other codes", family: "multi", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		if m, ok := r.(proto.MultiReply); ok {
 			for i := range m.Results {
 				if m.Results[i].Err == proto.RuntimeInconsistency {
@@ -92,26 +95,73 @@ var mutants = []struct {
 		}
 		return r
 	}))},
-	{"a reply has a byte too many", "acl", each(func(op proto.OpCode, p []byte) [][]byte {
+	{name: "a reply has a byte too many", family: "acl", fault: each(func(op proto.OpCode, p []byte) [][]byte {
 		if op == proto.OpSetACL {
 			p = append(p, 0)
 		}
 		return [][]byte{p}
 	})},
-	{"a timeout is rounded", "sessions", each(func(op proto.OpCode, p []byte) [][]byte {
+	{name: "a timeout is rounded", family: "sessions", fault: each(func(op proto.OpCode, p []byte) [][]byte {
 		if op == opConnect && len(p) >= 8 {
 			timeout := binary.BigEndian.Uint32(p[4:]) / 1000 * 1000
 			p = replaced(p, 4, binary.BigEndian.AppendUint32(nil, timeout))
 		}
 		return [][]byte{p}
 	})},
-	{"the read-only byte is always there", "sessions", each(func(op proto.OpCode, p []byte) [][]byte {
+	{name: "the read-only byte is always there", family: "sessions", fault: each(func(op proto.OpCode, p []byte) [][]byte {
 		if op == opConnect && len(p) == 36 {
 			p = append(p, 0)
 		}
 		return [][]byte{p}
 	})},
-	{"a session gets another password", "sessions", newPasswords()},
+	{name: "a session gets another password", family: "sessions", fault: newPasswords()},
+	{name: "every time is an hour ahead", family: "stat", want: "3600 s too late", fault: each(ofStat(func(s *proto.Stat) {
+		s.Ctime, s.Mtime = s.Ctime+3_600_000, s.Mtime+3_600_000
+	}))},
+	{name: "every time is an hour behind", family: "stat", want: "3600 s too early", fault: each(ofStat(func(s *proto.Stat) {
+		s.Ctime, s.Mtime = s.Ctime-3_600_000, s.Mtime-3_600_000
+	}))},
+	{name: "times are in microseconds", family: "stat", want: "s too late", fault: each(ofStat(func(s *proto.Stat) {
+		s.Ctime, s.Mtime = s.Ctime*1000, s.Mtime*1000
+	}))},
+	{name: "times fall", family: "stat", want: "a time that falls", fault: each(ofStat(func(s *proto.Stat) {
+		s.Ctime, s.Mtime = s.Ctime-10*(s.Czxid%100), s.Mtime-10*(s.Mzxid%100)
+	}))},
+	{name: "a header has a zxid that is over", family: "auth", want: "1 before the script", fault: each(ofOp(proto.OpWhoAmI, func(h *proto.ReplyHeader) { h.Zxid -= 2 }))},
+	{name: "a replay is of everything", family: "setwatches", fault: sincePast},
+	{name: "a replay is of nothing", family: "setwatches", fault: sinceFuture},
+	{name: "an event hits another session", family: "watches", fault: misdirected()},
+	{name: "digests are not masked", family: "acl", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+		if list, ok := r.(proto.ACLReply); ok {
+			list.ACL = slices.Clone(list.ACL) // lists may be shared
+			for i := range list.ACL {
+				list.ACL[i].ID = strings.TrimSuffix(list.ACL[i].ID, ":x")
+			}
+			return list
+		}
+		return r
+	}))},
+	{name: "quotas count one node too many", family: "quota", fault: each(ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
+		if d, ok := r.(proto.DataReply); ok {
+			d.Data = bytes.Replace(d.Data, []byte("count=2,"), []byte("count=3,"), 1)
+			return d
+		}
+		return r
+	}))},
+	{name: "a connection ends within a length", family: "framing", want: "within a frame", fault: func(c *mutantConn) { c.atEnd = []byte{0, 0} }},
+	{name: "a connection ends within a frame", family: "framing", want: "within a frame", fault: func(c *mutantConn) { c.atEnd = []byte{0, 0, 0, 3, 1} }},
+	{name: "a connection ends after a length", family: "framing", want: "within a frame", fault: func(c *mutantConn) { c.atEnd = []byte{0, 0, 0, 3} }},
+	{name: "a connection ends with garbage", family: "framing", want: "a frame's length of -2", fault: func(c *mutantConn) { c.atEnd = []byte{255, 255, 255, 254} }},
+	{name: "a connection ends with a reset", family: "framing", want: "reset", fault: func(c *mutantConn) {
+		c.end = func() error { return syscall.ECONNRESET }
+	}},
+	{name: "something comes after the client's end", family: "sessions", want: "nothing asked", fault: func(c *mutantConn) {
+		c.afterOurs = wire.AppendReply(nil, proto.ReplyHeader{Xid: 5, Zxid: 5}, nil)
+	}},
+	{name: "the ids of sessions do not tell the server", family: "sessions", want: "of server 0", fault: connects(func(p []byte) []byte {
+		return replaced(p, 8, []byte{0})
+	})},
+	{name: "an id is left out", family: "sessions", want: "2 after the last", fault: idsLeftOut()},
 }
 
 func TestWrongServersAreFound(t *testing.T) {
@@ -119,12 +169,16 @@ func TestWrongServersAreFound(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			report, err := Compare(t.Context(), fake(t, settings), mutant(t, m.begin), Options{Fresh: true, Families: []string{m.family}})
+			report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, m.fault), Options{Families: []string{m.family}})
 			if err != nil || report.Equal() {
 				t.Errorf("not found: %v\n%s", err, report.Table())
 				return
 			}
-			t.Log(report.Explain(report.Differences[0]))
+			said := report.Explain(report.Differences[0])
+			t.Log(said)
+			if !strings.Contains(said, m.want) {
+				t.Errorf("it does not say %q", m.want)
+			}
 		})
 	}
 }
@@ -134,7 +188,7 @@ func TestWrongServersAreFound(t *testing.T) {
 func TestUnchangedServerIsNotFound(t *testing.T) {
 	t.Parallel()
 	same := each(func(_ proto.OpCode, p []byte) [][]byte { return [][]byte{p} })
-	wantEqual(t, fake(t, settings), mutant(t, same), Options{Fresh: true, Families: []string{"watches", "stat", "framing", "auth"}})
+	wantEqual(t, fake(t, settings), mutant(t, settings, same), Options{Fresh: true, Families: []string{"watches", "stat", "framing", "auth"}})
 }
 
 // TestRandomFindsAndShrinks lets random scripts find a lost event, which takes a
@@ -142,7 +196,7 @@ func TestUnchangedServerIsNotFound(t *testing.T) {
 func TestRandomFindsAndShrinks(t *testing.T) {
 	t.Parallel()
 	lost := each(ofEvent(proto.EventChildrenChanged, func([]byte) [][]byte { return nil }))
-	report, err := Compare(t.Context(), fake(t, settings), mutant(t, lost),
+	report, err := Compare(t.Context(), fake(t, settings), mutant(t, settings, lost),
 		Options{Families: []string{randomFamily}, Ops: 20_000, Seed: 7})
 	if err != nil || report.Equal() {
 		t.Fatalf("not found: %v\n%s", err, report.Table())
@@ -152,6 +206,9 @@ func TestRandomFindsAndShrinks(t *testing.T) {
 		t.Errorf("shrunk to %d steps; want a watch and a write\n%s", len(d.Steps), report.Explain(d))
 	}
 	for _, s := range d.Steps {
+		if strings.HasPrefix(s, "# ") {
+			continue
+		}
 		if _, err := parseStep(s); err != nil {
 			t.Errorf("%s: cannot be played again: %v", s, err)
 		}
@@ -159,7 +216,7 @@ func TestRandomFindsAndShrinks(t *testing.T) {
 }
 
 // each gives every connection the same mutation, which keeps no state.
-func each(m mutation) func() mutation { return func() mutation { return m } }
+func each(m mutation) fault { return func(c *mutantConn) { c.change = m } }
 
 // ofReply changes replies that can be decoded, their header and body.
 func ofReply(change func(h *proto.ReplyHeader, r proto.Reply) proto.Reply) mutation {
@@ -205,14 +262,23 @@ func ofEvent(kind proto.EventType, change func(p []byte) [][]byte) mutation {
 	}
 }
 
-// ofStat changes the stats that exists and getData show.
+// ofStat changes all stats but those in multis.
 func ofStat(change func(*proto.Stat)) mutation {
 	return ofReply(func(h *proto.ReplyHeader, r proto.Reply) proto.Reply {
 		switch r := r.(type) {
 		case proto.StatReply:
 			change(&r.Stat)
 			return r
+		case proto.PathStatReply:
+			change(&r.Stat)
+			return r
 		case proto.DataReply:
+			change(&r.Stat)
+			return r
+		case proto.ChildrenStatReply:
+			change(&r.Stat)
+			return r
+		case proto.ACLReply:
 			change(&r.Stat)
 			return r
 		}
@@ -231,21 +297,6 @@ func lateEvents() mutation {
 		frames := append([][]byte{p}, kept...)
 		kept = nil
 		return frames
-	}
-}
-
-// newPasswords gives each connection another password.
-func newPasswords() func() mutation {
-	number := byte(0)
-	return func() mutation {
-		number++
-		mine := number
-		return func(op proto.OpCode, p []byte) [][]byte {
-			if op == opConnect && len(p) >= 36 {
-				p = replaced(p, 20, bytes.Repeat([]byte{mine}, 16))
-			}
-			return [][]byte{p}
-		}
 	}
 }
 

@@ -13,6 +13,7 @@ type pair struct {
 	cleaners [2]*cleaner
 	fresh    bool
 	able     map[string]bool // what was found out
+	newest   [2]int64        // the id of each server's last session
 }
 
 func newPair(ctx context.Context, a, b Target, fresh bool) (*pair, error) {
@@ -20,22 +21,22 @@ func newPair(ctx context.Context, a, b Target, fresh bool) (*pair, error) {
 	for i, t := range p.targets {
 		c, err := newCleaner(ctx, t, fresh)
 		if err != nil {
-			p.close()
+			p.close(ctx)
 			return nil, err
 		}
-		p.cleaners[i] = c
+		p.cleaners[i], p.newest[i] = c, c.session
 	}
-	if at := [2]int64{p.cleaners[0].start, p.cleaners[1].start}; fresh && at[0] != at[1] {
-		p.close()
+	if at := [2]int64{p.cleaners[0].start.zxid, p.cleaners[1].start.zxid}; fresh && at[0] != at[1] {
+		p.close(ctx)
 		return nil, fmt.Errorf("not two fresh servers: %s is at zxid %d, %s at %d", a.Name, at[0], b.Name, at[1])
 	}
 	return p, nil
 }
 
-func (p *pair) close() {
+func (p *pair) close(ctx context.Context) {
 	for _, c := range p.cleaners {
 		if c != nil {
-			c.link.close()
+			c.close(ctx)
 		}
 	}
 }
@@ -72,59 +73,75 @@ func both[T any](p *pair, do func(i int) (T, error)) ([2]T, error) {
 	return results, nil
 }
 
+// played is what came of a script.
+type played struct {
+	reached  int // steps, to the end or to the first difference
+	compared int // of them: those for which there was a connection
+	diff     *Difference
+}
+
 // play plays a script on both servers, step by step, to the first difference.
-// It returns how many steps were compared.
-func (p *pair) play(ctx context.Context, s script) (int, *Difference, error) {
+func (p *pair) play(ctx context.Context, s script) (played, error) {
 	players, err := p.players(ctx, s)
 	if err != nil {
-		return 0, nil, err
+		return played{}, err
 	}
-	defer players[0].abandon()
-	defer players[1].abandon()
-	diff, ops, err := p.steps(ctx, players, s)
+	defer func() {
+		for i, player := range players {
+			player.abandon(ctx)
+			p.newest[i] = player.view.newest
+		}
+	}()
+	result, err := p.steps(ctx, players, s)
 	if err != nil {
-		return ops, nil, err
+		return result, err
 	}
 	ends, err := both(p, func(i int) (outcome, error) { return players[i].end(ctx) })
-	if err != nil {
-		return ops, nil, err
+	if err == nil && result.diff == nil && !slices.Equal(ends[0], ends[1]) {
+		result.diff = s.difference(len(s.steps), ends)
+		result.diff.Steps = append(result.diff.Steps, "# at the end, when all sessions are closed")
 	}
-	if diff == nil && !slices.Equal(ends[0], ends[1]) {
-		diff = s.difference(len(s.steps), ends)
-		diff.Steps = append(diff.Steps, "# at the end, on all connections")
-	}
-	return ops, diff, nil
+	return result, err
 }
 
 // players gets both servers ready for a script.
 func (p *pair) players(ctx context.Context, s script) ([2]*player, error) {
 	return both(p, func(i int) (*player, error) {
-		if err := p.cleaners[i].clean(ctx); err != nil {
+		c := p.cleaners[i]
+		if err := c.clean(ctx); err != nil {
 			return nil, err
 		}
-		if err := p.cleaners[i].makeRoot(ctx); err != nil {
+		if err := c.makeRoot(ctx); err != nil {
 			return nil, err
 		}
-		start, err := p.cleaners[i].zxid(ctx)
+		begin, err := c.mark(ctx)
+		v := newView(begin.zxid, newClock(c.start, begin))
+		v.newest = p.newest[i]
 		if p.fresh && s.family == freshFamily {
-			start = 0
+			v.start = 0
 		}
-		return newPlayer(p.targets[i], start), err
+		return newPlayer(p.targets[i], v), err
 	})
 }
 
 // steps plays the steps until one differs.
-func (p *pair) steps(ctx context.Context, players [2]*player, s script) (*Difference, int, error) {
+func (p *pair) steps(ctx context.Context, players [2]*player, s script) (played, error) {
+	var result played
 	for n, step := range s.steps {
 		seen, err := both(p, func(i int) (outcome, error) { return players[i].play(ctx, step) })
 		if err != nil {
-			return nil, n, fmt.Errorf("%s: %s: %s: %w", s.family, s.name, step.text, err)
+			return result, fmt.Errorf("%s: %s: %s: %w", s.family, s.name, step.text, err)
 		}
-		if !slices.Equal(seen[0], seen[1]) {
-			return s.difference(n+1, seen), n + 1, nil
+		result.reached++
+		if !seen[0].isVoid() || !seen[1].isVoid() {
+			result.compared++
+		}
+		if !step.agree(seen) {
+			result.diff = s.difference(n+1, seen)
+			return result, nil
 		}
 	}
-	return nil, len(s.steps), nil
+	return result, nil
 }
 
 // difference describes the difference at the last of n steps.

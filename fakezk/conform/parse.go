@@ -93,6 +93,8 @@ func parseStep(line string) (step, error) {
 		s.connect = parseConnecting(a)
 	case "drop":
 		s.kind = stepDrop
+	case "expire":
+		s.kind = stepExpire
 	case "await":
 		s.kind, s.frames = stepAwait, int(a.int32("n", 1))
 	case "first", "bytes", "partial":

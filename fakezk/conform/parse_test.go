@@ -49,27 +49,6 @@ func TestQuotedValuesComeBack(t *testing.T) {
 	}
 }
 
-// TestRandomScriptsAreTheSame has the seed decide everything.
-func TestRandomScriptsAreTheSame(t *testing.T) {
-	text := func(seed uint64) string {
-		var b strings.Builder
-		for n := range 50 {
-			for _, s := range newGenerator(seed, n, true, true).script("", 100).steps {
-				b.WriteString(s.text + "\n")
-			}
-		}
-		return b.String()
-	}
-	if one, again := text(1), text(1); one != again || one == text(2) {
-		t.Error("the seed does not decide")
-	}
-	for verb := range verbs {
-		if verb != "ping" && verb != "closeSession" && !strings.Contains(text(1), " "+verb) {
-			t.Errorf("no %s among 5000 random steps", verb)
-		}
-	}
-}
-
 func TestEveryNeedIsAnAbility(t *testing.T) {
 	for _, family := range Families() {
 		for _, s := range fixedScripts[family] {

@@ -3,6 +3,7 @@ package conform
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -26,12 +27,17 @@ type session struct {
 	ended    bool // closed by its own wish
 }
 
-func newPlayer(t Target, start int64) *player {
-	return &player{target: t, sessions: map[string]*session{}, view: newView(start)}
+func newPlayer(t Target, v view) *player {
+	return &player{target: t, sessions: map[string]*session{}, view: v}
 }
 
 // An outcome is what one step led to, line by line.
 type outcome []string
+
+const notConnected = "not connected"
+
+// isVoid reports whether the step could not do anything.
+func (o outcome) isVoid() bool { return len(o) == 1 && o[0] == notConnected }
 
 // play carries out a step. The error is of this process or of ctx: whatever the
 // server does is an outcome.
@@ -40,7 +46,7 @@ func (p *player) play(ctx context.Context, s step) (outcome, error) {
 	if client == nil {
 		client = &session{name: s.session}
 		p.sessions[s.session] = client
-		if s.kind <= stepAwait && s.kind != stepConnect {
+		if s.kind <= stepExpire && s.kind != stepConnect {
 			seen, err := p.connect(ctx, client, proto.ConnectRequest{TimeoutMs: defaultTimeoutMs, HasReadOnly: true})
 			if err != nil || s.kind == stepAttach {
 				return seen, err
@@ -58,13 +64,15 @@ func (p *player) play(ctx context.Context, s step) (outcome, error) {
 		return p.first(ctx, p.replace(client), s.bytes)
 	}
 	if client.link == nil {
-		return outcome{"not connected"}, nil
+		return outcome{notConnected}, nil
 	}
 	switch s.kind {
 	case stepDrop:
 		return p.drop(ctx, client)
 	case stepAwait:
 		return p.await(ctx, client, s.frames)
+	case stepExpire:
+		return p.untilClosed(ctx, client, nil)
 	case stepBytes:
 		client.link.write(s.bytes)
 		return p.untilClosed(ctx, client, nil)
@@ -177,7 +185,7 @@ func (p *player) appendRequest(dst []byte, r request, xid int32) []byte {
 func (p *player) collect(ctx context.Context, c *session, pending []sent, markers int) (outcome, error) {
 	var seen outcome
 	for markers > 0 {
-		frame, what := c.link.next(ctx, answerTimeout)
+		frame, what := c.link.next(ctx)
 		if what != arrived {
 			return p.lost(ctx, c, seen, what)
 		}
@@ -192,21 +200,25 @@ func (p *player) collect(ctx context.Context, c *session, pending []sent, marker
 
 // lost ends a connection on which nothing more comes.
 func (p *player) lost(ctx context.Context, c *session, seen outcome, what arrival) (outcome, error) {
-	c.leave()
+	how := ""
 	switch what {
-	case canceled:
-		return nil, context.Cause(ctx)
 	case silent:
-		return append(seen, "no answer within "+answerTimeout.String()), nil
+		how = "no answer within " + c.link.patience.String()
+	case ended:
+		how = c.link.ending()
 	}
-	return append(seen, "closed by the server"), nil
+	c.leave()
+	if what == canceled {
+		return nil, context.Cause(ctx)
+	}
+	return append(seen, how), nil
 }
 
 // await takes some frames without asking for anything.
 func (p *player) await(ctx context.Context, c *session, n int) (outcome, error) {
 	var seen outcome
 	for range n {
-		frame, what := c.link.next(ctx, awaitTimeout)
+		frame, what := c.link.next(ctx)
 		if what != arrived {
 			return p.lost(ctx, c, seen, what)
 		}
@@ -218,23 +230,39 @@ func (p *player) await(ctx context.Context, c *session, n int) (outcome, error) 
 
 // untilClosed takes what comes before the server closes the connection. If
 // there is an answer after which it does not, a ping shows what else comes.
+// An auth behind other requests may overtake them; its answer is told last.
 func (p *player) untilClosed(ctx context.Context, c *session, pending []sent) (outcome, error) {
-	var seen outcome
+	var seen, early outcome
 	asked := len(pending) > 0
 	for {
-		frame, what := c.link.next(ctx, answerTimeout)
+		frame, what := c.link.next(ctx)
 		if what != arrived {
-			return p.lost(ctx, c, seen, what)
+			return p.lost(ctx, c, append(seen, early...), what)
 		}
 		closing := len(pending) > 0 && pending[0].op == proto.OpCloseSession
+		overtaking := len(pending) > 1 && answersAuth(frame, pending)
 		line, _ := p.view.frame(frame, &pending)
+		if overtaking {
+			early = append(early, line)
+			continue
+		}
 		seen = append(seen, line)
+		if len(pending) == 0 {
+			seen, early = append(seen, early...), nil
+		}
 		if asked && len(pending) == 0 && !closing && !saysGoodbye(frame) {
 			c.link.write(ping)
 			rest, err := p.collect(ctx, c, nil, 1)
 			return append(seen, rest...), err
 		}
 	}
+}
+
+// answersAuth reports whether a frame answers an auth.
+func answersAuth(frame []byte, pending []sent) bool {
+	h, _, err := wire.DecodeReplyHeader(frame)
+	i := slices.IndexFunc(pending, func(s sent) bool { return s.xid == h.Xid })
+	return err == nil && i >= 0 && pending[i].op == proto.OpAuth
 }
 
 // saysGoodbye reports whether a server closes the connection after a reply.
@@ -246,22 +274,4 @@ func saysGoodbye(frame []byte) bool {
 // flush takes what is on its way to a session.
 func (p *player) flush(ctx context.Context, c *session) (outcome, error) {
 	return p.send(ctx, c, nil)
-}
-
-// drop ends a connection and waits until the server has noticed.
-func (p *player) drop(ctx context.Context, c *session) (outcome, error) {
-	seen, err := p.flush(ctx, c)
-	if err != nil || c.link == nil {
-		return seen, err
-	}
-	c.link.halfClose()
-	for {
-		switch _, what := c.link.next(ctx, answerTimeout); what {
-		case ended:
-			c.leave()
-			return seen, nil
-		case silent, canceled:
-			return p.lost(ctx, c, seen, what)
-		}
-	}
 }

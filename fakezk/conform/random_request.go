@@ -2,135 +2,138 @@ package conform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// weighted are the requests, and how often each is drawn.
+// weighted are the requests, how often each is drawn, and whether the server is
+// likely to grant what was drawn.
 var weighted = []struct {
 	weight int
-	write  func(g *generator) string
+	name   string
+	write  func(g *generator, c *client) (text string, granted bool)
 }{
-	{26, (*generator).create},
-	{12, func(g *generator) string { return "delete " + g.path() + g.version() }},
-	{10, func(g *generator) string { return "setData " + g.path() + g.data() + g.version() }},
-	{6, func(g *generator) string { return "setACL " + g.path() + g.acl() + g.version() }},
-	{5, func(g *generator) string { return "check " + g.path() + g.version() }},
-	{9, func(g *generator) string { return "exists " + g.path() + g.watch() }},
-	{9, func(g *generator) string { return "getData " + g.path() + g.watch() }},
-	{9, func(g *generator) string {
-		return pick(g, "getChildren ", "getChildren2 ") + g.path() + g.watch()
+	{30, "create", (*generator).create},
+	{13, "delete", func(g *generator, _ *client) (string, bool) { return g.delete() }},
+	{16, "setData", func(g *generator, _ *client) (string, bool) { return g.setData() }},
+	{4, "setACL", (*generator).setACL},
+	{4, "check", func(g *generator, _ *client) (string, bool) { return g.check() }},
+	{9, "exists", func(g *generator, c *client) (string, bool) { return g.read(c, "exists") }},
+	{10, "getData", func(g *generator, c *client) (string, bool) { return g.read(c, "getData") }},
+	{10, "getChildren", func(g *generator, c *client) (string, bool) {
+		return g.read(c, pick(g, "getChildren", "getChildren2"))
 	}},
-	{4, func(g *generator) string { return "getACL " + g.path() }},
-	{2, func(g *generator) string { return "sync " + g.path() }},
-	{12, (*generator).multi},
-	{3, (*generator).multiRead},
-	{8, func(g *generator) string {
-		return fmt.Sprintf("addWatch %s mode=%d", g.watchable(), pick(g, 0, 0, 0, 1, 1, 1, 2))
+	{5, "getACL", func(g *generator, _ *client) (string, bool) { return g.about("getACL") }},
+	{2, "getAllChildrenNumber", func(g *generator, _ *client) (string, bool) { return g.about("getAllChildrenNumber") }},
+	{2, "sync", func(g *generator, _ *client) (string, bool) { return "sync " + g.path(), true }},
+	{13, "multi", (*generator).multi},
+	{3, "multiRead", func(g *generator, c *client) (string, bool) { return g.multiRead(c), true }},
+	{11, "addWatch", (*generator).addWatch},
+	{2, "checkWatches", func(g *generator, c *client) (string, bool) { return g.ofWatch(c, "checkWatches") }},
+	{3, "removeWatches", func(g *generator, c *client) (string, bool) { return g.ofWatch(c, "removeWatches") }},
+	{5, "setWatches", func(g *generator, _ *client) (string, bool) { return g.setWatches(), true }},
+	{3, "getEphemerals", func(g *generator, _ *client) (string, bool) {
+		return "getEphemerals " + pick(g, "null", `""`, "/", "$", g.path()), true
 	}},
-	{3, func(g *generator) string {
-		return fmt.Sprintf("checkWatches %s type=%d", g.path(), pick(g, 1, 2, 3, 0))
+	{2, "whoAmI", func(*generator, *client) (string, bool) { return "whoAmI", true }},
+	{1, "ping", func(*generator, *client) (string, bool) { return "ping", true }},
+	{1, "others", func(g *generator, _ *client) (string, bool) {
+		return pick(g, "deleteContainer $/c", "reconfig", "createSession", "createSession timeout=40000"), true
 	}},
-	{5, func(g *generator) string {
-		return fmt.Sprintf("removeWatches %s type=%d", g.path(), pick(g, 1, 2, 3, 3, 0))
-	}},
-	{5, (*generator).setWatches},
-	{3, func(g *generator) string { return "getEphemerals " + pick(g, "null", `""`, "/", "$", g.path()) }},
-	{2, func(g *generator) string { return "getAllChildrenNumber " + g.path() }},
-	{2, func(g *generator) string { return "whoAmI" }},
-	{1, func(g *generator) string { return "ping" }},
-	{1, func(g *generator) string {
-		return pick(g, "deleteContainer $/c", "reconfig", "createSession", "createSession timeout=7")
-	}},
-	{3, (*generator).quota},
+	{2, "quota", func(g *generator, _ *client) (string, bool) { return g.quota(), true }},
 }
 
-var totalWeight = func() (sum int) {
+// request writes one request that is not of some names.
+func (g *generator) request(c *client, but ...string) string {
+	total := 0
 	for _, w := range weighted {
-		sum += w.weight
+		if !slices.Contains(but, w.name) {
+			total += w.weight
+		}
 	}
-	return sum
-}()
-
-// request writes one request.
-func (g *generator) request() string {
-	n := g.IntN(totalWeight)
+	n := g.IntN(total)
 	for _, w := range weighted {
+		if slices.Contains(but, w.name) {
+			continue
+		}
 		if n -= w.weight; n < 0 {
-			return w.write(g)
+			return g.sensible(func() (string, bool) { return w.write(g, c) })
 		}
 	}
 	panic("conform: the weights do not add up")
 }
 
-// path draws a path: mostly one of a few, so that requests meet.
-func (g *generator) path() string {
-	if g.IntN(25) == 0 {
-		return g.within(pick(g, nastyPaths...))
+// sensible draws again, most often, what is likely to be refused.
+func (g *generator) sensible(write func() (string, bool)) string {
+	for range 3 {
+		if text, granted := write(); granted || g.IntN(5) == 0 {
+			return text
+		}
 	}
-	if g.fresh && g.IntN(40) == 0 {
-		return pick(g, "/", `""`, "/zookeeper", "/zookeeper/quota")
+	text, _ := write()
+	return text
+}
+
+// read writes one of the reads that may leave a watch.
+func (g *generator) read(c *client, verb string) (string, bool) {
+	path := g.path()
+	text, granted := verb+" "+path, g.tree.readable(path)
+	if g.IntN(5) < 3 && path != "null" {
+		text += " watch"
+		if granted {
+			c.watched = append(c.watched, path)
+		}
 	}
-	return pick(g, "$", "$", "$/a", "$/a", "$/a", "$/b", "$/b", "$/c", "$/d", "$/a/x", "$/a/x", "$/a/y", "$/b/x", "$/a/x/z",
-		"$/a/n0000000000", "$/a/n0000000001", "$/b/0000000001", "$/e", "$/e/x", "$/none/x")
+	return text, granted
 }
 
-// within keeps what would show or leave something beside Root from servers that
-// others have used.
-func (g *generator) within(path string) string {
-	if !g.fresh && (path == "$x" || strings.HasPrefix(path, "/")) {
-		return "rel"
+// about writes a read that leaves no watch.
+func (g *generator) about(verb string) (string, bool) {
+	path := g.path()
+	return verb + " " + path, g.tree.readable(path)
+}
+
+func (g *generator) check() (string, bool) {
+	path := g.path()
+	version, right := g.version(path)
+	return "check " + path + version, right && g.tree.readable(path)
+}
+
+func (g *generator) delete() (string, bool) {
+	path := g.path()
+	if leaves := g.tree.leaves(); len(leaves) > 0 && g.IntN(4) > 0 {
+		path = pick(g, leaves...)
 	}
-	return path
+	version, right := g.version(path)
+	return "delete " + path + version, right && g.tree.delete(path)
 }
 
-// watchable draws a path that is not null: a real server cannot close a
-// connection any more that has added a watch on null.
-func (g *generator) watchable() string {
-	if path := g.path(); path != "null" {
-		return path
+func (g *generator) setData() (string, bool) {
+	path := g.path()
+	version, right := g.version(path)
+	granted := right && g.tree.readable(path)
+	if granted {
+		g.tree.nodes[path].version++
 	}
-	return "$/a"
-}
-
-var nastyPaths = []string{
-	"null", "rel", "rel/x", "$/", "$//", "$//a", "$/.", "$/..", "$/a/", "$/a/..", "$/./a", "/zookeeper/config", "/zookeeper/x/y",
-	`"$/\x00"`, `"$/a\x00b"`, `"$/\x01"`, `"$/\x7f"`, `"$/\u009f"`, `"$/\u00a0"`, `"$/\ue000"`, `"$/\uf900"`, `"$/\ufffd"`,
-	`"$/\U0001f600"`, `"$/\xff"`, `"$/\xe2\x82"`, `"$/ "`, `"$/é"`, `"$/日本"`, `" $"`, "$/...", "//", "$x",
-}
-
-func (g *generator) watch() string { return pick(g, "", "", " watch") }
-
-func (g *generator) version() string {
-	return pick(g, "", "", "", "", " v=0", " v=1", " v=2", " v=-2")
-}
-
-func (g *generator) data() string {
-	return pick(g, "", " data=x", " data=yy", " data=null", " size=30")
-}
-
-func (g *generator) acl() string {
-	if g.IntN(4) > 0 {
-		return ""
-	}
-	return " acl=" + pick(g, "null", "none", "31/auth/", "1/auth/x,31/world/anyone", "31/digest/@alice:pw",
-		"31/digest/@alice:pw,1/world/anyone", "1/world/anyone", "30/world/anyone", "0/world/anyone", "5/world/anyone",
-		"31/ip/127.0.0.1", "31/ip/127.9.9.9/8", "31/ip/10.0.0.1", "31/ip/1.2.3.4/33", "31/world/nobody", "31/bogus/x",
-		"31/digest/a", "31/digest/a:b,31/world/anyone", "31/world/anyone,31/world/anyone", "31/super/", "27/world/anyone")
+	return "setData " + path + g.data() + version, granted
 }
 
 // create draws any of its variants. A createTTL that is not for a TTL node and
 // has a negative TTL kills a real server.
-func (g *generator) create() string {
-	path, rest := g.path(), g.data()+g.acl()
-	if g.IntN(6) == 0 {
-		path = pick(g, "$/a/n", "$/b/", "$/a/x/n", "$/n", "$/a/lock-") // for sequences
+func (g *generator) create(c *client) (string, bool) {
+	path := g.place()
+	verb, flags := pick(g, "create", "create", "create2"), pick(g, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 3, 3)
+	if g.IntN(40) == 0 {
+		flags = pick(g, 9, -1, 4)
 	}
-	verb := pick(g, "create", "create", "create2")
-	flags := pick(g, 0, 0, 0, 0, 1, 1, 2, 3, 3, 9, -1)
-	if g.containers && g.IntN(5) == 0 {
+	special := g.containers && g.IntN(6) == 0
+	if special {
 		verb = pick(g, "create", "create2", "createContainer", "createContainer", "createTTL", "createTTL")
 		flags = pick(g, 0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6, 6)
 	}
+	rest := g.data()
+	list, valid, open := g.acl(c)
+	rest += list
 	if verb == "createTTL" {
 		ttl := pick[int64](g, 1<<40-1, 1<<40-1, 100_000_000, 1<<40, 0, -1)
 		if flags < 5 {
@@ -141,63 +144,73 @@ func (g *generator) create() string {
 	if !g.fresh && path == "$" && flags > 1 { // a sequence beside Root
 		path = "$/"
 	}
-	return fmt.Sprintf("%s %s flags=%d%s", verb, path, flags, rest)
+	granted := valid && g.variant(verb, flags) && g.tree.create(c.owner(), path, flags, open)
+	return fmt.Sprintf("%s %s flags=%d%s", verb, path, flags, rest), granted
 }
 
-// multi draws up to five operations, now and then one that does not belong.
-func (g *generator) multi() string {
+// variant reports whether a create's flags go with its name.
+func (g *generator) variant(verb string, flags int) bool {
+	switch verb {
+	case "createContainer":
+		return flags == 4
+	case "createTTL":
+		return flags == 5 || flags == 6
+	}
+	return flags >= 0 && flags <= 3
+}
+
+// multi draws up to five operations, now and then one that does not belong. None
+// of them counts if one is refused.
+func (g *generator) multi(c *client) (string, bool) {
+	before, all := g.tree.clone(), true
 	op := func() string {
+		write := g.check
 		switch n := g.IntN(100); {
 		case n < 45:
-			return g.create()
+			write = func() (string, bool) { return g.create(c) }
 		case n < 65:
-			return "delete " + g.path() + g.version()
+			write = g.delete
 		case n < 80:
-			return "setData " + g.path() + g.data() + g.version()
-		case n < 98:
-			return "check " + g.path() + g.version()
+			write = g.setData
+		case n >= 99:
+			all = false
+			return pick(g, "getData $", "exists $", "setACL $", "sync $")
 		}
-		return pick(g, "getData $", "exists $", "setACL $", "sync $")
+		for range 4 { // one that is refused spoils the others
+			if text, granted := write(); granted {
+				return text
+			}
+		}
+		text, granted := write()
+		all = all && granted
+		return text
 	}
-	return "multi { " + g.list(g.IntN(6), op) + " }"
+	text := "multi { " + g.list(g.IntN(6), op) + " }"
+	if !all {
+		g.tree = before
+	}
+	return text, all
 }
 
-func (g *generator) multiRead() string {
+func (g *generator) multiRead(c *client) string {
 	op := func() string {
 		if g.IntN(40) == 0 {
 			return pick(g, "exists $", "create $/x", "getChildren2 $")
 		}
-		return pick(g, "getData ", "getChildren ") + g.path() + g.watch()
+		text, _ := g.read(c, pick(g, "getData", "getChildren"))
+		return text
 	}
 	return "multiRead { " + g.list(g.IntN(4), op) + " }"
-}
-
-func (g *generator) setWatches() string {
-	kinds := []string{"data", "exist", "child"}
-	text := pick(g, "setWatches", "setWatches2")
-	if text == "setWatches2" {
-		kinds = append(kinds, "persistent", "recursive")
-	}
-	text += pick(g, " max", " since=0", fmt.Sprintf(" since=+%d", g.IntN(g.steps+2)), fmt.Sprintf(" since=+%d", g.IntN(g.steps+2)))
-	for _, kind := range kinds {
-		var paths []string
-		for range g.IntN(3) {
-			paths = append(paths, pick(g, "$", "$/a", "$/b", "$/a/x", "$/c", "$/e", "rel"))
-		}
-		if len(paths) > 0 {
-			text += " " + kind + "=" + strings.Join(paths, ",")
-		}
-	}
-	return text
 }
 
 // quota makes and unmakes quotas, on two paths that are one below the other.
 func (g *generator) quota() string {
 	const base = "/zookeeper/quota" + Root
 	path := pick(g, base, base+"/a")
-	limits := pick(g, "count=3,bytes=3", "count=2,bytes=-1=;byteHardLimit=-1;countHardLimit=4",
-		"count=-1,bytes=-1=;byteHardLimit=8;countHardLimit=-1", "count=-1,bytes=-1")
+	limits := pick(g, "count=3,bytes=3", "count=2,bytes=-1=;byteHardLimit=-1;countHardLimit=9",
+		"count=-1,bytes=-1=;byteHardLimit=40;countHardLimit=-1", "count=-1,bytes=-1")
 	return pick(g,
+		"multi { create "+base+" ; create "+base+"/a }",
 		"multi { create "+base+" ; create "+base+"/a }",
 		"create "+base,
 		"create "+path+"/zookeeper_limits data=\""+limits+"\"",
@@ -208,4 +221,13 @@ func (g *generator) quota() string {
 		"delete "+path+"/zookeeper_limits",
 		"setData "+path+"/zookeeper_limits data=\""+limits+"\"",
 	)
+}
+
+// within keeps what would show or leave something beside Root from servers that
+// others have used.
+func (g *generator) within(path string) string {
+	if !g.fresh && (path == "$x" || strings.HasPrefix(path, "/")) {
+		return "rel"
+	}
+	return path
 }

@@ -38,6 +38,7 @@ const (
 	stepAttach                  // a new connection for the session
 	stepDrop                    // end the connection
 	stepAwait                   // wait for frames without sending anything
+	stepExpire                  // wait for the end of the connection
 	stepFirst                   // a new connection and any first bytes
 	stepBytes                   // any bytes, then wait until the server closes
 	stepPartial                 // any bytes, and wait for nothing

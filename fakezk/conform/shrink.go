@@ -17,13 +17,10 @@ type shrinker struct {
 	runs int
 }
 
-// shrink returns the difference of the shortest script found, or nil if the
-// script does not differ when it is played again.
-func (p *pair) shrink(ctx context.Context, s script) (*Difference, error) {
-	sh := &shrinker{pair: p}
-	if _, err := sh.try(ctx, s); err != nil || sh.diff == nil {
-		return nil, err
-	}
+// shrink returns the difference of the shortest script found, for one that has
+// shown a difference.
+func (p *pair) shrink(ctx context.Context, s script, diff *Difference) (*Difference, error) {
+	sh := &shrinker{pair: p, best: s, diff: diff}
 	for smaller := true; smaller && sh.runs < maxShrinkRuns; {
 		length := len(sh.text())
 		if err := sh.dropSteps(ctx); err != nil {
@@ -48,12 +45,12 @@ func (sh *shrinker) text() string {
 // try plays a script and keeps it, up to its difference, if it has one.
 func (sh *shrinker) try(ctx context.Context, s script) (bool, error) {
 	sh.runs++
-	ops, diff, err := sh.pair.play(ctx, s)
-	if err != nil || diff == nil {
+	what, err := sh.pair.play(ctx, s)
+	if err != nil || what.diff == nil {
 		return false, err
 	}
-	s.steps = slices.Clone(s.steps[:ops])
-	sh.best, sh.diff = s, diff
+	s.steps = slices.Clone(s.steps[:what.reached])
+	sh.best, sh.diff = s, what.diff
 	return true, nil
 }
 

@@ -23,6 +23,7 @@ func SessionTimeouts(ctx context.Context, t Target) (shortest, longest time.Dura
 
 // granted begins a session, closes it, and tells the timeout that it had.
 func granted(ctx context.Context, t Target, timeoutMs int32) (time.Duration, error) {
+	t.patience = defaultPatience
 	l, err := dial(ctx, t)
 	if err != nil {
 		return 0, err

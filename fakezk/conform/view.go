@@ -11,19 +11,18 @@ import (
 )
 
 // A view puts what a server sends into words, and leaves out of them only what
-// two servers cannot have in common: ids and passwords of sessions, which are
-// called by the session's name; the zxid at which the script began; and times,
-// of which it says whether they fit their zxid.
+// two servers cannot have in common: ids of sessions, which are called by the
+// session's name or by their distance to the one before; the zxid at which the
+// script began; and times, of which it says what is wrong with them.
 type view struct {
-	start    int64            // the server's last zxid when the script began
-	names    map[int64]string // sessions by id
-	newest   int64            // the last session's id
-	times    map[int64]int64  // when each zxid was, as the server said first
-	password map[int64][]byte
+	start  int64            // the server's last zxid when the script began
+	names  map[int64]string // sessions by id
+	newest int64            // the last session's id
+	clock  clock
 }
 
-func newView(start int64) view {
-	return view{start: start, names: map[int64]string{}, times: map[int64]int64{}, password: map[int64][]byte{}}
+func newView(start int64, c clock) view {
+	return view{start: start, names: map[int64]string{}, clock: c}
 }
 
 // sent is a request whose answer has not come yet.
@@ -44,17 +43,16 @@ func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
 			return line, h.Xid
 		}
 	}
-	op, known := takeSent(pending, h.Xid)
-	if !known {
-		if resp, ok := connectResponse(payload); ok && dropSent(pending, proto.OpCreateSession) {
-			return v.connectedAgain(resp), 0
-		}
+	// It begins with what would be an xid of 0.
+	if resp, ok := connectResponse(payload); ok && v.names[resp.SessionID] != "" && dropSent(pending, proto.OpCreateSession) {
+		return v.connectedAgain(resp), 0
 	}
+	op, known := takeSent(pending, h.Xid)
 	name := op.String()
 	if !known {
 		name = "nothing asked"
 	}
-	line = fmt.Sprintf("%s: xid %d, zxid %s, %s", name, h.Xid, v.zxid(h.Zxid), h.Err)
+	line = fmt.Sprintf("%s: xid %d, zxid %s, %s", name, h.Xid, v.lastZxid(h.Zxid), h.Err)
 	return line + v.body(op, h, body), h.Xid
 }
 
@@ -144,33 +142,29 @@ func (v *view) multi(m proto.MultiReply) string {
 
 func (v *view) stat(s proto.Stat) string {
 	return fmt.Sprintf("(czxid %s%s mzxid %s%s pzxid %s versions %d/%d/%d owner %s length %d children %d)",
-		v.zxid(s.Czxid), v.time(s.Czxid, s.Ctime), v.zxid(s.Mzxid), v.time(s.Mzxid, s.Mtime), v.zxid(s.Pzxid),
+		v.zxid(s.Czxid), v.clock.judge(s.Czxid, s.Ctime), v.zxid(s.Mzxid), v.clock.judge(s.Mzxid, s.Mtime), v.zxid(s.Pzxid),
 		s.Version, s.Cversion, s.Aversion, v.session(s.EphemeralOwner), s.DataLength, s.NumChildren)
 }
 
-// zxid counts from the script's start. What was before is "old".
+// zxid counts from the script's start. What was before is "old": how many zxids
+// it took to clean up is nobody's business.
 func (v *view) zxid(z int64) string {
+	if z > 0 && z <= v.start {
+		return "old"
+	}
+	return v.lastZxid(z)
+}
+
+// lastZxid is a zxid of a header, which may be the script's start but not be
+// before it.
+func (v *view) lastZxid(z int64) string {
 	switch {
 	case z <= 0 || v.start == 0:
 		return fmt.Sprint(z)
-	case z > v.start:
-		return fmt.Sprintf("+%d", z-v.start)
+	case z < v.start:
+		return fmt.Sprintf("%d before the script", v.start-z)
 	}
-	return "old"
-}
-
-// time says what is wrong with a time: the time of a zxid is always the same.
-func (v *view) time(zxid, ms int64) string {
-	if _, known := v.times[zxid]; !known {
-		v.times[zxid] = ms
-	}
-	switch {
-	case v.times[zxid] != ms:
-		return " (at a time that is not the zxid's)"
-	case (zxid == 0) != (ms == 0):
-		return fmt.Sprintf(" (at the time %d)", ms)
-	}
-	return ""
+	return fmt.Sprintf("+%d", z-v.start)
 }
 
 // session names a session.
@@ -190,13 +184,13 @@ func (v *view) connected(c *session, r proto.ConnectResponse) string {
 		return fmt.Sprintf("refused: version %d, timeout %d, password % x, read-only byte %s",
 			r.ProtocolVersion, r.TimeoutMs, r.Password, readOnlyByte(r))
 	}
-	which := "a new session"
+	which := fmt.Sprintf("a new session with an id %d after the last", r.SessionID-v.newest)
 	switch {
 	case v.names[r.SessionID] == c.name:
 		which = "the same session"
 	case v.names[r.SessionID] != "":
 		which = "session " + v.names[r.SessionID]
-	case v.newest != 0 && r.SessionID == v.newest+1:
+	case r.SessionID == v.newest+1:
 		which = "the next session"
 	}
 	return v.greeting(which, c.name, r)
@@ -208,18 +202,18 @@ func (v *view) connectedAgain(r proto.ConnectResponse) string {
 }
 
 func (v *view) greeting(which, name string, r proto.ConnectResponse) string {
-	password := fmt.Sprintf("a password of %d bytes", len(r.Password))
-	if known, ok := v.password[r.SessionID]; ok {
-		password = "the same password"
-		if !bytes.Equal(known, r.Password) {
-			password = "another password"
-		}
-	} else {
-		v.password[r.SessionID] = r.Password
+	if v.names[r.SessionID] == "" {
 		v.names[r.SessionID], v.newest = name, r.SessionID
 	}
-	return fmt.Sprintf("connected: version %d, timeout %d, %s, %s, read-only byte %s",
-		r.ProtocolVersion, r.TimeoutMs, which, password, readOnlyByte(r))
+	password := "its password"
+	if !bytes.Equal(r.Password, passwordOf(r.SessionID)) {
+		password = fmt.Sprintf("a password of %d bytes that is not its own", len(r.Password))
+	}
+	if v.start == 0 {
+		which += fmt.Sprintf(", number %d", r.SessionID&0xffff)
+	}
+	return fmt.Sprintf("connected: version %d, timeout %d, %s of server %d, %s, read-only byte %s",
+		r.ProtocolVersion, r.TimeoutMs, which, r.SessionID>>56, password, readOnlyByte(r))
 }
 
 func readOnlyByte(r proto.ConnectResponse) string {

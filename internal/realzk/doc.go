@@ -18,6 +18,8 @@
 //     of another release, say. Directories with /* at the end are understood.
 //   - ZKSIM_REAL_ZOOKEEPER=host:port names a server that runs already. It is used
 //     as it is: nothing is started, options have no effect, Stop leaves it alone.
+//     Start skips tests that want options, which may be there to have a server
+//     that nobody has used.
 //
 // # What it leaves behind
 //
@@ -30,5 +32,7 @@
 // # Limits
 //
 // A free port is looked for and then given to the server; another process may
-// take it in between. The start is then tried again, three times at most.
+// take it in between. The start is then tried again, three times at most. Another
+// ZooKeeper that has taken it is known by its data folder, unless
+// zookeeper.4lw.commands.whitelist is set to something without conf.
 package realzk

@@ -1,16 +1,9 @@
 package realzk
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
-	"time"
 )
 
 // process is a command that runs until it is killed.
@@ -50,52 +43,6 @@ func (p *process) kill() {
 		killGroup(p.cmd)
 		<-p.done
 	}
-}
-
-// waitUntilServing asks for isro until the server says that it serves, the
-// process ends (p may be nil) or ctx is done.
-func waitUntilServing(ctx context.Context, address string, p *process) error {
-	var ended chan struct{} // nil: never
-	if p != nil {
-		ended = p.done
-	}
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		err := serves(ctx, address)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ended:
-			return fmt.Errorf("it ended by itself (%w):\n%s", p.err, p.log.String())
-		case <-ctx.Done():
-			return fmt.Errorf("no answer at %s: %w", address, errors.Join(ctx.Err(), err))
-		case <-time.After(pause):
-		}
-	}
-}
-
-// serves asks one four-letter word, srvr, the only one enabled by default.
-func serves(ctx context.Context, address string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the read
-	defer func() { _ = conn.Close() }()                         // all was read
-	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return err
-	}
-	answer, err := io.ReadAll(conn)
-	if err != nil {
-		return err
-	}
-	if !strings.Contains(string(answer), "Mode: ") {
-		return fmt.Errorf("srvr: answered %q", answer)
-	}
-	return nil
 }
 
 // tail keeps the end of what is written to it.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -29,10 +30,14 @@ type Server struct {
 }
 
 // Start returns a running server that is stopped when the test ends. It skips
-// the test if Java or ZooKeeper is missing, and fails it if the server does not
+// the test if Java or ZooKeeper is missing, or if ZKSIM_REAL_ZOOKEEPER names a
+// server and the test wants one with options, and fails it if the server does not
 // come up. If the test fails, the end of the server's log is shown.
 func Start(t testing.TB, opts Options) *Server {
 	t.Helper()
+	if address := os.Getenv(givenServer); address != "" && !reflect.ValueOf(opts).IsZero() {
+		t.Skipf("the test needs a fresh server with options of its own, not the one of %s=%s", givenServer, address)
+	}
 	s, err := Launch(context.Background(), opts)
 	switch {
 	case errors.Is(err, ErrMissing):
@@ -53,11 +58,12 @@ func Start(t testing.TB, opts Options) *Server {
 }
 
 // Launch starts a server and returns when it answers. The error wraps
-// ErrMissing if there is none to start. ctx bounds the start only; call Stop.
+// ErrMissing if there is none to start. ctx bounds the start only; call Stop. A
+// server of ZKSIM_REAL_ZOOKEEPER is taken whatever its options are.
 func Launch(ctx context.Context, opts Options) (*Server, error) {
-	if address := os.Getenv("ZKSIM_REAL_ZOOKEEPER"); address != "" {
+	if address := os.Getenv(givenServer); address != "" {
 		if err := waitUntilServing(ctx, address, nil); err != nil {
-			return nil, fmt.Errorf("ZKSIM_REAL_ZOOKEEPER=%s: %w", address, err)
+			return nil, fmt.Errorf("%s=%s: %w", givenServer, address, err)
 		}
 		return &Server{address: address}, nil
 	}
@@ -74,6 +80,8 @@ func Launch(ctx context.Context, opts Options) (*Server, error) {
 }
 
 const (
+	givenServer = "ZKSIM_REAL_ZOOKEEPER"
+
 	maxTries = 3
 	shownLog = 2 << 10 // bytes
 )
@@ -140,7 +148,10 @@ func (s *Server) run(ctx context.Context, java, classpath string, port int, opts
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	return waitUntilServing(ctx, s.address, s.process)
+	if err := waitUntilServing(ctx, s.address, s.process); err != nil {
+		return err
+	}
+	return checkOwn(ctx, s.address, s.folder)
 }
 
 const (

@@ -112,6 +112,58 @@ func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
 	}
 }
 
+// stranger is a server that answers as a ZooKeeper with another data folder.
+func stranger(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = io.ReadFull(conn, make([]byte, 4))
+			_, _ = io.WriteString(conn, "clientPort=1\ndataDir=/another/version-2\nMode: standalone\n")
+			conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestStrangerOnThePortIsNotTaken(t *testing.T) {
+	address := stranger(t)
+	if err := checkOwn(t.Context(), address, "/mine"); !errors.Is(err, errPortTaken) {
+		t.Errorf("got %v, want %v", err, errPortTaken)
+	}
+	if err := checkOwn(t.Context(), address, "/another"); err != nil {
+		t.Errorf("the own server: %v", err)
+	}
+	ended, err := begin(exec.Command("false"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ended.done
+	if err := waitUntilServing(t.Context(), address, ended); err == nil || !strings.Contains(err.Error(), "ended by itself") {
+		t.Errorf("our process has ended, but another serves: %v", err)
+	}
+}
+
+func TestGivenServerIsForTestsWithoutOptions(t *testing.T) {
+	t.Setenv(givenServer, stranger(t))
+	skipped := true
+	t.Run("with options", func(t *testing.T) {
+		Start(t, Options{Config: []string{"maxClientCnxns=3"}})
+		skipped = false
+	})
+	if !skipped {
+		t.Error("a given server was taken for one with options")
+	}
+	Start(t, Options{})
+}
+
 func TestWaitingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

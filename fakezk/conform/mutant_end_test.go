@@ -1,0 +1,59 @@
+package conform
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// TestWrongEndsAreFound plays one script each, as it is silence that is found, or
+// what comes when a script is over.
+func TestWrongEndsAreFound(t *testing.T) {
+	t.Parallel()
+	hasty, _ := hastySettings()
+	tests := []struct {
+		name, script, want string
+		fault              fault
+	}{
+		{"a connection does not end", "a op 50", "no answer", func(c *mutantConn) { c.end = c.neverEnds }},
+		{"a connection ends too late", "a closeSession\na attach", "no answer", endsWhenAsked()},
+		{"a connection that is taken over does not end", "a create $/a\na attach", "old connection: no answer", survivors()},
+		{"an event of a close at the end is lost", "a create $/e flags=1\nb exists $/e watch", "b: event NodeDeleted",
+			each(ofEvent(proto.EventDeleted, func([]byte) [][]byte { return nil }))},
+		{"a close at the end is refused", "a create $/a", "close a: closeSession: xid 2, zxid +3, NoNode",
+			each(ofOp(proto.OpCloseSession, func(h *proto.ReplyHeader) { h.Err = proto.NoNode }))},
+		{"own events at expiry are others", "a connect timeout=1\na create $/e flags=1\na exists $/e watch\na expire", "event NodeCreated",
+			each(ofEvent(proto.EventDeleted, func(p []byte) [][]byte { return [][]byte{replaced(p, 16, []byte{0, 0, 0, 1})} }))},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			seen := playOnce(t, fake(t, hasty), mutant(t, hasty, test.fault), test.script)
+			if seen.diff == nil || !strings.Contains(strings.Join(seen.diff.B, "\n")+strings.Join(seen.diff.A, "\n"), test.want) {
+				t.Errorf("got %+v, want %q", seen.diff, test.want)
+			}
+		})
+	}
+}
+
+// playOnce plays a script on two servers that answer within seconds.
+func playOnce(t *testing.T, a, b Target, text string) played {
+	t.Helper()
+	scripts, err := parseFamily("test", "== test\n"+text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.patience, b.patience = 3*time.Second, 3*time.Second
+	p, err := newPair(t.Context(), a, b, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close(t.Context())
+	seen, err := p.play(t.Context(), scripts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}

@@ -1,0 +1,18 @@
+package conform
+
+import "encoding/binary"
+
+// passwordOf is the password of a session: the first 16 bytes of Java's
+// java.util.Random, seeded with the id and a constant, as ZooKeeperServer's
+// generatePasswd has it.
+func passwordOf(id int64) []byte {
+	const secret = 0xB3415C00
+	const multiplier, increment, mask = 0x5DEECE66D, 0xB, 1<<48 - 1
+	state := uint64(id^secret^multiplier) & mask
+	var password []byte
+	for range 4 {
+		state = (state*multiplier + increment) & mask
+		password = binary.LittleEndian.AppendUint32(password, uint32(state>>16))
+	}
+	return password
+}
