@@ -43,8 +43,8 @@ func Start(t TB, opts ...Options) *Server {
 const DefaultSessionTimeout = 10 * time.Second
 
 // Connect returns a genuine go-zookeeper connection to the server, in memory,
-// that has a session already and is closed when the test ends. What the client
-// logs goes nowhere; use Dialer with zk.Connect for a connection of your own
+// that has a session already and is closed when the test ends. If there is none
+// within a minute, the test fails. What the client logs goes nowhere; use Dialer with zk.Connect for a connection of your own
 // making.
 func (s *Server) Connect(t TB) *zk.Conn {
 	t.Helper()
@@ -63,15 +63,18 @@ func (s *Server) Connect(t TB) *zk.Conn {
 		t.Fatalf("fakezk: connect: %v", err)
 	}
 	t.Cleanup(conn.Close)
-	timer := time.NewTimer(10 * time.Second)
+	timer := time.NewTimer(connectPatience)
 	defer timer.Stop()
 	select {
 	case <-connected:
 	case <-timer.C:
-		t.Fatalf("fakezk: no session after 10 s; is the server stopped?")
+		t.Fatalf("fakezk: no session after %s; is the server stopped?", connectPatience)
 	}
 	return conn
 }
+
+// connectPatience is long, for machines that are slow or busy.
+const connectPatience = time.Minute
 
 // Address is the server address to give to zk.Connect together with Dialer. It
 // is a literal, so that no name is ever looked up.
@@ -91,7 +94,7 @@ func (s *Server) dial() (net.Conn, error) {
 	var l *serverLink
 	conn := memnet.New(
 		func(p []byte) { s.receive(l, p) },
-		func() { s.gone(l) },
+		func() { s.gone(l, false) },
 	)
 	var err error
 	if l, err = s.open(memory, memorySink{conn}); err != nil {

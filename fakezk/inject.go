@@ -38,11 +38,16 @@ const maxArmed = 1000
 //     session whose dials fail is reset at its handshake, and one whose dials hang
 //     stays silent until that is over and is then served. Only where the fault
 //     hits everybody, dials of Dialer fail at once.
+//   - A four-letter word is on hold, lost or refused as a handshake is that asks
+//     for a new session. No request coordinate counts it.
+//   - An event that a fault on a request loses is counted too.
 //
 // A connection on hold loses nothing and keeps its order; a client that closes
-// it is heard of in its turn. A connection is reset when it holds more than 64 MiB
-// from the client, or more than Options.MaxQueued to it. Stop, Restart, DropConnections and Close end what is on
-// hold and do not wait for it.
+// it is heard of in its turn, and one that closes its direction of a TCP
+// connection still gets what is on hold for it. A connection is reset when it
+// holds more than 64 MiB from the client, or more than Options.MaxQueued to it.
+// Stop, Restart, DropConnections and Close end what is on hold and do not wait
+// for it.
 //
 // Faults that fired stay on the list that Faults returns, until ClearFaults; at
 // most 1000 fit. The error says what is wrong with the fault, as Validate does,

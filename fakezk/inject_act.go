@@ -8,18 +8,35 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
-// take lets faults act on a frame that arrived, and reports whether the frame
-// is taken: lost, on hold, or handled already.
-func (in *injector) take(l *serverLink, frame []byte, now time.Time) bool {
+// ignores says that nothing a client sends reaches the server any more.
+func (in *injector) ignores(l *serverLink) bool {
 	d := l.detour
-	switch {
-	case d != nil && (d.lost || d.deaf):
-		return true
-	case d != nil && d.up.busy(now):
+	return d != nil && (d.lost || d.deaf)
+}
+
+// take lets faults act on a frame that arrived, and reports whether the frame
+// is taken: on hold, lost, or handled already.
+func (in *injector) take(l *serverLink, frame []byte, now time.Time) bool {
+	if d := l.detour; d != nil && d.up.busy(now) {
 		in.keep(l, &d.up, parcel{bytes: frame})
 		return true
 	}
 	return in.actOnFrame(l, parcel{bytes: frame}, now)
+}
+
+// takeWord is take for a four-letter word, which comes on a connection that has
+// no session, and after which nothing counts.
+func (in *injector) takeWord(l *serverLink, word []byte, now time.Time) bool {
+	p := parcel{bytes: word, word: true}
+	if d := l.detour; d != nil && d.up.busy(now) {
+		in.keep(l, &d.up, p)
+	} else if !in.actOnHandshake(l, p, now) {
+		return false
+	}
+	if l.detour != nil {
+		l.detour.deaf = true
+	}
+	return true
 }
 
 // actOnFrame lets the faults that select a frame act before the server handles
@@ -37,7 +54,7 @@ func (in *injector) actOnFrame(l *serverLink, p parcel, now time.Time) bool {
 	}
 	f := p.faults[0]
 	p.faults = p.faults[1:] // which act if it puts the frame off
-	f.fired = true
+	in.fire(f)
 	if f.Kind.damagesReply() {
 		in.damageReply(f, l, p.bytes, now)
 	} else {
@@ -86,13 +103,13 @@ func (in *injector) takeByFault(f *faultState, l *serverLink, p parcel, now time
 func (in *injector) damageReply(f *faultState, l *serverLink, frame []byte, now time.Time) {
 	s := in.server
 	r := s.engine.Handle(l.id, frame, now)
-	s.roster.note(r.Applied)
+	s.noteApplied(r.Applied)
 	for _, out := range r.Out {
 		to := s.links[out.Conn]
 		switch {
 		case to == nil:
 		case to == l:
-			in.damage(f, l, out, now)
+			in.damage(f, l, out, in.count(l, out), now)
 		default:
 			s.emit(to, out)
 		}
@@ -102,11 +119,13 @@ func (in *injector) damageReply(f *faultState, l *serverLink, frame []byte, now 
 	}
 }
 
-func (in *injector) damage(f *faultState, l *serverLink, out engine.Output, now time.Time) {
+// damage does to one output what a fault says. What other faults would do to it
+// comes after, unless it is lost.
+func (in *injector) damage(f *faultState, l *serverLink, out engine.Output, others []*faultState, now time.Time) {
 	switch f.Kind.damageTo(out) {
 	case lost:
 	case unharmed:
-		in.server.emit(l, out)
+		in.sendOutput(l, out, others, now)
 	case torn:
 		half := len(out.Frame) / 2
 		in.send(l, parcel{bytes: out.Frame[:half]}, now)
@@ -119,21 +138,31 @@ func (in *injector) damage(f *faultState, l *serverLink, out engine.Output, now 
 // takeOutput lets faults act on what the server sends, and reports whether
 // that is taken care of.
 func (in *injector) takeOutput(l *serverLink, out engine.Output) bool {
-	p := parcel{bytes: out.Frame}
-	if out.Event != nil && len(in.waiting) > 0 {
-		p.faults = in.due(coordinate{event: true, client: l.name, conn: l.number, path: out.Event.Path})
-	}
-	if l.detour == nil && len(p.faults) == 0 {
+	faults := in.count(l, out)
+	if l.detour == nil && len(faults) == 0 {
 		return false
 	}
-	now := time.Now()
+	in.sendOutput(l, out, faults, time.Now())
+	return true
+}
+
+// count counts a notification, also one that is about to be lost, and finds the
+// faults whose turn it is.
+func (in *injector) count(l *serverLink, out engine.Output) []*faultState {
+	if out.Event == nil || len(in.waiting) == 0 {
+		return nil
+	}
+	return in.due(coordinate{event: true, client: l.name, conn: l.number, path: out.Event.Path})
+}
+
+// sendOutput is Server.emit with faults that act on the frame.
+func (in *injector) sendOutput(l *serverLink, out engine.Output, faults []*faultState, now time.Time) {
 	if out.Frame != nil {
-		in.send(l, p, now)
+		in.send(l, parcel{bytes: out.Frame, faults: faults}, now)
 	}
 	if out.Close {
 		in.endWith(l, io.EOF, now)
 	}
-	return true
 }
 
 // send delivers to the client, or keeps what has to wait.
@@ -158,7 +187,7 @@ func (in *injector) pass(l *serverLink, p parcel, now time.Time) {
 	if len(p.faults) > 0 {
 		f := p.faults[0]
 		p.faults = p.faults[1:]
-		f.fired = true
+		in.fire(f)
 		in.actOnEvent(f, l, p, now)
 		return
 	}
@@ -204,7 +233,6 @@ func (in *injector) takeGarbage(l *serverLink, now time.Time) bool {
 	switch d := l.detour; {
 	case d == nil:
 		return false
-	case d.lost || d.deaf:
 	case d.up.busy(now):
 		d.deaf = true
 		in.keep(l, &d.up, parcel{end: errGarbage})
@@ -215,20 +243,27 @@ func (in *injector) takeGarbage(l *serverLink, now time.Time) bool {
 }
 
 // takeGone notes that a client closed its end, and reports whether the server
-// need not hear of it, or not yet.
-func (in *injector) takeGone(l *serverLink, now time.Time) bool {
+// need not hear of it, or not yet. The client may still read if it is half gone.
+func (in *injector) takeGone(l *serverLink, half bool, now time.Time) bool {
 	d := l.detour
-	switch {
-	case d == nil:
+	if d == nil {
 		return false
-	case in.server.links[l.id] != l, d.lost, d.hung:
+	}
+	known := in.server.links[l.id] == l
+	switch {
+	case known && d.lost:
+		d.gone = true
+	case !known && half && !d.lost: // its end is on hold for it
+	case !known || d.hung:
 		in.server.unlink(l)
 		in.forget(l)
-		return true
 	case d.up.busy(now):
 		in.keep(l, &d.up, parcel{end: io.EOF})
-		return true
+	case half:
+		in.endWith(l, io.EOF, now)
+	default:
+		in.forget(l)
+		return false
 	}
-	in.forget(l)
-	return false
+	return true
 }

@@ -10,8 +10,9 @@ import (
 type detour struct {
 	up, down lane // from the client, to the client
 	lost     bool // a black hole: bytes vanish, both ways
+	gone     bool // lost, and the client has closed its end
 	hung     bool // a dial that hangs: the server has not heard of it
-	deaf     bool // garbage is on hold, so what follows means nothing
+	deaf     bool // garbage or a word is on hold, so what follows means nothing
 }
 
 // lane is one direction of a connection. What does not flow waits in order.
@@ -21,9 +22,10 @@ type lane struct {
 	held    int // bytes, and what it costs to keep them
 }
 
-// parcel is a frame on hold, or the end of the connection.
+// parcel is a frame on hold, a four-letter word, or the end of the connection.
 type parcel struct {
 	bytes     []byte
+	word      bool
 	end       error         // the connection ends with this error
 	judged    bool          // counted, and faults chosen
 	faults    []*faultState // that still have to act on it
@@ -160,11 +162,12 @@ func (in *injector) moveUp(l *serverLink, now time.Time) bool {
 	switch {
 	case !ok:
 		return false
-	case p.end == io.EOF:
-		in.drop(l)
-		in.forget(l)
-	case p.end != nil: // garbage
+	case p.end != nil: // the client's, or that of garbage
 		in.endWith(l, io.EOF, now)
+	case p.word:
+		if !in.actOnHandshake(l, p, now) {
+			in.server.answerWord(l, p.bytes)
+		}
 	case !in.actOnFrame(l, p, now):
 		in.server.process(l, p.bytes, now)
 	}
@@ -202,7 +205,11 @@ func (in *injector) endWith(l *serverLink, err error, now time.Time) {
 	switch {
 	case d == nil:
 		l.sink.Fail(err)
-	case d.lost: // nobody hears of it
+	case d.lost: // the client does not hear of it
+		if d.gone {
+			in.forget(l)
+			l.sink.Fail(err) // nor could it
+		}
 	case d.down.busy(now):
 		d.up = lane{}
 		in.keep(l, &d.down, parcel{end: err})

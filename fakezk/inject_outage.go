@@ -1,6 +1,7 @@
 package fakezk
 
 import (
+	"io"
 	"maps"
 	"slices"
 	"syscall"
@@ -38,8 +39,16 @@ func (in *injector) strike(f *faultState, session int64, now time.Time) bool {
 			in.resetSoon(l, now)
 			return
 		}
-		*in.detour(l) = detour{lost: true}
+		in.lose(l)
 	})
+}
+
+// lose puts a connection into a black hole, with all that is on hold. That the
+// client has closed its end may be among it.
+func (in *injector) lose(l *serverLink) {
+	d := in.detour(l)
+	gone := slices.ContainsFunc(d.up.parcels, func(p parcel) bool { return p.end == io.EOF })
+	*d = detour{lost: true, gone: gone}
 }
 
 // eachLink visits the connections of a session, or all of them, in order, and
@@ -65,7 +74,7 @@ func (in *injector) refuseDial(now time.Time) error {
 	}
 	for _, o := range in.outages {
 		if o.session == 0 && o.fault.Kind == Refuse && o.hits(0, now) {
-			o.fault.fired = true
+			in.fire(o.fault)
 			return errRefused
 		}
 	}
@@ -90,7 +99,7 @@ func (in *injector) actOnHandshake(l *serverLink, p parcel, now time.Time) bool 
 		if !o.hits(session, now) {
 			continue
 		}
-		o.fault.fired = true
+		in.fire(o.fault)
 		if o.fault.Kind == Refuse {
 			in.resetSoon(l, now)
 		} else {
@@ -119,12 +128,13 @@ func (in *injector) fireAt(f *faultState, now time.Time) {
 	}
 	switch {
 	case f.Kind == Restart:
-		f.fired = true
+		in.fire(f)
 		in.restart(f.For, now)
 	case f.Client != "" && session == 0: // there is no such session now
 	default:
-		// A dial that it hits may have come first.
-		f.fired = in.strikeAt(f, session, now) || f.fired
+		if in.strikeAt(f, session, now) {
+			in.fire(f) // unless a dial that it hit came first
+		}
 	}
 }
 
@@ -152,7 +162,7 @@ func (in *injector) strikeAt(f *faultState, session int64, now time.Time) bool {
 // reports whether it was alive. A server that is down ends none.
 func (in *injector) expire(f *faultState, session int64, now time.Time) bool {
 	s := in.server
-	if now.Before(in.downTill) {
+	if s.stopped || now.Before(in.downTill) {
 		return false
 	}
 	var r engine.Reaction

@@ -312,6 +312,68 @@ func TestInjectRestart(t *testing.T) {
 	})
 }
 
+// A server that was stopped meanwhile ends no session either.
+func TestInjectedExpiryMissesAStoppedServer(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("expire at=1s")
+		st.inject("late-reap 1s at=1s")
+		st.Stop()
+		st.sleepTill(2 * time.Second)
+		if n := len(st.Sessions()); n != 2 {
+			st.Errorf("%d sessions", n)
+		}
+		st.wantFaults("expire at=1s: 0 false", "late-reap 1s at=1s: 0 false")
+		st.Server.Restart()
+		st.wantSession(st.takeUp())
+	})
+}
+
+func TestRestartEndsAnInjectedOne(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("restart 1h request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "reset")
+		st.Server.Restart()
+		st.wantSession(st.takeUp())
+		st.inject("expire client=S1 at=1s") // which a server that is down would not do
+		st.sleepTill(time.Second)
+		st.wantFaults("restart 1h0m0s request=1: 1 true", "expire client=S1 at=1s: 0 true")
+	})
+}
+
+// An event that is lost with the reply, or passes before the connection is cut,
+// counts as it does in a World.
+func TestInjectedEventFaultsCountWhatARequestCauses(t *testing.T) {
+	for _, test := range []struct{ line, first string }{
+		{"drop-reply op=create request=1", "reset"},
+		{"cut op=create request=1", "event /x, reply 3 ok, reset"},
+	} {
+		onStand(t, func(st *stand) {
+			st.watch(st.a, "/x")
+			st.inject(test.line)
+			st.inject("cut client=S1 event=2")
+			st.a.xid++
+			st.a.ask(rawCreate("/x", 0))
+			st.want(st.a, test.first)
+			st.wantFaults(test.line+": 1 true", "cut client=S1 event=2: 1 false")
+			again := st.takeUp()
+			st.wantSession(again)
+			st.watch(again, "/y")
+			st.b.mustCall(rawCreate("/y", 0))
+			st.want(again, "reset")
+		})
+	}
+	onStand(t, func(st *stand) { // one that passes may be its turn
+		st.watch(st.a, "/x")
+		st.inject("stall-mid-frame 2s op=create request=1")
+		st.inject("delay 1s event=1")
+		st.a.ask(rawCreate("/x", 0))
+		st.want(st.a, "")
+		st.sleepTill(time.Second)
+		st.want(st.a, "event /x, half 13")
+	})
+}
+
 // Several faults may select one request; those that put it off act one after
 // the other.
 func TestInjectedFaultsActInTheOrderOfTheirArming(t *testing.T) {

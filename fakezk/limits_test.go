@@ -2,7 +2,6 @@ package fakezk
 
 import (
 	"net/netip"
-	"runtime"
 	"testing"
 	"time"
 )
@@ -38,16 +37,11 @@ func TestMaxClientConns(t *testing.T) {
 // cannot see.
 func awaitConnections(t *testing.T, s *Server, n int) {
 	t.Helper()
-	for range 1_000_000 {
+	await(t, "connections to be accepted", func() bool {
 		s.mu.Lock()
-		got := s.clients["127.0.0.1"]
-		s.mu.Unlock()
-		if got == n {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Fatalf("there never were %d connections", n)
+		defer s.mu.Unlock()
+		return s.clients["127.0.0.1"] == n
+	})
 }
 
 func TestMaxClientConnsIs60(t *testing.T) {

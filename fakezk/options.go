@@ -1,9 +1,12 @@
 package fakezk
 
 import (
+	"log/slog"
+	"math"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/fourletter"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
@@ -11,11 +14,12 @@ import (
 // of two seconds, as ZooKeeper's sample configuration has it.
 type Options struct {
 	// TickTime is the unit of time of session expiry, at least a millisecond; 0
-	// means 2 s. Sessions end at the end of a tick, so up to one tick late and
-	// never early.
+	// means 2 s, and more than LongestTimeout counts as LongestTimeout. Sessions
+	// end at the end of a tick, so up to one tick late and never early.
 	TickTime time.Duration
 	// MinSessionTimeout and MaxSessionTimeout bound what a client may ask for;
-	// 0 means 2 and 20 ticks. A maximum below the minimum counts as the minimum.
+	// 0 means 2 and 20 ticks. Below a millisecond and above LongestTimeout they
+	// count as these, and a maximum below the minimum counts as the minimum.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// MaxFrame is jute.maxbuffer, the length in bytes of the longest request;
 	// 0 means 1048575, and more than 1 GiB counts as 1 GiB.
@@ -25,12 +29,13 @@ type Options struct {
 	// number no limit. One more is accepted and closed without a byte.
 	// Connections made in memory do not count.
 	MaxClientConns int
-	// MaxQueued bounds what the server keeps for a client that does not read, in
-	// bytes of watch notifications that others caused; a connection that has
-	// more is closed and its session lives on. 0 means 16 MiB. Replies need no
-	// such bound: a client that leaves more than a sixteenth of MaxQueued unread
-	// is not read from until it catches up. A real server keeps all of it until
-	// its heap is full. Connections made in memory have no bound.
+	// MaxQueued is how many bytes the server keeps for a client that does not
+	// read, beside what the system takes; 0 means 64 MiB. While there is more, the
+	// client's requests wait, pings included, so that its session expires if it
+	// does not catch up within the session timeout. Watch notifications that
+	// others cause cannot wait: when they make it twice as much, the connection is
+	// reset, and its session lives on. A real server keeps all of it until its
+	// heap is full. Connections made in memory have no bound.
 	MaxQueued int
 	// SuperDigest is the digest identity that passes every ACL check,
 	// "super:base64(sha1(super:password))"; empty means that there is none. It is
@@ -47,7 +52,24 @@ type Options struct {
 	// "ruok" say, or "*" for all. Nil means all, unlike a real server's default,
 	// which is srvr alone; an empty list means none.
 	FourLetterWords []string
+	// Logger, unless it is nil, is told what a Server does: at level info which
+	// sessions begin and end and why, which faults fire, which connections and
+	// handshakes are refused and why, and which frames cannot be read; at level
+	// debug which sessions lose and find their connection. Its handler is called
+	// by one goroutine and may take its time: up to 1024 lines wait for it, more
+	// are dropped, and how many is told in their place at level warn. Close waits
+	// until it has them all. Only whether a level is enabled is asked at once, and
+	// must not block. A World has its trace instead.
+	Logger *slog.Logger
 }
+
+// LongestTimeout is the longest time that the protocol, in which a timeout is 32
+// bits of milliseconds, has for a session.
+const LongestTimeout = math.MaxInt32 * time.Millisecond
+
+// IsFourLetterWord says whether a word is one that a server knows, so that
+// Options.FourLetterWords may hold it.
+func IsFourLetterWord(word string) bool { return fourletter.Known(word) }
 
 // maxFrameLimit keeps four-letter words apart from lengths: read as a number,
 // each is above it.
@@ -57,14 +79,15 @@ func (o Options) withDefaults() Options {
 	if o.TickTime <= 0 {
 		o.TickTime = 2 * time.Second
 	}
-	o.TickTime = max(o.TickTime, time.Millisecond)
+	o.TickTime = clampTimeout(o.TickTime)
 	if o.MinSessionTimeout <= 0 {
 		o.MinSessionTimeout = 2 * o.TickTime
 	}
 	if o.MaxSessionTimeout <= 0 {
 		o.MaxSessionTimeout = 20 * o.TickTime
 	}
-	o.MaxSessionTimeout = max(o.MaxSessionTimeout, o.MinSessionTimeout)
+	o.MinSessionTimeout = clampTimeout(o.MinSessionTimeout)
+	o.MaxSessionTimeout = max(clampTimeout(o.MaxSessionTimeout), o.MinSessionTimeout)
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = wire.DefaultMaxFrame
 	}
@@ -73,12 +96,16 @@ func (o Options) withDefaults() Options {
 		o.MaxClientConns = 60
 	}
 	if o.MaxQueued <= 0 {
-		o.MaxQueued = 16 << 20
+		o.MaxQueued = 64 << 20
 	}
 	if o.FourLetterWords == nil {
 		o.FourLetterWords = []string{"*"}
 	}
 	return o
+}
+
+func clampTimeout(d time.Duration) time.Duration {
+	return min(max(d, time.Millisecond), LongestTimeout)
 }
 
 func (o Options) engineConfig() engine.Config {

@@ -13,10 +13,10 @@ import (
 // goroutine that lives until the queue is empty. No lock is held meanwhile, so a
 // client that does not read holds up nobody else.
 //
-// What the queue may hold is bounded. The connection's own replies are: while
-// Full, its requests are not handled, TCP stops the client, and if that lasts
+// What the queue may hold is bounded. While Full, with more than max bytes, the
+// connection's requests are not handled and TCP stops the client; if that lasts,
 // its session expires. What others cause, watch notifications, cannot wait: a
-// connection with more of it than max bytes is dropped.
+// connection to which they add beyond twice max is dropped.
 //
 // A real server has neither bound: NIOServerCnxn.outgoingBuffers grows until
 // the client reads, its session expires or the heap is full. Only requests not
@@ -26,19 +26,25 @@ type outbox struct {
 	max    int
 	room   chan struct{} // capacity 1: the writer is done with something, or the connection over
 
-	mu      sync.Mutex
-	queue   *chunk // nil if empty
-	writing int    // bytes being written
-	foreign int    // bytes in queue that others caused
-	busy    bool   // somebody writes, and will take what is queued meanwhile
-	held    bool   // the connection's goroutine is about to flush
-	ending  bool   // nothing more will be queued
-	reset   bool   // and the connection ends with a reset
-	broken  bool   // nothing more can be written
+	mu          sync.Mutex
+	first, last *chunk // the queue, nil if empty
+	unread      int    // bytes queued or being written
+	burst       int    // bytes queued since hold
+	busy        bool   // somebody writes, and will take what is queued meanwhile
+	held        bool   // the connection's goroutine is about to flush
+	ending      bool   // nothing more will be queued
+	reset       bool   // and the connection ends with a reset
+	broken      bool   // nothing more can be written, and something may be missing
 }
 
-// chunk is a buffer of what is to be written.
-type chunk struct{ b []byte }
+// chunk is a piece of what is to be written.
+type chunk struct {
+	b    []byte
+	next *chunk
+}
+
+// chunkBytes bounds a chunk, as one write that waits shows no progress.
+const chunkBytes = 256 << 10
 
 var chunks = sync.Pool{New: func() any { return &chunk{b: make([]byte, 0, 4<<10)} }}
 
@@ -61,14 +67,11 @@ func (o *outbox) Deliver(p []byte) {
 	if o.ending || o.broken {
 		return
 	}
-	if o.queue == nil {
-		o.queue = chunks.Get().(*chunk)
-	}
-	o.queue.b = append(o.queue.b, p...)
+	o.enqueue(p)
 	if o.held {
 		return
 	}
-	if o.foreign += len(p); o.foreign > o.max {
+	if o.unread > 2*o.max {
 		o.abandon()
 		return
 	}
@@ -78,9 +81,32 @@ func (o *outbox) Deliver(p []byte) {
 	}
 }
 
+func (o *outbox) enqueue(p []byte) {
+	o.unread += len(p)
+	o.burst += len(p)
+	for len(p) > 0 {
+		if o.last == nil || len(o.last.b) >= chunkBytes {
+			o.grow()
+		}
+		n := min(len(p), chunkBytes-len(o.last.b))
+		o.last.b = append(o.last.b, p[:n]...)
+		p = p[n:]
+	}
+}
+
+func (o *outbox) grow() {
+	c := chunks.Get().(*chunk)
+	if o.last == nil {
+		o.first = c
+	} else {
+		o.last.next = c
+	}
+	o.last = c
+}
+
 // Fail says that nothing follows: the connection is closed once the queue is
-// written, or soon after if the client does not read it. ECONNRESET resets it
-// instead.
+// written. If the client does not read it, and when err is ECONNRESET, the
+// connection is reset instead, so that the client can tell.
 func (o *outbox) Fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -88,7 +114,8 @@ func (o *outbox) Fail(err error) {
 	o.end()
 }
 
-// lastWords is how long a client has to take what is left for it.
+// lastWords is how long the system may take no chunk of what is left for a
+// client, because the client does not read.
 const lastWords = time.Second
 
 func (o *outbox) end() {
@@ -101,7 +128,7 @@ func (o *outbox) end() {
 
 // abandon gives the connection up with all that is queued.
 func (o *outbox) abandon() {
-	o.broken, o.queue, o.foreign = true, nil, 0
+	o.broken, o.first, o.last, o.unread = true, nil, nil, 0
 	o.socket.interrupt(time.Now())
 	o.signal()
 }
@@ -113,20 +140,19 @@ func (o *outbox) signal() {
 	}
 }
 
-// Full says that the client should read before it gets further answers.
+// burstBytes is how much the connection's goroutine causes to be sent before it
+// writes some of it, and lets others use the server.
+const burstBytes = 1 << 20
+
+// Full says that the client should read, or be written to, before it gets
+// further answers.
 func (o *outbox) Full() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.full()
+	return o.full() || o.burst > burstBytes
 }
 
-func (o *outbox) full() bool {
-	n := o.writing
-	if o.queue != nil {
-		n += len(o.queue.b)
-	}
-	return n > o.max/16 || o.broken
-}
+func (o *outbox) full() bool { return o.unread > o.max || o.broken }
 
 func (o *outbox) over() bool {
 	o.mu.Lock()
@@ -139,14 +165,14 @@ func (o *outbox) over() bool {
 func (o *outbox) hold() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.held = true
+	o.held, o.burst = true, 0
 }
 
 // flush writes what is queued. It does not wait for the client.
 func (o *outbox) flush() {
 	o.mu.Lock()
 	o.held = false
-	if o.busy || o.queue == nil {
+	if o.busy || o.first == nil {
 		o.mu.Unlock()
 		return
 	}
@@ -172,26 +198,34 @@ func (o *outbox) write(c *chunk, written int) {
 	}
 }
 
-// take empties the queue for a writer. The lock is held.
+// take takes the first chunk off the queue for a writer. The lock is held.
 func (o *outbox) take() *chunk {
-	c := o.queue
-	o.queue, o.foreign = nil, 0
-	o.writing = len(c.b)
+	c := o.first
+	o.first, c.next = c.next, nil
+	if o.first == nil {
+		o.last = nil
+	}
 	return c
 }
 
 // next notes that a chunk is written and returns the next one, nil if there is
 // none.
 func (o *outbox) next(written *chunk, err error) *chunk {
-	written.recycle()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.writing = 0
-	if err != nil && !o.broken {
+	switch {
+	case o.broken:
+	case err != nil:
 		o.abandon()
+	default:
+		o.unread -= len(written.b)
+		if o.ending {
+			o.socket.interrupt(time.Now().Add(lastWords))
+		}
 	}
+	written.recycle()
 	o.signal()
-	if o.queue != nil {
+	if o.first != nil {
 		return o.take()
 	}
 	o.busy = false
@@ -212,6 +246,13 @@ func (o *outbox) awaitRoom() bool {
 	}
 }
 
+// awaitEnd waits until nothing more will be queued.
+func (o *outbox) awaitEnd() {
+	for !o.over() {
+		<-o.room
+	}
+}
+
 // finish waits until the last is written or given up, and closes the connection.
 func (o *outbox) finish() {
 	o.mu.Lock()
@@ -223,12 +264,9 @@ func (o *outbox) finish() {
 	}
 	reset, broken := o.reset, o.broken
 	o.mu.Unlock()
-	switch {
-	case reset:
+	if reset || broken {
 		o.socket.reset()
-	case broken:
-		o.socket.drop()
-	default:
-		o.socket.close()
+		return
 	}
+	o.socket.close()
 }

@@ -29,7 +29,8 @@ type Server struct {
 	timer     *time.Timer
 	timerAt   time.Time
 	roster    roster
-	inject    *injector // nil while there is no fault
+	log       *eventLog // nil without Options.Logger
+	inject    *injector // nil from ClearFaults until something is injected again
 	stopped   bool      // refuses connections until Restart
 	closed    bool      // for good
 	closing   chan struct{}
@@ -44,6 +45,7 @@ type serverLink struct {
 	frames  frameSplitter
 	greeted bool // its first bytes are known to be no four-letter word
 	sink    sink
+	session int64   // 0 before the handshake
 	name    string  // of the session, "" before the handshake
 	number  int     // of the session's connections, from 1
 	detour  *detour // nil unless a fault has led the link astray
@@ -69,6 +71,7 @@ func New(opts Options) *Server {
 		clients:   map[string]int{},
 		closing:   make(chan struct{}),
 		listeners: map[net.Listener]bool{},
+		log:       newEventLog(opts.Logger),
 	}
 	cfg := opts.engineConfig()
 	cfg.Observe = s.words.count
@@ -78,7 +81,7 @@ func New(opts Options) *Server {
 
 // Close stops the server for good: it accepts no more, closes every connection
 // after what is queued for it is written, for which a client that does not read
-// gets a second, and waits for the goroutines that served TCP.
+// gets a second, and waits for the goroutines that served TCP and for the log.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	for l := range s.listeners {
@@ -94,6 +97,10 @@ func (s *Server) Close() error {
 	}
 	s.mu.Unlock()
 	s.serving.Wait()
+	s.mu.Lock()
+	s.log.end()
+	s.mu.Unlock()
+	s.log.wait()
 	return nil
 }
 
@@ -124,6 +131,9 @@ func (s *Server) Restart() {
 	}
 	s.stopLocked()
 	s.stopped = false
+	if s.inject != nil {
+		s.inject.downTill = time.Time{}
+	}
 	s.deliver(s.engine.Restart(time.Now()))
 	s.schedule()
 }
@@ -141,6 +151,7 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 		}
 	}
 	if err := s.admit(from); err != nil {
+		s.logRefusedConn(from, err)
 		return nil, err
 	}
 	s.nextConn++
@@ -160,10 +171,13 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	defer s.schedule()
 	now := time.Now()
 	for s.links[l.id] != nil {
-		if !l.greeted && s.greet(l, p) {
+		if s.inject != nil && s.inject.ignores(l) || !l.greeted && s.greet(l, p) {
 			return nil
 		}
 		frame, rest, err := l.frames.next(p)
+		if err != nil {
+			s.logGarbage(l, err)
+		}
 		if err != nil && (s.inject == nil || !s.inject.takeGarbage(l, now)) {
 			s.hangUp(l)
 		}
@@ -189,23 +203,30 @@ func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
 // process lets the engine handle a frame. The lock is held.
 func (s *Server) process(l *serverLink, frame []byte, now time.Time) {
 	r := s.engine.Handle(l.id, frame, now)
+	s.logMalformed(l, r.Request)
 	s.deliver(r)
 	if r.Request.Handshake && r.Request.Session != 0 {
-		l.name, l.number = s.roster.connect(r.Request.Session)
+		l.session = r.Request.Session
+		l.name, l.number = s.roster.connect(l.session)
+	}
+	if r.Request.Handshake {
+		s.logHandshake(l, frame)
 	}
 }
 
-// gone notes that a client's end closed.
-func (s *Server) gone(l *serverLink) {
+// gone notes that a client's end closed, which may still read if it is half
+// gone. It reports whether it is, and a fault has put its end off.
+func (s *Server) gone(l *serverLink, half bool) (onHold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inject != nil && s.inject.takeGone(l, time.Now()) {
-		return
+	if s.inject != nil && s.inject.takeGone(l, half, time.Now()) {
+		return half && l.detour != nil
 	}
 	if s.links[l.id] != nil {
 		s.unlink(l)
 		s.engine.Drop(l.id)
 	}
+	return false
 }
 
 func (s *Server) hangUp(l *serverLink) {
@@ -222,12 +243,13 @@ func (s *Server) unlink(l *serverLink) {
 	if s.links[l.id] != nil {
 		delete(s.links, l.id)
 		s.dismiss(l.peer)
+		s.logLost(l)
 	}
 }
 
 // deliver carries out what the engine decided.
 func (s *Server) deliver(r engine.Reaction) {
-	s.roster.note(r.Applied)
+	s.noteApplied(r.Applied)
 	for _, out := range r.Out {
 		l := s.links[out.Conn]
 		if l == nil {

@@ -59,7 +59,7 @@ func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)
 		s.Stop()
-		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got, "no session after 10 s") {
+		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got, "no session after 1m0s") {
 			t.Errorf("Fatalf said %q", got)
 		}
 		if got := fatally(t, func(tb TB) { Start(tb, Options{}, Options{}) }); !strings.Contains(got, "at most one Options") {

@@ -81,15 +81,9 @@ func (s *socket) close() {
 	_ = s.conn.Close()
 }
 
-// drop is close for a connection that can no longer be written to: what the
-// system has accepted is still sent, but TLS gets no chance to say goodbye, for
-// which it would wait.
-func (s *socket) drop() {
-	s.drain()
-	_ = s.bare().Close()
-}
-
-// reset ends the connection with an error for the client.
+// reset ends the connection with an error for the client, at once: what the
+// system has accepted and not sent is lost, and TLS gets no chance to say
+// goodbye, for which it would wait.
 func (s *socket) reset() {
 	if tcp, ok := s.bare().(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0) // an error means that it is closed already

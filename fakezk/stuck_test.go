@@ -1,14 +1,17 @@
 package fakezk
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
@@ -18,24 +21,36 @@ import (
 const (
 	stuckReplies    = 64
 	stuckReplyBytes = 1_000_000
+	stuckQueued     = 4 << 20 // a MaxQueued that is reached soon
 )
 
 // neverReads is a session that asks for 64 MB, then creates /last, and does not
-// read a byte of it.
-func neverReads(t *testing.T, s *Server, address string, timeoutMs int32) *raw {
+// read a byte of it, nor ping.
+func neverReads(t *testing.T, s *Server, address string) (*raw, proto.ConnectResponse) {
 	t.Helper()
 	if err := s.Put("/big", make([]byte, stuckReplyBytes)); err != nil {
 		t.Fatal(err)
 	}
 	r := dialTCP(t, address)
-	r.handshake(proto.ConnectRequest{TimeoutMs: timeoutMs})
+	session := r.handshake(proto.ConnectRequest{TimeoutMs: 600_000})
 	r.mustCall(rawCreate("/mine", proto.FlagEphemeral))
 	var requests []byte
 	for range stuckReplies {
 		requests = wire.AppendRequest(requests, 1, &proto.GetData{Path: "/big"})
 	}
 	r.send(wire.AppendRequest(requests, 2, rawCreate("/last", 0)))
-	return r
+	return r, session
+}
+
+// patiently are options by which a client that does not ping keeps its session.
+func patiently(maxQueued int) Options {
+	return Options{MaxQueued: maxQueued, MaxSessionTimeout: 10 * time.Minute}
+}
+
+// awaitStuck returns when a client is behind with more than a number of bytes.
+func awaitStuck(t *testing.T, s *Server, n int) {
+	t.Helper()
+	await(t, "a client that is behind", func() bool { return unread(s) > n })
 }
 
 // unread is how many bytes the server keeps for its TCP clients.
@@ -44,16 +59,11 @@ func unread(s *Server) int {
 	defer s.mu.Unlock()
 	n := 0
 	for _, l := range s.links {
-		o, ok := l.sink.(*outbox)
-		if !ok {
-			continue
+		if o, ok := l.sink.(*outbox); ok {
+			o.mu.Lock()
+			n += o.unread
+			o.mu.Unlock()
 		}
-		o.mu.Lock()
-		n += o.writing
-		if o.queue != nil {
-			n += len(o.queue.b)
-		}
-		o.mu.Unlock()
 	}
 	return n
 }
@@ -102,52 +112,75 @@ func readReply(r io.Reader) (proto.ReplyHeader, error) {
 }
 
 func TestClientThatNeverReadsHoldsUpNobodyAndTakesLittleMemory(t *testing.T) {
-	s, address := startTCP(t)
-	neverReads(t, s, address, 10_000)
+	s, address := startTCP(t, patiently(stuckQueued))
+	_, session := neverReads(t, s, address)
+	awaitStuck(t, s, stuckQueued)
 	work(t, address)
-	// A sixteenth of MaxQueued in the queue and as much being written, each one
-	// reply too large at most.
-	if got, limit := unread(s), 2*(1<<20+stuckReplyBytes); got > limit {
-		t.Errorf("%d bytes are kept, want at most %d", got, limit)
+	if got, limit := unread(s), stuckQueued+stuckReplyBytes+100; got <= stuckQueued || got > limit {
+		t.Errorf("%d bytes are kept, want between %d and %d", got, stuckQueued, limit)
 	}
+	wantConnected(t, s, session.SessionID)
 }
 
 // The negative control: without a bound all is kept.
 func TestWithoutABoundClientThatNeverReadsTakesMuchMemory(t *testing.T) {
-	s, address := startTCP(t, Options{MaxQueued: 1 << 40})
-	awaitNode(t, s, "/last", func() { neverReads(t, s, address, 10_000) })
-	if got, limit := unread(s), 2*(1<<20+stuckReplyBytes); got <= limit {
+	s, address := startTCP(t, patiently(1<<40))
+	var session proto.ConnectResponse
+	awaitNode(t, s, "/last", func() { _, session = neverReads(t, s, address) })
+	wantConnected(t, s, session.SessionID)
+	if got, limit := unread(s), stuckQueued+stuckReplyBytes+100; got <= limit {
 		t.Errorf("only %d bytes are kept: the bound of the test above is not what keeps it small", got)
 	}
 }
 
-// A client that begins to read again gets all it asked for.
-func TestClientThatReadsLateGetsEverything(t *testing.T) {
-	s, address := startTCP(t)
-	r := neverReads(t, s, address, 10_000)
-	work(t, address)
-	for range stuckReplies {
-		if h, body := r.reply(); h.Xid != 1 || len(body) < stuckReplyBytes {
-			t.Fatalf("reply %+v of %d bytes", h, len(body))
+// wantConnected says that a session is alive and has its connection.
+func wantConnected(t *testing.T, s *Server, id int64) {
+	t.Helper()
+	for _, session := range s.Sessions() {
+		if session.ID == id && session.Connected {
+			return
 		}
 	}
-	if h, _ := r.reply(); h.Xid != 2 || h.Err != proto.OK {
-		t.Errorf("last reply %+v", h)
+	t.Errorf("session 0x%x is not connected", id)
+}
+
+// A client that begins to read again gets all it asked for, whether it had to
+// wait or, with less than MaxQueued, was served meanwhile.
+func TestClientThatReadsLateGetsEverything(t *testing.T) {
+	for _, maxQueued := range []int{stuckQueued, 0} {
+		t.Run(fmt.Sprint(maxQueued), func(t *testing.T) {
+			s, address := startTCP(t, patiently(maxQueued))
+			var r *raw
+			if maxQueued == 0 {
+				awaitNode(t, s, "/last", func() { r, _ = neverReads(t, s, address) })
+			} else {
+				r, _ = neverReads(t, s, address)
+				awaitStuck(t, s, maxQueued)
+			}
+			for range stuckReplies {
+				if h, body := r.reply(); h.Xid != 1 || len(body) < stuckReplyBytes {
+					t.Fatalf("reply %+v of %d bytes", h, len(body))
+				}
+			}
+			if h, _ := r.reply(); h.Xid != 2 || h.Err != proto.OK {
+				t.Errorf("last reply %+v", h)
+			}
+		})
 	}
 }
 
-// The session of a client that does not read expires like any other, and its
-// connection goes with it, although a write to it is under way.
-func TestSessionOfClientThatNeverReadsExpires(t *testing.T) {
-	s, address := startTCP(t, Options{TickTime: 50 * time.Millisecond})
+// The session of a client that does not read may end, and its connection goes
+// with it, although a write to it is under way.
+func TestSessionOfClientThatNeverReadsMayEnd(t *testing.T) {
+	s, address := startTCP(t, patiently(stuckQueued))
 	other := s.Connect(t)
-	r := neverReads(t, s, address, 200)
-	exists, _, gone, err := other.ExistsW("/mine")
-	if err != nil {
+	r, session := neverReads(t, s, address)
+	awaitStuck(t, s, stuckQueued)
+	if err := s.ExpireSession(session.SessionID); err != nil {
 		t.Fatal(err)
 	}
-	if exists {
-		<-gone
+	if exists, _, err := other.Exists("/mine"); exists || err != nil {
+		t.Errorf("its ephemeral exists: %v, %v", exists, err)
 	}
 	n, err := io.Copy(io.Discard, r)
 	if err != nil && !errors.Is(err, syscall.ECONNRESET) {
@@ -158,6 +191,82 @@ func TestSessionOfClientThatNeverReadsExpires(t *testing.T) {
 	}
 }
 
+// A server that is closed waits for a client as long as it reads, however slowly.
+func TestCloseWritesWhatIsQueuedForASlowClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := behindOnPipe(t, func(l net.Listener) net.Listener { return l }, func(c net.Conn) net.Conn { return c })
+		go func() { _ = s.Close() }()
+		n, buf := 0, make([]byte, 64<<10)
+		for began := time.Now(); ; {
+			got, err := r.Read(buf)
+			if n += got; err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("after %d bytes and %s: %v", n, time.Since(began), err)
+			}
+			time.Sleep(time.Duration(got) * time.Second / 8_000_000) // 8 MB/s
+		}
+		if want := pipeReplies * stuckReplyBytes; n < want {
+			t.Errorf("%d bytes, want %d", n, want)
+		}
+	})
+}
+
+// TLS waits at its end for a client that does not read, and at its beginning for
+// one that says nothing; a server does neither.
+func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
+	plain := func(c net.Conn) net.Conn { return c }
+	secured := func(c net.Conn) net.Conn { return tls.Client(c, &tls.Config{InsecureSkipVerify: true}) }
+	for name, test := range map[string]struct {
+		listen func(net.Listener) net.Listener
+		dial   func(net.Conn) net.Conn
+	}{
+		"plain": {func(l net.Listener) net.Listener { return l }, plain},
+		"TLS":   {func(l net.Listener) net.Listener { return tls.NewListener(l, serverTLS(t)) }, secured},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _ := behindOnPipe(t, test.listen, test.dial)
+				began := time.Now()
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took != lastWords {
+					t.Errorf("Close took %s, want %s", took, lastWords)
+				}
+			})
+		})
+	}
+}
+
+const pipeReplies = 20
+
+// behindOnPipe is a server in a bubble, one client that has said nothing and one
+// that has asked for 20 MB and read nothing of it.
+func behindOnPipe(t *testing.T, secure func(net.Listener) net.Listener, dial func(net.Conn) net.Conn) (*Server, *raw) {
+	t.Helper()
+	s := Start(t)
+	if err := s.Put("/big", make([]byte, stuckReplyBytes)); err != nil {
+		t.Fatal(err)
+	}
+	pipes := servePipes(t, s, secure)
+	pipes.dial(t)
+	r := pipes.dial(t)
+	r.Conn = dial(r.Conn)
+	r.handshake(proto.ConnectRequest{TimeoutMs: 40_000})
+	var requests []byte
+	for range pipeReplies {
+		requests = wire.AppendRequest(requests, 1, &proto.GetData{Path: "/big"})
+	}
+	r.send(requests)
+	synctest.Wait()
+	if got := unread(s); got < pipeReplies*stuckReplyBytes {
+		t.Fatalf("%d bytes are kept", got)
+	}
+	return s, r
+}
+
 // pipeListener accepts connections that are made in the process and hold no
 // byte: who writes waits for who reads.
 type pipeListener struct {
@@ -166,10 +275,10 @@ type pipeListener struct {
 	once   sync.Once
 }
 
-func servePipes(t *testing.T, s *Server) *pipeListener {
+func servePipes(t *testing.T, s *Server, secure func(net.Listener) net.Listener) *pipeListener {
 	l := &pipeListener{made: make(chan net.Conn), closed: make(chan struct{})}
 	go func() {
-		if err := s.Serve(l); err != nil {
+		if err := s.Serve(secure(l)); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
 	}()
@@ -199,21 +308,21 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// What others cause cannot wait for the client. Beyond MaxQueued the connection
-// ends, and the session lives on.
+// What others cause cannot wait for the client. Beyond twice MaxQueued the
+// connection ends, and the session lives on.
 func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 	const event = 4 + 16 + 4 + 4 + 4 + len("/watched-000")
 	for _, test := range []struct {
 		name   string
 		events int
 		drops  bool
-	}{{"as many as fit", 100, false}, {"one more", 201, true}} { // as many may be on their way already
+	}{{"as many as fit", 199, false}, {"too many", 201, true}} { // a reply may count still
 		t.Run(test.name, func(t *testing.T) {
 			t.Cleanup(func() { wantNoGoroutine(t) })
 			s := Start(t, Options{MaxQueued: 100 * event})
-			pipes := servePipes(t, s)
+			pipes := servePipes(t, s, func(l net.Listener) net.Listener { return l })
 			r := pipes.dial(t)
-			session := r.handshake(proto.ConnectRequest{TimeoutMs: 10_000})
+			session := r.handshake(proto.ConnectRequest{TimeoutMs: 40_000})
 			var names []string
 			for i := range test.events {
 				names = append(names, fmt.Sprintf("/watched-%03d", i))
@@ -228,23 +337,48 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 			}
 			if !test.drops {
 				for _, name := range names {
-					h, body := r.reply()
-					if ev, err := wire.DecodeEvent(body); h.Xid != -1 || err != nil || ev.Path != name {
-						t.Fatalf("got %+v %+v, want the event of %s", h, ev, name)
-					}
+					wantEvent(t, r, name)
 				}
 				r.mustCall(ping)
 				return
 			}
 			// What was being written may still arrive, but never all of it.
-			if got, err := io.ReadAll(r); len(got) > 100*event || err != nil {
+			if got, err := io.ReadAll(r); len(got) > 200*event || err != nil {
 				t.Errorf("%d bytes, %v; want the end", len(got), err)
 			}
 			again := pipes.dial(t)
-			resp := again.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password, TimeoutMs: 10_000})
+			resp := again.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password, TimeoutMs: 40_000})
 			if resp.SessionID != session.SessionID {
 				t.Error("the session went with the connection")
 			}
 		})
 	}
+}
+
+func wantEvent(t *testing.T, r *raw, path string) {
+	t.Helper()
+	h, body := r.reply()
+	if ev, err := wire.DecodeEvent(body); h.Xid != -1 || err != nil || ev.Path != path {
+		t.Fatalf("got %+v %.20q, want the event of %.20q", h, ev.Path, path)
+	}
+}
+
+// 400 events of 60 kB are more than any system takes, and no reason to end the
+// connection of a client that reads them late.
+func TestWatcherThatReadsLateGetsEveryEvent(t *testing.T) {
+	s, address := startTCP(t, patiently(0))
+	path := "/" + strings.Repeat("x", 60_000)
+	r := dialTCP(t, address)
+	r.handshake(proto.ConnectRequest{TimeoutMs: 600_000})
+	r.mustCall(&proto.AddWatch{Path: path, Mode: proto.WatchPersistent})
+	const events = 400
+	for range events {
+		if err := s.Put(path, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range events {
+		wantEvent(t, r, path)
+	}
+	r.mustCall(ping)
 }

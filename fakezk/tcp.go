@@ -3,6 +3,7 @@ package fakezk
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"syscall"
 	"time"
@@ -10,7 +11,8 @@ import (
 
 // Serve accepts TCP connections from l until the listener or the server is
 // closed. The server closes l when it is closed itself. Any ZooKeeper client,
-// in any language, can connect; l may also be a TLS listener.
+// in any language, can connect; l may also be a TLS listener. A server that is
+// closed already closes l and returns ErrStopped.
 //
 // That the process has no file descriptor left is no reason to end: as a real
 // server, it pauses 10 ms and accepts again.
@@ -18,6 +20,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		_ = l.Close() // whatever it says, nobody accepts from it
 		return ErrStopped
 	}
 	s.listeners[l] = true
@@ -85,15 +88,25 @@ func (s *Server) serveTCP(conn net.Conn) {
 	if err != nil {
 		return // what a refused client sees is that its connection is closed
 	}
-	defer s.gone(link)
+	err = s.converse(link, out, socket)
+	if onHold := s.gone(link, err == io.EOF); onHold {
+		out.awaitEnd()
+	}
+}
+
+// converse takes what the client sends until the connection is over. The error
+// is that of the last read, io.EOF if the client has closed its direction and
+// may still read.
+func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
 	for !out.over() {
-		p, err := socket.read()
-		s.take(link, out, p)
-		socket.release()
+		p, err := from.read()
+		s.take(l, out, p)
+		from.release()
 		if err != nil {
-			return
+			return err
 		}
 	}
+	return nil
 }
 
 // take handles what was read, with one write for all that it causes on this

@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"math/big"
-	"net"
 	"testing"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// serveTLS makes a server listen with a certificate made up on the spot.
-func serveTLS(t *testing.T, s *Server) (address string) {
+// serverTLS is a configuration with a certificate made up on the spot.
+func serverTLS(t *testing.T) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -27,9 +26,12 @@ func serveTLS(t *testing.T, s *Server) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
-		Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}},
-	})
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
+}
+
+func serveTLS(t *testing.T, s *Server) (address string) {
+	t.Helper()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", serverTLS(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,22 +45,16 @@ func serveTLS(t *testing.T, s *Server) (address string) {
 
 func dialTLS(t *testing.T, address string) *raw {
 	t.Helper()
-	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	return &raw{Conn: conn, t: t}
+	r := dialTCP(t, address)
+	r.Conn = tls.Client(r.Conn, &tls.Config{InsecureSkipVerify: true})
+	return r
 }
 
 func TestServeTLS(t *testing.T) {
 	t.Cleanup(func() { wantNoGoroutine(t) })
 	s := Start(t)
 	r := dialTLS(t, serveTLS(t, s))
-	r.handshake(proto.ConnectRequest{TimeoutMs: 10_000})
+	r.handshake(proto.ConnectRequest{TimeoutMs: 40_000})
 	r.mustCall(rawCreate("/x", 0))
 	r.mustCall(&proto.GetData{Path: "/x", Watch: true})
 	if err := s.Put("/x", make([]byte, 500_000)); err != nil {
@@ -75,35 +71,4 @@ func TestServeTLS(t *testing.T) {
 		t.Errorf("reply %+v", h)
 	}
 	r.wantClosed()
-}
-
-// TLS waits at its end for a client that does not read, and at its beginning for
-// one that says nothing; a server does neither.
-func TestCloseDoesNotWaitForTLS(t *testing.T) {
-	s := New(Options{})
-	address := serveTLS(t, s)
-	silent, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = silent.Close() }()
-	if err := s.Put("/big", make([]byte, stuckReplyBytes)); err != nil {
-		t.Fatal(err)
-	}
-	r := dialTLS(t, address)
-	r.handshake(proto.ConnectRequest{TimeoutMs: 10_000})
-	awaitNode(t, s, "/asked", func() {
-		r.send(wire.AppendRequest(nil, 1, rawCreate("/asked", 0)))
-		for range stuckReplies {
-			r.send(wire.AppendRequest(nil, 2, &proto.GetData{Path: "/big"}))
-		}
-	})
-	began := time.Now()
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if took := time.Since(began); took > 4*time.Second { // a goodbye of TLS may take 5
-		t.Errorf("Close took %s", took)
-	}
-	wantNoGoroutine(t)
 }

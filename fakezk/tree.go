@@ -44,9 +44,13 @@ const (
 	TTLNode
 )
 
-// String is the kind in one lower-case word.
+// String is the kind in one lower-case word, or "kind 77" for what is none.
 func (k NodeKind) String() string {
-	return [...]string{"persistent", "ephemeral", "container", "ttl"}[k]
+	names := [...]string{"persistent", "ephemeral", "container", "ttl"}
+	if k < 0 || int(k) >= len(names) {
+		return fmt.Sprintf("kind %d", int(k))
+	}
+	return names[k]
 }
 
 // ACL is one entry of an access control list. Perms are the bits of package zk.

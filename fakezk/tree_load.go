@@ -20,7 +20,8 @@ import (
 // It is all or nothing: the error names the first node, in order of path, that
 // cannot be, and then nothing has changed. A node that exists already is such an
 // error, but for "/", which gets the data, ACL and number of its spec. So load
-// into a new server, after Reset, or beside what is there.
+// into a new server, after Reset, or beside what is there; errors.Is tells
+// such errors by ErrConflict.
 //
 // Sequence numbers move on as those of a server do that loads a snapshot of its
 // tree: nobody is told.
@@ -157,13 +158,13 @@ func (n *NodeSpec) acl() []proto.ACL {
 func (l *loading) rehearse() error {
 	if l.acl != nil {
 		if err := l.prepare(l.acl).Err; err != proto.OK {
-			return fmt.Errorf(`node "/": %s`, err)
+			return refusedLoad(`node "/"`, err)
 		}
 	}
 	txn := l.prepare(&proto.Multi{Ops: l.ops})
 	for i, err := range txn.OpErrs {
 		if err != proto.OK {
-			return fmt.Errorf("%s: %s", l.errors[i], err)
+			return refusedLoad(l.errors[i], err)
 		}
 	}
 	if txn.Err != proto.OK {
@@ -174,6 +175,23 @@ func (l *loading) rehearse() error {
 
 func (l *loading) prepare(req proto.Request) state.Txn {
 	return l.server.engine.Store().Prepare(req, state.Caller{Super: true}, l.now.UnixMilli())
+}
+
+// ErrConflict is what errors.Is finds in an error of Load that is due to what the
+// server holds already: a node that exists, a parent that is ephemeral, a quota.
+var ErrConflict = errors.New("fakezk: in conflict with what the server holds")
+
+type conflict struct{ error }
+
+func (conflict) Is(target error) bool { return target == ErrConflict }
+
+func refusedLoad(what string, code proto.ErrCode) error {
+	err := fmt.Errorf("%s: %s", what, code)
+	switch code {
+	case proto.NodeExists, proto.NoChildrenForEphemerals, proto.QuotaExceeded:
+		return conflict{err}
+	}
+	return err
 }
 
 // make makes what was rehearsed.

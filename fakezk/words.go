@@ -41,13 +41,24 @@ func (s *Server) greet(l *serverLink, p []byte) bool {
 	if !fourletter.Known(word) {
 		return false
 	}
-	var argument []byte
-	if word == "stmk" {
-		argument = p[4:min(len(p), 12)]
+	p = p[:min(len(p), 12)]
+	if s.inject == nil || !s.inject.takeWord(l, p, time.Now()) {
+		s.answerWord(l, p)
 	}
-	l.sink.Deliver([]byte(s.sayWord(l, word, argument)))
-	s.hangUp(l)
 	return true
+}
+
+// answerWord answers a word, which an argument may follow, and closes the
+// connection.
+func (s *Server) answerWord(l *serverLink, p []byte) {
+	var argument []byte
+	word := string(p[:4])
+	if word == "stmk" {
+		argument = p[4:]
+	}
+	answer := []byte(s.sayWord(l, word, argument))
+	s.emit(l, engine.Output{Conn: l.id, Frame: answer, Close: true})
+	s.engine.Drop(l.id)
 }
 
 // sayWord carries out a word, if it is one that may be asked.
@@ -87,7 +98,7 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 		Engine:    s.engine,
 		Now:       time.Now(),
 		Started:   s.words.started,
-		Addr:      func(id engine.ConnID) string { return s.links[id].address() },
+		Addr:      s.addressOf,
 		Asker:     l.address(),
 		Words:     s.words.packets,
 		Traffic:   s.words.traffic,
@@ -102,6 +113,14 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 		},
 		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper", "/"),
 	}
+}
+
+// addressOf is the address of a connection's client, "" if there is none.
+func (s *Server) addressOf(id engine.ConnID) string {
+	if l := s.links[id]; l != nil {
+		return l.address()
+	}
+	return ""
 }
 
 // address is the client's, with a made-up port for one in memory.

@@ -153,7 +153,7 @@ func TestScriptThatSpins(t *testing.T) {
 	var stop sync.Once
 	spinning := make(chan struct{})
 	defer stop.Do(func() { close(spinning) })
-	r := mustRun(t, World{Freeze: 200 * time.Millisecond, Clients: []Actor{
+	r := mustRun(t, World{Freeze: 2 * time.Second, Clients: []Actor{
 		actor("a", func(context.Context, *Client) { spin(spinning) }),
 	}})
 	if !strings.Contains(r.Frozen, "fakezk.spin(") {

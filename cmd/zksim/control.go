@@ -9,17 +9,23 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // controlServer is the control endpoint of a server: HTTP, JSON in and out.
 // GET / lists what it does. There is no authentication, so it is for this
-// machine, and requests that a browser makes for another site are refused.
+// machine: requests that a browser makes for another site are refused, and those
+// for a host that is not this machine by a name that nobody else can give it.
 type controlServer struct {
 	*serving
 	listener net.Listener
 	http     *http.Server
+	sites    *http.CrossOriginProtection
+	anywhere bool        // any host may be asked for
+	closing  atomic.Bool // requests are refused
 }
 
 // An endpoint is one thing that the control endpoint does.
@@ -71,11 +77,11 @@ func listenControl(addr string, anywhere bool, s *serving) (*controlServer, erro
 		err := fmt.Errorf("%s: other machines can reach it and it asks for no password; expected an address such as 127.0.0.1:0, or --control-anywhere as well", addr)
 		return nil, errors.Join(err, l.Close())
 	}
-	c := &controlServer{serving: s, listener: l}
+	c := &controlServer{serving: s, listener: l, sites: http.NewCrossOriginProtection(), anywhere: anywhere}
 	c.http = &http.Server{
-		Handler:           http.NewCrossOriginProtection().Handler(http.HandlerFunc(c.answer)),
+		Handler:           http.HandlerFunc(c.answer),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: requestTimeout,
-		ErrorLog: slogLogger(s.log.Logger),
+		ErrorLog: slogLogger(s.log),
 	}
 	return c, nil
 }
@@ -96,8 +102,10 @@ func (c *controlServer) serve() error {
 	return nil
 }
 
-// close gives requests under way a second to end.
+// close gives requests under way a second to end; what they have not been
+// answered by then, nobody is told. It may be called again.
 func (c *controlServer) close() error {
+	c.closing.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if err := c.http.Shutdown(ctx); err != nil {
@@ -143,7 +151,36 @@ func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// admit refuses requests that must not act.
+func (c *controlServer) admit(r *http.Request) error {
+	if c.closing.Load() {
+		return failure(http.StatusServiceUnavailable, "the server stops")
+	}
+	if !c.anywhere && !isThisMachine(r.Host) {
+		return failure(http.StatusForbidden, "host %q: expected localhost or an address such as 127.0.0.1, or a server with --control-anywhere", r.Host)
+	}
+	if err := c.sites.Check(r); err != nil {
+		return failure(http.StatusForbidden, "%v", err)
+	}
+	return nil
+}
+
+// isThisMachine says that a Host header names this machine in a way that no name
+// server has a say in: a page of a site whose name was made to lead here has that
+// site's name.
+func isThisMachine(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
 func (c *controlServer) dispatch(w http.ResponseWriter, r *http.Request) (any, error) {
+	if err := c.admit(r); err != nil {
+		return nil, err
+	}
 	var methods []string
 	for _, e := range endpoints {
 		if e.Path != r.URL.Path {

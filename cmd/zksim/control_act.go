@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/zksim/zksim/fakezk"
 )
 
 // What follows changes the server.
@@ -16,22 +18,26 @@ import (
 // sessionRequest names a session: S1, 0x and hexadecimal digits, or a decimal
 // number, as text or as a JSON number.
 type sessionRequest struct {
-	Session sessionName `json:"session"`
-	For     string      `json:"for"`
+	Session sessionName // "" for all
+	For     string
 }
 
 type sessionName string
 
-// UnmarshalJSON takes text and whole numbers.
+// UnmarshalJSON takes text and whole numbers, but no empty text: who has no name
+// at hand does not mean everybody.
 func (n *sessionName) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
+		if text == "" {
+			return errors.New(`""; expected a session such as "S1", or no session at all`)
+		}
 		*n = sessionName(text)
 		return nil
 	}
 	var number json.Number
 	if err := json.Unmarshal(data, &number); err != nil {
-		return fmt.Errorf("session: %s; expected text such as \"S1\" or a number", data)
+		return fmt.Errorf("%s; expected text such as \"S1\" or a number", data)
 	}
 	*n = sessionName(number)
 	return nil
@@ -40,7 +46,7 @@ func (n *sessionName) UnmarshalJSON(data []byte) error {
 // sessionsOf reads a request that may name a session; none means all. Only a
 // stall lasts.
 func (c *controlServer) sessionsOf(r *http.Request, lasts bool) (req sessionRequest, ids []int64, err error) {
-	err = decodeBody(r, &req)
+	err = decodeBody(r, jsonFields{"session": &req.Session, "for": &req.For})
 	if err == nil && req.For != "" && !lasts {
 		err = errors.New("for goes with /stall only")
 	}
@@ -102,13 +108,10 @@ func (c *controlServer) postFault(r *http.Request) (any, error) {
 	}
 	text := string(body)
 	if looksLikeJSON(body) {
-		var req struct {
-			Line string `json:"line"`
-		}
-		if err := decodeJSON(body, &req); err != nil {
+		text = ""
+		if err := decodeObject(body, jsonFields{"line": &text}); err != nil {
 			return nil, err
 		}
-		text = req.Line
 	}
 	plan, err := parsePlan("line", text)
 	if err != nil {
@@ -128,20 +131,18 @@ func (c *controlServer) postFault(r *http.Request) (any, error) {
 }
 
 func (c *controlServer) postClear(r *http.Request) (any, error) {
-	if err := decodeBody(r, &struct{}{}); err != nil {
+	if err := decodeBody(r, nil); err != nil {
 		return nil, err
 	}
-	c.log.look() // at what fired, as the list is about to go
 	n := len(c.server.Faults())
 	c.server.ClearFaults()
 	return map[string]int{"cleared": n}, nil
 }
 
 func (c *controlServer) postReset(r *http.Request) (any, error) {
-	if err := decodeBody(r, &struct{}{}); err != nil {
+	if err := decodeBody(r, nil); err != nil {
 		return nil, err
 	}
-	c.log.look()
 	c.server.Reset()
 	return map[string]bool{"reset": true}, nil
 }
@@ -157,18 +158,19 @@ func (c *controlServer) postLoad(r *http.Request) (any, error) {
 	}
 	if format == "" {
 		format = treeYAML
-		if looksLikeJSON(body) {
+		if looksLikeJSON(bytes.TrimPrefix(body, []byte(byteOrderMark))) {
 			format = treeJSON
 		}
 	}
-	specs, err := parseTree("body", format, body)
+	tree, err := parseTree("body", format, body)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.server.Load(specs); err != nil {
+	err = tree.load(c.server)
+	if errors.Is(err, fakezk.ErrConflict) {
 		return nil, failure(http.StatusConflict, "%v", err)
 	}
-	return map[string]int{"nodes": len(specs)}, nil
+	return map[string]int{"nodes": len(tree.nodes)}, err
 }
 
 // readBody reads at most limit bytes.
@@ -184,24 +186,82 @@ func looksLikeJSON(body []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))
 }
 
+// jsonFields are the keys that a JSON object may have, and where values go.
+type jsonFields map[string]any
+
 // decodeBody reads a JSON object; no body at all is an empty object.
-func decodeBody(r *http.Request, into any) error {
+func decodeBody(r *http.Request, fields jsonFields) error {
 	body, err := readBody(r, maxControlBody)
 	if err != nil || len(bytes.TrimSpace(body)) == 0 {
 		return err
 	}
-	return decodeJSON(body, into)
+	return decodeObject(body, fields)
 }
 
-// decodeJSON is strict: unknown keys are errors, and so is what follows.
-func decodeJSON(body []byte, into any) error {
+// decodeObject is strict where package json is not: keys are as they are written
+// and given once, nothing is null, and nothing follows.
+func decodeObject(body []byte, fields jsonFields) error {
 	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("body: %s", strings.TrimPrefix(err.Error(), "json: "))
+	switch open, err := dec.Token(); {
+	case err != nil:
+		return bodyError(err)
+	case open != json.Delim('{'):
+		return fmt.Errorf("body: found %s; expected a JSON object", bytes.TrimSpace(body))
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		if err != nil {
+			return bodyError(err)
+		}
+		key := fmt.Sprint(token)
+		if seen[key] {
+			return fmt.Errorf("body: %q is given twice", key)
+		}
+		seen[key] = true
+		if err := decodeField(dec, key, fields); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return bodyError(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("body: found more after the JSON object; expected nothing")
 	}
 	return nil
+}
+
+// decodeField reads the value of a key.
+func decodeField(dec *json.Decoder, key string, fields jsonFields) error {
+	into, known := fields[key]
+	if !known {
+		return fmt.Errorf("body: unknown field %q", key)
+	}
+	var value json.RawMessage
+	if err := dec.Decode(&value); err != nil {
+		return bodyError(err)
+	}
+	if string(value) == "null" {
+		return fmt.Errorf("body: %q is null; expected a value, or no %q at all", key, key)
+	}
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(value, into)
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("body: %s: found %s; expected text", key, value)
+	}
+	if err != nil {
+		return fmt.Errorf("body: %s: %w", key, err)
+	}
+	return nil
+}
+
+func bodyError(err error) error { return fmt.Errorf("body: %w", bareError(err)) }
+
+// bareError is an error of package json without the package's name.
+func bareError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the JSON ends too early")
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }

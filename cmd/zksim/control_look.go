@@ -120,7 +120,7 @@ func (c *controlServer) getDump(r *http.Request) (any, error) {
 	if format != treeJSON {
 		format, contentType = treeYAML, "application/yaml"
 	}
-	return rawReply{contentType, formatTree(format, c.server.Snapshot())}, nil
+	return rawReply{contentType, formatTree(format, treeOf(c.server))}, nil
 }
 
 // requestedFormat is the format that ?format= asks for, "" for none.

@@ -16,7 +16,9 @@
 // and ends with status 0 on SIGTERM or an interrupt, after writing the dump; a
 // second signal kills it. Faults come from --plan, --fault and the control
 // endpoint, which --control HOST:PORT opens: HTTP with JSON, for this machine
-// only unless --control-anywhere is given too, as it asks for no password.
+// only unless --control-anywhere is given too, as it asks for no password. It
+// takes requests whose Host is localhost or an address such as 127.0.0.1, so that
+// no page in a browser reaches it under another name.
 //
 //	GET  /                     lists what there is
 //	GET  /tree, /sessions, /watches, /faults
@@ -30,13 +32,16 @@
 //	POST /reset                makes the server as new
 //
 // A session is S1 for the first that was created, or its id as 0x... or in
-// decimal. An error is {"error":"..."} with status 400 for a wrong request, 404
-// for a session or path that is not there, 405 for a wrong method, 409 for what
-// the server refuses, 413 for a body too long.
+// decimal; null and "" are errors. An error is {"error":"..."} with status 400 for
+// a wrong request, 403 for one of another site or to another Host, 404 for a
+// session or path that is not there, 405 for a wrong method, 409 for what is in
+// conflict with what the server holds, 413 for a body too long, 503 while the
+// server stops.
 //
 // A tree file, for --load, --dump and the control endpoint, maps paths to nodes,
 // in YAML or JSON:
 //
+//	zxid: 42                   # in a dump: the server goes on after it
 //	/app: hello                # data as text; quotes around what looks like a number
 //	/app/nothing: ~            # null data
 //	/app/locks:
@@ -46,7 +51,13 @@
 //	  kind: container          # or persistent, or ttl with ttl: 90s
 //	  next: 12                 # number of the next sequential child
 //
-// Ephemeral nodes are not in a dump: their sessions end with the server.
+// Ephemeral nodes are not in a dump: their sessions end with the server. Clients
+// that live through a restart are refused while the server's zxid is below what
+// they have seen, so a tree without zxid needs new clients.
+//
+// The server answers as a ZooKeeper 3.8.0 with extendedTypesEnabled=true and
+// 4lw.commands.whitelist=*. Its log tells of sessions that begin and end, faults
+// that fire, and of connections, handshakes and frames that are refused.
 //
 // The exit status is 0 if everything is as expected, 1 if a property is
 // violated, two runs of one seed differ, a server breaks or the output cannot be

@@ -36,6 +36,14 @@ type serveCommand struct {
 	LogLevel  string `help:"Least important level of the log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 }
 
+// Help is what serve --help says besides the flags.
+func (c *serveCommand) Help() string {
+	return "It answers as a standalone ZooKeeper 3.8.0 does that runs with zookeeper.extendedTypesEnabled=true " +
+		"(there are TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words are answered); " +
+		"a real server's default is neither. A reloaded dump goes on after its zxid, so that clients that live " +
+		"through the restart come back, with new sessions."
+}
+
 // Run serves until a signal comes.
 func (c *serveCommand) Run(a *app) error {
 	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGTERM)
@@ -53,7 +61,7 @@ type serving struct {
 	server   *fakezk.Server
 	listener net.Listener
 	control  *controlServer // nil if off
-	log      *serveLog
+	log      *slog.Logger
 	dump     string
 }
 
@@ -73,8 +81,9 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	if c.ControlAnywhere && c.Control == "" {
 		return nil, errors.New("--control-anywhere goes with --control only")
 	}
+	opts.Logger = c.logger(a)
 	server := fakezk.New(opts)
-	s := &serving{server: server, log: newServeLog(server, c.logger(a)), dump: c.Dump}
+	s := &serving{server: server, log: opts.Logger, dump: c.Dump}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -94,14 +103,29 @@ func (c *serveCommand) fill(server *fakezk.Server) error {
 	if c.Load == "" {
 		return nil
 	}
-	specs, err := readTreeFile(c.Load)
+	tree, err := readTreeFile(c.Load)
 	if err != nil {
 		return fmt.Errorf("--load: %w", err)
 	}
-	if err := server.Load(specs); err != nil {
+	if err := tree.load(server); err != nil {
 		return fmt.Errorf("--load: %s: %w", c.Load, err)
 	}
 	return nil
+}
+
+// load makes the nodes on a server, behind the tree's zxid. That stays advanced if
+// the nodes are refused: nobody minds a zxid that was skipped.
+func (t treeFile) load(server *fakezk.Server) error {
+	if err := server.AdvanceZxid(t.zxid); err != nil {
+		return err
+	}
+	return server.Load(t.nodes)
+}
+
+// treeOf is what a dump of a server holds.
+func treeOf(server *fakezk.Server) treeFile {
+	nodes := server.Snapshot()
+	return treeFile{zxid: server.LastZxid(), nodes: nodes} // in this order: no node may be newer
 }
 
 // listen opens the ports and tells of them on stdout. Once the last line is
@@ -132,7 +156,9 @@ func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 	return nil
 }
 
-// run serves until ctx is done or something breaks, and then writes the dump.
+// run serves until ctx is done or something breaks, and then writes the dump,
+// which holds all that anybody was told is done: clients and the control endpoint
+// go first.
 func (s *serving) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	var running sync.WaitGroup
@@ -146,10 +172,10 @@ func (s *serving) run(ctx context.Context) error {
 	case <-ctx.Done():
 	case broken = <-failed:
 	}
-	s.server.Stop() // so that nothing changes after the dump
-	s.log.look()
+	silenced := s.closeControl()
+	s.server.Stop()
 	dumped := s.writeDump()
-	if err := errors.Join(broken, dumped, s.close()); err != nil {
+	if err := errors.Join(broken, silenced, dumped, s.close()); err != nil {
 		s.log.Error("stop", "error", err)
 		return errViolated
 	}
@@ -161,27 +187,35 @@ func (s *serving) writeDump() error {
 	if s.dump == "" {
 		return nil
 	}
-	specs := s.server.Snapshot()
-	if err := writeTreeFile(s.dump, specs); err != nil {
+	tree := treeOf(s.server)
+	n, err := writeTreeFile(s.dump, tree)
+	if err != nil {
 		return fmt.Errorf("--dump: %w", err)
 	}
-	s.log.Info("dump", "file", s.dump, "nodes", len(specs))
+	s.log.Info("dump", "file", s.dump, "nodes", len(tree.nodes))
+	if n > maxTreeFile {
+		s.log.Warn("the dump is too long for --load", "file", s.dump, "bytes", n, "limit", maxTreeFile)
+	}
 	return nil
 }
 
-// close ends everything that prepare and run began.
-func (s *serving) close() error {
-	var errs []error
-	if s.control != nil {
-		errs = append(errs, s.control.close())
+// closeControl ends the control endpoint, if there is one. It may be called
+// again.
+func (s *serving) closeControl() error {
+	if s.control == nil {
+		return nil
 	}
-	errs = append(errs, s.server.Close())
+	return s.control.close()
+}
+
+// close ends everything that prepare and run began. It may be called again.
+func (s *serving) close() error {
+	errs := []error{s.closeControl(), s.server.Close()}
 	if s.listener != nil {
 		if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}
-	s.log.close()
 	return errors.Join(errs...)
 }
 

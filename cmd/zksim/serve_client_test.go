@@ -16,7 +16,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,39 +87,81 @@ func (h here) call(t *testing.T, method, path, body string, into any) {
 	}
 }
 
-// client is a go-zookeeper client of the server, and the states that it passes.
-func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, <-chan zk.Event) {
+// client is a go-zookeeper client of the server, with a session, and the states
+// that it passes.
+func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
 	t.Helper()
 	if dial == nil {
 		dial = net.DialTimeout
 	}
-	conn, events, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithDialer(dial))
+	passed := &states{more: make(chan struct{}, 1)}
+	conn, _, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
+		zk.WithDialer(dial), zk.WithEventCallback(passed.add))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	await(t, events, zk.StateHasSession)
-	return conn, events
+	passed.await(t, zk.StateHasSession)
+	return conn, passed
 }
 
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// await waits until the client is in a state.
-func await(t *testing.T, events <-chan zk.Event, state zk.State) {
+// states are those that a client passes, in order. The client's own channel has
+// room for six and drops the rest.
+type states struct {
+	mu   sync.Mutex
+	list []zk.State
+	more chan struct{} // has something in it when the list has
+}
+
+func (s *states) add(ev zk.Event) {
+	if ev.Type != zk.EventSession {
+		return
+	}
+	s.mu.Lock()
+	s.list = append(s.list, ev.State)
+	s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+}
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
+// await takes states off the list until a certain one comes.
+func (s *states) await(t *testing.T, want zk.State) {
 	t.Helper()
-	timeout := time.After(10 * time.Second)
+	timeout := time.After(patience)
 	for {
-		select {
-		case ev := <-events:
-			if ev.State == state {
+		for _, state := range s.take(want) {
+			if state == want {
 				return
 			}
+		}
+		select {
+		case <-s.more:
 		case <-timeout:
-			t.Fatalf("no %v in 10 s", state)
+			t.Fatalf("no %v in %s", want, patience)
 		}
 	}
+}
+
+// take removes the states up to a certain one, or all.
+func (s *states) take(last zk.State) []zk.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := slices.Index(s.list, last) + 1
+	if n == 0 {
+		n = len(s.list)
+	}
+	taken := s.list[:n:n]
+	s.list = s.list[n:]
+	return taken
 }
 
 // TestControlLosesAReply: the request of which the reply is lost is applied.
@@ -129,7 +173,7 @@ func TestControlLosesAReply(t *testing.T) {
 	if _, err := conn.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
 		t.Errorf("create: %v; want %v", err, zk.ErrConnectionClosed)
 	}
-	await(t, events, zk.StateHasSession)
+	events.await(t, zk.StateHasSession)
 	var tree []treeEntry
 	h.call(t, "GET", "/tree", "", &tree)
 	if last := tree[len(tree)-1]; last.Path != "/a" || last.Data == nil || *last.Data != "x" {
@@ -180,15 +224,15 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.call(t, "POST", "/drop", string(body), nil)
-		await(t, events, zk.StateDisconnected)
-		await(t, events, zk.StateHasSession)
+		events.await(t, zk.StateDisconnected)
+		events.await(t, zk.StateHasSession)
 	}
 	if conn.SessionID() != id {
 		t.Errorf("another session after drops: 0x%x; want 0x%x", conn.SessionID(), id)
 	}
 	h.call(t, "POST", "/expire", `{"session":"S1"}`, nil)
-	await(t, events, zk.StateExpired)
-	await(t, events, zk.StateHasSession) // a request before it may be refused for want of a server
+	events.await(t, zk.StateExpired)
+	events.await(t, zk.StateHasSession) // a request before it may be refused for want of a server
 	if found, _, err := conn.Exists("/e"); found || err != nil {
 		t.Errorf("the ephemeral is there: %v, %v", found, err)
 	}
@@ -207,12 +251,12 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 		}
 	}
 	h.stop()
-	specs, err := readTreeFile(name)
+	tree, err := readTreeFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := specs[len(specs)-1]; len(specs) != 2 || last.Path != "/a" || string(last.Data) != "/a" {
-		t.Errorf("the dump holds %+v; want / and /a", specs)
+	if last := tree.nodes[len(tree.nodes)-1]; len(tree.nodes) != 2 || last.Path != "/a" || string(last.Data) != "/a" {
+		t.Errorf("the dump holds %+v; want / and /a", tree)
 	}
 }
 

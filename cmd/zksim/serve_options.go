@@ -16,8 +16,8 @@ import (
 // serverFlags are the server's settings, called after ZooKeeper's own.
 type serverFlags struct {
 	TickTime               time.Duration `help:"Unit of time of session expiry." default:"2s"`
-	MinSessionTimeout      time.Duration `help:"Least session timeout (default: 2 ticks)." placeholder:"DURATION"`
-	MaxSessionTimeout      time.Duration `help:"Greatest session timeout (default: 20 ticks)." placeholder:"DURATION"`
+	MinSessionTimeout      time.Duration `help:"Least session timeout; 0 is 2 ticks." default:"0" placeholder:"DURATION"`
+	MaxSessionTimeout      time.Duration `help:"Greatest session timeout; 0 is 20 ticks." default:"0" placeholder:"DURATION"`
 	MaxClientCnxns         int           `help:"Connections that one IP address may have; 0 is no limit." default:"60"`
 	JuteMaxBuffer          int           `help:"Longest request in bytes." default:"1048575"`
 	SuperDigest            string        `help:"Digest identity that passes every ACL, as super:BASE64." placeholder:"ID"`
@@ -36,13 +36,10 @@ func (f serverFlags) options() (fakezk.Options, error) {
 	if f.MaxClientCnxns == 0 {
 		o.MaxClientConns = -1
 	}
+	if err := f.checkTimeouts(); err != nil {
+		return o, err
+	}
 	switch {
-	case f.TickTime < time.Millisecond:
-		return o, fmt.Errorf("--tick-time: %s; expected at least 1ms", f.TickTime)
-	case f.MinSessionTimeout < 0 || f.MaxSessionTimeout < 0:
-		return o, errors.New("--min-session-timeout and --max-session-timeout must not be negative")
-	case f.MaxSessionTimeout > 0 && f.MaxSessionTimeout < max(f.MinSessionTimeout, time.Millisecond):
-		return o, fmt.Errorf("--max-session-timeout: %s is less than --min-session-timeout", f.MaxSessionTimeout)
 	case f.MaxClientCnxns < 0:
 		return o, fmt.Errorf("--max-client-cnxns: %d; expected a whole number from 0", f.MaxClientCnxns)
 	case f.JuteMaxBuffer < 64 || f.JuteMaxBuffer > 1<<30:
@@ -55,6 +52,35 @@ func (f serverFlags) options() (fakezk.Options, error) {
 	var err error
 	o.FourLetterWords, err = fourLetterWords(f.FourLetterWords)
 	return o, err
+}
+
+// checkTimeouts refuses what ZooKeeper refuses, a least timeout above the
+// greatest, and what its protocol has no number for.
+func (f serverFlags) checkTimeouts() error {
+	const longest = fakezk.LongestTimeout
+	least, greatest := f.MinSessionTimeout, f.MaxSessionTimeout
+	switch {
+	case f.TickTime < time.Millisecond || f.TickTime > longest:
+		return fmt.Errorf("--tick-time: %s; expected 1ms to %s", f.TickTime, longest)
+	case least != 0 && (least < time.Millisecond || least > longest):
+		return fmt.Errorf("--min-session-timeout: %s; expected 1ms to %s", least, longest)
+	case greatest != 0 && (greatest < time.Millisecond || greatest > longest):
+		return fmt.Errorf("--max-session-timeout: %s; expected 1ms to %s", greatest, longest)
+	}
+	leastIs, greatestIs := "--min-session-timeout", "--max-session-timeout"
+	if least == 0 {
+		least, leastIs = 2*f.TickTime, "2 ticks, the default of --min-session-timeout"
+	}
+	if greatest == 0 {
+		greatest, greatestIs = 20*f.TickTime, "20 ticks, the default of --max-session-timeout"
+	}
+	switch {
+	case least > greatest:
+		return fmt.Errorf("the least session timeout, %s (%s), is more than the greatest, %s (%s)", least, leastIs, greatest, greatestIs)
+	case greatest > longest:
+		return fmt.Errorf("the greatest session timeout is %s (%s); expected at most %s", greatest, greatestIs, longest)
+	}
+	return nil
 }
 
 // isSuperDigest says that an identity has the form of super:base64(sha1(...)),
@@ -70,10 +96,10 @@ func fourLetterWords(list string) ([]string, error) {
 	for word := range strings.SplitSeq(list, ",") {
 		switch word = strings.TrimSpace(word); {
 		case word == "" && strings.TrimSpace(list) == "":
-		case word == "*" || len(word) == 4:
+		case word == "*" || fakezk.IsFourLetterWord(word):
 			words = append(words, word)
 		default:
-			return nil, fmt.Errorf("--four-letter-words: %q; expected words of four letters with commas between, or *", list)
+			return nil, fmt.Errorf("--four-letter-words: %q is no word that ZooKeeper knows; expected words such as ruok or srvr with commas between, or *", word)
 		}
 	}
 	return words, nil

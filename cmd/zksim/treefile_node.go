@@ -11,28 +11,33 @@ import (
 )
 
 // treeOfValue reads what a tree file holds, in the order of the file.
-func treeOfValue(v fileValue) ([]fakezk.NodeSpec, error) {
+func treeOfValue(v fileValue) (tree treeFile, err error) {
 	if v.kind == nothingValue {
-		return nil, nil
+		return tree, nil
 	}
 	if err := v.is(mappingValue, "the tree"); err != nil {
-		return nil, err
+		return tree, err
 	}
 	if err := v.checkKeys(); err != nil {
-		return nil, err
+		return tree, err
 	}
-	var specs []fakezk.NodeSpec
 	for _, p := range v.pairs {
+		if p.key == "zxid" {
+			if tree.zxid, err = zxidOfValue(p.value); err != nil {
+				return tree, err
+			}
+			continue
+		}
 		if err := checkTreePath(p.key); err != "" {
-			return nil, p.at.wrong("path %q: %s", p.key, err)
+			return tree, p.at.wrong("path %q: %s", p.key, err)
 		}
 		spec, err := nodeOfValue(p.key, p.value)
 		if err != nil {
-			return nil, err
+			return tree, err
 		}
-		specs = append(specs, spec)
+		tree.nodes = append(tree.nodes, spec)
 	}
-	return specs, nil
+	return tree, nil
 }
 
 // checkTreePath says what is wrong with the form of a path; the server knows the
@@ -40,7 +45,7 @@ func treeOfValue(v fileValue) ([]fakezk.NodeSpec, error) {
 func checkTreePath(path string) string {
 	switch {
 	case !strings.HasPrefix(path, "/"):
-		return "expected a path that begins with /"
+		return "expected a path that begins with /, or zxid"
 	case path != "/" && strings.HasSuffix(path, "/"), strings.Contains(path, "//"):
 		return "expected a name after each /"
 	}
@@ -157,4 +162,18 @@ func nextOfValue(v fileValue) (int32, error) {
 		return 0, v.at.wrong("next: %s; expected a whole number from %d to %d", v.text, math.MinInt32, math.MaxInt32)
 	}
 	return int32(n), nil
+}
+
+// maxFileZxid is the largest zxid that a server can be told to go on after.
+const maxFileZxid = math.MaxInt64 / 2
+
+func zxidOfValue(v fileValue) (int64, error) {
+	if err := v.is(numberValue, "zxid"); err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil || n < 0 || n > maxFileZxid {
+		return 0, v.at.wrong("zxid: %s; expected a whole number from 0 to %d", v.text, int64(maxFileZxid))
+	}
+	return n, nil
 }

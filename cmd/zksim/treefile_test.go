@@ -23,7 +23,7 @@ func TestTreeFilesReadBack(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			if diff := cmp.Diff(simplify(want), got); diff != "" {
+			if diff := diffTrees(want, got); diff != "" {
 				t.Fatalf("-want +got:\n%s\n%s", diff, text)
 			}
 			if again := formatTree(format, got); string(again) != string(text) {
@@ -33,7 +33,13 @@ func TestTreeFilesReadBack(t *testing.T) {
 	})
 }
 
-func drawTree(t *rapid.T) []fakezk.NodeSpec {
+// diffTrees compares a tree with what reading its file gives.
+func diffTrees(want, got treeFile) string {
+	want.nodes = simplify(want.nodes)
+	return cmp.Diff(want, got, cmp.AllowUnexported(treeFile{}))
+}
+
+func drawTree(t *rapid.T) treeFile {
 	paths := rapid.SliceOfNDistinct(drawPath(), 0, 8, rapid.ID[string]).Draw(t, "paths")
 	var specs []fakezk.NodeSpec
 	for _, path := range paths {
@@ -50,7 +56,7 @@ func drawTree(t *rapid.T) []fakezk.NodeSpec {
 		}
 		specs = append(specs, spec)
 	}
-	return specs
+	return treeFile{zxid: rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, maxFileZxid)).Draw(t, "zxid"), nodes: specs}
 }
 
 func drawPath() *rapid.Generator[string] {
@@ -94,17 +100,20 @@ func TestDumpsLoad(t *testing.T) {
 		if err := one.Load(drawLoadable(t)); err != nil {
 			t.Fatal(err)
 		}
-		want := one.Snapshot()
+		want := treeOf(one)
 		format := rapid.SampledFrom([]treeFormat{treeYAML, treeJSON}).Draw(t, "format")
-		specs, err := parseTree("tree", format, formatTree(format, want))
+		tree, err := parseTree("tree", format, formatTree(format, want))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := two.Load(specs); err != nil {
+		if err := tree.load(two); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, two.Snapshot()); diff != "" {
+		if diff := cmp.Diff(want.nodes, two.Snapshot()); diff != "" {
 			t.Fatal(diff)
+		}
+		if two.LastZxid() < want.zxid {
+			t.Fatalf("the zxid went back from %d to %d", want.zxid, two.LastZxid())
 		}
 	})
 }
@@ -146,7 +155,7 @@ func TestTreeFileIsForPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), string(formatTree(format, specs))); diff != "" {
+		if diff := cmp.Diff(string(want), string(formatTree(format, treeFile{zxid: 4711, nodes: specs}))); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	}
@@ -156,7 +165,7 @@ func TestBadTreeFiles(t *testing.T) {
 	for _, c := range []struct{ about, text, want string }{
 		{"text", "hello", `tree:1:1: the tree: found text; expected keys and values`},
 		{"list", "- a", `tree:1:1: the tree: found a list; expected keys and values`},
-		{"relative", "a: b", `tree:1:1: path "a": expected a path that begins with /`},
+		{"relative", "a: b", `tree:1:1: path "a": expected a path that begins with /, or zxid`},
 		{"slash at the end", "/a/: b", `tree:1:1: path "/a/": expected a name after each /`},
 		{"twice", "/a: b\n/a: c", `tree:2:1: mapping key "/a" already defined at [1:1]`},
 		{"number", "/a: b\n/b: 8080", `tree:2:5: /b: found a number; expected text in quotes`},
@@ -179,6 +188,13 @@ func TestBadTreeFiles(t *testing.T) {
 		{"two documents", "/a: b\n---\n/b: c", `tree:2:1: found a second document; expected one`},
 		{"anchor", "/a: &x b\n/b: *x", `tree:1:5: found "&"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
 		{"deep", "/a: [[[[[", `tree:1:9: nested more than 4 levels deep`},
+		{"tag alone", "!!!...", `tree:1:1: found "!!!..."; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
+		{"tag at the end", "/a: b\n# c\n!x", `tree:3:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
+		{"tag as a node", "/a: !!str", `tree:1:5: found "!!str"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
+		{"tag and blanks", "/a: b\n!x  ", `tree:2:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
+		{"zxid is text", "zxid: x", `tree:1:7: zxid: found text; expected a number`},
+		{"zxid below 0", "zxid: -1", `tree:1:7: zxid: -1; expected a whole number from 0 to 4611686018427387903`},
+		{"zxid too large", "zxid: 4611686018427387904", `tree:1:7: zxid: 4611686018427387904; expected a whole number from 0 to 4611686018427387903`},
 		{"not UTF-8", "/a: \xff", `tree: byte 5 is not UTF-8; data that is not text goes into base64`},
 	} {
 		if _, err := parseTree("tree", treeYAML, []byte(c.text)); err == nil || err.Error() != c.want {
@@ -203,6 +219,24 @@ func TestBadJSONTreeFiles(t *testing.T) {
 	}
 }
 
+// TestByteOrderMarkIsSkipped: at the beginning only, and what ends a file is no
+// less than what ends with a line break.
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	want := treeFile{zxid: 3, nodes: []fakezk.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}}}
+	for format, text := range map[treeFormat]string{treeYAML: "zxid: 3\n/a: x!", treeJSON: `{"zxid": 3, "/a": "x!"}`} {
+		got, err := parseTree("tree", format, []byte("\xef\xbb\xbf"+text))
+		if err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		if diff := diffTrees(want, got); diff != "" {
+			t.Errorf("%s: %s", format, diff)
+		}
+		if _, err := parseTree("tree", format, []byte("\xef\xbb\xbf\xef\xbb\xbf"+text)); err == nil {
+			t.Errorf("%s: two byte order marks are taken", format)
+		}
+	}
+}
+
 // TestLongTreeFileIsReadInBatches: the place of an error is right beyond the
 // first batch of tokens, and reading takes no quadratic time.
 func TestLongTreeFileIsReadInBatches(t *testing.T) {
@@ -212,12 +246,12 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	for i := range want {
 		want[i] = fakezk.NodeSpec{Path: "/n" + strings.Repeat("x", i%5) + string(rune('a'+i%26)) + time.Duration(i).String(), Data: []byte("one\ntwo"), ACL: openACL()}
 	}
-	text.Write(yamlTree(want))
+	text.Write(yamlTree(treeFile{nodes: want}))
 	got, err := parseTree("tree", treeYAML, []byte(text.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.nodes); diff != "" {
 		t.Fatal(diff)
 	}
 	text.WriteString("/last: 5\n")
@@ -239,23 +273,24 @@ func FuzzParseTree(f *testing.F) {
 	}
 	f.Add([]byte("/a: [[["), false)
 	f.Add([]byte("- - - -"), false)
+	f.Add([]byte("/a: b\n!c"), false)
 	f.Add([]byte(`{"/a": {"base64": "AA=="}}`), true)
 	f.Fuzz(func(t *testing.T, text []byte, asJSON bool) {
 		format := treeYAML
 		if asJSON {
 			format = treeJSON
 		}
-		specs, err := parseTree("tree", format, text)
+		tree, err := parseTree("tree", format, text)
 		if err != nil {
 			return
 		}
 		for _, format := range []treeFormat{treeYAML, treeJSON} {
-			written := formatTree(format, specs)
+			written := formatTree(format, tree)
 			again, err := parseTree("tree", format, written)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, written)
 			}
-			if diff := cmp.Diff(simplify(specs), again); diff != "" {
+			if diff := diffTrees(tree, again); diff != "" {
 				t.Fatalf("%s\n%s", diff, written)
 			}
 		}
@@ -265,22 +300,26 @@ func FuzzParseTree(f *testing.F) {
 func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "tree.yaml")
-	specs := []fakezk.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}}
-	if err := writeTreeFile(name, specs); err != nil {
+	tree := treeFile{zxid: 7, nodes: []fakezk.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}}}
+	n, err := writeTreeFile(name, tree)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if info, err := os.Stat(name); err != nil || info.Size() != int64(n) {
+		t.Errorf("said to be %d bytes long: %v, %v", n, info, err)
 	}
 	got, err := readTreeFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(specs, got); diff != "" {
+	if diff := diffTrees(tree, got); diff != "" {
 		t.Error(diff)
 	}
 	taken := filepath.Join(dir, "dir.yaml") // a directory cannot be replaced by a file
 	if err := os.Mkdir(taken, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeTreeFile(taken, specs); err == nil || !strings.HasPrefix(err.Error(), "write "+taken) {
+	if _, err := writeTreeFile(taken, tree); err == nil || !strings.HasPrefix(err.Error(), "write "+taken) {
 		t.Errorf("error %v; want one that names the file", err)
 	}
 	entries, err := os.ReadDir(dir)

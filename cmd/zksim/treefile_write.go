@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"path"
 	"regexp"
 	"strconv"
@@ -15,12 +16,12 @@ import (
 )
 
 // formatTree is the text of a tree file, nodes in the given order.
-func formatTree(format treeFormat, specs []fakezk.NodeSpec) []byte {
-	specs = simplify(specs)
+func formatTree(format treeFormat, tree treeFile) []byte {
+	tree.nodes = simplify(tree.nodes)
 	if format == treeJSON {
-		return jsonTree(specs)
+		return jsonTree(tree)
 	}
-	return yamlTree(specs)
+	return yamlTree(tree)
 }
 
 // simplify leaves out what loading the nodes into a new server gives anyway: the
@@ -96,14 +97,16 @@ func fieldsOf(spec fakezk.NodeSpec) (fields []nodeField, plain bool) {
 	return fields, plain && len(fields) == rest
 }
 
-func jsonTree(specs []fakezk.NodeSpec) []byte {
+func jsonTree(tree treeFile) []byte {
 	var b bytes.Buffer
-	b.WriteString("{")
-	for i, spec := range specs {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString("\n  " + jsonText(spec.Path) + ": ")
+	separator := "{"
+	if tree.zxid != 0 {
+		fmt.Fprintf(&b, "{\n  \"zxid\": %d", tree.zxid)
+		separator = ","
+	}
+	for _, spec := range tree.nodes {
+		b.WriteString(separator + "\n  " + jsonText(spec.Path) + ": ")
+		separator = ","
 		fields, plain := fieldsOf(spec)
 		switch {
 		case plain && spec.Data == nil:
@@ -114,10 +117,10 @@ func jsonTree(specs []fakezk.NodeSpec) []byte {
 			jsonNode(&b, fields)
 		}
 	}
-	if len(specs) > 0 {
-		b.WriteString("\n")
+	if separator == "{" { // there is nothing
+		return []byte("{}\n")
 	}
-	b.WriteString("}\n")
+	b.WriteString("\n}\n")
 	return b.Bytes()
 }
 
@@ -155,10 +158,13 @@ func jsonText(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func yamlTree(specs []fakezk.NodeSpec) []byte {
+func yamlTree(tree treeFile) []byte {
 	var b bytes.Buffer
 	b.WriteString("# A tree of znodes. Serve it with: zksim serve --load FILE\n")
-	for _, spec := range specs {
+	if tree.zxid != 0 {
+		fmt.Fprintf(&b, "zxid: %d\n", tree.zxid)
+	}
+	for _, spec := range tree.nodes {
 		b.WriteString(yamlWord(spec.Path) + ":")
 		fields, plain := fieldsOf(spec)
 		switch {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -15,7 +16,7 @@ import (
 // no anchors, tags, merge keys or further documents.
 func readYAML(data []byte) (fileValue, error) {
 	all := fileValue{kind: nothingValue, at: filePlace{1, 1}}
-	batches, err := yamlBatches(lexer.Tokenize(string(data)))
+	batches, err := yamlBatches(yamlTokens(string(data)))
 	if err != nil {
 		return all, err
 	}
@@ -34,6 +35,19 @@ func readYAML(data []byte) (fileValue, error) {
 		}
 	}
 	return all, nil
+}
+
+// yamlTokens are the tokens of a text. The library leaves a tag out that ends the
+// text without a line break; nothing may be overlooked.
+func yamlTokens(text string) token.Tokens {
+	tokens := lexer.Tokenize(text)
+	lastLine := text[strings.LastIndexByte(text, '\n')+1:]
+	if strings.Contains(lastLine, "!") {
+		if whole := lexer.Tokenize(text + "\n"); len(whole) > len(tokens) {
+			return whole
+		}
+	}
+	return tokens
 }
 
 // yamlBatch is how many tokens the parser gets at once: the time it takes for a

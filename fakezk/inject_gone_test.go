@@ -1,0 +1,226 @@
+package fakezk
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// closeA closes the client a and lets the server hear of it.
+func (st *stand) closeA() {
+	st.Helper()
+	if err := st.a.Close(); err != nil {
+		st.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// wantLinks says how many connections the server knows, and how many faults have
+// led astray.
+func (st *stand) wantLinks(links, astray int) {
+	st.Helper()
+	if got := len(st.Server.links); got != links || detours(st.Server) != astray {
+		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got, detours(st.Server), links, astray)
+	}
+}
+
+// say sends a four-letter word on a new connection.
+func (st *stand) say(word string) *raw {
+	st.Helper()
+	r := rawDial(st, st.Server)
+	r.send([]byte(word))
+	return r
+}
+
+// A server does not hear that a client in a black hole has gone, until the
+// session expires; then nothing is left of the connection.
+func TestClientThatClosesInABlackHoleIsGoneWithItsSession(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("blackhole 1s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.closeA()
+		st.wantLinks(2, 1)
+		if got := readAll(st.T, st.say("stat")); strings.Count(got, "/127.0.0.1:") != 3 {
+			st.Errorf("stat lists the connections of a, b and itself as\n%s", got)
+		}
+		for at := 20 * time.Second; at <= 40*time.Second; at += 20 * time.Second {
+			st.sleepTill(at)
+			st.b.mustCall(ping)
+		}
+		if n := len(st.Sessions()); n != 1 {
+			st.Errorf("%d sessions", n)
+		}
+		st.wantLinks(1, 0)
+	})
+	onStand(t, func(st *stand) { // or until the session takes another connection
+		st.inject("blackhole 1s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.closeA()
+		st.sleepTill(time.Second)
+		st.wantSession(st.takeUp())
+		st.wantLinks(2, 0)
+	})
+	onStand(t, func(st *stand) { // or until faults are cleared
+		st.inject("blackhole 1s client=S1 request=1")
+		st.a.ask(rawCreate("/1", 0))
+		st.closeA()
+		st.ClearFaults()
+		st.wantLinks(1, 0)
+	})
+}
+
+// That a client has closed may be on hold when the black hole comes.
+func TestClientThatClosesInAStallBeforeABlackHoleIsGoneWithItsSession(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.StallConnections(time.Hour)
+		st.closeA()
+		st.inject("blackhole 1s at=1s")
+		st.sleepTill(time.Second)
+		st.wantLinks(2, 2)
+		st.sleepTill(time.Minute)
+		if n := len(st.Sessions()); n != 0 {
+			st.Errorf("%d sessions", n)
+		}
+		st.wantLinks(0, 1) // b may still close
+	})
+}
+
+// Over TCP a client that has closed its direction may still read.
+func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
+	for _, line := range []string{"stall 1h op=create request=1", "stall-mid-frame 1h op=create request=1"} {
+		t.Run(line, func(t *testing.T) {
+			s, address := startTCP(t)
+			r, _ := tcpSession(t, address)
+			r.call(&proto.Exists{Path: "/x", Watch: true})
+			injectLine(t, s, line)
+			r.ask(rawCreate("/1", 0), rawCreate("/2", 0))
+			r.closeWrite()
+			await(t, "the end of what the client sends", func() bool { return heardEnd(s) })
+			if err := s.Put("/x", nil); err != nil {
+				t.Fatal(err)
+			}
+			s.ClearFaults()
+			if strings.HasPrefix(line, "stall ") {
+				wantEvent(t, r, "/x") // was on hold first
+			}
+			for xid := range int32(2) {
+				if h, _ := r.reply(); h.Xid != xid+2 || h.Err != proto.OK {
+					t.Errorf("reply %+v, want that to %d", h, xid+2)
+				}
+			}
+			r.wantClosed()
+		})
+	}
+}
+
+// heardEnd says that the end of a connection is on hold, or is known and the
+// client's part of it on hold.
+func heardEnd(s *Server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.inject.detours {
+		for _, p := range append(l.detour.up.parcels, l.detour.down.parcels...) {
+			if p.end == io.EOF {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// In a black hole it hears nothing, not even the end.
+func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
+	s, address := startTCP(t)
+	r, session := tcpSession(t, address)
+	injectLine(t, s, "blackhole 1h request=1")
+	r.ask(rawCreate("/1", 0))
+	r.closeWrite()
+	await(t, "the client to be gone", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.inject.detours) == 1 && s.inject.inOrder()[0].detour.gone
+	})
+	if strings.Count(stacks(), "(*Server).serveTCP") != 1 {
+		t.Error("the connection is closed")
+	}
+	if err := s.ExpireSession(session.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	if n := detours(s); n > 0 {
+		t.Errorf("%d detours are left", n)
+	}
+	if got := readAll(t, r); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func injectLine(t *testing.T, s *Server, line string) {
+	t.Helper()
+	f, err := ParseFault(line)
+	if err == nil {
+		err = s.Inject(f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A four-letter word is held and lost like anything else.
+func TestInjectedFaultsHitFourLetterWords(t *testing.T) {
+	onStand(t, func(st *stand) {
+		silent := rawDial(st, st.Server)
+		silent.send([]byte("ru"))
+		st.inject("stall 10s at=1ms")
+		st.sleepTill(time.Millisecond)
+		silent.send([]byte("okruok"))
+		silent.send([]byte("ruok"))
+		st.want(silent, "")
+		st.sleepTill(10 * time.Second)
+		st.want(silent, "")
+		st.sleepTill(10*time.Second + time.Millisecond)
+		if got := readAll(st.T, silent); got != "imok" {
+			st.Errorf("got %q", got)
+		}
+		st.wantLinks(2, 0)
+	})
+	onStand(t, func(st *stand) {
+		silent := rawDial(st, st.Server)
+		st.inject("blackhole 10s at=1ms")
+		st.sleepTill(time.Millisecond)
+		silent.send([]byte("ruok"))
+		late, given := st.say("stmk\x00\x00\x00\x00\x00\x00\x00\x05"), st.say("ruok")
+		st.want(late, "")
+		if err := given.Close(); err != nil {
+			st.Fatal(err)
+		}
+		st.sleepTill(10 * time.Second)
+		st.want(late, "")
+		st.sleepTill(10*time.Second + time.Millisecond)
+		if got := readAll(st.T, late); got != "5" {
+			st.Errorf("got %q", got)
+		}
+		st.sleepTill(time.Hour)
+		st.want(silent, "") // for ever
+	})
+	onStand(t, func(st *stand) {
+		silent := rawDial(st, st.Server)
+		st.StallConnections(time.Second)
+		silent.send([]byte("ruok"))
+		st.inject("refuse 10s at=1ms")
+		st.sleepTill(time.Second)
+		st.want(silent, "reset")
+	})
+	onStand(t, func(st *stand) {
+		silent := rawDial(st, st.Server)
+		st.StallConnections(time.Hour)
+		silent.send([]byte("ruok"))
+		st.ClearFaults()
+		if got := readAll(st.T, silent); got != "imok" {
+			st.Errorf("got %q", got)
+		}
+	})
+}

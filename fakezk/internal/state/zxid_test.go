@@ -1,0 +1,17 @@
+package state
+
+import "testing"
+
+func TestSkipToGoesOnBehindTheZxidAndNeverBack(t *testing.T) {
+	s := New(Config{})
+	s.SkipTo(41)
+	s.SkipTo(7)
+	if got := s.LastZxid(); got != 41 {
+		t.Errorf("the last zxid is %d; want 41", got)
+	}
+	txn := s.PrepareCreateSession(1, [16]byte{}, 4000, 0)
+	s.Apply(txn)
+	if txn.Zxid != 42 || s.LastZxid() != 42 {
+		t.Errorf("a transaction has zxid %d, the last is %d; want 42", txn.Zxid, s.LastZxid())
+	}
+}

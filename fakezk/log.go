@@ -1,0 +1,221 @@
+package fakezk
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// maxLogLines is how many lines wait at most for Options.Logger.
+const maxLogLines = 1024
+
+// eventLog tells a logger what happens on a server. Lines are added under the
+// server's mutex, and nobody waits for the logger but one goroutine. A nil
+// eventLog takes no lines.
+type eventLog struct {
+	to      *slog.Logger
+	lines   chan slog.Record
+	dropped int           // since the last line that found room
+	ended   bool          // no line is taken any more
+	drained chan struct{} // closed when all lines are handed over
+}
+
+// newEventLog begins to hand lines over; end and wait stop that.
+func newEventLog(to *slog.Logger) *eventLog {
+	if to == nil {
+		return nil
+	}
+	l := &eventLog{to: to, lines: make(chan slog.Record, maxLogLines), drained: make(chan struct{})}
+	go l.drain()
+	return l
+}
+
+func (l *eventLog) drain() {
+	defer close(l.drained)
+	for line := range l.lines {
+		l.handOver(line)
+	}
+	if l.dropped > 0 {
+		l.handOver(l.gap())
+	}
+}
+
+// handOver ignores the error as slog.Logger does: there is nobody to tell.
+func (l *eventLog) handOver(line slog.Record) { _ = l.to.Handler().Handle(context.Background(), line) }
+
+// end takes in no more lines. The server's mutex is held.
+func (l *eventLog) end() {
+	if l != nil && !l.ended {
+		l.ended = true
+		close(l.lines)
+	}
+}
+
+// wait returns when all lines are handed over. The server's mutex is not held.
+func (l *eventLog) wait() {
+	if l != nil {
+		<-l.drained
+	}
+}
+
+// on says whether lines of a level are wanted.
+func (l *eventLog) on(level slog.Level) bool {
+	return l != nil && !l.ended && l.to.Enabled(context.Background(), level)
+}
+
+// add queues a line, or counts it as dropped. How many were dropped is told in
+// their place.
+func (l *eventLog) add(level slog.Level, message string, attrs ...slog.Attr) {
+	if !l.on(level) {
+		return
+	}
+	if l.dropped > 0 && l.offer(l.gap()) {
+		l.dropped = 0
+	}
+	line := slog.NewRecord(time.Now(), level, message, 0)
+	line.AddAttrs(attrs...)
+	if l.dropped > 0 || !l.offer(line) {
+		l.dropped++
+	}
+}
+
+func (l *eventLog) offer(line slog.Record) bool {
+	select {
+	case l.lines <- line:
+		return true
+	default:
+		return false
+	}
+}
+
+// gap stands for the lines that were dropped.
+func (l *eventLog) gap() slog.Record {
+	line := slog.NewRecord(time.Now(), slog.LevelWarn, "log lines dropped", 0)
+	line.AddAttrs(slog.Int("lines", l.dropped))
+	return line
+}
+
+// What follows is what a Server tells.
+
+// noteApplied takes in which sessions began and ended.
+func (s *Server) noteApplied(applied []engine.Applied) {
+	if len(applied) > 0 && s.log.on(slog.LevelInfo) {
+		for i := range applied {
+			s.logEnd(&applied[i])
+		}
+	}
+	s.roster.note(applied)
+}
+
+func (s *Server) logEnd(a *engine.Applied) {
+	name := s.roster.name(a.Txn.Session)
+	if a.Txn.Op != proto.OpCloseSession || name == "" {
+		return
+	}
+	why := "closed"
+	if a.ByServer {
+		why = "expired"
+	}
+	s.log.add(slog.LevelInfo, "session ends", slog.String("session", name), idAttr(a.Txn.Session), slog.String("why", why))
+}
+
+// logHandshake tells how a handshake went.
+func (s *Server) logHandshake(l *serverLink, frame []byte) {
+	switch {
+	case l.name == "":
+		s.logRefusal(l, frame)
+	case l.number > 1:
+		s.log.add(slog.LevelDebug, "session connected again", l.sessionAttrs()...)
+	case s.log.on(slog.LevelInfo):
+		info, _ := s.engine.Store().Session(l.session) // it has just begun
+		timeout := time.Duration(info.TimeoutMs) * time.Millisecond
+		s.log.add(slog.LevelInfo, "session begins", append(l.sessionAttrs(), slog.Duration("timeout", timeout))...)
+	}
+}
+
+// logRefusal finds out why a handshake was refused. A client that has seen more
+// than there is, as one that lives through the restart of a server that forgets,
+// tries for ever.
+func (s *Server) logRefusal(l *serverLink, frame []byte) {
+	if !s.log.on(slog.LevelInfo) {
+		return
+	}
+	req, err := wire.DecodeConnectRequest(frame)
+	last := s.engine.Store().LastZxid()
+	attrs := []slog.Attr{l.addrAttr()}
+	switch {
+	case err != nil:
+		attrs = append(attrs, slog.String("why", err.Error()))
+	case req.LastZxidSeen > last:
+		attrs = append(attrs, slog.String("why", "the client has seen a higher zxid than the server's"),
+			slog.String("seen", hexText(req.LastZxidSeen)), slog.String("last", hexText(last)))
+	case s.roster.name(req.SessionID) == "":
+		attrs = append(attrs, idAttr(req.SessionID), slog.String("why", "no such session"))
+	default:
+		attrs = append(attrs, idAttr(req.SessionID), slog.String("why", "wrong password, or the session is about to end"))
+	}
+	s.log.add(slog.LevelInfo, "handshake refused", attrs...)
+}
+
+// logRefusedConn tells of a connection that was one too many.
+func (s *Server) logRefusedConn(from peer, err error) {
+	addr := net.JoinHostPort(from.ip, strconv.Itoa(from.port))
+	s.log.add(slog.LevelInfo, "connection refused", slog.String("addr", addr),
+		slog.String("why", strings.TrimPrefix(err.Error(), "fakezk: ")))
+}
+
+// logLost tells that a live session has lost its connection.
+func (s *Server) logLost(l *serverLink) {
+	if l.name != "" && s.log.on(slog.LevelDebug) && s.roster.name(l.session) == l.name {
+		s.log.add(slog.LevelDebug, "session without connection", l.sessionAttrs()...)
+	}
+}
+
+// logGarbage tells of bytes that are no frame.
+func (s *Server) logGarbage(l *serverLink, err error) {
+	if s.log.on(slog.LevelInfo) {
+		s.log.add(slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", err.Error()))...)
+	}
+}
+
+// logMalformed tells of a frame that is no request.
+func (s *Server) logMalformed(l *serverLink, r engine.Request) {
+	if r.Handshake || r.Body != nil || r.Session == 0 && !r.Silent || !s.log.on(slog.LevelInfo) {
+		return
+	}
+	why := "no request header"
+	if r.Session != 0 {
+		why = fmt.Sprintf("xid %d: %s that cannot be read", r.Header.Xid, r.Header.Op)
+	}
+	s.log.add(slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", why))...)
+}
+
+// fire notes that a fault acts.
+func (in *injector) fire(f *faultState) {
+	if !f.fired {
+		f.fired = true
+		in.server.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
+	}
+}
+
+// sessionAttrs are a link's session, if it has one, and its address.
+func (l *serverLink) sessionAttrs() []slog.Attr {
+	if l.name == "" {
+		return []slog.Attr{l.addrAttr()}
+	}
+	return []slog.Attr{slog.String("session", l.name), idAttr(l.session), l.addrAttr()}
+}
+
+func (l *serverLink) addrAttr() slog.Attr { return slog.String("addr", l.address()) }
+
+func idAttr(session int64) slog.Attr { return slog.String("id", hexText(session)) }
+
+func hexText(n int64) string { return fmt.Sprintf("0x%x", uint64(n)) }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package fakezk
+
+const manyChildren = 100_000

@@ -1,0 +1,42 @@
+package fakezk
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// TestTimeoutsFitTheProtocol: whatever the options, a client is told a positive
+// number of milliseconds.
+func TestTimeoutsFitTheProtocol(t *testing.T) {
+	const ask = 4000
+	for _, test := range []struct {
+		options Options
+		want    int32 // for a client that asks for 4 s
+	}{
+		{Options{TickTime: 2_000_000 * time.Hour}, 1<<31 - 1},
+		{Options{TickTime: 1000 * time.Hour}, 1<<31 - 1},
+		{Options{MinSessionTimeout: 1000 * time.Hour}, 1<<31 - 1},
+		{Options{MaxSessionTimeout: 1000 * time.Hour}, ask},
+		{Options{TickTime: 1, MinSessionTimeout: 1, MaxSessionTimeout: 1}, 1},
+		{Options{MaxSessionTimeout: time.Millisecond}, ask}, // the minimum is 2 ticks
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := Start(t, test.options)
+			resp := rawDial(t, s).handshake(proto.ConnectRequest{TimeoutMs: ask})
+			if resp.TimeoutMs != test.want {
+				t.Errorf("%+v: a timeout of %d ms; want %d", test.options, resp.TimeoutMs, test.want)
+			}
+		})
+	}
+}
+
+func TestFourLetterWordsAreKnown(t *testing.T) {
+	for word, want := range map[string]bool{"ruok": true, "mntr": true, "rouk": false, "RUOK": false, "": false, "*": false} {
+		if got := IsFourLetterWord(word); got != want {
+			t.Errorf("%q: %v; want %v", word, got, want)
+		}
+	}
+}

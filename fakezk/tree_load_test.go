@@ -1,0 +1,35 @@
+package fakezk
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// TestLoadTellsConflictsFromBadNodes: what is in the way at the server is a
+// conflict, what cannot be on any server is not.
+func TestLoadTellsConflictsFromBadNodes(t *testing.T) {
+	s := Start(t)
+	if err := s.Put("/there", nil); err != nil {
+		t.Fatal(err)
+	}
+	owner, _ := rawSession(t, s, DefaultSessionTimeout)
+	owner.mustCall(rawCreate("/ephemeral", proto.FlagEphemeral))
+	for _, test := range []struct {
+		node     NodeSpec
+		conflict bool
+	}{
+		{NodeSpec{Path: "/there"}, true},
+		{NodeSpec{Path: "/ephemeral/child"}, true},
+		{NodeSpec{Path: "/a/.."}, false},
+		{NodeSpec{Path: "/zookeeper/quota"}, false},
+		{NodeSpec{Path: "a"}, false},
+		{NodeSpec{Path: "/a", ACL: []ACL{{Perms: 31, Scheme: "nosuch", ID: "x"}}}, false},
+	} {
+		err := s.Load([]NodeSpec{test.node})
+		if err == nil || errors.Is(err, ErrConflict) != test.conflict {
+			t.Errorf("%s: %v; want an error, a conflict: %v", test.node.Path, err, test.conflict)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package fakezk
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// TestAdvanceZxid: a client that has seen the zxids of a server that is gone is
+// refused by the next until that has advanced its own, and never goes back.
+func TestAdvanceZxid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := Start(t)
+		knows := proto.ConnectRequest{TimeoutMs: 4000, LastZxidSeen: 42}
+		r := rawDial(t, s)
+		r.sendHandshake(knows)
+		r.wantClosed()
+		for _, zxid := range []int64{42, 7} {
+			if err := s.AdvanceZxid(zxid); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := s.LastZxid(); got != 42 {
+			t.Errorf("the last zxid is %d; want 42", got)
+		}
+		r = rawDial(t, s)
+		if resp := r.handshake(knows); resp.SessionID == 0 {
+			t.Error("refused still")
+		}
+		if h := r.mustCall(rawCreate("/a", 0)); h.Zxid != 44 { // 43 is the session
+			t.Errorf("zxid %d; want 44", h.Zxid)
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+func TestAdvanceZxidHasARange(t *testing.T) {
+	s := Start(t)
+	for _, zxid := range []int64{-1, maxFirstZxid + 1, math.MaxInt64} {
+		if err := s.AdvanceZxid(zxid); err == nil || !strings.Contains(err.Error(), "expected 0 to 4611686018427387903") {
+			t.Errorf("%d: %v", zxid, err)
+		}
+	}
+	if err := s.AdvanceZxid(maxFirstZxid); err != nil {
+		t.Error(err)
+	}
+}
