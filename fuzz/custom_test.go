@@ -3,6 +3,7 @@ package fuzz_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -72,10 +73,12 @@ func tallyWorkload(impl string, blind bool) fuzz.Workload {
 }
 
 func TestWorkloadsOfOtherKindsSurvive(t *testing.T) {
+	t.Parallel()
 	survives(t, tallyWorkload("right", false))
 }
 
 func TestMutantsOfOtherKindsAreFound(t *testing.T) {
+	t.Parallel()
 	findsMutant(t, tallyWorkload("blind", true), linearizability.Delivery)
 }
 
@@ -92,7 +95,7 @@ func TestKindsAreListed(t *testing.T) {
 		names = append(names, w.Name)
 	}
 	kinds := fuzz.Kinds()
-	if kinds[0] != "lock" || kinds[1] != "queue" || len(kinds) > len(names) {
+	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
 		t.Errorf("kinds: %q", kinds)
 	}
 	for _, kind := range kinds {

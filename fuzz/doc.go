@@ -70,6 +70,9 @@
 // element and then takes one, twice a round; of several clients the first only
 // offers and the second only takes. A failed offer is not repeated; some takes
 // are polls, follow a peek, or have a context of a few milliseconds at first.
+// With queues of other kinds they do the same: elements have priorities, are due
+// within three seconds, are discarded by their ids now and then, or are kept like
+// a lock before they are acknowledged or, one in five, given back.
 // If the code under test does nothing at the path of its claims, the run is
 // refused with an error instead of being judged; if the virtual time of a run ends
 // while its clients still get on, liveness is unknown.

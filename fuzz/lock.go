@@ -67,6 +67,11 @@ func LockWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Wo
 }
 
 func (c LockClaims) judge(e Evidence) (linearizability.Report, error) {
+	return c.fitting(e, linearizability.JudgeLock(e.History, e.Rest, c.options(e)))
+}
+
+// options are what the judge has to know of the claims.
+func (c LockClaims) options(e Evidence) linearizability.LockOptions {
 	opts := linearizability.LockOptions{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
@@ -74,7 +79,12 @@ func (c LockClaims) judge(e Evidence) (linearizability.Report, error) {
 	if e.GaveUp() {
 		opts.MaxHerd = 0
 	}
-	report := linearizability.JudgeLock(e.History, e.Rest, opts)
+	return opts
+}
+
+// fitting returns the report, or an error if the claims cannot be about what was
+// judged.
+func (c LockClaims) fitting(e Evidence, report linearizability.Report) (linearizability.Report, error) {
 	if report.Status() != linearizability.Violated && granted(e.History) && !c.seesNodes(e.History) {
 		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", ErrClaims, c.Path)
 	}
@@ -83,7 +93,7 @@ func (c LockClaims) judge(e Evidence) (linearizability.Report, error) {
 
 func granted(h linearizability.History) bool {
 	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
-		return op.Kind == linearizability.KindLock && op.Outcome == linearizability.OpOK
+		return (op.Kind == linearizability.KindLock || op.Kind == linearizability.KindAcquire) && op.Outcome == linearizability.OpOK
 	})
 }
 

@@ -1,6 +1,7 @@
 package fuzz_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -11,8 +12,9 @@ import (
 
 // seqQueue is the get-then-delete queue, with one defect more for each flag.
 type seqQueue struct {
-	conn *zk.Conn
-	bad  queueDefects
+	conn   *zk.Conn
+	bad    queueDefects
+	prefix string // of the names; "" means "n-"
 }
 
 type queueDefects struct {
@@ -30,7 +32,7 @@ func (q *seqQueue) Offer(_ context.Context, data []byte) (err error) {
 		}
 	}
 	for range attempts {
-		_, err = q.conn.Create("/queue/n-", data, zk.FlagSequence, openACL)
+		_, err = q.conn.Create("/queue/"+cmp.Or(q.prefix, "n-"), data, zk.FlagSequence, openACL)
 		if err == nil || !q.bad.blindOffer {
 			break
 		}

@@ -63,6 +63,7 @@ func openHerd(c *zk.Conn) fuzz.Locker { return recipes.NewHerdLock(c, "/lock/her
 // TestMutantsAreFound is the proof that the harness can fail: by the sweep or,
 // where one fault is not enough, by a random search.
 func TestMutantsAreFound(t *testing.T) {
+	t.Parallel()
 	for _, m := range mutants {
 		t.Run(m.about, func(t *testing.T) { findsMutant(t, m.workload, m.property) })
 	}
@@ -115,6 +116,7 @@ func breaks(o *fuzz.Outcome, property string) bool {
 // TestSameLockWithoutDefectSurvives is the control: what is found in the mutants
 // is their defects, and nothing that they have in common.
 func TestSameLockWithoutDefectSurvives(t *testing.T) {
+	t.Parallel()
 	s := fuzz.Scenario{Workload: mutantLock(lockDefects{}), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: 1}
 	sweep, err := fuzz.RunSweep(t.Context(), s, nil)
 	if err != nil {

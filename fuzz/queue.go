@@ -64,40 +64,39 @@ type QueueClaims struct {
 // round, and the second only takes, two a round: so takers wait at an empty
 // queue.
 func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) Workload {
-	if claims.Path == "" {
-		claims.Path = queuePath
+	return claims.workload("queue", impl, linearizability.JudgeQueue, func(p *Player) queuePlayer {
+		q := open(p.Conn())
+		return queuePlayer{Player: p, queue: q, put: func(_ int, element string) (string, offer) {
+			return element, func(ctx context.Context) error { return q.Offer(ctx, []byte(element)) }
+		}}
+	})
+}
+
+// queueJudge is a judge of one kind of queue.
+type queueJudge func(linearizability.History, *linearizability.Rest, linearizability.QueueOptions) linearizability.Report
+
+// workload makes a workload of some kind of queue.
+func (c QueueClaims) workload(name, impl string, judge queueJudge, open func(*Player) queuePlayer) Workload {
+	if c.Path == "" {
+		c.Path = queuePath
 	}
 	return Workload{
-		Name:  "queue",
-		Impl:  impl,
-		About: claims.About,
-		Play: func(p *Player, s Script) {
-			qp := queuePlayer{Player: p, queue: open(p.Conn())}
-			for turn := range 2 * s.Rounds {
-				offers, takes := turn%2 == 0, turn%2 == 1
-				if s.Clients > 1 && p.index < 2 {
-					offers, takes = p.index == 0, p.index == 1
-				}
-				if offers {
-					qp.offer(turn)
-				}
-				if takes {
-					qp.get(turn)
-				}
-			}
-		},
+		Name:   name,
+		Impl:   impl,
+		About:  c.About,
+		Play:   func(p *Player, s Script) { open(p).play(s) },
 		Length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
-		Judge:  claims.judge,
+		Judge:  func(e Evidence) (linearizability.Report, error) { return c.judge(e, judge) },
 	}
 }
 
-func (c QueueClaims) judge(e Evidence) (linearizability.Report, error) {
+func (c QueueClaims) judge(e Evidence, judge queueJudge) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !c.seesElements(e.History) {
 		items := cmp.Or(c.Items, c.Path)
 		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s; "+
 			"set QueueClaims.Items to the directory of the elements, or QueueClaims.Element to read their data", ErrClaims, items)
 	}
-	return linearizability.JudgeQueue(e.History, e.Rest, linearizability.QueueOptions{
+	return judge(e.History, e.Rest, linearizability.QueueOptions{
 		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
 		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
 		Patience: patience(e.Plan),
@@ -112,7 +111,7 @@ func (c QueueClaims) seesElements(h linearizability.History) bool {
 	succeeded := false
 	for _, op := range h.Ops {
 		if op.Kind == linearizability.KindOffer {
-			offered[op.Input] = true
+			offered[elementOf(op.Input)] = true
 			succeeded = succeeded || op.Outcome == linearizability.OpOK
 		}
 	}
@@ -133,17 +132,61 @@ func (c QueueClaims) seesElements(h linearizability.History) bool {
 	return !succeeded
 }
 
+// elementOf returns the element of an offer's input, in which its place in the
+// queue may follow.
+func elementOf(input string) string {
+	if i := strings.IndexAny(input, "#@"); i >= 0 {
+		return input[:i]
+	}
+	return input
+}
+
+// taker is a queue of any kind, as far as taking goes. The methods of Poller and
+// Peeker are used, too.
+type taker interface {
+	Take(ctx context.Context) ([]byte, error)
+}
+
+// offer calls a queue's Offer.
+type offer func(ctx context.Context) error
+
+// queuePlayer is a client of a queue of any kind.
 type queuePlayer struct {
 	*Player
-	queue Queuer
+	queue taker
+	// put says how an element is to be recorded that is offered, and offered.
+	put func(round int, element string) (input string, do offer)
+	// offered, unless it is nil, is what is done after an offer.
+	offered func(round int)
+	// done, unless it is nil, is what is done with an element that was taken.
+	done func(round int)
+}
+
+// play is the script of one client.
+func (p queuePlayer) play(s Script) {
+	for turn := range 2 * s.Rounds {
+		offers, takes := turn%2 == 0, turn%2 == 1
+		if s.Clients > 1 && p.index < 2 {
+			offers, takes = p.index == 0, p.index == 1
+		}
+		if offers {
+			p.offer(turn)
+			if p.offered != nil {
+				p.offered(turn)
+			}
+		}
+		if takes {
+			p.get(turn)
+		}
+	}
 }
 
 // offer appends one element, of which no other client has the like. Whether a
 // failed offer took effect is for the judge to find out; it is not repeated.
 func (p queuePlayer) offer(round int) {
-	element := fmt.Sprintf("%s%d", p.Name(), round+1)
-	c := p.Begin(linearizability.KindOffer, element)
-	if err := p.queue.Offer(p.Context(), []byte(element)); err != nil {
+	input, do := p.put(round, fmt.Sprintf("%s%d", p.Name(), round+1))
+	c := p.Begin(linearizability.KindOffer, input)
+	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
 		p.Pause(retryPause)
 		return
@@ -174,8 +217,8 @@ func patience(plan []fakezk.Fault) time.Duration {
 // get takes one element.
 func (p queuePlayer) get(round int) {
 	p.peek(round)
-	if !p.poll(round) {
-		p.take(round)
+	if (p.poll(round) || p.take(round)) && p.done != nil {
+		p.done(round)
 	}
 }
 
@@ -215,15 +258,17 @@ func (p queuePlayer) poll(round int) bool {
 }
 
 // take removes one element; after an error it tries again. In some rounds it has
-// little patience at first, so that it gives up at any moment.
-func (p queuePlayer) take(round int) {
+// little patience at first, so that it gives up at any moment. It reports whether
+// it got one.
+func (p queuePlayer) take(round int) bool {
 	ctx, cancel := context.WithTimeout(p.Context(), takePatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		if p.takeOnce(ctx, round, attempt) {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // takeOnce calls Take and reports whether it returned an element.

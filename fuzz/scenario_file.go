@@ -225,18 +225,25 @@ func (p scenarioParser) plan(lines []string, script Script) ([]fakezk.Fault, err
 	return plan, nil
 }
 
-// properties are what a workload is judged for.
+// properties are what a workload may be judged for. Of locks and queues it is
+// known which; what else is judged depends on the workload.
 func properties(workload string) []string {
-	if workload == "queue" {
-		return []string{
-			linearizability.Linearizability, linearizability.Order, linearizability.Delivery, linearizability.Liveness,
-			linearizability.Orphans, "panic", "frozen",
+	var judged []string
+	switch workload {
+	case "lock":
+		judged = []string{
+			linearizability.Safety, linearizability.Belief, linearizability.Fencing, linearizability.Linearizability,
+			linearizability.Order, linearizability.Liveness, linearizability.Orphans, linearizability.Herd,
 		}
+	case "queue":
+		judged = []string{
+			linearizability.Linearizability, linearizability.Order, linearizability.Delivery, linearizability.Liveness,
+			linearizability.Orphans,
+		}
+	default:
+		judged = linearizability.Properties()
 	}
-	return []string{
-		linearizability.Safety, linearizability.Belief, linearizability.Fencing, linearizability.Linearizability,
-		linearizability.Order, linearizability.Liveness, linearizability.Orphans, linearizability.Herd, "panic", "frozen",
-	}
+	return append(judged, "panic", "frozen")
 }
 
 func (p scenarioParser) expectation(f *ScenarioFile, form fileForm) error {

@@ -107,8 +107,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"no clients", "clients: 2\n", "", "f.yaml: clients is missing"},
 	{"no rounds", "rounds: 1\n", "", "f.yaml: rounds is missing"},
 	{"no expectation", "expect: violated\n", "", "f.yaml: expect is missing"},
-	{"unknown workload", ": lock", ": bolt", `f.yaml:1:11: unknown workload "bolt"; expected lock or queue`},
-	{"unknown implementation", ": zk.Lock", ": my.Lock", `f.yaml:2:17: workload lock has no implementation "my.Lock"; expected one of ["recipes.Lock" "recipes.HerdLock" "zk.Lock"]`},
+	{"unknown workload", ": lock", ": bolt", `f.yaml:1:11: unknown workload "bolt"; expected ` + kinds},
+	{"unknown implementation", ": zk.Lock", ": my.Lock", `f.yaml:2:17: workload lock has no implementation "my.Lock"; expected one of ["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`},
 	{"workload is a number", ": lock", ": 5", "f.yaml:1:11: workload: found a number; expected text"},
 	{"clients is text", "clients: 2", "clients: two", "f.yaml:3:10: clients: found text; expected a whole number"},
 	{"clients is quoted", "clients: 2", `clients: "2"`, "f.yaml:3:10: clients: found text; expected a whole number"},
@@ -137,6 +137,9 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"bad trace", "property: liveness", "trace: abc", `f.yaml:9:8: trace: "abc"; expected a SHA-256 of 64 hexadecimal digits`},
 	{"huge", good, strings.Repeat("#", 1<<20), "f.yaml: 1048576 bytes; expected at most 16384"},
 }
+
+// kinds are those of the built-in workloads.
+const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, election, barrier, double-barrier, priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, id-generator, config, membership or registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 	if _, err := fuzz.ParseScenario("f.yaml", []byte(good), fuzz.Find); err != nil {

@@ -13,6 +13,7 @@ import (
 // TestSearchFindsThePublishedBugs from every seed, within a bounded number of
 // runs.
 func TestSearchFindsThePublishedBugs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		workload, impl, property string
 		runs                     int

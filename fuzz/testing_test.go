@@ -67,6 +67,7 @@ func clientLock(c *zk.Conn) fuzz.Locker {
 }
 
 func TestGoodLockPasses(t *testing.T) {
+	t.Parallel()
 	setFlag(t, "zksim.runs", "20")
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock, fuzz.LockClaims{Fair: true, MaxHerd: 1}) })
 	got := strings.Join(tb.log, "\n")

@@ -18,8 +18,10 @@
 //
 // There is a judge for each kind of object, and each returns a [Report] with one
 // [Verdict] for each property that could be judged: [JudgeLock],
-// [JudgeReentrantLock], [JudgeRWLock], [JudgeSemaphore], [JudgeQueue],
-// [JudgeCounter], [JudgeValue], and [JudgeObject] for any object that you have a
+// [JudgeReentrantLock], [JudgeRWLock], [JudgeSemaphore], [JudgeQueue], [JudgePriorityQueue], [JudgeDelayQueue],
+// [JudgeIDQueue], [JudgeLockQueue],
+// [JudgeCounter], [JudgeValue], [JudgeElection],
+// [JudgeBarrier], [JudgeDoubleBarrier], [JudgeMembership], [JudgeCache], [JudgeIDs], and [JudgeObject] for any object that you have a
 // sequential model of. The properties:
 //
 //	safety           two sessions never own the object at once, as the server sees it,
@@ -30,6 +32,9 @@
 //	fencing          tokens grow in the order of the grants
 //	linearizability  of the resolved history, by porcupine
 //	order            FIFO: queue elements, and grants of a lock that claims fairness
+//	answers          what was said of who leads or what was decided was so
+//	presence         what has joined a group or registry is there, and what has left is not
+//	view             what a cache shows of a znode was true, and never goes back
 //	delivery         queue elements lost or duplicated; writes acknowledged and not
 //	                 applied, or applied twice, or applied and said to have failed
 //	liveness         at rest no call is left waiting that should not be, and no take

@@ -25,6 +25,7 @@ type hold struct {
 	unlock  *Op   // the client's release, if it called one
 	inner   []*Op // acquires and releases in between, of a hold that was acquired again
 	depth   int   // how many of these acquires have no release
+	beside  bool  // it continues another hold of its client, under the same token, through a znode of its own
 	node    *life // the client's own znode, if known
 	owner   model.Owner
 	phantom string // why the client owns nothing, or empty
@@ -106,7 +107,7 @@ func (c *lockCase) pairUp(client string) {
 				current.inner, current.depth = append(current.inner, op), current.depth+1
 				continue
 			}
-			open[place] = &hold{lock: *op}
+			open[place] = &hold{lock: *op, beside: c.continues(op)}
 			c.holds = append(c.holds, open[place])
 		case op.Kind != c.kind.release || current == nil:
 		case current.depth > 0:
@@ -125,10 +126,22 @@ func (c *lockCase) isAgain(current *hold, op *Op) bool {
 	return c.kind.reentrant && op.Session == current.lock.Session
 }
 
+// continues reports whether the client was granted what it holds already in
+// another way: the writer who reads, too.
+func (c *lockCase) continues(op *Op) bool {
+	return c.kind.named && op.Token != 0 && slices.ContainsFunc(c.holds, func(h *hold) bool {
+		return h.lock.Client == op.Client && h.lock.Token == op.Token && h.unlock == nil
+	})
+}
+
 // settle finds out whose hold it is and when it ended.
 func (c *lockCase) settle(h *hold) {
 	h.owner = model.Owner{Client: h.lock.Client, Session: h.lock.Session}
-	h.node, h.phantom = c.ownNode(h.lock)
+	if h.beside {
+		h.node, h.phantom = c.secondNode(h.lock)
+	} else {
+		h.node, h.phantom = c.ownNode(h.lock)
+	}
 	if h.owner.Session == 0 && h.node != nil {
 		h.owner.Session = h.node.owner
 	}

@@ -54,8 +54,8 @@ func (c *lockCase) greatest(grants []*hold, b *hold) *hold {
 // others, one of whom is still waiting, take all the places.
 func (c *lockCase) judgeFairness() Verdict {
 	for _, b := range c.grants() {
-		if b.node == nil {
-			continue
+		if b.node == nil || b.beside {
+			continue // what continues another hold has its place
 		}
 		var overtaken *waiter
 		older := 0

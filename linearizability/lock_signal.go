@@ -20,8 +20,9 @@ func (c *lockCase) judgeSignals() (Verdict, bool) {
 }
 
 // falseSignal looks for a signal while the znode and the session were alive. A
-// client that was told of a disconnect since it called lock cannot know that
-// they are, and may well say that the lock is lost.
+// client that was told of a disconnect since it called lock, or since the znode was
+// made, if a candidacy goes on between calls, cannot know that they are, and may well
+// say that the lock is lost.
 func (c *lockCase) falseSignal(h *hold) (Verdict, bool) {
 	n, told := c.signal(h)
 	if !told || h.node == nil || !h.node.aliveAt(n.Step) {
@@ -30,7 +31,7 @@ func (c *lockCase) falseSignal(h *hold) (Verdict, bool) {
 	if end, _ := c.log.sessionEnd(h.owner.Session); end <= n.Step {
 		return Verdict{}, false
 	}
-	if e, excused := c.history.notice(h.lock.Client, h.lock.Call, Disconnected, SessionExpired); excused && e.Step <= n.Step {
+	if e, excused := c.history.notice(h.lock.Client, min(h.lock.Call, h.node.born), Disconnected, SessionExpired); excused && e.Step <= n.Step {
 		return Verdict{}, false
 	}
 	return violated(Belief, []int64{h.lock.Return, n.Step}, "%s was told at step %d that it had lost the %s, but its znode %s was alive",

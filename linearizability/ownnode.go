@@ -25,6 +25,21 @@ func (c *lockCase) ownNode(op Op) (*life, string) {
 	return last, c.phantom(last, op)
 }
 
+// secondNode is ownNode for a hold whose token is that of another one: the znode
+// is the last that its client made for it.
+func (c *lockCase) secondNode(op Op) (*life, string) {
+	l := c.newestNodeOf(op)
+	switch {
+	case !c.log.known:
+		return nil, ""
+	case l == nil:
+		return nil, c.phantom(nil, Op{})
+	case l.aliveAt(op.Return):
+		return l, c.foreign(l, op)
+	}
+	return l, c.phantom(l, op)
+}
+
 // token returns the czxid of the client's znode, or 0 if it is not known.
 func (c *lockCase) token(op Op) int64 {
 	if c.opaque {

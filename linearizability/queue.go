@@ -67,20 +67,25 @@ type QueueOptions struct {
 // there (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability
 // proofs", CONCUR 2013). porcupine decides the rest.
 func JudgeQueue(h History, rest *Rest, opts QueueOptions) Report {
-	if opts.Items == "" {
-		opts.Items = opts.Path
-	}
 	c := newQueueCase(h, opts)
-	events := c.queueEvents()
-	r := Report{draw: drawer(queueObject, events)}
+	return judgeQueueAs(c, rest, queueObject, c.queueEvents(), "FIFO queue")
+}
+
+// judgeQueueAs judges a case by the model that its events are of.
+func judgeQueueAs[S comparable, O any](c *queueCase, rest *Rest, o object[S, O], events []event[O], noun string) Report {
+	r := Report{draw: drawer(o, events)}
 	delivery := c.judgeDelivery(&r, rest)
-	if !opts.Unordered {
-		r.Verdicts = append(r.Verdicts, c.judgeLinearizability(events), c.judgeOrder())
+	if !c.opts.Unordered {
+		linear, bad := c.badPattern()
+		if !bad {
+			linear = judge(o, events, noun, patience)
+		}
+		r.Verdicts = append(r.Verdicts, linear, c.judgeOrder())
 	}
 	r.Verdicts = append(r.Verdicts, delivery)
 	r.Verdicts = append(r.Verdicts, c.judgeLiveness(rest)...)
 	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, opts.AllowedAtRest, c.leftover(rest), c.history.waits))
+		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, c.opts.AllowedAtRest, c.leftover(rest), c.history.waits))
 	}
 	return r
 }

@@ -49,7 +49,7 @@ func more(list []loss) string {
 func (c *queueCase) lost(rest *Rest) []loss {
 	var list []loss
 	for _, e := range c.elements {
-		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 {
+		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || c.mayBeDiscarded(e) {
 			continue
 		}
 		if l, bad := c.lostOne(e, rest); bad {

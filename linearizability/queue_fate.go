@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // element is one thing that went through the queue, or should have.
@@ -29,10 +30,19 @@ type queueCase struct {
 	elements []*element // in the order of their first appearance
 	byValue  map[string]*element
 	removals []removal // in the order of the steps
+	ranks    ranks
+	ids      map[string]string // of elements that can be removed by them
+	discards map[*element]*Op  // what removed an element by its id
+	// free reports whether somebody could take an element that is stored, at a
+	// step, and since when; nil: always.
+	free func(l *life, step int64) (since time.Duration, ok bool)
 }
 
 func newQueueCase(h History, opts QueueOptions) *queueCase {
 	h = h.sorted()
+	if opts.Items == "" {
+		opts.Items = opts.Path
+	}
 	c := &queueCase{history: h, log: readServer(h.Server), opts: opts, byValue: map[string]*element{}}
 	c.gatherOffers()
 	c.gatherLives()
@@ -157,6 +167,20 @@ func (c *queueCase) suspect(l *life, used map[*Op]bool) *Op {
 		}
 	}
 	return last
+}
+
+// freeAt reports whether an element could be taken, at a step and its time, and
+// since when.
+func (c *queueCase) freeAt(e *element, l *life, step int64, now time.Duration) (since time.Duration, ok bool) {
+	since = max(l.bornTime, c.ranks.readyFrom(e))
+	if since > now || !l.aliveAt(step) {
+		return 0, false
+	}
+	if c.free == nil {
+		return since, true
+	}
+	from, ok := c.free(l, step)
+	return max(since, from), ok
 }
 
 // removed returns the removal of a znode, and whether it was removed.

@@ -11,18 +11,6 @@ var queueObject = object[model.Queue, model.QueueOp]{
 	show: model.Queue.String,
 }
 
-func (c *queueCase) judgeLinearizability(events []event[model.QueueOp]) Verdict {
-	if v, bad := c.badPattern(); bad {
-		return v
-	}
-	if c.opts.StaleReads {
-		if v, bad := c.staleReads(); bad {
-			return v
-		}
-	}
-	return judge(queueObject, events, "FIFO queue", patience)
-}
-
 // queueEvents turns the history into operations on the model, whose fates are
 // known if there is a server log.
 func (c *queueCase) queueEvents() []event[model.QueueOp] {
@@ -154,7 +142,7 @@ func (c *queueCase) serverEvents() []event[model.QueueOp] {
 			call: step, ret: step, key: at(step, phase), lane: "server", text: text})
 	}
 	for _, e := range c.elements {
-		if e.isPutBack() {
+		if e.isPutBack() || c.mayBeDiscarded(e) {
 			continue // see isLeftOut
 		}
 		for i, l := range e.lives {

@@ -32,7 +32,8 @@ func (c *queueCase) overlooked(op *Op) (*element, time.Duration) {
 	from := c.undisturbed(op)
 	for _, e := range c.elements {
 		for _, l := range e.lives {
-			if d := op.ReturnTime - max(from, l.bornTime); l.aliveAt(op.Return) && d > lay {
+			since, ok := c.freeAt(e, l, op.Return, op.ReturnTime)
+			if d := op.ReturnTime - max(from, since); ok && d > lay {
 				longest, lay = e, d
 			}
 		}

@@ -57,11 +57,14 @@ func (c *queueCase) fillOut(s *span) bool {
 		return len(s.e.takes) == 1
 	}
 	if !c.log.known {
-		return !c.unknownTakes()
+		return !c.unknownTakes() && !c.mayBeDiscarded(s.e)
 	}
 	if l := s.e.lives[0]; l.died != never {
 		s.out, s.outRet = l.died, l.died
 		s.outDescribed = "a take whose reply was lost"
+		if by := c.discards[s.e]; by != nil {
+			s.outDescribed = describe(*by)
+		}
 	}
 	return true
 }
@@ -100,21 +103,25 @@ func (c *queueCase) badPattern() (Verdict, bool) {
 				"element %s was taken twice: by %s and by %s", e.value, describe(*e.takes[0]), describe(*e.takes[1])), true
 		}
 	}
-	if a, b, bad := wrongOrder(c.spans(false)); bad {
+	if a, b, bad := c.wrongOrder(c.spans(false)); bad {
 		return violated(Linearizability, []int64{a.inRet, b.outRet}, "%s", c.orderText(a, b)), true
 	}
-	if !c.opts.StaleReads {
-		return c.falseEmpty()
+	if c.opts.StaleReads {
+		return c.staleReads()
 	}
-	return Verdict{}, false
+	return c.falseEmpty()
 }
 
-// wrongOrder returns two elements, the first of which was certainly offered
-// before the second and certainly not taken before it.
-func wrongOrder(list []span) (a, b span, bad bool) {
+// wrongOrder returns two elements, the first of which certainly comes before the
+// second, was in the queue before the second was taken, and certainly was not
+// taken before it.
+func (c *queueCase) wrongOrder(list []span) (a, b span, bad bool) {
 	for _, b := range list {
+		if c.mayBeDiscarded(b.e) {
+			continue // it need not be the first
+		}
 		for _, a := range list {
-			if a.inRet < b.in && b.outRet < a.out {
+			if c.comesBefore(a, b) && b.outRet < a.out {
 				return a, b, true
 			}
 		}
@@ -124,14 +131,17 @@ func wrongOrder(list []span) (a, b span, bad bool) {
 
 // judgeOrder compares the takes with the order of the creates at the server.
 func (c *queueCase) judgeOrder() Verdict {
-	if a, b, bad := wrongOrder(c.spans(true)); bad {
+	if c.ranks.of != nil {
+		return c.judgeRanks()
+	}
+	if a, b, bad := c.wrongOrder(c.spans(true)); bad {
 		return violated(Order, []int64{a.inRet, b.outRet}, "%s", c.orderText(a, b))
 	}
 	return fine(Order, "first in, first out")
 }
 
 func (c *queueCase) orderText(a, b span) string {
-	text := "element " + a.e.value + " was in the queue before " + b.e.value + " (" + describe(*a.e.offer) + ", " + describe(*b.e.offer) + "), but " + b.e.value + " left first, by " + b.outDescribed
+	text := "element " + c.ranks.describe(a.e) + " was in the queue before " + c.ranks.describe(b.e) + " (" + describe(*a.e.offer) + ", " + describe(*b.e.offer) + "), but " + b.e.value + " left first, by " + b.outDescribed
 	if a.out == never {
 		return text + ", and " + a.e.value + " is still there"
 	}
@@ -142,12 +152,13 @@ func (c *queueCase) orderText(a, b span) string {
 // another was certainly in the queue: after its offer returned, before its take
 // began.
 func (c *queueCase) falseEmpty() (Verdict, bool) {
-	list := c.spans(false)
+	all := c.spans(false)
 	for i := range c.history.Ops {
 		op := &c.history.Ops[i]
 		if op.Kind == KindOffer || !op.Empty || !op.ok() {
 			continue
 		}
+		list := slices.DeleteFunc(slices.Clone(all), func(s span) bool { return !c.ranks.ready(s.e, op.CallTime) })
 		if covered(list, op.Call, op.Return) {
 			first := slices.IndexFunc(list, func(s span) bool { return s.inRet < op.Call && s.out > op.Call })
 			return violated(Linearizability, []int64{op.Call, op.Return},

@@ -44,7 +44,8 @@ func (e *element) textOfCopies(a, b *life) string {
 		e.value, describe(*e.offer), a.path, a.born, b.path, b.born)
 }
 
-// isLeftOut reports whether the call is about an element that was put back. The
+// isLeftOut reports whether the call is about an element that was put back, or
+// removed by its id. The
 // model has no place for such an element: younger ones may overtake it while it
 // is out, and nobody knows for sure where it stands after that. What is left of
 // a queue's history without all of the operations on one element is that of a
@@ -57,7 +58,7 @@ func (c *queueCase) isLeftOut(op *Op) bool {
 		value, _ = c.decode(r.life.path, r.life.data)
 	}
 	e, known := c.byValue[value]
-	return known && e.isPutBack()
+	return known && (e.isPutBack() || c.mayBeDiscarded(e))
 }
 
 // anyPutBack reports whether some element was put back.

@@ -19,24 +19,32 @@ func (c *queueCase) stateSeen(op *Op, from int64) (int64, bool) {
 		if step < from || step > op.Return {
 			continue
 		}
-		if first, some := c.firstAt(step); op.Empty && !some || !op.Empty && some && first == op.Output {
+		if first, some := c.firstAt(step, op); op.Empty && !some || !op.Empty && some && first == op.Output {
 			return step, true
 		}
 	}
 	return 0, false
 }
 
-// firstAt returns the first element after a step.
-func (c *queueCase) firstAt(step int64) (value string, some bool) {
+// firstAt returns the first element after a step, of those that an empty answer
+// must not overlook.
+func (c *queueCase) firstAt(step int64, op *Op) (value string, some bool) {
 	var first *life
+	var of *element
 	for _, e := range c.elements {
+		if op.Empty && !c.ranks.ready(e, op.CallTime) {
+			continue
+		}
 		for _, l := range e.lives {
-			if l.aliveAt(step) && (first == nil || l.czxid < first.czxid) {
-				first, value = l, e.value
+			if l.aliveAt(step) && (first == nil || c.ranks.compare(e, of) < 0 || c.ranks.compare(e, of) == 0 && l.czxid < first.czxid) {
+				first, of = l, e
 			}
 		}
 	}
-	return value, first != nil
+	if first == nil {
+		return "", false
+	}
+	return of.value, true
 }
 
 // staleReads looks for an empty answer or a peek that fits no state since the

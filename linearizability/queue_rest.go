@@ -40,11 +40,23 @@ func (c *queueCase) judgeRest(rest *Rest) []Verdict {
 // leftInQueue returns an element that is in the queue at rest.
 func (c *queueCase) leftInQueue(rest *Rest) (NodeAtRest, bool) {
 	for _, n := range rest.Nodes {
-		if value, ok := c.decode(n.Path, n.Data); ok && c.byValue[value] != nil {
+		value, ok := c.decode(n.Path, n.Data)
+		if e := c.byValue[value]; ok && e != nil && c.freeAtRest(e, n.Path) {
 			return n, true
 		}
 	}
 	return NodeAtRest{}, false
+}
+
+// freeAtRest reports whether an element that is stored at a path could be taken.
+func (c *queueCase) freeAtRest(e *element, path string) bool {
+	for _, l := range e.lives {
+		if l.path == path && l.died == never {
+			_, ok := c.freeAt(e, l, c.history.End, c.history.EndTime)
+			return ok
+		}
+	}
+	return c.ranks.ready(e, c.history.EndTime)
 }
 
 func (c *queueCase) whyStuck(op Op, left NodeAtRest, some bool, rest *Rest) string {

@@ -24,14 +24,43 @@ func showReentrant(l model.ReentrantLock) string {
 // the same, or, without tokens, the sessions.
 //
 // Besides, it is a violation of safety if a client's own unlock gives the lock up
-// while another unlock is still due.
+// while another unlock is still due, and if a hold that was lost is granted again
+// to a client that was told of that.
 func JudgeReentrantLock(h History, rest *Rest, opts LockOptions) Report {
-	c := newLockCase(h, reentrantLock, opts)
+	return newLockCase(h, reentrantLock, opts).judgeNested(rest)
+}
+
+// judgeNested judges all that can be said of a lock that may be locked again.
+func (c *lockCase) judgeNested(rest *Rest) Report {
 	r := c.judgeHolds(rest)
-	if v, bad := c.givenUpEarly(); bad && r.Verdicts[0].Status != Violated {
-		r.Verdicts[0] = v
+	for _, look := range []func() (Verdict, bool){c.givenUpEarly, c.grantedAfterLoss} {
+		if v, bad := look(); bad && r.Verdicts[0].Status != Violated {
+			r.Verdicts[0] = v
+		}
 	}
 	return r
+}
+
+// grantedAfterLoss looks for a client that was granted a further level of a hold
+// that was over, when it had been told so.
+func (c *lockCase) grantedAfterLoss() (Verdict, bool) {
+	for _, h := range c.holds {
+		if h.ending != takenAway {
+			continue
+		}
+		n, told := c.history.notice(h.lock.Client, h.serverEnd, SessionExpired, LockLost)
+		if !told {
+			continue
+		}
+		for _, op := range h.inner {
+			if op.Kind == c.kind.acquire && op.Call > n.Step {
+				return violated(Safety, []int64{h.lock.Return, n.Step, op.Return},
+					"client %s was granted the %s again at step %d (token %d), but that hold was over at step %d, and the client was told so (%s) at step %d",
+					op.Client, c.kind.noun, op.Return, op.Token, h.serverEnd, n.Kind, n.Step), true
+			}
+		}
+	}
+	return Verdict{}, false
 }
 
 // givenUpEarly looks for a hold whose znode its own client deleted before the

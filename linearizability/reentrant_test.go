@@ -51,6 +51,13 @@ func TestReentrantLocks(t *testing.T) {
 			f.unlock("b", 2, b)
 			return &Rest{}
 		}},
+		{name: "locked again when told of the loss", bad: Safety, says: "client a was granted the lock again at step 7 (token 2), but that hold was over at step 4", shoot: func(f *film) *Rest {
+			token := f.lock("a", 1, a)
+			f.expires(1, a)
+			f.told("a", SessionExpired)
+			again(f, KindLock, token)
+			return nil
+		}},
 		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", shoot: func(f *film) *Rest {
 			first := f.lock("a", 1, a)
 			f.call("a", KindLock, "")

@@ -40,10 +40,20 @@ func showRWLock(l model.RWLock) string {
 // Fencing: the token of a writer must be greater than all before it, that of a
 // reader greater than those of the writers before it. [LockOptions.Fair] claims
 // that nobody is granted the lock before somebody with an older znode with whom
-// it cannot share it: so no reader overtakes a waiting writer.
+// it cannot share it: so no reader overtakes a waiting writer. The writer who reads,
+// too, does so under the token of its write lock, if it goes on reading before
+// those who waited behind that; then its second znode is the last one that it made
+// during the call.
+//
+// The writer and each reader may lock again what they hold, and hold it until as
+// many unlocks of that mode; it is a violation of safety if an earlier one gives
+// it up.
+//
+// Herd: readers who go on together when a writer leaves are woken together, and
+// count as one.
 //
 // Without tokens a client must not hold both modes at once, as it is not known
 // then which znode is for which.
 func JudgeRWLock(h History, rest *Rest, opts LockOptions) Report {
-	return newLockCase(h, readWriteLock, opts).judgeHolds(rest)
+	return newLockCase(h, readWriteLock, opts).judgeNested(rest)
 }

@@ -16,6 +16,9 @@ const (
 	Fencing         = "fencing"
 	Linearizability = "linearizability"
 	Order           = "order"
+	Answers         = "answers"
+	Presence        = "presence"
+	View            = "view"
 	Delivery        = "delivery"
 	Liveness        = "liveness"
 	Orphans         = "orphans"
@@ -160,8 +163,11 @@ func (r Report) Draw(w io.Writer) error {
 	return r.draw(w)
 }
 
+// Properties lists the properties in the order in which a [Report] has them.
+func Properties() []string { return slices.Clone(inOrderOfReport) }
+
 // inOrderOfReport are all properties, as a report lists them.
-var inOrderOfReport = []string{Safety, Belief, Fencing, Linearizability, Order, Delivery, Liveness, Orphans, Herd}
+var inOrderOfReport = []string{Safety, Belief, Fencing, Linearizability, Order, Answers, Presence, View, Delivery, Liveness, Orphans, Herd}
 
 // insert adds a verdict at its place.
 func (r *Report) insert(v Verdict) {

@@ -12,8 +12,8 @@ import (
 // comparison. It can LOSE AND DOUBLE elements:
 //
 //   - When the reply to the delete is lost, the element is gone and nobody has
-//     seen it: Poll or Take returns an error without the element, and calling
-//     it again returns the next one.
+//     seen it: Poll, Remove or Take returns an error without the element, and
+//     calling it again returns the next one.
 //   - When the reply to Offer is lost, the caller cannot know whether the
 //     element was appended; offering it again may double it.
 //
@@ -25,7 +25,7 @@ import (
 // What it promises: without errors, each element is returned to one caller, in
 // the order of creation (sequence numbers may wrap, unlike in the original). An
 // element that a rival has taken meanwhile is skipped, and the list is read
-// again until it is empty. Peek and an empty Poll
+// again until it is empty. Peek, Element, an empty Poll and ErrNoElement
 // can be as old as the server that the client is connected to. An expired
 // session takes nothing away. Queue is the one to use.
 //
@@ -67,10 +67,35 @@ func (q *ApacheQueue) Peek(ctx context.Context) (data []byte, ok bool, err error
 	return e.data, e.ok, q.explain("peek at", err)
 }
 
+// Element is Peek that returns ErrNoElement if the queue is empty, as the Java
+// method throws NoSuchElementException.
+func (q *ApacheQueue) Element(ctx context.Context) ([]byte, error) {
+	e, err := q.first(ctx, func(string) error { return nil })
+	return e.data, q.explain("look at the element of", e.orNone(err))
+}
+
+// Remove is Poll that returns ErrNoElement if the queue is empty, as the Java
+// method throws NoSuchElementException.
+func (q *ApacheQueue) Remove(ctx context.Context) ([]byte, error) {
+	e, err := q.first(ctx, q.discard)
+	return e.data, q.explain("remove from", e.orNone(err))
+}
+
+// ErrNoElement is returned by Element and Remove of an ApacheQueue that is empty.
+var ErrNoElement = errors.New("no such element")
+
+// orNone returns err, or ErrNoElement if there is no element.
+func (e element) orNone(err error) error {
+	if err == nil && !e.ok {
+		return ErrNoElement
+	}
+	return err
+}
+
 // Poll removes the first element and returns its payload, or false if the
 // queue is empty.
 func (q *ApacheQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := q.first(ctx, q.remove)
+	e, err := q.first(ctx, q.discard)
 	return e.data, e.ok, q.explain("poll", err)
 }
 
@@ -78,7 +103,7 @@ func (q *ApacheQueue) Poll(ctx context.Context) (data []byte, ok bool, err error
 // while the queue is empty.
 func (q *ApacheQueue) Take(ctx context.Context) ([]byte, error) {
 	for {
-		e, err := q.first(ctx, q.remove)
+		e, err := q.first(ctx, q.discard)
 		if err != nil || e.ok {
 			return e.data, q.explain("take from", err)
 		}
@@ -137,8 +162,8 @@ func (q *ApacheQueue) firstOf(ctx context.Context, elements []numbered, use func
 	return element{}, nil
 }
 
-// remove deletes an element, once.
-func (q *ApacheQueue) remove(path string) error { return ambiguous(q.conn.Delete(path, -1)) }
+// discard deletes an element, once.
+func (q *ApacheQueue) discard(path string) error { return ambiguous(q.conn.Delete(path, -1)) }
 
 // awaitChange waits while there are no elements.
 func (q *ApacheQueue) awaitChange(ctx context.Context) error {

@@ -19,7 +19,8 @@ type claimQueue struct {
 	// strict: a removal fails if an element has been offered since the list was
 	// read that it rests on, as the new one may belong before the one chosen. The
 	// number of offers is kept as the data version of the directory of elements.
-	strict bool
+	strict  bool
+	records []string // directories, besides items, of what is kept of calls under way
 }
 
 // lineup is what a queue makes of the names of the children of items.
@@ -31,7 +32,7 @@ type lineup struct {
 
 // newClaimQueue makes a queue. It sends nothing.
 func newClaimQueue(conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup) *claimQueue {
-	q := &claimQueue{lifecycle: newLifecycle(conn, kind, path, opts), arrange: arrange}
+	q := &claimQueue{lifecycle: newLifecycle(conn, kind, path, opts), arrange: arrange, records: []string{"dedup", "claims"}}
 	q.change.path = q.items()
 	return q
 }

@@ -18,9 +18,35 @@
 //   - Lock: the fair lock without herd of the ZooKeeper guide, the one to use.
 //   - HerdLock: one node that everybody watches. For teaching.
 //   - ClientLock: the client's own zk.Lock behind the same methods.
+//   - WriteLock: the lock of the Apache recipes, which queues and tells a listener.
+//   - ReentrantLock: a Lock whose owner may lock it again.
+//   - RWLock: many readers or one writer, who may go over to reading. Fair.
+//   - VersionRWLock: the same around the version of one node. For comparison.
+//   - Semaphore: leases, so many of which may be held at once.
+//   - MultiLock: several locks at once, without deadlocks.
+//   - RevocableLock: a Lock whose owner can be asked to give it up.
+//   - LeaderLatch, LeaderSelector: leader election, with a fencing epoch.
+//   - Barrier: a gate that holds everybody back while it is up.
+//   - DoubleBarrier: members that begin together and end together.
 //   - Queue: FIFO queue whose elements are neither lost nor doubled by a lost
 //     connection.
+//   - LockQueue: elements are kept until they are acknowledged, and go to the next
+//     consumer when one dies: at least once.
+//   - PriorityQueue, DelayQueue: the most urgent element first; nothing before it
+//     is due. Delivery is that of Queue.
+//   - TurnQueue: a line in which each member waits for its turn.
+//   - IDQueue: a Queue from which elements can be called off by their ids.
 //   - ApacheQueue: the plain get-then-delete queue, which can lose elements.
+//   - Counter: a number to which a lost reply adds neither twice nor never.
+//   - SharedValue: data with versions, to read, write and wait for.
+//   - IDGenerator: numbers that are handed out once, in blocks.
+//   - NodeCache, ChildrenCache, TreeCache: copies that are read without asking
+//     the server, with events and a word on whether they may be behind.
+//   - ConfigCenter: settings by key, read from a copy and changed at the server.
+//   - PersistentNode: an ephemeral node that comes back until it is closed.
+//   - Group, GroupMember: who is there.
+//   - ServiceRegistry, Registration, ServiceLookup: who serves what, with strategies
+//     to choose one; also known as dynamic DNS.
 //
 // Locker and Queuer are the methods they have in common. For recipes of one's
 // own there is the ground they stand on:

@@ -34,15 +34,15 @@ func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], 
 	case errors.Is(err, ErrConnClosed):
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
-	return q.resolve(r, guid, err)
+	return q.resolve(r, q.dedup(guid), err)
 }
 
-// resolve deletes the record of an enqueueing that was given up for why, and
-// learns from that whether it had been applied.
-func (q *claimQueue) resolve(r *requests, guid string, why error) error {
+// resolve deletes the record of a change that was given up for why, and learns
+// from that whether it had been applied.
+func (q *claimQueue) resolve(r *requests, record string, why error) error {
 	echo := false // the record may have been deleted by an earlier try
 	err := r.repeat(context.Background(), func() error {
-		err := r.conn.Delete(q.dedup(guid), -1)
+		err := r.conn.Delete(record, -1)
 		echo = echo || OutcomeOf(err) == Unknown
 		return err
 	})
@@ -96,10 +96,10 @@ func (q *claimQueue) counted(ops ...any) []any {
 	return append(ops, &zk.SetDataRequest{Path: q.items(), Version: -1})
 }
 
-// ensureDirs creates the queue's three directories. That somebody deletes one
+// ensureDirs creates the queue's directories. That somebody deletes one
 // meanwhile is no error: the call tries again.
 func (q *claimQueue) ensureDirs(ctx context.Context, r *requests) error {
-	for _, dir := range []string{"items", "dedup", "claims"} {
+	for _, dir := range append([]string{"items"}, q.records...) {
 		if err := r.ensureDir(ctx, join(q.path, dir)); err != nil {
 			return err
 		}

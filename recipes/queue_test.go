@@ -11,11 +11,27 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-func newQueues(c Conn) []Queuer { return []Queuer{NewQueue(c, "/q"), NewApacheQueue(c, "/q")} }
+func newQueues(c Conn) []Queuer {
+	return []Queuer{NewQueue(c, "/q"), NewApacheQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")}}
+}
+
+// evenQueue is a priority queue all of whose elements have the same priority.
+type evenQueue struct{ *PriorityQueue }
+
+func (q evenQueue) Offer(ctx context.Context, data []byte) error {
+	return q.PriorityQueue.Offer(ctx, data, 7)
+}
+
+// presentQueue is a delay queue all of whose elements are due at once.
+type presentQueue struct{ *DelayQueue }
+
+func (q presentQueue) Offer(ctx context.Context, data []byte) error {
+	return q.DelayQueue.Offer(ctx, data, time.Time{})
+}
 
 // everyQueue runs a test for each kind of queue in a bubble.
 func everyQueue(t *testing.T, test func(t *testing.T, s *fakeServer, newQueue func(Conn) Queuer)) {
-	for i, name := range []string{"Queue", "ApacheQueue"} {
+	for i, name := range []string{"Queue", "ApacheQueue", "PriorityQueue", "DelayQueue"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				test(t, newFakeServer(), func(c Conn) Queuer { return newQueues(c)[i] })
@@ -178,6 +194,42 @@ func TestApacheQueueLosesAndDoubles(t *testing.T) {
 		mustOffer(t, q, "c")
 		wantPoll(t, q, "c")
 		wantPoll(t, q, "c") // doubled
+	})
+}
+
+func TestApacheElementAndRemove(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		q := NewApacheQueue(s.connect(), "/q")
+		for name, method := range map[string]func(context.Context) ([]byte, error){"Element": q.Element, "Remove": q.Remove} {
+			if data, err := method(t.Context()); data != nil || !errors.Is(err, ErrNoElement) || errors.Is(err, ErrAmbiguous) {
+				t.Errorf("%s of an empty queue: %q %v", name, data, err)
+			}
+		}
+		mustOffer(t, q, "a")
+		mustOffer(t, q, "b")
+		for _, step := range []struct {
+			method func(context.Context) ([]byte, error)
+			want   string
+		}{{q.Element, "a"}, {q.Remove, "a"}, {q.Remove, "b"}} {
+			if data, err := step.method(t.Context()); string(data) != step.want || err != nil {
+				t.Errorf("%q %v, want %q", data, err, step.want)
+			}
+		}
+	})
+}
+
+func TestApacheRemoveLoses(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := NewApacheQueue(c, "/q")
+		mustOffer(t, q, "a")
+		c.on("delete", 1, loseReply)
+		if data, err := q.Remove(t.Context()); data != nil || !errors.Is(err, ErrAmbiguous) {
+			t.Errorf("Remove: %q %v", data, err)
+		}
+		if _, err := q.Element(t.Context()); !errors.Is(err, ErrNoElement) {
+			t.Errorf("Element: %v", err)
+		}
 	})
 }
 

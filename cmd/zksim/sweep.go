@@ -12,7 +12,7 @@ import (
 
 // target are the flags that say what to test.
 type target struct {
-	Workload string `arg:"" help:"Workload: lock or queue."`
+	Workload string `arg:"" help:"Workload, such as lock or queue: zksim list shows them."`
 	Impl     string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
 	Clients  int    `help:"Number of clients." default:"3"`
 	Rounds   int    `help:"Rounds that each client plays." default:"2"`

@@ -1,0 +1,98 @@
+package fuzz
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// DoubleBarrierer is a member of a double barrier under test.
+type DoubleBarrierer interface {
+	Enter(ctx context.Context) error
+	Leave(ctx context.Context) error
+}
+
+// DoubleBarrierWorkload makes a workload of a double barrier of as many members as
+// there are clients. Each calls open once, with a connection of its own and the
+// size, and in each round enters, stays for a while and leaves. Who has waited for
+// half a minute gives up. The claims are those of a barrier; Path "" means /double.
+func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Conn, size int) DoubleBarrierer) Workload {
+	if claims.Path == "" {
+		claims.Path = doubleBarrierPath
+	}
+	return Workload{
+		Name:  "double-barrier",
+		Impl:  impl,
+		About: claims.About,
+		Play: func(p *Player, s Script) {
+			dp := doubleBarrierPlayer{p, open(p.Conn(), s.Clients), strconv.Itoa(s.Clients)}
+			for round := range s.Rounds {
+				dp.turn(round)
+			}
+		},
+		Length: func(s Script) time.Duration { return time.Duration(s.Rounds) * (2*enterPatience + longHold) },
+		Judge: func(e Evidence) (linearizability.Report, error) {
+			opts := linearizability.DoubleBarrierOptions{
+				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
+			}
+			return linearizability.JudgeDoubleBarrier(e.History, e.Rest, opts), nil
+		},
+	}
+}
+
+// TestDoubleBarrier is [Test] of a double barrier.
+func TestDoubleBarrier(t TB, open func(c *zk.Conn, size int) DoubleBarrierer, claims ...BarrierClaims) {
+	t.Helper()
+	Test(t, DoubleBarrierWorkload(t.Name(), only(t, claims), open))
+}
+
+// enterPatience is how long a member waits for the others, of whom some may have
+// given up a round.
+const enterPatience = 30 * time.Second
+
+type doubleBarrierPlayer struct {
+	*Player
+	member DoubleBarrierer
+	size   string
+}
+
+// turn enters, stays and leaves.
+func (p doubleBarrierPlayer) turn(round int) {
+	entered := p.Do(linearizability.KindEnter, p.size, func(ctx context.Context) (linearizability.Result, error) {
+		ctx, cancel := p.Hasty(ctx, 8, round+2000, time.Millisecond, 50*time.Millisecond)
+		defer cancel()
+		ctx, cancel = context.WithTimeout(ctx, enterPatience)
+		defer cancel()
+		return linearizability.Result{}, p.member.Enter(ctx)
+	})
+	if entered != nil {
+		return
+	}
+	p.Hold(round, nil)
+	p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindLeave, "", func(ctx context.Context) (linearizability.Result, error) {
+			if attempt == 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = p.Hasty(ctx, 8, round+4000, time.Millisecond, 50*time.Millisecond)
+				defer cancel()
+			}
+			return linearizability.Result{}, p.member.Leave(ctx)
+		})
+	})
+}
+
+// doubleBarrierPath is the directory that the workloads of double barriers use.
+const doubleBarrierPath = "/double"
+
+func doubleBarrier() Workload {
+	return DoubleBarrierWorkload("recipes.DoubleBarrier", BarrierClaims{
+		About: "the double barrier of package recipes",
+	}, func(c *zk.Conn, size int) DoubleBarrierer {
+		return recipes.NewDoubleBarrier(c, doubleBarrierPath, size)
+	})
+}

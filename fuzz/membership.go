@@ -1,0 +1,334 @@
+package fuzz
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Membership is one client's side of a group or a service registry under test:
+// its own instance, and a view of all. A registry may have the methods of Updater
+// and Picker, too.
+type Membership interface {
+	// Join registers the client's instance with data, and waits until it is there.
+	// After an error it is called again, with the same data, until it returns nil.
+	Join(ctx context.Context, data string) error
+	// Leave takes the instance back. After an error it is called again until it
+	// returns nil.
+	Leave(ctx context.Context) error
+	// View shows all instances. Of a group that is their names, sorted: "a,b"; of a
+	// registry service, name and data of each: "mail/b=data,web/a=data".
+	View(ctx context.Context) (string, error)
+}
+
+// Updater is a Membership whose data can be changed while it is registered.
+type Updater interface {
+	Update(ctx context.Context, data string) error
+}
+
+// Picker is a Membership that chooses an instance of a service: "web/a=data", or
+// "" if the service has none.
+type Picker interface {
+	Pick(ctx context.Context, service string) (string, error)
+}
+
+// MembershipClaims say what a group or a registry claims to be.
+type MembershipClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the directory of the members or services; "" means /members.
+	Path string
+	// Services says that it is a registry: the instances are children of their
+	// services, and those are children of Path.
+	Services bool
+	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
+	LeavesAtRest []string
+}
+
+// MembershipWorkload makes a workload of a group, or of a registry. Each client
+// calls open once, with a connection and an instance of its own: its name in a
+// group, "web/name" or "mail/name" in a registry. It joins and leaves round after
+// round, looks at the others, and now and then deletes one of them behind its
+// back. In the end all are there for a minute, and then none for longer than the
+// server keeps empty containers.
+func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Conn, instance string) Membership) Workload {
+	if claims.Path == "" {
+		claims.Path = membersPath
+	}
+	name := "membership"
+	if claims.Services {
+		name = "registry"
+	}
+	return Workload{
+		Name:  name,
+		Impl:  impl,
+		About: claims.About,
+		Play: func(p *Player, s Script) {
+			mp := &memberPlayer{Player: p, claims: claims, clients: s.Clients}
+			mp.own = open(p.Conn(), mp.instance(p.Index()))
+			for round := range s.Rounds {
+				mp.turn(round)
+			}
+			mp.finish(s.Rounds)
+		},
+		Length: func(s Script) time.Duration {
+			return time.Duration(s.Rounds)*4*longHold + atRest + untilReaped + time.Minute
+		},
+		Judge: claims.judge,
+	}
+}
+
+// TestMembership is TestLock for a group or a registry; use any path below
+// /members, and set the claims accordingly. As TestLock it must not run in
+// parallel with tests that use rapid themselves.
+func TestMembership(t TB, open func(c *zk.Conn, instance string) Membership, claims ...MembershipClaims) {
+	t.Helper()
+	Test(t, MembershipWorkload(t.Name(), only(t, claims), open))
+}
+
+const (
+	// membersPath is the directory that the workloads of groups and registries use.
+	membersPath = "/members"
+	// atRest is how long all members stay in the end. Views must show them then.
+	atRest = time.Minute
+	// untilReaped is longer than a server keeps an empty container.
+	untilReaped = 70 * time.Second
+)
+
+func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
+	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
+		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", ErrClaims, c.Path)
+	}
+	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
+		Path: c.Path, Services: c.Services, Within: lag(e.Plan), AllowedAtRest: c.mayStay(e.Plan),
+	}), nil
+}
+
+// mayStay are the patterns of what may be left at rest. A server that restarts
+// looks for empty containers a minute after that, which may be after the end.
+func (c MembershipClaims) mayStay(plan []fakezk.Fault) []string {
+	list := slices.Clone(c.LeavesAtRest)
+	for _, f := range plan {
+		if f.Kind == fakezk.Restart {
+			return append(list, c.Path+"/web", c.Path+"/mail")
+		}
+	}
+	return list
+}
+
+// seesNodes reports whether a member appeared where the claims say, or none has
+// joined.
+func (c MembershipClaims) seesNodes(h linearizability.History) bool {
+	joined := false
+	for _, op := range h.Ops {
+		joined = joined || op.Kind == linearizability.KindJoin && op.Outcome == linearizability.OpOK
+	}
+	for _, ev := range h.Server {
+		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && strings.HasPrefix(ev.Path, c.Path+"/") {
+			return true
+		}
+	}
+	return !joined
+}
+
+// lag is how long a view may be out of date, or a member missing: while the
+// faults last, and a session that each of them ends. 0, for plans too long, means
+// that it is not judged.
+func lag(plan []fakezk.Fault) time.Duration {
+	d := 2 * sessionTimeout
+	for _, f := range plan {
+		d += f.For + sessionTimeout
+	}
+	if d >= atRest {
+		return 0
+	}
+	return d
+}
+
+type memberPlayer struct {
+	*Player
+	own     Membership
+	claims  MembershipClaims
+	clients int
+	joined  bool
+}
+
+// instance is the instance of the n-th client.
+func (p *memberPlayer) instance(n int) string {
+	name := string(rune('a' + n))
+	if p.claims.Services {
+		return p.service(n) + "/" + name
+	}
+	return name
+}
+
+func (p *memberPlayer) service(n int) string { return []string{"web", "mail"}[n%2] }
+
+// turn joins, stays for a while, and in every other round leaves.
+func (p *memberPlayer) turn(round int) {
+	p.join(round)
+	p.look()
+	p.Hold(round, nil)
+	p.update(round)
+	p.pick(round)
+	if p.clients > 1 && p.Choose(3, round+4000) == 0 {
+		p.evict((p.Index() + 1) % p.clients)
+		p.Hold(round+100, nil)
+	}
+	p.look()
+	if p.Choose(2, round+5000) == 0 {
+		p.leave(round)
+		p.look()
+	}
+}
+
+// finish brings everybody together, and then nobody.
+func (p *memberPlayer) finish(rounds int) {
+	p.join(rounds)
+	p.Pause(atRest)
+	p.look()
+	p.pick(rounds)
+	p.leave(rounds)
+	p.Pause(untilReaped)
+	p.look()
+	p.pick(rounds + 1)
+}
+
+// join joins, unless that was done.
+func (p *memberPlayer) join(round int) {
+	if p.joined {
+		return
+	}
+	data := fmt.Sprintf("%s%d", p.Name(), round)
+	p.joined = p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindJoin, p.instance(p.Index())+"="+data, func(ctx context.Context) (linearizability.Result, error) {
+			ctx, cancel := p.hasty(ctx, round+2000, attempt)
+			defer cancel()
+			return linearizability.Result{}, p.own.Join(ctx, data)
+		})
+	})
+}
+
+// hasty is the context of an attempt: the first one now and then has little
+// patience.
+func (p *memberPlayer) hasty(ctx context.Context, draw, attempt int) (context.Context, context.CancelFunc) {
+	if attempt > 0 {
+		return ctx, func() {}
+	}
+	return p.Hasty(ctx, 4, draw, time.Millisecond, 30*time.Millisecond)
+}
+
+func (p *memberPlayer) leave(round int) {
+	p.joined = !p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindLeave, p.instance(p.Index()), func(ctx context.Context) (linearizability.Result, error) {
+			ctx, cancel := p.hasty(ctx, round+7000, attempt)
+			defer cancel()
+			return linearizability.Result{}, p.own.Leave(ctx)
+		})
+	})
+}
+
+// update changes the data, if that can be done, and stays for a while: what the
+// object does behind the call, and the next call, must not be of one moment.
+func (p *memberPlayer) update(round int) {
+	u, ok := p.own.(Updater)
+	if !ok || p.Choose(2, round+9000) > 0 {
+		return
+	}
+	data := fmt.Sprintf("%s%du", p.Name(), round)
+	p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindUpdate, p.instance(p.Index())+"="+data, func(ctx context.Context) (linearizability.Result, error) {
+			ctx, cancel := p.hasty(ctx, round+10000, attempt)
+			defer cancel()
+			return linearizability.Result{}, u.Update(ctx, data)
+		})
+	})
+	p.Hold(round+200, nil)
+}
+
+func (p *memberPlayer) look() {
+	p.Persist(func(int) error {
+		return p.Do(linearizability.KindView, "", func(ctx context.Context) (linearizability.Result, error) {
+			shown, err := p.own.View(ctx)
+			return linearizability.Result{Output: shown, Empty: err == nil && shown == ""}, err
+		})
+	})
+}
+
+// pick chooses three instances, if that can be done.
+func (p *memberPlayer) pick(round int) {
+	picker, ok := p.own.(Picker)
+	for n := 0; n < 3 && ok; n++ {
+		service := p.service(p.Choose(2, round+12000+100*n))
+		p.Persist(func(int) error {
+			return p.Do(linearizability.KindPick, service, func(ctx context.Context) (linearizability.Result, error) {
+				chosen, err := picker.Pick(ctx, service)
+				return linearizability.Result{Output: chosen, Empty: err == nil && chosen == ""}, err
+			})
+		})
+	}
+}
+
+// evict deletes the instance of another client.
+func (p *memberPlayer) evict(other int) {
+	instance := p.instance(other)
+	err := p.Do(linearizability.KindEvict, instance, func(context.Context) (linearizability.Result, error) {
+		err := p.Conn().Delete(p.claims.Path+"/"+instance, -1)
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		return linearizability.Result{}, err
+	})
+	if err != nil {
+		p.Pause(retryPause)
+	}
+}
+
+// group is the group of package recipes.
+type group struct {
+	conn   *zk.Conn
+	name   string
+	view   *recipes.Group
+	member *recipes.GroupMember // nil: not joined
+}
+
+// watchedGroup is the group to use.
+func watchedGroup() Workload {
+	return MembershipWorkload("recipes.Group", MembershipClaims{
+		About: "group and members of package recipes",
+	}, func(c *zk.Conn, instance string) Membership {
+		return &group{conn: c, name: instance, view: recipes.NewGroup(c, membersPath)}
+	})
+}
+
+func (g *group) Join(ctx context.Context, data string) error {
+	if g.member == nil {
+		g.member = recipes.NewGroupMember(g.conn, membersPath, g.name, []byte(data))
+	}
+	return g.member.Join(ctx)
+}
+
+func (g *group) Leave(ctx context.Context) error {
+	if g.member == nil {
+		return nil
+	}
+	err := g.member.Close(ctx)
+	if err == nil {
+		g.member = nil
+	}
+	return err
+}
+
+func (g *group) View(ctx context.Context) (string, error) {
+	names, err := g.view.Members(ctx)
+	return strings.Join(names, ","), err
+}

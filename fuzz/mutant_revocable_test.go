@@ -1,0 +1,40 @@
+package fuzz_test
+
+import (
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// TestMutantRevocableLocksAreFound: locks that hear wrongly.
+func TestMutantRevocableLocksAreFound(t *testing.T) {
+	t.Parallel()
+	for _, m := range []struct {
+		about string
+		hears bool
+	}{
+		{"never hears that it was asked", false},
+		{"hears it though nobody has asked", true},
+	} {
+		t.Run(m.about, func(t *testing.T) {
+			findsMutant(t, fuzz.RevocableWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Revocable {
+				revoked := make(chan struct{})
+				if m.hears {
+					close(revoked)
+				}
+				return deafRevocable{recipes.NewRevocableLock(c, "/revocable"), revoked}
+			}), linearizability.Delivery)
+		})
+	}
+}
+
+type deafRevocable struct {
+	*recipes.RevocableLock
+	revoked chan struct{}
+}
+
+func (l deafRevocable) Revoked() <-chan struct{} { return l.revoked }

@@ -1,0 +1,112 @@
+package fuzz
+
+import (
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// ReentrantWorkload makes a workload of a lock that its owner may lock again and
+// unlocks as often. Each client calls open once, and takes the lock round after
+// round, in up to three levels.
+func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Workload {
+	if claims.Path == "" {
+		claims.Path = reentrantPath
+	}
+	return Workload{
+		Name:  "reentrant",
+		Impl:  impl,
+		About: claims.About,
+		Play: func(p *Player, s Script) {
+			l := onlySide(p, open(p.Conn()))
+			if l.lost != nil {
+				p.Signals()
+			}
+			for round := range s.Rounds {
+				playReentrant(l, round)
+			}
+		},
+		Length: holdingTime,
+		Judge: func(e Evidence) (linearizability.Report, error) {
+			return claims.fitting(e, linearizability.JudgeReentrantLock(e.History, e.Rest, claims.options(e)))
+		},
+	}
+}
+
+// TestReentrant is TestLock for a re-entrant lock; use any path under /reentrant.
+// As TestLock it must not run in parallel with tests that use rapid themselves.
+func TestReentrant(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
+	t.Helper()
+	Test(t, ReentrantWorkload(t.Name(), only(t, claims), open))
+}
+
+// onlySide is a lock that can be held in one way.
+func onlySide(p *Player, l Locker) side {
+	s := side{Player: p, lock: l.Lock, unlock: l.Unlock}
+	if l, ok := l.(loser); ok {
+		s.lost = l.Lost
+	}
+	if l, ok := l.(interface{ Token() int64 }); ok {
+		s.token = l.Token
+	}
+	return s
+}
+
+// playReentrant plays a round: a level, in it up to two that end before it, one
+// of which may be inside of the other.
+func playReentrant(l side, round int) {
+	if !l.persist(round) {
+		return
+	}
+	switch l.Choose(4, round+3000) {
+	case 0:
+		l.hold(round)
+	case 1:
+		l.deep(round)
+	default:
+		l.outlast(round)
+		l.again(round)
+	}
+	l.release()
+}
+
+// outlast holds for longer than a session lives in one of two rounds, so that
+// there may be nothing left that could be locked again.
+func (s side) outlast(round int) {
+	stop := s.heed()
+	d := time.Millisecond
+	if s.Choose(2, round+6000) == 0 {
+		d = longHold
+	}
+	s.Pause(d)
+	stop()
+}
+
+// deep locks again and holds at the inner level, with another one in it.
+func (s side) deep(round int) {
+	stop := s.heed()
+	if s.acquire(s.Context()) != nil {
+		s.Pause(time.Millisecond)
+		stop()
+		return
+	}
+	stop()
+	s.again(round + 5000)
+	s.hold(round)
+	s.release()
+}
+
+// reentrantLock is the re-entrant lock to use.
+func reentrantLock() Workload {
+	return ReentrantWorkload("recipes.ReentrantLock", LockClaims{
+		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
+	}, func(c *zk.Conn) Locker {
+		return recipes.NewReentrantLock(c, reentrantPath, recipes.SessionTimeout(sessionTimeout))
+	})
+}
+
+// reentrantPath is the directory that the workloads of re-entrant locks use.
+const reentrantPath = "/reentrant"

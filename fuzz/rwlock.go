@@ -1,0 +1,205 @@
+package fuzz
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// RWLocker is a read-write lock under test: many readers or one writer, who may
+// lock again what they hold. Methods Lost and Token are those of a [Locker], about
+// the write lock; RLost and RToken are about the read lock. The znode of a hold is
+// the one whose czxid is the token; a writer who reads, too, may do so under the
+// token of its write lock.
+type RWLocker interface {
+	Locker
+	RLock(ctx context.Context) error
+	RUnlock(ctx context.Context) error
+}
+
+// RWLockWorkload makes a workload of a read-write lock. Each client calls open
+// once, and reads or writes round after round, locks again what it holds, and goes
+// over from writing to reading. Of MaxHerd, readers who go on together count as
+// one.
+func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker) Workload {
+	if claims.Path == "" {
+		claims.Path = rwLockPath
+	}
+	return Workload{
+		Name:  "rwlock",
+		Impl:  impl,
+		About: claims.About,
+		Play: func(p *Player, s Script) {
+			l := open(p.Conn())
+			if _, ok := l.(loser); ok {
+				p.Signals()
+			}
+			reads, writes := readSide(p, l), writeSide(p, l)
+			for round := range s.Rounds {
+				playRWLock(reads, writes, round)
+			}
+		},
+		Length: holdingTime,
+		Judge: func(e Evidence) (linearizability.Report, error) {
+			return claims.fitting(e, linearizability.JudgeRWLock(e.History, e.Rest, claims.options(e)))
+		},
+	}
+}
+
+// TestRWLock is TestLock for a read-write lock; use any path under /rwlock. As
+// TestLock it must not run in parallel with tests that use rapid themselves.
+func TestRWLock(t TB, open func(*zk.Conn) RWLocker, claims ...LockClaims) {
+	t.Helper()
+	Test(t, RWLockWorkload(t.Name(), only(t, claims), open))
+}
+
+// side is one way to hold a lock: the calls for it, and what is recorded of them.
+type side struct {
+	*Player
+	mode         string // input of the operations
+	lock, unlock func(ctx context.Context) error
+	lost         func() <-chan struct{} // nil: no signal
+	token        func() int64           // nil: none
+}
+
+func writeSide(p *Player, l RWLocker) side {
+	s := onlySide(p, l)
+	s.mode = linearizability.ModeWrite
+	return s
+}
+
+func readSide(p *Player, l RWLocker) side {
+	s := side{Player: p, mode: linearizability.ModeRead, lock: l.RLock, unlock: l.RUnlock}
+	if l, ok := l.(interface{ RLost() <-chan struct{} }); ok {
+		s.lost = l.RLost
+	}
+	if l, ok := l.(interface{ RToken() int64 }); ok {
+		s.token = l.RToken
+	}
+	return s
+}
+
+// acquire locks once.
+func (s side) acquire(ctx context.Context) error {
+	return s.Do(linearizability.KindLock, s.mode, func(context.Context) (linearizability.Result, error) {
+		err := s.lock(ctx)
+		if err != nil || s.token == nil {
+			return linearizability.Result{}, err
+		}
+		return linearizability.Result{Token: s.token()}, nil
+	})
+}
+
+// persist locks until that succeeds or the World ends, at first perhaps with a
+// short patience.
+func (s side) persist(round int) bool {
+	return s.Persist(func(attempt int) error {
+		if attempt > 0 {
+			return s.acquire(s.Context())
+		}
+		ctx, cancel := s.Hasty(s.Context(), 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+		defer cancel()
+		return s.acquire(ctx)
+	})
+}
+
+// release unlocks, as a careful caller does.
+func (s side) release() {
+	s.Attempt(3, func(int) error {
+		return s.Do(linearizability.KindUnlock, s.mode, func(ctx context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, s.unlock(ctx)
+		})
+	})
+}
+
+// heed records it as a loss when what is held is lost before it is released. The
+// release comes after stop.
+func (s side) heed() (stop func()) {
+	if s.lost == nil {
+		return func() {}
+	}
+	end := make(chan struct{})
+	go s.listen(s.lost(), end)
+	return func() { close(end) }
+}
+
+// hold is Player.Hold of this side.
+func (s side) hold(round int) {
+	var lost <-chan struct{}
+	if s.lost != nil {
+		lost = s.lost()
+	}
+	s.Hold(round, lost)
+}
+
+// again locks what is held once more and leaves that level.
+func (s side) again(round int) {
+	stop := s.heed()
+	if s.acquire(s.Context()) != nil {
+		stop()
+		return
+	}
+	s.Pause(time.Duration(1+s.Choose(10, round+4000)) * time.Millisecond)
+	stop()
+	s.release()
+}
+
+// playRWLock plays a round: mostly reading or writing, sometimes in two levels,
+// sometimes reading after having written.
+func playRWLock(reads, writes side, round int) {
+	kind := reads.Choose(8, round+3000)
+	main := reads
+	if kind >= 4 {
+		main = writes
+	}
+	if !main.persist(round) {
+		return
+	}
+	if kind >= 6 {
+		main = downgrade(reads, writes)
+	}
+	main.hold(round)
+	if kind == 3 || kind == 4 {
+		main.again(round)
+	}
+	main.release()
+}
+
+// downgrade goes over from writing to reading, and returns what is held then.
+func downgrade(reads, writes side) side {
+	stop := writes.heed()
+	err := reads.acquire(reads.Context())
+	stop()
+	if err != nil {
+		return writes
+	}
+	stop = reads.heed()
+	writes.release()
+	stop()
+	return reads
+}
+
+// fairRWLock is the read-write lock to use.
+func fairRWLock() Workload {
+	return RWLockWorkload("recipes.RWLock", LockClaims{
+		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
+	}, func(c *zk.Conn) RWLocker {
+		return recipes.NewRWLock(c, rwLockPath, recipes.SessionTimeout(sessionTimeout))
+	})
+}
+
+// rwLockPath is the directory that the workloads of read-write locks use.
+const rwLockPath = "/rwlock"
+
+// versionRWLock is the read-write lock around one node.
+func versionRWLock() Workload {
+	return RWLockWorkload("recipes.VersionRWLock", LockClaims{
+		About: "the read-write lock around one node's version",
+	}, func(c *zk.Conn) RWLocker {
+		return recipes.NewVersionRWLock(c, rwLockPath, recipes.SessionTimeout(sessionTimeout))
+	})
+}

@@ -1,0 +1,193 @@
+package fuzz
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// A Semaphore under test lets so many in at once. Acquire returns a lease that is
+// held until Release.
+type Semaphore interface {
+	Acquire(ctx context.Context) (Lease, error)
+}
+
+// A Lease of a Semaphore. Token is the czxid of its znode, or 0 if each client
+// holds one lease at most. If it has a method Lost() <-chan struct{}, that is what
+// tells a holder that it has the lease no longer.
+type Lease interface {
+	Token() int64
+	Release(ctx context.Context) error
+}
+
+// SemaphoreClaims say what a semaphore claims to be.
+type SemaphoreClaims struct {
+	// LockClaims are those of a lock. Fair says that a lease is granted to those
+	// whose znodes are the oldest. Path is the directory of all its znodes; "" means
+	// /semaphore.
+	LockClaims
+	// Leases is how many there are; below 1 means 2.
+	Leases int
+	// Nodes is the directory of the znodes of leases, if there are others under
+	// Path; "" means Path.
+	Nodes string
+}
+
+// SemaphoreWorkload makes a workload of a semaphore. Each client calls open once,
+// and holds a lease round after round, now and then two.
+func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) Semaphore) Workload {
+	if claims.Path == "" {
+		claims.Path = semaphorePath
+	}
+	if claims.Leases < 1 {
+		claims.Leases = leases
+	}
+	return Workload{
+		Name:  "semaphore",
+		Impl:  impl,
+		About: claims.About,
+		Play: func(p *Player, s Script) {
+			sp := semaphorePlayer{p, open(p.Conn()), claims.Leases}
+			for round := range s.Rounds {
+				sp.turn(round)
+			}
+		},
+		Length: holdingTime,
+		Judge:  claims.judge,
+	}
+}
+
+// TestSemaphore is TestLock for a semaphore of two leases, or as many as claimed;
+// use any path under /semaphore. As TestLock it must not run in parallel with tests
+// that use rapid themselves.
+func TestSemaphore(t TB, open func(*zk.Conn) Semaphore, claims ...SemaphoreClaims) {
+	t.Helper()
+	Test(t, SemaphoreWorkload(t.Name(), only(t, claims), open))
+}
+
+func (c SemaphoreClaims) judge(e Evidence) (linearizability.Report, error) {
+	opts := linearizability.SemaphoreOptions{Leases: c.Leases, LockOptions: c.options(e)}
+	opts.Nodes = c.Nodes
+	return c.fitting(e, linearizability.JudgeSemaphore(e.History, e.Rest, opts))
+}
+
+type semaphorePlayer struct {
+	*Player
+	sem    Semaphore
+	leases int
+}
+
+// turn holds a lease; now and then it takes a second one, if another client can
+// be waited for: a second one alone would wait for the first.
+func (p semaphorePlayer) turn(round int) {
+	one, ok := p.acquire(round, "one")
+	if !ok {
+		return
+	}
+	stop := p.heed(one)
+	if p.leases > 1 && p.Choose(4, round+3000) == 0 {
+		p.second(round)
+	}
+	stop()
+	p.Hold(round, lostOf(one))
+	p.release(one, "one")
+}
+
+// second holds a second lease for a while, if there is one soon: two clients with
+// one each would wait for each other.
+func (p semaphorePlayer) second(round int) {
+	ctx, cancel := context.WithTimeout(p.Context(), time.Duration(5+p.Choose(50, round+4000))*time.Millisecond)
+	defer cancel()
+	two, err := p.try(ctx, "two")
+	if err != nil {
+		return
+	}
+	stop := p.heed(two)
+	p.Pause(time.Duration(1+p.Choose(10, round+5000)) * time.Millisecond)
+	stop()
+	p.release(two, "two")
+}
+
+// acquire tries until it holds a lease or the World ends.
+func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
+	ok = p.Persist(func(attempt int) (err error) {
+		ctx := p.Context()
+		if attempt == 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+			defer cancel()
+		}
+		lease, err = p.try(ctx, which)
+		return err
+	})
+	return lease, ok
+}
+
+// try calls Acquire once.
+func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, err error) {
+	err = p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
+		lease, err = p.sem.Acquire(ctx)
+		if err != nil {
+			return linearizability.Result{}, err
+		}
+		if lostOf(lease) != nil {
+			p.Signals()
+		}
+		return linearizability.Result{Token: lease.Token()}, nil
+	})
+	return lease, err
+}
+
+func (p semaphorePlayer) release(lease Lease, which string) {
+	p.Attempt(3, func(int) error {
+		return p.Do(linearizability.KindRelease, which, func(ctx context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, lease.Release(ctx)
+		})
+	})
+}
+
+// heed records it as a loss when the lease is lost before stop.
+func (p semaphorePlayer) heed(lease Lease) (stop func()) {
+	return side{Player: p.Player, lost: func() <-chan struct{} { return lostOf(lease) }}.heed()
+}
+
+// lostOf is the lease's signal of loss, or nil.
+func lostOf(lease Lease) <-chan struct{} {
+	if l, ok := lease.(loser); ok {
+		return l.Lost()
+	}
+	return nil
+}
+
+// leaseSemaphore is the semaphore to use.
+func leaseSemaphore() Workload {
+	return SemaphoreWorkload("recipes.Semaphore", SemaphoreClaims{
+		LockClaims: LockClaims{
+			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,
+			LeavesAtRest: []string{semaphorePath + "/leases", semaphorePath + "/lock"},
+		},
+		Nodes: semaphorePath + "/leases",
+	}, func(c *zk.Conn) Semaphore {
+		return semaphoreAdapter{recipes.NewSemaphore(c, semaphorePath, leases, recipes.SessionTimeout(sessionTimeout))}
+	})
+}
+
+// semaphoreAdapter gives a recipe's lease the type that the workload knows.
+type semaphoreAdapter struct{ *recipes.Semaphore }
+
+func (s semaphoreAdapter) Acquire(ctx context.Context) (Lease, error) {
+	lease, err := s.Semaphore.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+const (
+	semaphorePath = "/semaphore" // the directory of the workloads of semaphores
+	leases        = 2            // that they have
+)

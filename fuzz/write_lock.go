@@ -1,0 +1,53 @@
+package fuzz
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes"
+)
+
+// writeLock is the lock of the Apache recipes, made to wait.
+func writeLock() Workload {
+	return LockWorkload("recipes.WriteLock", LockClaims{
+		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
+	}, func(c *zk.Conn) Locker {
+		l := &awaitedLock{news: make(chan struct{}, 1)}
+		l.WriteLock = recipes.NewWriteLock(c, lockPath, l, recipes.SessionTimeout(sessionTimeout))
+		return l
+	})
+}
+
+// awaitedLock waits for what the listener of a WriteLock is told.
+type awaitedLock struct {
+	*recipes.WriteLock
+	news chan struct{}
+}
+
+func (l *awaitedLock) LockAcquired() {
+	select {
+	case l.news <- struct{}{}:
+	default: // there is news already
+	}
+}
+
+func (l *awaitedLock) LockReleased() {}
+
+// Lock asks again after each news: the lock may be lost again by then.
+func (l *awaitedLock) Lock(ctx context.Context) error {
+	for {
+		owned, err := l.WriteLock.Lock(ctx)
+		if owned || err != nil {
+			return err
+		}
+		select {
+		case <-l.news:
+		case <-ctx.Done():
+			if err := l.Unlock(ctx); err != nil {
+				return err
+			}
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package linearizability
+
+import (
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+var barrierAtB = BarrierOptions{Path: "/b"}
+
+// raises is a whole, undisturbed set of a barrier that is down.
+func (f *film) raises(client string) {
+	op := f.call(client, KindSet, "")
+	f.creates(client, 0, "/b", "", 0)
+	f.ret(op, OpOK, Result{})
+}
+
+// lowers is a whole, undisturbed removal of a barrier that is up.
+func (f *film) lowers(client string) {
+	op := f.call(client, KindRemove, "")
+	f.deletes(client, 0, "/b", 0)
+	f.ret(op, OpOK, Result{})
+}
+
+func TestBarriers(t *testing.T) {
+	whole := func(f *film, client, kind, output string) {
+		f.ret(f.call(client, kind, ""), OpOK, Result{Output: output})
+	}
+	tests := []struct {
+		name      string
+		shoot     func(f *film) *Rest
+		bad, says string
+	}{
+		{name: "set, waited for and removed", shoot: func(f *film) *Rest {
+			whole(f, "b", KindWait, "")
+			f.raises("a")
+			whole(f, "c", KindIsSet, "true")
+			op := f.call("b", KindWait, "")
+			f.lowers("a")
+			f.ret(op, OpOK, Result{})
+			whole(f, "c", KindIsSet, "false")
+			return &Rest{}
+		}},
+		{name: "set when it is up, removed when it is down", shoot: func(f *film) *Rest {
+			whole(f, "a", KindRemove, "")
+			f.raises("a")
+			whole(f, "b", KindSet, "")
+			f.lowers("a")
+			return &Rest{}
+		}},
+		{name: "removed and set again while somebody waits", shoot: func(f *film) *Rest {
+			f.raises("a")
+			op := f.call("b", KindWait, "")
+			f.lowers("a")
+			f.raises("a")
+			f.ret(op, OpOK, Result{})
+			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
+		}},
+		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", shoot: func(f *film) *Rest {
+			f.raises("a")
+			whole(f, "b", KindWait, "")
+			return nil
+		}},
+		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", shoot: func(f *film) *Rest {
+			whole(f, "b", KindIsSet, "true")
+			return nil
+		}},
+		{name: "set, which it was not", bad: Linearizability, says: "set()", shoot: func(f *film) *Rest {
+			f.raises("b")
+			f.lowers("b")
+			whole(f, "a", KindSet, "")
+			return nil
+		}},
+		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", shoot: func(f *film) *Rest {
+			f.raises("a")
+			op := f.call("a", KindRemove, "")
+			f.deletes("a", 0, "/b", 0)
+			again := f.call("b", KindSet, "")
+			f.creates("b", 0, "/b", "", 0)
+			f.deletes("a", 0, "/b", 0)
+			f.ret(op, OpOK, Result{})
+			f.ret(again, OpOK, Result{})
+			return nil
+		}},
+		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", shoot: func(f *film) *Rest {
+			f.raises("a")
+			op := f.call("a", KindRemove, "")
+			f.deletes("a", 0, "/b", 0)
+			f.ret(op, OpFailed, Result{})
+			return nil
+		}},
+		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", shoot: func(f *film) *Rest {
+			f.raises("a")
+			f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
+			return nil
+		}},
+		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", shoot: func(f *film) *Rest {
+			f.raises("a")
+			f.call("b", KindWait, "")
+			f.lowers("a")
+			return &Rest{}
+		}},
+		{name: "waits at a barrier that is up", shoot: func(f *film) *Rest {
+			f.raises("a")
+			f.call("b", KindWait, "")
+			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
+		}},
+		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", shoot: func(f *film) *Rest {
+			f.raises("a")
+			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			rest := tt.shoot(f)
+			checkReport(t, JudgeBarrier(f.history(), rest, barrierAtB), tt.bad, tt.says)
+		})
+	}
+}
+
+// randomBarrier makes valid histories of a barrier. A wait that finds it up is let
+// through by somebody who removes it.
+func randomBarrier(t *rapid.T) History {
+	up := false
+	s := &scene{t: t}
+	s.begin = func(string) (kind, input string) {
+		return rapid.SampledFrom([]string{KindSet, KindSet, KindRemove, KindWait, KindIsSet}).Draw(t, "call"), ""
+	}
+	s.apply = func(client, kind, _ string) Result {
+		switch {
+		case kind == KindSet && !up:
+			s.creates(client, 0, "/b", "", 0)
+			up = true
+		case kind == KindRemove && up:
+			s.deletes(client, 0, "/b", 0)
+			up = false
+		case kind == KindWait && up:
+			s.lowers("z")
+			up = false
+		case kind == KindIsSet:
+			s.next()
+			return Result{Output: strconv.FormatBool(up)}
+		}
+		s.next()
+		return Result{}
+	}
+	return s.play()
+}
+
+// judgeBarrierAtB judges a barrier that may be left up.
+func judgeBarrierAtB(h History) Report { return JudgeBarrier(h, &Rest{}, barrierAtB) }
+
+func TestCorrectBarriersAreFoundCorrect(t *testing.T) { checkValid(t, randomBarrier, judgeBarrierAtB) }
+
+// TestCorrectBarriersWithoutLog: unknown changes may have happened or not.
+func TestCorrectBarriersWithoutLog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := randomBarrier(t)
+		h.Server = nil
+		if r := judgeBarrierAtB(h); r.Status() == Violated {
+			t.Fatalf("%s\n%s", r, dump(h))
+		}
+	})
+}
+
+func TestBrokenBarriersAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomBarrier, judgeBarrierAtB, []mutation{
+		{"seen down while it is up", lookWhileUp, []string{Linearizability}, 0},
+		{"a change that never happened", dropChange(KindSet, KindRemove), []string{Delivery, Linearizability}, 60},
+		{"failed, and applied", sayFailed(KindSet, KindRemove), []string{Delivery}, 0},
+		{"a change after the end", moveBeyond(KindSet, KindRemove), []string{Delivery, Linearizability}, 50},
+		{"passed while it is up", passWhileUp, []string{Linearizability}, 0},
+		{"nobody's change", strayChange, []string{Delivery}, 0},
+		{"a hanging call", neverReturns(KindSet, KindRemove, KindWait, KindIsSet), []string{Liveness}, 0},
+	})
+}
+
+// passWhileUp lets somebody wait no longer than the barrier is up.
+func passWhileUp(t *rapid.T, h *History) bool {
+	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
+	if e == nil {
+		return false
+	}
+	h.Ops = append(h.Ops, Op{Client: "y", Kind: KindWait, Call: e.Step + 1, Return: e.Step + 2, Outcome: OpOK})
+	return true
+}
+
+// lookWhileUp lets somebody see it down while it is up.
+func lookWhileUp(t *rapid.T, h *History) bool {
+	if !passWhileUp(t, h) {
+		return false
+	}
+	op := &h.Ops[len(h.Ops)-1]
+	op.Kind, op.Output = KindIsSet, "false"
+	return true
+}
+
+// strayChange lets somebody remove the barrier who was not asked to.
+func strayChange(t *rapid.T, h *History) bool {
+	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
+	if e == nil {
+		return false
+	}
+	h.Server = append(h.Server, ServerEvent{Step: e.Step + 1, Kind: NodeDeleted, Path: "/b", Client: "y", Session: 'y'})
+	return true
+}

@@ -1,0 +1,177 @@
+package linearizability
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// asksWho is an undisturbed question who leads.
+func (f *film) asksWho(client string, r Result) { f.ret(f.call(client, KindLeader, ""), OpOK, r) }
+
+// leads is a whole, undisturbed candidacy of a client whose znode has its name.
+func (f *film) leads(client string, session int64, path string) int64 {
+	op := f.call(client, KindLead, "")
+	epoch := f.creates(client, session, path, client, session)
+	f.ret(op, OpOK, Result{Token: epoch, Session: session})
+	return epoch
+}
+
+func (f *film) resigns(client string, session int64, path string) {
+	op := f.call(client, KindResign, "")
+	f.deletes(client, session, path, 1)
+	f.ret(op, OpOK, Result{Session: session})
+}
+
+func TestElections(t *testing.T) {
+	tests := []struct {
+		name      string
+		shoot     func(f *film) *Rest
+		opts      LockOptions
+		bad, says string
+	}{
+		{name: "one after the other, and asked in between", shoot: func(f *film) *Rest {
+			f.asksWho("c", Result{Empty: true})
+			epoch := f.leads("a", 1, node("a", 0))
+			f.asksWho("c", Result{Output: "a", Token: epoch})
+			f.resigns("a", 1, node("a", 0))
+			f.leads("b", 2, node("b", 1))
+			f.resigns("b", 2, node("b", 1))
+			f.asksWho("c", Result{Empty: true})
+			return &Rest{}
+		}},
+		{name: "a new term after a loss, without resigning", shoot: func(f *film) *Rest {
+			f.leads("a", 1, node("a", 0))
+			f.expires(1, node("a", 0))
+			f.told("a", SessionExpired)
+			f.leads("a", 2, node("a", 1))
+			f.resigns("a", 2, node("a", 1))
+			return &Rest{}
+		}},
+		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", shoot: twoLead},
+		{name: "two believe so", bad: Belief, says: "both believe that they hold the leadership", shoot: twoLead},
+		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", shoot: twoLead},
+		{name: "without a znode", bad: Safety, says: "client a returned from lead at step 5 without a znode of its own", shoot: func(f *film) *Rest {
+			f.leads("b", 2, node("b", 0))
+			f.ret(f.call("a", KindLead, ""), OpOK, Result{Session: 1, Token: 77})
+			return nil
+		}},
+		{name: "an older epoch", bad: Fencing, says: "turns b away", shoot: func(f *film) *Rest {
+			op := f.call("b", KindLead, "")
+			old := f.creates("b", 2, node("b", 0), "b", 2)
+			f.leads("a", 1, node("a", 1))
+			f.resigns("a", 1, node("a", 1))
+			f.ret(op, OpOK, Result{Session: 2, Token: old})
+			return nil
+		}},
+		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "a overtook b", shoot: func(f *film) *Rest {
+			f.call("b", KindLead, "")
+			f.creates("b", 2, node("b", 0), "b", 2)
+			f.leads("a", 1, node("a", 1))
+			return nil
+		}},
+		{name: "told of one who led before", bad: Answers, says: `c was told that "a" leads in epoch 2`, shoot: func(f *film) *Rest {
+			epoch := f.leads("a", 1, node("a", 0))
+			f.resigns("a", 1, node("a", 0))
+			f.asksWho("c", Result{Output: "a", Token: epoch})
+			return nil
+		}},
+		{name: "told of one who left meanwhile", shoot: func(f *film) *Rest {
+			epoch := f.leads("a", 1, node("a", 0))
+			op := f.call("c", KindLeader, "")
+			f.resigns("a", 1, node("a", 0))
+			f.ret(op, OpOK, Result{Output: "a", Token: epoch})
+			return &Rest{}
+		}},
+		{name: "told of nobody", bad: Answers, says: "c was told that nobody leads", shoot: func(f *film) *Rest {
+			f.leads("a", 1, node("a", 0))
+			f.asksWho("c", Result{Empty: true})
+			return nil
+		}},
+		{name: "told of the second", bad: Answers, says: `"b" leads`, shoot: func(f *film) *Rest {
+			f.leads("a", 1, node("a", 0))
+			f.call("b", KindLead, "")
+			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
+			return nil
+		}},
+		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned", shoot: func(f *film) *Rest {
+			f.call("a", KindLead, "")
+			return &Rest{}
+		}},
+		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead", shoot: func(f *film) *Rest {
+			op := f.call("a", KindLead, "")
+			czxid := f.creates("a", 1, node("a", 0), "a", 1)
+			f.ret(op, OpUnknown, Result{})
+			return &Rest{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
+		}},
+		{name: "two are woken", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "fired 2 watch notifications", shoot: func(f *film) *Rest {
+			f.leads("a", 1, node("a", 0))
+			op := f.call("a", KindResign, "")
+			f.deletes("a", 1, node("a", 0), 2)
+			f.ret(op, OpOK, Result{Session: 1})
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			rest := tt.shoot(f)
+			tt.opts.Path = "/lock"
+			checkReport(t, JudgeElection(f.history(), rest, tt.opts), tt.bad, tt.says)
+		})
+	}
+}
+
+func twoLead(f *film) *Rest {
+	f.leads("a", 1, node("a", 0))
+	f.leads("b", 2, node("b", 1))
+	return nil
+}
+
+// randomElection makes valid histories, with questions between.
+func randomElection(t *rapid.T) History {
+	h := randomHolds(t, leadership, "").sorted()
+	c := newLockCase(h, leadership, fairLock)
+	for step := int64(1); step < h.End; step += int64(rapid.IntRange(15, 60).Draw(t, "pause")) {
+		op := Op{Client: "q", Kind: KindLeader, Call: step, Return: step + int64(rapid.IntRange(0, 3).Draw(t, "takes")), Outcome: OpOK, Empty: true}
+		if l := c.oldest(step); l != nil {
+			op.Empty, op.Output, op.Token = false, l.data, l.czxid
+		}
+		h.Ops = append(h.Ops, op)
+	}
+	return h
+}
+
+func judgeFairElection(h History) Report { return JudgeElection(h, &Rest{}, fairLock) }
+
+func TestCorrectElectionsAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomElection, judgeFairElection)
+}
+
+func TestBrokenElectionsAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomElection, judgeFairElection, []mutation{
+		{"a second leader", onHold(leadership, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"epochs exchanged", onHold(leadership, swapTokens), []string{Safety, Fencing}, 0},
+		{"a resignation that never happened", onHold(leadership, dropDelete), []string{Safety, Linearizability}, 0},
+		{"a candidate that is never elected", onHold(leadership, neverReturn), []string{Liveness}, 0},
+		{"nobody woke up the right one", onHold(leadership, overtake), []string{Order}, 0},
+		{"a leader of another time", wrongLeader, []string{Answers}, 0},
+	})
+}
+
+// wrongLeader gives an answer that was right at another time only.
+func wrongLeader(t *rapid.T, h *History) bool {
+	c := newLockCase(*h, leadership, fairLock)
+	op := one(t, h.Ops, returned(KindLeader))
+	if op == nil {
+		return false
+	}
+	l := one(t, c.log.lives, func(l **life) bool {
+		return (*l).died < op.Call || (*l).born > op.Return
+	})
+	if l == nil {
+		return false
+	}
+	op.Empty, op.Output, op.Token = false, (*l).data, (*l).czxid
+	return true
+}

@@ -1,0 +1,151 @@
+package linearizability
+
+import (
+	"strings"
+	"time"
+)
+
+// The kinds of operations of group membership and of a service registry. An
+// instance is a path below [MembershipOptions.Path]: of a group its member's name
+// ("a"), of a registry service and instance ("web/a").
+const (
+	KindJoin   = "join"   // register; Input is the instance and its data: "web/a=data"
+	KindUpdate = "update" // of the data; Input likewise
+	KindLeave  = "leave"  // Input is the instance
+	KindEvict  = "evict"  // delete somebody's znode; Input is the instance
+	KindView   = "view"   // Output is what was shown: "a,b" of a group, "web/a=data,web/b=data" of a registry
+	KindPick   = "pick"   // Input is a service, Output the instance that was chosen, or Empty
+)
+
+// MembershipOptions say what a group or a registry claims to be.
+type MembershipOptions struct {
+	// Path is the directory of the group, or of the services.
+	Path string
+	// Services says that it is a registry: the instances lie one level deeper, and
+	// views show their data. Otherwise views show the names of one moment.
+	Services bool
+	// Within is how long, in the time of the labels, a view may lag behind, and an
+	// instance that is registered may be missing or have other data; 0 means that
+	// this is not judged. It has to be longer than the faults.
+	Within time.Duration
+	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
+	AllowedAtRest []string
+}
+
+// JudgeMembership judges the history of a group or a registry: operations of the
+// kinds above; others are ignored. Names and data must be free of commas, and
+// names of "="; one client uses each instance. Rest may be nil. It looks for no
+// order of operations, but holds what was said against the server's log:
+//
+//   - [Safety]: nobody's request deletes an instance of somebody else, unless it is an evict.
+//   - [Answers]: what a view shows was so at some moment, for each client not before
+//     the last one it showed, and not longer ago than Within. So views converge:
+//     what has lasted for longer than Within shows. An instance that a strategy
+//     picks is one of the view.
+//   - [Presence]: what has joined is there, with its data, and comes back Within;
+//     what has left is not, and does not come back.
+//   - [Liveness] and [Orphans]: at rest every call has returned, and nothing is left
+//     of those who have left, nor of a service without instances.
+//
+// Without the log only liveness and orphans are judged. Watches at rest are not,
+// since the client cannot take one back.
+func JudgeMembership(h History, rest *Rest, opts MembershipOptions) Report {
+	c := newMembershipCase(h.sorted(), opts)
+	var r Report
+	if c.log.known {
+		r.Verdicts = []Verdict{c.judgeSafety(), c.judgeViews(), c.judgePresence()}
+	}
+	r.Verdicts = append(r.Verdicts, c.history.judgeReturns(rest, nil)...)
+	if rest != nil {
+		anybody := func(string) bool { return true }
+		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, opts.AllowedAtRest, c.leftover(rest), anybody))
+	}
+	return r
+}
+
+// membershipCase is one history of a group or registry, prepared for judging.
+type membershipCase struct {
+	history History
+	opts    MembershipOptions
+	log     serverLog
+	truth   truth
+}
+
+func newMembershipCase(h History, opts MembershipOptions) *membershipCase {
+	c := &membershipCase{history: h, opts: opts, log: readServer(h.Server)}
+	c.log.known = h.Server != nil
+	c.truth = readTruth(h.Server, c.instance)
+	return c
+}
+
+// instance returns the instance that a znode stands for.
+func (c *membershipCase) instance(path string) (string, bool) {
+	name, ok := strings.CutPrefix(path, strings.TrimSuffix(c.opts.Path, "/")+"/")
+	depth := 0
+	if c.opts.Services {
+		depth = 1
+	}
+	return name, ok && strings.Count(name, "/") == depth
+}
+
+// cutData splits "web/a=data" in two.
+func cutData(text string) (instance, data string) {
+	instance, data, _ = strings.Cut(text, "=")
+	return instance, data
+}
+
+// judgeSafety looks for instances that were deleted by somebody else.
+func (c *membershipCase) judgeSafety() Verdict {
+	for _, l := range c.log.lives {
+		instance, ok := c.instance(l.path)
+		if !ok || l.died == never || l.withSession || l.remover == "" || l.creator == "" || l.remover == l.creator || c.evicted(l, instance) {
+			continue
+		}
+		return violated(Safety, []int64{l.died}, "%s deleted %s at step %d, which was %s's", l.remover, l.path, l.died, l.creator)
+	}
+	return fine(Safety, "nobody deleted what was another's")
+}
+
+// evicted reports whether somebody was asked to delete the instance, and did.
+func (c *membershipCase) evicted(l *life, instance string) bool {
+	for _, op := range c.history.Ops {
+		inTime := op.Call <= l.died && (!op.ok() || l.died <= op.Return)
+		if op.Kind == KindEvict && op.Client == l.remover && op.Input == instance && inTime {
+			return true
+		}
+	}
+	return false
+}
+
+// leftover returns what is left at rest of those that have left.
+func (c *membershipCase) leftover(rest *Rest) []orphan {
+	var list []orphan
+	for _, o := range leftBelow(rest, c.opts.Path) {
+		instance, ok := c.instance(o.node.Path)
+		if !ok {
+			o.why = "is left without instances"
+		} else if c.joinedAtEnd(instance) {
+			continue
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// joinedAtEnd reports whether the instance has joined, or may have, and was not
+// asked to leave since.
+func (c *membershipCase) joinedAtEnd(instance string) bool {
+	joined := false
+	for _, op := range c.history.Ops {
+		if name, _ := cutData(op.Input); name != instance {
+			continue
+		}
+		switch op.Kind {
+		case KindJoin:
+			joined = true
+		case KindLeave:
+			joined = op.Outcome == OpFailed && joined
+		}
+	}
+	return joined
+}

@@ -1,0 +1,279 @@
+package linearizability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// club makes valid histories of a registry of three clients, who join, leave,
+// expire, are evicted, change their data and look, each with a view that lags
+// behind. As a group it shows names only.
+type club struct {
+	film
+	t        *rapid.T
+	services bool
+	members  []*clubMember
+}
+
+type clubMember struct {
+	name, instance string
+	data           string // what is wanted; "" if it has not joined
+	changes        int
+	session        int64
+	there          bool
+	goneAt         int64          // step
+	seen           map[string]int // by instance: the period of its timeline that was shown last
+}
+
+// clubLag is how far, in steps, views and reappearances stay behind at most.
+const clubLag = 200
+
+func playClub(t *rapid.T, services bool) History {
+	c := &club{t: t, services: services}
+	for _, name := range []string{"a", "b", "c"} {
+		m := &clubMember{name: name, instance: name, session: memberSession(name), seen: map[string]int{}}
+		if services {
+			m.instance = []string{"web/", "mail/", "web/"}[len(c.members)] + name
+		}
+		c.members = append(c.members, m)
+		c.starts(name, m.session)
+	}
+	for range rapid.IntRange(5, 60).Draw(t, "steps") {
+		c.step += 20
+		c.act(rapid.SampledFrom(c.members).Draw(t, "member"))
+		c.comeBack(clubLag / 2)
+	}
+	if m := rapid.SampledFrom(c.members).Draw(t, "last"); m.data != "" {
+		c.leave(m)
+	}
+	c.comeBack(0)
+	c.step += 2 * clubLag
+	for _, m := range c.members {
+		c.look(m)
+	}
+	return c.history()
+}
+
+func (c *club) act(m *clubMember) {
+	switch what := rapid.IntRange(0, 9).Draw(c.t, "what"); {
+	case m.data == "" && what < 7:
+		c.join(m)
+	case what < 4:
+		c.look(m)
+	case what == 4:
+		c.leave(m)
+	case what == 5 && c.services:
+		c.update(m)
+	case what == 6 && m.there:
+		c.expires(m.session, c.path(m))
+		m.there, m.goneAt, m.session = false, c.step, m.session+1000
+	case what == 7:
+		c.evict(m, rapid.SampledFrom(c.members).Draw(c.t, "other"))
+	case what == 8 && c.services:
+		c.pick(m, rapid.SampledFrom(c.members).Draw(c.t, "other"))
+	default:
+		c.look(m)
+	}
+}
+
+func (c *club) path(m *clubMember) string { return "/m/" + m.instance }
+
+func (c *club) appear(m *clubMember) {
+	c.creates(m.name, m.session, c.path(m), m.data, m.session)
+	m.there = true
+}
+
+// comeBack makes those be there again who have been missing for so many steps.
+func (c *club) comeBack(after int64) {
+	for _, m := range c.members {
+		if m.data != "" && !m.there && c.step-m.goneAt >= after {
+			c.appear(m)
+		}
+	}
+}
+
+func (c *club) join(m *clubMember) {
+	m.changes++
+	m.data = fmt.Sprintf("%s%d", m.name, m.changes)
+	op := c.call(m.name, KindJoin, m.instance+"="+m.data)
+	c.appear(m)
+	if rapid.IntRange(0, 4).Draw(c.t, "reply") == 0 {
+		c.ret(op, OpUnknown, Result{Session: m.session})
+		op = c.call(m.name, KindJoin, m.instance+"="+m.data)
+	}
+	c.ret(op, OpOK, Result{Session: m.session})
+}
+
+func (c *club) leave(m *clubMember) {
+	op := c.call(m.name, KindLeave, m.instance)
+	if m.there {
+		c.deletes(m.name, m.session, c.path(m), 1)
+	}
+	m.data, m.there = "", false
+	c.ret(op, OpOK, Result{Session: m.session})
+}
+
+func (c *club) update(m *clubMember) {
+	m.changes++
+	m.data = fmt.Sprintf("%s%d", m.name, m.changes)
+	op := c.call(m.name, KindUpdate, m.instance+"="+m.data)
+	if m.there {
+		c.stores(m.name, c.path(m), m.data)
+	} else {
+		c.appear(m)
+	}
+	c.ret(op, OpOK, Result{Session: m.session})
+}
+
+func (c *club) evict(m, other *clubMember) {
+	op := c.call(m.name, KindEvict, other.instance)
+	if other.there {
+		c.deletes(m.name, m.session, c.path(other), 1)
+		other.there, other.goneAt = false, c.step
+	}
+	c.ret(op, OpOK, Result{Session: m.session})
+}
+
+// look shows of each instance, or of all together, what was so at a moment that
+// is drawn: not before the last one, and not too long ago.
+func (c *club) look(m *clubMember) {
+	op := c.call(m.name, KindView, "")
+	truth := newMembershipCase(c.history().sorted(), MembershipOptions{Path: "/m", Services: c.services}).truth
+	shown := ""
+	if c.services {
+		var entries []string
+		for _, other := range c.members {
+			if value := c.glimpse(m, other.instance, truth.of(other.instance)); value != "" {
+				entries = append(entries, other.instance+value)
+			}
+		}
+		slices.Sort(entries)
+		shown = strings.Join(entries, ",")
+	} else {
+		shown = c.glimpse(m, allNames, truth.names)
+	}
+	c.ret(op, OpOK, Result{Output: shown, Empty: shown == ""})
+}
+
+func (c *club) glimpse(m *clubMember, key string, line timeline) string {
+	first := m.seen[key]
+	for line[first].to < c.step-clubLag {
+		first++
+	}
+	m.seen[key] = rapid.IntRange(first, len(line)-1).Draw(c.t, "period")
+	return line[m.seen[key]].value
+}
+
+func (c *club) pick(m, other *clubMember) {
+	service, _, _ := strings.Cut(other.instance, "/")
+	op := c.call(m.name, KindPick, service)
+	truth := newMembershipCase(c.history().sorted(), MembershipOptions{Path: "/m", Services: true}).truth
+	chosen := c.glimpse(m, other.instance, truth.of(other.instance))
+	if chosen == "" {
+		c.ret(op, OpUnknown, Result{}) // others may be there
+		return
+	}
+	c.ret(op, OpOK, Result{Output: other.instance + chosen})
+}
+
+func randomGroup(t *rapid.T) History    { return playClub(t, false) }
+func randomRegistry(t *rapid.T) History { return playClub(t, true) }
+
+func judgeGroup(h History) Report {
+	return JudgeMembership(h, &Rest{}, MembershipOptions{Path: "/m", Within: 300 * time.Millisecond})
+}
+
+func judgeRegistry(h History) Report {
+	return JudgeMembership(h, &Rest{}, MembershipOptions{Path: "/m", Services: true, Within: 300 * time.Millisecond})
+}
+
+func TestCorrectGroupsAreFoundCorrect(t *testing.T)     { checkValid(t, randomGroup, judgeGroup) }
+func TestCorrectRegistriesAreFoundCorrect(t *testing.T) { checkValid(t, randomRegistry, judgeRegistry) }
+
+func TestBrokenGroupsAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomGroup, judgeGroup, clubMutations(60))
+}
+
+func TestBrokenRegistriesAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomRegistry, judgeRegistry, clubMutations(70))
+}
+
+// clubMutations are what can go wrong; a view that was exchanged for another may
+// well be a lagging one, so only the given share is found.
+func clubMutations(swapped int) []mutation {
+	return []mutation{
+		{"two views are exchanged", swapOutputs(KindView), []string{Answers}, swapped},
+		{"a view shows a ghost", showGhost, []string{Answers}, 0},
+		{"a last view misses a member", missMember, []string{Answers}, 0},
+		{"a creation is missing", dropCreation, []string{Presence, Answers}, 80},
+		{"a leave has no effect", dropChange(KindLeave), []string{Presence}, 0},
+		{"an instance is deleted by another", deleteOthers, []string{Safety}, 0},
+		{"an instance comes back after it has left", returnGhost, []string{Presence}, 0},
+		{"a call never returns", neverReturns(KindJoin, KindLeave, KindView), []string{Liveness}, 0},
+	}
+}
+
+// showGhost adds an instance to a view that has never been.
+func showGhost(t *rapid.T, h *History) bool {
+	op := one(t, h.Ops, returned(KindView))
+	if op != nil {
+		op.Output, op.Empty = strings.TrimPrefix(op.Output+",web/ghost=1", ","), false
+	}
+	return op != nil
+}
+
+// missMember takes the first instance out of a view that was made when nothing had
+// changed for long.
+func missMember(_ *rapid.T, h *History) bool {
+	op := &h.Ops[len(h.Ops)-1]
+	if op.Output == "" {
+		return false
+	}
+	_, op.Output, _ = strings.Cut(op.Output, ",")
+	op.Empty = op.Output == ""
+	return true
+}
+
+// dropCreation takes a creation out of the log.
+func dropCreation(t *rapid.T, h *History) bool {
+	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
+	if e == nil {
+		return false
+	}
+	i := slices.Index(h.Server, *e)
+	h.Server = slices.Delete(h.Server, i, i+1)
+	return true
+}
+
+// deleteOthers lets somebody delete an instance without being asked to.
+func deleteOthers(t *rapid.T, h *History) bool {
+	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeDeleted && e.Session != 0 })
+	if e != nil {
+		e.Client, e.Session = "x", 77
+	}
+	return e != nil
+}
+
+// returnGhost makes an instance again when its client has left for good.
+func returnGhost(t *rapid.T, h *History) bool {
+	last := map[string]string{}
+	for _, op := range h.Ops {
+		if op.Kind == KindJoin || op.Kind == KindLeave {
+			last[op.Client] = op.Kind
+		}
+	}
+	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated && last[e.Client] == KindLeave })
+	if e == nil {
+		return false
+	}
+	again := *e
+	again.Step, again.Time = h.End+10, h.EndTime+10*time.Millisecond
+	again.Czxid = again.Step
+	h.Server = append(h.Server, again)
+	return true
+}

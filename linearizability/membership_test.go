@@ -1,0 +1,314 @@
+package linearizability
+
+import (
+	"testing"
+	"time"
+)
+
+// joins is a whole, undisturbed join of "instance=data" below /m.
+func (f *film) joins(client, entry string) int64 {
+	instance, data := cutData(entry)
+	op := f.call(client, KindJoin, entry)
+	step := f.creates(client, memberSession(client), "/m/"+instance, data, memberSession(client))
+	f.ret(op, OpOK, Result{Session: memberSession(client)})
+	return step
+}
+
+func memberSession(client string) int64 { return int64(client[0]) }
+
+// leaves is a whole, undisturbed leave.
+func (f *film) leaves(client, instance string) {
+	op := f.call(client, KindLeave, instance)
+	f.gone(client, instance)
+	f.ret(op, OpOK, Result{Session: memberSession(client)})
+}
+
+// gone is a deletion by a client.
+func (f *film) gone(client, instance string) {
+	f.deletes(client, memberSession(client), "/m/"+instance, 1)
+}
+
+// views is a look.
+func (f *film) views(client, shown string) {
+	f.ret(f.call(client, KindView, ""), OpOK, Result{Output: shown, Empty: shown == ""})
+}
+
+// picks is a choice.
+func (f *film) picks(client, service, chosen string) {
+	f.ret(f.call(client, KindPick, service), OpOK, Result{Output: chosen, Empty: chosen == ""})
+}
+
+// passes lets time pass, a millisecond each step.
+func (f *film) passes(d time.Duration) { f.step += int64(d / time.Millisecond) }
+
+func TestGroups(t *testing.T) {
+	tests := []struct {
+		name      string
+		shoot     func(f *film) *Rest
+		bad, says string
+	}{
+		{name: "come and go", shoot: func(f *film) *Rest {
+			f.views("c", "")
+			f.joins("a", "a=1")
+			f.views("c", "a")
+			f.joins("b", "b=1")
+			f.views("c", "a") // a little late
+			f.views("c", "a,b")
+			f.leaves("a", "a")
+			f.leaves("b", "b")
+			f.views("c", "b")
+			f.passes(time.Second)
+			f.views("c", "")
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}}, Watches: []WatchAtRest{{"c", "/m"}}}
+		}},
+		{name: "shows a member who never was", bad: Answers, says: "c's view (steps 4 to 5) shows a,x, which was never so", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.views("c", "a,x")
+			return nil
+		}},
+		{name: "shows what never was at one moment", bad: Answers, says: "shows b, which was never so", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.joins("b", "b=1")
+			f.views("c", "b")
+			return nil
+		}},
+		{name: "shows what is to come", bad: Answers, says: "never so", shoot: func(f *film) *Rest {
+			f.views("c", "a")
+			f.joins("a", "a=1")
+			return nil
+		}},
+		{name: "goes back", bad: Answers, says: "shows nobody, as it was until step 2, after something newer was shown", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.views("c", "a")
+			f.views("c", "")
+			return nil
+		}},
+		{name: "others may lag behind", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.views("c", "a")
+			f.views("b", "")
+			return nil
+		}},
+		{name: "does not converge", bad: Answers, says: "shows nobody, as it was until step 2, 2.002s before the call, and views may lag by 1s", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.passes(2 * time.Second)
+			f.views("c", "")
+			return nil
+		}},
+		{name: "keeps the dead", bad: Answers, says: "shows a, as it was until step 4", shoot: func(f *film) *Rest {
+			op := f.call("a", KindJoin, "a=1")
+			f.creates("a", 97, "/m/a", "1", 97)
+			f.ret(op, OpUnknown, Result{})
+			f.expires(97, "/m/a")
+			f.passes(2 * time.Second)
+			f.views("c", "a")
+			return nil
+		}},
+		{name: "comes back after an expiry", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.expires(97, "/m/a")
+			f.passes(900 * time.Millisecond)
+			f.creates("a", 98, "/m/a", "1", 98)
+			f.passes(9 * time.Second)
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 98}}}
+		}},
+		{name: "comes back too late", bad: Presence, says: `a has not been there with "1" for 1.101s since step 4, though it had joined (a's join (steps 1 to 3))`, shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.expires(97, "/m/a")
+			f.passes(1100 * time.Millisecond)
+			f.creates("a", 98, "/m/a", "1", 98)
+			return nil
+		}},
+		{name: "never comes back", bad: Presence, says: "has not been there", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.expires(97, "/m/a")
+			f.passes(1100 * time.Millisecond)
+			f.views("c", "")
+			return nil
+		}},
+		{name: "acknowledged, not there", bad: Presence, says: `a's join (steps 2 to 3) was acknowledged, but a was not there with "1"`, shoot: func(f *film) *Rest {
+			f.starts("a", 97)
+			f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
+			return nil
+		}},
+		{name: "an earlier attempt has done it", shoot: func(f *film) *Rest {
+			op := f.call("a", KindJoin, "a=1")
+			f.creates("a", 97, "/m/a", "1", 97)
+			f.ret(op, OpUnknown, Result{})
+			f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
+			return nil
+		}},
+		{name: "is still there", bad: Presence, says: "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.ret(f.call("a", KindLeave, "a"), OpOK, Result{Session: 97})
+			return nil
+		}},
+		{name: "an expired session's znode is still there", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.ret(f.call("a", KindLeave, "a"), OpOK, Result{Session: 98})
+			f.expires(97, "/m/a")
+			return &Rest{}
+		}},
+		{name: "comes back after it has left", bad: Presence, says: "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6))", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.leaves("a", "a")
+			f.creates("a", 97, "/m/a", "1", 97)
+			return nil
+		}},
+		{name: "deleted by another", bad: Safety, says: "b deleted /m/a at step 4, which was a's", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			f.gone("b", "a")
+			return nil
+		}},
+		{name: "evicted", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			op := f.call("b", KindEvict, "a")
+			f.gone("b", "a")
+			f.ret(op, OpOK, Result{})
+			f.creates("a", 97, "/m/a", "1", 97)
+			return nil
+		}},
+		{name: "left at rest", bad: Orphans, says: "/m/a (session 0x61) is left below /m", shoot: func(f *film) *Rest {
+			f.joins("a", "a=1")
+			op := f.call("a", KindLeave, "a")
+			f.ret(op, OpUnknown, Result{})
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 97}}}
+		}},
+		{name: "a view that never returns", bad: Liveness, says: "c's view (step 1, pending) never returned", shoot: func(f *film) *Rest {
+			f.call("c", KindView, "")
+			return &Rest{}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			rest := tt.shoot(f)
+			f.passes(2 * time.Second)
+			f.views("d", f.shown())
+			r := JudgeMembership(f.history(), rest, MembershipOptions{Path: "/m", Within: time.Second})
+			checkReport(t, r, tt.bad, tt.says)
+		})
+	}
+}
+
+// shown is what is so in the end.
+func (f *film) shown() string {
+	c := newMembershipCase(f.history().sorted(), MembershipOptions{Path: "/m"})
+	return c.truth.names[len(c.truth.names)-1].value
+}
+
+func TestRegistries(t *testing.T) {
+	tests := []struct {
+		name      string
+		shoot     func(f *film) *Rest
+		bad, says string
+	}{
+		{name: "two services", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.joins("b", "mail/b=1")
+			f.views("c", "mail/b=1,web/a=1")
+			f.picks("c", "web", "web/a=1")
+			f.leaves("a", "web/a")
+			f.views("c", "mail/b=1")
+			f.picks("c", "web", "")
+			f.leaves("b", "mail/b")
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}}}
+		}},
+		{name: "instances need not be of one moment", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.leaves("a", "web/a")
+			f.joins("b", "web/b=1")
+			f.views("c", "web/a=1,web/b=1")
+			f.views("c", "web/b=1")
+			return nil
+		}},
+		{name: "an update", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			op := f.call("a", KindUpdate, "web/a=2")
+			f.stores("a", "/m/web/a", "2")
+			f.ret(op, OpOK, Result{})
+			f.views("c", "web/a=1")
+			f.views("c", "web/a=2")
+			return nil
+		}},
+		{name: "data that never was", bad: Answers, says: "c's view (steps 4 to 5) shows web/a=2, which was never so", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.views("c", "web/a=2")
+			return nil
+		}},
+		{name: "data goes back", bad: Answers, says: "shows web/a=1, as it was until step 5, after something newer", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			op := f.call("a", KindUpdate, "web/a=2")
+			f.stores("a", "/m/web/a", "2")
+			f.ret(op, OpOK, Result{})
+			f.views("c", "web/a=2")
+			f.views("c", "web/a=1")
+			return nil
+		}},
+		{name: "an instance is missed for ever", bad: Answers, says: "does not show web/a, as it was until step 2", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.passes(2 * time.Second)
+			f.views("c", "")
+			return nil
+		}},
+		{name: "picks the dead", bad: Answers, says: "c's pick (steps 11 to 12) shows web/a=1, as it was until step 7, after something newer", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.views("c", "web/a=1")
+			f.leaves("a", "web/a")
+			f.views("c", "")
+			f.picks("c", "web", "web/a=1")
+			return nil
+		}},
+		{name: "picks nothing, though there is something", bad: Answers, says: "c's pick (steps 6 to 7) does not show web/a", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.views("c", "web/a=1")
+			f.picks("c", "web", "")
+			return nil
+		}},
+		{name: "picks nothing of another service", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.views("c", "web/a=1")
+			f.picks("c", "mail", "")
+			return nil
+		}},
+		{name: "an update is lost", bad: Presence, says: `was acknowledged, but web/a was not there with "2"`, shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.ret(f.call("a", KindUpdate, "web/a=2"), OpOK, Result{})
+			return nil
+		}},
+		{name: "comes back with old data", bad: Presence, says: `web/a has not been there with "2"`, shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			op := f.call("a", KindUpdate, "web/a=2")
+			f.stores("a", "/m/web/a", "2")
+			f.ret(op, OpOK, Result{})
+			f.expires(97, "/m/web/a")
+			f.creates("a", 98, "/m/web/a", "1", 98)
+			return nil
+		}},
+		{name: "an empty service is left", bad: Orphans, says: "/m/web is left without instances", shoot: func(f *film) *Rest {
+			f.joins("a", "web/a=1")
+			f.leaves("a", "web/a")
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/web"}}}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			rest := tt.shoot(f)
+			f.passes(2 * time.Second)
+			f.ret(f.call("d", KindView, "of something else"), OpFailed, Result{})
+			r := JudgeMembership(f.history(), rest, MembershipOptions{Path: "/m", Services: true, Within: time.Second})
+			checkReport(t, r, tt.bad, tt.says)
+		})
+	}
+}
+
+// TestMembershipWithoutALog: nothing is invented.
+func TestMembershipWithoutALog(t *testing.T) {
+	f := &film{}
+	f.views("c", "a,b")
+	f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
+	h := f.history()
+	h.Server = nil
+	checkReport(t, JudgeMembership(h, &Rest{}, MembershipOptions{Path: "/m", Within: 1}), "", "")
+}

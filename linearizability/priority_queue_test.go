@@ -1,0 +1,269 @@
+package linearizability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// offers is a whole, undisturbed offer whose input says more than the element.
+func (f *film) offers(client, value, input string) {
+	op := f.call(client, KindOffer, input)
+	f.creates(client, 0, "/q/"+value, value, 0)
+	f.ret(op, OpOK, Result{})
+}
+
+// finds is a poll or peek without a change at the server; "" is an empty answer.
+func (f *film) finds(client, kind, value string) {
+	op := f.call(client, kind, "")
+	f.next()
+	f.ret(op, OpOK, Result{Output: value, Empty: value == ""})
+}
+
+// removes is what a client does that gives its take up: it may put the element
+// back.
+func (f *film) removes(client, value string, during func()) {
+	op := f.call(client, KindTake, "")
+	f.deletes(client, 0, "/q/"+value, 0)
+	during()
+	f.creates(client, 0, "/q/"+value, value, 0)
+	f.ret(op, OpFailed, Result{})
+}
+
+func TestPriorityQueue(t *testing.T) {
+	put := func(f *film, value string, priority int64) { f.offers("a", value, Prioritized(value, priority)) }
+	both := func(f *film) {
+		put(f, "x", 5)
+		put(f, "y", -1)
+	}
+	tests := []queueTest{
+		{name: "most urgent first, then the oldest", shoot: func(f *film) *Rest {
+			both(f)
+			put(f, "z", 5)
+			f.finds("b", KindPeek, "y")
+			f.take("b", "y")
+			f.take("b", "x")
+			f.take("c", "z")
+			f.finds("b", KindPoll, "")
+			return &Rest{}
+		}},
+		{name: "the oldest first", bad: Order, says: "element x (priority 5) was removed at step 8, although y (priority -1) was in the queue", shoot: func(f *film) *Rest {
+			both(f)
+			f.take("b", "x")
+			return nil
+		}},
+		{name: "the oldest first is not linearizable", bad: Linearizability, says: "element y (priority -1) was in the queue before x (priority 5)", shoot: func(f *film) *Rest {
+			both(f)
+			f.take("b", "x")
+			f.take("b", "y")
+			return nil
+		}},
+		{name: "the youngest of equals", bad: Order, says: "although x (priority 5) was in the queue", shoot: func(f *film) *Rest {
+			put(f, "x", 5)
+			put(f, "y", 5)
+			f.take("b", "y")
+			return nil
+		}},
+		{name: "chosen before a more urgent one came", bad: Order, says: "although y (priority -1) was in the queue", shoot: func(f *film) *Rest {
+			put(f, "x", 5)
+			op := f.call("b", KindTake, "")
+			put(f, "y", -1)
+			f.deletes("b", 0, "/q/x", 0)
+			f.ret(op, OpOK, Result{Output: "x"})
+			return nil
+		}},
+		{name: "peek at the oldest", bad: Linearizability, says: "peek() -> x", shoot: func(f *film) *Rest {
+			both(f)
+			f.finds("b", KindPeek, "x")
+			return nil
+		}},
+		{name: "not empty", bad: Linearizability, says: "found the queue empty", shoot: func(f *film) *Rest {
+			both(f)
+			f.finds("b", KindPoll, "")
+			return nil
+		}},
+		{name: "put back, and taken in its turn", shoot: func(f *film) *Rest {
+			both(f)
+			f.removes("b", "y", func() {})
+			f.take("c", "y")
+			f.take("c", "x")
+			return nil
+		}},
+		{name: "others while it is out", shoot: func(f *film) *Rest {
+			both(f)
+			f.removes("b", "y", func() { f.take("c", "x") })
+			f.take("c", "y")
+			return nil
+		}},
+		{name: "put back, and overtaken", bad: Order, says: "although y (priority -1) was in the queue", shoot: func(f *film) *Rest {
+			both(f)
+			f.removes("b", "y", func() {})
+			f.take("c", "x")
+			return nil
+		}},
+		{name: "put back, and overtaken by a younger equal", bad: Order, says: "although x (priority 5) was in the queue", shoot: func(f *film) *Rest {
+			put(f, "x", 5)
+			put(f, "y", 5)
+			f.removes("b", "x", func() {})
+			f.take("c", "y")
+			return nil
+		}},
+		{name: "without a log", bad: Linearizability, says: "but x left first", shoot: func(f *film) *Rest {
+			both(f)
+			f.take("b", "x")
+			f.take("b", "y")
+			f.h.Server = nil
+			return nil
+		}},
+		{name: "lost", bad: Delivery, says: "element y, offered by a, is lost", shoot: func(f *film) *Rest {
+			both(f)
+			op := f.call("b", KindTake, "")
+			f.deletes("b", 0, "/q/y", 0)
+			f.ret(op, OpUnknown, Result{})
+			return nil
+		}},
+		{name: "twice", bad: Delivery, says: "element y was delivered twice", shoot: func(f *film) *Rest {
+			both(f)
+			f.take("b", "y")
+			f.finds("c", KindTake, "y")
+			return nil
+		}},
+		{name: "waits beside an element", bad: Liveness, says: "although element x is there", shoot: func(f *film) *Rest {
+			f.call("b", KindTake, "")
+			put(f, "x", 1)
+			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+		}},
+		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", shoot: bookkeeping},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { tt.runBy(t, JudgePriorityQueue) })
+	}
+}
+
+// runBy is run for another kind of queue.
+func (tt queueTest) runBy(t *testing.T, judge func(History, *Rest, QueueOptions) Report) {
+	f := &film{}
+	rest := tt.shoot(f)
+	if tt.opts.Path == "" {
+		tt.opts.Path = "/q"
+	}
+	checkReport(t, judge(f.history(), rest, tt.opts), tt.bad, tt.says)
+}
+
+// waiting is an element of a random queue.
+type waiting struct {
+	value string
+	rank  int64
+}
+
+// randomRanked makes valid histories of a queue that goes by ranks and loses
+// elements only when a reply is lost. rank draws one, and input says how an offer
+// has it; shown reports whether an element can be taken at a time.
+func randomRanked(t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string, shown func(rank int64, now time.Duration) bool) History {
+	s := &scene{t: t}
+	var queue []waiting
+	offered := map[string]waiting{}
+	s.begin = func(string) (kind, in string) {
+		kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindPoll, KindPoll, KindPoll, KindPeek}).Draw(t, "kind")
+		if kind != KindOffer {
+			return kind, ""
+		}
+		w := waiting{fmt.Sprintf("v%d", len(offered)), rank(time.Duration(s.step) * time.Millisecond)}
+		in = input(w.value, w.rank)
+		offered[in] = w
+		return kind, in
+	}
+	s.apply = func(client, kind, in string) Result {
+		if kind == KindOffer {
+			w := offered[in]
+			s.creates(client, 0, "/q/"+w.value, w.value, 0)
+			at := slices.IndexFunc(queue, func(o waiting) bool { return o.rank > w.rank })
+			if at < 0 {
+				at = len(queue)
+			}
+			queue = slices.Insert(queue, at, w)
+			return Result{}
+		}
+		if len(queue) == 0 || !shown(queue[0].rank, time.Duration(s.step)*time.Millisecond) {
+			s.next()
+			return Result{Empty: true}
+		}
+		first := queue[0].value
+		if kind == KindPeek {
+			s.next()
+			return Result{Output: first}
+		}
+		s.deletes(client, 0, "/q/"+first, 0)
+		queue = queue[1:]
+		return Result{Output: first}
+	}
+	return s.play()
+}
+
+func randomPriorityQueue(t *rapid.T) History {
+	return randomRanked(t, func(time.Duration) int64 { return rapid.Int64Range(-1, 1).Draw(t, "priority") },
+		Prioritized, func(int64, time.Duration) bool { return true })
+}
+
+func judgeSomePriorityQueue(h History) Report { return JudgePriorityQueue(h, &Rest{}, atMostOnce) }
+
+func TestCorrectPriorityQueuesAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomPriorityQueue, judgeSomePriorityQueue)
+}
+
+// reRank gives an element that has left another rank, such that somebody was
+// passed over.
+func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		e := one(t, h.Server, func(e *ServerEvent) bool {
+			return e.Kind == NodeDeleted && slices.ContainsFunc(h.Server, func(o ServerEvent) bool {
+				return o.Kind == NodeCreated && o.Path != e.Path && o.Step < e.Step && h.deathOf(o.Path) > e.Step
+			})
+		})
+		if e == nil {
+			return false
+		}
+		value := e.Path[len("/q/"):]
+		for i := range h.Ops {
+			if op := &h.Ops[i]; op.Kind == KindOffer && (strings.HasPrefix(op.Input, value+"#") || strings.HasPrefix(op.Input, value+"@")) {
+				op.Input = input(value, worst)
+			}
+		}
+		return true
+	}
+}
+
+// neverStored takes all that the server did to an element out of the log that
+// somebody took.
+func neverStored(t *rapid.T, h *History) bool {
+	op := one(t, h.Ops, func(op *Op) bool { return op.ok() && isTake(op) && !op.Empty })
+	if op == nil {
+		return false
+	}
+	h.Server = slices.DeleteFunc(h.Server, func(e ServerEvent) bool { return e.Path == "/q/"+op.Output })
+	return len(h.Server) > 0
+}
+
+// deathOf returns the step at which a znode was deleted, or never.
+func (h *History) deathOf(path string) int64 {
+	for _, e := range h.Server {
+		if e.Kind == NodeDeleted && e.Path == path {
+			return e.Step
+		}
+	}
+	return never
+}
+
+func TestBrokenPriorityQueuesAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomPriorityQueue, judgeSomePriorityQueue, []mutation{
+		{"less urgent than others", reRank(Prioritized, 9), []string{Order}, 0},
+		{"results exchanged", swapOutputs(KindPoll), []string{Linearizability, Delivery, Order}, 80},
+		{"out of nothing", neverStored, []string{Linearizability}, 0},
+		{"said to have failed", sayFailed(KindOffer), []string{Delivery}, 0},
+		{"hangs", neverReturns(KindOffer, KindPoll, KindPeek), []string{Liveness}, 0},
+	})
+}

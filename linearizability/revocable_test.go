@@ -1,0 +1,99 @@
+package linearizability
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// question is somebody's question to the owner of a znode.
+func (f *film) question(path string) {
+	f.server(ServerEvent{Kind: DataChanged, Session: 9, Client: "z", Path: path, Data: "?"})
+}
+
+// holds is the time in which a holds the lock, with what happens meanwhile.
+func (f *film) holds(end string, meanwhile func()) {
+	f.lock("a", 1, node("a", 0))
+	op := f.call("a", KindHold, "")
+	meanwhile()
+	f.ret(op, OpOK, Result{Output: end})
+	f.unlock("a", 1, node("a", 0))
+}
+
+func TestRevocableLocks(t *testing.T) {
+	asks := func(f *film) func() { return func() { f.question(node("a", 0)) } }
+	late := func(f *film) func() {
+		return func() { f.question(node("a", 0)); f.step += 100 }
+	}
+	nothing := func(*film) func() { return func() {} }
+	for _, tt := range []struct {
+		name      string
+		end       string
+		meanwhile func(f *film) func()
+		bad, says string
+	}{
+		{"asked and heard", HoldRevoked, asks, "", ""},
+		{"not asked", HoldOver, nothing, "", ""},
+		{"asked just before the end", HoldOver, asks, "", ""},
+		{"lost before it could hear", HoldLost, late, "", ""},
+		{"heard what nobody asked", HoldRevoked, nothing, Delivery, "nobody had changed /lock/a-0000000000"},
+		{"asked and not heard", HoldOver, late, Delivery, "a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			f.holds(tt.end, tt.meanwhile(f))
+			opts := RevocableOptions{LockOptions: LockOptions{Path: "/lock"}, Within: 50 * time.Millisecond}
+			checkReport(t, JudgeRevocableLock(f.history(), &Rest{}, opts), tt.bad, tt.says)
+		})
+	}
+}
+
+// randomRevocable is the history of a lock in which owners are asked, and hear it.
+func randomRevocable(t *rapid.T) History {
+	f := &film{}
+	for n := range rapid.IntRange(1, 8).Draw(t, "holds") {
+		client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client")
+		session := int64(client[0])
+		f.lock(client, session, node(client, n))
+		end := rapid.SampledFrom([]string{HoldRevoked, HoldOver, HoldRevoked}).Draw(t, "end")
+		if rapid.Bool().Draw(t, "holds on") {
+			op := f.call(client, KindHold, "")
+			if end == HoldRevoked {
+				f.question(node(client, n))
+			}
+			f.ret(op, OpOK, Result{Output: end})
+		}
+		f.unlock(client, session, node(client, n))
+	}
+	return f.history()
+}
+
+func judgeRevocable(h History) Report {
+	return JudgeRevocableLock(h, &Rest{}, RevocableOptions{LockOptions: LockOptions{Path: "/lock"}, Within: time.Second})
+}
+
+func TestCorrectRevocableLocksAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomRevocable, judgeRevocable)
+}
+
+func TestBrokenRevocableLocksAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomRevocable, judgeRevocable, []mutation{
+		{"heard, but never asked", func(t *rapid.T, h *History) bool {
+			e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == DataChanged })
+			if e != nil {
+				i := slices.Index(h.Server, *e)
+				h.Server = slices.Delete(h.Server, i, i+1)
+			}
+			return e != nil
+		}, []string{Delivery}, 0},
+		{"asked, but never heard", func(t *rapid.T, h *History) bool {
+			op := one(t, h.Ops, func(op *Op) bool { return op.Kind == KindHold && op.Output == HoldRevoked })
+			if op != nil {
+				op.Output, op.ReturnTime = HoldOver, op.ReturnTime+time.Minute
+			}
+			return op != nil
+		}, []string{Delivery}, 0},
+	})
+}

@@ -1,0 +1,154 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Barrier holds everybody who waits at it back for as long as its node exists.
+// Anybody may set it and anybody may remove it. Methods may be called from several
+// goroutines.
+//
+// What it promises, per call:
+//   - Wait returns nil only if the barrier was down at some moment during the
+//     call. Once it is down and stays down, all that wait return. Wait is not
+//     misled by a barrier that was removed and set again while it did not look:
+//     that is a new one.
+//   - Set that returns nil has found it up, or has set it, at some moment during the
+//     call, and Remove the same for down. Remove takes one barrier down at most: a
+//     repetition after a lost reply does not hit one that was set meanwhile.
+//
+// On disconnect calls wait for the connection, and on expiry they go on in the new
+// session: nothing here is ephemeral. A done context ends a call; if it has sent
+// its change, and cannot know what became of it, the error wraps ErrAmbiguous.
+//
+// What it cannot promise: that a barrier comes down whose setter has died: nothing
+// but Remove takes it down. That who was held back still is when Set returns. And
+// that Set, repeated after a lost reply, sets it once only, if somebody else removes
+// it meanwhile. All who wait are woken by one Remove; that is its purpose.
+//
+// Layout: path itself, persistent, data = those of Data. The parents are
+// persistent.
+//
+// Sources: ZooKeeper guide, "Recipes and Solutions: Barriers"; Curator's
+// DistributedBarrier; Curator issue 1290 (a wait that ends by any event).
+type Barrier struct {
+	*lifecycle
+	gate vigil
+}
+
+// NewBarrier makes a handle for the barrier at path. It sends nothing. The options
+// that matter are ACL, Data, RecheckEvery, Retry and Containers.
+func NewBarrier(conn Conn, path string, opts ...Option) *Barrier {
+	return &Barrier{lifecycle: newLifecycle(conn, "barrier", path, opts), gate: vigil{path: path}}
+}
+
+// Set puts the barrier up, unless it is up.
+func (b *Barrier) Set(ctx context.Context) error {
+	return act(ctx, b.lifecycle, "set", b.set)
+}
+
+// Remove takes the barrier down, if it is up, and so lets all pass who wait.
+func (b *Barrier) Remove(ctx context.Context) error {
+	return act(ctx, b.lifecycle, "remove", b.remove)
+}
+
+// Wait waits until the barrier is down; it returns at once if it is not up.
+func (b *Barrier) Wait(ctx context.Context) error {
+	_, err := ask(ctx, b.lifecycle, "wait at", func(ctx context.Context, r *requests) (struct{}, error) {
+		return struct{}{}, b.wait(ctx, r)
+	})
+	return err
+}
+
+// IsSet reports whether the barrier was up at some moment during the call.
+func (b *Barrier) IsSet(ctx context.Context) (bool, error) {
+	return ask(ctx, b.lifecycle, "look at", func(ctx context.Context, r *requests) (bool, error) {
+		stat, err := b.look(ctx, r)
+		return stat != nil, err
+	})
+}
+
+func (b *Barrier) set(ctx context.Context, r *requests) error {
+	doubtful := false
+	for {
+		if ctx.Err() != nil {
+			return doubtOf(doubtful, context.Cause(ctx))
+		}
+		err := r.do(func() error {
+			_, err := r.conn.Create(b.path, b.opts.data, 0, r.opts.acl)
+			return err
+		})
+		doubtful = doubtful || OutcomeOf(err) == Unknown
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists):
+			return nil
+		case errors.Is(err, zk.ErrNoNode):
+			err = r.ensureDir(ctx, parent(b.path))
+		case transient(err):
+			err = r.again(ctx, err)
+		}
+		if err != nil {
+			return doubtOf(doubtful, err)
+		}
+	}
+}
+
+// remove deletes the node once. If the reply is lost it looks whether that very
+// node is still there, before it deletes again.
+func (b *Barrier) remove(ctx context.Context, r *requests) error {
+	doubted := int64(0) // czxid of a node whose deletion is in doubt
+	for {
+		stat, err := b.look(ctx, r)
+		if stat == nil || err != nil || doubted != 0 && stat.Czxid != doubted {
+			return doubtOf(doubted != 0, err)
+		}
+		if ctx.Err() != nil {
+			return doubtOf(doubted != 0, context.Cause(ctx))
+		}
+		err = r.do(func() error { return r.conn.Delete(b.path, -1) })
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoNode):
+			return nil
+		case !transient(err):
+			return doubtOf(doubted != 0 || OutcomeOf(err) == Unknown, err)
+		case OutcomeOf(err) == Unknown:
+			doubted = stat.Czxid
+		}
+		if err := r.again(ctx, err); err != nil {
+			return doubtOf(doubted != 0, err)
+		}
+	}
+}
+
+// look reads the node as it is at some moment during the call, nil if there is
+// none.
+func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
+	if err := r.sync(ctx, b.path); err != nil {
+		return nil, err
+	}
+	return r.exists(ctx, b.path)
+}
+
+// wait looks until there is no node, or another than at first.
+func (b *Barrier) wait(ctx context.Context, r *requests) error {
+	if err := r.sync(ctx, b.path); err != nil {
+		return err
+	}
+	first := int64(0)
+	return b.gate.until(ctx, r, func() (bool, error) {
+		_, stat, err := b.gate.data(ctx, r) // which leaves no watch when there is no node
+		if errors.Is(err, zk.ErrNoNode) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if first == 0 {
+			first = stat.Czxid
+		}
+		return stat.Czxid != first, nil
+	})
+}

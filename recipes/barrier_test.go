@@ -1,0 +1,172 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// waiting starts to wait and returns where its result will be.
+func waiting(t *testing.T, wait func(context.Context) error) chan error {
+	result := make(chan error, 1)
+	go func() { result <- wait(t.Context()) }()
+	time.Sleep(time.Second)
+	return result
+}
+
+func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		b, other := NewBarrier(c, "/gates/b"), NewBarrier(s.connect(), "/gates/b")
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		must(b.Wait(t.Context()))
+		must(b.Remove(t.Context()))
+		must(b.Set(t.Context()))
+		must(other.Set(t.Context()))
+		if up, err := other.IsSet(t.Context()); !up || err != nil {
+			t.Errorf("IsSet: %v %v", up, err)
+		}
+		first, second := waiting(t, b.Wait), waiting(t, other.Wait)
+		if len(first)+len(second) > 0 {
+			t.Error("somebody has passed")
+		}
+		c.expire(false)
+		time.Sleep(time.Second)
+		if len(first) > 0 {
+			t.Error("passed when its session ended")
+		}
+		must(other.Remove(t.Context()))
+		must(<-first)
+		must(<-second)
+		mustClose(t, b)
+		mustClose(t, other)
+		if err := b.Wait(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Wait after Close: %v", err)
+		}
+		s.wantBelow(t, "/gates", 0)
+	})
+}
+
+// TestBarrierSetAgainAtOnceLetsPass: who waited for the first passes.
+func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/b", "")
+		c := s.connect()
+		b := NewBarrier(c, "/b")
+		passed := waiting(t, b.Wait)
+		s.mu.Lock()
+		s.zxid++
+		s.remove("/b")
+		s.zxid++
+		if _, err := s.create(0, "/b", nil, 0); err != nil {
+			t.Error(err)
+		}
+		s.mu.Unlock()
+		if err := <-passed; err != nil {
+			t.Error(err)
+		}
+		mustClose(t, b)
+	})
+}
+
+func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/b", "")
+		c := s.connect()
+		b := NewBarrier(c, "/b")
+		passed := waiting(t, b.Wait)
+		if _, err := c.Set("/b", []byte("x"), -1); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		if len(passed) > 0 {
+			t.Error("passed")
+		}
+		if err := b.Remove(t.Context()); err != nil || <-passed != nil {
+			t.Error(err)
+		}
+		mustClose(t, b)
+	})
+}
+
+// TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody
+// sets a new one.
+func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
+	for _, fault := range []rule{loseReply, netError} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			s.seed(t, 0, "/b", "")
+			c := s.connect()
+			fault.after = func() { s.seed(t, 0, "/b", "") }
+			c.on("delete", 1, fault)
+			b := NewBarrier(c, "/b")
+			if err := b.Remove(t.Context()); err != nil || c.called("delete") != 1 {
+				t.Errorf("%v after %d requests", err, c.called("delete"))
+			}
+			if up, err := b.IsSet(t.Context()); !up || err != nil {
+				t.Error("it took the next one down, too")
+			}
+			mustClose(t, b)
+		})
+	}
+}
+
+func TestBarrierRepeatsWhatWasLost(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			c.on("create", 1, fault)
+			c.on("delete", 1, fault)
+			b := NewBarrier(c, "/b")
+			if err := b.Set(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/", 1)
+			if err := b.Remove(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/", 0)
+			mustClose(t, b)
+		})
+	}
+}
+
+func TestAbandonedBarrierCalls(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/b", "")
+		c := s.connect()
+		b := NewBarrier(c, "/b")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := b.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAmbiguous) {
+			t.Errorf("Wait: %v", err)
+		}
+		c.disconnect()
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := b.Remove(ctx); !errors.Is(err, ErrAmbiguous) {
+			t.Errorf("Remove: %v", err)
+		}
+		c.reconnect()
+		mustClose(t, b)
+	})
+}
+
+func TestRefusedBarrier(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		b := NewBarrier(c, "/b")
+		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied || err.Error() != "set barrier /b: zk: not authenticated" {
+			t.Errorf("got %v", err)
+		}
+		mustClose(t, b)
+	})
+}

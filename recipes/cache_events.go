@@ -1,0 +1,164 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// CachedNode is a node as a cache shows it.
+type CachedNode struct {
+	Path string
+	Data []byte
+	// Stat is the node's, as it was when the data was read; what it tells of
+	// children may be older than the cache's own list of them.
+	Stat zk.Stat
+}
+
+// Name returns the last name of the path: the key, in a directory of them.
+func (n CachedNode) Name() string { return BaseName(n.Path) }
+
+// clone returns a copy that its receiver may change.
+func (n CachedNode) clone() CachedNode {
+	n.Data = bytes.Clone(n.Data)
+	return n
+}
+
+// CacheEventKind says how a cache has changed.
+type CacheEventKind int
+
+const (
+	// NodeAdded is a node that the cache did not show before.
+	NodeAdded CacheEventKind = iota + 1
+	// NodeUpdated is a node with other data, or at least another mzxid: somebody
+	// has set its data, or deleted it and created it again, which its Czxid tells.
+	NodeUpdated
+	// NodeRemoved is a node that the cache does not show any more. The event has
+	// what it has shown last.
+	NodeRemoved
+	// CacheReady comes once for each reader: the cache has read everything, and
+	// what was there has come before. It has no node.
+	CacheReady
+)
+
+// String returns "added", "updated", "removed" or "ready".
+func (k CacheEventKind) String() string {
+	switch k {
+	case NodeAdded:
+		return "added"
+	case NodeUpdated:
+		return "updated"
+	case NodeRemoved:
+		return "removed"
+	case CacheReady:
+		return "ready"
+	}
+	return "nothing"
+}
+
+// CacheEvent is one change of what a cache shows.
+type CacheEvent struct {
+	Kind CacheEventKind
+	Node CachedNode
+}
+
+// CacheChanges is one reader of the changes of a cache. It begins with what the
+// cache shows, as added nodes. To apply the events to an empty map, in their
+// order, gives what the cache shows.
+//
+// A slow reader costs no more than the cache itself: while a change has not
+// been read, a later one of the same node joins it. Added and updated is added;
+// added and removed is nothing; updated and removed is removed; removed and added
+// is updated.
+type CacheChanges struct {
+	view *view
+	bell chan struct{} // rung while there is something to read
+
+	// Guarded by the view's mutex.
+	queue   []*CacheEvent // of kind 0: nothing any more
+	pending map[string]*CacheEvent
+}
+
+// Next waits for the next event. It returns an error when ctx is done, or the
+// cache was closed and all is read.
+func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
+	for {
+		if e, ok := c.TryNext(); ok {
+			return e, nil
+		}
+		select {
+		case <-c.bell:
+		case <-ctx.Done():
+			return CacheEvent{}, c.view.explain("wait for a change of", context.Cause(ctx))
+		case <-c.view.life.Done():
+			if e, ok := c.TryNext(); ok {
+				return e, nil
+			}
+			return CacheEvent{}, c.view.explain("wait for a change of", ErrClosed)
+		}
+	}
+}
+
+// TryNext returns the next event if there is one.
+func (c *CacheChanges) TryNext() (CacheEvent, bool) {
+	c.view.mu.Lock()
+	defer c.view.mu.Unlock()
+	for len(c.queue) > 0 {
+		e := c.queue[0]
+		c.queue = c.queue[1:]
+		if e.Kind == 0 {
+			continue
+		}
+		delete(c.pending, e.Node.Path)
+		c.ring()
+		e.Node = e.Node.clone()
+		return *e, true
+	}
+	return CacheEvent{}, false
+}
+
+// Close ends the reader: no more events are kept for it.
+func (c *CacheChanges) Close() {
+	c.view.mu.Lock()
+	defer c.view.mu.Unlock()
+	delete(c.view.readers, c)
+	c.queue, c.pending = nil, nil
+}
+
+// push adds an event to what is to be read. The view's mutex is held.
+func (c *CacheChanges) push(e CacheEvent) {
+	before := c.pending[e.Node.Path]
+	if before == nil || e.Kind == CacheReady {
+		c.queue = append(c.queue, &e)
+		if e.Kind != CacheReady {
+			c.pending[e.Node.Path] = &e
+		}
+		c.ring()
+		return
+	}
+	before.Kind, before.Node = joined(before.Kind, e.Kind), e.Node
+	if before.Kind == 0 {
+		delete(c.pending, e.Node.Path)
+	}
+}
+
+// joined is what two changes of a node are together; 0 is nothing.
+func joined(first, second CacheEventKind) CacheEventKind {
+	switch {
+	case first == NodeAdded && second == NodeRemoved:
+		return 0
+	case first == NodeAdded:
+		return NodeAdded
+	case first == NodeRemoved:
+		return NodeUpdated
+	}
+	return second
+}
+
+func (c *CacheChanges) ring() {
+	select {
+	case c.bell <- struct{}{}:
+	default: // it was rung
+	}
+}

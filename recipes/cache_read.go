@@ -1,0 +1,164 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// step reads again what is due.
+func (v *view) step(ctx context.Context, r *requests, d due) error {
+	err := v.readDue(ctx, r, d)
+	if errors.Is(err, ErrConnClosed) {
+		defer close(v.ended)
+	}
+	return err
+}
+
+func (v *view) readDue(ctx context.Context, r *requests, d due) error {
+	if d.all {
+		return v.readAll(ctx, r)
+	}
+	for _, path := range d.paths {
+		if path != v.root && !v.shows(path) {
+			continue // its directory brings it if it comes again
+		}
+		if err := v.read(ctx, r, path, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAll reads everything, as it is at the moment of the call or later: the
+// server of a new session may be behind the one that was read before.
+func (v *view) readAll(ctx context.Context, r *requests) error {
+	v.epoch = r.epoch()
+	if err := r.sync(ctx, v.root); err != nil {
+		return err
+	}
+	if v.epoch.session == 0 { // it was the first request of all
+		v.epoch = r.epoch()
+	}
+	if err := v.read(ctx, r, v.root, true); err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.session == 0 {
+		close(v.whole)
+		v.tell(CacheEvent{Kind: CacheReady})
+	}
+	v.session = v.epoch.session
+	return nil
+}
+
+// read reads a node and lists its children, and reads those that are new.
+// What is watched has not changed, and is only read again if all is to be.
+func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
+	err := v.readData(ctx, r, path, all)
+	if err == nil && v.level(path) < v.depth {
+		err = v.readChildren(ctx, r, path, all)
+	}
+	if !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	v.drop(path)
+	if path != v.root {
+		return nil
+	}
+	return v.awaitRoot(ctx, r)
+}
+
+// level is how far path is below the root.
+func (v *view) level(path string) int {
+	below := strings.TrimPrefix(strings.TrimPrefix(path, v.root), "/")
+	if below == "" {
+		return 0
+	}
+	return strings.Count(below, "/") + 1
+}
+
+// awaitRoot watches for the creation of the root, and reads it if it is there
+// all the same.
+func (v *view) awaitRoot(ctx context.Context, r *requests) error {
+	if v.loop.watching(v.root, sightAbsence) {
+		return nil
+	}
+	stat, watch, err := r.existsW(ctx, v.root)
+	switch {
+	case err != nil:
+		return err
+	case stat == nil:
+		v.loop.add(v.root, sightAbsence, watch)
+		return v.epoch.check()
+	}
+	v.loop.add(v.root, sightData, watch)
+	return v.read(ctx, r, v.root, true)
+}
+
+func (v *view) readData(ctx context.Context, r *requests, path string, all bool) error {
+	watched := v.loop.watching(path, sightData)
+	if path == v.root && v.rootless || watched && !all {
+		return nil
+	}
+	var n node
+	var err error
+	if watched {
+		n.data, n.stat, err = r.get(ctx, path)
+	} else if n, err = r.getW(ctx, path); err == nil {
+		v.loop.add(path, sightData, n.watch)
+	}
+	if err == nil {
+		err = v.epoch.check()
+	}
+	if err == nil {
+		v.show(CachedNode{path, n.data, *n.stat})
+	}
+	return err
+}
+
+func (v *view) readChildren(ctx context.Context, r *requests, path string, all bool) error {
+	names, err := v.list(ctx, r, path, all)
+	if err != nil {
+		return err
+	}
+	for _, name := range v.children[path] {
+		if _, stays := slices.BinarySearch(names, name); !stays {
+			v.drop(join(path, name))
+		}
+	}
+	v.children[path] = names
+	for _, name := range names {
+		child := join(path, name)
+		if !all && v.shows(child) {
+			continue
+		}
+		if err := v.read(ctx, r, child, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list returns the sorted names of the children.
+func (v *view) list(ctx context.Context, r *requests, path string, all bool) (names []string, err error) {
+	if !v.loop.watching(path, sightChildren) {
+		var watch <-chan zk.Event
+		if names, watch, err = r.childrenW(ctx, path); err == nil {
+			v.loop.add(path, sightChildren, watch)
+		}
+	} else if all {
+		names, err = r.children(ctx, path)
+	} else {
+		return v.children[path], nil
+	}
+	if err == nil {
+		err = v.epoch.check()
+	}
+	slices.Sort(names)
+	return names, err
+}

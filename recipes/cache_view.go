@@ -1,0 +1,185 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// view is the copy of a part of the tree that caches show: one node, the
+// children of one, or everything below. One loop reads and changes it, woken by
+// watches that were set by the reads themselves.
+type view struct {
+	*lifecycle
+	loop     *reconciler
+	root     string
+	depth    int           // levels below the root that are shown
+	rootless bool          // the root itself is not shown, only what is below
+	ended    chan struct{} // closed with the Conn
+	whole    chan struct{} // closed when everything was read once
+
+	epoch    epoch               // of the loop: that of the latest reading of everything
+	children map[string][]string // of the loop: by directory, sorted
+
+	mu      sync.Mutex
+	started bool
+	session int64 // in which everything was read; 0: not yet
+	nodes   map[string]CachedNode
+	readers map[*CacheChanges]bool
+}
+
+const everything = math.MaxInt
+
+// newView makes a view of the root and so many levels below it.
+func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view {
+	v := &view{
+		lifecycle: newLifecycle(conn, kind, path, opts), root: root, depth: depth,
+		ended: make(chan struct{}), whole: make(chan struct{}),
+		children: map[string][]string{}, nodes: map[string]CachedNode{}, readers: map[*CacheChanges]bool{},
+	}
+	v.loop = newReconciler(v.lifecycle)
+	v.loop.step = v.step
+	return v
+}
+
+// errStarted says that a cache was started before.
+var errStarted = errors.New("it was started before")
+
+// Start begins to read, in the background, until Close. It can be called once.
+func (v *view) Start() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.started {
+		return v.explain("start", errStarted)
+	}
+	if err := v.loop.start(); err != nil {
+		return v.explain("start", err)
+	}
+	v.started = true
+	return nil
+}
+
+// Ready waits until everything was read once. That the node is missing counts
+// as read. An error says why not: ctx is done, the cache or the Conn was closed,
+// and, if there is such a thing, what the server has refused.
+func (v *view) Ready(ctx context.Context) error {
+	select {
+	case <-v.whole:
+		return nil
+	default:
+	}
+	select {
+	case <-v.whole:
+		return nil
+	case <-v.ended:
+		return v.explain("wait for", ErrConnClosed)
+	case <-v.life.Done():
+		return v.explain("wait for", ErrClosed)
+	case <-ctx.Done():
+		if why := v.loop.failure(); why != nil {
+			return v.explain("wait for", fmt.Errorf("%w: %w", context.Cause(ctx), why))
+		}
+		return v.explain("wait for", context.Cause(ctx))
+	}
+}
+
+// Stale reports whether what is shown may be behind for another reason than
+// that news are on their way: not everything was read yet, the connection is
+// down, as far as the client knows, or has a new session in which not everything
+// was read again, the latest read was refused, or the cache is closed. The client
+// notices a silent server after two thirds of the session timeout.
+func (v *view) Stale() bool {
+	v.mu.Lock()
+	session := v.session
+	v.mu.Unlock()
+	return session == 0 || v.closed() || v.conn.State() != zk.StateHasSession || v.conn.SessionID() != session ||
+		v.loop.failure() != nil
+}
+
+// Failure returns why the latest read has failed, or nil. It is tried again.
+func (v *view) Failure() error { return v.explain("read", v.loop.failure()) }
+
+// Changes returns a new reader of the changes, which begins with what is shown.
+func (v *view) Changes() *CacheChanges {
+	c := &CacheChanges{view: v, bell: make(chan struct{}, 1), pending: map[string]*CacheEvent{}}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, path := range slices.Sorted(maps.Keys(v.nodes)) {
+		c.push(CacheEvent{NodeAdded, v.nodes[path]})
+	}
+	if v.session != 0 {
+		c.push(CacheEvent{Kind: CacheReady})
+	}
+	v.readers[c] = true
+	return c
+}
+
+// node returns what is shown of a node.
+func (v *view) node(path string) (CachedNode, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	n, ok := v.nodes[path]
+	return n.clone(), ok
+}
+
+// Nodes returns all nodes as they are shown, sorted by path.
+func (v *view) Nodes() []CachedNode {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	list := make([]CachedNode, 0, len(v.nodes))
+	for _, path := range slices.Sorted(maps.Keys(v.nodes)) {
+		list = append(list, v.nodes[path].clone())
+	}
+	return list
+}
+
+func (v *view) shows(path string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, ok := v.nodes[path]
+	return ok
+}
+
+// show shows a node as it was read. A node that was deleted and created again
+// can have the version and even the data of the old one, so it is the zxids that
+// tell whether it has changed (CURATOR-391).
+func (v *view) show(n CachedNode) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	before, known := v.nodes[n.Path]
+	v.nodes[n.Path] = n
+	switch {
+	case !known:
+		v.tell(CacheEvent{NodeAdded, n})
+	case before.Stat.Mzxid != n.Stat.Mzxid:
+		v.tell(CacheEvent{NodeUpdated, n})
+	}
+}
+
+// drop ceases to show a node and what is below it.
+func (v *view) drop(path string) {
+	for _, name := range v.children[path] {
+		v.drop(join(path, name))
+	}
+	delete(v.children, path)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n, ok := v.nodes[path]; ok {
+		delete(v.nodes, path)
+		v.tell(CacheEvent{NodeRemoved, n})
+	}
+}
+
+// tell tells the readers. The caller has locked mu. The order of the readers
+// cannot be seen: each has a queue of its own, and is woken by its own bell.
+func (v *view) tell(e CacheEvent) {
+	for c := range v.readers {
+		c.push(e)
+	}
+}

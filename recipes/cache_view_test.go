@@ -1,0 +1,440 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"pgregory.net/rapid"
+)
+
+// readyCache starts a cache and waits until it is ready.
+func readyCache[C interface {
+	Start() error
+	Ready(context.Context) error
+}](t *testing.T, c C) C {
+	t.Helper()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// shownText is what a cache shows, as text: "/a=1 /a/b=2".
+func shownText(nodes []CachedNode) string {
+	var list []string
+	for _, n := range nodes {
+		list = append(list, fmt.Sprintf("%s=%s", n.Path, n.Data))
+	}
+	return strings.Join(list, " ")
+}
+
+// newsOf reads all events that are there: "added /a, ready".
+func newsOf(c *CacheChanges) string {
+	var list []string
+	for {
+		e, ok := c.TryNext()
+		if !ok {
+			return strings.Join(list, ", ")
+		}
+		list = append(list, strings.TrimSpace(e.Kind.String()+" "+e.Node.Path))
+	}
+}
+
+func putData(t *testing.T, c *fakeConn, path, data string) {
+	t.Helper()
+	if _, err := c.Set(path, []byte(data), -1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func putNode(t *testing.T, c *fakeConn, path, data string) {
+	t.Helper()
+	if _, err := c.Create(path, []byte(data), 0, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dropNodes(t *testing.T, c *fakeConn, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if err := c.Delete(path, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// letSettle lets everything happen that is under way.
+func letSettle() {
+	time.Sleep(time.Second)
+	synctest.Wait()
+}
+
+func TestNodeCacheFollowsItsNode(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer := s.connect()
+		c := NewNodeCache(s.connect(), "/n", RecheckEvery(0))
+		changes := c.Changes()
+		readyCache(t, c)
+		if _, ok := c.Get(); ok || c.Stale() || c.Failure() != nil {
+			t.Error("a missing node is shown, or stale")
+		}
+		for _, tc := range []struct {
+			change func()
+			news   string
+			shown  string
+		}{
+			{func() {}, "ready", ""},
+			{func() { putNode(t, writer, "/n", "1") }, "added /n", "/n=1"},
+			{func() { putData(t, writer, "/n", "2") }, "updated /n", "/n=2"},
+			{func() { putData(t, writer, "/n", "2") }, "updated /n", "/n=2"},
+			{func() { putNode(t, writer, "/n/child", "") }, "", "/n=2"},
+			{func() { dropNodes(t, writer, "/n/child", "/n") }, "removed /n", ""},
+			{func() { putNode(t, writer, "/n", "1") }, "added /n", "/n=1"},
+			{func() { dropNodes(t, writer, "/n"); putNode(t, writer, "/n", "1") }, "updated /n", "/n=1"},
+		} {
+			tc.change()
+			letSettle()
+			if got := newsOf(changes); got != tc.news || shownText(c.Nodes()) != tc.shown {
+				t.Errorf("news %q, shown %q; want %q, %q", got, shownText(c.Nodes()), tc.news, tc.shown)
+			}
+		}
+		if err := c.Close(t.Context()); err != nil || !c.Stale() {
+			t.Error(err, c.Stale())
+		}
+	})
+}
+
+func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer := s.connect()
+		c := NewChildrenCache(s.connect(), "/d", RecheckEvery(0))
+		changes := c.Changes()
+		readyCache(t, c)
+		putNode(t, writer, "/d", "dir")
+		putNode(t, writer, "/d/b", "1")
+		letSettle()
+		putNode(t, writer, "/d/a", "2")
+		putNode(t, writer, "/d/a/deep", "3")
+		letSettle()
+		putData(t, writer, "/d", "other")
+		putData(t, writer, "/d/b", "4")
+		letSettle()
+		if got, want := shownText(c.Nodes()), "/d/a=2 /d/b=4"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		if got, want := newsOf(changes), "ready, added /d/b, added /d/a"; got != want {
+			t.Errorf("news %s, want %s", got, want)
+		}
+		if n, ok := c.Get("b"); !ok || n.Name() != "b" || n.Stat.Version != 1 {
+			t.Errorf("%+v %v", n, ok)
+		}
+		dropNodes(t, writer, "/d/a/deep", "/d/a", "/d/b", "/d")
+		letSettle()
+		if got, want := newsOf(changes), "removed /d/a, removed /d/b"; got != want {
+			t.Errorf("news %s, want %s", got, want)
+		}
+		putNode(t, writer, "/d", "")
+		putNode(t, writer, "/d/a", "5")
+		letSettle()
+		if got, want := newsOf(c.Changes()), "added /d/a, ready"; got != want {
+			t.Errorf("news of a late reader %s, want %s", got, want)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTreeCacheShowsTheTree(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer := s.connect()
+		putNode(t, writer, "/t", "")
+		putNode(t, writer, "/t/a", "1")
+		c := readyCache(t, NewTreeCache(s.connect(), "/t", RecheckEvery(0)))
+		putNode(t, writer, "/t/a/b", "2")
+		putNode(t, writer, "/t/a/b/c", "3")
+		letSettle()
+		putData(t, writer, "/t/a/b/c", "4")
+		letSettle()
+		if got, want := shownText(c.Nodes()), "/t= /t/a=1 /t/a/b=2 /t/a/b/c=4"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		if n, ok := c.Get("/t/a/b"); !ok || string(n.Data) != "2" {
+			t.Errorf("%+v %v", n, ok)
+		}
+		changes := c.Changes()
+		newsOf(changes)
+		dropNodes(t, writer, "/t/a/b/c", "/t/a/b", "/t/a")
+		putNode(t, writer, "/t/a", "5")
+		letSettle()
+		if got, want := shownText(c.Nodes()), "/t= /t/a=5"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCacheOfTheRoot(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer := s.connect()
+		putNode(t, writer, "/a", "1")
+		putNode(t, writer, "/a/b", "2")
+		tree, children := readyCache(t, NewTreeCache(s.connect(), "/")), readyCache(t, NewChildrenCache(s.connect(), "/"))
+		if got, want := shownText(tree.Nodes()), "/= /a=1 /a/b=2"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		if got, want := shownText(children.Nodes()), "/a=1"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		if err := errors.Join(tree.Close(t.Context()), children.Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCachesSurviveWhatIsLost(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest, netError, noServer, {lose: true, err: zk.ErrNoAuth}} {
+		for _, op := range []string{"getW", "childrenW", "existsW", "sync", "get", "children"} {
+			for nth := 1; nth <= 3; nth++ {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					writer, conn := s.connect(), s.connect()
+					conn.on(op, nth, fault)
+					c := readyCache(t, NewTreeCache(conn, "/t"))
+					putNode(t, writer, "/t", "")
+					putNode(t, writer, "/t/a", "1")
+					letSettle()
+					putNode(t, writer, "/t/a/b", "2")
+					putData(t, writer, "/t/a", "3")
+					letSettle()
+					if got, want := shownText(c.Nodes()), "/t= /t/a=3 /t/a/b=2"; got != want || c.Stale() {
+						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.err, got, want, c.Stale())
+					}
+					if err := c.Close(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestCacheReadsAgainInANewSession: what changed between two sessions fired no
+// watch.
+func TestCacheReadsAgainInANewSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer, conn := s.connect(), s.connect()
+		putNode(t, writer, "/t", "")
+		putNode(t, writer, "/t/a", "1")
+		putNode(t, writer, "/t/b", "1")
+		c := readyCache(t, NewTreeCache(conn, "/t", RecheckEvery(0)))
+		changes := c.Changes()
+		newsOf(changes)
+		conn.disconnect()
+		if !c.Stale() {
+			t.Error("not stale while disconnected")
+		}
+		conn.expire(false)
+		putData(t, writer, "/t/a", "2")
+		dropNodes(t, writer, "/t/b")
+		putNode(t, writer, "/t/b", "1") // with the same version
+		putNode(t, writer, "/t/c", "1")
+		letSettle()
+		if got, want := shownText(c.Nodes()), "/t= /t/a=1 /t/b=1"; got != want || !c.Stale() {
+			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
+		}
+		conn.reconnect()
+		letSettle()
+		if got, want := shownText(c.Nodes()), "/t= /t/a=2 /t/b=1 /t/c=1"; got != want || c.Stale() {
+			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
+		}
+		if got, want := newsOf(changes), "updated /t/a, updated /t/b, added /t/c"; got != want {
+			t.Errorf("news %s, want %s", got, want)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCacheRechecksWithoutEvents(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer, conn := s.connect(), s.connect()
+		putNode(t, writer, "/n", "1")
+		c := readyCache(t, NewNodeCache(conn, "/n", RecheckEvery(time.Hour)))
+		conn.watches = map[string][]chan zk.Event{} // the server has forgotten them
+		putData(t, writer, "/n", "2")
+		letSettle()
+		if n, _ := c.Get(); string(n.Data) != "1" {
+			t.Error("how could it know?")
+		}
+		time.Sleep(time.Hour)
+		letSettle()
+		if n, _ := c.Get(); string(n.Data) != "2" {
+			t.Error("it did not look again")
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCacheTellsWhyItIsNotReady(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		conn := s.connect()
+		c := NewNodeCache(conn, "/n")
+		if !c.Stale() {
+			t.Error("not stale before Start")
+		}
+		conn.on("getW", 1, rule{lose: true, err: zk.ErrNoAuth})
+		conn.on("getW", 1, rule{lose: true, err: zk.ErrNoAuth})
+		conn.on("getW", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); !errors.Is(err, errStarted) {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		if err := c.Ready(ctx); !errors.Is(err, zk.ErrNoAuth) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if err := c.Failure(); !errors.Is(err, zk.ErrNoAuth) || !c.Stale() {
+			t.Error(err)
+		}
+		letSettle()
+		if err := c.Ready(t.Context()); err != nil || c.Stale() {
+			t.Error(err)
+		}
+		if _, err := c.Changes().Next(ctx); err != nil { // ready
+			t.Error(err)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		changes := c.Changes()
+		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
+			t.Error(e, err)
+		}
+		if _, err := changes.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		if err := NewNodeCache(conn, "/n").Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCacheEndsWithTheConn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		conn := s.connect()
+		c := NewNodeCache(conn, "/n")
+		conn.close()
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Ready(t.Context()); !errors.Is(err, ErrConnClosed) || !c.Stale() {
+			t.Error(err)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := c.Ready(t.Context()); err == nil {
+			t.Error("ready after all")
+		}
+	})
+}
+
+func TestChangesWakesItsReader(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer := s.connect()
+		c := readyCache(t, NewNodeCache(s.connect(), "/n"))
+		changes, idle := c.Changes(), c.Changes()
+		idle.Close()
+		got := make(chan string, 10)
+		go func() {
+			defer close(got)
+			for {
+				e, err := changes.Next(t.Context())
+				if err != nil {
+					return
+				}
+				got <- e.Kind.String() + string(e.Node.Data)
+			}
+		}()
+		putNode(t, writer, "/n", "1")
+		letSettle()
+		putData(t, writer, "/n", "2")
+		letSettle()
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		var list []string
+		for e := range got {
+			list = append(list, e)
+		}
+		if want := []string{"ready", "added1", "updated2"}; !slices.Equal(list, want) {
+			t.Errorf("got %v, want %v", list, want)
+		}
+		if len(c.readers) != 1 || newsOf(idle) != "" {
+			t.Error("a closed reader is kept")
+		}
+	})
+}
+
+// TestJoinedEventsGiveWhatIsShown: whenever a reader reads, its events applied to
+// an empty map give the view, and each is of the right kind.
+func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := newView(newFakeServer().connect(), "view", "/", "/", everything, nil)
+		changes := v.Changes()
+		replica := map[string]int64{}
+		for zxid := range int64(rapid.IntRange(1, 40).Draw(t, "steps")) {
+			path := rapid.SampledFrom([]string{"/a", "/b", "/c"}).Draw(t, "path")
+			switch rapid.SampledFrom([]string{"show", "show", "drop", "read", "read all"}).Draw(t, "what") {
+			case "show":
+				v.show(CachedNode{Path: path, Stat: zk.Stat{Mzxid: zxid}})
+			case "drop":
+				v.drop(path)
+			case "read":
+				if e, ok := changes.TryNext(); ok {
+					applyEvent(t, replica, e)
+				}
+			default:
+				for e, ok := changes.TryNext(); ok; e, ok = changes.TryNext() {
+					applyEvent(t, replica, e)
+				}
+				want := map[string]int64{}
+				for _, n := range v.Nodes() {
+					want[n.Path] = n.Stat.Mzxid
+				}
+				if !maps.Equal(replica, want) {
+					t.Fatalf("replica %v, view %v", replica, want)
+				}
+			}
+		}
+	})
+}
+
+func applyEvent(t *rapid.T, replica map[string]int64, e CacheEvent) {
+	before, there := replica[e.Node.Path]
+	if there == (e.Kind == NodeAdded) || there && e.Kind == NodeUpdated && before == e.Node.Stat.Mzxid {
+		t.Fatalf("%s of %v in %v", e.Kind, e.Node, replica)
+	}
+	if delete(replica, e.Node.Path); e.Kind != NodeRemoved {
+		replica[e.Node.Path] = e.Node.Stat.Mzxid
+	}
+}

@@ -1,0 +1,121 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Counter is a number shared by any number of clients, to which a lost
+// connection adds neither twice nor never. Methods may be called from several
+// goroutines.
+//
+// What it promises:
+//   - Add that returns nil has added exactly once. Add that returns an error
+//     which wraps ErrAmbiguous has added once or not at all; after any other
+//     error it has added nothing.
+//   - Adds and Gets are linearizable: each takes effect at one moment of its
+//     call, and returns the value of that moment. Get synchronises with the
+//     leader first.
+//
+// An addition is a compare-and-set of the node's version, made in one
+// transaction with a record of it. Whoever has lost the reply sends the same
+// transaction again, and if that is refused looks for the record, which tells
+// whether the first one was applied. To compare the value alone would be wrong,
+// as others may have brought it back to what it was.
+//
+// On disconnect calls wait for the connection, and on expiry they go on in the
+// new session: nothing here is ephemeral. A done context ends a call; an Add
+// that was sent and not answered is settled in the background (see the package
+// comment).
+//
+// What it cannot promise: that many clients add fast. Of those who add at the
+// same time one succeeds and the others try again; each Add takes a read, a
+// transaction and a deletion. A process that dies in the middle of an Add can
+// leave its record; those older than the longest outage can be deleted by
+// anybody, as nothing waits for them. To delete the node while others add to it
+// is not safe: its version begins anew, and so does the count.
+//
+// Layout, all persistent:
+//
+//	<path>                data = the value in decimal; missing or empty is 0
+//	<path>/add-<guid>     an Add under way
+//	<path>/turn-<zxid>    the version has passed -1 here, once in 2^32 adds; to stay
+//
+// Sources: Curator's DistributedAtomicLong, which returns a result that may be
+// wrong when a reply was lost; ZooKeeper guide, "Recipes and Solutions: Error
+// Handling Notes".
+type Counter struct{ *lifecycle }
+
+// NewCounter makes a handle for the counter at path, which the first Add
+// creates. It sends nothing. The options that matter are ACL, Retry and
+// Containers.
+func NewCounter(conn Conn, path string, opts ...Option) *Counter {
+	return &Counter{newLifecycle(conn, "counter", path, opts)}
+}
+
+// Add adds delta, which may be negative, and returns the value after that. It
+// fails without a change if the value does not fit 64 bits, or if the node's
+// data is no number.
+func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
+	return call(ctx, c.lifecycle, "add to", func(ctx context.Context, r *requests, t *task[int64]) (int64, error) {
+		w, err := newRecorded(c.path, "add-")
+		if err != nil {
+			return 0, err
+		}
+		sum, err := c.add(ctx, r, w, delta)
+		return end(c.lifecycle, r, t, w, sum, err)
+	})
+}
+
+// add tries until nobody else was faster. With an error, sum is what the value
+// is if the addition was made all the same.
+func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64) (sum int64, err error) {
+	for {
+		value, stat, err := c.read(ctx, r)
+		if err != nil {
+			return sum, err
+		}
+		if delta > 0 && value > math.MaxInt64-delta || delta < 0 && value < math.MinInt64-delta {
+			return 0, fmt.Errorf("the value is %d; adding %d does not fit 64 bits", value, delta)
+		}
+		sum = value + delta
+		err = w.replace(ctx, r, c.path, strconv.AppendInt(nil, sum, 10), stat)
+		if !raced(err) {
+			return sum, err
+		}
+	}
+}
+
+// Get returns the value, as it is at some moment of the call.
+func (c *Counter) Get(ctx context.Context) (int64, error) {
+	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (int64, error) {
+		if err := r.sync(ctx, c.path); err != nil {
+			return 0, err
+		}
+		value, _, err := c.read(ctx, r)
+		return value, err
+	})
+}
+
+// read reads the value and the stat of its node, nil if that is missing.
+func (c *Counter) read(ctx context.Context, r *requests) (int64, *zk.Stat, error) {
+	data, stat, err := r.get(ctx, c.path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return 0, nil, nil
+	case err != nil:
+		return 0, nil, err
+	case len(data) == 0:
+		return 0, stat, nil
+	}
+	value, err := strconv.ParseInt(string(data), 10, 64)
+	if err != nil {
+		return 0, nil, fmt.Errorf("the data is %.40q; expected a decimal number of 64 bits", data)
+	}
+	return value, stat, nil
+}

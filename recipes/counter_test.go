@@ -1,0 +1,155 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+func wantAdd(t *testing.T, c *Counter, delta, want int64) {
+	t.Helper()
+	if got, err := c.Add(t.Context(), delta); err != nil || got != want {
+		t.Fatalf("Add %d: %d %v, want %d", delta, got, err, want)
+	}
+}
+
+func wantGet(t *testing.T, c *Counter, want int64) {
+	t.Helper()
+	if got, err := c.Get(t.Context()); err != nil || got != want {
+		t.Fatalf("Get: %d %v, want %d", got, err, want)
+	}
+}
+
+func TestCounterAddsOnceWhateverIsLost(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
+		for nth := 1; nth <= 3; nth++ {
+			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					conn := s.connect()
+					c := NewCounter(conn, "/counters/a")
+					conn.on(op, nth, fault)
+					wantGet(t, c, 0)
+					wantAdd(t, c, 5, 5)
+					wantAdd(t, c, -7, -2)
+					wantAdd(t, c, 0, -2)
+					wantGet(t, NewCounter(s.connect(), "/counters/a"), -2)
+					s.wantBelow(t, "/counters/a", 0)
+				})
+			}
+		}
+	}
+}
+
+// TestCounterTellsAnEchoFromARival: a rival adds between the lost request and
+// its repetition.
+func TestCounterTellsAnEchoFromARival(t *testing.T) {
+	for name, lost := range map[string]bool{"request lost": true, "reply lost": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				conn := s.connect()
+				c, rival := NewCounter(conn, "/c"), NewCounter(s.connect(), "/c")
+				wantAdd(t, c, 1, 1)
+				conn.on("multi", 1, rule{lose: lost, err: zk.ErrConnectionClosed, after: func() {
+					if _, err := rival.Add(t.Context(), 10); err != nil {
+						t.Error(err)
+					}
+					if _, err := rival.Add(t.Context(), -10); err != nil {
+						t.Error(err)
+					}
+				}})
+				wantAdd(t, c, 1, 2)
+				wantGet(t, c, 2)
+				s.wantBelow(t, "/c", 0)
+			})
+		})
+	}
+}
+
+func TestCounterPassesTheVersionThatMeansAny(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/c", "7")
+		n := s.nodes["/c"]
+		n.stat.Version = -1
+		s.nodes["/c"] = n
+		slow := s.connect()
+		c, rival := NewCounter(slow, "/c"), NewCounter(s.connect(), "/c")
+		slow.on("multi", 1, rule{before: func() { // c has read version -1
+			if sum, err := rival.Add(context.Background(), 1); sum != 8 || err != nil {
+				t.Error(sum, err)
+			}
+		}})
+		wantAdd(t, c, 1, 9)
+		wantAdd(t, c, 1, 10)
+		s.wantBelow(t, "/c", 1) // the turn
+	})
+}
+
+func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/c", "seven")
+		c := NewCounter(s.connect(), "/c")
+		_, err := c.Add(t.Context(), 1)
+		if err == nil || OutcomeOf(err) != NotApplied || !strings.Contains(err.Error(), `add to counter /c: the data is "seven"; expected`) {
+			t.Error(err)
+		}
+		if _, err := c.Get(t.Context()); err == nil {
+			t.Error("Get of no number")
+		}
+		big := NewCounter(s.connect(), "/big")
+		wantAdd(t, big, math.MaxInt64, math.MaxInt64)
+		if _, err := big.Add(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not fit") {
+			t.Error(err)
+		}
+		wantAdd(t, big, math.MinInt64, -1)
+		if _, err := big.Add(t.Context(), math.MinInt64); err == nil {
+			t.Error("underflow")
+		}
+		wantGet(t, big, -1)
+	})
+}
+
+func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			conn := s.connect()
+			c := NewCounter(conn, "/c")
+			wantAdd(t, c, 1, 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			fault.after = func() { cancel(); conn.disconnect() }
+			conn.on("multi", 1, fault)
+			if _, err := c.Add(ctx, 1); OutcomeOf(err) != Unknown {
+				t.Errorf("Add: %v", err)
+			}
+			time.Sleep(time.Second)
+			conn.reconnect()
+			if err := c.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/c", 0)
+			if _, err := c.Add(t.Context(), 1); !errors.Is(err, ErrClosed) || OutcomeOf(err) != NotApplied {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCounterReportsARefusal(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		conn := s.connect()
+		c := NewCounter(conn, "/dir/c")
+		conn.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if _, err := c.Add(t.Context(), 1); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+			t.Error(err)
+		}
+		conn.on("delete", 1, rule{lose: true, err: zk.ErrNoAuth})
+		wantAdd(t, c, 1, 1)
+		if err := c.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			t.Error(err)
+		}
+	})
+}

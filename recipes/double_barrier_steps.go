@@ -1,0 +1,252 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// What the names of a double barrier's nodes are made of.
+const (
+	memberMarker = "member-"
+	readyPrefix  = "ready-"
+)
+
+// enter makes a node and waits until it is in a group. Who has left meanwhile is
+// taken out again.
+func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	b.mu.Lock()
+	before := b.cleaning
+	b.cleaning = t.done
+	b.mu.Unlock()
+	if before != nil {
+		<-before // one member must not be counted twice
+	}
+	own, err := newProtected(b.path, memberMarker)
+	if err != nil {
+		return struct{}{}, err
+	}
+	err = own.create(ctx, r, nil)
+	if err == nil {
+		var m *member
+		m, err = b.await(ctx, r, own)
+		if err == nil && b.keep(t, m) {
+			return struct{}{}, nil
+		}
+	}
+	switch {
+	case err == nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, errRestart):
+		err = ErrMemberLost
+	}
+	counted := own.doubtful || own.path != ""
+	if !errors.Is(err, ErrConnClosed) {
+		err = firstOf(err, b.withdraw(r, own.remove))
+	}
+	return struct{}{}, doubtOf(counted, err)
+}
+
+// await waits until the own node is in a group.
+func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) (m *member, err error) {
+	place := vigil{path: own.path}
+	err = place.until(ctx, r, func() (bool, error) {
+		data, stat, err := place.data(ctx, r)
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return false, errRestart
+		case err != nil:
+			return false, err
+		case !own.epoch.owns(stat):
+			return false, errRestart
+		case len(data) == 0:
+			return false, b.form(ctx, r)
+		}
+		m, err = b.admitted(ctx, r, own, string(data))
+		return true, err
+	})
+	return m, err
+}
+
+// form forms a group of the oldest members that are in none, if they are enough,
+// in one transaction. Each member tries that when it has come; so the youngest of
+// any group, at least, has seen them all.
+func (b *DoubleBarrier) form(ctx context.Context, r *requests) error {
+	for {
+		waiting, err := b.waiting(ctx, r)
+		if err != nil || len(waiting) < b.size {
+			return err
+		}
+		group := waiting[:b.size]
+		guid, err := newGUID()
+		if err != nil {
+			return err
+		}
+		formed, err := b.admit(ctx, r, readyPrefix+guid, group)
+		if formed || err != nil {
+			return err
+		}
+		if err := r.sync(ctx, b.path); err != nil { // before the next look
+			return err
+		}
+	}
+}
+
+// admit makes a group. It is not formed if one of its members has gone, or is in
+// another group: a member's node is of version 0 until it is in one.
+func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, group []string) (formed bool, err error) {
+	ops := []interface{}{&zk.CreateRequest{Path: join(b.path, ready), Data: []byte(strings.Join(group, "\n")), Acl: b.opts.acl}}
+	for _, name := range group {
+		ops = append(ops, &zk.SetDataRequest{Path: join(b.path, name), Data: []byte(ready), Version: 0})
+	}
+	for {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+		_, err := r.multi(ops...)
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists): // then an earlier request was applied
+			return true, nil
+		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+			return false, nil
+		case !transient(err):
+			return false, err
+		}
+		if err := r.again(ctx, err); err != nil {
+			return false, err
+		}
+	}
+}
+
+// waiting lists the members that are in no group, oldest first. A group's node
+// outlives its members, so that whoever is in a group is known to be.
+func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, error) {
+	names, err := r.children(ctx, b.path)
+	if err != nil {
+		return nil, restartIfMissing(err)
+	}
+	var inside, waiting []string
+	for _, ready := range readyNodes(names) {
+		group, err := b.groupOf(ctx, r, ready)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return nil, err
+		}
+		inside = append(inside, group...)
+	}
+	for _, n := range sortNumbered(names, memberMarker) {
+		if !slices.Contains(inside, n.name) {
+			waiting = append(waiting, n.name)
+		}
+	}
+	return waiting, nil
+}
+
+// restartIfMissing: without the directory there is no own node.
+func restartIfMissing(err error) error {
+	if errors.Is(err, zk.ErrNoNode) {
+		return errRestart
+	}
+	return err
+}
+
+// readyNodes are the nodes of groups among names.
+func readyNodes(names []string) []string {
+	nodes := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, readyPrefix) })
+	slices.Sort(nodes)
+	return nodes
+}
+
+// groupOf reads the names of a group's members.
+func (b *DoubleBarrier) groupOf(ctx context.Context, r *requests, ready string) ([]string, error) {
+	data, _, err := r.get(ctx, join(b.path, ready))
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(string(data), "\n"), nil
+}
+
+// admitted is the own membership, once the node is in a group.
+func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protected, ready string) (*member, error) {
+	group, err := b.groupOf(ctx, r, ready)
+	if err != nil {
+		return nil, restartIfMissing(err) // the group's node goes after its members
+	}
+	held, err := confirm(ctx, r, own.path, own.remove)
+	if err != nil {
+		return nil, err
+	}
+	return &member{hold: held, ready: ready, group: group}, nil
+}
+
+// leave removes the own node, waits for the others to do so, and removes the
+// group's node.
+func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}], m *member) error {
+	err := r.tidy(m.release)
+	for _, name := range m.group {
+		if err != nil {
+			break
+		}
+		err = b.awaitGone(ctx, r, name)
+	}
+	if err == nil && t.settle(struct{}{}) {
+		b.note(r.remove(join(b.path, m.ready)))
+		return nil
+	}
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, ErrConnClosed) {
+		return err
+	}
+	return firstOf(err, r.tidy(b.sweep))
+}
+
+// awaitGone waits until a node is gone. Its name is never used again.
+func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, name string) error {
+	other := vigil{path: join(b.path, name)}
+	return other.until(ctx, r, func() (bool, error) {
+		_, _, err := other.data(ctx, r)
+		if errors.Is(err, zk.ErrNoNode) {
+			return true, nil
+		}
+		return false, err
+	})
+}
+
+// withdraw takes a member out, and what it is the last one to know of.
+func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) error {
+	if err := r.tidy(remove); err != nil {
+		return err
+	}
+	return r.tidy(b.sweep)
+}
+
+// sweep removes the nodes of groups that have no members any more.
+func (b *DoubleBarrier) sweep(r *requests) error {
+	ctx := context.Background()
+	if err := r.sync(ctx, b.path); err != nil {
+		return err
+	}
+	names, err := r.children(ctx, b.path)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return err
+	}
+	for _, ready := range readyNodes(names) {
+		group, err := b.groupOf(ctx, r, ready)
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			continue
+		case err != nil:
+			return err
+		case slices.ContainsFunc(group, func(name string) bool { return slices.Contains(names, name) }):
+			continue
+		}
+		if err := r.remove(join(b.path, ready)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// guests makes members on connections of their own.
+func guests(s *fakeServer, n, size int, opts ...Option) (members []*DoubleBarrier, conns []*fakeConn) {
+	for range n {
+		c := s.connect()
+		members, conns = append(members, NewDoubleBarrier(c, "/d", size, opts...)), append(conns, c)
+	}
+	return members, conns
+}
+
+func wantAll(t *testing.T, results ...chan error) {
+	t.Helper()
+	for i, result := range results {
+		if err := <-result; err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+func TestDoubleBarrierInAndOutTogether(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, _ := guests(s, 3, 3)
+		for range 3 {
+			in := []chan error{waiting(t, m[0].Enter), waiting(t, m[1].Enter)}
+			if len(in[0])+len(in[1]) > 0 {
+				t.Error("two have entered")
+			}
+			if err := m[0].Enter(t.Context()); !errors.Is(err, ErrInside) {
+				t.Errorf("entered twice: %v", err)
+			}
+			wantAll(t, append(in, waiting(t, m[2].Enter))...)
+			out := []chan error{waiting(t, m[0].Leave), waiting(t, m[1].Leave)}
+			if len(out[0])+len(out[1]) > 0 || closed(m[2].Lost()) || !closed(m[0].Lost()) {
+				t.Error("two have left")
+			}
+			wantAll(t, append(out, waiting(t, m[2].Leave))...)
+			s.wantBelow(t, "/d", 0)
+		}
+		if err := m[0].Leave(t.Context()); !errors.Is(err, ErrNotInside) {
+			t.Errorf("left twice: %v", err)
+		}
+		for _, b := range m {
+			mustClose(t, b)
+		}
+	})
+}
+
+func TestMoreThanEnoughAreSeveralGroups(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, _ := guests(s, 5, 2)
+		var in []chan error
+		for _, b := range m {
+			in = append(in, waiting(t, b.Enter))
+		}
+		wantAll(t, in[:4]...)
+		if len(in[4]) > 0 {
+			t.Error("the fifth has entered")
+		}
+		first, second := waiting(t, m[0].Leave), waiting(t, m[1].Leave)
+		wantAll(t, first, second) // one group does not wait for the other
+		again := waiting(t, m[0].Enter)
+		wantAll(t, in[4], again)
+		for _, b := range m {
+			mustClose(t, b)
+		}
+		s.wantBelow(t, "/d", 0)
+	})
+}
+
+func TestWhoGivesUpIsNotCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, _ := guests(s, 3, 3)
+		first := waiting(t, m[0].Enter)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := m[1].Enter(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrAmbiguous) {
+			t.Errorf("got %v", err)
+		}
+		third := waiting(t, m[2].Enter)
+		if len(first)+len(third) > 0 {
+			t.Error("two have entered a barrier for three")
+		}
+		wantAll(t, first, third, waiting(t, m[1].Enter))
+		for _, b := range m {
+			mustClose(t, b)
+		}
+		s.wantBelow(t, "/d", 0)
+	})
+}
+
+func TestExpiryAtTheDoubleBarrier(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 2, 2)
+		first := waiting(t, m[0].Enter)
+		c[0].expire(false)
+		if err := <-first; !errors.Is(err, ErrMemberLost) || OutcomeOf(err) != Unknown {
+			t.Errorf("got %v", err)
+		}
+		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
+		c[1].expire(false)
+		<-m[1].Lost()
+		wantAll(t, waiting(t, m[0].Leave), waiting(t, m[1].Leave))
+		s.wantBelow(t, "/d", 0)
+		for _, b := range m {
+			mustClose(t, b)
+		}
+	})
+}
+
+func TestLostRepliesAtTheDoubleBarrier(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
+		for _, op := range []string{"create", "multi", "getW", "children", "delete"} {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				s.seed(t, 0, "/d", "")
+				m, c := guests(s, 2, 2)
+				c[1].on(op, 1, fault)
+				wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
+				wantAll(t, waiting(t, m[0].Leave), waiting(t, m[1].Leave))
+				s.wantBelow(t, "/d", 0)
+				for _, b := range m {
+					mustClose(t, b)
+				}
+			})
+		}
+	}
+}
+
+// TestMemberGoneBeforeTheGroupIsFormed: the transaction fails, and counts again.
+func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 3, 2)
+		first := waiting(t, m[0].Enter)
+		c[1].on("multi", 1, rule{before: func() { c[0].expire(false) }})
+		second := waiting(t, m[1].Enter)
+		if err := <-first; !errors.Is(err, ErrMemberLost) {
+			t.Errorf("got %v", err)
+		}
+		if len(second) > 0 {
+			t.Error("entered alone")
+		}
+		wantAll(t, second, waiting(t, m[2].Enter))
+		for _, b := range m {
+			mustClose(t, b)
+		}
+		s.wantBelow(t, "/d", 0)
+	})
+}
+
+func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, _ := guests(s, 2, 2)
+		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := m[0].Leave(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		s.wantBelow(t, "/d", 2) // the other and the group
+		mustClose(t, m[1])      // inside
+		s.wantBelow(t, "/d", 0)
+		if err := m[0].Leave(t.Context()); err != nil {
+			t.Errorf("Leave again: %v", err)
+		}
+		mustClose(t, m[0])
+		if err := m[0].Enter(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Enter after Close: %v", err)
+		}
+	})
+}
+
+func TestRefusedGroup(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 1, 1)
+		c[0].on("multi", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := m[0].Enter(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("got %v", err)
+		}
+		s.wantBelow(t, "/d", 0)
+		mustClose(t, m[0])
+	})
+}

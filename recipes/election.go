@@ -1,0 +1,249 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ErrLeadershipLost is the cause for which the context of a leader ends whose
+// term the server has ended, or may have.
+var ErrLeadershipLost = errors.New("leadership was lost")
+
+// Term is one period of leadership: from the confirmation by the server until
+// it is given up or lost. A later term of the same candidate is another Term.
+type Term struct{ held *hold }
+
+// Epoch is the fencing epoch of the term: every later term in the same election,
+// whoever leads in it, has a greater one. It is the czxid of the leader's node.
+// Pass it to whatever the leader changes, and let that refuse smaller ones.
+func (t *Term) Epoch() int64 { return t.held.token }
+
+// Lost is closed when the term has ended, for whichever reason; see Lock for the
+// ways in which it is learned that the server has ended it. It is a hint, and can
+// come late.
+func (t *Term) Lost() <-chan struct{} { return t.held.ended }
+
+// Candidate is one who stands in an election, as others see it.
+type Candidate struct {
+	// ID is what the candidate calls itself.
+	ID string
+	// Epoch is that of its term, if it leads now or later.
+	Epoch int64
+}
+
+// election is what LeaderLatch and LeaderSelector share: a candidate that stands
+// in a queue in the background, and what is known of its term.
+type election struct {
+	*lifecycle
+	queue *turnstile
+
+	mu       sync.Mutex
+	standing bool          // a loop of candidacies is under way
+	term     *Term         // the latest; nil before the first
+	failure  error         // why the latest candidacy has failed; nil while one is under way
+	changed  chan struct{} // closed and replaced when one of these changes
+}
+
+// newElection makes a candidate. kind stands before the sequence number of its
+// nodes; those with one of the markers are its rivals.
+func newElection(conn Conn, what, path, id, kind string, markers []string, opts []Option) *election {
+	e := &election{lifecycle: newLifecycle(conn, what, path, opts), changed: make(chan struct{})}
+	queueOpts := e.opts
+	queueOpts.data = []byte(id)
+	e.queue = &turnstile{dir: path, kind: kind, markers: markers, opts: queueOpts, ahead: predecessor}
+	return e
+}
+
+// Leader returns the candidate that led at some moment during the call, or false
+// if there was none. That candidate may not know of it yet, or not any more. It
+// needs no Start.
+func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
+	list, err := ask(ctx, e.lifecycle, "look who leads in", func(ctx context.Context, r *requests) ([]Candidate, error) {
+		return e.candidates(ctx, r, 1)
+	})
+	if len(list) == 0 {
+		return Candidate{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// Participants returns all who stand, in the order in which they will lead: the
+// first one leads. It needs no Start.
+func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
+	return ask(ctx, e.lifecycle, "list the candidates of", func(ctx context.Context, r *requests) ([]Candidate, error) {
+		return e.candidates(ctx, r, -1)
+	})
+}
+
+// HasLeadership reports whether this candidate leads, as far as is known without
+// asking the server.
+func (e *election) HasLeadership() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.leads()
+}
+
+// Err returns why the latest attempt to stand has failed, or nil if there is none
+// or a new one is under way: what the server refuses is tried again, with pauses,
+// for as long as the candidate is not closed.
+func (e *election) Err() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.explain("stand in", e.failure)
+}
+
+// Close ends the term, if there is one, and takes the candidate out of the
+// election; HasLeadership is false and the Term's Lost is closed before anything
+// is sent. It waits until nothing is left to clean up or ctx is done; in the latter
+// case the clean-up goes on. It leaves the Conn open. It returns the first error
+// by which the server has refused to remove a node: that one stays until the
+// session ends.
+func (e *election) Close(ctx context.Context) error {
+	e.kill(ErrClosed)
+	e.mu.Lock()
+	if e.term != nil {
+		e.term.held.end()
+	}
+	e.mu.Unlock()
+	return e.lifecycle.Close(ctx)
+}
+
+// leads is HasLeadership for who has locked mu.
+func (e *election) leads() bool { return e.term != nil && !e.term.held.over() }
+
+// start begins candidacies in the background, unless they go on. With once they
+// end when lead has returned true.
+func (e *election) start(once bool, lead func(*Term) bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.standing && !e.closed() {
+		return nil
+	}
+	err := e.background(func(ctx context.Context, r *requests) { e.run(ctx, r, once, lead) })
+	e.standing = err == nil
+	return e.explain("stand in", err)
+}
+
+// run makes one candidacy after the other. Only Close, of the election or of the
+// Conn, and success end it.
+func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*Term) bool) {
+	defer e.publish(func() { e.standing = false })
+	var failures backoff
+	for ctx.Err() == nil {
+		e.publish(func() { e.failure = nil })
+		led, err := e.candidacy(ctx, r, lead)
+		if err == nil {
+			failures.reset()
+		} else {
+			e.publish(func() { e.failure = err })
+		}
+		if led && once || errors.Is(err, ErrConnClosed) || err != nil && failures.wait(ctx, nil, err) != nil {
+			return
+		}
+	}
+}
+
+// candidacy stands until elected, and leads until lead returns. The node is gone
+// when it returns: a new candidacy must not wait for the last one.
+func (e *election) candidacy(ctx context.Context, r *requests, lead func(*Term) bool) (led bool, err error) {
+	held, err := e.queue.acquire(ctx, r, true)
+	if err != nil {
+		return false, err
+	}
+	e.watchOver(held)
+	term := &Term{held}
+	e.publish(func() { e.term = term })
+	led = lead(term)
+	held.end()
+	var failures backoff
+	for {
+		err := r.tidy(held.release)
+		if err == nil || errors.Is(err, ErrConnClosed) {
+			return led, err
+		}
+		e.publish(func() { e.failure = err })
+		if failures.wait(ctx, nil, err) != nil {
+			return led, err
+		}
+	}
+}
+
+// publish makes a change that others wait for. After Close no term goes on.
+func (e *election) publish(change func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	change()
+	if e.term != nil && e.closed() {
+		e.term.held.end()
+	}
+	close(e.changed)
+	e.changed = make(chan struct{})
+}
+
+// await waits for a term that goes on.
+func (e *election) await(ctx context.Context) (*Term, error) {
+	for {
+		e.mu.Lock()
+		term, failure, changed, leads := e.term, e.failure, e.changed, e.leads()
+		e.mu.Unlock()
+		switch {
+		case e.closed():
+			return nil, ErrClosed
+		case leads:
+			return term, nil
+		case failure != nil:
+			return nil, failure
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		case <-e.life.Done():
+		}
+	}
+}
+
+// candidates reads the oldest of those who stand, up to limit if that is positive.
+// Whoever was in the list and is there when it is read was there all the time
+// between, as no name is used twice.
+func (e *election) candidates(ctx context.Context, r *requests, limit int) ([]Candidate, error) {
+	if err := r.sync(ctx, e.path); err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	for {
+		names, err := r.children(ctx, e.path)
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return nil, err
+		}
+		queue := sortNumbered(names, e.queue.markers...)
+		list, err := e.read(ctx, r, queue, limit)
+		if err != nil || limit < 0 || len(list) > 0 || len(queue) == 0 {
+			return list, err
+		}
+	}
+}
+
+// read reads candidates, up to limit if that is positive. With a limit, it returns
+// nothing if the first one is gone: then the list has to be made anew.
+func (e *election) read(ctx context.Context, r *requests, queue []numbered, limit int) ([]Candidate, error) {
+	var list []Candidate
+	for _, n := range queue {
+		data, stat, err := r.get(ctx, join(e.path, n.name))
+		switch {
+		case errors.Is(err, zk.ErrNoNode) && limit > 0:
+			return nil, nil
+		case errors.Is(err, zk.ErrNoNode):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		if list = append(list, Candidate{ID: string(data), Epoch: stat.Czxid}); len(list) == limit {
+			break
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,253 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
+	t.Helper()
+	if err := l.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustLead(t *testing.T, l *LeaderLatch) *Term {
+	t.Helper()
+	term, err := l.Await(t.Context())
+	if err != nil {
+		t.Fatalf("Await: %v", err)
+	}
+	return term
+}
+
+func mustClose(t *testing.T, c interface{ Close(context.Context) error }) {
+	t.Helper()
+	if err := c.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+}
+
+func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		var latches []*LeaderLatch
+		for i := range 4 {
+			latches = append(latches, started(t, NewLeaderLatch(s.connect(), "/e", fmt.Sprint("n", i))))
+			time.Sleep(time.Second)
+		}
+		all, err := latches[3].Participants(t.Context())
+		if err != nil || len(all) != 4 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		last := int64(0)
+		for i, l := range latches {
+			term := mustLead(t, l)
+			if id := fmt.Sprint("n", i); all[i].ID != id || all[i].Epoch != term.Epoch() {
+				t.Errorf("candidate %d is %v; want %s in epoch %d", i, all[i], id, term.Epoch())
+			}
+			for j, other := range latches {
+				if other.HasLeadership() != (i == j) {
+					t.Errorf("%d leads, and %d says %v", i, j, other.HasLeadership())
+				}
+			}
+			if leader, ok, err := latches[3].Leader(t.Context()); leader != all[i] || !ok || err != nil {
+				t.Errorf("leader %v %v %v; want %v", leader, ok, err, all[i])
+			}
+			if term.Epoch() <= last || closed(term.Lost()) {
+				t.Errorf("epoch %d after %d, lost %v", term.Epoch(), last, closed(term.Lost()))
+			}
+			last = term.Epoch()
+			mustClose(t, l)
+			if !closed(term.Lost()) || l.HasLeadership() {
+				t.Error("leads after Close")
+			}
+		}
+		s.wantBelow(t, "/e", 0)
+		if _, ok, err := NewLeaderLatch(s.connect(), "/e", "").Leader(t.Context()); ok || err != nil {
+			t.Errorf("there is a leader: %v %v", ok, err)
+		}
+	})
+}
+
+func TestLatchStandsAgainAfterExpiry(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			l := started(t, NewLeaderLatch(c, "/e", "a"))
+			first := mustLead(t, l)
+			c.expire(late)
+			<-first.Lost()
+			second := mustLead(t, l)
+			if second.Epoch() <= first.Epoch() || closed(second.Lost()) {
+				t.Errorf("epochs %d, %d", first.Epoch(), second.Epoch())
+			}
+			s.wantBelow(t, "/e", 1) // the old node is removed, even if the server has not reaped it
+			mustClose(t, l)
+			s.wantBelow(t, "/e", 0)
+		})
+	}
+}
+
+func TestLatchLosesWhatItCannotKnow(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := started(t, NewLeaderLatch(c, "/e", "a", SessionTimeout(9*time.Second)))
+		term := mustLead(t, l)
+		c.disconnect()
+		began := time.Now()
+		<-term.Lost()
+		if d := time.Since(began); d > 3*time.Second || l.HasLeadership() {
+			t.Errorf("lost after %v, leads %v", d, l.HasLeadership())
+		}
+		c.reconnect()
+		again := mustLead(t, l)
+		if again.Epoch() <= term.Epoch() {
+			t.Error("leads again through the node it has given up")
+		}
+		mustClose(t, l)
+		s.wantBelow(t, "/e", 0)
+	})
+}
+
+func TestRepliesLostToALatchLeaveNothing(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
+		for _, op := range []string{"create", "children", "getW", "delete"} {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				s.seed(t, 0, "/e", "")
+				c := s.connect()
+				c.on(op, 1, fault)
+				l := started(t, NewLeaderLatch(c, "/e", "a"))
+				mustLead(t, l)
+				s.wantBelow(t, "/e", 1)
+				mustClose(t, l)
+				s.wantBelow(t, "/e", 0)
+			})
+		}
+	}
+}
+
+func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/e", "")
+		c := s.connect()
+		l := NewLeaderLatch(c, "/e", "a")
+		c.on("create", 1, rule{after: func() { l.kill(ErrClosed) }, err: zk.ErrConnectionClosed})
+		started(t, l)
+		time.Sleep(time.Second)
+		mustClose(t, l)
+		s.wantBelow(t, "/e", 0)
+		if err := l.Start(); !errors.Is(err, ErrClosed) {
+			t.Errorf("Start after Close: %v", err)
+		}
+		if _, err := l.Await(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Await after Close: %v", err)
+		}
+	})
+}
+
+func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/e", "")
+		c := s.connect()
+		for range 3 {
+			c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		}
+		l := started(t, NewLeaderLatch(c, "/e", "a"))
+		_, err := l.Await(t.Context())
+		if !errors.Is(err, zk.ErrNoAuth) || !strings.HasPrefix(err.Error(), "await leadership in election /e: ") || !errors.Is(l.Err(), zk.ErrNoAuth) {
+			t.Errorf("got %v, then %v", err, l.Err())
+		}
+		for err != nil && errors.Is(err, zk.ErrNoAuth) {
+			time.Sleep(time.Second)
+			_, err = l.Await(t.Context())
+		}
+		if err != nil || !l.HasLeadership() || l.Err() != nil {
+			t.Errorf("got %v, leads %v, Err %v", err, l.HasLeadership(), l.Err())
+		}
+		mustClose(t, l)
+	})
+}
+
+func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		first := started(t, NewLeaderLatch(s.connect(), "/e", "a"))
+		mustLead(t, first)
+		second := started(t, NewLeaderLatch(s.connect(), "/e", "b"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := second.Await(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		s.wantBelow(t, "/e", 2)
+		mustClose(t, first)
+		mustLead(t, second)
+		mustClose(t, second)
+	})
+}
+
+func TestElectionOnClosedConn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := started(t, NewLeaderLatch(c, "/e", "a"))
+		term := mustLead(t, l)
+		c.close()
+		<-term.Lost()
+		time.Sleep(time.Minute)
+		if _, err := l.Await(t.Context()); !errors.Is(err, ErrConnClosed) {
+			t.Errorf("Await: %v", err)
+		}
+		mustClose(t, l)
+	})
+}
+
+func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		first, second := started(t, NewLeaderLatch(s.connect(), "/e", "a")), NewLeaderLatch(s.connect(), "/e", "b")
+		mustLead(t, first)
+		started(t, second)
+		time.Sleep(time.Second)
+		c := s.connect()
+		c.on("get", 1, rule{before: func() { mustClose(t, first) }})
+		leader, ok, err := NewLeaderLatch(c, "/e", "").Leader(t.Context())
+		if leader.ID != "b" || !ok || err != nil {
+			t.Errorf("got %v %v %v", leader, ok, err)
+		}
+		mustClose(t, second)
+	})
+}
+
+// TestOneResignationWakesOne: of those who wait only the next one looks.
+func TestOneResignationWakesOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		var conns []*fakeConn
+		var latches []*LeaderLatch
+		for range 5 {
+			c := s.connect()
+			conns, latches = append(conns, c), append(latches, started(t, NewLeaderLatch(c, "/e", "")))
+			time.Sleep(time.Second)
+		}
+		looks := func() (n []int) {
+			for _, c := range conns {
+				n = append(n, c.called("children"))
+			}
+			return n
+		}
+		before := looks()
+		mustClose(t, latches[0])
+		time.Sleep(time.Second)
+		if after := looks(); !slices.Equal(after[2:], before[2:]) || after[1] == before[1] {
+			t.Errorf("looks before %v, after %v", before, after)
+		}
+		for _, l := range latches[1:] {
+			mustClose(t, l)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+func ExampleBarrier() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	gate := recipes.NewBarrier(server.Connect(t), "/gates/migration")
+	if err := gate.Set(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	worker := recipes.NewBarrier(server.Connect(t), "/gates/migration")
+	passed := make(chan error)
+	go func() { passed <- worker.Wait(ctx) }()
+
+	up, err := gate.IsSet(ctx)
+	fmt.Println("up:", up, err)
+	fmt.Println(gate.Remove(ctx))
+	fmt.Println("passed:", <-passed)
+	// Output:
+	// up: true <nil>
+	// <nil>
+	// passed: <nil>
+}
+
+// Two workers begin together and end together.
+func ExampleDoubleBarrier() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	results := make(chan error)
+	for range 2 {
+		member := recipes.NewDoubleBarrier(server.Connect(t), "/batches/7", 2)
+		go func() {
+			if err := member.Enter(ctx); err != nil {
+				results <- err
+				return
+			}
+			// the work
+			results <- member.Leave(ctx)
+		}()
+	}
+	fmt.Println(<-results, <-results)
+	// Output: <nil> <nil>
+}

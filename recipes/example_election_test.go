@@ -1,0 +1,100 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+func ExampleLeaderLatch() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	first := recipes.NewLeaderLatch(server.Connect(t), "/services/report", "host-1")
+	second := recipes.NewLeaderLatch(server.Connect(t), "/services/report", "host-2")
+	for _, latch := range []*recipes.LeaderLatch{first, second} {
+		if err := latch.Start(); err != nil {
+			fmt.Println(err)
+			return
+		}
+		if latch == first {
+			term, err := first.Await(ctx) // so that it is the first
+			fmt.Println("leads:", first.HasLeadership(), err, "fenced by an epoch:", term.Epoch() > 0)
+		}
+	}
+	leader, ok, err := second.Leader(ctx)
+	fmt.Println(leader.ID, ok, err)
+
+	fmt.Println(first.Close(ctx))
+	term, err := second.Await(ctx)
+	fmt.Println("epoch has grown:", term.Epoch() > leader.Epoch, err)
+	fmt.Println(second.Close(ctx))
+	// Output:
+	// leads: true <nil> fenced by an epoch: true
+	// host-1 true <nil>
+	// <nil>
+	// epoch has grown: true <nil>
+	// <nil>
+}
+
+// Three candidates take turns. Each writes down that it leads and lets the next
+// one in by returning.
+// awaitLast waits until a candidate is the last in the queue.
+func awaitLast(s *recipes.LeaderSelector, name string) {
+	for {
+		list, err := s.Participants(context.Background())
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		if len(list) > 0 && list[len(list)-1].ID == name {
+			return
+		}
+	}
+}
+
+func ExampleLeaderSelector() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	turns := make(chan string)
+	var selectors []*recipes.LeaderSelector
+	for i := 1; i <= 3; i++ {
+		name := fmt.Sprint("candidate ", i)
+		s := recipes.NewLeaderSelector(server.Connect(t), "/master", name, recipes.LeaderFunc(func(ctx context.Context) {
+			select {
+			case turns <- name:
+			case <-ctx.Done(): // lost, interrupted or closed
+			}
+		})).AutoRequeue()
+		if err := s.Start(); err != nil {
+			fmt.Println(err)
+			return
+		}
+		selectors = append(selectors, s)
+		awaitLast(s, name) // one after the other
+	}
+	for range 6 {
+		name := <-turns
+		fmt.Println(name)
+		awaitLast(selectors[0], name) // it queues again
+	}
+	for _, s := range selectors {
+		if err := s.Close(ctx); err != nil {
+			fmt.Println(err)
+		}
+	}
+	// Output:
+	// candidate 1
+	// candidate 2
+	// candidate 3
+	// candidate 1
+	// candidate 2
+	// candidate 3
+}

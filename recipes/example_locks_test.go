@@ -1,0 +1,186 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+func ExampleReentrantLock() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	mine := recipes.NewReentrantLock(server.Connect(t), "/locks/report")
+	other := recipes.NewReentrantLock(server.Connect(t), "/locks/report")
+
+	fmt.Println(mine.Lock(ctx), mine.Lock(ctx))
+	fmt.Println(mine.Unlock(ctx))
+	got, err := other.TryLock(ctx)
+	fmt.Println("other:", got, err)
+	fmt.Println(mine.Unlock(ctx))
+	got, err = other.TryLock(ctx)
+	fmt.Println("other:", got, err)
+	fmt.Println(other.Close(ctx))
+	// Output:
+	// <nil> <nil>
+	// <nil>
+	// other: false <nil>
+	// <nil>
+	// other: true <nil>
+	// <nil>
+}
+
+func ExampleRWLock() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	mine := recipes.NewRWLock(server.Connect(t), "/locks/catalogue")
+	other := recipes.NewRWLock(server.Connect(t), "/locks/catalogue")
+
+	fmt.Println("write:", mine.Lock(ctx))
+	fmt.Println("go over to reading:", mine.RLock(ctx), mine.Unlock(ctx))
+	fmt.Println("read together:", other.RLock(ctx))
+	fmt.Println("a reader cannot write:", errors.Is(other.Lock(ctx), recipes.ErrUpgrade))
+	fmt.Println(mine.Close(ctx), other.Close(ctx))
+	// Output:
+	// write: <nil>
+	// go over to reading: <nil> <nil>
+	// read together: <nil>
+	// a reader cannot write: true
+	// <nil> <nil>
+}
+
+func ExampleSemaphore() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	licences := recipes.NewSemaphore(server.Connect(t), "/licences", 2)
+	one, err := licences.Acquire(ctx)
+	fmt.Println(one != nil, err)
+	two, err := licences.Acquire(ctx)
+	fmt.Println(two != nil, err)
+	three, err := licences.TryAcquire(ctx)
+	fmt.Println(three != nil, err)
+	fmt.Println(one.Release(ctx))
+	three, err = licences.TryAcquire(ctx)
+	fmt.Println(three != nil, err)
+	fmt.Println(licences.Close(ctx))
+	// Output:
+	// true <nil>
+	// true <nil>
+	// false <nil>
+	// <nil>
+	// true <nil>
+	// <nil>
+}
+
+// printer says what it is told.
+type printer string
+
+func (p printer) LockAcquired() { fmt.Println(p, "owns the lock") }
+func (p printer) LockReleased() { fmt.Println(p, "owns it no longer") }
+
+func ExampleWriteLock() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	mine := recipes.NewWriteLock(server.Connect(t), "/locks/report", printer("mine"))
+	other := recipes.NewWriteLock(server.Connect(t), "/locks/report", nil)
+
+	owned, err := other.Lock(ctx)
+	fmt.Println("other:", owned, err)
+	owned, err = mine.Lock(ctx) // does not wait
+	fmt.Println("mine:", owned, err)
+	fmt.Println(mine.IsOwner(), other.IsOwner())
+	fmt.Println(mine.Close(ctx), other.Close(ctx))
+	// Output:
+	// other: true <nil>
+	// mine: false <nil>
+	// false true
+	// <nil> <nil>
+}
+
+func ExampleMultiLock() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	transfer := recipes.NewMultiLock(server.Connect(t), []string{"/accounts/b", "/accounts/a"})
+	audit := recipes.NewLock(server.Connect(t), "/accounts/b")
+
+	fmt.Println(transfer.Lock(ctx))
+	got, err := audit.TryLock(ctx)
+	fmt.Println("audit:", got, err)
+	fmt.Println(transfer.Unlock(ctx))
+	got, err = audit.TryLock(ctx)
+	fmt.Println("audit:", got, err)
+	fmt.Println(transfer.Close(ctx), audit.Close(ctx))
+	// Output:
+	// <nil>
+	// audit: false <nil>
+	// <nil>
+	// audit: true <nil>
+	// <nil> <nil>
+}
+
+func ExampleRevocableLock() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	batch := recipes.NewRevocableLock(server.Connect(t), "/locks/report")
+	urgent := recipes.NewRevocableLock(server.Connect(t), "/locks/report")
+
+	fmt.Println(batch.Lock(ctx))
+	asked, err := urgent.Revoke(ctx)
+	fmt.Println("asked:", asked, err)
+	<-batch.Revoked()
+	fmt.Println("give it up:", batch.Unlock(ctx))
+	fmt.Println(urgent.Lock(ctx))
+	fmt.Println(batch.Close(ctx), urgent.Close(ctx))
+	// Output:
+	// <nil>
+	// asked: true <nil>
+	// give it up: <nil>
+	// <nil>
+	// <nil> <nil>
+}
+
+func ExampleVersionRWLock() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	mine := recipes.NewVersionRWLock(server.Connect(t), "/locks/catalogue")
+	other := recipes.NewVersionRWLock(server.Connect(t), "/locks/catalogue")
+
+	fmt.Println(mine.RLock(ctx), other.RLock(ctx))
+	fmt.Println(mine.RUnlock(ctx))
+	got, err := mine.TryLock(ctx)
+	fmt.Println("write:", got, err)
+	fmt.Println(other.RUnlock(ctx))
+	got, err = mine.TryLock(ctx)
+	fmt.Println("write:", got, err)
+	fmt.Println(mine.Close(ctx), other.Close(ctx))
+	// Output:
+	// <nil> <nil>
+	// <nil>
+	// write: false <nil>
+	// <nil>
+	// write: true <nil>
+	// <nil> <nil>
+}

@@ -1,0 +1,97 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+func ExamplePersistentNode() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	conn, somebody := server.Connect(t), server.Connect(t)
+	ctx := context.Background()
+
+	node := recipes.NewPersistentNode(conn, "/workers/one", []byte("ready"))
+	fmt.Println(node.Keep(ctx), node.Present())
+	fmt.Println(node.Set(ctx, []byte("busy")))
+	data, stat, err := somebody.Get("/workers/one")
+	fmt.Println(string(data), stat.EphemeralOwner == conn.SessionID(), err)
+	fmt.Println(node.Close(ctx))
+	there, _, err := somebody.Exists("/workers/one")
+	fmt.Println(there, err)
+	// Output:
+	// <nil> true
+	// <nil>
+	// busy true <nil>
+	// <nil>
+	// false <nil>
+}
+
+func ExampleGroup() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	group := recipes.NewGroup(server.Connect(t), "/group")
+	fmt.Println(group.Members(ctx))
+
+	member := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", nil)
+	changed := group.Changed()
+	if err := member.Join(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	<-changed
+	fmt.Println(group.Members(ctx))
+
+	changed = group.Changed()
+	fmt.Println(member.Close(ctx))
+	<-changed
+	fmt.Println(group.Members(ctx))
+	fmt.Println(group.Close(ctx))
+	// Output:
+	// [] <nil>
+	// [host-1] <nil>
+	// <nil>
+	// [] <nil>
+	// <nil>
+}
+
+func ExampleServiceRegistry() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	provider := server.Connect(t)
+	for _, id := range []string{"10.0.0.1:80", "10.0.0.2:80"} {
+		web := recipes.NewRegistration(provider, "/services", recipes.Instance{Service: "web", ID: id, Data: []byte("v1")})
+		if err := web.Register(ctx); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	registry := recipes.NewServiceRegistry(server.Connect(t), "/services")
+	fmt.Println(registry.Services(ctx))
+	lookup := recipes.NewServiceLookup(registry, "web", recipes.RoundRobin())
+	for range 3 {
+		i, err := lookup.Next(ctx)
+		fmt.Println(i.ID, string(i.Data), err)
+	}
+	_, err := recipes.NewServiceLookup(registry, "mail", recipes.RoundRobin()).Next(ctx)
+	fmt.Println(err)
+	fmt.Println(registry.Close(ctx))
+	// Output:
+	// [web] <nil>
+	// 10.0.0.1:80 v1 <nil>
+	// 10.0.0.2:80 v1 <nil>
+	// 10.0.0.1:80 v1 <nil>
+	// look up mail: the service has no instance
+	// <nil>
+}

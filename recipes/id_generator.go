@@ -1,0 +1,103 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// IDGenerator hands out numbers that no other generator of the same path hands
+// out: it reserves a block of them with one request to the server, and then takes
+// them from there without any. Methods may be called from several goroutines.
+//
+// What it promises:
+//   - No number is handed out twice, by this or any other generator, whatever is
+//     lost or crashes. Numbers begin with 1 and are positive.
+//   - A call of Next that begins after another one of the same generator has
+//     returned gets a greater number. With blocks of 1 that holds between all
+//     generators.
+//
+// A call whose reply is lost reserves its block all the same, exactly once, as
+// Counter does. On disconnect Next goes on until its block is used up, and then
+// waits for the connection; on expiry it goes on in the new session: nothing here
+// is ephemeral. A done context ends a call; what it had reserved is lost, not
+// handed out to another.
+//
+// What it cannot promise: that there are no gaps. What is reserved and not used
+// when the generator is given up is lost. Generators may use blocks of different
+// sizes.
+//
+// Layout: that of a Counter, whose value is the greatest number reserved so far.
+// Do not delete it: the numbers would begin anew.
+//
+// Sources: the "naming service" of ZooKeeper's use cases, which takes the numbers
+// of sequential nodes; these are at most 2^31, and begin anew with their parent.
+type IDGenerator struct {
+	*lifecycle
+	counter *Counter
+	block   int64
+	turn    chan struct{} // one token: whoever has it may touch what follows
+
+	next, last int64 // of the block: what is left
+}
+
+// NewIDGenerator makes a generator with the counter at path that reserves block
+// numbers at a time; less than 1 means 1. It sends nothing. The options that
+// matter are ACL, Retry and Containers.
+func NewIDGenerator(conn Conn, path string, block int64, opts ...Option) *IDGenerator {
+	g := &IDGenerator{
+		lifecycle: newLifecycle(conn, "id generator", path, opts), counter: NewCounter(conn, path, opts...),
+		block: max(block, 1), turn: make(chan struct{}, 1), next: 1,
+	}
+	g.turn <- struct{}{}
+	return g
+}
+
+// Next returns a number that was never returned before. An error hands out
+// nothing; OutcomeOf of it says whether numbers may have been lost.
+func (g *IDGenerator) Next(ctx context.Context) (int64, error) {
+	id, err := g.take(ctx)
+	return id, g.explain("take from", err)
+}
+
+func (g *IDGenerator) take(ctx context.Context) (int64, error) {
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case g.closed():
+		return 0, ErrClosed
+	}
+	select {
+	case <-g.turn:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	case <-g.life.Done():
+		return 0, ErrClosed
+	}
+	defer func() { g.turn <- struct{}{} }()
+	if g.next > g.last {
+		if err := g.reserve(ctx); err != nil {
+			return 0, err
+		}
+	}
+	g.next++
+	return g.next - 1, nil
+}
+
+// reserve reserves the next block.
+func (g *IDGenerator) reserve(ctx context.Context) error {
+	last, err := g.counter.Add(ctx, g.block)
+	switch {
+	case err != nil:
+		return err
+	case last < g.block:
+		return fmt.Errorf("the counter was %d; expected no number below 0", last-g.block)
+	}
+	g.next, g.last = last-g.block+1, last
+	return nil
+}
+
+// Close ends calls under way with ErrClosed, as Close of a Counter does.
+func (g *IDGenerator) Close(ctx context.Context) error {
+	return errors.Join(g.lifecycle.Close(ctx), g.counter.Close(ctx))
+}

@@ -1,0 +1,129 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func wantIDs(t *testing.T, g *IDGenerator, want ...int64) {
+	t.Helper()
+	for _, n := range want {
+		if got, err := g.Next(t.Context()); err != nil || got != n {
+			t.Fatalf("Next: %d %v, want %d", got, err, n)
+		}
+	}
+}
+
+func TestIDGeneratorsShareTheNumbers(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			conn := s.connect()
+			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.connect(), "/ids", 2), NewIDGenerator(conn, "/ids", 0)
+			conn.on("multi", 2, fault)
+			wantIDs(t, a, 1, 2)
+			wantIDs(t, b, 4)
+			wantIDs(t, a, 3, 6, 7)
+			wantIDs(t, c, 9, 10)
+			wantIDs(t, b, 5, 11, 12)
+			wantIDs(t, a, 8, 13)
+			s.wantBelow(t, "/ids", 0)
+		})
+	}
+}
+
+func TestIDGeneratorServesManyAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		g := NewIDGenerator(s.connect(), "/ids", 4)
+		ids := make(chan int64)
+		for range 10 {
+			go func() {
+				id, err := g.Next(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- id
+			}()
+		}
+		var got []int64
+		for range 10 {
+			got = append(got, <-ids)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
+func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		conn := s.connect()
+		g := NewIDGenerator(conn, "/ids", 2)
+		wantIDs(t, g, 1, 2)
+		ctx, cancel := context.WithCancel(t.Context())
+		fault := loseReply
+		fault.after = func() { cancel(); conn.disconnect() }
+		conn.on("multi", 1, fault)
+		if _, err := g.Next(ctx); OutcomeOf(err) != Unknown || !strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
+			t.Error(err)
+		}
+		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != NotApplied {
+			t.Error(err)
+		}
+		conn.reconnect()
+		time.Sleep(time.Second)
+		wantIDs(t, g, 5)
+		if err := g.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := g.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestIDGeneratorEndsWithClose(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		conn := s.connect()
+		g := NewIDGenerator(conn, "/ids", 2)
+		conn.disconnect()
+		failed := make(chan error)
+		for range 2 {
+			go func() {
+				_, err := g.Next(t.Context())
+				failed <- err
+			}()
+		}
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() {
+			time.Sleep(time.Minute)
+			conn.reconnect()
+		}()
+		if err := g.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		for range 2 {
+			if err := <-failed; !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		}
+		if err := g.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestIDGeneratorRefusesANegativeCounter(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/ids", "-5")
+		if _, err := NewIDGenerator(s.connect(), "/ids", 2).Next(t.Context()); err == nil || !strings.Contains(err.Error(), "the counter was -5") {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// IDQueue is a Queue whose elements have an id, by which those that wait can be
+// removed again: for work that may be called off. An id need not be that of one
+// element only. Methods may be called from several goroutines.
+//
+// What it promises, per call:
+//   - Offer, Poll, Take and Peek promise what those of Queue do.
+//   - Remove takes all the elements of an id out of the queue that were in it when
+//     it was called and that nobody has taken, in one transaction, and says how
+//     many these were. Each element is returned to one Poll or Take, or counted by
+//     one Remove, and never both. Elements offered while Remove runs may stay, as
+//     may one that an abandoned Poll puts back.
+//   - After an error that wraps ErrAmbiguous Remove has removed all of them or
+//     none, after any other error none.
+//
+// On disconnect, on expiry and when a context is done it behaves like Queue.
+//
+// What it cannot promise: that work is called off that somebody has begun: an
+// element that has been taken is not found any more. All elements of an id go in
+// one request, which must not be larger than the server's jute.maxbuffer: some
+// thousands. As to what a process leaves behind that dies in the middle of a call,
+// see Queue; the claim of a Remove has the id as its data.
+//
+// Layout, all persistent:
+//
+//	<path>/items/_c_<guid>-id-<id>-item-<sequence>  the elements, data = payload
+//	<path>/dedup/<guid>, <path>/claims/<guid>       as with Queue
+//
+// The id is escaped as a segment of a URL's path is. Other children of items are
+// taken for elements without an id if they have the names of elements of a Queue.
+//
+// Sources: Curator's DistributedIdQueue, whose remove deletes one by one, so that
+// a lost reply leaves the count in doubt, and does not find an id with a slash, as
+// that was stored as another one.
+type IDQueue struct{ *claimQueue }
+
+// NewIDQueue makes a handle for the queue at path, which is created when needed.
+// It sends nothing. The options that matter are ACL, RecheckEvery, Retry and
+// Containers.
+func NewIDQueue(conn Conn, path string, opts ...Option) *IDQueue {
+	return &IDQueue{newClaimQueue(conn, "id queue", path, opts, oldestFirst)}
+}
+
+// Offer appends an element with an id, which may be any text that, escaped, fits
+// into a node's name. For data and errors see Queue.Offer.
+func (q *IDQueue) Offer(ctx context.Context, id string, data []byte) error {
+	return q.offerAs(ctx, idMarker+url.PathEscape(id), data)
+}
+
+// idMarker stands before the id in an element's name.
+const idMarker = "-id-"
+
+// idOf returns the id in an element's name.
+func idOf(name string) (id string, ok bool) {
+	_, rest, ok := strings.Cut(name, idMarker)
+	if end := strings.LastIndex(rest, itemMarker); ok && end >= 0 {
+		id, err := url.PathUnescape(rest[:end])
+		return id, err == nil
+	}
+	return "", false
+}
+
+// Remove removes all the elements with an id, and returns their number, which may
+// be 0.
+func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
+	return call(ctx, q.lifecycle, fmt.Sprintf("remove %q from", id), func(ctx context.Context, r *requests, t *task[int]) (int, error) {
+		return q.removeAll(ctx, r, t, id)
+	})
+}
+
+// removeAll removes what a list shows of an id; it makes another list when
+// somebody was faster with some of it.
+func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id string) (int, error) {
+	for {
+		l, err := q.listSynced(ctx, r)
+		if err != nil {
+			return 0, err
+		}
+		var names []string
+		for _, name := range l.ready {
+			if of, ok := idOf(name); ok && of == id {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			return 0, nil
+		}
+		if done, err := q.removeThese(ctx, r, t, id, names); done || err != nil {
+			return len(names), err
+		}
+	}
+}
+
+// removeThese removes elements together, unless one of them is gone. When it is
+// given up and cannot know whether it has removed them, the claim tells.
+func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id string, names []string) (done bool, err error) {
+	guid, err := newGUID()
+	if err != nil {
+		return false, err
+	}
+	done, doubtful, err := q.discard(ctx, r, guid, id, names)
+	switch {
+	case err == nil && done:
+		t.settle(len(names)) // otherwise the caller was told that it does not know
+		q.drop(r, q.claim(guid))
+		return true, nil
+	case err == nil || !doubtful:
+		return false, err
+	case errors.Is(err, ErrConnClosed):
+		return false, fmt.Errorf("%w: %w", ErrAmbiguous, err)
+	}
+	err = q.resolve(r, q.claim(guid), err)
+	return err == nil, err
+}
+
+// discard deletes elements and creates the claim in one transaction. A repetition
+// tells whether it was applied. Once ctx is done nothing more is sent.
+func (q *IDQueue) discard(ctx context.Context, r *requests, guid, id string, names []string) (done, doubtful bool, err error) {
+	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.opts.acl}}
+	for _, name := range names {
+		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})
+	}
+	for {
+		if ctx.Err() != nil {
+			return false, doubtful, context.Cause(ctx)
+		}
+		failed, err := r.multi(ops...)
+		doubtful = doubtful || OutcomeOf(err) == Unknown
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
+			return true, false, nil
+		case errors.Is(err, zk.ErrNoNode) && failed > 0:
+			return false, false, nil
+		case errors.Is(err, zk.ErrNoNode):
+			err = q.ensureDirs(ctx, r)
+		case transient(err):
+			err = r.again(ctx, err)
+		}
+		if err != nil {
+			return false, doubtful, err
+		}
+	}
+}

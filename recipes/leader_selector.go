@@ -1,0 +1,139 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrInterrupted is the cause for which the context of a leader ends that was
+// interrupted.
+var ErrInterrupted = errors.New("leader was interrupted")
+
+// Leader does what a leader does.
+type Leader interface {
+	// TakeLeadership leads until it returns. It should return soon after ctx is
+	// done: that is when leadership is lost (the cause is ErrLeadershipLost), by
+	// Interrupt (ErrInterrupted) and by Close (ErrClosed). LeaderEpoch(ctx) is the
+	// fencing epoch.
+	TakeLeadership(ctx context.Context)
+}
+
+// LeaderFunc is a function as a Leader.
+type LeaderFunc func(ctx context.Context)
+
+// TakeLeadership calls the function.
+func (f LeaderFunc) TakeLeadership(ctx context.Context) { f(ctx) }
+
+type leaderEpoch struct{}
+
+// LeaderEpoch returns the fencing epoch of the term for which TakeLeadership got
+// ctx, see Term.Epoch, and 0 for any other context.
+func LeaderEpoch(ctx context.Context) int64 {
+	epoch, ok := ctx.Value(leaderEpoch{}).(int64)
+	if !ok {
+		return 0
+	}
+	return epoch
+}
+
+// LeaderSelector stands in an election in the background and calls TakeLeadership
+// of its Leader while it leads: leadership lasts until that returns. With
+// AutoRequeue it stands again at the end of the queue, so that all candidates take
+// turns.
+//
+// What it promises is what LeaderLatch does, and:
+//   - TakeLeadership is called only while the candidate leads, one call at a time.
+//     It is not called for a term that is over already.
+//   - The node stays until TakeLeadership has returned: the next leader, if this
+//     one has kept its session, starts after that.
+//   - With AutoRequeue nothing but Close ends the turns: neither lost sessions nor
+//     interrupts nor refusals of the server.
+//
+// On disconnect the leader goes on, as its session may live on: pass SessionTimeout
+// to have ctx cancelled when it may not. On expiry ctx is cancelled as soon as the
+// client learns of it, and the candidate stands again when TakeLeadership has
+// returned. What it cannot promise: that a leader which is cut off, or does not
+// look at its context, stops in time. Use LeaderEpoch.
+//
+// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id:
+// the nodes of Curator's LeaderSelector, which can stand in the same election, as
+// can kazoo's Election. Other children are ignored.
+//
+// Sources: ZooKeeper guide, "Recipes and Solutions: Leader Election"; Curator's
+// LeaderSelector; CURATOR-16, 73 and 671 (what ended the turns of an auto-requeue).
+type LeaderSelector struct {
+	*election
+	leader Leader
+	auto   bool
+
+	turn      sync.Mutex
+	interrupt context.CancelCauseFunc // ends the present TakeLeadership; nil: there is none
+}
+
+// NewLeaderSelector makes a candidate for the election at path, which is created
+// when needed and must be used for this election only. id is what the others see
+// in Leader and Participants; it need not be unique. It sends nothing. The options
+// that matter are ACL, SessionTimeout, RecheckEvery and Containers; no retry policy
+// ends a candidacy.
+func NewLeaderSelector(conn Conn, path, id string, leader Leader, opts ...Option) *LeaderSelector {
+	return &LeaderSelector{
+		election: newElection(conn, "election", path, id, "lock-", lockMarkers, opts),
+		leader:   leader,
+	}
+}
+
+// AutoRequeue makes the candidate stand again after each term. Call it before
+// Start. It returns the selector.
+func (s *LeaderSelector) AutoRequeue() *LeaderSelector {
+	s.auto = true
+	return s
+}
+
+// Start begins to stand: once, or with AutoRequeue until Close. It changes nothing
+// while the candidate stands or leads; after its term it makes it stand again.
+// After Close it returns ErrClosed.
+func (s *LeaderSelector) Start() error { return s.start(!s.auto, s.lead) }
+
+// Interrupt ends the context of the present TakeLeadership, and reports whether
+// there is one. It does not wait for its return.
+func (s *LeaderSelector) Interrupt() bool {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.interrupt == nil {
+		return false
+	}
+	s.interrupt(ErrInterrupted)
+	return true
+}
+
+// lead is one turn. It reports whether TakeLeadership was called.
+func (s *LeaderSelector) lead(term *Term) bool {
+	if term.held.over() {
+		return false
+	}
+	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), leaderEpoch{}, term.Epoch()))
+	defer cancel(nil)
+	s.mayInterrupt(cancel)
+	defer s.mayInterrupt(nil)
+	go s.cancelWhenOver(term, cancel)
+	s.leader.TakeLeadership(ctx)
+	return true
+}
+
+func (s *LeaderSelector) mayInterrupt(cancel context.CancelCauseFunc) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	s.interrupt = cancel
+}
+
+// cancelWhenOver ends the leader's context with its term, which is over at the
+// latest when TakeLeadership has returned.
+func (s *LeaderSelector) cancelWhenOver(term *Term, cancel context.CancelCauseFunc) {
+	<-term.Lost()
+	if s.closed() {
+		cancel(ErrClosed)
+		return
+	}
+	cancel(ErrLeadershipLost)
+}

@@ -1,0 +1,177 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow
+// each other strictly, in the order in which they have queued.
+func TestTenSelectorsTakeTurns(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		var log []string
+		var epochs []int64
+		var selectors []*LeaderSelector
+		for i := range 10 {
+			selectors = append(selectors, NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(ctx context.Context) {
+				log = append(log, fmt.Sprint(i, " becomes leader"))
+				epochs = append(epochs, LeaderEpoch(ctx))
+				sleep(ctx, 50*time.Second)
+				log = append(log, fmt.Sprint(i, " leaves"))
+			})).AutoRequeue())
+			if err := selectors[i].Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		time.Sleep(30 * 50 * time.Second)
+		for _, sel := range selectors {
+			if !sel.HasLeadership() {
+				mustClose(t, sel)
+			}
+		}
+		for _, sel := range selectors {
+			mustClose(t, sel)
+		}
+		for turn := range len(log) / 2 {
+			who := fmt.Sprint(turn % 10)
+			if got, want := strings.Join(log[2*turn:2*turn+2], ", "), who+" becomes leader, "+who+" leaves"; got != want {
+				t.Fatalf("turn %d: %s; want %s", turn, got, want)
+			}
+			if turn > 0 && epochs[turn] <= epochs[turn-1] {
+				t.Errorf("epoch %d after %d", epochs[turn], epochs[turn-1])
+			}
+		}
+		if len(log) < 50 || len(log)%2 > 0 {
+			t.Errorf("%d lines", len(log))
+		}
+		s.wantBelow(t, "/master", 0)
+	})
+}
+
+// turnsOf makes a selector whose leader leads until it is told not to, and a
+// channel of its turns and of the causes of their ends.
+func turnsOf(c Conn, id string) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
+	turns, causes = make(chan context.Context), make(chan error)
+	sel = NewLeaderSelector(c, "/e", id, LeaderFunc(func(ctx context.Context) {
+		select {
+		case turns <- ctx:
+		case <-ctx.Done():
+			return
+		}
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+	}))
+	return sel, turns, causes
+}
+
+func begin(t *testing.T, sel *LeaderSelector) {
+	t.Helper()
+	if err := sel.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		sel, turns, causes := turnsOf(s.connect(), "a")
+		if sel.Interrupt() {
+			t.Error("interrupted nobody")
+		}
+		for range 3 {
+			begin(t, sel)
+			begin(t, sel) // changes nothing
+			<-turns
+			s.wantBelow(t, "/e", 1)
+			if !sel.HasLeadership() || !sel.Interrupt() {
+				t.Error("does not lead")
+			}
+			if cause := <-causes; !errors.Is(cause, ErrInterrupted) {
+				t.Errorf("cause %v", cause)
+			}
+			time.Sleep(time.Minute)
+			s.wantBelow(t, "/e", 0)
+		}
+		mustClose(t, sel)
+		if err := sel.Start(); !errors.Is(err, ErrClosed) {
+			t.Errorf("Start after Close: %v", err)
+		}
+	})
+}
+
+func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		sel, turns, causes := turnsOf(c, "a")
+		begin(t, sel.AutoRequeue())
+		for round := range 4 {
+			<-turns
+			want := ErrInterrupted
+			if round%2 == 0 {
+				c.expire(false)
+				want = ErrLeadershipLost
+			} else {
+				sel.Interrupt()
+				sel.Interrupt() // twice: CURATOR-73
+			}
+			if cause := <-causes; !errors.Is(cause, want) {
+				t.Errorf("cause %v, want %v", cause, want)
+			}
+		}
+		ctx := <-turns
+		if LeaderEpoch(ctx) == 0 || LeaderEpoch(t.Context()) != 0 {
+			t.Error("epochs")
+		}
+		done := make(chan error)
+		go func() { done <- sel.Close(t.Context()) }()
+		if cause := <-causes; !errors.Is(cause, ErrClosed) {
+			t.Errorf("cause %v", cause)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		s.wantBelow(t, "/e", 0)
+	})
+}
+
+// TestNextLeaderWaitsForTheLast: an interrupted leader keeps its node until it has
+// returned.
+func TestNextLeaderWaitsForTheLast(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		release := make(chan struct{})
+		slow := NewLeaderSelector(s.connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
+		begin(t, slow)
+		time.Sleep(time.Second)
+		next, turns, causes := turnsOf(s.connect(), "next")
+		begin(t, next)
+		slow.Interrupt()
+		time.Sleep(time.Minute)
+		if leader, _, err := next.Leader(t.Context()); leader.ID != "slow" || err != nil || next.HasLeadership() {
+			t.Errorf("leader %v, %v", leader, err)
+		}
+		close(release)
+		<-turns
+		next.Interrupt()
+		<-causes
+		mustClose(t, slow)
+		mustClose(t, next)
+	})
+}
+
+// TestTermThatIsOverIsNotTaken: the loss comes before the call.
+func TestTermThatIsOverIsNotTaken(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		sel := NewLeaderSelector(s.connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }))
+		held := &hold{ended: make(chan struct{})}
+		held.end()
+		if sel.lead(&Term{held}) {
+			t.Error("says that it has led")
+		}
+		mustClose(t, sel)
+	})
+}

@@ -1,0 +1,240 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// mustDeliver polls a delivery of an element.
+func mustDeliver(t *testing.T, q *LockQueue, want string) *Delivery {
+	t.Helper()
+	d, ok, err := q.Poll(t.Context())
+	if err != nil || !ok || string(d.Data()) != want {
+		t.Fatalf("Poll: %v %v, want %q", ok, err, want)
+	}
+	return d
+}
+
+func wantNoDelivery(t *testing.T, q *LockQueue) {
+	t.Helper()
+	if d, ok, err := q.Poll(t.Context()); d != nil || ok || err != nil {
+		t.Fatalf("Poll: %v %v", ok, err)
+	}
+}
+
+// lockQueueOf is a queue of these elements.
+func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
+	t.Helper()
+	q := NewLockQueue(c, "/q")
+	for _, e := range elements {
+		if err := q.Offer(t.Context(), []byte(e)); err != nil {
+			t.Fatalf("Offer: %v", err)
+		}
+	}
+	return q
+}
+
+func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		q := lockQueueOf(t, s.connect(), "a", "b")
+		rival := NewLockQueue(s.connect(), "/q")
+		a, b := mustDeliver(t, q, "a"), mustDeliver(t, rival, "b")
+		wantNoDelivery(t, q)
+		if a.Attempt() != 1 || b.Token() <= a.Token() || closed(a.Lost()) {
+			t.Errorf("attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(), closed(a.Lost()))
+		}
+		for range 2 {
+			if err := a.Release(t.Context()); err != nil || !closed(a.Lost()) {
+				t.Fatalf("Release: %v, lost %v", err, closed(a.Lost()))
+			}
+		}
+		again := mustDeliver(t, rival, "a")
+		if again.Attempt() != 2 || again.Token() <= b.Token() {
+			t.Errorf("attempt %d, token %d", again.Attempt(), again.Token())
+		}
+		if err := a.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) || errors.Is(err, ErrAmbiguous) {
+			t.Errorf("Ack after Release: %v", err)
+		}
+		for _, d := range []*Delivery{again, b} {
+			if err := d.Ack(t.Context()); err != nil || !closed(d.Lost()) {
+				t.Errorf("Ack: %v", err)
+			}
+			if err := d.Release(t.Context()); err != nil {
+				t.Errorf("Release after Ack: %v", err)
+			}
+		}
+		mustClose(t, q)
+		mustClose(t, rival)
+		s.wantBelow(t, "/q/items", 0)
+		s.wantBelow(t, "/q/dedup", 0)
+	})
+}
+
+func TestRedeliveryAfterExpiry(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.connect(), "/q")
+		first := mustDeliver(t, q, "a")
+		taken := make(chan *Delivery)
+		go func() {
+			d, err := rival.Take(t.Context())
+			if err != nil {
+				t.Errorf("Take: %v", err)
+			}
+			taken <- d
+		}()
+		time.Sleep(time.Hour)
+		c.expire(false)
+		second := <-taken
+		<-first.Lost()
+		if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
+			t.Errorf("Ack: %v", err)
+		}
+		if err := first.Release(t.Context()); err != nil {
+			t.Errorf("Release: %v", err)
+		}
+		s.wantBelow(t, "/q/items", 2) // the element and the rival's lock
+		if err := second.Ack(t.Context()); err != nil {
+			t.Errorf("Ack: %v", err)
+		}
+		s.wantBelow(t, "/q/items", 0)
+		mustClose(t, q)
+		mustClose(t, rival)
+	})
+}
+
+// What nobody else was given can be acknowledged after the end of the session.
+func TestAckInTheNextSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := lockQueueOf(t, c, "a")
+		d := mustDeliver(t, q, "a")
+		c.expire(false)
+		<-d.Lost()
+		if err := d.Ack(t.Context()); err != nil {
+			t.Errorf("Ack: %v", err)
+		}
+		s.wantBelow(t, "/q/items", 0)
+		mustClose(t, q)
+	})
+}
+
+func TestLockQueueFaults(t *testing.T) {
+	for name, fault := range queueFaults {
+		for _, op := range []string{"multi", "get", "getW", "children", "delete", "sync"} {
+			t.Run(name+" of "+op, func(t *testing.T) {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					c := s.connect()
+					q := NewLockQueue(c, "/q")
+					twice := func() {
+						c.rules = nil
+						c.on(op, 1, fault)
+						c.on(op, 2, fault)
+					}
+					for i := range 2 {
+						twice()
+						if err := q.Offer(t.Context(), fmt.Append(nil, i)); err != nil {
+							t.Fatalf("Offer: %v", err)
+						}
+					}
+					for i := range 2 {
+						twice()
+						released := mustDeliver(t, q, fmt.Sprint(i))
+						twice()
+						if err := released.Release(t.Context()); err != nil {
+							t.Fatalf("Release: %v", err)
+						}
+						d := mustDeliver(t, q, fmt.Sprint(i))
+						if d.Attempt() != 2 {
+							t.Errorf("attempt %d", d.Attempt())
+						}
+						twice()
+						if err := d.Ack(t.Context()); err != nil {
+							t.Fatalf("Ack: %v", err)
+						}
+					}
+					c.rules = nil
+					mustClose(t, q)
+					s.wantBelow(t, "/q/items", 0)
+					s.wantBelow(t, "/q/dedup", 0)
+				})
+			})
+		}
+	}
+}
+
+func TestCloseGivesBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		q := lockQueueOf(t, s.connect(), "a", "b")
+		d := mustDeliver(t, q, "a")
+		mustDeliver(t, q, "b")
+		mustClose(t, q)
+		if !closed(d.Lost()) {
+			t.Error("not lost")
+		}
+		s.wantBelow(t, "/q/items", 2)
+		if err := d.Ack(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Ack after Close: %v", err)
+		}
+		if _, err := q.Take(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Take after Close: %v", err)
+		}
+	})
+}
+
+func TestAbandonedTakeHoldsNothing(t *testing.T) {
+	for name, fault := range map[string]rule{"applied": loseReply, "not applied": loseRequest} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				q := lockQueueOf(t, c, "a")
+				ctx, cancel := context.WithCancel(t.Context())
+				fault.after = func() { cancel(); c.disconnect() }
+				c.on("multi", 1, fault)
+				if d, err := q.Take(ctx); d != nil || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+					t.Fatalf("Take: %v", err)
+				}
+				c.reconnect()
+				mustClose(t, q)
+				s.wantBelow(t, "/q/items", 1)
+			})
+		})
+	}
+}
+
+// The reply to a removal is lost, and with it the session: whoever has removed
+// the element, it is gone.
+func TestAckThatNobodyCanTell(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := lockQueueOf(t, c, "a")
+		d := mustDeliver(t, q, "a")
+		c.on("multi", 1, rule{err: zk.ErrSessionExpired, after: func() { c.expire(false) }})
+		if err := d.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) || !errors.Is(err, ErrAmbiguous) {
+			t.Errorf("Ack: %v", err)
+		}
+		mustClose(t, q)
+	})
+}
+
+// Somebody deletes the element itself: the lock must not stay.
+func TestReleaseOfWhatIsGone(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := lockQueueOf(t, c, "a")
+		d := mustDeliver(t, q, "a")
+		if err := c.Delete(d.item, -1); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Release(t.Context()); err != nil {
+			t.Errorf("Release: %v", err)
+		}
+		s.wantBelow(t, "/q/items", 0)
+		mustClose(t, q)
+	})
+}

@@ -1,0 +1,229 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// MultiLock holds several locks at once, or none: for work that touches several
+// things, each of which has a lock of its own. Use one MultiLock per contender.
+// Methods may be called from several goroutines.
+//
+// What it promises:
+//   - Each of the locks is a Lock, and can be contended for by itself.
+//   - All are acquired in the order of their paths, whatever the order in which
+//     they were given, so MultiLocks that share some paths never wait for each
+//     other in a ring. Whoever holds one of the locks otherwise while it waits for
+//     another one has to keep to that order, too.
+//   - Lock that fails, or loses one of the locks while it waits for the next, gives
+//     all of them back. In the second case it begins again.
+//   - Lost is closed when any of the locks is lost.
+//   - A waiter is woken by one release at a time, as with Lock. Fairness is that of
+//     each lock, so whoever waits for few overtakes whoever waits for many.
+//
+// On disconnect, on expiry and with a done context: as Lock. What it cannot
+// promise: to take all locks at one moment. Others see some of them held before
+// Lock returns. Nor that all are lost together: after Lost is closed some may be
+// held yet, until Unlock.
+//
+// Layout: that of Lock at each path.
+//
+// Sources: Curator's InterProcessMultiLock, which keeps the order that it is
+// given; Havender's order against deadlocks.
+type MultiLock struct {
+	locks []*Lock // in the order of their paths
+
+	mu   sync.Mutex
+	busy bool          // an acquisition is under way
+	lost chan struct{} // of the present hold; nil: not held
+	once *sync.Once    // closes lost
+}
+
+// NewMultiLock makes a handle for the locks at paths; one that is there twice
+// counts once. Each path is created when needed and must be used for its lock
+// only. It sends nothing. The options that matter are those of NewLock.
+func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
+	m := &MultiLock{}
+	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
+		m.locks = append(m.locks, NewLock(conn, path, opts...))
+	}
+	return m
+}
+
+// Lock waits until all locks are owned, ctx is done, or the server refuses. Then
+// it returns the first error that it met, and what it has acquired is given back,
+// in the background if need be. ErrHeld means that this handle holds the locks or
+// is acquiring them. A hold that was lost does not count: it is given back first.
+func (m *MultiLock) Lock(ctx context.Context) error {
+	_, err := m.acquire(ctx, func(l *Lock) (bool, error) { return true, l.Lock(ctx) })
+	return err
+}
+
+// TryLock is Lock that does not wait for another owner: it returns false when
+// one of the locks has one. It does wait for the connection.
+func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
+	return m.acquire(ctx, func(l *Lock) (bool, error) { return l.TryLock(ctx) })
+}
+
+// Unlock gives all locks back, in the reverse order, each as Unlock of the type
+// Lock does. Lost is closed at once. It returns what went wrong with any of them.
+func (m *MultiLock) Unlock(ctx context.Context) error {
+	m.mu.Lock()
+	if m.busy {
+		m.mu.Unlock()
+		return nil
+	}
+	m.endHold()
+	m.mu.Unlock()
+	return m.giveBack(ctx)
+}
+
+// Lost returns a channel that is closed when any of the locks is lost, and by
+// Unlock and Close; see Lost of the type Lock. Each hold has its own channel.
+// Without a hold the channel is closed already.
+func (m *MultiLock) Lost() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.lost != nil {
+		return m.lost
+	}
+	ended := make(chan struct{})
+	close(ended)
+	return ended
+}
+
+// Token returns the fencing token of the lock at path, or 0 if it is not held or
+// not one of these. Tokens of different paths are not to be compared.
+func (m *MultiLock) Token(path string) int64 {
+	for _, l := range m.locks {
+		if l.path == path {
+			return l.Token()
+		}
+	}
+	return 0
+}
+
+// Close ends an acquisition under way, gives all locks back and waits as Close of
+// the type Lock does. Afterwards Lock and TryLock return ErrClosed.
+func (m *MultiLock) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.endHold()
+	m.mu.Unlock()
+	for _, l := range m.locks {
+		l.kill(ErrClosed)
+	}
+	var errs []error
+	for _, l := range slices.Backward(m.locks) {
+		errs = append(errs, l.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// acquire gets all locks, or none.
+func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error)) (bool, error) {
+	stale, err := m.begin()
+	if err != nil {
+		return false, &operationError{"lock several", err}
+	}
+	defer m.end()
+	if stale {
+		if err := m.giveBack(ctx); err != nil {
+			return false, err
+		}
+	}
+	for {
+		all, err := m.lockAll(lock)
+		if err == nil && all && m.keep() {
+			return true, nil
+		}
+		cleanUp := m.giveBack(ctx)
+		if err != nil || !all {
+			return false, err // Close tells of clean-up that goes on
+		}
+		if cleanUp != nil {
+			return false, cleanUp
+		}
+	}
+}
+
+// lockAll locks one after the other.
+func (m *MultiLock) lockAll(lock func(*Lock) (bool, error)) (bool, error) {
+	for _, l := range m.locks {
+		if held, err := lock(l); err != nil || !held {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// keep begins a hold, unless one of the locks was lost already. Whichever is lost
+// first ends it.
+func (m *MultiLock) keep() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var holds []*hold
+	for _, l := range m.locks {
+		held := l.current()
+		if held == nil || held.over() || l.conn.SessionID() != held.session {
+			return false
+		}
+		holds = append(holds, held)
+	}
+	lost, once := make(chan struct{}), &sync.Once{}
+	m.lost, m.once = lost, once
+	for i, held := range holds {
+		m.locks[i].beginCleanUp()
+		go func() {
+			defer m.locks[i].end()
+			<-held.ended
+			once.Do(func() { close(lost) })
+		}()
+	}
+	return true
+}
+
+// endHold ends the present hold, if there is one. The caller has locked mu.
+func (m *MultiLock) endHold() {
+	if m.lost != nil {
+		lost := m.lost
+		m.once.Do(func() { close(lost) })
+		m.lost = nil
+	}
+}
+
+// giveBack unlocks what is locked.
+func (m *MultiLock) giveBack(ctx context.Context) error {
+	var errs []error
+	for _, l := range slices.Backward(m.locks) {
+		errs = append(errs, l.Unlock(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// begin begins an acquisition unless the locks are held. Stale is whether some
+// may be, of a hold that was lost.
+func (m *MultiLock) begin() (stale bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.busy {
+		return false, ErrHeld
+	}
+	if m.lost != nil {
+		select {
+		case <-m.lost:
+			stale, m.lost = true, nil
+		default:
+			return false, ErrHeld
+		}
+	}
+	m.busy = true
+	return stale, nil
+}
+
+func (m *MultiLock) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy = false
+}

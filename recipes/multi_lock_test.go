@@ -1,0 +1,139 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
+
+// wantNodes checks how many nodes there are for each of the locks.
+func (s *fakeServer) wantNodes(t *testing.T, a, b, c int) {
+	t.Helper()
+	for path, n := range map[string]int{"/m/a": a, "/m/b": b, "/m/c": c} {
+		s.wantBelow(t, path, n)
+	}
+}
+
+func TestMultiLockHoldsAllOrNone(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, b := NewMultiLock(s.connect(), threePaths), NewLock(s.connect(), "/m/b")
+		mustLock(t, m)
+		s.wantNodes(t, 1, 1, 1)
+		for _, path := range threePaths {
+			if m.Token(path) == 0 {
+				t.Errorf("no token for %s", path)
+			}
+		}
+		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied || m.Token("/m") != 0 {
+			t.Errorf("second Lock: %v", err)
+		}
+		lost := m.Lost()
+		mustUnlock(t, m)
+		if !closed(lost) || !closed(m.Lost()) {
+			t.Error("not lost by Unlock")
+		}
+		mustLock(t, b)
+		if held, err := m.TryLock(t.Context()); held || err != nil {
+			t.Errorf("TryLock: %v %v", held, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+			t.Errorf("Lock: %v", err)
+		}
+		s.wantNodes(t, 0, 1, 0)
+		mustUnlock(t, b)
+		mustLock(t, m)
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.wantNodes(t, 0, 0, 0)
+		if err := m.Lock(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Lock after Close: %v", err)
+		}
+	})
+}
+
+// TestMultiLocksDoNotWaitInARing, in whatever order their paths were given.
+func TestMultiLocksDoNotWaitInARing(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		owners, done := 0, make(chan struct{}, 3)
+		for i := range 3 {
+			m := NewMultiLock(s.connect(), []string{threePaths[i], threePaths[(i+1)%3]})
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for range 5 {
+					mustLock(t, m)
+					if owners++; owners != 1 {
+						t.Errorf("%d owners", owners)
+					}
+					time.Sleep(time.Second)
+					owners--
+					mustUnlock(t, m)
+				}
+			}()
+		}
+		for range 3 {
+			<-done
+		}
+		s.wantNodes(t, 0, 0, 0)
+	})
+}
+
+func TestMultiLockIsLostWithAnyLock(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		m := NewMultiLock(c, threePaths)
+		for _, lose := range []func(){
+			func() { c.expire(false) },
+			func() { s.mu.Lock(); defer s.mu.Unlock(); s.remove(m.locks[1].Path()) },
+		} {
+			mustLock(t, m)
+			lost := m.Lost()
+			lose()
+			if !closed(lost) {
+				t.Error("not lost")
+			}
+			mustLock(t, m) // gives back what is left
+			s.wantNodes(t, 1, 1, 1)
+			mustUnlock(t, m)
+		}
+		if err := m.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMultiLockBeginsAgain when a lock is lost while it gets the others.
+func TestMultiLockBeginsAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		m := NewMultiLock(c, threePaths)
+		c.on("getW", 3, rule{before: func() { c.expire(false) }})
+		mustLock(t, m)
+		for _, l := range m.locks {
+			s.wantOwner(t, l.Path(), c.SessionID())
+		}
+		mustUnlock(t, m)
+		s.wantNodes(t, 0, 0, 0)
+	})
+}
+
+func TestMultiLockReportsRefusals(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		m := NewMultiLock(c, threePaths)
+		mustLock(t, m)
+		mustUnlock(t, m)
+		c.on("create", 2, rule{lose: true, err: zk.ErrNoAuth})
+		if err := m.Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Lock: %v", err)
+		}
+		s.wantNodes(t, 0, 0, 0)
+	})
+}

@@ -1,0 +1,69 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrLost is returned when a lock that may be locked several times is to be
+// locked again, but was lost meanwhile: with the session, say. Whatever the
+// outer levels have protected is not protected any more, so the caller has to
+// leave them. When each of them is unlocked the lock can be locked anew.
+var ErrLost = errors.New("lock was lost while it was held")
+
+// nested is a handle whose owner may lock it again and gives it back with the
+// last of as many unlocks. The further levels belong to one hold and count for
+// nothing after it: a counter that outlives the session would grant a lock that
+// has no node.
+type nested struct {
+	*handle
+	of      *hold // guarded by the handle's mu, as further is
+	further int   // levels of that hold besides the first
+}
+
+// again goes one level deeper if the lock is held, without any request, and
+// reports whether it is. It fails with ErrLost if the lock was lost.
+func (n *nested) again() (held bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.hold == nil:
+		return false, nil
+	case n.hold.over() || n.conn.SessionID() != n.hold.session:
+		return true, ErrLost
+	case n.of != n.hold:
+		n.of, n.further = n.hold, 0
+	}
+	n.further++
+	return true, nil
+}
+
+// lock goes one level deeper, or acquires the lock if it is not held.
+func (n *nested) lock(ctx context.Context, wait bool) (bool, error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	if held, err := n.again(); held {
+		return err == nil, err
+	}
+	return n.acquire(ctx, wait)
+}
+
+// unlock leaves the innermost level. With the last one the lock is given back.
+func (n *nested) unlock(ctx context.Context) error {
+	if n.leave() {
+		return nil
+	}
+	return n.Unlock(ctx)
+}
+
+// leave leaves a level if it is not the last one.
+func (n *nested) leave() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.hold == nil || n.of != n.hold || n.further == 0 {
+		return false
+	}
+	n.further--
+	return true
+}

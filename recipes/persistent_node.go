@@ -1,0 +1,221 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ErrOccupied says that a node which is to be kept exists and belongs to
+// somebody else, perhaps to an earlier session of one's own that has not
+// expired yet.
+var ErrOccupied = errors.New("the node belongs to another session")
+
+// PersistentNode keeps an ephemeral node of a fixed name in existence for as
+// long as this process wants it, through lost connections and ends of sessions:
+// the presence of a member, a worker, an instance of a service. It is the base
+// of GroupMember and Registration.
+//
+// What it promises:
+//   - From the first Keep until Close the node is made anew whenever it is
+//     missing: after the end of the session, and when somebody deletes it. Its
+//     data is what was last Set, also if somebody else has changed it.
+//   - A node of another session is never deleted or written to. When that is
+//     gone, the node is made: a process that is restarted under its old name
+//     takes it over when its old session has expired.
+//   - When Close has returned nil, nothing of it is left or comes back, except
+//     for the node of an expired session that the server has not removed yet.
+//
+// On disconnect nothing happens: the node lives as long as the session. On
+// expiry it is gone, and comes back as soon as the client has a new session. A
+// done context ends only the waiting for the server.
+//
+// What it cannot promise: that the node is there at any given moment. Between
+// the expiry at the server and the next session it is not. Two of one path on
+// one session take each other's node for their own.
+//
+// Layout: the node itself, ephemeral. Of the options ACL, RecheckEvery, Retry
+// (for the pauses) and Containers matter.
+//
+// Sources: Curator's PersistentNode; CURATOR-97, -154 and -258 (the node does
+// not come back), CURATOR-164 (it comes back after it was unregistered), Dubbo
+// issue 5125 and KAFKA-1387 (the node of the own old session is taken for the
+// own, and vanishes with it).
+type PersistentNode struct {
+	*lifecycle
+	loop  *reconciler
+	begin func() error
+	own   *fixed
+
+	mu     sync.Mutex
+	wanted content
+	state  posted[presence]
+}
+
+// content is the data that a node is to have; change counts the Sets.
+type content struct {
+	data   []byte
+	change int
+}
+
+// presence is what the latest look has made sure of.
+type presence struct {
+	session int64 // whose node is there; 0: none of ours
+	change  int   // whose data it has
+	err     error // why it is not there
+}
+
+// NewPersistentNode makes a handle for a node at path with data. It sends
+// nothing; Keep does.
+func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *PersistentNode {
+	l := newLifecycle(conn, "persistent node", path, opts)
+	n := &PersistentNode{lifecycle: l, loop: newReconciler(l), own: &fixed{path: path}}
+	n.wanted.data = bytes.Clone(data)
+	n.begin = sync.OnceValue(n.loop.start)
+	n.loop.step = n.step
+	n.loop.last = n.own.remove
+	return n
+}
+
+// Keep begins to keep the node, unless that has begun, and waits until it is
+// there, in the present session and with the data last Set. An error ends
+// only the waiting: the node is kept all the same, until Close. It wraps
+// ErrOccupied if somebody else has the node and ctx is done, and is returned
+// at once if the server refuses the node.
+func (n *PersistentNode) Keep(ctx context.Context) error {
+	return act(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
+		return n.arrival(ctx, n.content().change)
+	})
+}
+
+// Set changes the data of the node, and waits as Keep does until the server has
+// it. After an error the new data is wanted all the same.
+func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
+	return act(ctx, n.lifecycle, "set data of", func(ctx context.Context, _ *requests) error {
+		n.mu.Lock()
+		n.wanted = content{bytes.Clone(data), n.wanted.change + 1}
+		change := n.wanted.change
+		n.mu.Unlock()
+		n.loop.nudge(n.path)
+		return n.arrival(ctx, change)
+	})
+}
+
+// Present reports whether the node was there when it was last heard of, in the
+// session that the client has now. It sends nothing.
+func (n *PersistentNode) Present() bool {
+	p, _ := n.state.read()
+	return p.session != 0 && p.session == n.conn.SessionID()
+}
+
+// Problem returns why the node is not there: ErrOccupied or what the server has
+// refused; nil if it is there, or nothing stands in its way.
+func (n *PersistentNode) Problem() error {
+	p, _ := n.state.read()
+	return ignore(p.err, errRestart)
+}
+
+// Close ends the keeping and deletes the node. It returns when the server has
+// confirmed that, or ctx is done; in the latter case the clean-up goes on. It
+// leaves the Conn open.
+func (n *PersistentNode) Close(ctx context.Context) error { return n.lifecycle.Close(ctx) }
+
+// content returns what the node is to have.
+func (n *PersistentNode) content() content {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.wanted
+}
+
+// arrival begins the keeping and waits until the node is there, with the data
+// of a change or a later one. The node is wanted beyond the end of the waiting,
+// so what becomes of it is open.
+func (n *PersistentNode) arrival(ctx context.Context, change int) error {
+	if err := n.begin(); err != nil {
+		return err
+	}
+	p, err := n.state.await(ctx, func(p presence) (bool, error) {
+		there := p.err == nil && p.change >= change && p.session != 0 && p.session == n.conn.SessionID()
+		if errors.Is(p.err, ErrOccupied) || errors.Is(p.err, errRestart) {
+			return false, nil
+		}
+		return there, p.err
+	})
+	if err != nil && errors.Is(p.err, ErrOccupied) {
+		err = fmt.Errorf("%w: %w", err, p.err)
+	}
+	return doubtOf(true, err)
+}
+
+// step makes the node what it should be, and tells those who wait for it.
+func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
+	want := n.content()
+	session, err := n.maintain(ctx, r, want.data)
+	if ctx.Err() == nil {
+		n.state.post(presence{session, want.change, err})
+	}
+	if errors.Is(err, ErrOccupied) {
+		return nil // its watch is set
+	}
+	return err
+}
+
+// maintain looks, and repairs, until the node is there, watched, and as wanted.
+// It returns the session that owns it.
+func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte) (int64, error) {
+	for ctx.Err() == nil {
+		stored, stat, err := n.read(ctx, r)
+		session := n.conn.SessionID()
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			err = ignore(n.own.create(ctx, r, data), zk.ErrNodeExists)
+		case err != nil:
+		case stat.EphemeralOwner != session:
+			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.path, stat.EphemeralOwner)
+		case bytes.Equal(stored, data):
+			return session, nil
+		default:
+			err = n.rewrite(ctx, r, data, stat.Version)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, context.Cause(ctx)
+}
+
+// read reads the node, and sets a watch on it, whether it is there or not, unless
+// one is set. It looks for existence before it reads, which no view of the same
+// Conn does: two equal requests at the same moment could not be told apart, and a
+// simulated run would not repeat.
+func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Stat, error) {
+	if !n.loop.watching(n.path, sightData) && !n.loop.watching(n.path, sightAbsence) {
+		stat, watch, err := r.existsW(ctx, n.path)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case stat == nil:
+			n.loop.add(n.path, sightAbsence, watch)
+			return nil, nil, zk.ErrNoNode
+		}
+		n.loop.add(n.path, sightData, watch)
+	}
+	return r.get(ctx, n.path)
+}
+
+// rewrite sets the data of the own node. What has come of it is for the next
+// look to find out.
+func (n *PersistentNode) rewrite(ctx context.Context, r *requests, data []byte, version int32) error {
+	_, err := r.setOnce(n.path, data, version)
+	switch {
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):
+		return nil
+	case transient(err):
+		return r.again(ctx, err)
+	}
+	return err
+}

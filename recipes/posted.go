@@ -1,0 +1,51 @@
+package recipes
+
+import (
+	"context"
+	"sync"
+)
+
+// posted is a value that one goroutine replaces, and that others read or wait
+// for. What is in it must not be changed. The zero value is ready.
+type posted[T any] struct {
+	mu      sync.Mutex
+	value   T
+	changed chan struct{} // closed when the value is replaced; nil: nobody has asked
+}
+
+// post replaces the value.
+func (p *posted[T]) post(value T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.value = value
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
+}
+
+// read returns the value, and a channel that is closed when it is replaced.
+func (p *posted[T]) read() (T, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changed == nil {
+		p.changed = make(chan struct{})
+	}
+	return p.value, p.changed
+}
+
+// await waits until fits says that the value is the one to wait for, or why it
+// never will be.
+func (p *posted[T]) await(ctx context.Context, fits func(T) (bool, error)) (T, error) {
+	for {
+		value, changed := p.read()
+		if ok, err := fits(value); ok || err != nil {
+			return value, err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return value, context.Cause(ctx)
+		}
+	}
+}

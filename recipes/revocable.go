@@ -1,0 +1,175 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// RevocableLock is a Lock whose owner can be asked to give it up: by anybody who
+// calls Revoke, and in no other way. Whether it does is up to it.
+//
+// What it promises: all that Lock does. Revoke that returns true has asked the one
+// who owned the lock, or was about to, at some moment during the call. An owner who
+// was asked finds its Revoked closed as soon as its client hears of that, also if
+// it was asked before Lock had returned, or while its connection was down. Nobody's
+// Revoked is closed for another reason than that, or the end of the hold.
+//
+// On disconnect, on expiry and with a done context: as Lock. A question dies with
+// the hold that it was put to: nobody else is asked by it.
+//
+// What it cannot promise: that an owner listens, or still runs. Only the end of its
+// session takes the lock from it.
+//
+// Layout: that of Lock; Revoke sets the data of the owner's node to "__REVOKE__",
+// as Curator does. All who contend for the path should be RevocableLocks: the owner
+// of a Lock takes the change for a loss.
+//
+// Sources: Curator's Revoker and InterProcessMutex.makeRevocable, whose listener is
+// lost when a node is asked before it is watched.
+type RevocableLock struct {
+	*handle
+	calls *lifecycle // of Revoke
+
+	asked sync.Mutex
+	ear   ear
+}
+
+// ear is what a hold hears.
+type ear struct {
+	hold    *hold
+	revoked chan struct{}
+}
+
+// revokeMark is the data of a node whose owner is asked to give the lock up.
+const revokeMark = "__REVOKE__"
+
+// NewRevocableLock makes a handle for the lock at path, which is created when
+// needed and must be used for this lock only. It sends nothing. The options that
+// matter are those of NewLock.
+func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
+	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
+	queue := &turnstile{dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor}
+	l.handle = newHandle(conn, path, opts, &listening{l, queue})
+	return l
+}
+
+// Revoked returns a channel that is closed when the owner is asked to give the
+// present hold up. Each hold has its own channel. Without a hold the channel is
+// closed already.
+func (l *RevocableLock) Revoked() <-chan struct{} {
+	held := l.current()
+	l.asked.Lock()
+	defer l.asked.Unlock()
+	if held != nil && l.ear.hold == held {
+		return l.ear.revoked
+	}
+	none := make(chan struct{})
+	close(none)
+	return none
+}
+
+// Revoke asks the present owner, be it this handle itself, to give the lock up. It
+// returns false if there is none, and waits for nobody. If ctx is done before the
+// outcome is known, the error wraps ErrAmbiguous. Asking twice is the same as
+// asking once.
+func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
+	return call(ctx, l.calls, "ask", func(ctx context.Context, r *requests, _ *task[bool]) (bool, error) {
+		for {
+			names, err := r.children(ctx, l.path)
+			queue := sortNumbered(names, lockMarkers...)
+			switch {
+			case errors.Is(err, zk.ErrNoNode):
+				return false, nil
+			case err != nil || len(queue) == 0:
+				return false, err
+			}
+			err = r.repeat(ctx, func() error {
+				_, err := r.conn.Set(join(l.path, queue[0].name), []byte(revokeMark), -1)
+				return err
+			})
+			if !errors.Is(err, zk.ErrNoNode) {
+				return err == nil, err
+			}
+		}
+	})
+}
+
+// Close is as Close of the type Lock; it ends calls of Revoke, too.
+func (l *RevocableLock) Close(ctx context.Context) error {
+	return errors.Join(l.calls.Close(ctx), l.handle.Close(ctx))
+}
+
+// listening is a contender whose holds hear when they are asked to end.
+type listening struct {
+	lock  *RevocableLock
+	queue *turnstile
+}
+
+func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	return withRestarts(ctx, func() (*hold, error) {
+		held, err := c.queue.acquire(ctx, r, wait)
+		if held == nil {
+			return nil, err
+		}
+		// It may have been asked before it was watched.
+		data, _, err := r.get(ctx, held.path)
+		if errors.Is(err, zk.ErrNoNode) || err == nil && r.conn.SessionID() != held.session {
+			err = errRestart
+		}
+		if err != nil {
+			return nil, giveBack(r, err, held.release)
+		}
+		c.lock.listen(held, string(data) == revokeMark)
+		return held, nil
+	})
+}
+
+// listen gives the hold an ear. Its watch fires from now on for losses alone.
+func (l *RevocableLock) listen(held *hold, revoked bool) {
+	e := ear{hold: held, revoked: make(chan struct{})}
+	if revoked {
+		close(e.revoked)
+	}
+	l.asked.Lock()
+	l.ear = e
+	l.asked.Unlock()
+	watch, loss := held.watch, make(chan zk.Event, 1)
+	held.watch = loss
+	l.beginCleanUp()
+	go func() {
+		defer l.end()
+		if ev, lost := e.hear(l.lifecycle, watch, revoked); lost {
+			loss <- ev
+		}
+	}()
+}
+
+// hear watches the own node until the hold has ended, or lost is true.
+func (e ear) hear(l *lifecycle, watch <-chan zk.Event, revoked bool) (ev zk.Event, lost bool) {
+	r := l.requests()
+	r.opts.retry = withoutEnd(r.opts.retry)
+	for {
+		select {
+		case <-e.hold.ended:
+			return ev, false
+		case ev = <-watch:
+		}
+		if ev.Err != nil || ev.Type == zk.EventNodeDeleted {
+			return ev, true
+		}
+		own, err := r.getW(l.life, e.hold.path)
+		switch {
+		case e.hold.over():
+			return ev, false
+		case err != nil || own.stat.EphemeralOwner != e.hold.session:
+			return ev, true
+		case string(own.data) == revokeMark && !revoked:
+			revoked = true
+			close(e.revoked)
+		}
+		watch = own.watch
+	}
+}

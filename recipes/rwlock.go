@@ -1,0 +1,170 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// RWLock is a fair read-write lock: many readers or one writer. One RWLock is
+// one owner, whoever calls its methods; use one per contender. Both of its
+// locks are re-entrant: each is given back with the last of as many unlocks.
+//
+// What it promises:
+//   - Exclusion at the server: a writer owns the lock alone, except that it may
+//     read, too. As with Lock the own node is read once more before an owner is
+//     told, and belongs to the session of the Conn at that moment.
+//   - Fairness: nobody overtakes a waiter with whom it cannot share the lock.
+//     Readers do not pass a waiting writer, so neither kind starves.
+//   - Downgrade: RLock while the write lock is held succeeds without waiting,
+//     and after Unlock its owner goes on reading. Nobody writes in between, not
+//     even a writer that was waiting already.
+//   - Upgrade is refused: Lock returns ErrUpgrade while the read lock is held.
+//     Two readers who both waited for the other to leave would wait for ever.
+//   - A release wakes the one writer who waits next, or the readers who go on
+//     together; nobody else.
+//   - Token and RToken grow as far as it matters: a writer's is greater than all
+//     before it, a reader's greater than those of the writers before it. A
+//     reader who was the writer keeps that token.
+//   - No orphans, as Lock.
+//
+// On disconnect, on expiry, with a done context, and what cannot be promised: as
+// Lock. A hold that was lost is not entered again: that fails with ErrLost
+// until each of its levels is unlocked. Nobody may wait for both locks through
+// one RWLock: ErrHeld means that another goroutine is acquiring one.
+//
+// Layout: <path>/_c_<guid>-read-<sequence> and -write-<sequence>, ephemeral;
+// path itself persistent. A reader waits for the youngest writer before it, a
+// writer for the node before it. The node of a writer who reads, too, is made
+// in one transaction with a check of its other node, and with the same number,
+// so that it stands at the same place when that one goes. Other children are
+// ignored.
+//
+// Sources: ZooKeeper guide, "Recipes and Solutions: Shared Locks"; Curator's
+// InterProcessReadWriteLock, whose downgrade let a waiting writer in.
+type RWLock struct{ *readWrite }
+
+// The markers of the two kinds of nodes.
+const (
+	readMarker  = "read-"
+	writeMarker = "write-"
+)
+
+// NewRWLock makes a handle for the read-write lock at path, which is created
+// when needed and must be used for this lock only. It sends nothing. The options
+// that matter are ACL, Data, SessionTimeout, RecheckEvery, Retry and Containers.
+func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
+	queue := turnstile{dir: path, markers: []string{readMarker, writeMarker}, opts: newOptions(opts)}
+	readers, writers := queue, queue
+	readers.kind, readers.ahead = readMarker, lastWriter
+	writers.kind, writers.ahead = writeMarker, predecessor
+	write := newHandle(conn, path, opts, &writers)
+	return &RWLock{newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write}))}
+}
+
+// lastWriter is the rule of readers: wait for the youngest writer ahead.
+func lastWriter(queue []numbered, own int) string {
+	for i := own - 1; i >= 0; i-- {
+		if queue[i].marker == writeMarker {
+			return queue[i].name
+		}
+	}
+	return ""
+}
+
+// reader competes for the read lock: in the queue, or at the place of the own
+// write lock.
+type reader struct {
+	queue *turnstile
+	write *handle
+}
+
+func (c *reader) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	w := c.write.current()
+	switch {
+	case w == nil:
+		return c.queue.acquire(ctx, r, wait)
+	case w.over():
+		return nil, ErrLost
+	}
+	return c.beside(ctx, r, w)
+}
+
+// beside reads at the place of the write lock w.
+func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error) {
+	guid, err := newGUID()
+	if err != nil {
+		return nil, err
+	}
+	seq, ok := Sequence(w.path, writeMarker)
+	if !ok {
+		return nil, fmt.Errorf("no sequence number in %s", w.path)
+	}
+	name := fmt.Sprintf("%s%s-%s%010d", protectedPrefix, guid, readMarker, seq)
+	own := &companion{path: join(c.queue.dir, name), of: w}
+	held, err := own.create(ctx, r, c.queue.opts.data)
+	if held != nil {
+		return held, nil
+	}
+	if errors.Is(err, errRestart) {
+		err = ErrLost
+	}
+	return nil, giveBack(r, err, own.remove)
+}
+
+// companion is an ephemeral node that is made only while another one, through
+// which something is held, exists. Its name is used once.
+type companion struct {
+	path string
+	of   *hold
+	made bool // it may be on the server
+}
+
+// create makes the node and returns the hold through it, which continues the
+// other one and so has its token. It may be repeated: the second time finds the
+// node if the first request was applied.
+func (c *companion) create(ctx context.Context, r *requests, data []byte) (*hold, error) {
+	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		failed, err := r.multi(
+			&zk.CheckVersionRequest{Path: c.of.path, Version: -1},
+			&zk.CreateRequest{Path: c.path, Data: data, Acl: r.opts.acl, Flags: zk.FlagEphemeral},
+		)
+		c.made = c.made || OutcomeOf(err) != NotApplied
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 1:
+			return c.confirm(ctx, r)
+		case errors.Is(err, zk.ErrNoNode):
+			return nil, errRestart
+		case transient(err):
+			err = r.again(ctx, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// confirm reads the node, which must be of the same session as the other one.
+func (c *companion) confirm(ctx context.Context, r *requests) (*hold, error) {
+	held, err := confirm(ctx, r, c.path, c.remove)
+	switch {
+	case err != nil:
+		return nil, err
+	case held.session != c.of.session:
+		return nil, errRestart
+	}
+	held.token = c.of.token
+	return held, nil
+}
+
+func (c *companion) remove(r *requests) error {
+	if !c.made {
+		return nil
+	}
+	return r.remove(c.path)
+}

@@ -1,0 +1,225 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// inOrder begins the locks one after the other, each when the one before waits,
+// and returns what tells which of them were granted since it was asked last.
+func inOrder(t *testing.T, locks map[string]func(context.Context) error, names ...string) func() string {
+	granted := make(chan string, len(names))
+	for _, name := range names {
+		go func() {
+			if err := locks[name](t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			granted <- name
+		}()
+		time.Sleep(time.Second)
+	}
+	return func() string {
+		time.Sleep(time.Second)
+		var held []string
+		for len(granted) > 0 {
+			held = append(held, <-granted)
+		}
+		slices.Sort(held) // who may go on together does so at one moment
+		return strings.Join(held, " ")
+	}
+}
+
+func wantHeld(t *testing.T, held func() string, want string) {
+	t.Helper()
+	if got := held(); got != want {
+		t.Fatalf("granted: %q, want %q", got, want)
+	}
+}
+
+// owners makes a handle each, and the calls that lock them.
+func rwOwners(s *fakeServer, n int) ([]*RWLock, map[string]func(context.Context) error) {
+	var owners []*RWLock
+	locks := map[string]func(context.Context) error{}
+	for i := range n {
+		l := NewRWLock(s.connect(), "/rw")
+		owners = append(owners, l)
+		locks[fmt.Sprint("r", i)], locks[fmt.Sprint("w", i)] = l.RLock, l.Lock
+	}
+	return owners, locks
+}
+
+func mustRUnlock(t *testing.T, l *RWLock) {
+	t.Helper()
+	if err := l.RUnlock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadersShareAndQueueBehindWriters(t *testing.T) {
+	for _, first := range []int32{0, 1<<31 - 4} { // the second wraps on the way
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			s.firstSeq = first
+			l, locks := rwOwners(s, 7)
+			held := inOrder(t, locks, "r0", "r1", "w2", "r3", "r4", "w5", "r6")
+			wantHeld(t, held, "r0 r1")
+			mustRUnlock(t, l[1]) // the one whom the writer watches leaves first
+			wantHeld(t, held, "")
+			mustRUnlock(t, l[0])
+			wantHeld(t, held, "w2")
+			mustUnlock(t, l[2])
+			wantHeld(t, held, "r3 r4")
+			mustRUnlock(t, l[3])
+			mustRUnlock(t, l[4])
+			wantHeld(t, held, "w5")
+			mustUnlock(t, l[5])
+			wantHeld(t, held, "r6")
+			mustRUnlock(t, l[6])
+			s.wantBelow(t, "/rw", 0)
+		})
+	}
+}
+
+func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		l, locks := rwOwners(s, 3)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		locks["w1"] = func(context.Context) error {
+			if err := l[1].Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Lock: %v", err)
+			}
+			return nil
+		}
+		held := inOrder(t, locks, "r0", "w1", "r2")
+		wantHeld(t, held, "r0")
+		time.Sleep(5 * time.Second)
+		wantHeld(t, held, "r2 w1")
+		mustRUnlock(t, l[0])
+		mustRUnlock(t, l[2])
+		s.wantBelow(t, "/rw", 0)
+	})
+}
+
+// TestDowngradeLetsNoWriterIn: not even one that waits already.
+func TestDowngradeLetsNoWriterIn(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			l, locks := rwOwners(s, 3)
+			held := inOrder(t, locks, "w0", "w1", "r2")
+			wantHeld(t, held, "w0")
+			l[0].read.conn.(*fakeConn).on("multi", 1, fault)
+			if err := l[0].RLock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
+				t.Errorf("tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(), l[0].Path())
+			}
+			mustUnlock(t, l[0])
+			wantHeld(t, held, "")
+			if closed(l[0].RLost()) {
+				t.Error("the read lock went with the write lock")
+			}
+			mustRUnlock(t, l[0])
+			wantHeld(t, held, "w1")
+			if l[1].Token() <= l[0].RToken() {
+				t.Error("the token does not grow")
+			}
+			mustUnlock(t, l[1])
+			wantHeld(t, held, "r2")
+			mustRUnlock(t, l[2])
+			s.wantBelow(t, "/rw", 0)
+		})
+	}
+}
+
+func TestDowngradeOfWhatIsLostFails(t *testing.T) {
+	for name, fault := range map[string]func(c *fakeConn) rule{
+		"before":   func(c *fakeConn) rule { return rule{before: func() { c.expire(false) }} },
+		"reaped":   func(c *fakeConn) rule { return rule{after: func() { c.expire(false) }} },
+		"late":     func(c *fakeConn) rule { return rule{before: func() { c.expire(true) }} },
+		"no reply": func(c *fakeConn) rule { return rule{err: zk.ErrSessionExpired, after: func() { c.expire(false) }} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				l := NewRWLock(c, "/rw")
+				mustLock(t, l)
+				old := c.SessionID()
+				c.on("multi", 1, fault(c))
+				if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
+					t.Errorf("RLock: %v", err)
+				}
+				mustUnlock(t, l)
+				s.mu.Lock()
+				s.reap(old)
+				s.mu.Unlock()
+				s.wantBelow(t, "/rw", 0)
+				if err := l.RLock(t.Context()); err != nil {
+					t.Error(err)
+				}
+				mustRUnlock(t, l)
+			})
+		})
+	}
+}
+
+func TestUpgradeIsRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := NewRWLock(c, "/rw")
+		if held, err := l.TryRLock(t.Context()); !held || err != nil {
+			t.Fatalf("TryRLock: %v %v", held, err)
+		}
+		if err := l.Lock(t.Context()); !errors.Is(err, ErrUpgrade) || OutcomeOf(err) != NotApplied {
+			t.Errorf("Lock: %v", err)
+		}
+		if held, err := l.TryLock(t.Context()); held || !errors.Is(err, ErrUpgrade) {
+			t.Errorf("TryLock: %v %v", held, err)
+		}
+		c.expire(false)
+		synctest.Wait()
+		if err := l.Lock(t.Context()); !errors.Is(err, ErrLost) {
+			t.Errorf("Lock after the loss: %v", err)
+		}
+		mustRUnlock(t, l)
+		mustLock(t, l)
+		mustUnlock(t, l)
+		s.wantBelow(t, "/rw", 0)
+	})
+}
+
+func TestTryRWLocks(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		l, _ := rwOwners(s, 2)
+		try := func(l *RWLock, read bool, want bool) {
+			t.Helper()
+			call := l.TryLock
+			if read {
+				call = l.TryRLock
+			}
+			if held, err := call(t.Context()); held != want || err != nil {
+				t.Fatalf("%v %v", held, err)
+			}
+		}
+		try(l[0], false, true)
+		try(l[0], true, true)
+		try(l[1], true, false)
+		try(l[1], false, false)
+		mustUnlock(t, l[0])
+		try(l[1], false, false)
+		try(l[1], true, true)
+		mustRUnlock(t, l[0])
+		mustRUnlock(t, l[1])
+		try(l[1], false, true)
+		mustUnlock(t, l[1])
+		s.wantBelow(t, "/rw", 0)
+	})
+}

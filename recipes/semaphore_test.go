@@ -1,0 +1,289 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+func mustAcquire(t *testing.T, s *Semaphore) *Lease {
+	t.Helper()
+	l, err := s.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func mustRelease(t *testing.T, leases ...*Lease) {
+	t.Helper()
+	for _, l := range leases {
+		if err := l.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantFree checks that nothing is left of the semaphore but its directories.
+func (s *fakeServer) wantFree(t *testing.T) {
+	t.Helper()
+	s.wantBelow(t, "/sem/leases", 0)
+	s.wantBelow(t, "/sem/lock", 0)
+}
+
+func TestSemaphoreLetsSoManyIn(t *testing.T) {
+	for _, first := range []int32{0, 1<<31 - 5} { // the second wraps on the way
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			s.firstSeq = first
+			var mu sync.Mutex
+			holders, most := 0, 0
+			count := func(n int) {
+				mu.Lock()
+				defer mu.Unlock()
+				holders += n
+				most = max(most, holders)
+			}
+			done := make(chan struct{}, 6)
+			for range 6 {
+				sem := NewSemaphore(s.connect(), "/sem", 3)
+				go func() {
+					defer func() { done <- struct{}{} }()
+					for range 4 {
+						l := mustAcquire(t, sem)
+						count(1)
+						time.Sleep(time.Second)
+						count(-1)
+						mustRelease(t, l)
+					}
+				}()
+			}
+			for range 6 {
+				<-done
+			}
+			if most != 3 {
+				t.Errorf("at most %d at once", most)
+			}
+			s.wantFree(t)
+		})
+	}
+}
+
+func TestLeasesOfOneHandleCount(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		sem := NewSemaphore(c, "/sem", 2)
+		one, two := mustAcquire(t, sem), mustAcquire(t, sem)
+		if one.Path() == two.Path() || one.Token() >= two.Token() {
+			t.Errorf("%s %d, %s %d", one.Path(), one.Token(), two.Path(), two.Token())
+		}
+		if l, err := sem.TryAcquire(t.Context()); l != nil || err != nil {
+			t.Errorf("TryAcquire: %v %v", l, err)
+		}
+		mustRelease(t, one, one)
+		if !closed(one.Lost()) || closed(two.Lost()) {
+			t.Error("the wrong lease was lost")
+		}
+		three, err := sem.TryAcquire(t.Context())
+		if three == nil || err != nil {
+			t.Fatalf("TryAcquire: %v %v", three, err)
+		}
+		if err := sem.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrClosed) || !closed(three.Lost()) {
+			t.Errorf("Acquire after Close: %v", err)
+		}
+		s.wantFree(t)
+	})
+}
+
+// TestAnyReleaseServesTheOneWhoWaits, and wakes nobody else.
+func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		holder := NewSemaphore(s.connect(), "/sem", 2)
+		one, two := mustAcquire(t, holder), mustAcquire(t, holder)
+		var conns []*fakeConn
+		granted := make(chan *Lease, 2)
+		for range 2 {
+			c := s.connect()
+			conns = append(conns, c)
+			go func() { granted <- mustAcquire(t, NewSemaphore(c, "/sem", 2)) }()
+			time.Sleep(time.Second)
+		}
+		mustRelease(t, two) // not the oldest
+		third := <-granted
+		synctest.Wait()
+		if woken := conns[1].called("childrenW"); woken != 0 {
+			t.Error("the second one in the queue looked at the leases before its turn")
+		}
+		mustRelease(t, one)
+		mustRelease(t, third, <-granted)
+		s.wantFree(t)
+	})
+}
+
+func TestSemaphoreSurvivesFaults(t *testing.T) {
+	for _, op := range []string{"create", "children", "childrenW", "getW", "get", "sync", "delete"} {
+		for name, fault := range map[string]rule{"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer} {
+			for nth := 1; nth <= 2; nth++ {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					other := mustAcquire(t, NewSemaphore(s.connect(), "/sem", 1))
+					c := s.connect()
+					c.on(op, nth, fault)
+					time.AfterFunc(time.Second, func() { mustRelease(t, other) })
+					l := mustAcquire(t, NewSemaphore(c, "/sem", 1))
+					s.wantOwner(t, l.Path(), c.SessionID())
+					s.wantBelow(t, "/sem/leases", 1)
+					mustRelease(t, l)
+					if s.wantFree(t); t.Failed() {
+						t.Log(op, name, nth)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestExpiryInAcquireMakesNewLease(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		for _, op := range []string{"create", "children", "getW", "get"} {
+			for nth := 1; nth <= 2; nth++ {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					c := s.connect()
+					sem := NewSemaphore(c, "/sem", 1)
+					mustRelease(t, mustAcquire(t, sem))
+					old := c.SessionID()
+					c.on(op, nth, rule{after: func() { c.expire(late) }})
+					time.AfterFunc(time.Second, func() {
+						s.mu.Lock()
+						defer s.mu.Unlock()
+						s.reap(old)
+					})
+					l := mustAcquire(t, sem)
+					s.wantOwner(t, l.Path(), c.SessionID())
+					time.Sleep(2 * time.Second)
+					mustRelease(t, l)
+					s.wantFree(t)
+				})
+			}
+		}
+	}
+}
+
+func TestLeaseIsLostWithTheSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		sem := NewSemaphore(c, "/sem", 1)
+		l := mustAcquire(t, sem)
+		c.expire(false)
+		if !closed(l.Lost()) {
+			t.Error("not lost")
+		}
+		next := mustAcquire(t, sem)
+		mustRelease(t, l)
+		s.wantBelow(t, "/sem/leases", 1) // the new one
+		mustRelease(t, next)
+		s.wantFree(t)
+	})
+}
+
+func TestAbandonedAcquireLeavesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		held := mustAcquire(t, NewSemaphore(s.connect(), "/sem", 1))
+		for _, lost := range []string{"getW", "delete"} {
+			c := s.connect()
+			sem := NewSemaphore(c, "/sem", 1)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			c.on(lost, 1, loseReply)
+			if _, err := sem.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+				t.Errorf("Acquire: %v", err)
+			}
+			cancel()
+			if err := sem.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/sem/leases", 1)
+			s.wantBelow(t, "/sem/lock", 0)
+		}
+		mustRelease(t, held)
+		s.wantFree(t)
+	})
+}
+
+// TestLeaseThatComesTooLateIsGivenBack: its caller has left.
+func TestLeaseThatComesTooLateIsGivenBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		sem := NewSemaphore(c, "/sem", 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		c.on("getW", 2, rule{before: func() { // the confirmation of the lease
+			cancel()
+			time.Sleep(time.Millisecond)
+		}})
+		if l, err := sem.Acquire(ctx); l != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("Acquire: %v %v", l, err)
+		}
+		s.wantFree(t)
+	})
+}
+
+func TestReleaseWithDoneContextGoesOn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := mustAcquire(t, NewSemaphore(c, "/sem", 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		c.disconnect()
+		if err := l.Release(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown || !closed(l.Lost()) {
+			t.Errorf("Release: %v", err)
+		}
+		c.reconnect()
+		mustRelease(t, l)
+		s.wantFree(t)
+	})
+}
+
+func TestHandlesAgreeOnTheNumberOfLeases(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
+		for _, n := range []int{1, 3} {
+			_, err := NewSemaphore(s.connect(), "/sem", n).Acquire(t.Context())
+			if !errors.Is(err, ErrLeases) || OutcomeOf(err) != NotApplied {
+				t.Errorf("%d leases: %v", n, err)
+			}
+		}
+		s.wantFree(t)
+	})
+}
+
+func TestSemaphoreTakesADirectoryWithoutNumber(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			s.seed(t, 0, "/sem", "")
+			c := s.connect()
+			c.on("set", 1, fault)
+			mustRelease(t, mustAcquire(t, NewSemaphore(c, "/sem", 0)))
+			if got := string(s.nodes["/sem"].data); got != "1" {
+				t.Errorf("data %q", got)
+			}
+			s.wantFree(t)
+		})
+	}
+}
+
+func TestSemaphoreReportsRefusals(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		for _, op := range []string{"get", "create", "children", "getW"} {
+			c := s.connect()
+			c.on(op, 1, rule{lose: true, err: zk.ErrNoAuth})
+			if _, err := NewSemaphore(c, "/sem", 1).Acquire(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+				t.Errorf("%s: %v", op, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package recipes
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// instancesOf makes instances called by the letters.
+func instancesOf(ids string) []Instance {
+	var list []Instance
+	for _, id := range ids {
+		list = append(list, Instance{Service: "web", ID: string(id)})
+	}
+	return list
+}
+
+func TestStrategies(t *testing.T) {
+	third := func(n int) int { return min(2, n-1) }
+	for _, tt := range []struct {
+		name     string
+		strategy Strategy
+		given    string // instances, choice after choice
+		want     string
+	}{
+		{"random", Random(third), "abc abcd ab a", "c c b a"},
+		{"round robin", RoundRobin(), "abc abc abc abc", "a b c a"},
+		{"round robin goes on where one has gone", RoundRobin(), "abc abc acd acd acd", "a b c d a"},
+		{"round robin and newcomers", RoundRobin(), "bd abd abcd abcd abcd", "b d a b c"},
+		{"sticky", Sticky(RoundRobin()), "abc abc abc", "a a a"},
+		{"sticky until it is gone", Sticky(Random(third)), "abc abcd abd abd abcd", "c c d d d"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, ids := range strings.Fields(tt.given) {
+				chosen := tt.strategy.Choose(instancesOf(ids)).ID
+				if !strings.Contains(ids, chosen) {
+					t.Errorf("%s is none of %s", chosen, ids)
+				}
+				got = append(got, chosen)
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("chosen %v; want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLookupFollowsTheRegistry(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		v := NewServiceRegistry(s.connect(), "/s")
+		l := NewServiceLookup(v, "web", Sticky(RoundRobin()))
+		if _, err := l.Next(t.Context()); !errors.Is(err, ErrNoInstance) {
+			t.Errorf("Next of nothing: %v", err)
+		}
+		a, b := register(t, c, "web", "a", "1"), register(t, c, "web", "b", "1")
+		next := func(want string) {
+			t.Helper()
+			time.Sleep(time.Second)
+			if i, err := l.Next(t.Context()); err != nil || i.ID+string(i.Data) != want {
+				t.Errorf("Next: %s %s, %v; want %s", i.ID, i.Data, err, want)
+			}
+		}
+		next("a1")
+		if err := a.Update(t.Context(), []byte("2")); err != nil {
+			t.Error(err)
+		}
+		next("a2")
+		quit(t, a)
+		next("b1")
+		quit(t, b, v)
+		if _, err := l.Next(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Next after Close: %v", err)
+		}
+	})
+}

@@ -1,0 +1,183 @@
+package recipes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// SharedValue is a small piece of data that any number of clients read, write
+// and wait for. Methods may be called from several goroutines. For a copy that is
+// read without asking the server use a NodeCache of the same path.
+//
+// What it promises:
+//   - Set and CompareAndSet that return no error have written exactly once, or
+//     for CompareAndSet have been refused and written nothing. After an error
+//     which wraps ErrAmbiguous they have written once or not at all; after any
+//     other error nothing.
+//   - They and Get are linearizable: each takes effect at one moment of its
+//     call. Get synchronises with the leader first.
+//   - Next returns a state that is not the one given, as it was at some moment
+//     of the call. It need not show every state in between.
+//
+// On disconnect calls wait for the connection, and on expiry they go on in the
+// new session: nothing here is ephemeral. A done context ends a call; a write
+// that was sent and not answered is settled in the background (see the package
+// comment).
+//
+// What it cannot promise: to tell two values apart that have the same version.
+// Do not delete the node while others use it: its versions begin anew, so that a
+// CompareAndSet may take the new value for the one it has seen. A process that
+// dies in the middle of a write can leave its record; those older than the
+// longest outage can be deleted by anybody.
+//
+// Layout, all persistent:
+//
+//	<path>                 data = the value, as it is
+//	<path>/write-<guid>    a write under way
+//	<path>/turn-<zxid>     the version has passed -1 here, once in 2^32 writes; to stay
+//
+// Sources: Curator's SharedValue, whose trySetValue reports a failure when its
+// own write was applied and the reply lost.
+type SharedValue struct {
+	*lifecycle
+	change vigil // of a node that exists
+	birth  vigil // of one that is missing
+}
+
+// ValueState is a shared value at one moment. The zero ValueState is that of a
+// value which nobody has written.
+type ValueState struct {
+	Data    []byte
+	Exists  bool
+	Version int32 // the znode's, from 0; each write adds 1
+}
+
+// same reports whether two states cannot be told apart.
+func (v ValueState) same(w ValueState) bool {
+	return v.Exists == w.Exists && v.Version == w.Version && bytes.Equal(v.Data, w.Data)
+}
+
+// NewSharedValue makes a handle for the value at path, which the first write
+// creates. It sends nothing. The options that matter are ACL, RecheckEvery,
+// Retry and Containers.
+func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
+	return &SharedValue{lifecycle: newLifecycle(conn, "shared value", path, opts), change: vigil{path: path}, birth: vigil{path: path}}
+}
+
+// Get returns the value, as it is at some moment of the call.
+func (v *SharedValue) Get(ctx context.Context) (ValueState, error) {
+	return ask(ctx, v.lifecycle, "get", func(ctx context.Context, r *requests) (ValueState, error) {
+		if err := r.sync(ctx, v.path); err != nil {
+			return ValueState{}, err
+		}
+		state, _, err := v.read(ctx, r)
+		return state, err
+	})
+}
+
+// Set writes data, whatever the value is, and returns the new state.
+func (v *SharedValue) Set(ctx context.Context, data []byte) (ValueState, error) {
+	w, err := v.write(ctx, data, func(ValueState) bool { return true })
+	return w.state, err
+}
+
+// CompareAndSet writes data if the value still has the version of seen, or is
+// still missing if seen does not exist, and returns true and the new state.
+// Otherwise it returns false and the state it has found. seen is what Get, Set,
+// Next or an earlier CompareAndSet has returned; its data does not matter.
+func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data []byte) (ValueState, bool, error) {
+	w, err := v.write(ctx, data, func(now ValueState) bool {
+		return now.Exists == seen.Exists && now.Version == seen.Version
+	})
+	return w.state, w.done, err
+}
+
+// Next waits until the value differs from seen, and returns it.
+func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
+	return ask(ctx, v.lifecycle, "wait for", func(ctx context.Context, r *requests) (ValueState, error) {
+		for {
+			state, watch, err := v.look(ctx, r)
+			if err != nil || !state.same(seen) {
+				return state, err
+			}
+			if err := watch.wait(ctx, r.opts.recheck); err != nil {
+				return state, err
+			}
+		}
+	})
+}
+
+// look reads the value and returns the watch that its next change fires.
+func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *vigil, error) {
+	for {
+		data, stat, err := v.change.data(ctx, r)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return stateOf(data, stat), &v.change, err
+		}
+		if stat, err = v.birth.existence(ctx, r); err != nil || stat == nil {
+			return ValueState{}, &v.birth, err
+		}
+	}
+}
+
+// valueWrite is what came of a write.
+type valueWrite struct {
+	state ValueState
+	done  bool
+}
+
+// write writes data if the value may be replaced.
+func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueState) bool) (valueWrite, error) {
+	return call(ctx, v.lifecycle, "set", func(ctx context.Context, r *requests, t *task[valueWrite]) (valueWrite, error) {
+		w, err := newRecorded(v.path, "write-")
+		if err != nil {
+			return valueWrite{}, err
+		}
+		result, err := v.replace(ctx, r, w, data, may)
+		if err == nil && !result.done {
+			return result, nil
+		}
+		return end(v.lifecycle, r, t, w, result, err)
+	})
+}
+
+// replace tries until nobody else was faster, or the value may not be replaced.
+// With an error, the result is that of a write which was made all the same.
+func (v *SharedValue) replace(ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool) (valueWrite, error) {
+	var next valueWrite
+	for {
+		now, stat, err := v.read(ctx, r)
+		if err != nil {
+			return next, err
+		}
+		if !may(now) {
+			return valueWrite{state: now}, nil
+		}
+		next = valueWrite{state: ValueState{Data: data, Exists: true}, done: true}
+		if now.Exists {
+			next.state.Version = now.Version + 1
+		}
+		if err := w.replace(ctx, r, v.path, data, stat); !raced(err) {
+			return next, err
+		}
+	}
+}
+
+// read reads the value and the stat of its node, nil if that is missing.
+func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.Stat, error) {
+	data, stat, err := r.get(ctx, v.path)
+	if errors.Is(err, zk.ErrNoNode) {
+		return ValueState{}, nil, nil
+	}
+	return stateOf(data, stat), stat, err
+}
+
+func stateOf(data []byte, stat *zk.Stat) ValueState {
+	if stat == nil {
+		return ValueState{}
+	}
+	return ValueState{Data: data, Exists: true, Version: stat.Version}
+}

@@ -1,0 +1,91 @@
+package recipes
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// wantLine checks who is in the line.
+func wantLine(t *testing.T, q *TurnQueue, want ...string) []Member {
+	t.Helper()
+	line, err := q.Line(t.Context())
+	if err != nil || len(line) != len(want) {
+		t.Fatalf("Line: %v %v, want %v", line, err, want)
+	}
+	for i, m := range line {
+		if string(m.Data) != want[i] {
+			t.Errorf("member %d is %s, want %s", i, m.Data, want[i])
+		}
+	}
+	return line
+}
+
+func TestMembersTakeTurns(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.firstSeq = 1<<31 - 2
+		conns := map[string]*fakeConn{}
+		members := map[string]*TurnQueue{}
+		turns := make(chan string, 3)
+		for _, name := range []string{"a", "b", "c"} {
+			conns[name] = s.connect()
+			q := NewTurnQueue(conns[name], "/turns", Data([]byte(name)))
+			members[name] = q
+			if name == "a" {
+				wantLine(t, q)
+			}
+			go func() {
+				if err := q.Lock(t.Context()); err != nil {
+					t.Errorf("Lock: %v", err)
+				}
+				turns <- name
+			}()
+			time.Sleep(time.Second)
+		}
+		if first := <-turns; first != "a" {
+			t.Errorf("first: %s", first)
+		}
+		line := wantLine(t, members["c"], "a", "b", "c")
+		if a := members["a"]; line[0].Path != a.Path() || line[0].Token != a.Token() || line[0].Session != conns["a"].SessionID() {
+			t.Errorf("%+v is not a", line[0])
+		}
+		conns["b"].expire(false) // loses its place
+		time.Sleep(time.Minute)
+		wantLine(t, members["a"], "a", "c", "b")
+		for i, name := range []string{"a", "c", "b"} {
+			if i > 0 {
+				if got := <-turns; got != name {
+					t.Errorf("turn of %s, want %s", got, name)
+				}
+			}
+			if err := members[name].Unlock(t.Context()); err != nil {
+				t.Errorf("Unlock: %v", err)
+			}
+		}
+		for _, q := range members {
+			mustClose(t, q)
+			if _, err := q.Line(t.Context()); !errors.Is(err, ErrClosed) {
+				t.Errorf("Line after Close: %v", err)
+			}
+		}
+		s.wantBelow(t, "/turns", 0)
+	})
+}
+
+func TestLineLeavesOutWhoHasLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		a, b := NewTurnQueue(s.connect(), "/turns", Data([]byte("a"))), NewTurnQueue(c, "/turns", Data([]byte("b")))
+		if err := a.Lock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.on("children", 1, rule{after: func() {
+			if err := a.Unlock(t.Context()); err != nil {
+				t.Errorf("Unlock: %v", err)
+			}
+		}})
+		wantLine(t, b)
+		mustClose(t, a)
+		mustClose(t, b)
+	})
+}

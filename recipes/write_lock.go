@@ -1,0 +1,168 @@
+package recipes
+
+import (
+	"context"
+	"sync"
+)
+
+// LockListener is told by a WriteLock what becomes of it. Its methods are called
+// one after the other, in a goroutine of their own, and each LockAcquired is
+// followed by one LockReleased, even if the lock was lost before LockAcquired has
+// returned. They may call the methods of the lock, except Close, which waits for
+// them.
+type LockListener interface {
+	LockAcquired()
+	LockReleased()
+}
+
+// WriteLock is the lock of the Apache recipes: Lock does not wait, it queues, and
+// a listener is told when the lock is owned. It has the methods of that class,
+// and none of its bugs.
+//
+// What it promises: all that the type Lock does. One Lock leads to at most one
+// ownership. LockAcquired is called for an ownership, and for nothing else;
+// LockReleased when it has ended by Unlock, Close or a loss, and only then.
+//
+// On disconnect and on expiry a waiter goes on, and an owner is told, as with
+// Lock; after a loss the lock is not wanted any more, until Lock is called again.
+//
+// What it cannot promise: that IsOwner is right in the moment in which it returns.
+// It asks nobody. Use Token, and Lost, which need not wait for the listener.
+//
+// What had to change: a node belongs to one handle, and not to the session, so two
+// on one session exclude each other; the order is that of the sequence numbers
+// alone (ZOOKEEPER-2931, ZOOKEEPER-4372); a predecessor that vanishes is not waited
+// for; a node that went with its session is made anew; Unlock repeats the delete
+// until it is confirmed; foreign children are ignored.
+//
+// Layout: <dir>/_c_<guid>-x-<sequence>, ephemeral, data = 0x12 0x34 unless set by
+// Data; dir itself persistent.
+//
+// Sources: WriteLock, LockListener and ProtocolSupport of ZooKeeper's
+// zookeeper-recipes-lock; ZOOKEEPER-2931, 3162 and 4372.
+type WriteLock struct {
+	handle *handle
+	dir    string
+
+	mu       sync.Mutex
+	listener LockListener
+	wish     *wish         // of the latest Lock; nil: none yet
+	told     chan struct{} // closed when the listener has heard of all before
+}
+
+// NewWriteLock makes a handle for the lock at dir, which is created when needed
+// and must be used for this lock only. listener may be nil. It sends nothing. The
+// options that matter are those of NewLock.
+func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
+	l := &WriteLock{dir: dir, listener: listener, told: make(chan struct{})}
+	close(l.told)
+	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
+	queue := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts)}
+	l.handle = newHandle(conn, dir, opts, &writeQueue{l, queue})
+	return l
+}
+
+// writeLockMarker stands before the sequence number, as in the Apache recipe.
+const writeLockMarker = "x-"
+
+// Lock queues for the lock, and reports whether it is owned already. If not, the
+// listener is told when it is. It waits for the connection, but for no other
+// owner. Called again it reports how things stand; if the lock was lost meanwhile
+// it queues anew.
+//
+// When ctx is done before the node is in the queue, its cause is returned, and the
+// lock is not wanted any more; what was made is removed, in the background if need
+// be. After Lock has returned ctx does not matter. A refusal of the server that
+// comes later ends the wish: Lock again tells.
+func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
+	if ctx.Err() != nil {
+		return false, l.handle.explain("lock", context.Cause(ctx))
+	}
+	w, begun, err := l.want()
+	if err != nil {
+		return false, l.handle.explain("lock", err)
+	}
+	select {
+	case <-w.queued:
+	case <-w.tried:
+	case <-ctx.Done():
+		return l.giveUp(ctx, w, begun)
+	}
+	return w.outcome()
+}
+
+// giveUp ends a wish whose caller leaves before its node is in the queue. A wish
+// that somebody else has begun goes on.
+func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool, err error) {
+	select {
+	case <-w.queued:
+		return w.outcome()
+	default:
+	}
+	if begun {
+		w.cancel()
+		<-w.tried
+		if owned, err := w.outcome(); owned {
+			return owned, err
+		}
+	}
+	return false, l.handle.explain("lock", context.Cause(ctx))
+}
+
+// Unlock gives the lock up, owned or waited for, as Unlock of the type Lock does.
+// The listener is told if it was told of the ownership.
+func (l *WriteLock) Unlock(ctx context.Context) error {
+	l.mu.Lock()
+	w := l.wish
+	l.mu.Unlock()
+	if w != nil {
+		w.cancel()
+		<-w.tried // at once, or after a moment of clean-up
+	}
+	return l.handle.Unlock(ctx)
+}
+
+// IsOwner reports whether the lock is owned, as far as the client knows. It sends
+// nothing.
+func (l *WriteLock) IsOwner() bool {
+	held := l.handle.current()
+	return held != nil && !held.over() && l.handle.conn.SessionID() == held.session
+}
+
+// ID returns the name of the own node, which owns the lock or waits for it, or "".
+func (l *WriteLock) ID() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wish == nil || !l.wish.alive() {
+		return ""
+	}
+	return l.wish.id
+}
+
+// Dir returns the directory of the lock.
+func (l *WriteLock) Dir() string { return l.dir }
+
+// Listener returns the listener, which may be nil.
+func (l *WriteLock) Listener() LockListener {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.listener
+}
+
+// SetListener sets who is told from now on; nil: nobody.
+func (l *WriteLock) SetListener(listener LockListener) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listener = listener
+}
+
+// Lost is as Lost of the type Lock. It does not wait for the listener.
+func (l *WriteLock) Lost() <-chan struct{} { return l.handle.Lost() }
+
+// Token returns the fencing token, as Token of the type Lock, or 0 if the lock is
+// not owned.
+func (l *WriteLock) Token() int64 { return l.handle.Token() }
+
+// Close gives the lock up and waits until nothing is left to clean up and the
+// listener has returned, or ctx is done, as Close of the type Lock does.
+func (l *WriteLock) Close(ctx context.Context) error { return l.handle.Close(ctx) }

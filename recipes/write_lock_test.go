@@ -1,0 +1,223 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// diary is a listener that writes down what it hears.
+type diary struct {
+	heard  []string
+	within func() // called by LockAcquired, if not nil
+}
+
+func (d *diary) LockAcquired() {
+	d.heard = append(d.heard, "acquired")
+	if d.within != nil {
+		d.within()
+	}
+}
+func (d *diary) LockReleased() { d.heard = append(d.heard, "released") }
+
+// wantHeard waits a moment and checks what was heard in all.
+func (d *diary) wantHeard(t *testing.T, want ...string) {
+	t.Helper()
+	time.Sleep(time.Second)
+	synctest.Wait()
+	if !slices.Equal(d.heard, want) {
+		t.Fatalf("heard %q, want %q", d.heard, want)
+	}
+}
+
+func wantLock(t *testing.T, l *WriteLock, want bool) {
+	t.Helper()
+	owned, err := l.Lock(t.Context())
+	if owned != want || err != nil || l.IsOwner() != want || (l.Token() != 0) != want {
+		t.Fatalf("Lock: %v %v, owner %v, token %d, want %v", owned, err, l.IsOwner(), l.Token(), want)
+	}
+}
+
+func TestWriteLockDoesNotWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect() // of both: two handles on one session exclude each other
+		var first, second diary
+		one, two := NewWriteLock(c, "/wl", &first), NewWriteLock(c, "/wl", &second)
+		wantLock(t, one, true)
+		wantLock(t, one, true)
+		wantLock(t, two, false)
+		wantLock(t, two, false)
+		if one.ID() == two.ID() || !slices.Contains(s.below("/wl"), two.ID()) || one.Dir() != "/wl" {
+			t.Errorf("nodes %q and %q below %s", one.ID(), two.ID(), one.Dir())
+		}
+		first.wantHeard(t, "acquired")
+		second.wantHeard(t)
+		if err := one.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		first.wantHeard(t, "acquired", "released")
+		second.wantHeard(t, "acquired")
+		wantLock(t, two, true)
+		if err := two.Close(t.Context()); err != nil || two.IsOwner() || two.ID() != "" {
+			t.Fatal(err)
+		}
+		second.wantHeard(t, "acquired", "released")
+		if _, err := two.Lock(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Lock after Close: %v", err)
+		}
+		s.wantBelow(t, "/wl", 0)
+	})
+}
+
+// TestWriteLockHasNoneOfTheBugs that are known of the class.
+func TestWriteLockHasNoneOfTheBugs(t *testing.T) {
+	t.Run("its own node is not waited for after a lost reply", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			l := NewWriteLock(c, "/wl", nil)
+			c.on("create", 2, loseReply)
+			wantLock(t, l, true)
+			s.wantBelow(t, "/wl", 1)
+			c.on("delete", 1, loseRequest)
+			if err := l.Unlock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.wantBelow(t, "/wl", 0)
+		})
+	})
+	t.Run("a predecessor that vanishes is not waited for", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			one, c := NewWriteLock(s.connect(), "/wl", nil), s.connect()
+			wantLock(t, one, true)
+			c.on("children", 1, rule{after: func() {
+				if err := one.Unlock(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}})
+			var d diary
+			two := NewWriteLock(c, "/wl", &d)
+			wantLock(t, two, false)
+			d.wantHeard(t, "acquired")
+			if err := two.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	})
+	t.Run("a waiter queues anew in a new session", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			one, c := NewWriteLock(s.connect(), "/wl", nil), s.connect()
+			var d diary
+			two := NewWriteLock(c, "/wl", &d)
+			wantLock(t, one, true)
+			wantLock(t, two, false)
+			before := two.ID()
+			c.expire(false)
+			time.Sleep(time.Second)
+			if two.ID() == before || !slices.Contains(s.below("/wl"), two.ID()) {
+				t.Errorf("waits with %s after %s", two.ID(), before)
+			}
+			if err := one.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			d.wantHeard(t, "acquired")
+			if err := two.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/wl", 0)
+		})
+	})
+	t.Run("an owner learns of the loss", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			var d diary
+			l := NewWriteLock(c, "/wl", &d)
+			wantLock(t, l, true)
+			c.expire(false)
+			d.wantHeard(t, "acquired", "released")
+			if l.IsOwner() || l.ID() != "" {
+				t.Error("still the owner")
+			}
+			wantLock(t, l, true)
+			if err := l.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			d.wantHeard(t, "acquired", "released", "acquired", "released")
+			s.wantBelow(t, "/wl", 0)
+		})
+	})
+	t.Run("nobody is told of what was not owned", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			one := NewWriteLock(s.connect(), "/wl", nil)
+			var d diary
+			two := NewWriteLock(s.connect(), "/wl", &d)
+			wantLock(t, one, true)
+			wantLock(t, two, false)
+			if err := two.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/wl", 1)
+			if err := one.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			d.wantHeard(t)
+		})
+	})
+}
+
+func TestListenerMayUseTheLock(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		var d diary
+		l := NewWriteLock(s.connect(), "/wl", nil)
+		l.SetListener(&d)
+		d.within = func() {
+			if err := l.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != &d {
+			t.Fatal(err)
+		}
+		d.wantHeard(t, "acquired", "released")
+		s.wantBelow(t, "/wl", 0)
+	})
+}
+
+func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		var d diary
+		l := NewWriteLock(c, "/wl", &d)
+		c.disconnect()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if owned, err := l.Lock(ctx); owned || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Lock: %v %v", owned, err)
+		}
+		c.reconnect()
+		d.wantHeard(t)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.wantBelow(t, "/wl", 0)
+	})
+}
+
+func TestWriteLockReportsRefusals(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := NewWriteLock(c, "/wl", nil)
+		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if owned, err := l.Lock(t.Context()); owned || !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Lock: %v %v", owned, err)
+		}
+		wantLock(t, l, true)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package recipes
+
+import "context"
+
+// wish is what a Lock of a WriteLock has begun, until its ownership has ended.
+type wish struct {
+	cancel context.CancelFunc
+	queued chan struct{} // closed when the node is in the queue, behind others
+	tried  chan struct{} // closed when the lock is owned, or will not be
+	err    error         // why it will not be; set before tried is closed
+
+	// Guarded by the mu of the WriteLock:
+	id    string
+	waits bool  // queued is closed
+	held  *hold // once the lock is owned
+}
+
+// want returns the wish that is alive, or begins one.
+func (l *WriteLock) want() (w *wish, begun bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wish != nil && l.wish.alive() {
+		return l.wish, false, nil
+	}
+	if err := l.handle.begin(); err != nil {
+		return nil, false, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w = &wish{cancel: cancel, queued: make(chan struct{}), tried: make(chan struct{})}
+	l.wish = w
+	go func() {
+		defer l.handle.end()
+		defer cancel()
+		l.pursue(ctx, w)
+	}()
+	return w, true, nil
+}
+
+// alive reports whether the lock is owned or may be yet.
+func (w *wish) alive() bool {
+	select {
+	case <-w.tried:
+		return w.held != nil && !w.held.over()
+	default:
+		return true
+	}
+}
+
+// outcome is what is known of the wish.
+func (w *wish) outcome() (owned bool, err error) {
+	select {
+	case <-w.tried:
+		return w.held != nil && !w.held.over(), w.err
+	default:
+		return false, nil
+	}
+}
+
+// pursue waits for the lock and tells the listener of the ownership.
+func (l *WriteLock) pursue(ctx context.Context, w *wish) {
+	w.err = l.handle.Lock(ctx)
+	l.mu.Lock()
+	if w.err == nil {
+		w.held = l.handle.current() // nil if it was given up at once
+	}
+	before, told := l.told, make(chan struct{})
+	l.told = told
+	l.mu.Unlock()
+	defer close(told)
+	close(w.tried)
+	<-before
+	if listener := l.Listener(); listener != nil && w.held != nil {
+		listener.LockAcquired()
+		<-w.held.ended
+		listener.LockReleased()
+	}
+}
+
+// writeQueue is the queue of a WriteLock. It notes for the wish for which it
+// queues how far that is.
+type writeQueue struct {
+	lock  *WriteLock
+	queue turnstile
+}
+
+func (c *writeQueue) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	c.lock.mu.Lock()
+	w := c.lock.wish
+	c.lock.mu.Unlock()
+	queue := c.queue
+	queue.ahead = func(nodes []numbered, own int) string {
+		ahead := predecessor(nodes, own)
+		c.lock.see(w, nodes[own].name, ahead != "")
+		return ahead
+	}
+	return queue.acquire(ctx, r, wait)
+}
+
+// see notes the node of a wish.
+func (l *WriteLock) see(w *wish, id string, waits bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.id = id
+	if waits && !w.waits {
+		w.waits = true
+		close(w.queued)
+	}
+}
