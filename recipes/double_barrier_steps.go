@@ -39,7 +39,7 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 	}
 	switch {
 	case err == nil:
-		err = context.Cause(ctx)
+		err = b.cause(ctx)
 	case errors.Is(err, errRestart):
 		err = ErrMemberLost
 	}

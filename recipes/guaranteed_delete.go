@@ -21,6 +21,11 @@ import (
 // Source: Curator's "guaranteed" deletion.
 func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
 	l := newLifecycle(conn, "node", path, opts)
+	if ctx.Err() != nil { // it begins all the same
+		t := start(func(*task[struct{}]) (struct{}, error) { return struct{}{}, l.requests().remove(path) })
+		_, known, err := t.await(ctx)
+		return l.explain("delete", doubtOf(!known, err))
+	}
 	return act(ctx, l, "delete", func(ctx context.Context, r *requests) error {
 		err := r.repeat(ctx, func() error { return r.conn.Delete(path, -1) })
 		switch {

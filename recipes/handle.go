@@ -199,7 +199,7 @@ func (h *handle) contend(ctx context.Context, r *requests, t *task[*hold], befor
 	if held == nil || h.keep(t, held) {
 		return held, err
 	}
-	return nil, errors.Join(context.Cause(ctx), r.tidy(held.release))
+	return nil, errors.Join(h.cause(ctx), r.tidy(held.release))
 }
 
 // keep makes held the current hold. It returns false, and held must be given

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -111,6 +112,12 @@ func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	l.tally.mu.Lock()
 	defer l.tally.mu.Unlock()
 	return l.tally.trouble
+}
+
+// cause is why an operation with ctx ends without its result: nil if it need not.
+// After Close its ctx ends a moment later only.
+func (l *lifecycle) cause(ctx context.Context) error {
+	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
 }
 
 // closed reports whether Close was called.

@@ -178,7 +178,7 @@ func (q *LockQueue) lockOne(ctx context.Context, r *requests, t *task[*Delivery]
 		if q.keep(t, d) {
 			return d, nil
 		}
-		err = context.Cause(ctx)
+		err = q.cause(ctx)
 	}
 	return nil, giveBack(r, err, d.unlock)
 }

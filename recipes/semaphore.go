@@ -236,5 +236,5 @@ func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[*Lease], held
 	if kept {
 		return lease, nil
 	}
-	return nil, errors.Join(context.Cause(ctx), r.tidy(held.release))
+	return nil, errors.Join(s.cause(ctx), r.tidy(held.release))
 }

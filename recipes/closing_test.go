@@ -1,0 +1,51 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// Close ends an operation's context a moment after it has marked the recipe as
+// closed. What is granted in between is given back, and that is an error.
+func TestGrantedWhileClosing(t *testing.T) {
+	never := context.Background()
+	t.Run("lock", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			l := NewLock(s.connect(), "/lock")
+			l.kill(ErrClosed)
+			task := start(func(task *task[*hold]) (*hold, error) {
+				return l.contend(never, l.requests(), task, nil, nil, true)
+			})
+			if held, _, err := task.await(never); held != nil || !errors.Is(err, ErrClosed) {
+				t.Errorf("%v, %v; want %v", held, err, ErrClosed)
+			}
+			s.wantBelow(t, "/lock", 0)
+		})
+	})
+	t.Run("semaphore", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			sem := NewSemaphore(s.connect(), "/sem", 1)
+			sem.kill(ErrClosed)
+			task := start(func(task *task[*Lease]) (*Lease, error) {
+				return sem.inTurn(never, sem.requests(), task)
+			})
+			if lease, _, err := task.await(never); lease != nil || !errors.Is(err, ErrClosed) {
+				t.Errorf("%v, %v; want %v", lease, err, ErrClosed)
+			}
+		})
+	})
+}
+
+func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/n", "")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := GuaranteedDelete(ctx, c, "/n"); err != nil {
+			t.Error(err)
+		}
+		s.wantBelow(t, "/", 0)
+	})
+}
