@@ -50,6 +50,9 @@ type MembershipClaims struct {
 	// Services says that it is a registry: the instances are children of their
 	// services, and those are children of Path.
 	Services bool
+	// Recheck is how often a view looks again without having been told; it may be out
+	// of date for so much longer (see cacheRecheck).
+	Recheck time.Duration
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
@@ -109,7 +112,7 @@ func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
 		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", ErrClaims, c.Path)
 	}
 	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
-		Path: c.Path, Services: c.Services, Within: lag(e.Plan), AllowedAtRest: c.mayStay(e.Plan),
+		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e.Plan),
 	}), nil
 }
 
@@ -141,10 +144,10 @@ func (c MembershipClaims) seesNodes(h linearizability.History) bool {
 }
 
 // lag is how long a view may be out of date, or a member missing: while the
-// faults last, and a session that each of them ends. 0, for plans too long, means
-// that it is not judged.
-func lag(plan []fakezk.Fault) time.Duration {
-	d := 2 * sessionTimeout
+// faults last, and a session that each of them ends, and until the next look
+// besides. 0, for plans too long, means that it is not judged.
+func lag(plan []fakezk.Fault, recheck time.Duration) time.Duration {
+	d := 2*sessionTimeout + recheck
 	for _, f := range plan {
 		d += f.For + sessionTimeout
 	}
@@ -304,9 +307,10 @@ type group struct {
 // watchedGroup is the group to use.
 func watchedGroup() Workload {
 	return MembershipWorkload("recipes.Group", MembershipClaims{
-		About: "group and members of package recipes",
+		Recheck: cacheRecheck,
+		About:   "group and members of package recipes",
 	}, func(c *zk.Conn, instance string) Membership {
-		return &group{conn: c, name: instance, view: recipes.NewGroup(c, membersPath)}
+		return &group{conn: c, name: instance, view: recipes.NewGroup(c, membersPath, recipes.RecheckEvery(cacheRecheck))}
 	})
 }
 

@@ -24,7 +24,8 @@ type serviceRegistry struct {
 // twoLevelRegistry is the registry to use.
 func twoLevelRegistry() Workload {
 	return MembershipWorkload("recipes.ServiceRegistry", MembershipClaims{
-		About: "service registry with lookup strategies of package recipes", Services: true,
+		Recheck: cacheRecheck,
+		About:   "service registry with lookup strategies of package recipes", Services: true,
 	}, func(c *zk.Conn, instance string) Membership {
 		return newServiceRegistry(c, instance)
 	})
@@ -33,7 +34,7 @@ func twoLevelRegistry() Workload {
 func newServiceRegistry(c *zk.Conn, instance string) *serviceRegistry {
 	service, id, _ := strings.Cut(instance, "/")
 	g := &serviceRegistry{conn: c, own: recipes.Instance{Service: service, ID: id},
-		view: recipes.NewServiceRegistry(c, membersPath), lookups: map[string][]*recipes.ServiceLookup{}}
+		view: recipes.NewServiceRegistry(c, membersPath, recipes.RecheckEvery(cacheRecheck)), lookups: map[string][]*recipes.ServiceLookup{}}
 	draws := uint64(0)
 	draw := func(n int) int { draws++; return int(hash(uint64(id[0]), draws) % uint64(n)) }
 	for _, service := range []string{"web", "mail"} {

@@ -14,8 +14,10 @@ import (
 //   - Members shows the group as it was at one moment, all members of the same
 //     moment, and never of an earlier one than the last time.
 //   - Every change shows soon, if it lasts: after the way of a notification and a
-//     reply, and after a disconnection as soon as the client is connected. What
-//     comes and goes between two looks of the server may not show.
+//     reply, and after a disconnection as soon as the client is connected, or at
+//     the next recheck: two losses of the connection in a row can hide a change
+//     from the client (see NodeCache). What comes and goes between two looks of
+//     the server may not show.
 //   - A failed look is never taken for an empty group.
 //
 // On disconnect and on expiry the last view stays, and Stale says so. A done

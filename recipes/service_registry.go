@@ -38,7 +38,8 @@ func equalInstances(a, b Instance) bool {
 //     than the last time. Different instances may be of different moments.
 //   - Every change shows soon, if it lasts: after the ways of a notification and
 //     of one to three replies, and after a disconnection as soon as the client is
-//     connected.
+//     connected, or at the next recheck: two losses of the connection in a row can
+//     hide a change from the client (see NodeCache).
 //   - A failed read is never taken for an instance that is gone. A service without
 //     instances is none.
 //
