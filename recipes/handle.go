@@ -217,17 +217,7 @@ func (h *handle) keep(t *task[*hold], held *hold) bool {
 
 // startRelease begins to give held back. The caller has locked mu.
 func (h *handle) startRelease(held *hold) *task[struct{}] {
-	h.beginCleanUp()
-	before := h.rest
-	t := start(func(*task[struct{}]) (struct{}, error) {
-		defer h.end()
-		if before != nil {
-			<-before
-		}
-		r := h.requests()
-		defer func() { h.note(r.trouble) }()
-		return struct{}{}, r.tidy(held.release)
-	})
+	t := h.cleanUp(h.rest, held.release)
 	h.rest = t.done
 	return t
 }

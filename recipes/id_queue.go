@@ -120,7 +120,7 @@ func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id
 	case errors.Is(err, ErrConnClosed):
 		return false, fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
-	err = q.resolve(r, q.claim(guid), err)
+	err = resolve(r, q.claim(guid), err)
 	return err == nil, err
 }
 

@@ -51,12 +51,6 @@ func (l *Lease) giveBack() *task[struct{}] {
 	}
 	l.hold.end()
 	l.s.held = slices.DeleteFunc(l.s.held, func(held *Lease) bool { return held == l })
-	l.s.beginCleanUp()
-	l.rest = start(func(*task[struct{}]) (struct{}, error) {
-		defer l.s.end()
-		r := l.s.requests()
-		defer func() { l.s.note(r.trouble) }()
-		return struct{}{}, r.tidy(l.hold.release)
-	})
+	l.rest = l.s.cleanUp(nil, l.hold.release)
 	return l.rest
 }

@@ -83,6 +83,21 @@ func (l *lifecycle) beginCleanUp() {
 	l.tally.active++
 }
 
+// cleanUp begins to remove something, also after Close, as soon as before is
+// closed, unless that is nil. What goes wrong is noted.
+func (l *lifecycle) cleanUp(before <-chan struct{}, remove func(r *requests) error) *task[struct{}] {
+	l.beginCleanUp()
+	return start(func(*task[struct{}]) (struct{}, error) {
+		defer l.end()
+		if before != nil {
+			<-before
+		}
+		r := l.requests()
+		defer func() { l.note(r.trouble) }()
+		return struct{}{}, r.tidy(remove)
+	})
+}
+
 // end counts out what was counted in.
 func (l *lifecycle) end() {
 	t := &l.tally

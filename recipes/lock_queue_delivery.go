@@ -184,13 +184,7 @@ func (d *Delivery) startRelease() *task[struct{}] {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.released == nil {
-		d.q.beginCleanUp()
-		d.released = start(func(*task[struct{}]) (struct{}, error) {
-			defer d.q.end()
-			r := d.q.requests()
-			defer func() { d.q.note(r.trouble) }()
-			return struct{}{}, r.tidy(d.unlock)
-		})
+		d.released = d.q.cleanUp(nil, d.unlock)
 	}
 	return d.released
 }

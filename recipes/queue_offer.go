@@ -34,27 +34,7 @@ func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], 
 	case errors.Is(err, ErrConnClosed):
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
-	return q.resolve(r, q.dedup(guid), err)
-}
-
-// resolve deletes the record of a change that was given up for why, and learns
-// from that whether it had been applied.
-func (q *claimQueue) resolve(r *requests, record string, why error) error {
-	echo := false // the record may have been deleted by an earlier try
-	err := r.repeat(context.Background(), func() error {
-		err := r.conn.Delete(record, -1)
-		echo = echo || OutcomeOf(err) == Unknown
-		return err
-	})
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, zk.ErrNoNode) && !echo:
-		return why
-	case errors.Is(err, zk.ErrNoNode):
-		return fmt.Errorf("%w: %w", ErrAmbiguous, why)
-	}
-	return fmt.Errorf("%w: %w", ErrAmbiguous, errors.Join(why, err))
+	return resolve(r, q.dedup(guid), err)
 }
 
 // enqueue creates the element together with a record of that, so that a

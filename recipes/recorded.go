@@ -108,8 +108,7 @@ func end[T any](l *lifecycle, r *requests, t *task[T], w *recorded, value T, err
 	return value, w.resolve(r, err)
 }
 
-// resolve deletes the record of a change that was given up for why, and learns
-// from that whether it was made.
+// resolve learns whether a change was made that was given up for why.
 func (w *recorded) resolve(r *requests, why error) error {
 	if !w.doubtful {
 		return why
@@ -117,9 +116,15 @@ func (w *recorded) resolve(r *requests, why error) error {
 	if errors.Is(why, ErrConnClosed) {
 		return doubtOf(true, why)
 	}
+	return resolve(r, w.record, why)
+}
+
+// resolve deletes the record of a change that was given up for why, and learns
+// from that whether it was made.
+func resolve(r *requests, record string, why error) error {
 	echo := false // the record may have been deleted by an earlier try
 	err := r.repeat(context.Background(), func() error {
-		err := r.conn.Delete(w.record, -1)
+		err := r.conn.Delete(record, -1)
 		echo = echo || OutcomeOf(err) == Unknown
 		return err
 	})
