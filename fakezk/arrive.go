@@ -142,6 +142,9 @@ func (s *simulation) carryOut(r engine.Reaction, reply fmt.Stringer, intercept f
 // ephemerals before its connection ends. A real server does the two in different
 // threads; in a World the end always comes first, which is the harder case.
 func withoutLastWords(r engine.Reaction) engine.Reaction {
+	if !slices.ContainsFunc(r.Out, func(out engine.Output) bool { return out.Close }) {
+		return r // as at nearly every tick
+	}
 	closed := map[engine.ConnID]bool{}
 	for _, out := range r.Out {
 		closed[out.Conn] = closed[out.Conn] || out.Close
