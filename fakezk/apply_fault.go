@@ -42,7 +42,8 @@ func (s *simulation) eventFault(l *link, m message) bool {
 	f := m.faults[0]
 	m.faults = m.faults[1:]
 	f.fired = true
-	s.log("fault", "%s hits %s's %s", f.Fault, l.client.name, m.about)
+	at := s.log("fault", "%s hits %s's %s", f.Fault, l.client.name, m.about)
+	s.strike(at, f, l.client.name, m.event.Type.String(), m.event.Path)
 	half := len(m.bytes) / 2
 	switch f.Kind {
 	case Cut:
@@ -71,7 +72,7 @@ func (s *simulation) fireAt(f *faultState) {
 	if !s.faultsOn {
 		return
 	}
-	s.log("fault", "%s", f.Fault)
+	s.strike(s.log("fault", "%s", f.Fault), f, f.Client, "", "")
 	if f.Kind == Restart {
 		f.fired = true
 		s.restart(f.For)

@@ -24,6 +24,7 @@ func (s *simulation) arrive(l *link, m message) {
 		m.faults = m.faults[1:]
 		f.fired = true
 		at := s.log("fault", "%s hits %s's #%d %s", f.Fault, m.point.Client, m.number, strings.TrimSpace(m.point.Op+" "+m.point.Path))
+		s.strike(at, f, m.point.Client, m.point.Op, m.point.Path)
 		if s.takeByFault(f, l, m) {
 			if f.Kind != Delay && f.Kind != Stall { // those only put it off
 				s.requests = append(s.requests, pendingRequest{m.point, at})

@@ -52,6 +52,8 @@ type message struct {
 	event *proto.WatcherEvent // a notification
 	end   error               // the connection ends with this error
 
+	sent      int64         // counts the World's messages
+	nth       int           // of its queue's messages, from 1
 	notBefore time.Duration // arrives no earlier
 	judged    bool          // counted, and faults chosen
 	faults    []*faultState // that still have to act on it
@@ -255,8 +257,13 @@ func frameBody(f []byte) []byte { return f[min(4, len(f)):] }
 
 // send puts a message on its way; it arrives after all before it.
 func (l *link) send(q *queue, m message) {
-	q.messages = append(q.messages, m)
 	q.count++
+	l.sim.messages++
+	m.sent, m.nth = l.sim.messages, q.count
+	q.messages = append(q.messages, m)
+	if l.sim.order != nil {
+		return // it looks for itself
+	}
 	direction := 0
 	arrive := l.deliverUp
 	if q == &l.down {
@@ -287,6 +294,9 @@ func (l *link) head(q *queue, again func()) (message, bool) {
 // putBack makes m the next message again, to arrive when it may.
 func (l *link) putBack(q *queue, m message, again func()) {
 	q.messages = slices.Insert(q.messages, 0, m)
+	if l.sim.order != nil {
+		return
+	}
 	l.sim.schedule(max(q.heldUntil, m.notBefore), again)
 }
 

@@ -100,6 +100,11 @@ func concerns(ev state.Event, c Change) bool {
 	return ev.Path == c.Path
 }
 
+// strike notes that a fault acts.
+func (s *simulation) strike(at Moment, f *faultState, client, op, path string) {
+	s.strikes = append(s.strikes, pendingStrike{Strike{Fault: f.Fault, Client: client, Op: op, Path: path}, at})
+}
+
 // countEvent notes a notification as a coordinate and returns the faults that
 // select it.
 func (s *simulation) countEvent(l *link, ev *proto.WatcherEvent) []*faultState {
@@ -147,6 +152,9 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *Result {
 	out := &s.out
 	out.Trace = s.journal.finish()
 	out.Panics = s.panics
+	if s.order != nil {
+		out.Decisions = s.order.decisions
+	}
 	if failure != nil && failure.Kind == "panic" {
 		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
 	} else if failure != nil {
@@ -175,6 +183,12 @@ func (s *simulation) number(out *Result) {
 		if p.at != AfterEnd {
 			p.Step = line(p.at)
 			out.Events = append(out.Events, p.EventPoint)
+		}
+	}
+	for _, p := range s.strikes {
+		if p.at != AfterEnd {
+			p.Step = line(p.at)
+			out.Strikes = append(out.Strikes, p.Strike)
 		}
 	}
 	for _, p := range s.changes {

@@ -10,10 +10,11 @@ import (
 
 // latency is how long a message takes: a pure hash of the seed and the
 // message's coordinates, spread evenly over the orders of magnitude from 0.2 ms
-// to 6.4 ms. It is never drawn in order of arrival.
+// to 6.4 ms. It is never drawn in order of arrival. Under a Schedule of another
+// kind everything takes the same time: scripts start together.
 func (s *simulation) latency(client, conn, direction, number int) time.Duration {
-	if s.world.undisciplined {
-		return time.Millisecond
+	if s.world.undisciplined || s.order != nil {
+		return hop
 	}
 	h := mix(s.world.Seed, uint64(client), uint64(conn), uint64(direction), uint64(number))
 	spread := float64(h>>11) / (1 << 53)

@@ -34,6 +34,8 @@ type simulation struct {
 	events   eventHeap
 	taken    map[time.Duration]bool // instants of pending events: no two are equal
 	sequence int64
+	order    *order // nil: messages have latencies
+	messages int64  // sent so far
 	nextConn engine.ConnID
 	running  int           // scripts
 	downTill time.Duration // the server refuses everybody
@@ -58,6 +60,7 @@ type simulation struct {
 	requests []pendingRequest
 	sent     []pendingEvent
 	changes  []pendingChange
+	strikes  []pendingStrike
 }
 
 type (
@@ -77,6 +80,10 @@ type (
 		Change
 		at Moment
 	}
+	pendingStrike struct {
+		Strike
+		at Moment
+	}
 )
 
 func newSimulation(w World) *simulation {
@@ -87,6 +94,9 @@ func newSimulation(w World) *simulation {
 		origins:  map[string]origin{},
 		journal:  journal{nth: map[int]int{}},
 		faultsOn: true,
+	}
+	if w.Schedule.Kind != Latencies {
+		s.order = &order{sim: s, ranks: map[stream]uint64{}}
 	}
 	s.out.SessionClient = map[int64]string{}
 	for i := range w.Plan {
@@ -162,6 +172,9 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		s.quiesce()
 		if done() || !s.closing.Load() && s.steps.Load() >= s.world.MaxSteps {
 			return
+		}
+		if s.order != nil {
+			s.order.plan()
 		}
 		next, apply := s.next()
 		if next > limit {

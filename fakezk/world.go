@@ -40,6 +40,8 @@ type World struct {
 	Seed uint64
 	// Plan is what goes wrong, if anything.
 	Plan []Fault
+	// Schedule is what orders the messages; the zero value gives each a latency.
+	Schedule Schedule
 	// Clients are the actors. Their order matters to the schedule.
 	Clients []Actor
 	// Server are the server's settings.
@@ -99,8 +101,13 @@ type Result struct {
 	SessionClient map[int64]string
 	// Busy are the clients whose scripts had not ended at the Limit.
 	Busy []string
-	// Missed are the faults of the plan whose coordinates matched nothing.
-	Missed []Fault
+	// Strikes are the faults that struck, in order. Missed are those of the plan whose
+	// coordinates matched nothing.
+	Strikes []Strike
+	Missed  []Fault
+	// Decisions are the choices between messages that there were, of a World whose
+	// Schedule is by Choices.
+	Decisions []Decision
 	// Panics are the scripts that panicked, with their stacks.
 	Panics []string
 	// Leaked tells of goroutines that could not be ended; Frozen of a run that
@@ -109,6 +116,17 @@ type Result struct {
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
+}
+
+// A Strike is a fault that acts.
+type Strike struct {
+	Fault Fault
+	// Client is whose request, notification, connection or session it acts on; ""
+	// stands for everybody.
+	Client string
+	// Op is the request, or the type of the notification; "" if it came at a time.
+	Op, Path string
+	Step     int64
 }
 
 // RequestPoint is one request as a coordinate for faults.
@@ -189,6 +207,9 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 func (w World) Validate() error {
 	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 || w.ClientBuffer < 0 {
 		return fmt.Errorf("SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
+	}
+	if err := w.Schedule.Validate(); err != nil {
+		return err
 	}
 	scratch := engine.New(w.Server.withDefaults().engineConfig(), time.Unix(0, 0))
 	for _, path := range slices.Sorted(maps.Keys(w.Nodes)) {

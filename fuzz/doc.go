@@ -19,7 +19,7 @@
 //	}
 //
 // [TestLock] runs the lock without faults, with every single fault at every
-// protocol step (a sweep), and with random plans under random schedules. When a
+// protocol step (a sweep), and then lets several strategies hunt. When a
 // property is violated it prints the story, the smallest plan of faults that
 // shows it, and the go test command that shows it again; the scenario is saved
 // under testdata/zksim. [TestQueue] does the same for a queue. The flags
@@ -33,15 +33,19 @@
 //     an object of any other kind made of a script for a [Player] and a judge.
 //   - A [Scenario] adds the number of clients and rounds, a seed, which decides
 //     the schedule, and a plan of faults (fakezk.Fault). Run gives an [Outcome].
-//   - [RunSweep] tries all single faults, [Search] random plans. A sweep that
-//     survives N of N points is a statement about one schedule and one fault at
-//     a time; a search is about many schedules and a few faults at a time.
+//   - [RunSweep] tries all single faults, a [Hunt] whatever its strategies propose. A
+//     sweep that survives N of N points is a statement about one schedule and one fault
+//     at a time; a hunt is about many schedules and a few faults at a time.
+//   - A [Strategy] decides what a Hunt tries. [Strategies] lists those there are: single
+//     faults, pairs, random plans, random priorities of messages, all orders of the
+//     messages of a tiny script, and mutations of what has shown new behaviour. By
+//     default they take turns.
 //   - [Minimize] makes a violating scenario small and readable.
 //   - A [ScenarioFile] keeps a scenario with what is expected of it: [FileOf],
 //     [LoadScenario], [ParseScenario]. Its Check is a regression test.
 //
 // Two runs of a scenario are equal to the byte of their traces, on any machine
-// and at any GOMAXPROCS. The same holds for Search and Minimize.
+// and at any GOMAXPROCS. The same holds for Hunt, whose scenarios run on all cores, and Minimize.
 //
 // # Properties
 //
@@ -85,7 +89,7 @@
 //     seen, no wall clock. A test that finds two runs of one scenario to differ
 //     says so. crypto/rand is seeded in a run and may be used. See fakezk.World
 //     for the rest.
-//   - One object is tested at a time, and a sweep tries single faults only.
+//   - One object is tested at a time.
 //   - It must leave when its context is done or its connection is closed. A
 //     goroutine that does not is reported as leaked. Code that spins, or holds
 //     a mutex while it waits for the server, freezes virtual time; such a run is
@@ -98,9 +102,6 @@
 //     exactly-once delivery.
 //   - That nothing was found proves nothing, but that these plans under these
 //     schedules did no harm.
-//   - Search sets the flags of package rapid while it runs: searches of one
-//     process wait for each other, and a test that uses rapid itself should not
-//     run in parallel with one.
 //   - Importing this package registers the flags named above, and so it belongs
 //     into test files and commands.
 package fuzz

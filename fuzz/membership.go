@@ -91,8 +91,7 @@ func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Co
 }
 
 // TestMembership is TestLock for a group or a registry; use any path below
-// /members, and set the claims accordingly. As TestLock it must not run in
-// parallel with tests that use rapid themselves.
+// /members, and set the claims accordingly.
 func TestMembership(t TB, open func(c *zk.Conn, instance string) Membership, claims ...MembershipClaims) {
 	t.Helper()
 	Test(t, MembershipWorkload(t.Name(), only(t, claims), open))

@@ -29,6 +29,7 @@ func Minimize(ctx context.Context, o *Outcome) (*Outcome, error) {
 		m.dropFaults()
 		m.shortenScript()
 		m.smallSeed()
+		m.plainSchedule()
 		m.simplifyFaults()
 	}
 	m.nameOperations()
@@ -76,7 +77,7 @@ func (m *minimizer) try(s Scenario) bool {
 func (m *minimizer) fromScratch() bool {
 	for clients := 1; clients <= min(2, m.best.Scenario.Script.Clients); clients++ {
 		s := m.best.Scenario
-		s.Script, s.Seed, s.Plan = Script{Clients: clients, Rounds: 1}, 1, nil
+		s.Script, s.Seed, s.Plan, s.Schedule = Script{Clients: clients, Rounds: 1}, 1, nil, fakezk.Schedule{}
 		if m.try(s) {
 			return true
 		}
@@ -182,6 +183,34 @@ func (m *minimizer) smallSeed() {
 		if m.try(s) {
 			return
 		}
+	}
+}
+
+// plainSchedule tries to do without the scenario's schedule, or with fewer of its
+// numbers.
+func (m *minimizer) plainSchedule() {
+	if m.best.Scenario.Schedule.Kind == fakezk.Latencies {
+		return
+	}
+	for seed := uint64(1); seed <= 20; seed++ {
+		s := m.scenario()
+		if s.Schedule, s.Seed = (fakezk.Schedule{}), seed; m.try(s) {
+			return
+		}
+	}
+	for i := len(m.best.Scenario.Schedule.Numbers) - 1; i >= 0; i-- {
+		s := m.scenario()
+		numbers := slices.Clone(s.Schedule.Numbers)
+		switch {
+		case s.Schedule.Kind == fakezk.Priorities || i == len(numbers)-1:
+			s.Schedule.Numbers = slices.Delete(numbers, i, i+1)
+		case numbers[i] > 0:
+			numbers[i] = 0
+			s.Schedule.Numbers = numbers
+		default:
+			continue
+		}
+		m.try(s)
 	}
 }
 

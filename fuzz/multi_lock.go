@@ -44,8 +44,7 @@ func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, pat
 	}
 }
 
-// TestMultiLock is TestLock for a lock on several paths, all under /multilock. As
-// TestLock it must not run in parallel with tests that use rapid themselves.
+// TestMultiLock is TestLock for a lock on several paths, all under /multilock.
 func TestMultiLock(t TB, open func(c *zk.Conn, paths []string) Locker, claims ...LockClaims) {
 	t.Helper()
 	Test(t, MultiLockWorkload(t.Name(), only(t, claims), open))

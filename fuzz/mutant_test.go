@@ -5,7 +5,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -60,8 +59,7 @@ func mutantTake(wrap func(*recipes.Queue) fuzz.Queuer) fuzz.Workload {
 
 func openHerd(c *zk.Conn) fuzz.Locker { return recipes.NewHerdLock(c, "/lock/herd") }
 
-// TestMutantsAreFound is the proof that the harness can fail: by the sweep or,
-// where one fault is not enough, by a random search.
+// TestMutantsAreFound is the proof that the harness can fail.
 func TestMutantsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutants {
@@ -69,48 +67,19 @@ func TestMutantsAreFound(t *testing.T) {
 	}
 }
 
-// findsMutant fails unless the workload breaks the property at some fault point,
-// or else in one of 300 random scenarios.
+// findsMutant fails unless a hunt finds that the workload breaks the property.
 func findsMutant(t *testing.T, w fuzz.Workload, property string) {
 	t.Helper()
-	s := fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}
-	tried, found := sweepFor(t, s, property)
-	if found {
-		return
-	}
-	search := fuzz.Search{Workload: w, Script: s.Script, Seed: 1, Runs: 300}
-	f, err := search.Run(t.Context())
+	hunt := fuzz.Hunt{Workload: w, Script: fuzz.DefaultScript, Property: property, Seed: 1, Runs: 3000}
+	found, err := hunt.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Violation == nil || !breaks(f.Violation, property) {
-		t.Errorf("%s holds at %d fault points and in %d random scenarios", property, tried, f.Runs)
+	if found.First() == nil {
+		t.Errorf("%s holds in %d scenarios", property, found.Runs)
+		return
 	}
-}
-
-// sweepFor tries fault points until one breaks the property, the fault-free run
-// first.
-func sweepFor(t *testing.T, s fuzz.Scenario, property string) (tried int, found bool) {
-	t.Helper()
-	base := run(t, s)
-	if breaks(base, property) {
-		return 0, true
-	}
-	for i, f := range fuzz.FaultPoints(base) {
-		s.Plan = []fakezk.Fault{f}
-		if breaks(run(t, s), property) {
-			return i + 1, true
-		}
-		tried = i + 1
-	}
-	return tried, false
-}
-
-// breaks reports whether a property is violated, be it with others: an element
-// taken twice is a matter of delivery and of linearizability.
-func breaks(o *fuzz.Outcome, property string) bool {
-	v, judged := o.Report.Verdict(property)
-	return judged && v.Status == linearizability.Violated
+	t.Logf("%s: %d scenarios, by %s", property, found.Runs, found.Findings[0].Strategy)
 }
 
 // TestSameLockWithoutDefectSurvives is the control: what is found in the mutants

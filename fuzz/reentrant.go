@@ -37,7 +37,6 @@ func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 }
 
 // TestReentrant is TestLock for a re-entrant lock; use any path under /reentrant.
-// As TestLock it must not run in parallel with tests that use rapid themselves.
 func TestReentrant(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	t.Helper()
 	Test(t, ReentrantWorkload(t.Name(), only(t, claims), open))

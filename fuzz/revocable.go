@@ -49,8 +49,7 @@ func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revoc
 	}
 }
 
-// TestRevocable is TestLock for a revocable lock; use any path under /revocable. As
-// TestLock it must not run in parallel with tests that use rapid themselves.
+// TestRevocable is TestLock for a revocable lock; use any path under /revocable.
 func TestRevocable(t TB, open func(*zk.Conn) Revocable, claims ...LockClaims) {
 	t.Helper()
 	Test(t, RevocableWorkload(t.Name(), only(t, claims), open))

@@ -50,8 +50,7 @@ func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker
 	}
 }
 
-// TestRWLock is TestLock for a read-write lock; use any path under /rwlock. As
-// TestLock it must not run in parallel with tests that use rapid themselves.
+// TestRWLock is TestLock for a read-write lock; use any path under /rwlock.
 func TestRWLock(t TB, open func(*zk.Conn) RWLocker, claims ...LockClaims) {
 	t.Helper()
 	Test(t, RWLockWorkload(t.Name(), only(t, claims), open))

@@ -17,6 +17,8 @@ type Scenario struct {
 	Script   Script
 	Seed     uint64
 	Plan     []fakezk.Fault
+	// Schedule is what orders the messages; the zero value gives each a latency.
+	Schedule fakezk.Schedule
 }
 
 // An Outcome is what a Scenario led to, and what is to be said of it.
@@ -128,6 +130,7 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 	w := fakezk.World{
 		Seed:           s.Seed,
 		Plan:           s.Plan,
+		Schedule:       s.Schedule,
 		Server:         fakezk.Options{TickTime: tickTime},
 		SessionTimeout: sessionTimeout,
 		Limit:          baseLimit,
@@ -165,8 +168,12 @@ func (s Scenario) Traces() (*Outcome, bool, error) {
 
 // String is the scenario in one line.
 func (s Scenario) String() string {
-	return fmt.Sprintf("%s %s, clients: %d, rounds: %d, seed: %d",
+	text := fmt.Sprintf("%s %s, clients: %d, rounds: %d, seed: %d",
 		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, s.Seed)
+	if s.Schedule.Kind != fakezk.Latencies {
+		text += ", schedule: " + s.Schedule.String()
+	}
+	return text
 }
 
 // virtualTime prints a virtual time for people.

@@ -38,6 +38,7 @@ type fileForm struct {
 	Clients        int      `yaml:"clients"`
 	Rounds         int      `yaml:"rounds"`
 	Seed           uint64   `yaml:"seed"`
+	Schedule       string   `yaml:"schedule,omitempty"`
 	Plan           []string `yaml:"plan"`
 	Expect         string   `yaml:"expect"`
 	Property       string   `yaml:"property,omitempty"`
@@ -59,6 +60,9 @@ func (f ScenarioFile) Marshal() ([]byte, error) {
 		Workload: f.Scenario.Workload.Name, Implementation: f.Scenario.Workload.Impl,
 		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds, Seed: f.Scenario.Seed,
 		Plan: []string{}, Expect: f.Expect.String(), Property: f.Property, Trace: f.Trace,
+	}
+	if f.Scenario.Schedule.Kind != fakezk.Latencies {
+		form.Schedule = f.Scenario.Schedule.String()
 	}
 	for _, fault := range f.Scenario.Plan {
 		form.Plan = append(form.Plan, fault.String())
@@ -159,7 +163,7 @@ func yamlError(name string, err error) error {
 }
 
 var scenarioKeys = []string{
-	"workload", "implementation", "clients", "rounds", "seed", "plan", "expect", "property", "trace",
+	"workload", "implementation", "clients", "rounds", "seed", "schedule", "plan", "expect", "property", "trace",
 }
 
 type scenarioParser struct {
@@ -192,6 +196,11 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	if err := s.Script.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")
 		return f, p.wrong("$."+key, "%v", err)
+	}
+	if p.node("$.schedule") != nil {
+		if s.Schedule, err = fakezk.ParseSchedule(form.Schedule); err != nil {
+			return f, p.wrong("$.schedule", "%v", err)
+		}
 	}
 	if s.Plan, err = p.plan(form.Plan, s.Script); err != nil {
 		return f, err

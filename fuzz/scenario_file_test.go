@@ -101,7 +101,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"list", good, "- a\n", "f.yaml:1:1: the scenario: found a list; expected keys and values"},
 	{"two documents", good, good + "---\n" + good, "f.yaml: 2 documents; expected one"},
 	{"syntax", good, "workload: [lock\n", "f.yaml:1:11: sequence end token ']' not found"},
-	{"unknown key", "seed: 1", "sede: 1", `f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, rounds, seed, plan, expect, property, trace`},
+	{"unknown key", "seed: 1", "sede: 1", `f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, rounds, seed, schedule, plan, expect, property, trace`},
 	{"key twice", "seed: 1", "seed: 1\nseed: 2", `f.yaml:6:1: mapping key "seed" already defined at [5:1]`},
 	{"no workload", "workload: lock\n", "", "f.yaml: workload is missing"},
 	{"no clients", "clients: 2\n", "", "f.yaml: clients is missing"},

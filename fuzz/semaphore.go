@@ -62,8 +62,7 @@ func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) 
 }
 
 // TestSemaphore is TestLock for a semaphore of two leases, or as many as claimed;
-// use any path under /semaphore. As TestLock it must not run in parallel with tests
-// that use rapid themselves.
+// use any path under /semaphore.
 func TestSemaphore(t TB, open func(*zk.Conn) Semaphore, claims ...SemaphoreClaims) {
 	t.Helper()
 	Test(t, SemaphoreWorkload(t.Name(), only(t, claims), open))

@@ -84,21 +84,21 @@ func try(t *testing.T, w fuzz.Workload, script fuzz.Script, sweep bool, plans in
 		}
 	}
 	n.twice = min(10, plans)
-	for _, search := range []fuzz.Search{
+	for _, hunt := range []fuzz.Hunt{
 		{Workload: w, Script: script, Seed: 1, Runs: n.twice, CheckDeterminism: true},
 		{Workload: w, Script: script, Seed: 2, Runs: plans - n.twice},
 	} {
-		if search.Runs == 0 {
+		if hunt.Runs == 0 {
 			continue
 		}
-		found, err := search.Run(t.Context())
+		found, err := hunt.Run(t.Context())
 		if err != nil {
 			return n, err
 		}
 		n.plans, n.unknown = n.plans+found.Runs, n.unknown+found.Undecided
 		switch {
-		case found.Violation != nil:
-			return n, fmt.Errorf("after %d random plans:\n%s", n.plans, found.Violation.Story())
+		case found.First() != nil:
+			return n, fmt.Errorf("after %d random plans:\n%s", n.plans, found.First().Story())
 		case len(found.Divergences) > 0:
 			return n, fmt.Errorf("two runs differ: %s, plan %v", found.Divergences[0], found.Divergences[0].Plan)
 		}

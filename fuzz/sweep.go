@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk"
@@ -66,7 +67,7 @@ func FaultPoints(base *Outcome) []fakezk.Fault {
 }
 
 // RunSweep runs the scenario without faults and then once with each single
-// fault at each of its protocol steps. progress, if not nil, hears of every run.
+// fault at each of its protocol steps, on all cores. progress, if not nil, hears of every run.
 // It ends early, with what it has and the context's error, when ctx is done.
 func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (*Sweep, error) {
 	s.Plan = nil
@@ -81,18 +82,25 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	}
 	faults := FaultPoints(base)
 	sweep.Total = len(faults)
-	for i, f := range faults {
-		if err := ctx.Err(); err != nil {
-			return sweep, err
-		}
-		s.Plan = []fakezk.Fault{f}
-		o, err := s.Run()
-		if err != nil {
-			return sweep, err
-		}
-		sweep.add(f, o)
-		if progress != nil {
-			progress(i+1, len(faults))
+	for chunk := range slices.Chunk(faults, generation) {
+		results := make([]played, len(chunk))
+		together(ctx, len(chunk), 0, func(i int) bool {
+			point := s
+			point.Plan = []fakezk.Fault{chunk[i]}
+			results[i].outcome, results[i].err = point.Run()
+			return results[i].err == nil
+		})
+		for i, r := range results {
+			switch {
+			case r.err != nil:
+				return sweep, r.err
+			case r.outcome == nil || ctx.Err() != nil:
+				return sweep, ctx.Err()
+			}
+			sweep.add(chunk[i], r.outcome)
+			if progress != nil {
+				progress(sweep.Points, sweep.Total)
+			}
 		}
 	}
 	return sweep, nil

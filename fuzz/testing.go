@@ -37,10 +37,6 @@ type TB interface {
 //		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker { return mylock.New(c, "/lock") })
 //	}
 //
-// It sets the flags of package rapid while it runs, so a test that uses rapid
-// itself must not run in parallel with it. Tests of this package may: they wait
-// for each other.
-//
 // On a failure it prints the story, the smallest plan it could find, and the
 // command that repeats it; the scenario is saved under testdata/zksim.
 func TestLock(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
@@ -48,8 +44,7 @@ func TestLock(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	Test(t, LockWorkload(t.Name(), only(t, claims), open))
 }
 
-// TestQueue is TestLock for a queue; use any path under /queue. As TestLock it
-// must not run in parallel with tests that use rapid themselves.
+// TestQueue is TestLock for a queue; use any path under /queue.
 func TestQueue(t TB, open func(*zk.Conn) Queuer, claims ...QueueClaims) {
 	t.Helper()
 	Test(t, QueueWorkload(t.Name(), only(t, claims), open))
@@ -66,8 +61,7 @@ func only[T any](t TB, given []T) (claims T) {
 	return claims
 }
 
-// Test tests a workload as TestLock does. As TestLock it must not run in parallel
-// with tests that use rapid themselves.
+// Test tests a workload as TestLock does.
 func Test(t TB, w Workload) {
 	t.Helper()
 	if *flagReplay != "" {
@@ -87,18 +81,18 @@ func Test(t TB, w Workload) {
 		fail(ctx, t, sweep.Violations[0].Outcome)
 		return
 	}
-	search := Search{Workload: w, Script: s.Script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
-	found, err := search.Run(ctx)
+	hunt := Hunt{Workload: w, Script: s.Script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
+	found, err := hunt.Run(ctx)
 	switch {
 	case err != nil:
-		t.Fatalf("zksim: search: %v", err)
+		t.Fatalf("zksim: hunt: %v", err)
 	case len(found.Divergences) > 0:
 		t.Fatalf("zksim: two runs of one seed differ; does the code share state between runs, or use math/rand or "+
 			"map order? The scenario is: %s, plan %v", found.Divergences[0], found.Divergences[0].Plan)
-	case found.Violation != nil:
-		fail(ctx, t, found.Violation)
+	case found.First() != nil:
+		fail(ctx, t, found.First())
 	default:
-		t.Logf("zksim: survived %d of %d fault points and %d random scenarios (%d undecided)",
+		t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
 			sweep.Survived, sweep.Points, found.Runs, sweep.Undecided+found.Undecided)
 	}
 }

@@ -71,7 +71,7 @@ func TestGoodLockPasses(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock, fuzz.LockClaims{Fair: true, MaxHerd: 1}) })
 	got := strings.Join(tb.log, "\n")
-	n := regexp.MustCompile(`survived (\d+) of (\d+) fault points and 20 random scenarios \(0 undecided\)`).FindStringSubmatch(got)
+	n := regexp.MustCompile(`survived (\d+) of (\d+) fault points and 20 other scenarios \(0 undecided\)`).FindStringSubmatch(got)
 	if tb.failed || n == nil || n[1] != n[2] {
 		t.Errorf("failed: %v; want all fault points survived\n%s", tb.failed, got)
 	}

@@ -13,8 +13,15 @@ type listCommand struct {
 }
 
 type listing struct {
-	Workloads []listedWorkload `json:"workloads"`
-	Faults    []listedFault    `json:"faults"`
+	Workloads  []listedWorkload `json:"workloads"`
+	Strategies []listedStrategy `json:"strategies"`
+	Faults     []listedFault    `json:"faults"`
+}
+
+type listedStrategy struct {
+	Name  string `json:"name"`
+	Share int    `json:"share"`
+	About string `json:"about"`
 }
 
 type listedWorkload struct {
@@ -42,6 +49,10 @@ func (c *listCommand) Run(a *app) error {
 			fmt.Fprintf(w, "  %s\t%s\t%s\n", workload.Name, impl, workload.about[i])
 		}
 	}
+	fmt.Fprintln(w, "\nstrategies of a hunt:")
+	for _, s := range l.Strategies {
+		fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.About)
+	}
 	fmt.Fprintln(w, "\nfault kinds:")
 	for _, f := range l.Faults {
 		kind := f.Kind
@@ -68,6 +79,9 @@ func makeListing() listing {
 		last := &l.Workloads[n-1]
 		last.Implementations = append(last.Implementations, w.Impl)
 		last.about = append(last.about, w.About)
+	}
+	for _, s := range fuzz.Strategies() {
+		l.Strategies = append(l.Strategies, listedStrategy{s.Name, s.Share, s.About})
 	}
 	for _, info := range fakezk.FaultKinds() {
 		f := listedFault{Kind: string(info.Kind), Duration: info.Lasts, Meaning: info.Meaning}

@@ -5,7 +5,7 @@
 //	zksim demo                 find, shrink and explain a real deadlock
 //	zksim list                 workloads, implementations, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
-//	zksim fuzz WORKLOAD        random plans and schedules
+//	zksim fuzz WORKLOAD        a hunt by several strategies, on all cores
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim conform              the same requests to it and to a running ZooKeeper
@@ -90,11 +90,11 @@ var errViolated = errors.New("violated")
 
 type cli struct {
 	Demo    demoCommand    `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
-	List    listCommand    `cmd:"" help:"List workloads, their implementations, and fault kinds."`
+	List    listCommand    `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
 	Run     runCommand     `cmd:"" help:"Run scenario files and compare with what they expect."`
 	Replay  replayCommand  `cmd:"" help:"Replay one scenario file and tell its story."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
-	Fuzz    fuzzCommand    `cmd:"" help:"Try random plans and schedules; shrink the first violation."`
+	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make what is found small."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 }

@@ -2,12 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -34,6 +33,7 @@ type outcomeJSON struct {
 	Clients        int           `json:"clients"`
 	Rounds         int           `json:"rounds"`
 	Seed           uint64        `json:"seed"`
+	Schedule       string        `json:"schedule,omitempty"`
 	Plan           []string      `json:"plan"`
 	Status         string        `json:"status"`
 	Property       string        `json:"property,omitempty"`
@@ -56,6 +56,9 @@ func outcomeOf(o *fuzz.Outcome) outcomeJSON {
 		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Seed: s.Seed,
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
 		Verdicts: []verdictJSON{}, Trace: o.Result.Trace.Hash(),
+	}
+	if s.Schedule.Kind != fakezk.Latencies {
+		j.Schedule = s.Schedule.String()
 	}
 	for _, f := range s.Plan {
 		j.Plan = append(j.Plan, f.String())
@@ -118,23 +121,4 @@ func (a *app) write(o *fuzz.Outcome, dir string) string {
 		return ""
 	}
 	return name
-}
-
-// checkSaveDir makes the directory of --save and sees whether a file can be
-// written there, before any work is done.
-func checkSaveDir(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("--save: %w", err)
-	}
-	probe, err := os.CreateTemp(dir, ".zksim-*")
-	if err != nil {
-		return fmt.Errorf("--save: %w", err)
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return fmt.Errorf("--save: %w", err)
-	}
-	return nil
 }

@@ -57,7 +57,7 @@ type foundJSON struct {
 func (c *sweepCommand) Run(a *app) error {
 	s, err := c.scenario()
 	if err == nil {
-		err = checkSaveDir(c.Save)
+		err = checkDir("--save", c.Save)
 	}
 	if err != nil {
 		return err

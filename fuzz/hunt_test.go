@@ -10,9 +10,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestSearchFindsThePublishedBugs from every seed, within a bounded number of
+// TestHuntFindsThePublishedBugs from every seed, within a bounded number of
 // runs.
-func TestSearchFindsThePublishedBugs(t *testing.T) {
+func TestHuntFindsThePublishedBugs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		workload, impl, property string
@@ -23,12 +23,12 @@ func TestSearchFindsThePublishedBugs(t *testing.T) {
 	} {
 		t.Run(c.impl, func(t *testing.T) {
 			for seed := uint64(1); seed <= 10; seed++ {
-				search := fuzz.Search{Workload: builtin(t, c.workload, c.impl), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs}
-				found, err := search.Run(t.Context())
+				hunt := fuzz.Hunt{Workload: builtin(t, c.workload, c.impl), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs}
+				found, err := hunt.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if found.Violation == nil || found.Violation.Property() != c.property {
+				if found.First() == nil || found.First().Property() != c.property {
 					t.Errorf("seed %d: no violation of %s in %d runs", seed, c.property, found.Runs)
 				}
 			}
@@ -36,13 +36,13 @@ func TestSearchFindsThePublishedBugs(t *testing.T) {
 	}
 }
 
-// TestSearchIsDeterministic: the same seed finds the same, after the same number
+// TestHuntIsDeterministic: the same seed finds the same, after the same number
 // of runs, shrunk to the same scenario, whatever the machine is doing meanwhile.
-func TestSearchIsDeterministic(t *testing.T) {
-	search := fuzz.Search{Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400}
+func TestHuntIsDeterministic(t *testing.T) {
+	hunt := fuzz.Hunt{Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400}
 	var first *fuzz.Found
 	for range 3 {
-		found, err := search.Run(t.Context())
+		found, err := hunt.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 			first = found
 			continue
 		}
-		a, b := first.Violation, found.Violation
+		a, b := first.First(), found.First()
 		if found.Runs != first.Runs || a.Result.Trace.Hash() != b.Result.Trace.Hash() || !slices.Equal(a.Scenario.Plan, b.Scenario.Plan) {
 			t.Fatalf("%d runs, %s, plan %v\n%d runs, %s, plan %v",
 				first.Runs, a.Scenario, a.Scenario.Plan, found.Runs, b.Scenario, b.Scenario.Plan)
@@ -62,13 +62,13 @@ func TestSearchIsDeterministic(t *testing.T) {
 func TestSeedsDiffer(t *testing.T) {
 	plans := map[string]bool{}
 	for seed := range uint64(5) {
-		search := fuzz.Search{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed, Runs: 100}
-		found, err := search.Run(t.Context())
+		hunt := fuzz.Hunt{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed, Runs: 100}
+		found, err := hunt.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found.Violation != nil {
-			plans[found.Violation.Result.Trace.Hash()] = true
+		if found.First() != nil {
+			plans[found.First().Result.Trace.Hash()] = true
 		}
 	}
 	if len(plans) < 2 {
@@ -76,22 +76,22 @@ func TestSeedsDiffer(t *testing.T) {
 	}
 }
 
-func TestSearchNeedsABound(t *testing.T) {
-	if _, err := (fuzz.Search{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}).Run(t.Context()); err == nil {
+func TestHuntNeedsABound(t *testing.T) {
+	if _, err := (fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}).Run(t.Context()); err == nil {
 		t.Error("no error")
 	}
 }
 
-func TestSearchStopsWhenTold(t *testing.T) {
+func TestHuntStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	search := fuzz.Search{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
-		Progress: func(runs int) {
-			if runs == 5 {
+	hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
+		Progress: func(f *fuzz.Found) {
+			if f.Runs == 5 {
 				cancel()
 			}
 		}}
-	found, err := search.Run(ctx)
+	found, err := hunt.Run(ctx)
 	if !errors.Is(err, context.Canceled) || found == nil || found.Runs != 5 {
 		t.Errorf("err %v, found %+v; want context.Canceled after 5 runs", err, found)
 	}

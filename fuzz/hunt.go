@@ -1,0 +1,308 @@
+package fuzz
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Hunt describes a search for violations. Strategies propose scenarios, which
+// run on all cores; what is found, and after how many scenarios, depends on the
+// description alone, and not on the machine, unless For ends the hunt.
+//
+// Each scenario has three phases. In the first, faults strike and the scripts
+// work. Every fault ends by itself; once all have, the world is whole again, and the
+// scripts must come to their end: that is where liveness is judged. Last, the World
+// goes on for some sessions' time without faults and scripts, after which nothing
+// may be left over.
+type Hunt struct {
+	Workload Workload
+	Script   Script
+	// Seed decides everything; 0 is a seed like any other.
+	Seed uint64
+	// Runs is how many scenarios to try; For is how long, in real time. The first
+	// that is reached ends the hunt; 0 means no such bound, but one is needed. It
+	// also ends when the strategies have nothing left to propose.
+	Runs int
+	For  time.Duration
+	// MaxFaults bounds the length of a plan; 0 means 4.
+	MaxFaults int
+	// Strategies are names out of [Strategies]; none means all of them, each with
+	// its share.
+	Strategies []string
+	// Corpus are scenarios to try first, for instance those that an earlier hunt
+	// has kept.
+	Corpus []Scenario
+	// Property is the one whose violations count, be they with others; "" is any.
+	Property string
+	// Findings is after how many different findings to stop; 0 means one.
+	Findings int
+	// CheckDeterminism runs every scenario twice and compares the traces.
+	CheckDeterminism bool
+	// Workers is how many scenarios run at a time; 0 means GOMAXPROCS. It makes no
+	// difference to what is found.
+	Workers int
+	// Progress, if not nil, hears now and then how far the hunt is. It must not
+	// change what it is given.
+	Progress func(*Found)
+	// Keep, if not nil, hears of each scenario that has shown new behaviour. An
+	// error ends the hunt.
+	Keep func(*Outcome) error
+}
+
+// Found is what a Hunt led to.
+type Found struct {
+	// Runs counts the scenarios tried, up to the last finding; Undecided those
+	// with a verdict left open.
+	Runs, Undecided int
+	// Traces counts the orders of requests and faults that were seen, Behaviours
+	// what [Behaviours] tells.
+	Traces, Behaviours int
+	// Divergences are the scenarios whose two runs differed.
+	Divergences []Scenario
+	// Findings are the first violations, in the order in which they were found;
+	// those that differ in nothing but names and numbers count as one.
+	Findings []Finding
+	// Exhausted says that the strategies have nothing more to propose.
+	Exhausted bool
+}
+
+// A Finding is a violation that a Hunt has found. [Minimize] makes it small.
+type Finding struct {
+	*Outcome
+	// Strategy proposed it: "corpus" if it was there to begin with.
+	Strategy string
+	// Runs is how many scenarios it took, this one included.
+	Runs int
+}
+
+// First is the first violation, nil if there is none.
+func (f *Found) First() *Outcome {
+	if len(f.Findings) == 0 {
+		return nil
+	}
+	return f.Findings[0].Outcome
+}
+
+// generation is how many scenarios are proposed before what became of them is
+// learnt. It is fixed, so that the number of workers makes no difference.
+const generation = 32
+
+// Run hunts until enough was found, a bound is reached or ctx is done; in the last
+// case it returns what it has and the context's error.
+func (h Hunt) Run(ctx context.Context) (*Found, error) {
+	if h.Runs <= 0 && h.For <= 0 {
+		return nil, fmt.Errorf("hunt: a number of runs or a duration is needed")
+	}
+	infos, err := findStrategies(h.Strategies)
+	if err != nil {
+		return nil, err
+	}
+	base := Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}
+	first, err := base.Run()
+	if err != nil {
+		return nil, err
+	}
+	p := newPursuit(h, infos, first)
+	if h.For > 0 {
+		p.deadline = time.Now().Add(h.For)
+	}
+	if p.violates(first) {
+		return p.found, p.take(trial{scenario: base, by: "no faults"}, first, true)
+	}
+	for !p.over() {
+		if err := ctx.Err(); err != nil {
+			return p.found, err
+		}
+		trials := p.propose()
+		if p.found.Exhausted = len(trials) == 0; p.found.Exhausted {
+			break
+		}
+		if err := p.play(ctx, trials); err != nil {
+			return p.found, err
+		}
+	}
+	return p.found, nil
+}
+
+// pursuit is a hunt under way.
+type pursuit struct {
+	Hunt
+	found    *Found
+	deadline time.Time // zero: none
+	corpus   []Scenario
+	players  []player
+	wheel    []player // who proposes next, each as often as its share says
+	next     int
+	traces   map[uint64]bool
+	shown    map[uint64]bool
+	stories  map[string]bool
+}
+
+// player is a strategy in a hunt.
+type player struct {
+	Strategy
+	name string
+}
+
+// trial is a scenario that was proposed.
+type trial struct {
+	scenario Scenario
+	by       string
+}
+
+func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
+	p := &pursuit{
+		Hunt: h, found: &Found{}, corpus: h.Corpus,
+		traces: map[uint64]bool{}, shown: map[uint64]bool{}, stories: map[string]bool{},
+	}
+	p.Findings = max(1, h.Findings)
+	t := Terrain{Base: base, Seed: h.Seed, MaxFaults: h.MaxFaults}
+	if t.MaxFaults <= 0 {
+		t.MaxFaults = defaultMaxFaults
+	}
+	most := 0
+	for _, info := range infos {
+		s := player{info.New(t), info.Name}
+		p.players = append(p.players, s)
+		most = max(most, info.Share)
+	}
+	for turn := range most {
+		for i, s := range p.players {
+			if infos[i].Share > turn {
+				p.wheel = append(p.wheel, s)
+			}
+		}
+	}
+	return p
+}
+
+// over reports whether enough was found or tried.
+func (p *pursuit) over() bool {
+	return len(p.found.Findings) >= p.Findings || p.Runs > 0 && p.found.Runs >= p.Runs ||
+		!p.deadline.IsZero() && !time.Now().Before(p.deadline)
+}
+
+// propose collects a generation; it is shorter if little is left to try.
+func (p *pursuit) propose() []trial {
+	n := generation
+	if p.Runs > 0 {
+		n = min(n, p.Runs-p.found.Runs)
+	}
+	var trials []trial
+	for len(trials) < n && len(p.corpus) > 0 {
+		trials = append(trials, trial{p.corpus[0], "corpus"})
+		p.corpus = p.corpus[1:]
+	}
+	for idle := 0; len(trials) < n && idle < len(p.wheel); {
+		s := p.wheel[p.next%len(p.wheel)]
+		p.next++
+		idle++
+		scenario, more := s.Propose()
+		if !more {
+			continue // it may have more once it has learnt
+		}
+		idle = 0
+		trials = append(trials, trial{scenario, s.name})
+	}
+	return trials
+}
+
+// played is what became of a trial.
+type played struct {
+	outcome *Outcome
+	same    bool // two runs, if there were two, had the same trace
+	err     error
+}
+
+// play runs trials at the same time and takes them in in their order, up to the
+// one that ends the hunt.
+func (p *pursuit) play(ctx context.Context, trials []trial) error {
+	results := make([]played, len(trials))
+	together(ctx, len(trials), p.Workers, func(i int) bool {
+		results[i] = p.playOne(trials[i].scenario)
+		return results[i].err == nil && (p.Findings > 1 || !p.violates(results[i].outcome))
+	})
+	for i, r := range results {
+		switch {
+		case r.err != nil:
+			return r.err
+		case r.outcome == nil || ctx.Err() != nil:
+			return ctx.Err() // interrupted
+		}
+		if err := p.take(trials[i], r.outcome, r.same); err != nil || len(p.found.Findings) >= p.Findings {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pursuit) playOne(s Scenario) played {
+	if !p.CheckDeterminism {
+		o, err := s.Run()
+		return played{o, true, err}
+	}
+	o, same, err := s.Traces()
+	return played{o, same, err}
+}
+
+// take learns from one outcome.
+func (p *pursuit) take(t trial, o *Outcome, same bool) error {
+	f := p.found
+	f.Runs++
+	if o.Status() == linearizability.Unknown {
+		f.Undecided++
+	}
+	if !same {
+		f.Divergences = append(f.Divergences, t.scenario)
+	}
+	fresh := p.note(o)
+	for _, s := range p.players {
+		s.Learn(o, s.name == t.by, fresh)
+	}
+	if p.violates(o) {
+		if story := blurred(o); !p.stories[story] {
+			p.stories[story] = true
+			f.Findings = append(f.Findings, Finding{o, t.by, f.Runs})
+		}
+	}
+	if p.Progress != nil {
+		p.Progress(f)
+	}
+	if fresh > 0 && p.Keep != nil && t.by != "corpus" {
+		return p.Keep(o)
+	}
+	return nil
+}
+
+// violates reports whether an outcome is what the hunt is after.
+func (p *pursuit) violates(o *Outcome) bool {
+	if p.Property == "" || p.Property == o.Property() {
+		return o.Status() == linearizability.Violated
+	}
+	v, judged := o.Report.Verdict(p.Property)
+	return judged && v.Status == linearizability.Violated
+}
+
+// note counts what is new in an outcome.
+func (p *pursuit) note(o *Outcome) (fresh int) {
+	p.traces[traceOf(o)] = true
+	for _, b := range Behaviours(o) {
+		if !p.shown[b] {
+			p.shown[b] = true
+			fresh++
+		}
+	}
+	p.found.Traces, p.found.Behaviours = len(p.traces), len(p.shown)
+	return fresh
+}
+
+// blurred is what is violated in words that do not depend on names and numbers.
+func blurred(o *Outcome) string {
+	return namesAndNumbers.ReplaceAllString(o.Property()+" "+o.Summary(), "#")
+}
+
+var namesAndNumbers = regexp.MustCompile(`\b[a-z]\b|[SG]?[0-9]+`)

@@ -1,0 +1,205 @@
+package fuzz
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// A Strategy decides which scenarios a Hunt tries. What it proposes must depend
+// on its Terrain and on what it has learnt, and on nothing else.
+type Strategy interface {
+	// Propose returns the next scenario to try, or false if there is none left.
+	Propose() (s Scenario, more bool)
+	// Learn hears of every scenario of the hunt, in a fixed order, some time after
+	// it was proposed. own says that this strategy has proposed it; fresh counts the
+	// behaviours (see [Behaviours]) that no scenario of the hunt had shown before.
+	Learn(o *Outcome, own bool, fresh int)
+}
+
+// Terrain is what a Strategy is given to begin with.
+type Terrain struct {
+	// Base is the scenario without faults, whose workload, script and seed the
+	// hunt was given. Its requests and notifications are the coordinates of faults.
+	Base *Outcome
+	// Seed decides everything.
+	Seed uint64
+	// MaxFaults bounds the length of a plan.
+	MaxFaults int
+}
+
+// A StrategyInfo describes one of the built-in strategies.
+type StrategyInfo struct {
+	Name, About string
+	// Share is how many of the scenarios of the default portfolio are this
+	// strategy's, compared with the shares of the others.
+	Share int
+	// New makes one.
+	New func(Terrain) Strategy
+}
+
+// strategies are the built-in ones, in the order in which they take turns.
+var strategies = []StrategyInfo{
+	{"sweep", "every single fault, at every protocol step", 2, newSingles},
+	{"pairs", "every two faults, or a sample of them", 1, newPairs},
+	{"random", "random plans; each draws first which kinds of faults there are", 2, newRandomPlans},
+	{"priorities", "random priorities of the messages (PCT), with and without faults", 2, newPriorities},
+	{"orders", "all orders of the messages of a tiny script that differ", 1, newOrders},
+	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage},
+}
+
+// Strategies lists the built-in strategies.
+func Strategies() []StrategyInfo { return slices.Clone(strategies) }
+
+// findStrategies returns the strategies of the names, all if there are none.
+func findStrategies(names []string) ([]StrategyInfo, error) {
+	if len(names) == 0 {
+		return Strategies(), nil
+	}
+	var found []StrategyInfo
+	for _, name := range names {
+		i := slices.IndexFunc(strategies, func(s StrategyInfo) bool { return s.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("unknown strategy %q; expected %s", name, oneOf(strategyNames()))
+		}
+		if slices.ContainsFunc(found, func(s StrategyInfo) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("strategy %q is given twice", name)
+		}
+		found = append(found, strategies[i])
+	}
+	return found, nil
+}
+
+func strategyNames() []string {
+	names := make([]string, len(strategies))
+	for i, s := range strategies {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// dice are random numbers for one strategy; which must not share them with
+// another, or what one proposes would depend on the other.
+func dice(seed uint64, strategy string) *rand.Rand {
+	var words []uint64
+	for _, c := range strategy {
+		words = append(words, uint64(c))
+	}
+	return rand.New(rand.NewPCG(seed, hash(words...)))
+}
+
+// deaf is embedded by strategies that do not learn.
+type deaf struct{}
+
+func (deaf) Learn(*Outcome, bool, int) {}
+
+// plain is the scenario of the hunt, with another plan.
+func (t Terrain) plain(plan ...fakezk.Fault) Scenario {
+	s := t.Base.Scenario
+	s.Plan = plan
+	return s
+}
+
+// scattered goes through 0 to n-1, each once, far apart from one to the next:
+// neighbours in a list of fault points mostly do the same.
+type scattered struct{ n, next, step int }
+
+func newScattered(n int) *scattered {
+	step := max(1, n*382/1000) // near the golden section
+	for gcd(step, n) > 1 {
+		step++
+	}
+	return &scattered{n: n, step: step}
+}
+
+func (s *scattered) draw() (int, bool) {
+	if s.next >= s.n {
+		return 0, false
+	}
+	i := int(int64(s.next) * int64(s.step) % int64(s.n))
+	s.next++
+	return i, true
+}
+
+func gcd(a, b int) int {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// singles is the sweep.
+type singles struct {
+	deaf
+	terrain Terrain
+	points  []fakezk.Fault
+	order   *scattered
+}
+
+func newSingles(t Terrain) Strategy {
+	points := FaultPoints(t.Base)
+	return &singles{terrain: t, points: points, order: newScattered(len(points))}
+}
+
+func (s *singles) Propose() (Scenario, bool) {
+	i, more := s.order.draw()
+	if !more {
+		return Scenario{}, false
+	}
+	return s.terrain.plain(s.points[i]), true
+}
+
+// pairs tries two faults at once: all pairs of a small workload, else pairs at
+// random. A fault makes retries, so the second may strike beyond what the run
+// without faults has; those places belong to the strategies that draw.
+type pairs struct {
+	deaf
+	terrain Terrain
+	points  []fakezk.Fault
+	order   *scattered // nil: at random
+	dice    *rand.Rand
+}
+
+// allPairs is up to how many pairs all are tried.
+const allPairs = 20_000
+
+func newPairs(t Terrain) Strategy {
+	p := &pairs{terrain: t, points: FaultPoints(t.Base), dice: dice(t.Seed, "pairs")}
+	if n := len(p.points); n*(n-1)/2 <= allPairs {
+		p.order = newScattered(n * n)
+	}
+	return p
+}
+
+func (p *pairs) Propose() (Scenario, bool) {
+	n := len(p.points)
+	for n > 1 {
+		i, j := 0, 0
+		if p.order == nil {
+			i, j = p.dice.IntN(n), p.dice.IntN(n)
+		} else {
+			k, more := p.order.draw()
+			if !more {
+				return Scenario{}, false
+			}
+			i, j = k/n, k%n
+		}
+		if i < j {
+			return p.terrain.plain(p.points[i], p.points[j]), true
+		}
+	}
+	return Scenario{}, false
+}
+
+// planText is a scenario's plan and schedule, for comparisons.
+func planText(s Scenario) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v %d %s", s.Script, s.Seed, s.Schedule)
+	for _, f := range s.Plan {
+		b.WriteString("\n" + f.String())
+	}
+	return b.String()
+}

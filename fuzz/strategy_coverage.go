@@ -1,0 +1,113 @@
+package fuzz
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// coverage keeps the scenarios that have shown new behaviour, whoever proposed
+// them, and proposes variations of them.
+type coverage struct {
+	terrain Terrain
+	space   planSpace
+	dice    *rand.Rand
+	kept    []Scenario
+}
+
+func newCoverage(t Terrain) Strategy {
+	return &coverage{terrain: t, space: newPlanSpace(t.Base, t.MaxFaults), dice: dice(t.Seed, "coverage")}
+}
+
+// maxKept bounds what is kept in mind; the newest have shown what is rarest.
+const maxKept = 1000
+
+func (c *coverage) Learn(o *Outcome, _ bool, fresh int) {
+	if fresh == 0 {
+		return
+	}
+	c.kept = append(c.kept, o.Scenario)
+	if len(c.kept) > maxKept {
+		c.kept = c.kept[1:]
+	}
+}
+
+func (c *coverage) Propose() (Scenario, bool) {
+	if len(c.kept) == 0 {
+		s := c.terrain.plain(c.drawn()...)
+		s.Seed = c.dice.Uint64()
+		return s, true
+	}
+	s := c.kept[c.pick()]
+	s.Plan = slices.Clone(s.Plan)
+	for range 1 + c.dice.IntN(3) {
+		c.mutate(&s)
+	}
+	s.Plan = distinct(s.Plan)
+	return s, true
+}
+
+// pick favours what was kept last.
+func (c *coverage) pick() int {
+	n := len(c.kept)
+	return n - 1 - min(c.dice.IntN(n), c.dice.IntN(n))
+}
+
+func (c *coverage) drawn() []fakezk.Fault { return c.space.plans().Example(c.dice.Int()) }
+
+// mutate changes one thing.
+func (c *coverage) mutate(s *Scenario) {
+	if len(s.Plan) == 0 {
+		s.Plan = c.drawn()[:1]
+		return
+	}
+	i := c.dice.IntN(len(s.Plan))
+	f := s.Plan[i]
+	switch c.dice.IntN(6) {
+	case 0:
+		s.Seed = c.dice.Uint64()
+		return
+	case 1:
+		if len(s.Plan) < c.space.maxFaults {
+			s.Plan = append(s.Plan, c.drawn()[0])
+		}
+		return
+	case 2:
+		if len(s.Plan) > 1 {
+			s.Plan = slices.Delete(s.Plan, i, i+1)
+		}
+		return
+	case 3:
+		c.shift(&f)
+	case 4:
+		other := c.drawn()[0]
+		f.Kind, f.For = other.Kind, other.For
+	case 5:
+		if f.For > 0 {
+			f.For = max(10*time.Millisecond, (f.For * time.Duration(1+c.dice.IntN(8)) / 4).Round(10*time.Millisecond))
+		} else {
+			f.Client = c.space.clients[c.dice.IntN(len(c.space.clients))]
+		}
+	}
+	if f.Validate() == nil && slices.Contains(s.Script.clientNames(), f.Client) {
+		s.Plan[i] = f
+	}
+}
+
+// shift moves a fault to a place nearby.
+func (c *coverage) shift(f *fakezk.Fault) {
+	by := 1 + c.dice.IntN(3)
+	if c.dice.IntN(2) == 0 {
+		by = -by
+	}
+	switch {
+	case f.Request > 0:
+		f.Request = max(1, f.Request+by)
+	case f.Event > 0:
+		f.Event = max(1, f.Event+by)
+	default:
+		f.At = max(time.Millisecond, f.At+time.Duration(by)*time.Millisecond)
+	}
+}

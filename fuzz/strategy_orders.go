@@ -1,0 +1,103 @@
+package fuzz
+
+import (
+	"slices"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// orders goes through all orders in which the messages of a tiny script can be
+// delivered, without faults, but for those that differ from one tried already only
+// in messages that commute (sleep sets: Godefroid, Partial-Order Methods, 1996).
+// Orders that differ early come first.
+type orders struct {
+	terrain  Terrain
+	open     []branch // to be tried, the next first
+	tried    []branch // proposed, and not heard of yet
+	branches int
+}
+
+// A branch is a way through the first decisions of a run, the last of which
+// nobody has taken before.
+type branch struct {
+	numbers []int
+	asleep  []fakezk.Delivery // what need not be delivered next: that was tried
+}
+
+const (
+	orderDepth  = 60     // decisions that are varied
+	maxBranches = 20_000 // that are kept in mind
+)
+
+func newOrders(t Terrain) Strategy {
+	return &orders{terrain: t, open: []branch{{}}}
+}
+
+func (o *orders) Propose() (Scenario, bool) {
+	if len(o.open) == 0 {
+		return Scenario{}, false
+	}
+	b := o.open[0]
+	o.open = o.open[1:]
+	o.tried = append(o.tried, b)
+	s := o.terrain.plain()
+	s.Script = Script{Clients: min(2, s.Script.Clients), Rounds: 1}
+	s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: b.numbers}
+	return s, true
+}
+
+// Learn finds the branches that the run has passed by.
+func (o *orders) Learn(outcome *Outcome, own bool, _ int) {
+	if !own {
+		return
+	}
+	b := o.tried[0]
+	o.tried = o.tried[1:]
+	decisions := outcome.Result.Decisions
+	way := make([]int, 0, len(decisions))
+	for _, d := range decisions {
+		way = append(way, d.Picked)
+	}
+	asleep := b.asleep
+	for i := len(b.numbers); i < min(len(decisions), orderDepth); i++ {
+		d := decisions[i]
+		picked := d.Candidates[d.Picked]
+		redundant := isAsleep(asleep, picked)
+		passed := slices.Clone(asleep)
+		if !redundant {
+			passed = append(passed, picked)
+		}
+		for n, c := range d.Candidates {
+			if n == d.Picked || isAsleep(asleep, c) {
+				continue
+			}
+			o.add(branch{append(slices.Clone(way[:i]), n), awake(passed, c)})
+			passed = append(passed, c)
+		}
+		if redundant {
+			return // what follows was tried after another order of the same
+		}
+		asleep = awake(asleep, picked)
+	}
+}
+
+func (o *orders) add(b branch) {
+	if o.branches++; o.branches <= maxBranches {
+		o.open = append(o.open, b)
+	}
+}
+
+func isAsleep(asleep []fakezk.Delivery, d fakezk.Delivery) bool {
+	return slices.ContainsFunc(asleep, d.Same)
+}
+
+// awake leaves out what the delivery of d wakes: what does not commute with it.
+func awake(asleep []fakezk.Delivery, d fakezk.Delivery) []fakezk.Delivery {
+	var left []fakezk.Delivery
+	for _, a := range asleep {
+		if a.Commutes(d) {
+			left = append(left, a)
+		}
+	}
+	return left
+}

@@ -1,0 +1,151 @@
+package fuzz_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// wary is a workload whose clients look whether anybody has claimed something, and
+// claim it if not. It is violated if two do: a race that needs no fault.
+func wary() fuzz.Workload {
+	return fuzz.Workload{
+		Name: "wary", Impl: "looks, then claims",
+		Play: func(p *fuzz.Player, _ fuzz.Script) {
+			err := p.Do("claim", "", func(context.Context) (linearizability.Result, error) {
+				names, _, err := p.Conn().Children("/")
+				if err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "claim-") }) {
+					return linearizability.Result{Empty: true}, err
+				}
+				_, err = p.Conn().Create("/claim-"+p.Name(), nil, 0, zk.WorldACL(zk.PermAll))
+				return linearizability.Result{}, err
+			})
+			_ = err // recorded
+		},
+		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+			claims := 0
+			for _, ev := range e.History.Server {
+				if ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, "/claim-") {
+					claims++
+				}
+			}
+			v := linearizability.Verdict{Property: linearizability.Safety, Summary: fmt.Sprintf("%d claims", claims)}
+			if claims > 1 {
+				v.Status = linearizability.Violated
+			}
+			return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+		},
+	}
+}
+
+// TestEveryStrategyFinds: each finds alone what it is good at, and is repeatable.
+func TestEveryStrategyFinds(t *testing.T) {
+	t.Parallel()
+	for _, info := range fuzz.Strategies() {
+		w, property := builtin(t, "queue", "recipes.ApacheQueue"), linearizability.Delivery
+		if info.Name == "orders" {
+			w, property = wary(), linearizability.Safety
+		}
+		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Property: property, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
+		var first *fuzz.Found
+		for _, workers := range []int{1, 3, 8} {
+			hunt.Workers = workers
+			found, err := hunt.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.First() == nil {
+				t.Fatalf("%s finds nothing in %d runs", info.Name, found.Runs)
+			}
+			if first == nil {
+				first = found
+				t.Logf("%s: %d scenarios", info.Name, found.Runs)
+			}
+			if found.Runs != first.Runs || found.Behaviours != first.Behaviours || found.Traces != first.Traces ||
+				found.First().Result.Trace.Hash() != first.First().Result.Trace.Hash() {
+				t.Errorf("%s: %d workers find another violation, or after %d runs instead of %d", info.Name, workers, found.Runs, first.Runs)
+			}
+		}
+	}
+}
+
+// TestOrdersSkipWhatCommutes: two requests of each of two clients have six orders if
+// all of them touch, and need one if none do.
+func TestOrdersSkipWhatCommutes(t *testing.T) {
+	t.Parallel()
+	runs := map[string]int{}
+	for _, c := range []struct {
+		name   string
+		path   func(*fuzz.Player) string
+		traces int
+	}{
+		{"the same node", func(*fuzz.Player) string { return "/node" }, 6},
+		{"a node each", func(p *fuzz.Player) string { return "/" + p.Name() }, 1},
+	} {
+		w := fuzz.Workload{
+			Name: "writers", Impl: c.name,
+			Play: func(p *fuzz.Player, _ fuzz.Script) {
+				for range 2 {
+					_, err := p.Conn().Set(c.path(p), nil, -1)
+					_ = err // there is no such node
+				}
+			},
+			Judge: func(fuzz.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
+		}
+		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Strategies: []string{"orders"}, Runs: 20_000}
+		found, err := hunt.Run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !found.Exhausted || found.Traces < c.traces {
+			t.Errorf("%s: %d traces in %d runs (exhausted: %v); expected at least %d", c.name, found.Traces, found.Runs, found.Exhausted, c.traces)
+		}
+		runs[c.name] = found.Runs
+	}
+	if runs["a node each"] >= runs["the same node"] {
+		t.Errorf("runs: %v; expected fewer for independent writers", runs)
+	}
+}
+
+// TestHuntGoesOnFromItsCorpus: what was kept shows most of what was shown, in
+// fewer runs.
+func TestHuntGoesOnFromItsCorpus(t *testing.T) {
+	t.Parallel()
+	var kept []fuzz.Scenario
+	hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 400,
+		Keep: func(o *fuzz.Outcome) error { kept = append(kept, o.Scenario); return nil }}
+	first, err := hunt.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hunt.Corpus, hunt.Keep, hunt.Runs = kept, nil, len(kept)
+	second, err := hunt.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) == 0 || len(kept) >= first.Runs || second.Behaviours != first.Behaviours {
+		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(kept), first.Runs, second.Behaviours, first.Behaviours)
+	}
+}
+
+func TestHuntRefusesUnknownStrategies(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"luck"}, `unknown strategy "luck"; expected sweep, pairs, random, priorities, orders or coverage`},
+		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
+	} {
+		hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript, Strategies: c.names, Runs: 1}
+		if _, err := hunt.Run(t.Context()); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v; expected %s", c.names, err, c.want)
+		}
+	}
+}
