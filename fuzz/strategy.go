@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/zksim/zksim/fakezk"
 )
@@ -192,14 +191,4 @@ func (p *pairs) Propose() (Scenario, bool) {
 		}
 	}
 	return Scenario{}, false
-}
-
-// planText is a scenario's plan and schedule, for comparisons.
-func planText(s Scenario) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v %d %s", s.Script, s.Seed, s.Schedule)
-	for _, f := range s.Plan {
-		b.WriteString("\n" + f.String())
-	}
-	return b.String()
 }

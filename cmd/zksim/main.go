@@ -8,6 +8,7 @@
 //	zksim fuzz WORKLOAD        a hunt by several strategies, on all cores
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
+//	zksim diff A B             where two traces part
 //	zksim conform              the same requests to it and to a running ZooKeeper
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
 //
@@ -93,6 +94,7 @@ type cli struct {
 	List    listCommand    `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
 	Run     runCommand     `cmd:"" help:"Run scenario files and compare with what they expect."`
 	Replay  replayCommand  `cmd:"" help:"Replay one scenario file and tell its story."`
+	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make what is found small."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
@@ -102,6 +104,7 @@ type cli struct {
 // app is what every command gets.
 type app struct {
 	ctx      context.Context
+	in       io.Reader // what a person types
 	out      io.Writer
 	errors   io.Writer
 	progress *progress
@@ -155,7 +158,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitInput
 	}
 	out := &firstError{to: stdout}
-	a := &app{ctx: ctx, out: out, errors: stderr, progress: newProgress(stderr)}
+	a := &app{ctx: ctx, in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
 	err = parsed.Run(a)
 	a.progress.clear()
 	if out.err != nil {

@@ -76,6 +76,8 @@ func (a *app) printReplay(name string, r *fuzz.Replay) {
 type replayCommand struct {
 	File  string `arg:"" help:"Scenario file."`
 	Trace bool   `help:"Print the whole trace."`
+	Step  bool   `help:"Walk through the trace: return shows the next line, ? lists what else can be typed."`
+	Until int64  `help:"Print the trace up to line N and the world as it was then; with --step begin there." placeholder:"N"`
 	Draw  string `help:"Write a picture of the history, an HTML page, to a file." placeholder:"FILE"`
 	JSON  bool   `help:"Print JSON."`
 }
@@ -85,24 +87,48 @@ func (c *replayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	r, err := file.Check(true)
 	if err != nil {
 		return err
+	}
+	if last := int64(r.Outcome.Result.Trace.Len()); c.Until > last {
+		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.Until)
 	}
 	if c.Draw != "" {
 		if err := draw(r.Outcome, c.Draw); err != nil {
 			return err
 		}
 	}
-	if c.JSON {
+	switch {
+	case c.Step:
+		err = walk(a.ctx, r.Outcome, max(c.Until, 1), a.in, a.out)
+	case c.JSON:
 		err = a.json(replayedJSON{c.File, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome)})
-	} else {
+	case c.Until > 0:
+		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.Until), r.Outcome.At(c.Until))
+		a.printReplay(c.File, r)
+	default:
 		c.tell(a, r)
 	}
 	if err == nil && len(r.Problems) > 0 {
 		err = errViolated
 	}
 	return err
+}
+
+func (c *replayCommand) check() error {
+	switch {
+	case c.Until < 0:
+		return fmt.Errorf("--until must not be negative")
+	case c.JSON && (c.Step || c.Until > 0 || c.Trace):
+		return fmt.Errorf("--json goes without --step, --until and --trace")
+	case c.Trace && (c.Step || c.Until > 0):
+		return fmt.Errorf("--trace goes without --step and --until")
+	}
+	return nil
 }
 
 // draw writes porcupine's picture of a history.
