@@ -57,7 +57,7 @@ func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barr
 // TestBarrier is [Test] of a barrier.
 func TestBarrier(t TB, open func(*zk.Conn) Barrierer, claims ...BarrierClaims) {
 	t.Helper()
-	Test(t, BarrierWorkload(t.Name(), only(t, claims), open))
+	Run(t, BarrierWorkload(t.Name(), only(t, claims), open))
 }
 
 type barrierPlayer struct {

@@ -49,7 +49,7 @@ type CacheClaims struct {
 // TestCache is TestLock for a cache; make it one of /cache.
 func TestCache(t TB, open func(*zk.Conn) Cacher, claims ...CacheClaims) {
 	t.Helper()
-	Test(t, CacheWorkload(t.Name(), only(t, claims), open))
+	Run(t, CacheWorkload(t.Name(), only(t, claims), open))
 }
 
 // CacheWorkload makes a workload of a cache. Each client calls open once, with a

@@ -44,7 +44,7 @@ type ConfigClaims struct {
 // TestConfig is TestLock for a configuration centre; use any path under /config.
 func TestConfig(t TB, open func(*zk.Conn) Configurer, claims ...ConfigClaims) {
 	t.Helper()
-	Test(t, ConfigWorkload(t.Name(), only(t, claims), open))
+	Run(t, ConfigWorkload(t.Name(), only(t, claims), open))
 }
 
 // ConfigWorkload makes a workload of a configuration centre. Each client calls

@@ -46,7 +46,7 @@ type CounterClaims struct {
 // TestCounter is TestLock for a counter; use the znode /counter.
 func TestCounter(t TB, open func(*zk.Conn) Counterer, claims ...CounterClaims) {
 	t.Helper()
-	Test(t, CounterWorkload(t.Name(), only(t, claims), open))
+	Run(t, CounterWorkload(t.Name(), only(t, claims), open))
 }
 
 // CounterWorkload makes a workload of a counter. Each client calls open once,

@@ -38,7 +38,7 @@ func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Del
 // queue.
 func TestDelayQueue(t TB, open func(*zk.Conn) DelayQueuer, claims ...QueueClaims) {
 	t.Helper()
-	Test(t, DelayQueueWorkload(t.Name(), only(t, claims), open))
+	Run(t, DelayQueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // delayQueue is the delay queue to use.

@@ -22,7 +22,7 @@
 // protocol step (a sweep), and then lets several strategies hunt. When a
 // property is violated it prints the story, the smallest plan of faults that
 // shows it, and the go test command that shows it again; the scenario is saved
-// under testdata/zksim. [TestQueue] does the same for a queue. The flags
+// under testdata/zksim, and tried first the next time. [TestQueue] does the same for a queue. The flags
 // -zksim.runs, -zksim.seed and -zksim.replay of go test steer both; with -short
 // they use a smaller script.
 //
@@ -64,7 +64,10 @@
 // Everything it decides by chance is drawn by [Player.Choose], so that a run can be
 // repeated. Judge hands the [Evidence] to a judge of package linearizability, which
 // has one for most kinds, and [linearizability.JudgeObject] for one that you bring a
-// sequential model of. [Test] then does for it what TestLock does for a lock.
+// sequential model of; or it is made of [Invariants]. What rare thing a test is about, a
+// script tells by [Player.Sometimes], and [Workload.Sometimes] says that it must have
+// happened in some run. [Run] then does for it what TestLock does for a lock, and
+// [Fuzz] makes a target for go test -fuzz.
 //
 // # What the clients do
 //

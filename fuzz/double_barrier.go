@@ -48,7 +48,7 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 // TestDoubleBarrier is [Test] of a double barrier.
 func TestDoubleBarrier(t TB, open func(c *zk.Conn, size int) DoubleBarrierer, claims ...BarrierClaims) {
 	t.Helper()
-	Test(t, DoubleBarrierWorkload(t.Name(), only(t, claims), open))
+	Run(t, DoubleBarrierWorkload(t.Name(), only(t, claims), open))
 }
 
 // enterPatience is how long a member waits for the others, of whom some may have

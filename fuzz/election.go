@@ -56,7 +56,7 @@ func ElectionWorkload(impl string, claims LockClaims, open func(c *zk.Conn, name
 // TestElection is [Test] of a leader election.
 func TestElection(t TB, open func(c *zk.Conn, name string) Elector, claims ...LockClaims) {
 	t.Helper()
-	Test(t, ElectionWorkload(t.Name(), only(t, claims), open))
+	Run(t, ElectionWorkload(t.Name(), only(t, claims), open))
 }
 
 func (c LockClaims) judgeElection(e Evidence) (linearizability.Report, error) {

@@ -66,6 +66,8 @@ type Found struct {
 	// Findings are the first violations, in the order in which they were found;
 	// those that differ in nothing but names and numbers count as one.
 	Findings []Finding
+	// Reached counts the scenarios in which each goal was reached.
+	Reached map[string]int
 	// Exhausted says that the strategies have nothing more to propose.
 	Exhausted bool
 }
@@ -156,7 +158,7 @@ type trial struct {
 
 func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
 	p := &pursuit{
-		Hunt: h, found: &Found{}, corpus: h.Corpus,
+		Hunt: h, found: &Found{Reached: map[string]int{}}, corpus: h.Corpus,
 		traces: map[uint64]bool{}, shown: map[uint64]bool{}, stories: map[string]bool{},
 	}
 	p.Findings = max(1, h.Findings)
@@ -253,6 +255,9 @@ func (p *pursuit) playOne(s Scenario) played {
 func (p *pursuit) take(t trial, o *Outcome, same bool) error {
 	f := p.found
 	f.Runs++
+	for _, goal := range o.Reached {
+		f.Reached[goal]++
+	}
 	if o.Status() == linearizability.Unknown {
 		f.Undecided++
 	}

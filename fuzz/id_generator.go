@@ -35,7 +35,7 @@ type IDClaims struct {
 // TestIDGenerator is TestLock for a generator of numbers; use the znode /ids.
 func TestIDGenerator(t TB, open func(*zk.Conn) IDGenerator, claims ...IDClaims) {
 	t.Helper()
-	Test(t, IDGeneratorWorkload(t.Name(), only(t, claims), open))
+	Run(t, IDGeneratorWorkload(t.Name(), only(t, claims), open))
 }
 
 // IDGeneratorWorkload makes a workload of a generator of numbers. Each client

@@ -62,7 +62,7 @@ func discard(p *Player, q IDQueuer, round int) {
 // queue.
 func TestIDQueue(t TB, open func(*zk.Conn) IDQueuer, claims ...QueueClaims) {
 	t.Helper()
-	Test(t, IDQueueWorkload(t.Name(), only(t, claims), open))
+	Run(t, IDQueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // idQueue is the queue to use for work that may be called off.

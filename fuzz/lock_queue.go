@@ -77,7 +77,7 @@ func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) 
 // [TestQueue] tests a FIFO queue.
 func TestLockQueue(t TB, claims LockQueueClaims, open func(*zk.Conn) LockQueuer) {
 	t.Helper()
-	Test(t, LockQueueWorkload(t.Name(), claims, open))
+	Run(t, LockQueueWorkload(t.Name(), claims, open))
 }
 
 // lockQueuePlayer is a queue's client that ends what it was delivered.

@@ -94,7 +94,7 @@ func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Co
 // /members, and set the claims accordingly.
 func TestMembership(t TB, open func(c *zk.Conn, instance string) Membership, claims ...MembershipClaims) {
 	t.Helper()
-	Test(t, MembershipWorkload(t.Name(), only(t, claims), open))
+	Run(t, MembershipWorkload(t.Name(), only(t, claims), open))
 }
 
 const (

@@ -47,7 +47,7 @@ func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, pat
 // TestMultiLock is TestLock for a lock on several paths, all under /multilock.
 func TestMultiLock(t TB, open func(c *zk.Conn, paths []string) Locker, claims ...LockClaims) {
 	t.Helper()
-	Test(t, MultiLockWorkload(t.Name(), only(t, claims), open))
+	Run(t, MultiLockWorkload(t.Name(), only(t, claims), open))
 }
 
 // orderedMultiLock is the lock on several paths to use.

@@ -23,6 +23,7 @@ type Player struct {
 	asides  *linearizability.Recorder
 	seed    uint64
 	signals bool // the object under test has a signal for losses
+	reached []string
 }
 
 func newPlayer(ctx context.Context, c *fakezk.Client, index int, seed uint64) *Player {
@@ -55,6 +56,10 @@ func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) =
 func (p *Player) Choose(n, draw int) int {
 	return int(hash(p.seed, uint64(p.index), uint64(draw)) % uint64(n))
 }
+
+// Sometimes notes that a goal was reached: something rare that a test is about, and
+// that it must see in some run, or it tests nothing. See [Workload.Sometimes].
+func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
 
 // Call is an operation under way; it ends with the first of OK, Unknown and
 // Failed.

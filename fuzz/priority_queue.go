@@ -35,7 +35,7 @@ func PriorityQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) 
 // FIFO queue.
 func TestPriorityQueue(t TB, open func(*zk.Conn) PriorityQueuer, claims ...QueueClaims) {
 	t.Helper()
-	Test(t, PriorityQueueWorkload(t.Name(), only(t, claims), open))
+	Run(t, PriorityQueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // priorityQueue is the priority queue to use.

@@ -39,7 +39,7 @@ func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 // TestReentrant is TestLock for a re-entrant lock; use any path under /reentrant.
 func TestReentrant(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	t.Helper()
-	Test(t, ReentrantWorkload(t.Name(), only(t, claims), open))
+	Run(t, ReentrantWorkload(t.Name(), only(t, claims), open))
 }
 
 // onlySide is a lock that can be held in one way.

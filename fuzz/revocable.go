@@ -52,7 +52,7 @@ func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revoc
 // TestRevocable is TestLock for a revocable lock; use any path under /revocable.
 func TestRevocable(t TB, open func(*zk.Conn) Revocable, claims ...LockClaims) {
 	t.Helper()
-	Test(t, RevocableWorkload(t.Name(), only(t, claims), open))
+	Run(t, RevocableWorkload(t.Name(), only(t, claims), open))
 }
 
 const (

@@ -53,7 +53,7 @@ func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker
 // TestRWLock is TestLock for a read-write lock; use any path under /rwlock.
 func TestRWLock(t TB, open func(*zk.Conn) RWLocker, claims ...LockClaims) {
 	t.Helper()
-	Test(t, RWLockWorkload(t.Name(), only(t, claims), open))
+	Run(t, RWLockWorkload(t.Name(), only(t, claims), open))
 }
 
 // side is one way to hold a lock: the calls for it, and what is recorded of them.

@@ -36,6 +36,8 @@ type Outcome struct {
 	CutShort bool
 	// Report holds the verdicts.
 	Report linearizability.Report
+	// Reached are the goals that scripts have reached, sorted.
+	Reached []string
 }
 
 // Status is the worst status of the verdicts; a run that panicked or froze is
@@ -98,7 +100,8 @@ func (s Scenario) Run() (*Outcome, error) {
 	if o.CutShort = cutShort(result, o.History, world.Limit); !o.CutShort {
 		o.Rest = rest(result, o.History)
 	}
-	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players)})
+	o.Reached = reached(players)
+	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
@@ -110,6 +113,18 @@ func (s Scenario) Run() (*Outcome, error) {
 
 func signals(players []*Player) bool {
 	return slices.ContainsFunc(players, func(p *Player) bool { return p != nil && p.signals })
+}
+
+// reached are the goals that players have reached.
+func reached(players []*Player) []string {
+	var goals []string
+	for _, p := range players {
+		if p != nil {
+			goals = append(goals, p.reached...)
+		}
+	}
+	slices.Sort(goals)
+	return slices.Compact(goals)
 }
 
 // withoutEnd puts the verdict of a run that was cut short in the place of what is

@@ -252,7 +252,7 @@ func properties(workload string) []string {
 	default:
 		judged = linearizability.Properties()
 	}
-	return append(judged, "panic", "frozen")
+	return append(judged, InvariantProperty, "panic", "frozen")
 }
 
 func (p scenarioParser) expectation(f *ScenarioFile, form fileForm) error {

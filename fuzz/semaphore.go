@@ -65,7 +65,7 @@ func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) 
 // use any path under /semaphore.
 func TestSemaphore(t TB, open func(*zk.Conn) Semaphore, claims ...SemaphoreClaims) {
 	t.Helper()
-	Test(t, SemaphoreWorkload(t.Name(), only(t, claims), open))
+	Run(t, SemaphoreWorkload(t.Name(), only(t, claims), open))
 }
 
 func (c SemaphoreClaims) judge(e Evidence) (linearizability.Report, error) {

@@ -30,6 +30,8 @@ type Sweep struct {
 	Violations []Point
 	// Missed counts the points that the run with the fault did not reach.
 	Missed int
+	// Reached counts the runs in which each goal was reached.
+	Reached map[string]int
 }
 
 // sweepDurations are tried for the kinds that last: one that a session survives,
@@ -75,7 +77,7 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	if err != nil {
 		return nil, err
 	}
-	sweep := &Sweep{Base: base}
+	sweep := &Sweep{Base: base, Reached: map[string]int{}}
 	if base.Status() == linearizability.Violated {
 		sweep.Violations = []Point{{Outcome: base}}
 		return sweep, nil
@@ -108,6 +110,9 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 
 func (s *Sweep) add(f fakezk.Fault, o *Outcome) {
 	s.Points++
+	for _, goal := range o.Reached {
+		s.Reached[goal]++
+	}
 	if len(o.Result.Missed) > 0 {
 		s.Missed++
 	}

@@ -2,8 +2,10 @@ package fuzz
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,16 +40,17 @@ type TB interface {
 //	}
 //
 // On a failure it prints the story, the smallest plan it could find, and the
-// command that repeats it; the scenario is saved under testdata/zksim.
+// command that repeats it; the scenario is saved under testdata/zksim, and tried
+// first the next time.
 func TestLock(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	t.Helper()
-	Test(t, LockWorkload(t.Name(), only(t, claims), open))
+	Run(t, LockWorkload(t.Name(), only(t, claims), open))
 }
 
 // TestQueue is TestLock for a queue; use any path under /queue.
 func TestQueue(t TB, open func(*zk.Conn) Queuer, claims ...QueueClaims) {
 	t.Helper()
-	Test(t, QueueWorkload(t.Name(), only(t, claims), open))
+	Run(t, QueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // only is the one optional argument, or the zero value.
@@ -61,14 +64,20 @@ func only[T any](t TB, given []T) (claims T) {
 	return claims
 }
 
-// Test tests a workload as TestLock does.
-func Test(t TB, w Workload) {
+// Run tests a workload, be it of a kind that this package has never heard of, as
+// TestLock does. It also fails if one of the workload's goals ([Workload.Sometimes])
+// was reached in no run.
+func Run(t TB, w Workload) {
 	t.Helper()
 	if *flagReplay != "" {
 		replay(t, w)
 		return
 	}
 	ctx := context.Background()
+	if o := saved(t, w); o != nil {
+		fail(ctx, t, o)
+		return
+	}
 	s := Scenario{Workload: w, Script: DefaultScript, Seed: *flagSeed}
 	if testing.Short() {
 		s.Script = Script{Clients: 2, Rounds: 1}
@@ -92,9 +101,63 @@ func Test(t TB, w Workload) {
 	case found.First() != nil:
 		fail(ctx, t, found.First())
 	default:
+		checkGoals(t, w, sweep, found)
 		t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
 			sweep.Survived, sweep.Points, found.Runs, sweep.Undecided+found.Undecided)
 	}
+}
+
+// checkGoals fails for a goal that no run has reached: what the test seems to try,
+// it does not.
+func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
+	t.Helper()
+	for _, goal := range w.Sometimes {
+		if sweep.Reached[goal]+found.Reached[goal] == 0 {
+			t.Fatalf("zksim: the goal %q was reached in none of %d runs", goal, sweep.Points+found.Runs)
+		}
+	}
+}
+
+// savedFile is where a test's failure is kept.
+func savedFile(t TB) string { return filepath.Join("testdata", "zksim", safeName(t.Name())+".yaml") }
+
+// saved plays the scenario that an earlier failure of the test has left, and
+// returns its outcome if it is still a violation. What no longer is one, or is no
+// scenario of this workload, is told and left alone.
+func saved(t TB, w Workload) *Outcome {
+	t.Helper()
+	name := savedFile(t)
+	data, err := readScenario(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var file ScenarioFile
+	if err == nil {
+		file, err = parseFor(w, name, data)
+	}
+	var o *Outcome
+	if err == nil {
+		o, err = file.Scenario.Run()
+	}
+	switch {
+	case err != nil:
+		t.Logf("zksim: what was saved cannot be tried again: %v", err)
+	case o.Status() == linearizability.Violated:
+		return o
+	default:
+		t.Logf("zksim: %s shows nothing any more: delete the file, or move it elsewhere", name)
+	}
+	return nil
+}
+
+// parseFor reads a scenario file of one workload.
+func parseFor(w Workload, name string, data []byte) (ScenarioFile, error) {
+	return ParseScenario(name, data, func(kind, impl string) (Workload, error) {
+		if kind != w.Name || impl != w.Impl {
+			return Workload{}, fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
+		}
+		return w, nil
+	})
 }
 
 // fail makes the violation small, saves it and tells of it.
@@ -104,7 +167,7 @@ func fail(ctx context.Context, t TB, o *Outcome) {
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}
-	file := filepath.Join("testdata", "zksim", safeName(t.Name())+".yaml")
+	file := savedFile(t)
 	again := fmt.Sprintf("go test -run %s -zksim.replay=%s", runPattern(t.Name()), file)
 	if err := FileOf(small).Save(file); err != nil {
 		again = fmt.Sprintf("not saved: %v", err)
@@ -155,12 +218,7 @@ func replay(t TB, w Workload) {
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}
-	file, err := ParseScenario(*flagReplay, data, func(name, impl string) (Workload, error) {
-		if name != w.Name || impl != w.Impl {
-			return Workload{}, fmt.Errorf("workload %s %s; this test is for %s %s", name, impl, w.Name, w.Impl)
-		}
-		return w, nil
-	})
+	file, err := parseFor(w, *flagReplay, data)
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
 	}

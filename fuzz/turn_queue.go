@@ -19,7 +19,7 @@ func TurnQueueWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 // TestTurnQueue tests a line of your own as [TestLock] tests a lock.
 func TestTurnQueue(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	t.Helper()
-	Test(t, TurnQueueWorkload(t.Name(), only(t, claims), open))
+	Run(t, TurnQueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // turnQueue is the line to use.

@@ -46,7 +46,7 @@ type ValueClaims struct {
 // TestValue is TestLock for a shared value; use the znode /value.
 func TestValue(t TB, open func(*zk.Conn) Valuer, claims ...ValueClaims) {
 	t.Helper()
-	Test(t, ValueWorkload(t.Name(), only(t, claims), open))
+	Run(t, ValueWorkload(t.Name(), only(t, claims), open))
 }
 
 // ValueWorkload makes a workload of a shared value. Each client calls open once,

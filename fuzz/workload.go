@@ -32,6 +32,9 @@ type Workload struct {
 	// simulated world. An error means that nothing can be said; wrap [ErrClaims] in
 	// it if the object does nothing where it claims to.
 	Judge func(e Evidence) (linearizability.Report, error)
+	// Sometimes are goals that some run must reach, by [Player.Sometimes], for a test
+	// to mean anything: [Run] fails otherwise.
+	Sometimes []string
 }
 
 // Evidence is what a run is judged by.
@@ -45,6 +48,8 @@ type Evidence struct {
 	Plan []fakezk.Fault
 	// Signals says that some script called [Player.Signals].
 	Signals bool
+	// Reached are the goals that scripts have reached, sorted; see [Player.Sometimes].
+	Reached []string
 }
 
 // GaveUp reports whether some wait of the run was given up: by an error, a done
