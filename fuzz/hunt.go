@@ -258,7 +258,7 @@ func (p *pursuit) take(t trial, o *Outcome, same bool) error {
 	for _, goal := range o.Reached {
 		f.Reached[goal]++
 	}
-	if o.Status() == linearizability.Unknown {
+	if o.Undecided() {
 		f.Undecided++
 	}
 	if !same {

@@ -49,6 +49,9 @@ func (o *Outcome) Status() linearizability.Status {
 	return o.Report.Status()
 }
 
+// Undecided reports whether nothing is violated, but some verdict is unknown.
+func (o *Outcome) Undecided() bool { return o.Status() == linearizability.Unknown }
+
 // Property names what is violated, or is "" if nothing is. Besides the
 // properties of package linearizability there are "panic" and "frozen".
 func (o *Outcome) Property() string {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fuzz"
-	"github.com/zksim/zksim/linearizability"
 )
 
 type fuzzCommand struct {
@@ -111,7 +110,7 @@ func loadCorpus(dir string, w fuzz.Workload) ([]fuzz.Scenario, error) {
 
 // keep adds to a corpus what has shown new behaviour, as a scenario file.
 func keep(dir string, o *fuzz.Outcome) error {
-	if o.Status() == linearizability.Unknown {
+	if o.Undecided() {
 		return nil // no file can expect that
 	}
 	s := o.Scenario.Workload
