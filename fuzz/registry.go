@@ -42,20 +42,23 @@ var builtin = []func() Workload{
 	twoLevelRegistry,
 }
 
-// Workloads lists the built-in workloads, for each kind of object the recommended
-// implementation first.
-func Workloads() []Workload {
-	list := make([]Workload, len(builtin))
+// A Catalogue is a list of workloads that flags and scenario files can name; for
+// each kind of object the recommended implementation comes first.
+type Catalogue []Workload
+
+// Workloads lists the built-in workloads.
+func Workloads() Catalogue {
+	list := make(Catalogue, len(builtin))
 	for i, make := range builtin {
 		list[i] = make()
 	}
 	return list
 }
 
-// Kinds lists the kinds of objects that there are built-in workloads of.
-func Kinds() []string {
+// Kinds lists the kinds of objects that there are workloads of.
+func (c Catalogue) Kinds() []string {
 	var names []string
-	for _, w := range Workloads() {
+	for _, w := range c {
 		if !slices.Contains(names, w.Name) {
 			names = append(names, w.Name)
 		}
@@ -63,10 +66,10 @@ func Kinds() []string {
 	return names
 }
 
-// Find returns a built-in workload. An empty impl means the recommended one.
-func Find(name, impl string) (Workload, error) {
+// Find returns a workload. An empty impl means the recommended one.
+func (c Catalogue) Find(name, impl string) (Workload, error) {
 	var known []string
-	for _, w := range Workloads() {
+	for _, w := range c {
 		if w.Name != name {
 			continue
 		}
@@ -76,10 +79,42 @@ func Find(name, impl string) (Workload, error) {
 		known = append(known, w.Impl)
 	}
 	if known == nil {
-		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(Kinds()))
+		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(c.Kinds()))
 	}
 	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name, impl, known)
 }
+
+// Load reads a scenario file for one of the workloads.
+func (c Catalogue) Load(name string) (ScenarioFile, error) {
+	data, err := readScenario(name)
+	if err != nil {
+		return ScenarioFile{}, err
+	}
+	return ParseScenario(name, data, c.Find)
+}
+
+// With adds workloads to a catalogue. It is an error if one has no name, no
+// implementation or no script and judge, or is there already.
+func (c Catalogue) With(more ...Workload) (Catalogue, error) {
+	for _, w := range more {
+		switch {
+		case w.Name == "" || w.Impl == "":
+			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name, w.Impl)
+		case w.Play == nil || w.Judge == nil:
+			return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", w.Name, w.Impl)
+		case slices.ContainsFunc(c, func(known Workload) bool { return known.Name == w.Name && known.Impl == w.Impl }):
+			return nil, fmt.Errorf("workload %s %s is there already", w.Name, w.Impl)
+		}
+		c = append(slices.Clone(c), w)
+	}
+	return c, nil
+}
+
+// Find returns a built-in workload. An empty impl means the recommended one.
+func Find(name, impl string) (Workload, error) { return Workloads().Find(name, impl) }
+
+// Kinds lists the kinds of objects that there are built-in workloads of.
+func Kinds() []string { return Workloads().Kinds() }
 
 // oneOf lists names as a choice: "a, b or c".
 func oneOf(names []string) string {

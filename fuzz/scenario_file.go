@@ -91,13 +91,7 @@ func (f ScenarioFile) Save(name string) error {
 }
 
 // LoadScenario reads a scenario file for one of the built-in workloads.
-func LoadScenario(name string) (ScenarioFile, error) {
-	data, err := readScenario(name)
-	if err != nil {
-		return ScenarioFile{}, err
-	}
-	return ParseScenario(name, data, Find)
-}
+func LoadScenario(name string) (ScenarioFile, error) { return Workloads().Load(name) }
 
 func readScenario(name string) ([]byte, error) {
 	f, err := os.Open(name)

@@ -21,11 +21,11 @@ func (c *diffCommand) Run(a *app) error {
 	if c.Context < 0 {
 		return fmt.Errorf("--context must not be negative")
 	}
-	left, err := traceOf(c.A)
+	left, err := traceOf(a.workloads, c.A)
 	if err != nil {
 		return err
 	}
-	right, err := traceOf(c.B)
+	right, err := traceOf(a.workloads, c.B)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ var traceLine = regexp.MustCompile(`^ *[0-9]+ +[0-9]+\.[0-9]{6}s  `)
 
 // traceOf is the trace of a scenario file, which is run, or out of a text that
 // holds one.
-func traceOf(name string) ([]string, error) {
+func traceOf(workloads fuzz.Catalogue, name string) ([]string, error) {
 	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
-		file, err := fuzz.LoadScenario(name)
+		file, err := workloads.Load(name)
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ type findingJSON struct {
 }
 
 func (c *fuzzCommand) Run(a *app) error {
-	s, err := c.scenario()
+	s, err := c.scenario(a.workloads)
 	if err == nil {
 		err = errors.Join(checkDir("--save", c.Save), checkDir("--corpus", c.Corpus))
 	}
@@ -65,7 +65,7 @@ func (c *fuzzCommand) Run(a *app) error {
 		MaxFaults: c.MaxFaults, Findings: c.Findings, CheckDeterminism: c.CheckDeterminism, Progress: showHunt(a),
 	}
 	if c.Corpus != "" {
-		if hunt.Corpus, err = loadCorpus(c.Corpus, s.Workload); err != nil {
+		if hunt.Corpus, err = loadCorpus(a.workloads, c.Corpus, s.Workload); err != nil {
 			return err
 		}
 		hunt.Keep = func(o *fuzz.Outcome) error { return keep(c.Corpus, o) }
@@ -90,14 +90,14 @@ func showHunt(a *app) func(*fuzz.Found) {
 }
 
 // loadCorpus reads the scenarios of a workload out of a directory.
-func loadCorpus(dir string, w fuzz.Workload) ([]fuzz.Scenario, error) {
+func loadCorpus(workloads fuzz.Catalogue, dir string, w fuzz.Workload) ([]fuzz.Scenario, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("--corpus: %w", err)
 	}
 	var corpus []fuzz.Scenario
 	for _, name := range names {
-		f, err := fuzz.LoadScenario(name)
+		f, err := workloads.Load(name)
 		if err != nil {
 			return nil, fmt.Errorf("--corpus: %w", err)
 		}

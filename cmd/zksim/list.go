@@ -38,7 +38,7 @@ type listedFault struct {
 }
 
 func (c *listCommand) Run(a *app) error {
-	l := makeListing()
+	l := makeListing(a.workloads)
 	if c.JSON {
 		return a.json(l)
 	}
@@ -68,17 +68,17 @@ func (c *listCommand) Run(a *app) error {
 	return nil
 }
 
-func makeListing() listing {
+func makeListing(workloads fuzz.Catalogue) listing {
 	var l listing
-	for _, w := range fuzz.Workloads() {
-		n := len(l.Workloads)
-		if n == 0 || l.Workloads[n-1].Name != w.Name {
-			l.Workloads = append(l.Workloads, listedWorkload{Name: w.Name})
-			n++
+	for _, kind := range workloads.Kinds() {
+		listed := listedWorkload{Name: kind}
+		for _, w := range workloads {
+			if w.Name == kind {
+				listed.Implementations = append(listed.Implementations, w.Impl)
+				listed.about = append(listed.about, w.About)
+			}
 		}
-		last := &l.Workloads[n-1]
-		last.Implementations = append(last.Implementations, w.Impl)
-		last.about = append(last.about, w.About)
+		l.Workloads = append(l.Workloads, listed)
 	}
 	for _, s := range fuzz.Strategies() {
 		l.Strategies = append(l.Strategies, listedStrategy{s.Name, s.Share, s.About})

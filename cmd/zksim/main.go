@@ -76,6 +76,8 @@ import (
 	"runtime/debug"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/zksim/zksim/fuzz"
 )
 
 // Exit statuses.
@@ -103,11 +105,12 @@ type cli struct {
 
 // app is what every command gets.
 type app struct {
-	ctx      context.Context
-	in       io.Reader // what a person types
-	out      io.Writer
-	errors   io.Writer
-	progress *progress
+	ctx       context.Context
+	workloads fuzz.Catalogue
+	in        io.Reader // what a person types
+	out       io.Writer
+	errors    io.Writer
+	progress  *progress
 }
 
 func main() {
@@ -158,7 +161,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitInput
 	}
 	out := &firstError{to: stdout}
-	a := &app{ctx: ctx, in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
+	a := &app{ctx: ctx, workloads: fuzz.Workloads(), in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
 	err = parsed.Run(a)
 	a.progress.clear()
 	if out.err != nil {

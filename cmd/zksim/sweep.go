@@ -19,8 +19,8 @@ type target struct {
 	Seed     uint64 `help:"Seed of the schedule." default:"1"`
 }
 
-func (t target) scenario() (fuzz.Scenario, error) {
-	w, err := fuzz.Find(t.Workload, t.Impl)
+func (t target) scenario(workloads fuzz.Catalogue) (fuzz.Scenario, error) {
+	w, err := workloads.Find(t.Workload, t.Impl)
 	if err != nil {
 		return fuzz.Scenario{}, err
 	}
@@ -55,7 +55,7 @@ type foundJSON struct {
 }
 
 func (c *sweepCommand) Run(a *app) error {
-	s, err := c.scenario()
+	s, err := c.scenario(a.workloads)
 	if err == nil {
 		err = checkDir("--save", c.Save)
 	}
