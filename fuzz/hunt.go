@@ -25,7 +25,8 @@ type Hunt struct {
 	Seed uint64
 	// Runs is how many scenarios to try; For is how long, in real time. The first
 	// that is reached ends the hunt; 0 means no such bound, but one is needed. It
-	// also ends when the strategies have nothing left to propose.
+	// also ends when the strategies have nothing left to propose. What has been
+	// proposed together, see Strategy, is played to its end.
 	Runs int
 	For  time.Duration
 	// MaxFaults bounds the length of a plan; 0 means 4.
@@ -58,8 +59,8 @@ type Found struct {
 	// Runs counts the scenarios tried, up to the last finding; Undecided those
 	// with a verdict left open.
 	Runs, Undecided int
-	// Traces counts the orders of requests and faults that were seen, Behaviours
-	// what [Behaviours] tells.
+	// Traces counts the orders of requests and faults that were seen, up to a
+	// million, Behaviours what [Behaviours] tells.
 	Traces, Behaviours int
 	// Divergences are the scenarios whose two runs differed.
 	Divergences []Scenario
@@ -292,9 +293,14 @@ func (p *pursuit) violates(o *Outcome) bool {
 	return judged && v.Status == linearizability.Violated
 }
 
+// maxTraces keeps the memory that a hunt takes from growing for ever.
+const maxTraces = 1_000_000
+
 // note counts what is new in an outcome.
 func (p *pursuit) note(o *Outcome) (fresh int) {
-	p.traces[traceOf(o)] = true
+	if len(p.traces) < maxTraces {
+		p.traces[traceOf(o)] = true
+	}
 	for _, b := range Behaviours(o) {
 		if !p.shown[b] {
 			p.shown[b] = true
