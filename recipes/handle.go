@@ -93,9 +93,7 @@ func (h *handle) Lost() <-chan struct{} {
 	if held := h.current(); held != nil {
 		return held.ended
 	}
-	ended := make(chan struct{})
-	close(ended)
-	return ended
+	return closedChannel()
 }
 
 // Token returns the fencing token of the current hold, or 0 without a hold.
@@ -199,6 +197,7 @@ func (h *handle) contend(ctx context.Context, r *requests, t *task[*hold], befor
 	if held == nil || h.keep(t, held) {
 		return held, err
 	}
+	held.end()
 	return nil, errors.Join(h.cause(ctx), r.tidy(held.release))
 }
 

@@ -13,6 +13,7 @@ import (
 // it is given back or lost.
 type hold struct {
 	path    string // own node
+	conn    Conn
 	session int64
 	token   int64 // czxid of the own node
 	watch   <-chan zk.Event
@@ -45,6 +46,7 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 	}
 	return &hold{
 		path:    path,
+		conn:    r.conn,
 		session: owner,
 		token:   own.stat.Czxid,
 		watch:   own.watch,
@@ -56,20 +58,25 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 // end closes ended, once.
 func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
 
-// over reports whether the hold has ended.
+// over reports whether the hold has ended. It ends it if the Conn has another
+// session by now, which guard may not have noticed yet.
 func (h *hold) over() bool {
 	select {
 	case <-h.ended:
 		return true
 	default:
+	}
+	if h.conn.SessionID() == h.session {
 		return false
 	}
+	h.end()
+	return true
 }
 
 // guard ends the hold when ownership is lost, and returns when the hold has
 // ended. It only waits and looks, and sends no request. Nobody but the holder
 // has business with its node, so any event on it is taken for the loss.
-func (h *hold) guard(conn Conn, timeout time.Duration) {
+func (h *hold) guard(timeout time.Duration) {
 	look, stop := looks(timeout)
 	defer stop()
 	seen := newContact(h.session, timeout)
@@ -81,12 +88,19 @@ func (h *hold) guard(conn Conn, timeout time.Duration) {
 			h.end()
 			return
 		case <-look:
-			if seen.look(conn) == StateLost {
+			if seen.look(h.conn) == StateLost {
 				h.end()
 				return
 			}
 		}
 	}
+}
+
+// closedChannel is the signal of a hold for who holds nothing.
+func closedChannel() <-chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
 }
 
 // watchOver guards a hold in the background until it has ended, which it must
@@ -95,7 +109,7 @@ func (l *lifecycle) watchOver(held *hold) {
 	l.beginCleanUp()
 	go func() {
 		defer l.end()
-		held.guard(l.conn, l.opts.sessionTimeout)
+		held.guard(l.opts.sessionTimeout)
 	}()
 }
 

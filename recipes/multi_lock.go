@@ -89,9 +89,7 @@ func (m *MultiLock) Lost() <-chan struct{} {
 	if m.lost != nil {
 		return m.lost
 	}
-	ended := make(chan struct{})
-	close(ended)
-	return ended
+	return closedChannel()
 }
 
 // Token returns the fencing token of the lock at path, or 0 if it is not held or
@@ -166,7 +164,7 @@ func (m *MultiLock) keep() bool {
 	var holds []*hold
 	for _, l := range m.locks {
 		held := l.current()
-		if held == nil || held.over() || l.conn.SessionID() != held.session {
+		if held == nil || held.over() {
 			return false
 		}
 		holds = append(holds, held)

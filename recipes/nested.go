@@ -29,7 +29,7 @@ func (n *nested) again() (held bool, err error) {
 	switch {
 	case n.hold == nil:
 		return false, nil
-	case n.hold.over() || n.conn.SessionID() != n.hold.session:
+	case n.hold.over():
 		return true, ErrLost
 	case n.of != n.hold:
 		n.of, n.further = n.hold, 0

@@ -34,14 +34,18 @@ type RevocableLock struct {
 	calls *lifecycle // of Revoke
 
 	asked sync.Mutex
-	ear   ear
+	ear   *ear // of the latest hold
 }
 
 // ear is what a hold hears.
 type ear struct {
 	hold    *hold
+	once    sync.Once
 	revoked chan struct{}
 }
+
+// close closes revoked, once.
+func (e *ear) close() { e.once.Do(func() { close(e.revoked) }) }
 
 // revokeMark is the data of a node whose owner is asked to give the lock up.
 const revokeMark = "__REVOKE__"
@@ -57,8 +61,9 @@ func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 }
 
 // Revoked returns a channel that is closed when the owner is asked to give the
-// present hold up. Each hold has its own channel. Without a hold the channel is
-// closed already.
+// present hold up, and at the latest when the hold has ended, so that nobody waits
+// for it in vain: then Lost is closed before it, which tells the two apart. Each
+// hold has its own channel. Without a hold the channel is closed already.
 func (l *RevocableLock) Revoked() <-chan struct{} {
 	held := l.current()
 	l.asked.Lock()
@@ -66,40 +71,54 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 	if held != nil && l.ear.hold == held {
 		return l.ear.revoked
 	}
-	none := make(chan struct{})
-	close(none)
-	return none
+	return closedChannel()
 }
 
 // Revoke asks the present owner, be it this handle itself, to give the lock up. It
-// returns false if there is none, and waits for nobody. If ctx is done before the
-// outcome is known, the error wraps ErrAmbiguous. Asking twice is the same as
-// asking once.
+// returns false if there is none, and waits for nobody. If ctx is done, or the
+// server refuses, before it is known what became of a request, the error wraps
+// ErrAmbiguous: the owner may have been asked. Asking twice is the same as asking
+// once.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	return call(ctx, l.calls, "ask", func(ctx context.Context, r *requests, _ *task[bool]) (bool, error) {
-		for {
-			names, err := r.children(ctx, l.path)
-			queue := sortNumbered(names, lockMarkers...)
-			switch {
-			case errors.Is(err, zk.ErrNoNode):
-				return false, nil
-			case err != nil || len(queue) == 0:
-				return false, err
-			}
-			err = r.repeat(ctx, func() error {
-				_, err := r.conn.Set(join(l.path, queue[0].name), []byte(revokeMark), -1)
-				return err
-			})
-			if !errors.Is(err, zk.ErrNoNode) {
-				return err == nil, err
-			}
-		}
+		doubtful := false
+		asked, err := l.ask(ctx, r, &doubtful)
+		return asked, doubtOf(doubtful, err)
 	})
 }
 
-// Close is as Close of the type Lock; it ends calls of Revoke, too.
+// ask marks the node of the owner, and that of the next one if it has left
+// meanwhile. An owner who may have been asked by a request of unknown outcome, and
+// has left, does not count: the question is gone with its node.
+func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (bool, error) {
+	for {
+		if err := r.sync(ctx, l.path); err != nil {
+			return false, err
+		}
+		names, err := r.children(ctx, l.path)
+		queue := sortNumbered(names, lockMarkers...)
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return false, nil
+		case err != nil || len(queue) == 0:
+			return false, err
+		}
+		err = r.repeat(ctx, func() error {
+			_, err := r.conn.Set(join(l.path, queue[0].name), []byte(revokeMark), -1)
+			*doubtful = *doubtful || OutcomeOf(err) == Unknown
+			return err
+		})
+		if !errors.Is(err, zk.ErrNoNode) {
+			return err == nil, err
+		}
+	}
+}
+
+// Close is as Close of the type Lock; it ends calls of Revoke, too. The lock is
+// given back without waiting for them.
 func (l *RevocableLock) Close(ctx context.Context) error {
-	return errors.Join(l.calls.Close(ctx), l.handle.Close(ctx))
+	l.calls.kill(ErrClosed)
+	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
 }
 
 // listening is a contender whose holds hear when they are asked to end.
@@ -129,9 +148,9 @@ func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold,
 
 // listen gives the hold an ear. Its watch fires from now on for losses alone.
 func (l *RevocableLock) listen(held *hold, revoked bool) {
-	e := ear{hold: held, revoked: make(chan struct{})}
+	e := &ear{hold: held, revoked: make(chan struct{})}
 	if revoked {
-		close(e.revoked)
+		e.close()
 	}
 	l.asked.Lock()
 	l.ear = e
@@ -141,14 +160,16 @@ func (l *RevocableLock) listen(held *hold, revoked bool) {
 	l.beginCleanUp()
 	go func() {
 		defer l.end()
-		if ev, lost := e.hear(l.lifecycle, watch, revoked); lost {
+		if ev, lost := e.hear(l.lifecycle, watch); lost {
 			loss <- ev
 		}
+		<-held.ended
+		e.close()
 	}()
 }
 
 // hear watches the own node until the hold has ended, or lost is true.
-func (e ear) hear(l *lifecycle, watch <-chan zk.Event, revoked bool) (ev zk.Event, lost bool) {
+func (e *ear) hear(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
 	r := l.requests()
 	r.opts.retry = withoutEnd(r.opts.retry)
 	for {
@@ -166,9 +187,8 @@ func (e ear) hear(l *lifecycle, watch <-chan zk.Event, revoked bool) (ev zk.Even
 			return ev, false
 		case err != nil || own.stat.EphemeralOwner != e.hold.session:
 			return ev, true
-		case string(own.data) == revokeMark && !revoked:
-			revoked = true
-			close(e.revoked)
+		case string(own.data) == revokeMark:
+			e.close()
 		}
 		watch = own.watch
 	}

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -117,5 +118,126 @@ func TestRevocableLockRestartsWhenItsNodeIsGone(t *testing.T) {
 		}
 		l.mustClose(t)
 		s.wantBelow(t, "/rl", 0)
+	})
+}
+
+// TestDoubtAboutAQuestionSurvivesARefusal: the first request may have asked.
+func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
+	refused := rule{lose: true, err: zk.ErrNoAuth}
+	for _, tc := range []struct {
+		faults  []rule
+		outcome Outcome
+	}{
+		{[]rule{refused}, NotApplied},
+		{[]rule{noServer, refused}, NotApplied},
+		{[]rule{loseReply, refused}, Unknown},
+		{[]rule{loseRequest, refused}, Unknown},
+	} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			l := NewRevocableLock(c, "/rl")
+			mustLock(t, l)
+			for _, fault := range tc.faults {
+				c.on("set", 1, fault)
+			}
+			if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != tc.outcome {
+				t.Errorf("Revoke: %v, %v; want %v", err, OutcomeOf(err), tc.outcome)
+			}
+			l.mustClose(t)
+		})
+	}
+}
+
+// TestRevokeSeesWhatCameBefore: it synchronises before it lists.
+func TestRevokeSeesWhatCameBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		owner, c := NewRevocableLock(s.connect(), "/rl"), s.connect()
+		c.on("sync", 1, rule{before: func() { mustLock(t, owner) }})
+		other := NewRevocableLock(c, "/rl")
+		mustRevoke(t, other, true)
+		owner.mustClose(t)
+		other.mustClose(t)
+	})
+}
+
+// TestRevokedEndsWithTheHold, so that nobody waits for it for ever.
+func TestRevokedEndsWithTheHold(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, c *fakeConn, l *RevocableLock){
+		"unlock": func(t *testing.T, _ *fakeConn, l *RevocableLock) { mustUnlock(t, l) },
+		"close":  func(t *testing.T, _ *fakeConn, l *RevocableLock) { l.mustClose(t) },
+		"expiry": func(_ *testing.T, c *fakeConn, _ *RevocableLock) { c.expire(false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				l := NewRevocableLock(c, "/rl")
+				mustLock(t, l)
+				lost, revoked := l.Lost(), l.Revoked()
+				done := make(chan bool)
+				go func() {
+					<-revoked
+					select {
+					case <-lost:
+						done <- true
+					default:
+						done <- false
+					}
+				}()
+				if closed(revoked) {
+					t.Fatal("closed from the start")
+				}
+				end(t, c, l)
+				if !<-done {
+					t.Error("Revoked was closed before Lost")
+				}
+				l.mustClose(t)
+			})
+		})
+	}
+}
+
+// TestHoldThatNobodyKeepsStopsListening: its caller has left, and the server does
+// not let it be removed.
+func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := NewRevocableLock(c, "/rl")
+		ctx, cancel := context.WithCancel(t.Context())
+		c.on("get", 1, rule{before: func() { cancel(); time.Sleep(time.Second) }})
+		c.on("delete", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := l.Lock(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Lock: %v", err)
+		}
+		within, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := l.Close(within); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Close: %v", err)
+		}
+	})
+}
+
+// TestCloseGivesBackBeforeItWaitsForQuestions under way.
+func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := NewRevocableLock(c, "/rl")
+		mustLock(t, l)
+		c.on("set", 1, rule{before: func() { time.Sleep(time.Hour) }})
+		asked := make(chan error)
+		go func() {
+			_, err := l.Revoke(t.Context())
+			asked <- err
+		}()
+		time.Sleep(time.Second)
+		closing := make(chan error)
+		go func() { closing <- l.Close(t.Context()) }()
+		time.Sleep(time.Second)
+		s.wantBelow(t, "/rl", 0)
+		if err := <-asked; !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown {
+			t.Errorf("Revoke: %v", err)
+		}
+		if err := <-closing; err != nil {
+			t.Error(err)
+		}
 	})
 }

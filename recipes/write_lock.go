@@ -46,16 +46,15 @@ type WriteLock struct {
 
 	mu       sync.Mutex
 	listener LockListener
-	wish     *wish         // of the latest Lock; nil: none yet
-	told     chan struct{} // closed when the listener has heard of all before
+	wish     *wish           // of the latest Lock; nil: none yet
+	told     <-chan struct{} // closed when the listener has heard of all before
 }
 
 // NewWriteLock makes a handle for the lock at dir, which is created when needed
 // and must be used for this lock only. listener may be nil. It sends nothing. The
 // options that matter are those of NewLock.
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
-	l := &WriteLock{dir: dir, listener: listener, told: make(chan struct{})}
-	close(l.told)
+	l := &WriteLock{dir: dir, listener: listener, told: closedChannel()}
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
 	queue := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts)}
 	l.handle = newHandle(conn, dir, opts, &writeQueue{l, queue})
@@ -126,7 +125,7 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 // nothing.
 func (l *WriteLock) IsOwner() bool {
 	held := l.handle.current()
-	return held != nil && !held.over() && l.handle.conn.SessionID() == held.session
+	return held != nil && !held.over()
 }
 
 // ID returns the name of the own node, which owns the lock or waits for it, or "".
