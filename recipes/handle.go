@@ -120,15 +120,20 @@ func (h *handle) Path() string {
 // open. It returns the first error by which the server has refused to remove a
 // node that this handle has made: that one stays until the session ends.
 func (h *handle) Close(ctx context.Context) error {
+	h.startClose()
+	return h.lifecycle.Close(ctx)
+}
+
+// startClose is Close that waits for nothing.
+func (h *handle) startClose() {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.kill(ErrClosed)
 	if h.hold != nil {
 		h.hold.end()
 		h.startRelease(h.hold)
 		h.hold = nil
 	}
-	h.mu.Unlock()
-	return h.lifecycle.Close(ctx)
 }
 
 // current returns the hold, also one that is lost but was not given back.

@@ -383,3 +383,24 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 		s.wantBelow(t, "/locks/a", 0)
 	})
 }
+
+// TestHoldIsOverWithItsSession, though no watch has told of that yet.
+func TestHoldIsOverWithItsSession(t *testing.T) {
+	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.connect()
+		l := newLock(c)
+		mustLock(t, l)
+		lost := l.Lost()
+		s.mu.Lock()
+		c.session += 1000
+		s.mu.Unlock()
+		if closed(lost) {
+			t.Fatal("the watch has told")
+		}
+		mustLock(t, l)
+		if s.wantOwner(t, l.Path(), c.SessionID()); !closed(lost) {
+			t.Error("the old hold goes on")
+		}
+		mustUnlock(t, l)
+	})
+}

@@ -42,8 +42,10 @@ type MultiLock struct {
 }
 
 // NewMultiLock makes a handle for the locks at paths; one that is there twice
-// counts once. Each path is created when needed and must be used for its lock
-// only. It sends nothing. The options that matter are those of NewLock.
+// counts once. There must be one at least, or Lock and TryLock return an error:
+// nothing would be held, and nothing could be lost. Each path is created when
+// needed and must be used for its lock only. It sends nothing. The options that
+// matter are those of NewLock.
 func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	m := &MultiLock{}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -54,8 +56,10 @@ func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 
 // Lock waits until all locks are owned, ctx is done, or the server refuses. Then
 // it returns the first error that it met, and what it has acquired is given back,
-// in the background if need be. ErrHeld means that this handle holds the locks or
-// is acquiring them. A hold that was lost does not count: it is given back first.
+// in the background if need be: with a done context it waits up to 100 ms for the
+// lock that it was waiting for, and up to 100 ms for the others together. ErrHeld
+// means that this handle holds the locks or is acquiring them. A hold that was lost
+// does not count: it is given back first.
 func (m *MultiLock) Lock(ctx context.Context) error {
 	_, err := m.acquire(ctx, func(l *Lock) (bool, error) { return true, l.Lock(ctx) })
 	return err
@@ -67,8 +71,8 @@ func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
 	return m.acquire(ctx, func(l *Lock) (bool, error) { return l.TryLock(ctx) })
 }
 
-// Unlock gives all locks back, in the reverse order, each as Unlock of the type
-// Lock does. Lost is closed at once. It returns what went wrong with any of them.
+// Unlock gives all locks back at the same time, each as Unlock of the type Lock
+// does. Lost is closed at once. It returns what went wrong with any of them.
 func (m *MultiLock) Unlock(ctx context.Context) error {
 	m.mu.Lock()
 	if m.busy {
@@ -109,14 +113,7 @@ func (m *MultiLock) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.endHold()
 	m.mu.Unlock()
-	for _, l := range m.locks {
-		l.kill(ErrClosed)
-	}
-	var errs []error
-	for _, l := range slices.Backward(m.locks) {
-		errs = append(errs, l.Close(ctx))
-	}
-	return errors.Join(errs...)
+	return together(m.locks, func(l *Lock) error { return l.Close(ctx) })
 }
 
 // acquire gets all locks, or none.
@@ -191,13 +188,10 @@ func (m *MultiLock) endHold() {
 	}
 }
 
-// giveBack unlocks what is locked.
+// giveBack unlocks what is locked. The order does not matter: it is the one in which
+// they are acquired that keeps rings away.
 func (m *MultiLock) giveBack(ctx context.Context) error {
-	var errs []error
-	for _, l := range slices.Backward(m.locks) {
-		errs = append(errs, l.Unlock(ctx))
-	}
-	return errors.Join(errs...)
+	return together(m.locks, func(l *Lock) error { return l.Unlock(ctx) })
 }
 
 // begin begins an acquisition unless the locks are held. Stale is whether some
@@ -205,7 +199,10 @@ func (m *MultiLock) giveBack(ctx context.Context) error {
 func (m *MultiLock) begin() (stale bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.busy {
+	switch {
+	case len(m.locks) == 0:
+		return false, errors.New("no path was given; expected one at least")
+	case m.busy:
 		return false, ErrHeld
 	}
 	if m.lost != nil {

@@ -137,3 +137,72 @@ func TestMultiLockReportsRefusals(t *testing.T) {
 		s.wantNodes(t, 0, 0, 0)
 	})
 }
+
+func TestMultiLockNeedsAPath(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m := NewMultiLock(s.connect(), nil)
+		err := m.Lock(t.Context())
+		held, tryErr := m.TryLock(t.Context())
+		if err == nil || held || tryErr == nil || OutcomeOf(err) != NotApplied || !closed(m.Lost()) {
+			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
+		}
+		if err := errors.Join(m.Unlock(t.Context()), m.Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMultiLockIsGivenBackAtOnce: the pauses of the single locks do not add up.
+func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
+	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				c := s.connect()
+				m := NewMultiLock(c, threePaths)
+				mustLock(t, m)
+				c.disconnect()
+				done, cancel := context.WithCancel(t.Context())
+				cancel()
+				began := time.Now()
+				if err := end(m, done); OutcomeOf(err) != Unknown || !closed(m.Lost()) {
+					t.Errorf("%v", err)
+				}
+				if took := time.Since(began); took > grace {
+					t.Errorf("took %v, more than %v", took, grace)
+				}
+				c.reconnect()
+				if err := m.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+				s.wantNodes(t, 0, 0, 0)
+			})
+		})
+	}
+}
+
+// TestMultiLockGivesUpInTime when its caller leaves in the middle.
+func TestMultiLockGivesUpInTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		last := NewLock(s.connect(), "/m/c")
+		mustLock(t, last)
+		c := s.connect()
+		m := NewMultiLock(c, threePaths)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		time.AfterFunc(59*time.Second, c.disconnect)
+		began := time.Now()
+		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Lock: %v", err)
+		}
+		if took := time.Since(began); took > time.Minute+2*grace {
+			t.Errorf("took %v", took)
+		}
+		c.reconnect()
+		for _, err := range []error{m.Close(t.Context()), last.Close(t.Context())} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		s.wantNodes(t, 0, 0, 0)
+	})
+}

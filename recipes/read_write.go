@@ -87,8 +87,7 @@ func (l *readWrite) RPath() string { return l.read.Path() }
 // levels, and waits as Close of the type Lock does. Later calls that would
 // acquire something return ErrClosed. It leaves the Conn open.
 func (l *readWrite) Close(ctx context.Context) error {
-	l.read.kill(ErrClosed)
-	return errors.Join(l.write.Close(ctx), l.read.Close(ctx))
+	return together([]*nested{l.write, l.read}, func(side *nested) error { return side.Close(ctx) })
 }
 
 // acquire goes one level deeper into a side, or acquires it.

@@ -223,3 +223,31 @@ func TestTryRWLocks(t *testing.T) {
 		s.wantBelow(t, "/rw", 0)
 	})
 }
+
+// TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the
+// writer's is gone.
+func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		l := NewRWLock(c, "/rw")
+		mustLock(t, l)
+		if err := l.RLock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		c.disconnect()
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		began := time.Now()
+		if err := l.Close(done); OutcomeOf(err) != Unknown || !closed(l.Lost()) || !closed(l.RLost()) {
+			t.Errorf("Close: %v", err)
+		}
+		if took := time.Since(began); took > grace {
+			t.Errorf("took %v, more than %v", took, grace)
+		}
+		c.reconnect()
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.wantBelow(t, "/rw", 0)
+	})
+}

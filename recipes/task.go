@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -114,4 +115,16 @@ func awaitDone(ctx context.Context, done <-chan struct{}) error {
 	case <-timer.C:
 		return context.Cause(ctx)
 	}
+}
+
+// together does something with each of several things at the same time, so that
+// the pauses of their ends do not add up, and returns what went wrong.
+func together[T any](things []T, do func(T) error) error {
+	errs := make([]error, len(things))
+	var all sync.WaitGroup
+	for i, thing := range things {
+		all.Go(func() { errs[i] = do(thing) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
