@@ -60,21 +60,33 @@ func (q *claimQueue) drop(r *requests, path string) { q.note(r.remove(path)) }
 // list returns the elements in their order. A missing directory is an empty
 // queue.
 func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
-	var names []string
-	var stat *zk.Stat
-	err := r.repeat(ctx, func() (err error) {
-		names, stat, err = r.conn.Children(q.items())
-		return err
-	})
-	switch {
-	case errors.Is(err, zk.ErrNoNode):
-		return lineup{}, nil
-	case err != nil:
-		return lineup{}, err
+	for {
+		var names []string
+		var stat *zk.Stat
+		err := r.repeat(ctx, func() (err error) {
+			names, stat, err = r.conn.Children(q.items())
+			return err
+		})
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
+			return lineup{}, nil
+		case err != nil:
+			return lineup{}, err
+		case !q.strict || stat.Version != -1:
+			l := q.arrange(names)
+			l.version = stat.Version
+			return l, nil
+		}
+		// The check of a removal would take -1 for any version. To move on does no
+		// harm: whoever has another list makes it anew.
+		err = r.repeat(ctx, func() error {
+			_, err := r.conn.Set(q.items(), nil, -1)
+			return err
+		})
+		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+			return lineup{}, err
+		}
 	}
-	l := q.arrange(names)
-	l.version = stat.Version
-	return l, nil
 }
 
 // listSynced is list that is never behind the moment of the call.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -120,55 +119,6 @@ func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
 			t.Errorf("refused: %v", err)
 		}
 	})
-}
-
-func TestSwapKnowsItsEcho(t *testing.T) {
-	type fault struct {
-		r       rule
-		want    error
-		outcome bool // ErrAmbiguous
-	}
-	s := newFakeServer()
-	rival := func(times int) func() {
-		return func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			for range times {
-				if _, err := s.set("/n", []byte("rival"), -1); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-	}
-	for name, f := range map[string]fault{
-		"no fault":             {rule{}, nil, false},
-		"lost reply":           {loseReply, nil, false},
-		"lost request":         {loseRequest, nil, false},
-		"rival first":          {rule{before: rival(1)}, zk.ErrBadVersion, false},
-		"lost, rival instead":  {rule{lose: true, err: zk.ErrConnectionClosed, after: rival(1)}, zk.ErrBadVersion, false},
-		"lost, rival after it": {rule{err: zk.ErrConnectionClosed, after: rival(1)}, zk.ErrBadVersion, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s = newFakeServer()
-				c := s.connect()
-				s.seed(t, 0, "/n", "old")
-				r := newRequests(c, newOptions(nil))
-				_, stat, err := r.get(t.Context(), "/n")
-				if err != nil {
-					t.Fatal(err)
-				}
-				c.on("set", 1, f.r)
-				got, err := r.swap(t.Context(), "/n", []byte("mine"), stat)
-				if !errors.Is(err, f.want) || errors.Is(err, ErrAmbiguous) != f.outcome {
-					t.Errorf("swap: %v", err)
-				}
-				if err == nil && got.Version != 1 {
-					t.Errorf("version %d", got.Version)
-				}
-			})
-		})
-	}
 }
 
 func TestCreateOnceKeepsTheFirst(t *testing.T) {

@@ -59,14 +59,19 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 		return false, err
 	}
 	d.data, d.version = data, stat.Version+1
+	ops := []any{
+		&zk.CreateRequest{Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral},
+		&zk.SetDataRequest{Path: d.item, Data: data, Version: stat.Version},
+	}
+	if d.version == -1 { // it would mean any version to Ack and Release
+		d.version = 0
+		ops = append(ops, &zk.SetDataRequest{Path: d.item, Data: data, Version: -1})
+	}
 	for {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
-		failed, err := r.multi(
-			&zk.CreateRequest{Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral},
-			&zk.SetDataRequest{Path: d.item, Data: data, Version: stat.Version},
-		)
+		failed, err := r.multi(ops...)
 		d.mayHold = d.mayHold || OutcomeOf(err) == Unknown
 		switch {
 		case err == nil:
@@ -120,16 +125,19 @@ func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 // ErrDeliveryLost says that the element is gone, removed by this consumer or,
 // after it was given to somebody else, by that one.
 func (d *Delivery) Ack(ctx context.Context) error {
-	err := act(ctx, d.q.lifecycle, "acknowledge", d.ack)
-	if err == nil || errors.Is(err, ErrDeliveryLost) {
+	_, known, err := run(ctx, d.q.lifecycle, func(ctx context.Context, r *requests, _ *task[struct{}]) (struct{}, error) {
+		return struct{}{}, d.ack(ctx, r)
+	})
+	lost := errors.Is(err, ErrDeliveryLost)
+	if err == nil || lost {
 		d.end()
 	}
-	return err
+	return d.q.explain("acknowledge", doubtOf(!known || !lost && d.mayBeRemoved(), err))
 }
 
 // ack removes the element and its lock together, or, when the lock has gone with
 // its session, the element alone. Either is refused if the element was given to
-// somebody else.
+// somebody else. Whether an error leaves a doubt mayBeRemoved tells.
 func (d *Delivery) ack(ctx context.Context, r *requests) error {
 	e := epoch{d.q.conn, d.hold.session}
 	ops := []any{&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{Path: d.lockPath(), Version: -1}}
@@ -138,34 +146,40 @@ func (d *Delivery) ack(ctx context.Context, r *requests) error {
 			return context.Cause(ctx)
 		}
 		failed, err := r.multi(ops...)
-		doubtful := d.mayHaveRemoved(err)
+		d.note(OutcomeOf(err))
 		switch {
 		case err == nil:
 			return nil
-		case errors.Is(err, zk.ErrNoNode) && failed == 0 && doubtful && e.check() == nil:
+		case errors.Is(err, zk.ErrNoNode) && failed == 0 && d.mayBeRemoved() && e.check() == nil:
 			return nil // it was locked all the time
 		case errors.Is(err, zk.ErrNoNode) && failed == 0:
-			return doubtOf(doubtful, ErrDeliveryLost)
+			return doubtOf(d.mayBeRemoved(), ErrDeliveryLost)
 		case errors.Is(err, zk.ErrBadVersion):
 			return ErrDeliveryLost
 		case errors.Is(err, zk.ErrNoNode):
 			ops = ops[:1]
 			continue
 		case !transient(err):
-			return doubtOf(doubtful, err)
+			return err
 		}
 		if err := r.again(ctx, err); err != nil {
-			return doubtOf(doubtful, err)
+			return err
 		}
 	}
 }
 
-// mayHaveRemoved notes what may have become of a removal that ended with err, and
-// reports whether one of this delivery may have been applied.
-func (d *Delivery) mayHaveRemoved(err error) bool {
+// note notes what became of a removal.
+func (d *Delivery) note(o Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.removing = d.removing || OutcomeOf(err) == Unknown
+	d.removing = d.removing || o != NotApplied
+}
+
+// mayBeRemoved reports whether a removal by this delivery may have been applied, be
+// it one of an Ack whose caller has left.
+func (d *Delivery) mayBeRemoved() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	return d.removing
 }
 

@@ -238,3 +238,77 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 		mustClose(t, q)
 	})
 }
+
+// TestDoubtAboutARemovalLasts until somebody knows: over a list of what a call can
+// end with, and into the next call.
+func TestDoubtAboutARemovalLasts(t *testing.T) {
+	refused := rule{lose: true, err: zk.ErrNoAuth}
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := lockQueueOf(t, c, "a")
+		d := mustDeliver(t, q, "a")
+		c.on("multi", 1, refused)
+		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+			t.Errorf("refused: %v", err)
+		}
+		c.on("multi", 1, loseReply) // and applied
+		c.on("multi", 1, refused)
+		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
+			t.Errorf("refused after a lost reply: %v", err)
+		}
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := d.Ack(done); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown {
+			t.Errorf("with a done context: %v", err)
+		}
+		if err := d.Ack(t.Context()); err != nil {
+			t.Errorf("in the end: %v", err)
+		}
+		mustClose(t, q)
+		s.wantBelow(t, "/q/items", 0)
+	})
+}
+
+// TestAckOfWhatALeftOneHasRemoved: its caller has left, its request has not.
+func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := lockQueueOf(t, c, "a")
+		d := mustDeliver(t, q, "a")
+		ctx, cancel := context.WithCancel(t.Context())
+		c.on("multi", 1, rule{before: func() { cancel(); time.Sleep(time.Second) }})
+		if err := d.Ack(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown {
+			t.Errorf("left: %v", err)
+		}
+		time.Sleep(time.Minute)
+		s.wantBelow(t, "/q/items", 0)
+		if err := d.Ack(t.Context()); err != nil {
+			t.Errorf("again: %v", err)
+		}
+		mustClose(t, q)
+	})
+}
+
+// TestDeliveriesPassOverVersionMinusOne, by which an Ack that comes too late would
+// remove what somebody else was given.
+func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
+	for version := int32(-3); version <= 0; version++ {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c := s.connect()
+			q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.connect(), "/q")
+			s.setVersion("/q/items/"+s.below("/q/items")[0], version)
+			first := mustDeliver(t, q, "a")
+			c.expire(false)
+			second := mustDeliver(t, rival, "a")
+			if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
+				t.Errorf("version %d: Ack of the first: %v", version, err)
+			}
+			if err := second.Ack(t.Context()); err != nil {
+				t.Errorf("version %d: Ack of the second: %v", version, err)
+			}
+			mustClose(t, q)
+			mustClose(t, rival)
+			s.wantBelow(t, "/q/items", 0)
+		})
+	}
+}

@@ -183,3 +183,29 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 		}
 	})
 }
+
+// TestMostUrgentAtVersionMinusOne of the directory, which a check takes for any.
+func TestMostUrgentAtVersionMinusOne(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c, other := s.connect(), NewPriorityQueue(s.connect(), "/q")
+			offer := func(data string, priority int32) {
+				if err := other.Offer(t.Context(), []byte(data), priority); err != nil {
+					t.Error(err)
+				}
+			}
+			offer("later", 2)
+			s.setVersion("/q/items", -1)
+			q := NewPriorityQueue(c, "/q")
+			c.on("set", 1, fault)
+			c.on("multi", 1, rule{before: func() { offer("first", 1) }})
+			for _, want := range []string{"first", "later"} {
+				if data, ok, err := q.Poll(t.Context()); string(data) != want || !ok || err != nil {
+					t.Errorf("Poll: %q %v %v, want %q", data, ok, err, want)
+				}
+			}
+			mustClose(t, q)
+			mustClose(t, other)
+		})
+	}
+}

@@ -82,37 +82,6 @@ func (r *requests) createOnce(ctx context.Context, path string, data []byte) (st
 	}
 }
 
-// swap sets the data of the node at path, as seen when stat was read, and
-// returns its new stat. zk.ErrBadVersion means that somebody else has changed
-// it first, zk.ErrNoNode that it is gone.
-//
-// When a reply is lost, swap looks whether the change was its own: the version
-// is the next one and the data is what it has sent. So data must differ from
-// what anybody else writes, for instance by a GUID in it. If the version has
-// gone on by more than one meanwhile, nobody can know: the error wraps
-// ErrAmbiguous, as it does when swap ends before it has found out.
-func (r *requests) swap(ctx context.Context, path string, data []byte, stat *zk.Stat) (*zk.Stat, error) {
-	doubtful := false
-	for {
-		if ctx.Err() != nil {
-			return nil, doubtOf(doubtful, context.Cause(ctx))
-		}
-		next, err := r.setOnce(path, data, stat.Version)
-		switch {
-		case err == nil:
-			return next, nil
-		case doubtful && (errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode)):
-			return r.swapped(ctx, path, data, stat)
-		case !transient(err):
-			return nil, doubtOf(doubtful || OutcomeOf(err) == Unknown, err)
-		}
-		doubtful = doubtful || OutcomeOf(err) == Unknown
-		if err := r.again(ctx, err); err != nil {
-			return nil, doubtOf(doubtful, err)
-		}
-	}
-}
-
 // setOnce sets the data of the node at path if it has the version, once.
 func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.Stat, err error) {
 	err = r.do(func() (err error) {
@@ -120,21 +89,6 @@ func (r *requests) setOnce(path string, data []byte, version int32) (stat *zk.St
 		return err
 	})
 	return stat, err
-}
-
-// swapped tells whether the node at path, refused to swap, has become what it
-// is by a request of swap that was sent before.
-func (r *requests) swapped(ctx context.Context, path string, data []byte, before *zk.Stat) (*zk.Stat, error) {
-	stored, stat, err := r.get(ctx, path)
-	switch {
-	case err != nil:
-		return nil, doubtOf(true, err)
-	case stat.Czxid == before.Czxid && stat.Version == before.Version+1 && bytes.Equal(stored, data):
-		return stat, nil
-	case stat.Czxid == before.Czxid && stat.Version == before.Version+1:
-		return nil, zk.ErrBadVersion
-	}
-	return nil, doubtOf(true, zk.ErrBadVersion)
 }
 
 // doubtOf marks the error of an operation whose outcome may be unknown.

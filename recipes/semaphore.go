@@ -147,9 +147,12 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 		stat = &zk.Stat{}
 	}
 	if err == nil && len(data) == 0 { // made by somebody who had no number
-		_, err = r.setOnce(s.path, []byte(want), stat.Version)
-		if transient(err) || errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
-			err = errRestart // look again
+		err = r.repeat(ctx, func() error {
+			_, err := r.conn.Set(s.path, []byte(want), stat.Version)
+			return err
+		})
+		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
+			err = errRestart // look again: somebody has, or a request whose reply was lost
 		}
 		data = []byte(want)
 	}

@@ -43,8 +43,10 @@ import (
 //   - A reader does not become the writer. Two of them would both get in, or both
 //     wait.
 //   - Levels of re-entrancy end with the session.
+//   - The version -1, which a set takes for any version, is passed over.
 //
-// Sources: the read-write locks of ZooKeeper tutorials; ZooKeeper guide, "Recipes
+// Sources: the read-write locks of ZooKeeper tutorials; CURATOR-688 (a version of
+// -1); ZooKeeper guide, "Recipes
 // and Solutions: Shared Locks" on the herd effect.
 type VersionRWLock struct{ *readWrite }
 
@@ -130,7 +132,7 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 // the version. It reports whether somebody bars the way, and whether the own node
 // is there.
 func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, in bool, err error) {
-	_, stat, err := r.get(ctx, e.c.path)
+	version, err = e.version(ctx, r)
 	if err == nil {
 		var names []string
 		names, err = r.children(ctx, e.c.path)
@@ -147,7 +149,29 @@ func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, i
 	case err != nil:
 		return 0, false, false, err
 	}
-	return stat.Version, barred, in, nil
+	return version, barred, in, nil
+}
+
+// version reads the version. At -1, which it passes once in 2^32 grants and which
+// would mean any version in the transaction, it is moved on: whoever has seen it
+// has to look again.
+func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
+	for {
+		_, stat, err := r.get(ctx, e.c.path)
+		if err != nil {
+			return 0, err
+		}
+		if stat.Version != -1 {
+			return stat.Version, nil
+		}
+		err = r.repeat(ctx, func() error {
+			_, err := r.conn.Set(e.c.path, nil, -1)
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
 }
 
 // isBarred reports whether one of those who are in bars the way.

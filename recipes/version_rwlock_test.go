@@ -131,3 +131,34 @@ func TestEntranceReportsRefusals(t *testing.T) {
 		s.wantBelow(t, "/v", 0)
 	})
 }
+
+// setVersion gives a node a version, as many changes would.
+func (s *fakeServer) setVersion(path string, version int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.nodes[path]
+	n.stat.Version = version
+	s.nodes[path] = n
+}
+
+// TestEntranceAtVersionMinusOne, which a set takes for any version (CURATOR-688).
+func TestEntranceAtVersionMinusOne(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest} {
+		inBubble(t, func(t *testing.T, s *fakeServer) {
+			c, other := s.connect(), NewVersionRWLock(s.connect(), "/v")
+			mustLock(t, other)
+			mustUnlock(t, other)
+			s.setVersion("/v", -1)
+			l := NewVersionRWLock(c, "/v")
+			c.on("set", 1, fault)
+			c.on("multi", 1, rule{before: func() { mustLock(t, other) }})
+			if held, err := l.TryLock(t.Context()); held || err != nil {
+				t.Errorf("TryLock beside a writer: %v %v", held, err)
+			}
+			if err := errors.Join(l.Close(t.Context()), other.Close(t.Context())); err != nil {
+				t.Error(err)
+			}
+			s.wantBelow(t, "/v", 0)
+		})
+	}
+}
