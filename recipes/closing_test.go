@@ -27,8 +27,8 @@ func TestGrantedWhileClosing(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *fakeServer) {
 			sem := NewSemaphore(s.connect(), "/sem", 1)
 			sem.kill(ErrClosed)
-			task := start(func(task *task[*Lease]) (*Lease, error) {
-				return sem.inTurn(never, sem.requests(), task)
+			task := start(func(task *task[[]*Lease]) ([]*Lease, error) {
+				return sem.inTurn(never, sem.requests(), task, 1)
 			})
 			if lease, _, err := task.await(never); lease != nil || !errors.Is(err, ErrClosed) {
 				t.Errorf("%v, %v; want %v", lease, err, ErrClosed)

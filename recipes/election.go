@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // ErrLeadershipLost is the cause for which the context of a leader ends whose
@@ -61,10 +59,8 @@ func newElection(conn Conn, what, path, id, kind string, markers []string, opts 
 // if there was none. That candidate may not know of it yet, or not any more. It
 // needs no Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
-	list, err := ask(ctx, e.lifecycle, "look who leads in", func(ctx context.Context, r *requests) ([]Candidate, error) {
-		return e.candidates(ctx, r, 1)
-	})
-	if len(list) == 0 {
+	list, err := ask(ctx, e.lifecycle, "look who leads in", e.leader)
+	if err != nil || len(list) == 0 {
 		return Candidate{}, false, err
 	}
 	return list[0], true, nil
@@ -73,9 +69,7 @@ func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err e
 // Participants returns all who stand, in the order in which they will lead: the
 // first one leads. It needs no Start.
 func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
-	return ask(ctx, e.lifecycle, "list the candidates of", func(ctx context.Context, r *requests) ([]Candidate, error) {
-		return e.candidates(ctx, r, -1)
-	})
+	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
 }
 
 // HasLeadership reports whether this candidate leads, as far as is known without
@@ -207,43 +201,28 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 	}
 }
 
-// candidates reads the oldest of those who stand, up to limit if that is positive.
-// Whoever was in the list and is there when it is read was there all the time
-// between, as no name is used twice.
-func (e *election) candidates(ctx context.Context, r *requests, limit int) ([]Candidate, error) {
-	if err := r.sync(ctx, e.path); err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return nil, err
-	}
+// leader reads the oldest of those who stand.
+func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error) {
 	for {
-		names, err := r.children(ctx, e.path)
-		if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		queue, err := r.queueIn(ctx, e.path, e.queue.markers)
+		if err != nil || len(queue) == 0 {
 			return nil, err
 		}
-		queue := sortNumbered(names, e.queue.markers...)
-		list, err := e.read(ctx, r, queue, limit)
-		if err != nil || limit < 0 || len(list) > 0 || len(queue) == 0 {
-			return list, err
+		first, there, err := r.member(ctx, join(e.path, queue[0].name))
+		if err != nil || there {
+			return []Candidate{candidate(first)}, err
 		}
 	}
 }
 
-// read reads candidates, up to limit if that is positive. With a limit, it returns
-// nothing if the first one is gone: then the list has to be made anew.
-func (e *election) read(ctx context.Context, r *requests, queue []numbered, limit int) ([]Candidate, error) {
-	var list []Candidate
-	for _, n := range queue {
-		data, stat, err := r.get(ctx, join(e.path, n.name))
-		switch {
-		case errors.Is(err, zk.ErrNoNode) && limit > 0:
-			return nil, nil
-		case errors.Is(err, zk.ErrNoNode):
-			continue
-		case err != nil:
-			return nil, err
-		}
-		if list = append(list, Candidate{ID: string(data), Epoch: stat.Czxid}); len(list) == limit {
-			break
-		}
+// candidates reads all who stand.
+func (e *election) candidates(ctx context.Context, r *requests) (list []Candidate, err error) {
+	all, err := e.queue.participants(ctx, r)
+	for _, m := range append(all.holders, all.waiters...) {
+		list = append(list, candidate(m))
 	}
-	return list, nil
+	return list, err
 }
+
+// candidate is what a member of the queue of an election is.
+func candidate(m Member) Candidate { return Candidate{ID: string(m.Data), Epoch: m.Token} }

@@ -68,11 +68,13 @@ func ExampleSemaphore() {
 	fmt.Println(one != nil, err)
 	two, err := licences.Acquire(ctx)
 	fmt.Println(two != nil, err)
-	three, err := licences.TryAcquire(ctx)
-	fmt.Println(three != nil, err)
+	_, ok, err := licences.TryAcquire(ctx)
+	fmt.Println(ok, err)
 	fmt.Println(one.Release(ctx))
-	three, err = licences.TryAcquire(ctx)
-	fmt.Println(three != nil, err)
+	_, ok, err = licences.TryAcquire(ctx)
+	fmt.Println(ok, err)
+	holders, waiters, err := licences.Participants(ctx)
+	fmt.Println(len(holders), len(waiters), err)
 	fmt.Println(licences.Close(ctx))
 	// Output:
 	// true <nil>
@@ -80,6 +82,7 @@ func ExampleSemaphore() {
 	// false <nil>
 	// <nil>
 	// true <nil>
+	// 2 0 <nil>
 	// <nil>
 }
 

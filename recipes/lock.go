@@ -1,5 +1,7 @@
 package recipes
 
+import "context"
+
 // Lock is a fair mutual exclusion lock without herd: the lock recipe of the
 // ZooKeeper guide, with the repairs that a decade of bug reports has brought
 // (see below). Use one Lock per contender; several on one Conn, for the same
@@ -34,12 +36,28 @@ package recipes
 // Sources: ZooKeeper guide, "Recipes and Solutions: Locks"; Curator's
 // LockInternals; ZOOKEEPER-2931 and 4372 (order), CURATOR-45, 79, 190, 498 and
 // 604 (creation), CURATOR-678 (release), etcd issue 9921 (confirmation).
-type Lock struct{ *handle }
+type Lock struct {
+	*handle
+	line *turnstile
+}
 
 // NewLock makes a handle for the lock at path, which is created when needed
 // and must be used for this lock only. It sends nothing. The options that
 // matter are ACL, Data, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewLock(conn Conn, path string, opts ...Option) *Lock {
-	queue := &turnstile{dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor}
-	return &Lock{newHandle(conn, path, opts, queue)}
+	line := newLockLine(path, opts)
+	return &Lock{newHandle(conn, path, opts, line), line}
+}
+
+// newLockLine is the queue of a fair lock.
+func newLockLine(path string, opts []Option) *turnstile {
+	return &turnstile{dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor}
+}
+
+// Participants returns who owns the lock, one at most, and who waits for it, in the
+// order in which they will own it. It shows them as they stood at some moment not
+// before the call, without those that have left since; an owner may not know of it
+// yet, or not any more. It waits for the connection.
+func (l *Lock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
+	return l.participants(ctx, l.line.participants)
 }

@@ -20,13 +20,17 @@ import "context"
 //
 // Sources: those of Lock; Curator's InterProcessMutex, whose map of threads
 // grants a lock again whose session has ended.
-type ReentrantLock struct{ *nested }
+type ReentrantLock struct {
+	*nested
+	line *turnstile
+}
 
 // NewReentrantLock makes a handle for the lock at path, which is created when
 // needed and must be used for this lock only. It sends nothing. The options that
 // matter are those of NewLock.
 func NewReentrantLock(conn Conn, path string, opts ...Option) *ReentrantLock {
-	return &ReentrantLock{&nested{handle: NewLock(conn, path, opts...).handle}}
+	lock := NewLock(conn, path, opts...)
+	return &ReentrantLock{&nested{handle: lock.handle}, lock.line}
 }
 
 // Lock goes one level deeper if this handle owns the lock, at once. Otherwise it
@@ -48,3 +52,11 @@ func (l *ReentrantLock) TryLock(ctx context.Context) (bool, error) {
 // Unlock leaves the innermost level. With the last one it gives the lock back as
 // Unlock of the type Lock does.
 func (l *ReentrantLock) Unlock(ctx context.Context) error { return l.unlock(ctx) }
+
+// Participants returns who owns the lock, one at most, and who waits for it, in the
+// order in which they will own it. It shows them as they stood at some moment not
+// before the call, without those that have left since; an owner may not know of it
+// yet, or not any more. It waits for the connection.
+func (l *ReentrantLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
+	return l.participants(ctx, l.line.participants)
+}

@@ -31,6 +31,7 @@ import (
 // lost when a node is asked before it is watched.
 type RevocableLock struct {
 	*handle
+	line  *turnstile
 	calls *lifecycle // of Revoke
 
 	asked sync.Mutex
@@ -54,9 +55,8 @@ const revokeMark = "__REVOKE__"
 // needed and must be used for this lock only. It sends nothing. The options that
 // matter are those of NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
-	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
-	queue := &turnstile{dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor}
-	l.handle = newHandle(conn, path, opts, &listening{l, queue})
+	l := &RevocableLock{line: newLockLine(path, opts), calls: newLifecycle(conn, "owner of lock", path, opts)}
+	l.handle = newHandle(conn, path, opts, &listening{l})
 	return l
 }
 
@@ -114,6 +114,14 @@ func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (b
 	}
 }
 
+// Participants returns who owns the lock, one at most, and who waits for it, in the
+// order in which they will own it. It shows them as they stood at some moment not
+// before the call, without those that have left since; an owner may not know of it
+// yet, or not any more. It waits for the connection.
+func (l *RevocableLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
+	return l.participants(ctx, l.line.participants)
+}
+
 // Close is as Close of the type Lock; it ends calls of Revoke, too. The lock is
 // given back without waiting for them.
 func (l *RevocableLock) Close(ctx context.Context) error {
@@ -122,14 +130,11 @@ func (l *RevocableLock) Close(ctx context.Context) error {
 }
 
 // listening is a contender whose holds hear when they are asked to end.
-type listening struct {
-	lock  *RevocableLock
-	queue *turnstile
-}
+type listening struct{ lock *RevocableLock }
 
 func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) {
-		held, err := c.queue.acquire(ctx, r, wait)
+		held, err := c.lock.line.acquire(ctx, r, wait)
 		if held == nil {
 			return nil, err
 		}

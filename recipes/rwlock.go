@@ -44,7 +44,10 @@ import (
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Shared Locks"; Curator's
 // InterProcessReadWriteLock, whose downgrade let a waiting writer in.
-type RWLock struct{ *readWrite }
+type RWLock struct {
+	*readWrite
+	line *turnstile // as others see it
+}
 
 // The markers of the two kinds of nodes.
 const (
@@ -61,7 +64,31 @@ func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 	readers.kind, readers.ahead = readMarker, lastWriter
 	writers.kind, writers.ahead = writeMarker, predecessor
 	write := newHandle(conn, path, opts, &writers)
-	return &RWLock{newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write}))}
+	queue.ahead = eitherRule
+	return &RWLock{newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue}
+}
+
+// Participants returns who owns the lock, readers or one writer, and who waits for
+// it, in the order of their nodes. Whoever writes and reads has two. It shows them
+// as they stood at some moment not before the call, without those that have left
+// since; an owner may not know of it yet, or not any more. It waits for the
+// connection.
+func (l *RWLock) Participants(ctx context.Context) (owners, waiters []Member, err error) {
+	return l.write.participants(ctx, l.line.participants)
+}
+
+// eitherRule is that of readers for readers, and of writers for writers. The two
+// nodes of one owner who does both have the same number, and do not wait for each
+// other.
+func eitherRule(queue []numbered, own int) string {
+	first := own
+	for first > 0 && queue[first-1].seq == queue[own].seq {
+		first--
+	}
+	if queue[own].marker == readMarker {
+		return lastWriter(queue, first)
+	}
+	return predecessor(queue, first)
 }
 
 // lastWriter is the rule of readers: wait for the youngest writer ahead.

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // ErrLeases is returned when the semaphore on the server has another number of
-// leases than this handle was made with. It comes wrapped together with both.
+// leases than this handle was made with, and when more are wanted than there are.
+// It comes wrapped together with both numbers.
 var ErrLeases = errors.New("number of leases differs")
 
 // Semaphore lets a number of owners in at once: each holds a lease. One handle
@@ -65,7 +63,7 @@ const leaseMarker = "lease-"
 // RecheckEvery and Retry.
 func NewSemaphore(conn Conn, path string, leases int, opts ...Option) *Semaphore {
 	s := &Semaphore{lifecycle: newLifecycle(conn, "semaphore", path, opts), leases: max(1, leases)}
-	s.queue = &turnstile{dir: join(path, "lock"), kind: "lock-", markers: lockMarkers, opts: s.opts, ahead: predecessor}
+	s.queue = newLockLine(join(path, "lock"), opts)
 	return s
 }
 
@@ -76,18 +74,32 @@ func (s *Semaphore) dir() string { return join(s.path, "leases") }
 // After an error no lease is held, and what was made on the server is removed, in
 // the background if need be.
 func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
-	lease, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[*Lease]) (*Lease, error) {
-		return withRestarts(ctx, func() (*Lease, error) { return s.inTurn(ctx, r, t) })
-	})
-	return lease, s.explain("acquire", err)
+	return one(s.AcquireN(ctx, 1))
 }
 
-// TryAcquire is Acquire that does not wait for another owner: it returns nil when
+// AcquireN is Acquire for n leases, all or none, which are released one by one. It
+// fails with ErrLeases if there are not so many, and if n is less than 1.
+//
+// Whoever has the turn gathers its leases while everybody else waits, so calls of
+// AcquireN cannot wait for each other, whatever their numbers. But who calls it
+// while it holds a lease waits for ever if the rest are held by others who do the
+// same.
+func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
+	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
+		if n < 1 || n > s.leases {
+			return nil, fmt.Errorf("%w: %d are wanted, expected 1 to %d", ErrLeases, n, s.leases)
+		}
+		return withRestarts(ctx, func() ([]*Lease, error) { return s.inTurn(ctx, r, t, n) })
+	})
+	return leases, s.explain("acquire", err)
+}
+
+// TryAcquire is Acquire that does not wait for another owner: it returns false when
 // no lease is free. It does not stand in the queue, and may pass somebody who has
 // just come. It does wait for the connection.
-func (s *Semaphore) TryAcquire(ctx context.Context) (*Lease, error) {
-	lease, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[*Lease]) (*Lease, error) {
-		return withRestarts(ctx, func() (*Lease, error) {
+func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
+	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
+		return withRestarts(ctx, func() ([]*Lease, error) {
 			if err := s.agree(ctx, r); err != nil {
 				return nil, err
 			}
@@ -95,10 +107,34 @@ func (s *Semaphore) TryAcquire(ctx context.Context) (*Lease, error) {
 			if held == nil {
 				return nil, err
 			}
-			return s.keep(ctx, r, t, held)
+			return s.keep(ctx, r, t, []*hold{held})
 		})
 	})
-	return lease, s.explain("try acquire", err)
+	lease, err = one(leases, s.explain("try acquire", err))
+	return lease, lease != nil, err
+}
+
+// one returns the first lease, if there is one.
+func one(leases []*Lease, err error) (*Lease, error) {
+	if len(leases) == 0 {
+		return nil, err
+	}
+	return leases[0], err
+}
+
+// Participants returns who holds the leases, a Member for each of them, and who
+// waits for some, in the order in which they will get them. Whoever gathers several
+// is among both. Each is as it was at some moment not before the call, without
+// those that have left since. It waits for the connection.
+func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
+	return s.participants(ctx, func(ctx context.Context, r *requests) (participants, error) {
+		line, err := r.participants(ctx, s.queue.dir, s.queue.markers, func([]numbered, int) bool { return false })
+		if err != nil {
+			return participants{}, err
+		}
+		leases, err := r.participants(ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool { return own < s.leases })
+		return participants{leases.holders, line.waiters}, err
+	})
 }
 
 // Close ends acquisitions under way, gives all leases back, and waits until
@@ -115,129 +151,4 @@ func (s *Semaphore) Close(ctx context.Context) error {
 		l.giveBack()
 	}
 	return s.lifecycle.Close(ctx)
-}
-
-// inTurn gets a lease when it is the own turn. The turn is given up before the
-// lease is handed over: that may take long, and the lease may be lost meanwhile.
-func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[*Lease]) (*Lease, error) {
-	if err := s.agree(ctx, r); err != nil {
-		return nil, err
-	}
-	turn, err := s.queue.acquire(ctx, r, true)
-	if err != nil {
-		return nil, err
-	}
-	held, err := s.attempt(ctx, r, true)
-	if err := firstOf(err, r.tidy(turn.release)); err != nil {
-		if held != nil {
-			err = giveBack(r, err, held.release)
-		}
-		return nil, err
-	}
-	return s.keep(ctx, r, t, held)
-}
-
-// agree makes sure that the semaphore exists and has as many leases as this
-// handle expects.
-func (s *Semaphore) agree(ctx context.Context, r *requests) error {
-	want := strconv.Itoa(s.leases)
-	data, stat, err := r.get(ctx, s.path)
-	if errors.Is(err, zk.ErrNoNode) {
-		data, _, err = r.createOnce(ctx, s.path, []byte(want))
-		stat = &zk.Stat{}
-	}
-	if err == nil && len(data) == 0 { // made by somebody who had no number
-		err = r.repeat(ctx, func() error {
-			_, err := r.conn.Set(s.path, []byte(want), stat.Version)
-			return err
-		})
-		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
-			err = errRestart // look again: somebody has, or a request whose reply was lost
-		}
-		data = []byte(want)
-	}
-	if err == nil && string(data) != want {
-		err = fmt.Errorf("%w: %s has %q, expected %s", ErrLeases, s.path, data, want)
-	}
-	return err
-}
-
-// attempt makes one node and waits until it stands for a lease. Without a lease
-// the node is removed again.
-func (s *Semaphore) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
-	own, err := newProtected(s.dir(), leaseMarker)
-	if err != nil {
-		return nil, err
-	}
-	err = own.create(ctx, r, s.opts.data)
-	if err == nil {
-		var held *hold
-		held, err = s.stand(ctx, r, own, wait)
-		if held != nil {
-			return held, nil
-		}
-	}
-	return nil, giveBack(r, err, own.remove)
-}
-
-// stand waits until the own node is among the oldest.
-func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
-	leases := &vigil{path: s.dir()}
-	free := false
-	err := leases.until(ctx, r, func() (done bool, err error) {
-		// The first look sets no watch, which would wake us when nobody waits.
-		names, err := r.children(ctx, s.dir())
-		if free, err = s.isFree(own, names, err); err != nil || free || !wait {
-			return true, err
-		}
-		names, err = leases.children(ctx, r)
-		free, err = s.isFree(own, names, err)
-		return free, err
-	})
-	if err != nil || !free {
-		return nil, err
-	}
-	return confirm(ctx, r, own.path, own.remove)
-}
-
-// isFree reports whether the own node is among the oldest of those listed, of
-// which there are as many as leases. A list that holds the own node holds every
-// older one that lives.
-func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, error) {
-	switch {
-	case errors.Is(err, zk.ErrNoNode):
-		return false, errRestart
-	case err != nil:
-		return false, err
-	case own.epoch.check() != nil:
-		return false, errRestart
-	}
-	queue := sortNumbered(names, leaseMarker)
-	at := slices.IndexFunc(queue, func(n numbered) bool { return n.name == own.name() })
-	if at < 0 {
-		return false, errRestart
-	}
-	return at < s.leases, nil
-}
-
-// keep hands the lease to the caller, or gives it back if it was lost already or
-// nobody wants it any more.
-func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[*Lease], held *hold) (*Lease, error) {
-	select {
-	case <-held.watch:
-		return nil, giveBack(r, errRestart, held.release)
-	default:
-	}
-	lease := &Lease{s: s, hold: held}
-	s.mu.Lock()
-	kept := !s.closed() && t.settle(lease)
-	if kept {
-		s.held = append(s.held, lease)
-		s.watchOver(held)
-	}
-	s.mu.Unlock()
-	if kept {
-		return lease, nil
-	}
-	return nil, errors.Join(s.cause(ctx), r.tidy(held.release))
 }

@@ -81,16 +81,16 @@ func TestLeasesOfOneHandleCount(t *testing.T) {
 		if one.Path() == two.Path() || one.Token() >= two.Token() {
 			t.Errorf("%s %d, %s %d", one.Path(), one.Token(), two.Path(), two.Token())
 		}
-		if l, err := sem.TryAcquire(t.Context()); l != nil || err != nil {
-			t.Errorf("TryAcquire: %v %v", l, err)
+		if l, ok, err := sem.TryAcquire(t.Context()); l != nil || ok || err != nil {
+			t.Errorf("TryAcquire: %v %v %v", l, ok, err)
 		}
 		mustRelease(t, one, one)
 		if !closed(one.Lost()) || closed(two.Lost()) {
 			t.Error("the wrong lease was lost")
 		}
-		three, err := sem.TryAcquire(t.Context())
-		if three == nil || err != nil {
-			t.Fatalf("TryAcquire: %v %v", three, err)
+		three, ok, err := sem.TryAcquire(t.Context())
+		if three == nil || !ok || err != nil {
+			t.Fatalf("TryAcquire: %v %v %v", three, ok, err)
 		}
 		if err := sem.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -284,6 +284,132 @@ func TestSemaphoreReportsRefusals(t *testing.T) {
 			if _, err := NewSemaphore(c, "/sem", 1).Acquire(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 				t.Errorf("%s: %v", op, err)
 			}
+		}
+	})
+}
+
+// TestSeveralLeasesAtOnce: calls that want several never wait for each other, with
+// the half of what each wants in its hands.
+func TestSeveralLeasesAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		var mu sync.Mutex
+		holders, most := 0, 0
+		count := func(n int) {
+			mu.Lock()
+			defer mu.Unlock()
+			holders += n
+			most = max(most, holders)
+		}
+		done := make(chan struct{}, 4)
+		for i := range 4 {
+			sem, want := NewSemaphore(s.connect(), "/sem", 3), 1+i%3
+			go func() {
+				defer func() { done <- struct{}{} }()
+				for range 5 {
+					leases, err := sem.AcquireN(t.Context(), want)
+					if err != nil || len(leases) != want {
+						t.Errorf("AcquireN: %d of %d, %v", len(leases), want, err)
+					}
+					count(want)
+					time.Sleep(time.Second)
+					count(-want)
+					mustRelease(t, leases...)
+				}
+			}()
+		}
+		for range 4 {
+			<-done
+		}
+		if most != 3 {
+			t.Errorf("at most %d at once", most)
+		}
+		s.wantFree(t)
+	})
+}
+
+func TestSeveralLeasesOrNone(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		other := mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2))
+		c := s.connect()
+		sem := NewSemaphore(c, "/sem", 2)
+		for _, n := range []int{-1, 0, 3} {
+			if leases, err := sem.AcquireN(t.Context(), n); leases != nil || !errors.Is(err, ErrLeases) || OutcomeOf(err) != NotApplied {
+				t.Errorf("AcquireN(%d): %v %v", n, leases, err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if leases, err := sem.AcquireN(ctx, 2); leases != nil || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("AcquireN: %v %v", leases, err)
+		}
+		s.wantBelow(t, "/sem/leases", 1)
+		// One that is lost while the others are waited for is got anew.
+		time.AfterFunc(time.Minute, func() { c.expire(false) })
+		time.AfterFunc(2*time.Minute, func() { mustRelease(t, other) })
+		leases, err := sem.AcquireN(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range leases {
+			if s.wantOwner(t, l.Path(), c.SessionID()); closed(l.Lost()) {
+				t.Error("lost")
+			}
+		}
+		// The first one is deleted while the second is waited for.
+		mustRelease(t, leases[1])
+		time.AfterFunc(time.Minute, func() {
+			queue := sortNumbered(s.below("/sem/leases"), leaseMarker)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.remove(join("/sem/leases", queue[1].name))
+		})
+		time.AfterFunc(2*time.Minute, func() { mustRelease(t, leases[0]) })
+		both, err := sem.AcquireN(t.Context(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range both {
+			s.wantOwner(t, l.Path(), c.SessionID())
+		}
+		mustRelease(t, both...)
+		s.wantFree(t)
+	})
+}
+
+// TestNobodyGathersLeasesBesideAnother: each would have one, and wait for the other.
+func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
+		done := make(chan error, 2)
+		both := func(c *fakeConn) {
+			leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
+			mustRelease(t, leases...)
+			done <- err
+		}
+		c := s.connect()
+		c.on("create", 3, rule{before: func() { // after the turn and the first lease
+			go both(s.connect())
+			time.Sleep(time.Minute)
+		}})
+		both(c)
+		if err := errors.Join(<-done, <-done); err != nil {
+			t.Error(err)
+		}
+		s.wantFree(t)
+	})
+}
+
+// TestRetryPolicyBoundsTheNumberOfLeases that a handle writes down.
+func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/sem", "")
+		c := s.connect()
+		for range 100 {
+			c.on("set", 1, loseRequest)
+		}
+		sem := NewSemaphore(c, "/sem", 1, Retry(RetryFixed(time.Millisecond, 3)))
+		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrGaveUp) || c.called("set") != 3 {
+			t.Errorf("Acquire: %v after %d tries", err, c.called("set"))
 		}
 	})
 }

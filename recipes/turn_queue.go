@@ -1,11 +1,6 @@
 package recipes
 
-import (
-	"context"
-	"errors"
-
-	"github.com/go-zookeeper/zk"
-)
+import "context"
 
 // TurnQueue is a line in which each member waits for its turn: those that came
 // before have left, or their sessions have ended. It is a Lock whose line can be
@@ -38,14 +33,9 @@ import (
 // Sources: the "take your turn" queues of tutorials, whose nodes are persistent,
 // so that a member which has died blocks all after it, and whose watch is not
 // renewed when the predecessor only changes.
-type TurnQueue struct{ *handle }
-
-// Member is somebody in the line of a TurnQueue.
-type Member struct {
-	Path    string
-	Data    []byte
-	Session int64
-	Token   int64 // that of its turn
+type TurnQueue struct {
+	*handle
+	line *turnstile
 }
 
 // turnMarker is what stands before the number of a member's node.
@@ -56,33 +46,14 @@ const turnMarker = "member-"
 // matter are ACL, Data, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewTurnQueue(conn Conn, path string, opts ...Option) *TurnQueue {
 	line := &turnstile{dir: path, kind: turnMarker, markers: []string{turnMarker}, opts: newOptions(opts), ahead: predecessor}
-	return &TurnQueue{newHandle(conn, path, opts, line)}
+	return &TurnQueue{newHandle(conn, path, opts, line), line}
 }
 
 // Line returns the members in the order of their turns. It waits for the
 // connection.
 func (q *TurnQueue) Line(ctx context.Context) ([]Member, error) {
-	return ask(ctx, q.lifecycle, "look at the line of", q.line)
-}
-
-func (q *TurnQueue) line(ctx context.Context, r *requests) ([]Member, error) {
-	if err := r.sync(ctx, q.path); err != nil {
-		return nil, err
-	}
-	names, err := r.children(ctx, q.path)
-	if err != nil && !errors.Is(err, zk.ErrNoNode) {
-		return nil, err
-	}
-	var members []Member
-	for _, n := range sortNumbered(names, turnMarker) {
-		data, stat, err := r.get(ctx, join(q.path, n.name))
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			continue // has left
-		case err != nil:
-			return nil, err
-		}
-		members = append(members, Member{join(q.path, n.name), data, stat.EphemeralOwner, stat.Czxid})
-	}
-	return members, nil
+	return ask(ctx, q.lifecycle, "look at the line of", func(ctx context.Context, r *requests) ([]Member, error) {
+		all, err := q.line.participants(ctx, r)
+		return append(all.holders, all.waiters...), err
+	})
 }

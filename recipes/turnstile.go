@@ -55,14 +55,22 @@ func withRestarts[T any](ctx context.Context, attempt func() (T, error)) (T, err
 
 // attempt queues one node. Without a hold the node is removed again.
 func (q *turnstile) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
-	own, err := newProtected(q.dir, q.kind)
+	return queueUp(ctx, r, q.dir, q.kind, q.opts.data, func(own *protected) (*hold, error) {
+		return q.stand(ctx, r, own, wait)
+	})
+}
+
+// queueUp makes a node with a new name in dir, and lets stand find out whether it
+// stands for a hold. If it does not, the node is removed again.
+func queueUp(ctx context.Context, r *requests, dir, kind string, data []byte, stand func(own *protected) (*hold, error)) (*hold, error) {
+	own, err := newProtected(dir, kind)
 	if err != nil {
 		return nil, err
 	}
-	err = own.create(ctx, r, q.opts.data)
+	err = own.create(ctx, r, data)
 	if err == nil {
 		var held *hold
-		held, err = q.stand(ctx, r, own, wait)
+		held, err = stand(own)
 		if held != nil {
 			return held, nil
 		}

@@ -43,6 +43,7 @@ type LockListener interface {
 type WriteLock struct {
 	handle *handle
 	dir    string
+	line   *turnstile
 
 	mu       sync.Mutex
 	listener LockListener
@@ -54,10 +55,10 @@ type WriteLock struct {
 // and must be used for this lock only. listener may be nil. It sends nothing. The
 // options that matter are those of NewLock.
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
-	l := &WriteLock{dir: dir, listener: listener, told: closedChannel()}
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
-	queue := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts)}
-	l.handle = newHandle(conn, dir, opts, &writeQueue{l, queue})
+	line := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts), ahead: predecessor}
+	l := &WriteLock{dir: dir, line: &line, listener: listener, told: closedChannel()}
+	l.handle = newHandle(conn, dir, opts, &writeQueue{l, line})
 	return l
 }
 
@@ -153,6 +154,14 @@ func (l *WriteLock) SetListener(listener LockListener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listener = listener
+}
+
+// Participants returns who owns the lock, one at most, and who waits for it, in the
+// order in which they will own it. It shows them as they stood at some moment not
+// before the call, without those that have left since; an owner may not know of it
+// yet, or not any more. It waits for the connection.
+func (l *WriteLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
+	return l.handle.participants(ctx, l.line.participants)
 }
 
 // Lost is as Lost of the type Lock. It does not wait for the listener.

@@ -1,0 +1,82 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// Member is one who holds something of this package, or stands in the queue for it,
+// as others see it.
+type Member struct {
+	Path    string // of its node
+	Data    []byte // as set by Data: a host name, say
+	Session int64
+	Token   int64 // the fencing token of its hold, now or when it is its turn
+	Reads   bool  // it is a reader of a read-write lock
+}
+
+// participants are those who hold something and those who wait, each oldest first.
+type participants struct{ holders, waiters []Member }
+
+// participants shows who holds what the queues are for, and who waits in them.
+func (l *lifecycle) participants(ctx context.Context, look func(ctx context.Context, r *requests) (participants, error)) (holders, waiters []Member, err error) {
+	all, err := ask(ctx, l, "list the participants of", look)
+	return all.holders, all.waiters, err
+}
+
+// participants reads the queue: whoever waits for nobody holds.
+func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
+	return r.participants(ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" })
+}
+
+// participants reads the nodes in dir that have one of the markers. Those that go
+// meanwhile are left out.
+func (r *requests) participants(ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool) (all participants, err error) {
+	queue, err := r.queueIn(ctx, dir, markers)
+	if err != nil {
+		return all, err
+	}
+	for i, n := range queue {
+		m, there, err := r.member(ctx, join(dir, n.name))
+		m.Reads = n.marker == readMarker
+		switch {
+		case err != nil:
+			return participants{}, err
+		case !there:
+		case holds(queue, i):
+			all.holders = append(all.holders, m)
+		default:
+			all.waiters = append(all.waiters, m)
+		}
+	}
+	return all, nil
+}
+
+// queueIn lists the queue in dir as it is at some moment not before the call. A
+// missing directory is an empty queue.
+func (r *requests) queueIn(ctx context.Context, dir string, markers []string) ([]numbered, error) {
+	if err := r.sync(ctx, dir); err != nil {
+		return nil, err
+	}
+	names, err := r.children(ctx, dir)
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return nil, err
+	}
+	return sortNumbered(names, markers...), nil
+}
+
+// member reads the node of a member, unless it is gone. One that was in a list and
+// is there when it is read was there all the time between, as no name is used
+// twice.
+func (r *requests) member(ctx context.Context, path string) (m Member, there bool, err error) {
+	data, stat, err := r.get(ctx, path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return m, false, nil
+	case err != nil:
+		return m, false, err
+	}
+	return Member{Path: path, Data: data, Session: stat.EphemeralOwner, Token: stat.Czxid}, true, nil
+}

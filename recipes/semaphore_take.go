@@ -1,0 +1,152 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// inTurn gets leases when it is the own turn. The turn is given up before they are
+// handed over: that may take long, and a lease may be lost meanwhile.
+func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], n int) ([]*Lease, error) {
+	if err := s.agree(ctx, r); err != nil {
+		return nil, err
+	}
+	turn, err := s.queue.acquire(ctx, r, true)
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.gather(ctx, r, n)
+	if err := firstOf(err, r.tidy(turn.release)); err != nil {
+		return nil, giveBack(r, err, releaseOf(held))
+	}
+	return s.keep(ctx, r, t, held)
+}
+
+// gather gets leases one after the other. With an error it returns those that it
+// has.
+func (s *Semaphore) gather(ctx context.Context, r *requests, n int) (held []*hold, err error) {
+	for len(held) < n {
+		one, err := s.attempt(ctx, r, true)
+		if err != nil {
+			return held, err
+		}
+		held = append(held, one)
+	}
+	return held, nil
+}
+
+// releaseOf gives all of them back, also if one of them is refused.
+func releaseOf(held []*hold) func(r *requests) error {
+	return func(r *requests) error {
+		var errs []error
+		for _, one := range held {
+			errs = append(errs, one.release(r))
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// agree makes sure that the semaphore exists and has as many leases as this
+// handle expects.
+func (s *Semaphore) agree(ctx context.Context, r *requests) error {
+	want := strconv.Itoa(s.leases)
+	data, stat, err := r.get(ctx, s.path)
+	if errors.Is(err, zk.ErrNoNode) {
+		data, _, err = r.createOnce(ctx, s.path, []byte(want))
+		stat = &zk.Stat{}
+	}
+	if err == nil && len(data) == 0 { // made by somebody who had no number
+		err = r.repeat(ctx, func() error {
+			_, err := r.conn.Set(s.path, []byte(want), stat.Version)
+			return err
+		})
+		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
+			err = errRestart // look again: somebody has, or a request whose reply was lost
+		}
+		data = []byte(want)
+	}
+	if err == nil && string(data) != want {
+		err = fmt.Errorf("%w: %s has %q, expected %s", ErrLeases, s.path, data, want)
+	}
+	return err
+}
+
+// attempt makes one node and waits until it stands for a lease. Without a lease
+// the node is removed again.
+func (s *Semaphore) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
+	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
+		return s.stand(ctx, r, own, wait)
+	})
+}
+
+// stand waits until the own node is among the oldest.
+func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
+	leases := &vigil{path: s.dir()}
+	free := false
+	err := leases.until(ctx, r, func() (done bool, err error) {
+		// The first look sets no watch, which would wake us when nobody waits.
+		names, err := r.children(ctx, s.dir())
+		if free, err = s.isFree(own, names, err); err != nil || free || !wait {
+			return true, err
+		}
+		names, err = leases.children(ctx, r)
+		free, err = s.isFree(own, names, err)
+		return free, err
+	})
+	if err != nil || !free {
+		return nil, err
+	}
+	return confirm(ctx, r, own.path, own.remove)
+}
+
+// isFree reports whether the own node is among the oldest of those listed, of
+// which there are as many as leases. A list that holds the own node holds every
+// older one that lives.
+func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, error) {
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return false, errRestart
+	case err != nil:
+		return false, err
+	case own.epoch.check() != nil:
+		return false, errRestart
+	}
+	queue := sortNumbered(names, leaseMarker)
+	at := slices.IndexFunc(queue, func(n numbered) bool { return n.name == own.name() })
+	if at < 0 {
+		return false, errRestart
+	}
+	return at < s.leases, nil
+}
+
+// keep hands leases to the caller, or gives them back if one was lost already or
+// nobody wants them any more.
+func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[[]*Lease], held []*hold) ([]*Lease, error) {
+	var leases []*Lease
+	for _, one := range held {
+		select {
+		case <-one.watch:
+			return nil, giveBack(r, errRestart, releaseOf(held))
+		default:
+		}
+		leases = append(leases, &Lease{s: s, hold: one})
+	}
+	s.mu.Lock()
+	kept := !s.closed() && t.settle(leases)
+	if kept {
+		s.held = append(s.held, leases...)
+		for _, one := range held {
+			s.watchOver(one)
+		}
+	}
+	s.mu.Unlock()
+	if kept {
+		return leases, nil
+	}
+	return nil, errors.Join(s.cause(ctx), r.tidy(releaseOf(held)))
+}
