@@ -40,6 +40,7 @@ type election struct {
 
 	mu       sync.Mutex
 	standing bool          // a loop of candidacies is under way
+	wanted   bool          // Start was called since the latest election
 	term     *Term         // the latest; nil before the first
 	failure  error         // why the latest candidacy has failed; nil while one is under way
 	changed  chan struct{} // closed and replaced when one of these changes
@@ -109,10 +110,12 @@ func (e *election) Close(ctx context.Context) error {
 func (e *election) leads() bool { return e.term != nil && !e.term.held.over() }
 
 // start begins candidacies in the background, unless they go on. With once they
-// end when lead has returned true.
+// end when lead has returned true, unless start was called again since the
+// election.
 func (e *election) start(once bool, lead func(*Term) bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.wanted = true
 	if e.standing && !e.closed() {
 		return nil
 	}
@@ -124,9 +127,8 @@ func (e *election) start(once bool, lead func(*Term) bool) error {
 // run makes one candidacy after the other. Only Close, of the election or of the
 // Conn, and success end it.
 func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*Term) bool) {
-	defer e.publish(func() { e.standing = false })
 	var failures backoff
-	for ctx.Err() == nil {
+	for {
 		e.publish(func() { e.failure = nil })
 		led, err := e.candidacy(ctx, r, lead)
 		if err == nil {
@@ -134,10 +136,22 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 		} else {
 			e.publish(func() { e.failure = err })
 		}
-		if led && once || errors.Is(err, ErrConnClosed) || err != nil && failures.wait(ctx, nil, err) != nil {
+		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) || err != nil && failures.wait(ctx, nil, err) != nil
+		if e.rests(over, led && once) {
 			return
 		}
 	}
+}
+
+// rests ends the loop of candidacies if it is over, or served and nobody has called
+// start since the election.
+func (e *election) rests(over, served bool) bool {
+	ended := false
+	e.publish(func() {
+		ended = over || served && !e.wanted
+		e.standing = !ended
+	})
+	return ended
 }
 
 // candidacy stands until elected, and leads until lead returns. The node is gone
@@ -149,7 +163,7 @@ func (e *election) candidacy(ctx context.Context, r *requests, lead func(*Term) 
 	}
 	e.watchOver(held)
 	term := &Term{held}
-	e.publish(func() { e.term = term })
+	e.publish(func() { e.term, e.wanted = term, false })
 	led = lead(term)
 	held.end()
 	var failures backoff

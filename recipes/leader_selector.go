@@ -15,7 +15,10 @@ type Leader interface {
 	// TakeLeadership leads until it returns. It should return soon after ctx is
 	// done: that is when leadership is lost (the cause is ErrLeadershipLost), by
 	// Interrupt (ErrInterrupted) and by Close (ErrClosed). LeaderEpoch(ctx) is the
-	// fencing epoch.
+	// fencing epoch. It may call all methods of the selector but Close, which waits
+	// for its return: with ctx that ends after 100 ms with an error that wraps
+	// ErrAmbiguous, and what it has begun goes on when TakeLeadership has returned;
+	// with a context that is not done it waits for ever.
 	TakeLeadership(ctx context.Context)
 }
 
@@ -91,8 +94,9 @@ func (s *LeaderSelector) AutoRequeue() *LeaderSelector {
 }
 
 // Start begins to stand: once, or with AutoRequeue until Close. It changes nothing
-// while the candidate stands or leads; after its term it makes it stand again.
-// After Close it returns ErrClosed.
+// while the candidate waits to be elected; called during its term or later it makes
+// it stand once more, when TakeLeadership has returned. After Close it returns
+// ErrClosed.
 func (s *LeaderSelector) Start() error { return s.start(!s.auto, s.lead) }
 
 // Interrupt ends the context of the present TakeLeadership, and reports whether

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -173,5 +175,59 @@ func TestTermThatIsOverIsNotTaken(t *testing.T) {
 			t.Error("says that it has led")
 		}
 		mustClose(t, sel)
+	})
+}
+
+// TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in
+// TakeLeadership, or while its node is removed.
+func TestStartAtTheEndOfATerm(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		var terms atomic.Int32
+		var sel *LeaderSelector
+		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(context.Context) {
+			if terms.Add(1) == 1 {
+				begin(t, sel)
+				begin(t, sel) // for one term, however often
+			}
+		}))
+		begin(t, sel)
+		time.Sleep(time.Minute)
+		if terms.Load() != 2 {
+			t.Errorf("%d terms after a Start in the first", terms.Load())
+		}
+		synctest.Wait()
+		c.on("delete", 1, rule{before: func() { begin(t, sel) }})
+		begin(t, sel)
+		time.Sleep(time.Minute)
+		if terms.Load() != 4 {
+			t.Errorf("%d terms after a Start while the node was removed; want 4", terms.Load())
+		}
+		s.wantBelow(t, "/e", 0)
+		mustClose(t, sel)
+	})
+}
+
+// TestCloseByTheLeaderItself does not wait for ever if it is given the leader's
+// context, as Close ends that.
+func TestCloseByTheLeaderItself(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		var took time.Duration
+		var err error
+		led := make(chan struct{})
+		var sel *LeaderSelector
+		sel = NewLeaderSelector(s.connect(), "/e", "a", LeaderFunc(func(ctx context.Context) {
+			defer close(led)
+			began := time.Now()
+			err = sel.Close(ctx)
+			took = time.Since(began)
+		})).AutoRequeue()
+		begin(t, sel)
+		<-led
+		if !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown || took > grace {
+			t.Errorf("Close: %v after %v", err, took)
+		}
+		mustClose(t, sel)
+		s.wantBelow(t, "/e", 0)
 	})
 }

@@ -15,13 +15,23 @@ type LockListener interface {
 	LockReleased()
 }
 
+// RefusalListener is a LockListener that is also told when the lock is waited for no
+// longer, as the server has refused something or the Conn was closed for good: once
+// for each such end, of which Err tells, too.
+type RefusalListener interface {
+	LockListener
+	LockRefused(err error)
+}
+
 // WriteLock is the lock of the Apache recipes: Lock does not wait, it queues, and
 // a listener is told when the lock is owned. It has the methods of that class,
 // and none of its bugs.
 //
 // What it promises: all that the type Lock does. One Lock leads to at most one
 // ownership. LockAcquired is called for an ownership, and for nothing else;
-// LockReleased when it has ended by Unlock, Close or a loss, and only then.
+// LockReleased when it has ended by Unlock, Close or a loss, and only then. A Lock
+// that leads to none as the server has refused it shows in Err, and a
+// RefusalListener is told.
 //
 // On disconnect and on expiry a waiter goes on, and an owner is told, as with
 // Lock; after a loss the lock is not wanted any more, until Lock is called again.
@@ -73,7 +83,7 @@ const writeLockMarker = "x-"
 // When ctx is done before the node is in the queue, its cause is returned, and the
 // lock is not wanted any more; what was made is removed, in the background if need
 // be. After Lock has returned ctx does not matter. A refusal of the server that
-// comes later ends the wish: Lock again tells.
+// comes later ends the wish: Err tells.
 func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	if ctx.Err() != nil {
 		return false, l.handle.explain("lock", context.Cause(ctx))
@@ -120,6 +130,19 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 		<-w.tried // at once, or after a moment of clean-up
 	}
 	return l.handle.Unlock(ctx)
+}
+
+// Err returns why the latest Lock has not led to the ownership, and will not: the
+// server has refused something, or the Conn was closed for good. It is nil while the
+// lock is waited for or owned, and after Unlock and Close. Lock begins anew.
+func (l *WriteLock) Err() error {
+	l.mu.Lock()
+	w := l.wish
+	l.mu.Unlock()
+	if w == nil {
+		return nil
+	}
+	return w.refusal()
 }
 
 // IsOwner reports whether the lock is owned, as far as the client knows. It sends

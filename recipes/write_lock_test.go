@@ -221,3 +221,60 @@ func TestWriteLockReportsRefusals(t *testing.T) {
 		}
 	})
 }
+
+// fullDiary is a diary that also hears of refusals.
+type fullDiary struct{ diary }
+
+func (r *fullDiary) LockRefused(err error) {
+	if !errors.Is(err, zk.ErrNoAuth) {
+		r.heard = append(r.heard, err.Error())
+	}
+	r.heard = append(r.heard, "refused")
+}
+
+// TestRefusalAfterLockHasReturned is told: nobody else would hear of it.
+func TestRefusalAfterLockHasReturned(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		one, c := NewWriteLock(s.connect(), "/wl", nil), s.connect()
+		wantLock(t, one, true)
+		var d fullDiary
+		two := NewWriteLock(c, "/wl", &d)
+		if err := two.Err(); err != nil {
+			t.Errorf("before Lock: %v", err)
+		}
+		wantLock(t, two, false)
+		c.on("children", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := one.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t, "refused")
+		if err := two.Err(); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+			t.Errorf("Err: %v", err)
+		}
+		s.wantBelow(t, "/wl", 0)
+		wantLock(t, two, true)
+		for _, end := range []func(context.Context) error{two.Unlock, one.Close, two.Close} {
+			if err := errors.Join(end(t.Context()), two.Err()); err != nil {
+				t.Error(err)
+			}
+		}
+		d.wantHeard(t, "refused", "acquired", "released")
+	})
+}
+
+// TestWhatIsGivenUpIsNoTrouble: Err tells of nothing that was wanted.
+func TestWhatIsGivenUpIsNoTrouble(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		one, two := NewWriteLock(s.connect(), "/wl", nil), NewWriteLock(s.connect(), "/wl", &fullDiary{})
+		wantLock(t, one, true)
+		for _, end := range []func(context.Context) error{two.Unlock, two.Close} {
+			wantLock(t, two, false)
+			if err := errors.Join(end(t.Context()), two.Err()); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := one.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,6 +1,9 @@
 package recipes
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // wish is what a Lock of a WriteLock has begun, until its ownership has ended.
 type wish struct {
@@ -56,6 +59,19 @@ func (w *wish) outcome() (owned bool, err error) {
 	}
 }
 
+// refusal is why the lock will not be owned, unless it was given up.
+func (w *wish) refusal() error {
+	select {
+	case <-w.tried:
+	default:
+		return nil
+	}
+	if errors.Is(w.err, context.Canceled) || errors.Is(w.err, ErrClosed) {
+		return nil
+	}
+	return w.err
+}
+
 // pursue waits for the lock and tells the listener of the ownership.
 func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	w.err = l.handle.Lock(ctx)
@@ -69,10 +85,14 @@ func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	defer close(told)
 	close(w.tried)
 	<-before
-	if listener := l.Listener(); listener != nil && w.held != nil {
+	listener := l.Listener()
+	if listener != nil && w.held != nil {
 		listener.LockAcquired()
 		<-w.held.ended
 		listener.LockReleased()
+	}
+	if listener, ok := listener.(RefusalListener); ok && w.refusal() != nil {
+		listener.LockRefused(w.err)
 	}
 }
 
