@@ -124,31 +124,13 @@ func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id
 	return err == nil, err
 }
 
-// discard deletes elements and creates the claim in one transaction. A repetition
-// tells whether it was applied. Once ctx is done nothing more is sent.
+// discard deletes elements and creates the claim in one transaction.
 func (q *IDQueue) discard(ctx context.Context, r *requests, guid, id string, names []string) (done, doubtful bool, err error) {
 	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.opts.acl}}
 	for _, name := range names {
 		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})
 	}
-	for {
-		if ctx.Err() != nil {
-			return false, doubtful, context.Cause(ctx)
-		}
-		failed, err := r.multi(ops...)
-		doubtful = doubtful || OutcomeOf(err) == Unknown
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
-			return true, false, nil
-		case errors.Is(err, zk.ErrNoNode) && failed > 0:
-			return false, false, nil
-		case errors.Is(err, zk.ErrNoNode):
-			err = q.ensureDirs(ctx, r)
-		case transient(err):
-			err = r.again(ctx, err)
-		}
-		if err != nil {
-			return false, doubtful, err
-		}
-	}
+	gone := func(failed int, err error) bool { return errors.Is(err, zk.ErrNoNode) && failed > 0 }
+	done, err = q.commit(ctx, r, &doubtful, gone, ops...)
+	return done, doubtful, err
 }

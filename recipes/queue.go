@@ -72,7 +72,5 @@ func oldestFirst(names []string) lineup {
 
 // Offer appends an element with data as its payload. It returns nil when it
 // has been appended, exactly once. While the connection is down it tries again
-// until ctx is done; see Queue for what an error means. data is not changed
-// and must not be before Offer's clean-up is over, that is until Close when
-// Offer has returned an error.
+// until ctx is done; see Queue for what an error means.
 func (q *Queue) Offer(ctx context.Context, data []byte) error { return q.offerAs(ctx, "", data) }

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 // offerAs offers an element whose name says what there is to say of its place.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
+	data = bytes.Clone(data) // what is left behind may send it when the caller has gone on
 	_, err := call(ctx, q.lifecycle, "offer to", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 		return struct{}{}, q.offer(ctx, r, t, place, data)
 	})
@@ -37,32 +39,42 @@ func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], 
 	return resolve(r, q.dedup(guid), err)
 }
 
-// enqueue creates the element together with a record of that, so that a
-// repetition fails at the record if the first request was applied after all.
-// The record is persistent: an ephemeral one would go with the session, while
-// the element stays. doubtful is whether an error leaves the outcome open.
+// enqueue creates the element together with a record of that. The record is
+// persistent: an ephemeral one would go with the session, while the element stays.
 func (q *claimQueue) enqueue(ctx context.Context, r *requests, guid, place string, data []byte) (doubtful bool, err error) {
+	_, err = q.commit(ctx, r, &doubtful, func(int, error) bool { return false }, q.counted(
+		&zk.CreateRequest{Path: q.dedup(guid), Acl: q.opts.acl},
+		&zk.CreateRequest{Path: q.item(protectedPrefix + guid + place + itemMarker), Data: data, Acl: q.opts.acl, Flags: zk.FlagSequence},
+	)...)
+	return doubtful, err
+}
+
+// commit sends a transaction whose first operation makes a record, of a name that is
+// used once, until the answer is definite, and reports whether it was applied. A
+// repetition tells: the record exists if an earlier request was applied after all.
+// beaten says of a refusal of another operation whether somebody else was faster.
+// Once ctx is done nothing more is sent; doubtful says whether something was of
+// which nobody knows.
+func (q *claimQueue) commit(ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool, ops ...any) (applied bool, err error) {
 	for {
 		if ctx.Err() != nil {
-			return doubtful, context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
-		failed, err := r.multi(q.counted(
-			&zk.CreateRequest{Path: q.dedup(guid), Acl: q.opts.acl},
-			&zk.CreateRequest{Path: q.item(protectedPrefix + guid + place + itemMarker), Data: data, Acl: q.opts.acl, Flags: zk.FlagSequence},
-		)...)
+		failed, err := r.multi(ops...)
+		*doubtful = *doubtful || OutcomeOf(err) == Unknown
 		switch {
 		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
+			return true, nil
+		case beaten(failed, err):
+			*doubtful = false
 			return false, nil
 		case errors.Is(err, zk.ErrNoNode):
 			err = q.ensureDirs(ctx, r)
 		case transient(err):
-			doubtful = doubtful || OutcomeOf(err) == Unknown
 			err = r.again(ctx, err)
-		default:
-			doubtful = doubtful || OutcomeOf(err) == Unknown
 		}
 		if err != nil {
-			return doubtful, err
+			return false, err
 		}
 	}
 }

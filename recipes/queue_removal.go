@@ -37,34 +37,16 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 	}
 }
 
-// commit deletes the element and creates the claim in one transaction. A
-// repetition tells which of the two failed: the claim exists if the first
-// request was applied, the element is gone if a rival was faster. Once ctx is
-// done nothing more is sent; whether something was is what doubtful says.
+// commit deletes the element and creates the claim in one transaction. The element
+// is gone, or the list out of date, if a rival was faster.
 func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
-	for {
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-		failed, err := r.multi(m.checked(
-			&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
-			&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
-		)...)
-		m.doubtful = m.doubtful || OutcomeOf(err) == Unknown
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
-			return true, nil
-		case errors.Is(err, zk.ErrNoNode) && failed == 1, errors.Is(err, zk.ErrBadVersion) && failed == 2:
-			return false, nil
-		case errors.Is(err, zk.ErrNoNode):
-			err = m.q.ensureDirs(ctx, r)
-		case transient(err):
-			err = r.again(ctx, err)
-		}
-		if err != nil {
-			return false, err
-		}
+	beaten := func(failed int, err error) bool {
+		return errors.Is(err, zk.ErrNoNode) && failed == 1 || errors.Is(err, zk.ErrBadVersion) && failed == 2
 	}
+	return m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
+		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
+		&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
+	)...)
 }
 
 // checked adds to the transaction that the list is up to date, if it must be.

@@ -411,3 +411,25 @@ func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
 		}
 	})
 }
+
+// TestOfferKeepsItsData: what is left behind may send it again when the caller uses
+// the slice for something else.
+func TestOfferKeepsItsData(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := NewQueue(c, "/q")
+		mustOffer(t, q, "0")
+		data := []byte("1")
+		c.on("multi", 1, rule{before: func() { time.Sleep(time.Second) }})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if err := q.Offer(ctx, data); !errors.Is(err, ErrAmbiguous) {
+			t.Errorf("Offer: %v", err)
+		}
+		data[0] = 'x'
+		time.Sleep(time.Minute)
+		wantPoll(t, q, "0")
+		wantPoll(t, q, "1")
+		mustClose(t, q)
+	})
+}

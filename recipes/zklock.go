@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -32,7 +33,7 @@ type ClientLock struct {
 
 // NewClientLock makes a handle for the lock at path. It sends nothing.
 func NewClientLock(conn *zk.Conn, path string, acl []zk.ACL) *ClientLock {
-	return &ClientLock{path: path, lock: zk.NewLock(conn, path, acl)}
+	return &ClientLock{path: path, lock: zk.NewLock(conn, path, slices.Clone(acl))}
 }
 
 // Lock is zk.Lock.Lock. It does not begin if ctx is done, and cannot be
