@@ -14,9 +14,10 @@ var ErrLeadershipLost = errors.New("leadership was lost")
 // it is given up or lost. A later term of the same candidate is another Term.
 type Term struct{ held *hold }
 
-// Epoch is the fencing epoch of the term: every later term in the same election,
-// whoever leads in it, has a greater one. It is the czxid of the leader's node.
-// Pass it to whatever the leader changes, and let that refuse smaller ones.
+// Epoch is the fencing epoch of the term, which is what Token is to a lock: every
+// later term in the same election, whoever leads in it, has a greater one. It is the
+// czxid of the leader's node. Pass it to whatever the leader changes, and let that
+// refuse smaller ones.
 func (t *Term) Epoch() int64 { return t.held.token }
 
 // Lost is closed when the term has ended, for whichever reason; see Lock for the
@@ -28,7 +29,7 @@ func (t *Term) Lost() <-chan struct{} { return t.held.ended }
 type Candidate struct {
 	// ID is what the candidate calls itself.
 	ID string
-	// Epoch is that of its term, if it leads now or later.
+	// Epoch is that of its term, if it leads now or later: the Token of a Member.
 	Epoch int64
 }
 

@@ -2,7 +2,9 @@ package recipes_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
@@ -41,8 +43,85 @@ func ExampleLeaderLatch() {
 	// <nil>
 }
 
-// Three candidates take turns. Each writes down that it leads and lets the next
-// one in by returning.
+// A listener is told when leadership begins and when it ends, for as long as the
+// latch is open: here by an expired session, and by Close.
+func ExampleLeaderLatch_listener() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+	conn := server.Connect(t)
+
+	latch := recipes.NewLeaderLatch(conn, "/services/report", "host-1")
+	if err := latch.Start(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	leads, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			term, err := latch.Await(ctx)
+			if errors.Is(err, recipes.ErrClosed) {
+				return
+			}
+			if err != nil { // the server refuses; the latch goes on trying
+				time.Sleep(time.Second)
+				continue
+			}
+			fmt.Println("starts leading")
+			leads <- struct{}{}
+			<-term.Lost()
+			fmt.Println("stops leading")
+		}
+	}()
+	<-leads
+	if err := server.ExpireSession(conn.SessionID()); err != nil {
+		fmt.Println(err)
+	}
+	<-leads
+	fmt.Println(latch.Close(ctx))
+	<-over
+	// Unordered output:
+	// starts leading
+	// stops leading
+	// starts leading
+	// <nil>
+	// stops leading
+}
+
+// The methods of a Leader are its listener: leadership begins when TakeLeadership is
+// called, and is to end when its context is done, of which the cause tells why.
+func ExampleLeaderSelector_listener() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	leads := make(chan struct{})
+	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(ctx context.Context) {
+		fmt.Println("starts leading, fenced by an epoch:", recipes.LeaderEpoch(ctx) > 0)
+		leads <- struct{}{}
+		<-ctx.Done()
+		fmt.Println("stops leading:", context.Cause(ctx))
+	})).AutoRequeue()
+	if err := s.Start(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	<-leads
+	fmt.Println("interrupted:", s.Interrupt())
+	<-leads
+	fmt.Println("closed:", s.Close(ctx))
+	// Unordered output:
+	// starts leading, fenced by an epoch: true
+	// interrupted: true
+	// stops leading: leader was interrupted
+	// starts leading, fenced by an epoch: true
+	// stops leading: recipe is closed
+	// closed: <nil>
+}
+
 // awaitLast waits until a candidate is the last in the queue.
 func awaitLast(s *recipes.LeaderSelector, name string) {
 	for {
@@ -57,6 +136,8 @@ func awaitLast(s *recipes.LeaderSelector, name string) {
 	}
 }
 
+// Three candidates take turns. Each writes down that it leads and lets the next
+// one in by returning.
 func ExampleLeaderSelector() {
 	t := &exampleT{}
 	defer t.end()

@@ -57,6 +57,58 @@ func ExampleRWLock() {
 	// <nil> <nil>
 }
 
+// Who owns a lock, and who waits for it: here each handle says by Data whose it is.
+func ExampleLock_Participants() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	mine := recipes.NewLock(server.Connect(t), "/locks/report", recipes.Data([]byte("host-1")))
+	other := recipes.NewLock(server.Connect(t), "/locks/report", recipes.Data([]byte("host-2")))
+	fmt.Println(mine.Lock(ctx))
+	locked := make(chan error)
+	go func() { locked <- other.Lock(ctx) }()
+	for {
+		owner, waiters, err := mine.Participants(ctx)
+		if err != nil || len(waiters) > 0 {
+			fmt.Printf("%s owns the lock, %s waits, %v\n", owner[0].Data, waiters[0].Data, err)
+			fmt.Println(owner[0].Token == mine.Token())
+			break
+		}
+	}
+	fmt.Println(mine.Close(ctx))
+	fmt.Println(<-locked)
+	fmt.Println(other.Close(ctx))
+	// Output:
+	// <nil>
+	// host-1 owns the lock, host-2 waits, <nil>
+	// true
+	// <nil>
+	// <nil>
+	// <nil>
+}
+
+func ExampleSemaphore_AcquireN() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	licences := recipes.NewSemaphore(server.Connect(t), "/licences", 3)
+	leases, err := licences.AcquireN(ctx, 2)
+	fmt.Println(len(leases), err)
+	fmt.Println(leases[0].Release(ctx))
+	_, err = licences.AcquireN(ctx, 4)
+	fmt.Println(errors.Is(err, recipes.ErrLeases), err)
+	fmt.Println(licences.Close(ctx))
+	// Output:
+	// 2 <nil>
+	// <nil>
+	// true acquire semaphore /licences: number of leases differs: 4 are wanted, expected 1 to 3
+	// <nil>
+}
+
 func ExampleSemaphore() {
 	t := &exampleT{}
 	defer t.end()
