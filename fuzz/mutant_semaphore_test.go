@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
 )
 
 // mutantSemaphores are deliberately wrong semaphores.
@@ -148,4 +149,35 @@ func (l *seqLease) leave() (err error) {
 		}
 	}
 	return err
+}
+
+// oneByOne gets several leases by as many calls, between which others come.
+type oneByOne struct{ *recipes.Semaphore }
+
+func (s oneByOne) Acquire(ctx context.Context) (fuzz.Lease, error) { return s.Semaphore.Acquire(ctx) }
+
+func (s oneByOne) AcquireN(ctx context.Context, n int) (all []fuzz.Lease, err error) {
+	for range n {
+		one, err := s.Semaphore.Acquire(ctx)
+		if err != nil {
+			for _, l := range all {
+				err = errors.Join(err, l.Release(ctx))
+			}
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// TestLeasesOneByOneAreFound: two clients with one of two leases each wait for each
+// other.
+func TestLeasesOneByOneAreFound(t *testing.T) {
+	t.Parallel()
+	claims := fuzz.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: fuzz.LockClaims{
+		LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
+	}}
+	findsMutant(t, fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore {
+		return oneByOne{recipes.NewSemaphore(c, "/semaphore", 2)}
+	}), linearizability.Liveness)
 }

@@ -134,7 +134,7 @@ func (p revocablePlayer) await() {
 // revocableLock is the revocable lock to use.
 func revocableLock() Workload {
 	return RevocableWorkload("recipes.RevocableLock", LockClaims{
-		About: "the revocable lock of package recipes", Fair: true,
+		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
 	}, func(c *zk.Conn) Revocable {
 		return recipes.NewRevocableLock(c, revocablePath, recipes.SessionTimeout(sessionTimeout))
 	})

@@ -11,7 +11,8 @@ import (
 )
 
 // A Semaphore under test lets so many in at once. Acquire returns a lease that is
-// held until Release.
+// held until Release. If it has a method AcquireN(ctx, n) ([]Lease, error), that
+// returns n leases at once, or none.
 type Semaphore interface {
 	Acquire(ctx context.Context) (Lease, error)
 }
@@ -38,7 +39,8 @@ type SemaphoreClaims struct {
 }
 
 // SemaphoreWorkload makes a workload of a semaphore. Each client calls open once,
-// and holds a lease round after round, now and then two.
+// and holds a lease round after round, now and then two: one after the other, or, if
+// the semaphore can, both at once.
 func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) Semaphore) Workload {
 	if claims.Path == "" {
 		claims.Path = semaphorePath
@@ -83,6 +85,10 @@ type semaphorePlayer struct {
 // turn holds a lease; now and then it takes a second one, if another client can
 // be waited for: a second one alone would wait for the first.
 func (p semaphorePlayer) turn(round int) {
+	if s, ok := p.sem.(several); ok && p.leases > 1 && p.Choose(3, round+6000) == 0 {
+		p.both(round, s)
+		return
+	}
 	one, ok := p.acquire(round, "one")
 	if !ok {
 		return
@@ -94,6 +100,40 @@ func (p semaphorePlayer) turn(round int) {
 	stop()
 	p.Hold(round, lostOf(one))
 	p.release(one, "one")
+}
+
+// several is a semaphore that gives several leases at once.
+type several interface {
+	AcquireN(ctx context.Context, n int) ([]Lease, error)
+}
+
+// both holds two leases that it gets at once, or gives up.
+func (p semaphorePlayer) both(round int, s several) {
+	ctx, cancel := p.Hasty(p.Context(), 3, round+7000, 10*time.Millisecond, 100*time.Millisecond)
+	defer cancel()
+	names := []string{"one", "two"}
+	var calls []Call
+	for _, which := range names {
+		calls = append(calls, p.Begin(linearizability.KindAcquire, which))
+	}
+	held, err := s.AcquireN(ctx, len(names))
+	for i, c := range calls {
+		if err != nil {
+			c.Unknown(linearizability.Result{}, err)
+			continue
+		}
+		p.Signals()
+		c.OK(linearizability.Result{Token: held[i].Token()})
+	}
+	if err != nil {
+		return
+	}
+	stop := p.heed(held[1])
+	p.Hold(round, lostOf(held[0]))
+	stop()
+	for i, which := range names {
+		p.release(held[i], which)
+	}
 }
 
 // second holds a second lease for a while, if there is one soon: two clients with
@@ -184,6 +224,15 @@ func (s semaphoreAdapter) Acquire(ctx context.Context) (Lease, error) {
 		return nil, err
 	}
 	return lease, nil
+}
+
+func (s semaphoreAdapter) AcquireN(ctx context.Context, n int) ([]Lease, error) {
+	leases, err := s.Semaphore.AcquireN(ctx, n)
+	var all []Lease
+	for _, l := range leases {
+		all = append(all, l)
+	}
+	return all, err
 }
 
 const (

@@ -103,7 +103,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err 
 			if err := s.agree(ctx, r); err != nil {
 				return nil, err
 			}
-			held, err := s.attempt(ctx, r, false)
+			held, err := s.attempt(ctx, r, nil)
 			if held == nil {
 				return nil, err
 			}

@@ -20,18 +20,19 @@ func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], 
 	if err != nil {
 		return nil, err
 	}
-	held, err := s.gather(ctx, r, n)
+	held, err := s.gather(ctx, r, turn, n)
 	if err := firstOf(err, r.tidy(turn.release)); err != nil {
 		return nil, giveBack(r, err, releaseOf(held))
 	}
 	return s.keep(ctx, r, t, held)
 }
 
-// gather gets leases one after the other. With an error it returns those that it
-// has.
-func (s *Semaphore) gather(ctx context.Context, r *requests, n int) (held []*hold, err error) {
+// gather gets leases one after the other, in the session in which it has the turn:
+// whoever went on in the next one would have leases, and wait for more, beside the
+// one who has the turn then. With an error it returns those that it has.
+func (s *Semaphore) gather(ctx context.Context, r *requests, turn *hold, n int) (held []*hold, err error) {
 	for len(held) < n {
-		one, err := s.attempt(ctx, r, true)
+		one, err := s.attempt(ctx, r, turn)
 		if err != nil {
 			return held, err
 		}
@@ -76,11 +77,15 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	return err
 }
 
-// attempt makes one node and waits until it stands for a lease. Without a lease
-// the node is removed again.
-func (s *Semaphore) attempt(ctx context.Context, r *requests, wait bool) (*hold, error) {
+// attempt makes one node and finds out whether it stands for a lease; with a turn it
+// waits until it does, or the turn's session ends. Without a lease the node is
+// removed again.
+func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
 	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
-		return s.stand(ctx, r, own, wait)
+		if turn != nil && own.epoch.session != turn.session {
+			return nil, errRestart
+		}
+		return s.stand(ctx, r, own, turn != nil)
 	})
 }
 

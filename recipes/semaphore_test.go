@@ -399,6 +399,31 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 	})
 }
 
+// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session.
+func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
+		done := make(chan error, 2)
+		both := func(c *fakeConn) {
+			leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
+			mustRelease(t, leases...)
+			done <- err
+		}
+		c, other := s.connect(), s.connect()
+		c.on("create", 2, rule{before: func() { // after the turn
+			c.expire(false)
+			go both(other)
+			time.Sleep(time.Minute)
+		}})
+		other.on("create", 3, rule{before: func() { time.Sleep(2 * time.Minute) }})
+		both(c)
+		if err := errors.Join(<-done, <-done); err != nil {
+			t.Error(err)
+		}
+		s.wantFree(t)
+	})
+}
+
 // TestRetryPolicyBoundsTheNumberOfLeases that a handle writes down.
 func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
