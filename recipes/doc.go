@@ -22,7 +22,7 @@
 //   - ReentrantLock: a Lock whose owner may lock it again.
 //   - RWLock: many readers or one writer, who may go over to reading. Fair.
 //   - VersionRWLock: the same around the version of one node. For comparison.
-//   - Semaphore: leases, so many of which may be held at once.
+//   - Semaphore: leases, so many of which may be held at once, and several by one.
 //   - MultiLock: several locks at once, without deadlocks.
 //   - RevocableLock: a Lock whose owner can be asked to give it up.
 //   - LeaderLatch, LeaderSelector: leader election, with a fencing epoch.
@@ -48,8 +48,11 @@
 //   - ServiceRegistry, Registration, ServiceLookup: who serves what, with strategies
 //     to choose one; also known as dynamic DNS.
 //
-// Locker and Queuer are the methods they have in common. For recipes of one's
-// own there is the ground they stand on:
+// Locker and Queuer are the methods that most of the locks, and the plain queues,
+// have in common. Participants of locks, semaphores and elections tells who holds and
+// who waits. Err of what works in the background tells of its trouble. A Token, which
+// elections call an epoch, fences: later holders have greater ones. For recipes of
+// one's own there is the ground they stand on:
 //
 //   - CreateProtected: a node that is made once, even if the reply is lost.
 //   - GuaranteedDelete: a deletion that does not end before it is confirmed.

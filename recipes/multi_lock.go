@@ -28,6 +28,8 @@ import (
 // Lock returns. Nor that all are lost together: after Lost is closed some may be
 // held yet, until Unlock.
 //
+// Who owns a lock, and who waits for it, Participants of a Lock at its path tells.
+//
 // Layout: that of Lock at each path.
 //
 // Sources: Curator's InterProcessMultiLock, which keeps the order that it is
