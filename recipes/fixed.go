@@ -74,25 +74,57 @@ func (f *fixed) confirm(ctx context.Context, r *requests, why error) error {
 	return why
 }
 
-// remove deletes the node if it belongs to the present session, and returns
-// only when the server has confirmed that, refuses, or the Conn is closed. The
-// node of an ended session goes with it.
+// remove deletes the node if it belongs to the present session, and returns only
+// when the server has confirmed that, refuses, or the Conn is closed. The node of
+// an ended session goes with it, and whoever has the name next keeps his: before
+// each request the owner is read anew, and the request names the version that was
+// read.
+//
+// One window remains, as a request cannot name the session it is meant for: if
+// the connection is lost just after the owner was read, the client keeps the
+// request back until it is connected again, be it in a new session. A node that
+// somebody else has made meanwhile, with the same version, is deleted.
 func (f *fixed) remove(r *requests) error {
 	if !f.doubtful {
 		return nil
 	}
 	ctx := context.Background()
+	var tries backoff
+	for {
+		stat, err := f.left(ctx, r)
+		if err != nil {
+			return fmt.Errorf("look at %s to delete it: %w", f.path, err)
+		}
+		if stat == nil {
+			return nil
+		}
+		err = r.do(func() error { return r.conn.Delete(f.path, stat.Version) })
+		switch {
+		case err == nil, errors.Is(err, zk.ErrNoNode):
+			return nil
+		case !transient(err) && !errors.Is(err, zk.ErrBadVersion):
+			return fmt.Errorf("delete %s: %w", f.path, err)
+		}
+		if err := tries.wait(ctx, nil, err); err != nil {
+			return err
+		}
+	}
+}
+
+// left returns the stat of the node if it is there and belongs to the present
+// session.
+func (f *fixed) left(ctx context.Context, r *requests) (*zk.Stat, error) {
 	if err := r.sync(ctx, f.path); err != nil {
-		return fmt.Errorf("look at %s to delete it: %w", f.path, err)
+		return nil, err
 	}
 	_, stat, err := r.get(ctx, f.path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
-		return nil
+		return nil, nil
 	case err != nil:
-		return fmt.Errorf("look at %s to delete it: %w", f.path, err)
-	case stat.EphemeralOwner != r.conn.SessionID():
-		return nil
+		return nil, err
+	case !r.epoch().owns(stat):
+		return nil, nil
 	}
-	return r.remove(f.path)
+	return stat, nil
 }

@@ -24,9 +24,10 @@ var ErrOccupied = errors.New("the node belongs to another session")
 //   - From the first Keep until Close the node is made anew whenever it is
 //     missing: after the end of the session, and when somebody deletes it. Its
 //     data is what was last Set, also if somebody else has changed it.
-//   - A node of another session is never deleted or written to. When that is
-//     gone, the node is made: a process that is restarted under its old name
-//     takes it over when its old session has expired.
+//   - A node of another session is left alone: before each deletion and each
+//     change of data the owner is read, and the request names the version that was
+//     read. When that node is gone, the own one is made: a process that is restarted
+//     under its old name takes it over when its old session has expired.
 //   - When Close has returned nil, nothing of it is left or comes back, except
 //     for the node of an expired session that the server has not removed yet.
 //
@@ -36,7 +37,12 @@ var ErrOccupied = errors.New("the node belongs to another session")
 //
 // What it cannot promise: that the node is there at any given moment. Between
 // the expiry at the server and the next session it is not. Two of one path on
-// one session take each other's node for their own.
+// one session take each other's node for their own. And no request can name the
+// session that it is meant for: one that the client holds back, as the
+// connection was lost just after the owner was read, is sent all the same when
+// the session has ended meanwhile. If somebody else has made the node by then,
+// and it has the same version, it is deleted or gets other data; a
+// PersistentNode, in his place, repairs that.
 //
 // Layout: the node itself, ephemeral. Of the options ACL, RecheckEvery, Retry
 // (for the pauses) and Containers matter.
@@ -64,9 +70,10 @@ type content struct {
 
 // presence is what the latest look has made sure of.
 type presence struct {
-	session int64 // whose node is there; 0: none of ours
-	change  int   // whose data it has
-	err     error // why it is not there
+	session  int64 // whose node is there; 0: none of ours
+	change   int   // whose data it has
+	err      error // why it is not there
+	doubtful bool  // it may be there all the same, or have other data
 }
 
 // NewPersistentNode makes a handle for a node at path with data. It sends
@@ -83,9 +90,12 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 
 // Keep begins to keep the node, unless that has begun, and waits until it is
 // there, in the present session and with the data last Set. An error ends
-// only the waiting: the node is kept all the same, until Close. It wraps
-// ErrOccupied if somebody else has the node and ctx is done, and is returned
-// at once if the server refuses the node.
+// only the waiting: the node is kept all the same, until Close.
+//
+// If the server refuses the node, the refusal is returned at once; if somebody
+// else has the node and ctx is done, the error wraps ErrOccupied. Neither wraps
+// ErrAmbiguous where it is known that this process has not made the node so far.
+// After any other error it may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
 	return act(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
 		return n.arrival(ctx, n.content().change)
@@ -112,11 +122,12 @@ func (n *PersistentNode) Present() bool {
 	return p.session != 0 && p.session == n.conn.SessionID()
 }
 
-// Problem returns why the node is not there: ErrOccupied or what the server has
-// refused; nil if it is there, or nothing stands in its way.
-func (n *PersistentNode) Problem() error {
+// Err returns why the latest attempt to have the node there, with its data, has
+// failed: ErrOccupied or what the server has refused; nil if it is there, or
+// nothing stands in its way. The attempts go on.
+func (n *PersistentNode) Err() error {
 	p, _ := n.state.read()
-	return ignore(p.err, errRestart)
+	return n.explain("keep", ignore(p.err, errRestart))
 }
 
 // Close ends the keeping and deletes the node. It returns when the server has
@@ -132,33 +143,34 @@ func (n *PersistentNode) content() content {
 }
 
 // arrival begins the keeping and waits until the node is there, with the data
-// of a change or a later one. The node is wanted beyond the end of the waiting,
-// so what becomes of it is open.
+// of a change or a later one. When the waiting ends before that, an attempt may
+// be under way, unless the latest one has said what stands in its way.
 func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	if err := n.begin(); err != nil {
 		return err
 	}
 	p, err := n.state.await(ctx, func(p presence) (bool, error) {
-		there := p.err == nil && p.change >= change && p.session != 0 && p.session == n.conn.SessionID()
-		if errors.Is(p.err, ErrOccupied) || errors.Is(p.err, errRestart) {
+		if p.change < change || errors.Is(p.err, ErrOccupied) || errors.Is(p.err, errRestart) {
 			return false, nil
 		}
-		return there, p.err
+		return p.session != 0 && p.session == n.conn.SessionID(), p.err
 	})
+	known := errors.Is(err, p.err) // nil is no reason
 	if err != nil && errors.Is(p.err, ErrOccupied) {
-		err = fmt.Errorf("%w: %w", err, p.err)
+		err, known = fmt.Errorf("%w: %w", err, p.err), true
 	}
-	return doubtOf(true, err)
+	return doubtOf(!known || p.doubtful, err)
 }
 
 // step makes the node what it should be, and tells those who wait for it.
 func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	want := n.content()
 	session, err := n.maintain(ctx, r, want.data)
+	occupied := errors.Is(err, ErrOccupied)
 	if ctx.Err() == nil {
-		n.state.post(presence{session, want.change, err})
+		n.state.post(presence{session, want.change, err, n.own.doubtful && !occupied})
 	}
-	if errors.Is(err, ErrOccupied) {
+	if occupied {
 		return nil // its watch is set
 	}
 	return err
@@ -172,6 +184,7 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte)
 		session := n.conn.SessionID()
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
+			n.unblock()
 			err = ignore(n.own.create(ctx, r, data), zk.ErrNodeExists)
 		case err != nil:
 		case stat.EphemeralOwner != session:
@@ -186,6 +199,14 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte)
 		}
 	}
 	return 0, context.Cause(ctx)
+}
+
+// unblock takes back that somebody else has the node, before a request is sent
+// whose outcome will be open for a while.
+func (n *PersistentNode) unblock() {
+	if p, _ := n.state.read(); errors.Is(p.err, ErrOccupied) {
+		n.state.post(presence{err: errRestart})
+	}
 }
 
 // read reads the node, and sets a watch on it, whether it is there or not, unless

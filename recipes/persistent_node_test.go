@@ -27,8 +27,8 @@ func mustKeep(t *testing.T, n *PersistentNode) {
 	if err := n.Keep(t.Context()); err != nil {
 		t.Fatalf("Keep: %v", err)
 	}
-	if !n.Present() || n.Problem() != nil {
-		t.Fatalf("kept, present %v, problem %v", n.Present(), n.Problem())
+	if !n.Present() || n.Err() != nil {
+		t.Fatalf("kept, present %v, %v", n.Present(), n.Err())
 	}
 }
 
@@ -142,11 +142,11 @@ func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := second.Keep(ctx)
-		if !errors.Is(err, ErrOccupied) || !errors.Is(err, ErrAmbiguous) || !errors.Is(err, context.DeadlineExceeded) {
+		if !errors.Is(err, ErrOccupied) || OutcomeOf(err) != NotApplied || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Keep: %v", err)
 		}
-		if second.Present() || !errors.Is(second.Problem(), ErrOccupied) {
-			t.Errorf("present %v, problem %v", second.Present(), second.Problem())
+		if second.Present() || !errors.Is(second.Err(), ErrOccupied) {
+			t.Errorf("present %v, %v", second.Present(), second.Err())
 		}
 		if err := first.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -161,8 +161,8 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		c := s.connect()
 		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
 		n := NewPersistentNode(c, "/dir/n", nil)
-		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
-			t.Errorf("Keep: %v", err)
+		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied || !errors.Is(n.Err(), zk.ErrNoAuth) {
+			t.Errorf("Keep: %v, %v", err, n.Err())
 		}
 		time.Sleep(10 * time.Second) // it is wanted all the same
 		mustKeep(t, n)
@@ -170,6 +170,58 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		if err := n.Keep(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Keep after Close: %v", err)
 		}
+	})
+}
+
+// TestPersistentNodeSaysWhatIsNotKnown: a creation may have been applied before the
+// refusal, or is under way.
+func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/dir", "")
+		c := s.connect()
+		c.on("create", 1, loseReply)
+		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		n := NewPersistentNode(c, "/dir/n", nil)
+		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
+			t.Errorf("Keep: %v", err)
+		}
+		time.Sleep(time.Second)
+		mustKeep(t, n)
+		c.on("set", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
+			t.Errorf("Set: %v", err)
+		}
+		mustCloseNode(t, s, n)
+	})
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		first, c := NewPersistentNode(s.connect(), "/dir/n", []byte("1")), s.connect()
+		mustKeep(t, first)
+		second := NewPersistentNode(c, "/dir/n", nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		c.on("create", 1, rule{before: cancel})
+		time.AfterFunc(time.Second, func() { quit(t, first) })
+		if err := second.Keep(ctx); errors.Is(err, ErrOccupied) || OutcomeOf(err) != Unknown {
+			t.Errorf("Keep: %v", err)
+		}
+		mustCloseNode(t, s, second)
+	})
+}
+
+// TestSetWaitsForItsOwnData: what stood in the way of older data says nothing of it.
+func TestSetWaitsForItsOwnData(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		n := NewPersistentNode(c, "/dir/n", []byte("1"))
+		mustKeep(t, n)
+		c.on("set", 1, rule{lose: true, err: zk.ErrNoAuth})
+		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Set: %v", err)
+		}
+		if err := n.Set(t.Context(), []byte("3")); err != nil {
+			t.Errorf("Set: %v", err)
+		}
+		s.wantNode(t, "/dir/n", "3", c.SessionID())
+		mustCloseNode(t, s, n)
 	})
 }
 
