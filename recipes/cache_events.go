@@ -3,6 +3,7 @@ package recipes
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -72,31 +73,45 @@ type CacheEvent struct {
 // added and removed is nothing; updated and removed is removed; removed and added
 // is updated.
 type CacheChanges struct {
-	view *view
-	bell chan struct{} // rung while there is something to read
+	view   *view
+	bell   chan struct{} // rung while there is something to read
+	closed chan struct{}
 
 	// Guarded by the view's mutex.
 	queue   []*CacheEvent // of kind 0: nothing any more
+	voids   int           // how many of kind 0
 	pending map[string]*CacheEvent
 }
 
 // Next waits for the next event. It returns an error when ctx is done, or the
-// cache was closed and all is read.
+// cache, its Conn or the reader was closed and all is read.
 func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 	for {
+		over := c.over() // before the last look
 		if e, ok := c.TryNext(); ok {
 			return e, nil
 		}
+		if over != nil {
+			return CacheEvent{}, c.view.explain("wait for a change of", over)
+		}
 		select {
 		case <-c.bell:
+		case <-c.closed:
+		case <-c.view.ended:
+		case <-c.view.life.Done():
 		case <-ctx.Done():
 			return CacheEvent{}, c.view.explain("wait for a change of", context.Cause(ctx))
-		case <-c.view.life.Done():
-			if e, ok := c.TryNext(); ok {
-				return e, nil
-			}
-			return CacheEvent{}, c.view.explain("wait for a change of", ErrClosed)
 		}
+	}
+}
+
+// over returns why there will be no more events, or nil.
+func (c *CacheChanges) over() error {
+	select {
+	case <-c.closed:
+		return ErrClosed
+	default:
+		return c.view.over()
 	}
 }
 
@@ -108,6 +123,7 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 		e := c.queue[0]
 		c.queue = c.queue[1:]
 		if e.Kind == 0 {
+			c.voids--
 			continue
 		}
 		delete(c.pending, e.Node.Path)
@@ -122,8 +138,12 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 func (c *CacheChanges) Close() {
 	c.view.mu.Lock()
 	defer c.view.mu.Unlock()
+	if !c.view.readers[c] {
+		return
+	}
 	delete(c.view.readers, c)
-	c.queue, c.pending = nil, nil
+	c.queue, c.pending, c.voids = nil, nil, 0
+	close(c.closed)
 }
 
 // push adds an event to what is to be read. The view's mutex is held.
@@ -140,6 +160,17 @@ func (c *CacheChanges) push(e CacheEvent) {
 	before.Kind, before.Node = joined(before.Kind, e.Kind), e.Node
 	if before.Kind == 0 {
 		delete(c.pending, e.Node.Path)
+		c.voids++
+		c.sweep()
+	}
+}
+
+// sweep takes what is nothing any more out of the queue when that is more than the
+// rest: nodes that come and go must not pile up for a reader who does not read.
+func (c *CacheChanges) sweep() {
+	if 2*c.voids > len(c.queue) {
+		c.queue = slices.DeleteFunc(c.queue, func(e *CacheEvent) bool { return e.Kind == 0 })
+		c.voids = 0
 	}
 }
 

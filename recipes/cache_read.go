@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -9,11 +10,18 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// step reads again what is due.
+// step reads again what is due, and tells how it went those who wait until
+// everything was read.
 func (v *view) step(ctx context.Context, r *requests, d due) error {
 	err := v.readDue(ctx, r, d)
-	if errors.Is(err, ErrConnClosed) {
-		defer close(v.ended)
+	why := cmp.Or(err, v.loop.first())
+	switch last, _ := v.progress.read(); {
+	case errors.Is(err, ErrConnClosed):
+		close(v.ended)
+	case why == nil && !last.whole:
+		v.progress.post(progress{whole: true})
+	case refused(ctx, why) && !last.whole:
+		v.progress.post(progress{why: why})
 	}
 	return err
 }
@@ -23,7 +31,7 @@ func (v *view) readDue(ctx context.Context, r *requests, d due) error {
 		return v.readAll(ctx, r)
 	}
 	for _, path := range d.paths {
-		if path != v.root && !v.shows(path) {
+		if path != v.root && !v.lists(path) {
 			continue // its directory brings it if it comes again
 		}
 		if err := v.read(ctx, r, path, false); err != nil {
@@ -33,15 +41,17 @@ func (v *view) readDue(ctx context.Context, r *requests, d due) error {
 	return nil
 }
 
+// lists reports whether a node was there when its directory was listed last.
+func (v *view) lists(path string) bool {
+	_, is := slices.BinarySearch(v.children[parent(path)], BaseName(path))
+	return is
+}
+
 // readAll reads everything, as it is at the moment of the call or later: the
 // server of a new session may be behind the one that was read before.
-func (v *view) readAll(ctx context.Context, r *requests) error {
-	v.epoch = r.epoch()
-	if err := r.sync(ctx, v.root); err != nil {
+func (v *view) readAll(ctx context.Context, r *requests) (err error) {
+	if v.epoch, err = r.synced(ctx, v.root); err != nil {
 		return err
-	}
-	if v.epoch.session == 0 { // it was the first request of all
-		v.epoch = r.epoch()
 	}
 	if err := v.read(ctx, r, v.root, true); err != nil {
 		return err
@@ -49,7 +59,6 @@ func (v *view) readAll(ctx context.Context, r *requests) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.session == 0 {
-		close(v.whole)
 		v.tell(CacheEvent{Kind: CacheReady})
 	}
 	v.session = v.epoch.session
@@ -57,20 +66,22 @@ func (v *view) readAll(ctx context.Context, r *requests) error {
 }
 
 // read reads a node and lists its children, and reads those that are new.
-// What is watched has not changed, and is only read again if all is to be.
+// What is watched has not changed, and is only read again if all is to be. What
+// the server does not let it read is shown as it was.
 func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
 	err := v.readData(ctx, r, path, all)
 	if err == nil && v.level(path) < v.depth {
 		err = v.readChildren(ctx, r, path, all)
 	}
-	if !errors.Is(err, zk.ErrNoNode) {
-		return err
+	if errors.Is(err, zk.ErrNoNode) {
+		if err = v.epoch.check(); err == nil {
+			v.drop(path)
+		}
+		if err == nil && path == v.root {
+			err = v.awaitRoot(ctx, r)
+		}
 	}
-	v.drop(path)
-	if path != v.root {
-		return nil
-	}
-	return v.awaitRoot(ctx, r)
+	return v.loop.tolerate(ctx, path, err)
 }
 
 // level is how far path is below the root.

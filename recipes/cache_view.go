@@ -1,9 +1,9 @@
 package recipes
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -22,7 +22,7 @@ type view struct {
 	depth    int           // levels below the root that are shown
 	rootless bool          // the root itself is not shown, only what is below
 	ended    chan struct{} // closed with the Conn
-	whole    chan struct{} // closed when everything was read once
+	progress posted[progress]
 
 	epoch    epoch               // of the loop: that of the latest reading of everything
 	children map[string][]string // of the loop: by directory, sorted
@@ -34,13 +34,19 @@ type view struct {
 	readers map[*CacheChanges]bool
 }
 
+// progress is what those wait for who want everything to be read once.
+type progress struct {
+	whole bool
+	why   error // what the server has refused
+}
+
 const everything = math.MaxInt
 
 // newView makes a view of the root and so many levels below it.
 func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view {
 	v := &view{
 		lifecycle: newLifecycle(conn, kind, path, opts), root: root, depth: depth,
-		ended: make(chan struct{}), whole: make(chan struct{}),
+		ended:    make(chan struct{}),
 		children: map[string][]string{}, nodes: map[string]CachedNode{}, readers: map[*CacheChanges]bool{},
 	}
 	v.loop = newReconciler(v.lifecycle)
@@ -67,32 +73,45 @@ func (v *view) Start() error {
 
 // Ready waits until everything was read once. That the node is missing counts
 // as read. An error says why not: ctx is done, the cache or the Conn was closed,
-// and, if there is such a thing, what the server has refused.
+// or the server does not let the cache read some node; then all others were read,
+// and the refused ones are tried again.
 func (v *view) Ready(ctx context.Context) error {
-	select {
-	case <-v.whole:
-		return nil
-	default:
+	for {
+		p, changed := v.progress.read()
+		if p.whole {
+			return nil
+		}
+		if err := cmp.Or(v.over(), p.why); err != nil {
+			return v.explain("wait for", err)
+		}
+		select {
+		case <-changed:
+		case <-v.ended:
+		case <-v.life.Done():
+		case <-ctx.Done():
+			return v.explain("wait for", context.Cause(ctx))
+		}
+	}
+}
+
+// over returns why nothing is read any more, or nil.
+func (v *view) over() error {
+	if v.closed() {
+		return ErrClosed
 	}
 	select {
-	case <-v.whole:
-		return nil
 	case <-v.ended:
-		return v.explain("wait for", ErrConnClosed)
-	case <-v.life.Done():
-		return v.explain("wait for", ErrClosed)
-	case <-ctx.Done():
-		if why := v.loop.failure(); why != nil {
-			return v.explain("wait for", fmt.Errorf("%w: %w", context.Cause(ctx), why))
-		}
-		return v.explain("wait for", context.Cause(ctx))
+		return ErrConnClosed
+	default:
+		return nil
 	}
 }
 
 // Stale reports whether what is shown may be behind for another reason than
 // that news are on their way: not everything was read yet, the connection is
 // down, as far as the client knows, or has a new session in which not everything
-// was read again, the latest read was refused, or the cache is closed. The client
+// was read again, the latest read has failed, some node may not be read, or the
+// cache is closed. The client
 // notices a silent server after two thirds of the session timeout.
 func (v *view) Stale() bool {
 	v.mu.Lock()
@@ -102,12 +121,13 @@ func (v *view) Stale() bool {
 		v.loop.failure() != nil
 }
 
-// Failure returns why the latest read has failed, or nil. It is tried again.
-func (v *view) Failure() error { return v.explain("read", v.loop.failure()) }
+// Err returns why the latest attempt to read has failed, or what the server did not
+// let it read, or nil. The attempts go on.
+func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
 
 // Changes returns a new reader of the changes, which begins with what is shown.
 func (v *view) Changes() *CacheChanges {
-	c := &CacheChanges{view: v, bell: make(chan struct{}, 1), pending: map[string]*CacheEvent{}}
+	c := &CacheChanges{view: v, bell: make(chan struct{}, 1), closed: make(chan struct{}), pending: map[string]*CacheEvent{}}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(v.nodes)) {

@@ -11,9 +11,10 @@ package recipes
 // the beginning.
 //
 // On disconnect it goes on showing what it had, which Stale tells. On expiry all
-// is listed and read again in the new session. A refused read is tried again, and
-// Failure tells why: a child that may not be read keeps the cache stale. A done
-// context ends only the call that it was given to.
+// is listed and read again in the new session. A child that may not be read shows as
+// it was last, or not, and keeps the cache stale; Err tells why, the others are none
+// the worse for it, and it is tried again soon. A done context ends only the call
+// that it was given to.
 //
 // What it cannot promise: that several children are shown as of the same moment.
 // Each is read by a request of its own: of two changes that one client makes one

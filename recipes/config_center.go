@@ -1,10 +1,9 @@
 package recipes
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -93,17 +92,19 @@ func entryOf(n CachedNode) ConfigEntry {
 // false if there is none.
 func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool, error) {
 	n, err := ask(ctx, c.lifecycle, "fetch "+key+" from", func(ctx context.Context, r *requests) (node, error) {
-		if err := checkKey(key); err != nil {
+		if err := checkName("key", key); err != nil {
 			return node{}, err
 		}
-		if err := r.sync(ctx, join(c.root, key)); err != nil {
-			return node{}, err
-		}
-		data, stat, err := r.get(ctx, join(c.root, key))
-		if errors.Is(err, zk.ErrNoNode) {
-			return node{}, nil
-		}
-		return node{data: data, stat: stat}, err
+		var n node
+		path := join(c.root, key)
+		err := r.fresh(ctx, path, func() error {
+			data, stat, err := r.get(ctx, path)
+			if n = (node{data: data, stat: stat}); errors.Is(err, zk.ErrNoNode) {
+				n, err = node{}, nil
+			}
+			return err
+		})
+		return n, err
 	})
 	if err != nil || n.stat == nil {
 		return ConfigEntry{}, false, err
@@ -114,14 +115,14 @@ func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool
 // Create makes a setting. An error that wraps zk.ErrNodeExists means that there is
 // one of that key.
 func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) error {
-	return c.change(ctx, "create", key, &zk.CreateRequest{Path: join(c.root, key), Data: value, Acl: c.opts.acl})
+	return c.change(ctx, "create", key, &zk.CreateRequest{Path: join(c.root, key), Data: bytes.Clone(value), Acl: c.opts.acl})
 }
 
 // Update gives a setting another value, if it has the version. An error that wraps
 // zk.ErrBadVersion means that it has another one, zk.ErrNoNode that there is none of
 // that key.
 func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, version int32) error {
-	return c.change(ctx, "update", key, &zk.SetDataRequest{Path: join(c.root, key), Data: value, Version: version})
+	return c.change(ctx, "update", key, &zk.SetDataRequest{Path: join(c.root, key), Data: bytes.Clone(value), Version: version})
 }
 
 // Delete removes a setting, if it has the version. Errors are as those of Update.
@@ -129,18 +130,10 @@ func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) er
 	return c.change(ctx, "delete", key, &zk.DeleteRequest{Path: join(c.root, key), Version: version})
 }
 
-// checkKey refuses what is no name of a node.
-func checkKey(key string) error {
-	if key == "" || key == "." || key == ".." || strings.Contains(key, "/") {
-		return fmt.Errorf("key %q: expected the name of a node, without a slash: %w", key, zk.ErrInvalidPath)
-	}
-	return nil
-}
-
 // change makes one change of a key together with its record.
 func (c *ConfigCenter) change(ctx context.Context, what, key string, op interface{}) error {
 	_, err := call(ctx, c.lifecycle, what+" "+key+" in", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
-		if err := checkKey(key); err != nil {
+		if err := checkName("key", key); err != nil {
 			return struct{}{}, err
 		}
 		w, err := newRecorded(c.writes(), "")

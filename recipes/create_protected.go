@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -52,6 +53,7 @@ type Node struct {
 // Sources: Curator's "protection"; CURATOR-45, 79, 498 and 604.
 func CreateProtected(ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option) (Node, error) {
 	l := newLifecycle(conn, "node", join(dir, name), opts)
+	data = bytes.Clone(data)
 	return call(ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {
 		return withRestarts(ctx, func() (Node, error) {
 			own, err := newCreation(dir, name, kind)

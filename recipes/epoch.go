@@ -1,6 +1,10 @@
 package recipes
 
-import "github.com/go-zookeeper/zk"
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+)
 
 // epoch is one session of a connection. What was read or made in it holds no
 // longer than it does, and the client replaces an expired session without
@@ -27,4 +31,32 @@ func (e epoch) check() error {
 // and the epoch has not ended.
 func (e epoch) owns(stat *zk.Stat) bool {
 	return stat.EphemeralOwner == e.session && e.check() == nil
+}
+
+// synced returns an epoch in which nothing is read any more that was replaced
+// before the call: the server that a client is connected to can lag behind, and
+// one of a new session behind what the client has read before.
+func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
+	e := r.epoch()
+	if err := r.sync(ctx, path); err != nil {
+		return e, err
+	}
+	if e.session == 0 { // it was the first request of all
+		e = r.epoch()
+	}
+	return e, nil
+}
+
+// fresh runs read until what it has read was so at some moment of the call, or an
+// error came of it; that nothing is there is none.
+func (r *requests) fresh(ctx context.Context, path string, read func() error) error {
+	for {
+		e, err := r.synced(ctx, path)
+		if err != nil {
+			return err
+		}
+		if err := read(); err != nil || e.check() == nil {
+			return err
+		}
+	}
 }

@@ -106,7 +106,7 @@ func (c *fakeConn) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error)
 
 func (c *fakeConn) exists(op, path string, ch chan zk.Event) (found bool, stat *zk.Stat, err error) {
 	err = c.request(op, path, func() error {
-		n, ok := c.s.nodes[path]
+		n, ok := c.sees()[path]
 		found, stat = ok, &n.stat
 		if ok {
 			c.watch("data "+path, ch)
@@ -134,15 +134,26 @@ func (c *fakeConn) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) 
 
 func (c *fakeConn) read(op, path string, ch chan zk.Event) (data []byte, stat *zk.Stat, err error) {
 	err = c.request(op, path, func() error {
-		n, ok := c.s.nodes[path]
+		n, ok := c.sees()[path]
 		if !ok {
 			return zk.ErrNoNode
+		}
+		if slices.Contains(c.forbidden, path) {
+			return zk.ErrNoAuth
 		}
 		data, stat = n.data, &n.stat
 		c.watch("data "+path, ch)
 		return nil
 	})
 	return data, stat, err
+}
+
+// sees is the tree as the connection's server has it.
+func (c *fakeConn) sees() map[string]fakeNode {
+	if c.behind != nil {
+		return c.behind
+	}
+	return c.s.nodes
 }
 
 func (c *fakeConn) watch(key string, ch chan zk.Event) {
@@ -163,11 +174,14 @@ func (c *fakeConn) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, 
 
 func (c *fakeConn) list(op, path string, ch chan zk.Event) (names []string, stat *zk.Stat, err error) {
 	err = c.request(op, path, func() error {
-		n, ok := c.s.nodes[path]
+		n, ok := c.sees()[path]
 		if !ok {
 			return zk.ErrNoNode
 		}
-		names, stat = c.s.children(path), &n.stat
+		if slices.Contains(c.forbidden, path) {
+			return zk.ErrNoAuth
+		}
+		names, stat = childrenIn(c.sees(), path), &n.stat
 		c.watch("child "+path, ch)
 		return nil
 	})
@@ -175,7 +189,10 @@ func (c *fakeConn) list(op, path string, ch chan zk.Event) (names []string, stat
 }
 
 func (c *fakeConn) Sync(path string) (string, error) {
-	return path, c.request("sync", path, func() error { return nil })
+	return path, c.request("sync", path, func() error {
+		c.behind = nil
+		return nil
+	})
 }
 
 func (c *fakeConn) Multi(ops ...interface{}) (results []zk.MultiResponse, err error) {

@@ -43,8 +43,11 @@ type fakeConn struct {
 	closed  bool
 	gate    chan struct{} // requests wait for it; nil: connected
 	calls   []string
-	cuts    int        // so many requests are answered at once by a cut
-	seen    []zk.State // what State says in turn while cuts remain
+	cuts    int                 // so many requests are answered at once by a cut
+	seen    []zk.State          // what State says in turn while cuts remain
+	behind  map[string]fakeNode // what is read until the next sync; nil: what there is
+
+	forbidden []string // paths that it may not read
 }
 
 // rule is a fault: what happens to the n-th request of one kind from now.
@@ -151,9 +154,27 @@ func (s *fakeServer) remove(path string) {
 	s.fire(zk.EventNodeChildrenChanged, "child "+parent(path), parent(path))
 }
 
-func (s *fakeServer) children(path string) []string {
+func (s *fakeServer) children(path string) []string { return childrenIn(s.nodes, path) }
+
+// snapshot is the tree as a server has it that lags behind from now on.
+func (s *fakeServer) snapshot() map[string]fakeNode {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.nodes)
+}
+
+// fallBehind ends the session, and begins the next one with a server that lags
+// behind.
+func (c *fakeConn) fallBehind(nodes map[string]fakeNode) {
+	c.expire(false)
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.behind = nodes
+}
+
+func childrenIn(nodes map[string]fakeNode, path string) []string {
 	var names []string
-	for p := range s.nodes {
+	for p := range nodes {
 		if p != "/" && parent(p) == path {
 			names = append(names, p[strings.LastIndex(p, "/")+1:])
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -12,9 +13,12 @@ import (
 // view up to date in the background, from the first look on until Close.
 type follower[V any] struct {
 	*lifecycle
-	loop  *reconciler
-	begin func() error
-	seen  posted[seen[V]]
+	loop    *reconciler
+	begin   func() error
+	seen    posted[seen[V]]
+	session atomic.Int64 // in which everything was read; 0: not yet
+
+	epoch epoch // of the loop: that of the latest reading of everything
 }
 
 // seen is a view, once there is one, and otherwise why there is none.
@@ -22,6 +26,7 @@ type seen[V any] struct {
 	view  V
 	there bool
 	err   error
+	ended error // why there will be no other one
 }
 
 // newFollower makes a follower. read reads what is due, and returns the whole
@@ -30,17 +35,36 @@ func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests
 	f := &follower[V]{lifecycle: l, loop: newReconciler(l)}
 	f.begin = sync.OnceValue(f.loop.start)
 	f.loop.step = func(ctx context.Context, r *requests, d due) error {
-		view, err := read(ctx, r, d)
+		view, err := f.readDue(ctx, r, d, read)
 		switch last, _ := f.seen.read(); {
+		case errors.Is(err, ErrConnClosed):
+			f.finish(err)
 		case err == nil && last.there && same(last.view, view):
 		case err == nil:
 			f.seen.post(seen[V]{view: view, there: true})
 		case !last.there:
 			f.seen.post(seen[V]{err: err})
 		}
+		if err == nil {
+			f.session.Store(f.epoch.session)
+		}
 		return err
 	}
 	return f
+}
+
+// readDue reads what is due, and everything in one session and behind a sync, or
+// else a server that lags behind could show what was so before.
+func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func(ctx context.Context, r *requests, d due) (V, error)) (view V, err error) {
+	if d.all {
+		if f.epoch, err = r.synced(ctx, f.path); err != nil {
+			return view, err
+		}
+	}
+	if view, err = read(ctx, r, d); err == nil {
+		err = f.epoch.check()
+	}
+	return view, err
 }
 
 // look returns the view. It waits for the first one, for which the server may
@@ -51,7 +75,10 @@ func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 			return seen[V]{}, err
 		}
 		return f.seen.await(ctx, func(s seen[V]) (bool, error) {
-			if errors.Is(s.err, errRestart) {
+			switch {
+			case s.ended != nil:
+				return false, s.ended
+			case errors.Is(s.err, errRestart):
 				return false, nil
 			}
 			return s.there, s.err
@@ -60,16 +87,39 @@ func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	return s.view, err
 }
 
-// Changed returns a channel that is closed when the view changes. Get it before
+// Changed returns a channel that is closed when the view changes, or ends, as it
+// does with Close and with the Conn: then looking returns an error. Get it before
 // you look, so that no change is missed.
 func (f *follower[V]) Changed() <-chan struct{} {
 	_, changed := f.seen.read()
 	return changed
 }
 
-// Stale reports whether the view may be out of date without anybody hearing of
-// it: the connection is down, or the latest attempt to read has failed. A view
-// that is not stale lags behind by the way of a notification and a reply.
+// Stale reports whether the view may be out of date for another reason than that
+// news are on their way: there is none yet, the connection is down, as far as the
+// client knows, or has a new session in which not everything was read again, the
+// latest attempt to read has failed, or the view has ended.
 func (f *follower[V]) Stale() bool {
-	return f.conn.State() != zk.StateHasSession || f.loop.failure() != nil
+	session := f.session.Load()
+	return session == 0 || f.closed() || f.conn.State() != zk.StateHasSession || f.conn.SessionID() != session ||
+		f.loop.failure() != nil
+}
+
+// Err returns why the latest attempt to read has failed, or what the server did not
+// let it read, or nil. The attempts go on.
+func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
+
+// Close ends the view. It sends nothing, and leaves the Conn open.
+func (f *follower[V]) Close(ctx context.Context) error {
+	f.kill(ErrClosed)
+	f.finish(ErrClosed)
+	return f.lifecycle.Close(ctx)
+}
+
+// finish tells those who wait for a change that there will be none.
+func (f *follower[V]) finish(why error) {
+	f.seen.end(func(last seen[V]) seen[V] {
+		last.ended = why
+		return last
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // Group is a view of who is there: the names of the members that have joined the
@@ -93,6 +95,10 @@ func (m *GroupMember) Join(ctx context.Context) error {
 // sends nothing.
 func (m *GroupMember) Present() bool { return m.node.Present() }
 
+// Err returns why the latest attempt to be in the group has failed, or nil; see
+// PersistentNode.Err.
+func (m *GroupMember) Err() error { return m.node.Err() }
+
 // Close leaves the group. When it returns nil the member is not in it, and does
 // not come back; when ctx is done before, the leaving goes on.
 func (m *GroupMember) Close(ctx context.Context) error { return m.node.Close(ctx) }
@@ -107,7 +113,7 @@ func newNamed(conn Conn, kind, path string, data []byte, opts []Option) *Persist
 // checkName says what is wrong with the name of a node that somebody has chosen.
 func checkName(what, name string) error {
 	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
-		return fmt.Errorf("%s %q: expected the name of one node, without a slash", what, name)
+		return fmt.Errorf("%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ package recipes
 //     it was read in the next.
 //
 // On disconnect it goes on showing what it had, which Stale tells. On expiry all
-// is read again in the new session. A refused read is tried again, and Failure
+// is read again in the new session. A refused read is tried again, and Err
 // tells why. A done context ends only the call that it was given to. Close ends
 // the cache, which then goes on showing what it had.
 //

@@ -1,6 +1,8 @@
 package recipes
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -30,12 +32,16 @@ func newOptions(opts []Option) options {
 // ACL sets the access control list of every node the recipe creates, parents
 // included. Without it everybody may do everything.
 func ACL(acl ...zk.ACL) Option {
+	acl = slices.Clone(acl)
 	return func(o *options) { o.acl = acl }
 }
 
-// Data sets the data of the nodes a Lock creates, for people who look at the
-// tree: a host name, say. Other recipes ignore it.
+// Data sets the data of the node by which a handle queues or holds: that of a lock,
+// a lease, a turn, a candidate, or of a barrier. It is for people who look at the
+// tree: a host name, say. Recipes whose nodes have data of their own ignore it; the
+// constructors name the options that matter.
 func Data(data []byte) Option {
+	data = bytes.Clone(data)
 	return func(o *options) { o.data = data }
 }
 
@@ -59,10 +65,14 @@ func SessionTimeout(timeout time.Duration) Option {
 }
 
 // RecheckEvery sets how often a recipe that waits, or keeps something up to
-// date, looks again without having been notified. It is insurance against a watch that
-// was lost on a reconnection: the client only logs a failure to set its
-// watches again (samuel/go-zookeeper issue 83). The default is one minute;
-// zero or less trusts watches alone.
+// date, looks again without having been notified. Where there are many nodes, it
+// reads all of them. The default is one minute; zero or less trusts watches alone.
+//
+// It is needed, for the client can lose a change. On a reconnection it asks for what
+// it has missed since the newest zxid in any reply, and so never hears of a change
+// that was made before a reply which came just before the connection was lost once
+// more; and it only logs a failure to set its watches again (samuel/go-zookeeper
+// issue 83).
 func RecheckEvery(interval time.Duration) Option {
 	return func(o *options) { o.recheck = interval }
 }

@@ -11,12 +11,16 @@ type posted[T any] struct {
 	mu      sync.Mutex
 	value   T
 	changed chan struct{} // closed when the value is replaced; nil: nobody has asked
+	over    bool          // it is not replaced any more
 }
 
-// post replaces the value.
+// post replaces the value, unless that is over.
 func (p *posted[T]) post(value T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
 	p.value = value
 	if p.changed != nil {
 		close(p.changed)
@@ -24,7 +28,22 @@ func (p *posted[T]) post(value T) {
 	}
 }
 
-// read returns the value, and a channel that is closed when it is replaced.
+// end posts the last value that there will be.
+func (p *posted[T]) end(last func(T) T) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.over, p.value = true, last(p.value)
+	if p.changed == nil {
+		p.changed = make(chan struct{})
+	}
+	close(p.changed)
+}
+
+// read returns the value, and a channel that is closed when it is replaced, or is
+// the last one.
 func (p *posted[T]) read() (T, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,7 +54,7 @@ func (p *posted[T]) read() (T, <-chan struct{}) {
 }
 
 // await waits until fits says that the value is the one to wait for, or why it
-// never will be.
+// never will be. Of the last value it must say one or the other.
 func (p *posted[T]) await(ctx context.Context, fits func(T) (bool, error)) (T, error) {
 	for {
 		value, changed := p.read()

@@ -86,16 +86,13 @@ func mostUrgentFirst(names []string) lineup {
 // order of ranks and then of age. Foreign children are left out.
 func sortRanked(names []string, marker string) []ranked {
 	var out []ranked
-	for _, name := range names {
-		_, rest, found := strings.Cut(name, marker)
+	for _, n := range sortNumbered(names, itemMarker) {
+		_, rest, found := strings.Cut(n.name, marker)
 		digits, _, _ := strings.Cut(rest, itemMarker)
-		rank, err := strconv.ParseInt(digits, 10, 64)
-		if n, ok := parseNumbered(name, itemMarker); ok && found && err == nil {
+		if rank, err := strconv.ParseInt(digits, 10, 64); found && err == nil {
 			out = append(out, ranked{n, rank})
 		}
 	}
-	slices.SortFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), a.compare(b.numbered))
-	})
+	slices.SortStableFunc(out, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	return out
 }

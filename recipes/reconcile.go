@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -10,10 +11,11 @@ import (
 // of it, what it should be: a node that must exist, a cache, a view.
 type reconciler struct {
 	*wakeups
+	blindSpots
 	// step does what is due, and arms the watches by which it wants to be
 	// woken. It sends its requests under ctx, and begins afresh the next time
 	// when one has failed: then everything is due. It need not repeat
-	// requests, as r does.
+	// requests, as r does, and tolerates what concerns one node of many.
 	step func(ctx context.Context, r *requests, d due) error
 	// last removes from the server what step has made, when the recipe is
 	// closed; nil: nothing. It runs under context.Background().
@@ -32,9 +34,11 @@ func (c *reconciler) start() error { return c.l.background(c.run) }
 // run is the loop. It survives every error but the end of the Conn.
 func (c *reconciler) run(ctx context.Context, r *requests) {
 	var failures backoff
+	defer c.blindSpots.end()
 	for ctx.Err() == nil {
 		d, err := c.next(ctx, c.l.opts.recheck)
 		if err == nil {
+			c.forget(d)
 			err = c.step(ctx, r, d)
 		}
 		c.report(ctx, err)
@@ -43,6 +47,7 @@ func (c *reconciler) run(ctx context.Context, r *requests) {
 			return
 		case err == nil:
 			failures.reset()
+			c.remind(r.opts.retry, c.nudge)
 		case failures.wait(ctx, r.opts.retry, err) == nil:
 			c.nudge("")
 		}
@@ -61,10 +66,11 @@ func (c *reconciler) report(ctx context.Context, err error) {
 	}
 }
 
-// failure returns why the latest step has failed, or nil: until the next step
-// succeeds, the state is not what it should be.
+// failure returns why the latest step has failed, or else what it had to tolerate,
+// or nil: until the next step succeeds, the state is not what it should be.
 func (c *reconciler) failure() error {
 	c.state.Lock()
-	defer c.state.Unlock()
-	return c.problem
+	problem := c.problem
+	c.state.Unlock()
+	return cmp.Or(problem, c.first())
 }

@@ -1,6 +1,9 @@
 package recipes
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +29,12 @@ func Sequence(name, marker string) (int32, bool) {
 // CompareSequence returns -1 if the node with the sequence number a was created
 // before the one with b, 1 if after, 0 if they are equal. The numbers are
 // compared as serial numbers (RFC 1982), which is right across the wrap from
-// 2147483647 to -2147483648 while less than 2^31 creations lie between them.
+// 2147483647 to -2147483648 while less than 2^31 creations lie between them. It is
+// no order of more than two numbers, unless all lie so close together.
 func CompareSequence(a, b int32) int {
 	switch diff := a - b; {
+	case diff == math.MinInt32: // as far from each other as can be
+		return cmp.Compare(a, b)
 	case diff < 0:
 		return -1
 	case diff > 0:
@@ -39,7 +45,10 @@ func CompareSequence(a, b int32) int {
 
 // SortBySequence returns those of the names that have a sequence number behind
 // marker, oldest first. It leaves names as they are. Numbers are only
-// comparable between children of one parent that was not deleted meanwhile.
+// comparable between children of one parent that was not deleted meanwhile. Names
+// that somebody has made up, with numbers far off those of the server, come first
+// or last, and do not change the order of the others as long as there is a larger
+// gap beside those than within them.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range sortNumbered(names, marker) {
@@ -64,11 +73,8 @@ func parseNumbered(name string, markers ...string) (numbered, bool) {
 			continue
 		}
 		digits := name[at+len(marker):]
-		if len(digits) < 10 || digits[0] == '+' {
-			return numbered{}, false
-		}
 		seq, err := strconv.ParseInt(digits, 10, 32)
-		if err != nil {
+		if err != nil || fmt.Sprintf("%010d", seq) != digits {
 			return numbered{}, false
 		}
 		return numbered{name: name, marker: marker, seq: int32(seq)}, true
@@ -76,16 +82,10 @@ func parseNumbered(name string, markers ...string) (numbered, bool) {
 	return numbered{}, false
 }
 
-// compare orders numbered children by age.
-func (n numbered) compare(m numbered) int {
-	if order := CompareSequence(n.seq, m.seq); order != 0 {
-		return order
-	}
-	return strings.Compare(n.name, m.name)
-}
-
 // sortNumbered returns the children that carry one of the markers, oldest
-// first. Foreign children are left out.
+// first. Foreign children are left out. The numbers lie on a circle, which is cut
+// at its largest gap: comparing them two by two would be no order if some lie
+// more than half a circle apart, as numbers do that somebody has made up.
 func sortNumbered(names []string, markers ...string) []numbered {
 	var out []numbered
 	for _, name := range names {
@@ -93,6 +93,22 @@ func sortNumbered(names []string, markers ...string) []numbered {
 			out = append(out, n)
 		}
 	}
-	slices.SortFunc(out, numbered.compare)
-	return out
+	slices.SortFunc(out, func(a, b numbered) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), strings.Compare(a.name, b.name))
+	})
+	first := oldest(out)
+	return append(out[first:len(out):len(out)], out[:first]...)
+}
+
+// oldest returns where, in what is sorted by number, the largest gap ends. Of
+// several that are as large it is that before the least number.
+func oldest(sorted []numbered) int {
+	first, largest := 0, uint32(0)
+	for i, n := range sorted {
+		before := sorted[(i+len(sorted)-1)%len(sorted)]
+		if gap := uint32(n.seq - before.seq); gap > largest {
+			first, largest = i, gap
+		}
+	}
+	return first
 }

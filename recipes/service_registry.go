@@ -15,7 +15,13 @@ import (
 type Instance struct {
 	Service string // "web"; with dynamic DNS a domain
 	ID      string // among the instances of the service, such as "10.0.0.7:8080"
-	Data    []byte // whatever its users have to know; must not be changed
+	Data    []byte // whatever its users have to know
+
+	// What a ServiceRegistry shows, and a Registration does not look at: the session
+	// that the instance goes with, and the zxid of its registration, greater for
+	// each later one.
+	Session int64
+	Czxid   int64
 }
 
 // compareInstances orders by service and ID.
@@ -23,9 +29,18 @@ func compareInstances(a, b Instance) int {
 	return strings.Compare(join(a.Service, a.ID), join(b.Service, b.ID))
 }
 
-// equalInstances is whether two instances have the same data, too.
+// equalInstances is whether two instances are one registration with the same data.
 func equalInstances(a, b Instance) bool {
-	return a.Service == b.Service && a.ID == b.ID && bytes.Equal(a.Data, b.Data)
+	return a.Service == b.Service && a.ID == b.ID && a.Czxid == b.Czxid && bytes.Equal(a.Data, b.Data)
+}
+
+// cloneInstances copies instances, so that the receiver may change them.
+func cloneInstances(list []Instance) []Instance {
+	list = slices.Clone(list)
+	for n := range list {
+		list[n].Data = bytes.Clone(list[n].Data)
+	}
+	return list
 }
 
 // ServiceRegistry is a view of the instances of all services, kept up to date by
@@ -40,11 +55,13 @@ func equalInstances(a, b Instance) bool {
 //     of one to three replies, and after a disconnection as soon as the client is
 //     connected, or at the next recheck: two losses of the connection in a row can
 //     hide a change from the client (see NodeCache).
-//   - A failed read is never taken for an instance that is gone. A service without
-//     instances is none.
+//   - A failed read is never taken for an instance that is gone. One that may not
+//     be read shows as it was last, or not, and so do the instances of a service
+//     that may not be listed; the others are none the worse for it. Err tells of it,
+//     and it is read again soon. A service without instances is none.
 //
-// On disconnect and on expiry the last view stays, and Stale says so. A done
-// context ends only the waiting for the first view.
+// On disconnect and on expiry the last view stays, and Stale says so; when the Conn
+// is closed it ends. A done context ends only the waiting for the first view.
 //
 // What it cannot promise: that an instance it shows can be reached. One that has
 // died shows until its session has expired, and one that is cut off from the
@@ -78,7 +95,7 @@ func NewServiceRegistry(conn Conn, path string, opts ...Option) *ServiceRegistry
 // for the first view; later calls return at once and send nothing.
 func (v *ServiceRegistry) All(ctx context.Context) ([]Instance, error) {
 	all, err := v.look(ctx, "look at")
-	return slices.Clone(all), err
+	return cloneInstances(all), err
 }
 
 // Instances returns the instances of a service, sorted by ID: none if the service
@@ -91,7 +108,7 @@ func (v *ServiceRegistry) Instances(ctx context.Context, service string) ([]Inst
 			list = append(list, i)
 		}
 	}
-	return list, err
+	return cloneInstances(list), err
 }
 
 // Services returns the names of the services that have instances, sorted. It waits
@@ -115,8 +132,10 @@ func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Insta
 		if err := v.readInstances(ctx, r, d, service); err != nil {
 			return nil, err
 		}
-		for _, id := range slices.Sorted(maps.Keys(v.services[service])) {
-			all = append(all, v.services[service][id])
+		for _, i := range v.services[service] {
+			if i.ID != "" { // it was read
+				all = append(all, i)
+			}
 		}
 	}
 	slices.SortFunc(all, compareInstances)
@@ -158,28 +177,37 @@ func (v *ServiceRegistry) readInstances(ctx context.Context, r *requests, d due,
 			return nil
 		}
 		if err != nil {
-			return err
+			return v.loop.tolerate(ctx, dir, err)
 		}
 		listed = map[string]Instance{}
 		for _, id := range found {
 			listed[id] = v.services[service][id]
 		}
 	}
+	v.services[service] = listed
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
 		if listed[id].ID != "" && !isDue(d, join(dir, id)) {
 			continue
 		}
-		data, _, err := v.loop.dataOf(ctx, r, join(dir, id))
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			delete(listed, id) // the watch on the list has fired, or will
-		case err != nil:
+		if err := v.readInstance(ctx, r, service, id); err != nil {
 			return err
-		default:
-			listed[id] = Instance{Service: service, ID: id, Data: data}
 		}
 	}
-	v.services[service] = listed
+	return nil
+}
+
+// readInstance reads one instance.
+func (v *ServiceRegistry) readInstance(ctx context.Context, r *requests, service, id string) error {
+	path := join(join(v.path, service), id)
+	data, stat, err := v.loop.dataOf(ctx, r, path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		delete(v.services[service], id) // the watch on the list has fired, or will
+		return nil
+	case err != nil:
+		return v.loop.tolerate(ctx, path, err)
+	}
+	v.services[service][id] = Instance{service, id, data, stat.EphemeralOwner, stat.Czxid}
 	return nil
 }
 
@@ -232,6 +260,10 @@ func (g *Registration) Update(ctx context.Context, data []byte) error {
 // Present reports whether the instance is registered, as far as is known. It sends
 // nothing.
 func (g *Registration) Present() bool { return g.node.Present() }
+
+// Err returns why the latest attempt to be registered, with the newest data, has
+// failed, or nil; see PersistentNode.Err.
+func (g *Registration) Err() error { return g.node.Err() }
 
 // Close takes the instance back. When it returns nil the instance is not in the
 // registry, and does not come back; when ctx is done before, the removal goes on.

@@ -18,7 +18,8 @@ import (
 //     which wraps ErrAmbiguous they have written once or not at all; after any
 //     other error nothing.
 //   - They and Get are linearizable: each takes effect at one moment of its
-//     call. Get synchronises with the leader first.
+//     call. Get synchronises with the leader first, and so does a CompareAndSet
+//     before it is refused.
 //   - Next returns a state that is not the one given, as it was at some moment
 //     of the call. It need not show every state in between.
 //
@@ -70,10 +71,7 @@ func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
 // Get returns the value, as it is at some moment of the call.
 func (v *SharedValue) Get(ctx context.Context) (ValueState, error) {
 	return ask(ctx, v.lifecycle, "get", func(ctx context.Context, r *requests) (ValueState, error) {
-		if err := r.sync(ctx, v.path); err != nil {
-			return ValueState{}, err
-		}
-		state, _, err := v.read(ctx, r)
+		state, _, err := v.latest(ctx, r)
 		return state, err
 	})
 }
@@ -98,8 +96,18 @@ func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data [
 // Next waits until the value differs from seen, and returns it.
 func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
 	return ask(ctx, v.lifecycle, "wait for", func(ctx context.Context, r *requests) (ValueState, error) {
+		var now epoch
 		for {
+			if now.check() != nil {
+				var err error
+				if now, err = r.synced(ctx, v.path); err != nil {
+					return ValueState{}, err
+				}
+			}
 			state, watch, err := v.look(ctx, r)
+			if err == nil && now.check() != nil {
+				continue // of a server that may lag behind
+			}
 			if err != nil || !state.same(seen) {
 				return state, err
 			}
@@ -131,6 +139,7 @@ type valueWrite struct {
 
 // write writes data if the value may be replaced.
 func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueState) bool) (valueWrite, error) {
+	data = bytes.Clone(data)
 	return call(ctx, v.lifecycle, "set", func(ctx context.Context, r *requests, t *task[valueWrite]) (valueWrite, error) {
 		w, err := newRecorded(v.path, "write-")
 		if err != nil {
@@ -150,6 +159,9 @@ func (v *SharedValue) replace(ctx context.Context, r *requests, w *recorded, dat
 	var next valueWrite
 	for {
 		now, stat, err := v.read(ctx, r)
+		if err == nil && !may(now) {
+			now, stat, err = v.latest(ctx, r)
+		}
 		if err != nil {
 			return next, err
 		}
@@ -173,6 +185,15 @@ func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.St
 		return ValueState{}, nil, nil
 	}
 	return stateOf(data, stat), stat, err
+}
+
+// latest is read as it is at some moment of the call.
+func (v *SharedValue) latest(ctx context.Context, r *requests) (state ValueState, stat *zk.Stat, err error) {
+	err = r.fresh(ctx, v.path, func() (err error) {
+		state, stat, err = v.read(ctx, r)
+		return err
+	})
+	return state, stat, err
 }
 
 func stateOf(data []byte, stat *zk.Stat) ValueState {

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -116,5 +117,97 @@ func TestNextSeesEachChange(t *testing.T) {
 			t.Error(err)
 		}
 		<-seen
+	})
+}
+
+// lagging is a server that has missed the write of "2" after that of "1", and a
+// connection that comes to it.
+func lagging(t *testing.T, s *fakeServer) (writer, c *fakeConn, seen ValueState, old map[string]fakeNode) {
+	t.Helper()
+	writer, c = s.connect(), s.connect()
+	v := NewSharedValue(writer, "/v")
+	if _, err := v.Set(t.Context(), []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	old = s.snapshot()
+	seen, err := v.Set(t.Context(), []byte("2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return writer, c, seen, old
+}
+
+// TestValuesAreNotThoseOfALaggingServer, be it the first one or that of the next
+// session.
+func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
+	for nth := range 4 {
+		for _, op := range []string{"sync", "get", "getW"} {
+			behind := func(s *fakeServer, c *fakeConn, old map[string]fakeNode) {
+				if nth == 0 {
+					c.behind = old
+					return
+				}
+				c.on(op, nth, rule{before: func() { c.fallBehind(old) }})
+			}
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				_, c, seen, old := lagging(t, s)
+				behind(s, c, old)
+				v := NewSharedValue(c, "/v")
+				if now, err := v.Get(t.Context()); err != nil || !now.same(seen) {
+					t.Errorf("%s %d: Get: %+v, %v; want %+v", op, nth, now, err, seen)
+				}
+				if now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("3")); err != nil || !ok {
+					t.Errorf("%s %d: CompareAndSet: %+v, %v, %v", op, nth, now, ok, err)
+				}
+				quit(t, v)
+			})
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				_, c, seen, old := lagging(t, s)
+				behind(s, c, old)
+				v := NewSharedValue(c, "/v", RecheckEvery(time.Second))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				if now, err := v.Next(ctx, seen); err == nil {
+					t.Errorf("%s %d: Next: %+v, which is older than %+v", op, nth, now, seen)
+				}
+				quit(t, v)
+			})
+		}
+	}
+}
+
+// TestValuesAreNotTheCallersBytes any more when they are given.
+func TestValuesAreNotTheCallersBytes(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		data := []byte("data")
+		c.on("multi", 1, rule{before: func() { data[0] = 'x' }, lose: true, err: zk.ErrConnectionClosed})
+		v := NewSharedValue(c, "/v")
+		if now, err := v.Set(t.Context(), data); err != nil || string(now.Data) != "data" {
+			t.Errorf("Set: %s, %v", now.Data, err)
+		}
+		data = []byte("data")
+		c.on("multi", 1, rule{before: func() { data[0] = 'x' }, lose: true, err: zk.ErrConnectionClosed})
+		g := NewConfigCenter(c, "/c")
+		if err := g.Create(t.Context(), "k", data); err != nil {
+			t.Error(err)
+		}
+		if e, _, err := g.Fetch(t.Context(), "k"); err != nil || string(e.Value) != "data" {
+			t.Errorf("Fetch: %s, %v", e.Value, err)
+		}
+		data = []byte("data")
+		c.on("create", 1, rule{before: func() { data[0] = 'x' }, lose: true, err: zk.ErrConnectionClosed})
+		n, err := CreateProtected(t.Context(), c, "/", "n", data, EphemeralSequential)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.wantNode(t, n.Path, "data", c.SessionID())
+		acl := zk.WorldACL(zk.PermRead)
+		given := newOptions([]Option{ACL(acl...), Data(data)})
+		acl[0].Perms, data[1] = 0, 'x'
+		if given.acl[0].Perms != zk.PermRead || string(given.data) != "xata" {
+			t.Errorf("options %+v", given)
+		}
+		quit(t, v, g)
 	})
 }

@@ -11,9 +11,10 @@ package recipes
 //
 // On disconnect it goes on showing what it had, which Stale tells. On expiry the
 // whole tree is read again in the new session, and so it is at each recheck: for a
-// large tree set RecheckEvery to more than its minute. A refused read is tried
-// again, and Failure tells why: a node that may not be read keeps the cache stale.
-// A done context ends only the call that it was given to.
+// large tree set RecheckEvery to more than its minute. A node that may not be read
+// shows as it was last, or not, with all below it, and keeps the cache stale; Err
+// tells why, the others are none the worse for it, and it is tried again soon. A
+// done context ends only the call that it was given to.
 //
 // What it cannot promise: that several nodes are shown as of the same moment, see
 // ChildrenCache. For moments a node may be shown whose directory is not, and the

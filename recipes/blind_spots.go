@@ -1,0 +1,115 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// blindSpots are the nodes that a background loop could not look at, since the
+// server refuses it: one that may not be read must not keep the loop from all
+// others. They are looked at again as if they had changed, with growing pauses.
+type blindSpots struct {
+	mu    sync.Mutex
+	by    map[string]error // by path; why
+	tries int              // rows of looks that ended with some
+	began time.Time        // the first of them
+	timer *time.Timer      // to the next look; nil: none is planned
+}
+
+// refused reports whether err is the server's word on one node, and no word on
+// the others. That a node is missing is not, for it shows in its directory.
+func refused(ctx context.Context, err error) bool {
+	switch {
+	case err == nil, ctx.Err() != nil, transient(err):
+		return false
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, errRestart), errors.Is(err, ErrConnClosed), errors.Is(err, ErrClosed):
+		return false
+	}
+	return true
+}
+
+// tolerate takes note of a refusal to look at path, and returns nil then. Other
+// errors it returns.
+func (f *blindSpots) tolerate(ctx context.Context, path string, err error) error {
+	if !refused(ctx, err) {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.by == nil {
+		f.by = map[string]error{}
+	}
+	f.by[path] = err
+	return nil
+}
+
+// forget drops the refusals of what is looked at now.
+func (f *blindSpots) forget(d due) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if d.all {
+		clear(f.by)
+	}
+	for _, path := range d.paths {
+		delete(f.by, path)
+	}
+}
+
+// first returns the refusal of the first path, in the order of their names, or nil
+// if there is none.
+func (f *blindSpots) first() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.by) == 0 {
+		return nil
+	}
+	return f.by[slices.Min(slices.Collect(maps.Keys(f.by)))]
+}
+
+// remind plans to make due again what was refused, unless that is planned.
+func (f *blindSpots) remind(policy RetryPolicy, nudge func(path string)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case len(f.by) == 0:
+		f.tries = 0
+		return
+	case f.timer != nil:
+		return
+	}
+	if f.tries++; f.tries == 1 {
+		f.began = time.Now()
+	}
+	if policy == nil {
+		policy = RetryForever()
+	}
+	pause, _ := policy.Next(f.tries, time.Since(f.began), zk.ErrNoAuth)
+	f.timer = time.AfterFunc(max(pause, shortestPause), func() {
+		for _, path := range f.planned() {
+			nudge(path)
+		}
+	})
+}
+
+// planned ends a plan, and returns what was planned.
+func (f *blindSpots) planned() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.timer = nil
+	return slices.Sorted(maps.Keys(f.by))
+}
+
+// end takes back what is planned.
+func (f *blindSpots) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.timer != nil {
+		f.timer.Stop()
+	}
+}

@@ -1,0 +1,72 @@
+package recipes
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// TestNextEndsWithItsCacheConnOrReader, when what is there was read.
+func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
+	for name, tc := range map[string]struct {
+		end  func(t *testing.T, c *NodeCache, conn *fakeConn, changes *CacheChanges)
+		want error
+		news int // that can still be read
+	}{
+		"cache":  {func(t *testing.T, c *NodeCache, _ *fakeConn, _ *CacheChanges) { quit(t, c) }, ErrClosed, 2},
+		"conn":   {func(_ *testing.T, _ *NodeCache, conn *fakeConn, _ *CacheChanges) { conn.close() }, ErrConnClosed, 2},
+		"reader": {func(_ *testing.T, _ *NodeCache, _ *fakeConn, changes *CacheChanges) { changes.Close(); changes.Close() }, ErrClosed, 0},
+	} {
+		for _, waiting := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, waiting), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					s.seed(t, 0, "/n", "1")
+					conn := s.connect()
+					c := readyCache(t, NewNodeCache(conn, "/n"))
+					changes := c.Changes()
+					if waiting {
+						newsOf(changes)
+						tc.news = 0
+						go func() { letSettle(); tc.end(t, c, conn, changes) }()
+					} else {
+						tc.end(t, c, conn, changes)
+						letSettle()
+					}
+					var err error
+					for n := 0; err == nil; n++ {
+						if _, err = changes.Next(t.Context()); (err == nil) != (n < tc.news) {
+							t.Errorf("event %d of %d: %v", n, tc.news, err)
+						}
+					}
+					if !errors.Is(err, tc.want) {
+						t.Errorf("Next: %v, want %v", err, tc.want)
+					}
+					letSettle()
+					if err := c.Close(t.Context()); err != nil && !errors.Is(err, ErrClosed) {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache, though nodes come and go.
+func TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache(t *testing.T) {
+	v := newView(newFakeServer().connect(), "view", "/", "/", everything, nil)
+	changes := v.Changes()
+	v.show(CachedNode{Path: "/stays", Stat: zk.Stat{Mzxid: 1}})
+	for n := range 10000 {
+		path := fmt.Sprint("/", n%7)
+		v.show(CachedNode{Path: path, Stat: zk.Stat{Mzxid: int64(n + 2)}})
+		v.drop(path)
+	}
+	if len(changes.queue) > 4 || len(changes.pending) != 1 {
+		t.Errorf("%d events and %d nodes are kept", len(changes.queue), len(changes.pending))
+	}
+	if got, want := newsOf(changes), "added /stays"; got != want {
+		t.Errorf("news %s, want %s", got, want)
+	}
+}

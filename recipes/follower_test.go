@@ -1,0 +1,197 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// aView is what all views of the server have in common.
+type aView interface {
+	Stale() bool
+	Err() error
+	Close(context.Context) error
+}
+
+// TestViewsDoNotGoBack when the server of a new session lags behind, at whatever
+// request the session ends.
+func TestViewsDoNotGoBack(t *testing.T) {
+	for _, op := range []string{"none", "childrenW", "children", "getW", "get", "existsW", "sync"} {
+		for nth := 1; nth <= 3; nth++ {
+			t.Run(fmt.Sprint(op, nth), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, s *fakeServer) { viewsDoNotGoBack(t, s, op, nth) })
+			})
+		}
+	}
+}
+
+func viewsDoNotGoBack(t *testing.T, s *fakeServer, op string, nth int) {
+	a, view := s.connect(), s.connect()
+	s.seed(t, 0, "/s", "")
+	s.seed(t, 0, "/s/web", "")
+	g, v := NewGroup(view, "/s/web", RecheckEvery(time.Second)), NewServiceRegistry(s.connect(), "/s")
+	v.conn = view
+	c := readyCache(t, NewTreeCache(view, "/s", RecheckEvery(time.Second)))
+	wantMembers(t, g)
+	old := s.snapshot()
+	s.seed(t, a.SessionID(), "/s/web/a", "1")
+	wantMembers(t, g, "a")
+	wantServices(t, v, "web/a=1")
+	news, changed, changedAll := c.Changes(), g.Changed(), v.Changed()
+	newsOf(news)
+	if op == "none" {
+		view.fallBehind(old)
+	} else {
+		view.on(op, nth, rule{before: func() { view.fallBehind(old) }})
+	}
+	time.Sleep(10 * time.Second)
+	if closed(changed) || closed(changedAll) || newsOf(news) != "" {
+		t.Errorf("changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll), newsOf(news))
+	}
+	quit(t, g, v, c)
+}
+
+// TestViewsSayWhenTheyAreStale and when they are over.
+func TestViewsSayWhenTheyAreStale(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/s", "")
+		g, v := NewGroup(c, "/s"), NewServiceRegistry(c, "/s")
+		tree := NewTreeCache(c, "/s")
+		for _, view := range []aView{g, v, tree} {
+			if !view.Stale() || view.Err() != nil {
+				t.Errorf("%T: nothing was read, and stale is %v, error %v", view, view.Stale(), view.Err())
+			}
+		}
+		wantMembers(t, g)
+		wantServices(t, v, "")
+		readyCache(t, tree)
+		for _, view := range []aView{g, v, tree} {
+			if view.Stale() {
+				t.Errorf("%T is stale", view)
+			}
+		}
+		c.expire(false)
+		for _, view := range []aView{g, v, tree} {
+			if !view.Stale() {
+				t.Errorf("%T is not stale in a new session", view)
+			}
+		}
+		letSettle()
+		changed, all := g.Changed(), v.Changed()
+		for _, view := range []aView{g, v, tree} {
+			if view.Stale() {
+				t.Errorf("%T was read again, and is stale", view)
+			}
+			quit(t, view)
+			if !view.Stale() {
+				t.Errorf("%T is closed, and not stale", view)
+			}
+		}
+		if !closed(changed) || !closed(all) || !closed(g.Changed()) {
+			t.Error("no change is told when the view is closed")
+		}
+	})
+}
+
+// TestViewsEndWithTheConn for those who wait for a change, too.
+func TestViewsEndWithTheConn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		g := NewGroup(c, "/g")
+		wantMembers(t, g)
+		changed := g.Changed()
+		c.close()
+		<-changed
+		if _, err := g.Members(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
+			t.Errorf("Members: %v, stale %v", err, g.Stale())
+		}
+		quit(t, g)
+	})
+}
+
+// forbid lets a connection not read some node, until it is allowed.
+func (c *fakeConn) forbid(paths ...string) (allow func()) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.forbidden = paths
+	return func() {
+		c.s.mu.Lock()
+		defer c.s.mu.Unlock()
+		c.forbidden = nil
+	}
+}
+
+// TestWhatMayNotBeReadHidesNothingElse in registry, group and caches.
+func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer, c := s.connect(), s.connect()
+		for _, path := range []string{"/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b"} {
+			s.seed(t, 0, path, "1")
+		}
+		allow := c.forbid("/s/mail", "/s/web/a")
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)), NewTreeCache(c, "/s", RecheckEvery(0))
+		wantServices(t, v, "web/b=1")
+		if err := tree.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := tree.Ready(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Ready: %v", err)
+		}
+		putData(t, writer, "/s/web/b", "2")
+		wantServices(t, v, "web/b=2")
+		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		for _, view := range []aView{v, tree} {
+			if !view.Stale() || !errors.Is(view.Err(), zk.ErrNoAuth) {
+				t.Errorf("%T: stale %v, error %v", view, view.Stale(), view.Err())
+			}
+		}
+		requests := c.called("get") + c.called("getW") + c.called("childrenW") + c.called("children")
+		time.Sleep(time.Hour)
+		if again := c.called("get") + c.called("getW") + c.called("childrenW") + c.called("children") - requests; again > 4*3600+10 {
+			t.Errorf("%d requests an hour for two nodes and two views", again)
+		}
+		allow()
+		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
+		if got, want := shownText(tree.Nodes()), "/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil || v.Stale() || v.Err() != nil {
+			t.Errorf("Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(), tree.Err(), v.Err())
+		}
+		quit(t, v, tree)
+	})
+}
+
+// TestWhatMayNotBeReadAnyMoreStays as it was shown, until it is gone.
+func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		writer, c := s.connect(), s.connect()
+		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
+			s.seed(t, 0, path, "1")
+		}
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)), readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
+		wantServices(t, v, "web/a=1 web/b=1")
+		c.forbid("/s/web/a")
+		putData(t, writer, "/s/web/a", "2")
+		putData(t, writer, "/s/web/b", "2")
+		time.Sleep(2 * time.Minute)
+		wantServices(t, v, "web/a=1 web/b=2")
+		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
+			t.Errorf("shown %s, want %s", got, want)
+		}
+		dropNodes(t, writer, "/s/web/a")
+		wantServices(t, v, "web/b=2")
+		time.Sleep(2 * time.Second)
+		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want || tree.Err() != nil || v.Err() != nil {
+			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
+		}
+		quit(t, v, tree)
+	})
+}
