@@ -332,6 +332,6 @@ func (g *group) Leave(ctx context.Context) error {
 }
 
 func (g *group) View(ctx context.Context) (string, error) {
-	names, err := g.view.Members(ctx)
+	names, err := g.view.Names(ctx)
 	return strings.Join(names, ","), err
 }

@@ -48,8 +48,8 @@ func (c *valueCase) decode(data string) (string, bool) {
 }
 
 func (c *valueCase) fits(op Op, e ServerEvent) bool {
-	if e.Kind == NodeDeleted {
-		return op.Kind == KindRemove
+	if e.Kind == NodeDeleted { // one that found nothing must not pass for the client's other one that did
+		return op.Kind == KindRemove && !(op.ok() && op.Output == Refused)
 	}
 	value, ok := c.decode(e.Data)
 	return ok && (op.Kind == KindWrite && op.Input == value || op.Kind == KindCAS && valueOf(op.Input) == value)

@@ -100,6 +100,20 @@ func TestValues(t *testing.T) {
 			f.quick("a", KindRemove, "", Refused)
 			f.sets("a", "z", 0)
 		}},
+		{name: "one of two removes of a client finds nothing", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			first, second := f.call("b", KindRemove, ""), f.call("b", KindRemove, "")
+			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
+			f.ret(first, OpOK, Result{})
+			f.ret(second, OpOK, Result{Output: Refused})
+		}},
+		{name: "two removes find nothing, and one was made", bad: Delivery, says: "b made the value nothing at step 6, and no write accounts for that", shoot: func(f *film) {
+			f.sets("a", "x", 0)
+			first, second := f.call("b", KindRemove, ""), f.call("b", KindRemove, "")
+			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
+			f.ret(first, OpOK, Result{Output: Refused})
+			f.ret(second, OpOK, Result{Output: Refused})
+		}},
 		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned", shoot: func(f *film) { f.call("a", KindWrite, "x") }},
 	}
 	for _, tt := range tests {

@@ -3,6 +3,7 @@ package recipes_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/recipes"
@@ -38,25 +39,30 @@ func ExampleGroup() {
 	ctx := context.Background()
 
 	group := recipes.NewGroup(server.Connect(t), "/group")
-	fmt.Println(group.Members(ctx))
+	fmt.Println(group.Names(ctx))
 
-	member := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", nil)
+	member := recipes.NewGroupMember(server.Connect(t), "/group", "host-1", []byte("10.0.0.1:80"))
 	changed := group.Changed()
 	if err := member.Join(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}
 	<-changed
-	fmt.Println(group.Members(ctx))
+	fmt.Println(group.Names(ctx))
+	members, err := group.Members(ctx)
+	for _, m := range members {
+		fmt.Println(m.Name, string(m.Data), err)
+	}
 
 	changed = group.Changed()
 	fmt.Println(member.Close(ctx))
 	<-changed
-	fmt.Println(group.Members(ctx))
+	fmt.Println(group.Names(ctx))
 	fmt.Println(group.Close(ctx))
 	// Output:
 	// [] <nil>
 	// [host-1] <nil>
+	// host-1 10.0.0.1:80 <nil>
 	// <nil>
 	// [] <nil>
 	// <nil>
@@ -80,9 +86,12 @@ func ExampleServiceRegistry() {
 	registry := recipes.NewServiceRegistry(server.Connect(t), "/services")
 	fmt.Println(registry.Services(ctx))
 	lookup := recipes.NewServiceLookup(registry, "web", recipes.RoundRobin())
-	for range 3 {
+	for range 4 {
 		i, err := lookup.Next(ctx)
 		fmt.Println(i.ID, string(i.Data), err)
+		if i.ID == "10.0.0.2:80" { // it does not answer
+			lookup.NoteError(i, time.Minute)
+		}
 	}
 	_, err := recipes.NewServiceLookup(registry, "mail", recipes.RoundRobin()).Next(ctx)
 	fmt.Println(err)
@@ -91,6 +100,7 @@ func ExampleServiceRegistry() {
 	// [web] <nil>
 	// 10.0.0.1:80 v1 <nil>
 	// 10.0.0.2:80 v1 <nil>
+	// 10.0.0.1:80 v1 <nil>
 	// 10.0.0.1:80 v1 <nil>
 	// look up mail: the service has no instance
 	// <nil>

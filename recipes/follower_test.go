@@ -107,8 +107,8 @@ func TestViewsEndWithTheConn(t *testing.T) {
 		changed := g.Changed()
 		c.close()
 		<-changed
-		if _, err := g.Members(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
-			t.Errorf("Members: %v, stale %v", err, g.Stale())
+		if _, err := g.Names(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
+			t.Errorf("Names: %v, stale %v", err, g.Stale())
 		}
 		quit(t, g)
 	})

@@ -1,29 +1,33 @@
 package recipes
 
 import (
+	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
-	"strings"
 
 	"github.com/go-zookeeper/zk"
 )
 
-// Group is a view of who is there: the names of the members that have joined the
-// group and whose sessions live. Members join with a GroupMember of their own.
+// Group is a view of who is there: the members that have joined the group and whose
+// sessions live, with their data. Members join with a GroupMember of their own.
 //
 // What it promises:
-//   - Members shows the group as it was at one moment, all members of the same
-//     moment, and never of an earlier one than the last time.
-//   - Every change shows soon, if it lasts: after the way of a notification and a
-//     reply, and after a disconnection as soon as the client is connected, or at
-//     the next recheck: two losses of the connection in a row can hide a change
-//     from the client (see NodeCache). What comes and goes between two looks of
-//     the server may not show.
-//   - A failed look is never taken for an empty group.
+//   - Names shows the group as it was at one moment, all members of the same
+//     moment, and never of an earlier one than the last time. What Members shows of
+//     each member was so at one moment, and not at an earlier one than the last
+//     time; different members may be of different moments.
+//   - Every change shows soon, if it lasts: after the ways of a notification and of
+//     one or two replies, and after a disconnection as soon as the client is
+//     connected, or at the next recheck: two losses of the connection in a row can
+//     hide a change from the client (see NodeCache). What comes and goes between two
+//     looks of the server may not show.
+//   - A failed look is never taken for an empty group. A member whose data may not be
+//     read shows with its name only, or among Members as it was last; the others are
+//     none the worse for it. Err tells of it, and it is read again soon.
 //
-// On disconnect and on expiry the last view stays, and Stale says so. A done
-// context ends only the waiting for the first view.
+// On disconnect and on expiry the last view stays, and Stale says so; when the Conn
+// is closed it ends. A done context ends only the waiting for the first view.
 //
 // What it cannot promise: that a member it shows is still there, or still reached
 // by others. A member that dies shows until its session has expired.
@@ -32,88 +36,107 @@ import (
 // no node. The option that matters is RecheckEvery.
 //
 // Sources: ZooKeeper Recipes and Solutions, "Group Membership"; Curator's
-// GroupMember; kazoo's ShallowParty.
+// GroupMember; kazoo's ShallowParty and Party.
 type Group struct {
-	*follower[[]string]
+	*follower[company]
+	names []string              // of the loop
+	known map[string]Membership // of the loop: those that were read
+}
+
+// Membership is one member of a group as it was read.
+type Membership struct {
+	Name string
+	Data []byte
+	// Session is that of the member's client.
+	Session int64
+	// Czxid is the zxid at which the member has joined: greater for each later one,
+	// also if a member comes back under its old name.
+	Czxid int64
+}
+
+// company is a group as it is shown.
+type company struct {
+	names   []string // as they were listed
+	members []Membership
+}
+
+// sameCompany reports whether two looks have shown the same.
+func sameCompany(a, b company) bool {
+	return slices.Equal(a.names, b.names) && slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
+		return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
+	})
 }
 
 // NewGroup makes a view of the group at path. It sends nothing; the first look
 // begins to follow the group.
 func NewGroup(conn Conn, path string, opts ...Option) *Group {
-	g := &Group{}
-	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, slices.Equal)
+	g := &Group{known: map[string]Membership{}}
+	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameCompany)
 	return g
 }
 
-// Members returns the names of the members, sorted. It waits for the first view;
-// later calls return at once and send nothing.
-func (g *Group) Members(ctx context.Context) ([]string, error) {
-	names, err := g.look(ctx, "look at")
-	return slices.Clone(names), err
+// Names returns the names of the members, sorted, all as of one moment. It waits for
+// the first view; later calls return at once and send nothing.
+func (g *Group) Names(ctx context.Context) ([]string, error) {
+	c, err := g.look(ctx, "look at")
+	return slices.Clone(c.names), err
 }
 
-// read lists the group.
-func (g *Group) read(ctx context.Context, r *requests, _ due) ([]string, error) {
-	return g.loop.listing(ctx, r, g.path)
-}
-
-// GroupMember is one's own membership of a Group, from Join to Close.
-//
-// What it promises, and cannot promise, is what a PersistentNode does. In short:
-// the member comes back by itself after the end of a session, and does not after
-// Close.
-//
-// Layout: <group>/<name>, ephemeral, with data of the member's own choice.
-//
-// Sources: as for Group and PersistentNode.
-type GroupMember struct {
-	node *PersistentNode
-	bad  error // of the name
-}
-
-// NewGroupMember makes a handle for the membership of a group under a name, which is
-// to be the member's alone. It sends nothing; Join does. The options that matter
-// are ACL, RecheckEvery, Retry and Containers.
-func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) *GroupMember {
-	return &GroupMember{
-		node: newNamed(conn, "member", join(group, name), data, opts),
-		bad:  checkName("member", name),
+// Members returns the members, sorted by name. It waits as Names does.
+func (g *Group) Members(ctx context.Context) ([]Membership, error) {
+	c, err := g.look(ctx, "look at")
+	members := slices.Clone(c.members)
+	for n := range members {
+		members[n].Data = bytes.Clone(members[n].Data)
 	}
+	return members, err
 }
 
-// Join joins the group and waits until the server knows it. After an error the
-// member joins all the same as soon as it can, until Close; one that wraps
-// ErrOccupied says that the name is taken.
-func (m *GroupMember) Join(ctx context.Context) error {
-	if m.bad != nil {
-		return m.node.explain("join", m.bad)
+// read is one step of the loop: it lists the group and reads its members, as far as
+// that is due.
+func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
+	if isDue(d, g.path) {
+		names, err := g.loop.listing(ctx, r, g.path)
+		if err != nil {
+			return company{}, err
+		}
+		g.names = names
 	}
-	return m.node.Keep(ctx)
-}
-
-// Present reports whether the member is in the group, as far as is known. It
-// sends nothing.
-func (m *GroupMember) Present() bool { return m.node.Present() }
-
-// Err returns why the latest attempt to be in the group has failed, or nil; see
-// PersistentNode.Err.
-func (m *GroupMember) Err() error { return m.node.Err() }
-
-// Close leaves the group. When it returns nil the member is not in it, and does
-// not come back; when ctx is done before, the leaving goes on.
-func (m *GroupMember) Close(ctx context.Context) error { return m.node.Close(ctx) }
-
-// newNamed is NewPersistentNode for a recipe that has a name of its own.
-func newNamed(conn Conn, kind, path string, data []byte, opts []Option) *PersistentNode {
-	n := NewPersistentNode(conn, path, data, opts...)
-	n.kind = kind
-	return n
-}
-
-// checkName says what is wrong with the name of a node that somebody has chosen.
-func checkName(what, name string) error {
-	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
-		return fmt.Errorf("%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath)
+	c := company{names: g.names}
+	for _, name := range g.names {
+		if err := g.readMember(ctx, r, d, name); err != nil {
+			return company{}, err
+		}
+		if m, ok := g.known[name]; ok {
+			c.members = append(c.members, m)
+		}
 	}
+	g.forget(c.members)
+	return c, nil
+}
+
+// readMember reads one member, if that is due.
+func (g *Group) readMember(ctx context.Context, r *requests, d due, name string) error {
+	path := join(g.path, name)
+	if _, known := g.known[name]; known && !isDue(d, path) {
+		return nil
+	}
+	data, stat, err := g.loop.dataOf(ctx, r, path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		delete(g.known, name) // the watch on the list has fired, or will
+		return nil
+	case err != nil:
+		return g.loop.tolerate(ctx, path, err)
+	}
+	g.known[name] = Membership{name, data, stat.EphemeralOwner, stat.Czxid}
 	return nil
+}
+
+// forget drops those that are not shown any more.
+func (g *Group) forget(shown []Membership) {
+	clear(g.known)
+	for _, m := range shown {
+		g.known[m.Name] = m
+	}
 }

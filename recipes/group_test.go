@@ -14,7 +14,7 @@ import (
 func wantMembers(t *testing.T, g *Group, want ...string) {
 	t.Helper()
 	time.Sleep(time.Second)
-	got, err := g.Members(t.Context())
+	got, err := g.Names(t.Context())
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("members %v, %v; want %v", got, err, want)
 	}
@@ -150,12 +150,66 @@ func TestGroupRefusals(t *testing.T) {
 		}
 		c.on("childrenW", 1, rule{lose: true, err: zk.ErrNoAuth})
 		g := NewGroup(c, "/g")
-		if _, err := g.Members(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Members: %v", err)
+		if _, err := g.Names(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			t.Errorf("Names: %v", err)
 		}
 		quit(t, g)
-		if _, err := g.Members(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Members after Close: %v", err)
+		if _, err := g.Names(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("Names after Close: %v", err)
 		}
+	})
+}
+
+// TestGroupShowsWhatItsMembersSay of themselves, and who they are.
+func TestGroupShowsWhatItsMembersSay(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		one, two := s.connect(), s.connect()
+		g := NewGroup(s.connect(), "/g", RecheckEvery(0))
+		wantMembers(t, g)
+		a, b := NewGroupMember(one, "/g", "a", []byte("1")), NewGroupMember(two, "/g", "b", nil)
+		mustJoin(t, b)
+		mustJoin(t, a)
+		wantMembers(t, g, "a", "b")
+		first, err := g.Members(t.Context())
+		if err != nil || len(first) != 2 || first[0].Name != "a" || string(first[0].Data) != "1" ||
+			first[0].Session != one.SessionID() || first[1].Session != two.SessionID() || first[0].Czxid <= first[1].Czxid {
+			t.Fatalf("members %+v, %v", first, err)
+		}
+		first[0].Data[0] = 'x' // it is the caller's
+		if again, err := g.Members(t.Context()); err != nil || string(again[0].Data) != "1" {
+			t.Errorf("members %+v, %v", again, err)
+		}
+		putData(t, two, "/g/a", "graffiti")
+		letSettle()
+		changed := g.Changed()
+		one.expire(false)
+		<-changed
+		time.Sleep(time.Second)
+		if again, err := g.Members(t.Context()); err != nil || len(again) != 2 || string(again[0].Data) != "1" || again[0].Czxid <= first[0].Czxid || again[0].Session != one.SessionID() {
+			t.Errorf("members %+v, %v", again, err)
+		}
+		quit(t, a, b, g)
+	})
+}
+
+// TestAMemberThatMayNotBeReadHidesNoOther, and shows by its name.
+func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		a, b := NewGroupMember(s.connect(), "/g", "a", nil), NewGroupMember(s.connect(), "/g", "b", nil)
+		mustJoin(t, a)
+		mustJoin(t, b)
+		allow := c.forbid("/g/a")
+		g := NewGroup(c, "/g", RecheckEvery(0))
+		wantMembers(t, g, "a", "b")
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 || list[0].Name != "b" || !errors.Is(g.Err(), zk.ErrNoAuth) || !g.Stale() {
+			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
+		}
+		allow()
+		time.Sleep(2 * time.Second)
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil || g.Stale() {
+			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
+		}
+		quit(t, a, b, g)
 	})
 }

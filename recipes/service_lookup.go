@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // ErrNoInstance says that a service has no instance.
 var ErrNoInstance = errors.New("the service has no instance")
 
-// Strategy chooses one of the instances of a service. It is given all of them,
-// sorted by ID, and at least one. It may be used by one goroutine at a time.
+// Strategy chooses one of the instances of a service. It is given all that are not
+// to be avoided, sorted by ID, and at least one. It may be used by one goroutine at a time.
 type Strategy interface {
 	Choose(instances []Instance) Instance
 }
@@ -59,23 +61,32 @@ func Sticky(first Strategy) Strategy {
 //
 // What it promises: Next returns an instance of the present view of the
 // ServiceRegistry, with its present data, and nothing else. It sends nothing once
-// there is a view. What the view cannot promise, it cannot either. It needs no
+// there is a view. One that a caller could not reach, and has told so by NoteError,
+// is passed over for as long as he said, unless all others are, too, and until it is
+// registered anew. What the view cannot promise, it cannot either. It needs no
 // Close, and ends with the registry's.
 //
 // Sources: Curator's ServiceProvider with its RandomStrategy, RoundRobinStrategy
-// and StickyStrategy.
+// and StickyStrategy, and its noteError and DownInstancePolicy.
 type ServiceLookup struct {
 	registry *ServiceRegistry
 	service  string
 
 	mu       sync.Mutex
 	strategy Strategy
+	avoided  map[registered]time.Time // until when
+}
+
+// registered is one registration of an instance.
+type registered struct {
+	id    string
+	czxid int64
 }
 
 // NewServiceLookup makes a lookup of a service. A strategy remembers what it has
 // chosen, so give each lookup one of its own.
 func NewServiceLookup(registry *ServiceRegistry, service string, strategy Strategy) *ServiceLookup {
-	return &ServiceLookup{registry: registry, service: service, strategy: strategy}
+	return &ServiceLookup{registry: registry, service: service, strategy: strategy, avoided: map[registered]time.Time{}}
 }
 
 // Next returns the instance to use next. It waits for the first view; later calls
@@ -90,5 +101,34 @@ func (l *ServiceLookup) Next(ctx context.Context) (Instance, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.strategy.Choose(instances), nil
+	return l.strategy.Choose(l.reachable(instances)), nil
+}
+
+// NoteError says that an instance, as Next has returned it, could not be reached:
+// Next passes it over from now on for a while. A later call about the same one
+// counts anew from then; zero or less takes it back.
+func (l *ServiceLookup) NoteError(i Instance, avoid time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.avoided[registered{i.ID, i.Czxid}] = time.Now().Add(avoid)
+}
+
+// reachable returns those of the instances that are not to be avoided, or all of
+// them if none is left. What need not be remembered is dropped. The caller has
+// locked mu.
+func (l *ServiceLookup) reachable(instances []Instance) []Instance {
+	now := time.Now()
+	there := map[registered]bool{}
+	var good []Instance
+	for _, i := range instances {
+		r := registered{i.ID, i.Czxid}
+		if there[r] = true; !now.Before(l.avoided[r]) {
+			good = append(good, i)
+		}
+	}
+	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool { return !there[r] || !now.Before(until) })
+	if good == nil {
+		return instances
+	}
+	return good
 }

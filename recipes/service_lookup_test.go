@@ -76,3 +76,47 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 		}
 	})
 }
+
+// TestLookupPassesOverWhatCouldNotBeReached, for so long, until it is registered
+// anew, and unless nothing else is left.
+func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		one, two := s.connect(), s.connect()
+		v := NewServiceRegistry(s.connect(), "/s", RecheckEvery(0))
+		l := NewServiceLookup(v, "web", RoundRobin())
+		a, b := register(t, one, "web", "a", "1"), register(t, two, "web", "b", "1")
+		next := func(want string) (last Instance) {
+			t.Helper()
+			time.Sleep(time.Second)
+			for _, id := range want {
+				i, err := l.Next(t.Context())
+				if err != nil || i.ID != string(id) {
+					t.Errorf("Next: %s, %v; want %c of %s", i.ID, err, id, want)
+				}
+				last = i
+			}
+			return last
+		}
+		bad := next("aba")
+		l.NoteError(bad, 30*time.Second)
+		next("bbb")
+		time.Sleep(30 * time.Second)
+		next("aba")
+		l.NoteError(bad, time.Hour)
+		l.NoteError(bad, 0) // it was a mistake
+		next("bab")
+		l.NoteError(bad, time.Hour)
+		two.expire(false)
+		last := next("b")
+		l.NoteError(last, time.Hour)
+		next("aba") // nobody is left: better try than give up
+		one.expire(false)
+		next("aaa") // it has come back
+		quit(t, b)
+		next("aaa")
+		if len(l.avoided) != 0 {
+			t.Errorf("%d are remembered that are gone", len(l.avoided))
+		}
+		quit(t, a, v)
+	})
+}
