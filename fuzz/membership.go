@@ -50,6 +50,10 @@ type MembershipClaims struct {
 	// Services says that it is a registry: the instances are children of their
 	// services, and those are children of Path.
 	Services bool
+	// Rivals says that all clients want one instance, "x" or "web/x", of which one has
+	// it at a time. Then data is looked at in a group, too, and there is another
+	// instance, "secret", that nobody may read.
+	Rivals bool
 	// Recheck is how often a view looks again without having been told; it may be out
 	// of date for so much longer (see cacheRecheck).
 	Recheck time.Duration
@@ -62,7 +66,8 @@ type MembershipClaims struct {
 // group, "web/name" or "mail/name" in a registry. It joins and leaves round after
 // round, looks at the others, and now and then deletes one of them behind its
 // back. In the end all are there for a minute, and then none for longer than the
-// server keeps empty containers.
+// server keeps empty containers. Rivals give up waiting for their instance after a
+// while, but want it all the same.
 func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Conn, instance string) Membership) Workload {
 	if claims.Path == "" {
 		claims.Path = membersPath
@@ -78,6 +83,7 @@ func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Co
 		Play: func(p *Player, s Script) {
 			mp := &memberPlayer{Player: p, claims: claims, clients: s.Clients}
 			mp.own = open(p.Conn(), mp.instance(p.Index()))
+			mp.hide()
 			for round := range s.Rounds {
 				mp.turn(round)
 			}
@@ -112,13 +118,14 @@ func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
 	}
 	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
 		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e.Plan),
+		Data: c.Rivals, Rivals: c.Rivals, Hidden: []string{secret},
 	}), nil
 }
 
 // mayStay are the patterns of what may be left at rest. A server that restarts
 // looks for empty containers a minute after that, which may be after the end.
 func (c MembershipClaims) mayStay(plan []fakezk.Fault) []string {
-	list := slices.Clone(c.LeavesAtRest)
+	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
 	for _, f := range plan {
 		if f.Kind == fakezk.Restart {
 			return append(list, c.Path+"/web", c.Path+"/mail")
@@ -167,6 +174,9 @@ type memberPlayer struct {
 // instance is the instance of the n-th client.
 func (p *memberPlayer) instance(n int) string {
 	name := string(rune('a' + n))
+	if p.claims.Rivals {
+		n, name = 0, "x"
+	}
 	if p.claims.Services {
 		return p.service(n) + "/" + name
 	}
@@ -183,7 +193,7 @@ func (p *memberPlayer) turn(round int) {
 	p.update(round)
 	p.pick(round)
 	if p.clients > 1 && p.Choose(3, round+4000) == 0 {
-		p.evict((p.Index() + 1) % p.clients)
+		p.meddle(round)
 		p.Hold(round+100, nil)
 	}
 	p.look()
@@ -211,7 +221,7 @@ func (p *memberPlayer) join(round int) {
 		return
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
-	p.joined = p.Persist(func(attempt int) error {
+	p.joined = p.insist(func(attempt int) error {
 		return p.Do(linearizability.KindJoin, p.instance(p.Index())+"="+data, func(ctx context.Context) (linearizability.Result, error) {
 			ctx, cancel := p.hasty(ctx, round+2000, attempt)
 			defer cancel()
@@ -226,7 +236,25 @@ func (p *memberPlayer) hasty(ctx context.Context, draw, attempt int) (context.Co
 	if attempt > 0 {
 		return ctx, func() {}
 	}
-	return p.Hasty(ctx, 4, draw, time.Millisecond, 30*time.Millisecond)
+	ctx, cancel := p.Hasty(ctx, 4, draw, time.Millisecond, 30*time.Millisecond)
+	if !p.claims.Rivals {
+		return ctx, cancel
+	}
+	patience := time.Second + time.Duration(p.Choose(5_000_000, draw+20000))*time.Microsecond
+	ctx, impatient := context.WithTimeout(ctx, patience)
+	return ctx, func() { impatient(); cancel() }
+}
+
+// insist tries until it succeeds; but what a rival wants he may not get, as long as
+// another has it, and it is enough that he has said so.
+func (p *memberPlayer) insist(try func(attempt int) error) bool {
+	if !p.claims.Rivals {
+		return p.Persist(try)
+	}
+	if err := try(0); err != nil {
+		p.Pause(retryPause)
+	}
+	return true
 }
 
 func (p *memberPlayer) leave(round int) {
@@ -247,7 +275,7 @@ func (p *memberPlayer) update(round int) {
 		return
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
-	p.Persist(func(attempt int) error {
+	p.insist(func(attempt int) error {
 		return p.Do(linearizability.KindUpdate, p.instance(p.Index())+"="+data, func(ctx context.Context) (linearizability.Result, error) {
 			ctx, cancel := p.hasty(ctx, round+10000, attempt)
 			defer cancel()
@@ -277,6 +305,50 @@ func (p *memberPlayer) pick(round int) {
 				return linearizability.Result{Output: chosen, Empty: err == nil && chosen == ""}, err
 			})
 		})
+	}
+}
+
+// meddle deletes the instance of another client, or writes into it.
+func (p *memberPlayer) meddle(round int) {
+	other := (p.Index() + 1) % p.clients
+	if p.claims.Rivals && p.Choose(2, round+13000) == 0 {
+		p.spoil(other)
+		return
+	}
+	p.evict(other)
+}
+
+// spoil writes into the instance of another client.
+func (p *memberPlayer) spoil(other int) {
+	instance := p.instance(other)
+	err := p.Do(linearizability.KindSpoil, instance, func(context.Context) (linearizability.Result, error) {
+		_, err := p.Conn().Set(p.claims.Path+"/"+instance, []byte("graffiti"), -1)
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		return linearizability.Result{}, err
+	})
+	if err != nil {
+		p.Pause(retryPause)
+	}
+}
+
+// secret is the instance that nobody may read.
+const secret = "secret"
+
+// hide makes it, if there are rivals, by a request that is sent once.
+func (p *memberPlayer) hide() {
+	if !p.claims.Rivals || p.Index() > 0 {
+		return
+	}
+	for _, path := range []string{p.claims.Path, p.claims.Path + "/" + secret} {
+		perms := int32(zk.PermAll)
+		if path != p.claims.Path {
+			perms &^= zk.PermRead
+		}
+		if _, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			p.Pause(retryPause)
+		}
 	}
 }
 

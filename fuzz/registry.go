@@ -39,6 +39,7 @@ var builtin = []func() Workload{
 	blockIDs,
 	configCenter,
 	watchedGroup,
+	rivalNodes,
 	twoLevelRegistry,
 }
 

@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -13,6 +14,7 @@ const (
 	KindUpdate = "update" // of the data; Input likewise
 	KindLeave  = "leave"  // Input is the instance
 	KindEvict  = "evict"  // delete somebody's znode; Input is the instance
+	KindSpoil  = "spoil"  // write into somebody's znode; Input is the instance
 	KindView   = "view"   // Output is what was shown: "a,b" of a group, "web/a=data,web/b=data" of a registry
 	KindPick   = "pick"   // Input is a service, Output the instance that was chosen, or Empty
 )
@@ -24,6 +26,14 @@ type MembershipOptions struct {
 	// Services says that it is a registry: the instances lie one level deeper, and
 	// views show their data. Otherwise views show the names of one moment.
 	Services bool
+	// Data says that views of a group show data, too, and each member as of a moment
+	// of its own: "a=data,b=data".
+	Data bool
+	// Rivals says that several clients want the same instance. One has it at a time,
+	// and the others have it when he has left or his session has ended.
+	Rivals bool
+	// Hidden are instances that views do not show, as they may not be read.
+	Hidden []string
 	// Within is how long, in the time of the labels, a view may lag behind, and an
 	// instance that is registered may be missing or have other data; 0 means that
 	// this is not judged. It has to be longer than the faults.
@@ -34,16 +44,19 @@ type MembershipOptions struct {
 
 // JudgeMembership judges the history of a group or a registry: operations of the
 // kinds above; others are ignored. Names and data must be free of commas, and
-// names of "="; one client uses each instance. Rest may be nil. It looks for no
-// order of operations, but holds what was said against the server's log:
+// names of "="; one client uses each instance, unless there are rivals. Rest may be
+// nil. It looks for no order of operations, but holds what was said against the
+// server's log:
 //
-//   - [Safety]: nobody's request deletes an instance of somebody else, unless it is an evict.
+//   - [Safety]: nobody's request deletes an instance of somebody else or writes into
+//     it, unless it is an evict or a spoil.
 //   - [Answers]: what a view shows was so at some moment, for each client not before
 //     the last one it showed, and not longer ago than Within. So views converge:
 //     what has lasted for longer than Within shows. An instance that a strategy
 //     picks is one of the view.
 //   - [Presence]: what has joined is there, with its data, and comes back Within;
-//     what has left is not, and does not come back.
+//     what has left is not, and does not come back. What rivals want, some one of
+//     them has, with his data.
 //   - [Liveness] and [Orphans]: at rest every call has returned, and nothing is left
 //     of those who have left, nor of a service without instances.
 //
@@ -85,7 +98,7 @@ func (c *membershipCase) instance(path string) (string, bool) {
 	if c.opts.Services {
 		depth = 1
 	}
-	return name, ok && strings.Count(name, "/") == depth
+	return name, ok && strings.Count(name, "/") == depth && !slices.Contains(c.opts.Hidden, name)
 }
 
 // cutData splits "web/a=data" in two.
@@ -94,27 +107,38 @@ func cutData(text string) (instance, data string) {
 	return instance, data
 }
 
-// judgeSafety looks for instances that were deleted by somebody else.
+// judgeSafety looks for instances that somebody else has deleted or written to.
 func (c *membershipCase) judgeSafety() Verdict {
 	for _, l := range c.log.lives {
 		instance, ok := c.instance(l.path)
-		if !ok || l.died == never || l.withSession || l.remover == "" || l.creator == "" || l.remover == l.creator || c.evicted(l, instance) {
+		if !ok || l.creator == "" {
 			continue
 		}
-		return violated(Safety, []int64{l.died}, "%s deleted %s at step %d, which was %s's", l.remover, l.path, l.died, l.creator)
-	}
-	return fine(Safety, "nobody deleted what was another's")
-}
-
-// evicted reports whether somebody was asked to delete the instance, and did.
-func (c *membershipCase) evicted(l *life, instance string) bool {
-	for _, op := range c.history.Ops {
-		inTime := op.Call <= l.died && (!op.ok() || l.died <= op.Return)
-		if op.Kind == KindEvict && op.Client == l.remover && op.Input == instance && inTime {
-			return true
+		if l.died != never && !l.withSession && c.meddled(l, l.remover, l.died, KindEvict, instance) {
+			return violated(Safety, []int64{l.died}, "%s deleted %s at step %d, which was %s's", l.remover, l.path, l.died, l.creator)
+		}
+		for _, e := range c.history.Server {
+			if e.Kind == DataChanged && e.Path == l.path && l.aliveAt(e.Step) && c.meddled(l, e.Client, e.Step, KindSpoil, instance) {
+				return violated(Safety, []int64{e.Step}, "%s wrote %q into %s at step %d, which was %s's", e.Client, e.Data, l.path, e.Step, l.creator)
+			}
 		}
 	}
-	return false
+	return fine(Safety, "nobody deleted or changed what was another's")
+}
+
+// meddled reports whether somebody has changed an instance who neither owns it nor
+// was asked to.
+func (c *membershipCase) meddled(l *life, client string, step int64, kind, instance string) bool {
+	if client == "" || client == l.creator {
+		return false
+	}
+	for _, op := range c.history.Ops {
+		inTime := op.Call <= step && (!op.ok() || step <= op.Return)
+		if op.Kind == kind && op.Client == client && op.Input == instance && inTime {
+			return false
+		}
+	}
+	return true
 }
 
 // leftover returns what is left at rest of those that have left.
@@ -135,17 +159,17 @@ func (c *membershipCase) leftover(rest *Rest) []orphan {
 // joinedAtEnd reports whether the instance has joined, or may have, and was not
 // asked to leave since.
 func (c *membershipCase) joinedAtEnd(instance string) bool {
-	joined := false
+	joined := map[string]bool{} // by client
 	for _, op := range c.history.Ops {
-		if name, _ := cutData(op.Input); name != instance {
+		if instanceOf(op) != instance {
 			continue
 		}
-		switch op.Kind {
-		case KindJoin:
-			joined = true
-		case KindLeave:
-			joined = op.Outcome == OpFailed && joined
+		switch {
+		case op.Kind == KindJoin:
+			joined[op.Client] = true
+		case op.Kind == KindLeave && op.Outcome != OpFailed:
+			delete(joined, op.Client)
 		}
 	}
-	return joined
+	return len(joined) > 0
 }

@@ -8,15 +8,12 @@ import (
 // judgePresence follows each instance through its client's calls.
 func (c *membershipCase) judgePresence() Verdict {
 	for i, op := range c.history.Ops {
-		if !op.ok() {
-			continue
-		}
 		var why string
 		var steps []int64
-		switch op.Kind {
-		case KindJoin, KindUpdate:
+		switch joins := op.Kind == KindJoin || op.Kind == KindUpdate; {
+		case joins && (op.ok() || c.opts.Rivals && !op.pending()):
 			why, steps = c.judgeThere(i)
-		case KindLeave:
+		case op.ok() && op.Kind == KindLeave:
 			why, steps = c.judgeGone(i)
 		}
 		if why != "" {
@@ -27,24 +24,44 @@ func (c *membershipCase) judgePresence() Verdict {
 }
 
 // judgeThere asks whether what was acknowledged was there, and stayed, until the
-// next call that changes it.
+// next call that changes it. What a rival has asked for and not got, somebody has.
 func (c *membershipCase) judgeThere(i int) (why string, steps []int64) {
 	op := c.history.Ops[i]
 	instance, data := cutData(op.Input)
 	line := c.truth.of(instance)
-	if !line.during("="+data, c.firstAttempt(i), op.Return) {
+	if op.ok() && !line.during("="+data, c.firstAttempt(i), op.Return) {
 		return fmt.Sprintf("%s was acknowledged, but %s was not there with %q", describe(op), instance, data), []int64{op.Call, op.Return}
 	}
 	end := c.history.EndTime
 	if next, ok := c.next(i); ok {
 		end = next.CallTime
 	}
-	missing, since := line.without("="+data, op.ReturnTime, end)
-	if c.opts.Within > 0 && missing > c.opts.Within {
+	missing, since := line.without(c.wanted(i), op.ReturnTime, end)
+	switch {
+	case c.opts.Within <= 0 || missing <= c.opts.Within:
+		return "", nil
+	case c.opts.Rivals:
+		return fmt.Sprintf("nobody has had %s, with his data, for %v since step %d, though it was wanted (%s)",
+			instance, missing.Round(time.Millisecond), max(since, op.Return), describe(op)), []int64{max(since, op.Return)}
+	default:
 		return fmt.Sprintf("%s has not been there with %q for %v since step %d, though it had joined (%s)",
 			instance, data, missing.Round(time.Millisecond), max(since, op.Return), describe(op)), []int64{max(since, op.Return)}
 	}
-	return "", nil
+}
+
+// wanted tells the values that are right when a call has returned: its own or, among
+// rivals, any that was ever asked for.
+func (c *membershipCase) wanted(i int) func(value string) bool {
+	op := c.history.Ops[i]
+	instance, data := cutData(op.Input)
+	right := map[string]bool{"=" + data: true}
+	for _, other := range c.history.Ops {
+		if c.opts.Rivals && (other.Kind == KindJoin || other.Kind == KindUpdate) && instanceOf(other) == instance {
+			_, data := cutData(other.Input)
+			right["="+data] = true
+		}
+	}
+	return func(value string) bool { return right[value] }
 }
 
 // firstAttempt is the step of the call that the operation repeats, or its own: a

@@ -312,3 +312,122 @@ func TestMembershipWithoutALog(t *testing.T) {
 	h.Server = nil
 	checkReport(t, JudgeMembership(h, &Rest{}, MembershipOptions{Path: "/m", Within: 1}), "", "")
 }
+
+// spoils is a write by somebody into the instance of another.
+func (f *film) spoils(client, instance string, asked bool) {
+	var op int
+	if asked {
+		op = f.call(client, KindSpoil, instance)
+	}
+	f.server(ServerEvent{Kind: DataChanged, Client: client, Session: memberSession(client), Path: "/m/" + instance, Data: "graffiti"})
+	if asked {
+		f.ret(op, OpOK, Result{})
+	}
+}
+
+// gaveUp is a join that was given up while another had the instance.
+func (f *film) gaveUp(client, entry string) {
+	f.ret(f.call(client, KindJoin, entry), OpUnknown, Result{Session: memberSession(client)})
+}
+
+func TestRivals(t *testing.T) {
+	tests := []struct {
+		name      string
+		shoot     func(f *film) *Rest
+		bad, says string
+	}{
+		{name: "one after the other", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.gaveUp("b", "x=b1")
+			f.views("c", "x=a1")
+			f.leaves("a", "x")
+			f.passes(500 * time.Millisecond)
+			f.creates("b", 98, "/m/x", "b1", 98)
+			f.views("c", "x=b1")
+			f.expires(98, "/m/x")
+			f.passes(500 * time.Millisecond)
+			f.creates("b", 99, "/m/x", "b1", 99)
+			f.passes(5 * time.Second)
+			f.views("c", "x=b1")
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 99}, {Path: "/m/secret"}}}
+		}},
+		{name: "one loses it to the other", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.gaveUp("b", "x=b1")
+			f.expires(97, "/m/x")
+			f.creates("b", 98, "/m/x", "b1", 98)
+			f.passes(5 * time.Second)
+			return nil
+		}},
+		{name: "nobody takes over", bad: Presence, says: "nobody has had x, with his data, for 5.", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.gaveUp("b", "x=b1")
+			f.leaves("a", "x")
+			f.passes(5 * time.Second)
+			f.views("c", "")
+			return nil
+		}},
+		{name: "has it, as he says, and another does", bad: Presence, says: `b's join (steps 4 to 5) was acknowledged, but x was not there with "b1"`, shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.ret(f.call("b", KindJoin, "x=b1"), OpOK, Result{Session: 98})
+			return nil
+		}},
+		{name: "deletes the rival's", bad: Safety, says: "b deleted /m/x at step 5, which was a's", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			op := f.call("b", KindLeave, "x")
+			f.gone("b", "x")
+			f.ret(op, OpOK, Result{Session: 98})
+			return nil
+		}},
+		{name: "writes into the rival's", bad: Safety, says: `b wrote "graffiti" into /m/x at step 4, which was a's`, shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.spoils("b", "x", false)
+			return nil
+		}},
+		{name: "was asked to, and it is repaired", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.spoils("b", "x", true)
+			f.stores("a", "/m/x", "a1")
+			f.passes(5 * time.Second)
+			f.views("c", "x=a1")
+			return nil
+		}},
+		{name: "is not repaired", bad: Presence, says: "nobody has had x, with his data", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.spoils("b", "x", true)
+			f.passes(5 * time.Second)
+			f.views("c", "x=graffiti")
+			return nil
+		}},
+		{name: "shows old data", bad: Answers, says: "shows x=a1, as it was until step", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.spoils("b", "x", true)
+			f.stores("a", "/m/x", "a2")
+			f.passes(5 * time.Second)
+			f.views("c", "x=a1")
+			return nil
+		}},
+		{name: "hides more than what may not be read", bad: Answers, says: "does not show x", shoot: func(f *film) *Rest {
+			f.creates("c", 99, "/m/secret", "s", 0)
+			f.joins("a", "x=a1")
+			f.passes(5 * time.Second)
+			f.views("c", "")
+			return nil
+		}},
+		{name: "is left behind", bad: Orphans, says: "/m/x", shoot: func(f *film) *Rest {
+			f.joins("a", "x=a1")
+			f.gaveUp("b", "x=b1")
+			f.leaves("a", "x")
+			f.ret(f.call("b", KindLeave, "x"), OpOK, Result{Session: 98})
+			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 98}}}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &film{}
+			rest := tt.shoot(f)
+			opts := MembershipOptions{Path: "/m", Data: true, Rivals: true, Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"}}
+			checkReport(t, JudgeMembership(f.history(), rest, opts), tt.bad, tt.says)
+		})
+	}
+}

@@ -78,8 +78,8 @@ func (t timeline) during(value string, from, to int64) bool {
 }
 
 // without returns the longest time between two moments in which something did not
-// have the value, and when it began.
-func (t timeline) without(value string, from, to time.Duration) (longest time.Duration, since int64) {
+// have a value that is right, and when it began.
+func (t timeline) without(right func(value string) bool, from, to time.Duration) (longest time.Duration, since int64) {
 	began, step, missing := from, int64(0), false
 	for _, s := range t {
 		end := to
@@ -87,7 +87,7 @@ func (t timeline) without(value string, from, to time.Duration) (longest time.Du
 			end = min(to, s.toTime)
 		}
 		switch {
-		case s.value == value:
+		case right(s.value):
 			missing = false
 			continue
 		case !missing:

@@ -43,7 +43,7 @@ func (c *membershipCase) byReturn() []Op {
 
 // judgeView says what is wrong with what an operation has shown.
 func (c *membershipCase) judgeView(v viewer, op Op) (why string, steps []int64) {
-	if op.Kind == KindView && !c.opts.Services {
+	if op.Kind == KindView && !c.opts.Services && !c.opts.Data {
 		return c.judgeValue(v, op, allNames, op.Output, c.truth.names)
 	}
 	shown := map[string]string{}

@@ -13,12 +13,12 @@ import (
 
 // blindSpots are the nodes that a background loop could not look at, since the
 // server refuses it: one that may not be read must not keep the loop from all
-// others. They are looked at again as if they had changed, with growing pauses.
+// others. They are looked at again as if they had changed, after pauses that grow to
+// ten seconds.
 type blindSpots struct {
 	mu    sync.Mutex
 	by    map[string]error // by path; why
-	tries int              // rows of looks that ended with some
-	began time.Time        // the first of them
+	tries int              // so often in a row a look was planned
 	timer *time.Timer      // to the next look; nil: none is planned
 }
 
@@ -72,8 +72,11 @@ func (f *blindSpots) first() error {
 	return f.by[slices.Min(slices.Collect(maps.Keys(f.by)))]
 }
 
+// blindMax is the longest pause before what was refused is looked at again.
+const blindMax = 10 * time.Second
+
 // remind plans to make due again what was refused, unless that is planned.
-func (f *blindSpots) remind(policy RetryPolicy, nudge func(path string)) {
+func (f *blindSpots) remind(nudge func(path string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -83,14 +86,9 @@ func (f *blindSpots) remind(policy RetryPolicy, nudge func(path string)) {
 	case f.timer != nil:
 		return
 	}
-	if f.tries++; f.tries == 1 {
-		f.began = time.Now()
-	}
-	if policy == nil {
-		policy = RetryForever()
-	}
-	pause, _ := policy.Next(f.tries, time.Since(f.began), zk.ErrNoAuth)
-	f.timer = time.AfterFunc(max(pause, shortestPause), func() {
+	pause := doubled(retryFirst, blindMax, f.tries)
+	f.tries++
+	f.timer = time.AfterFunc(pause, func() {
 		for _, path := range f.planned() {
 			nudge(path)
 		}

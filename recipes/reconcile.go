@@ -47,7 +47,7 @@ func (c *reconciler) run(ctx context.Context, r *requests) {
 			return
 		case err == nil:
 			failures.reset()
-			c.remind(r.opts.retry, c.nudge)
+			c.remind(c.nudge)
 		case failures.wait(ctx, r.opts.retry, err) == nil:
 			c.nudge("")
 		}
