@@ -90,7 +90,11 @@ func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Co
 			mp.finish(s.Rounds)
 		},
 		Length: func(s Script) time.Duration {
-			return time.Duration(s.Rounds)*4*longHold + atRest + untilReaped + time.Minute
+			d := time.Duration(s.Rounds)*4*longHold + atRest + untilReaped + time.Minute
+			if claims.Rivals {
+				d += time.Duration(s.Clients) * atRest
+			}
+			return d
 		},
 		Judge: claims.judge,
 	}
@@ -118,7 +122,7 @@ func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
 	}
 	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
 		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e.Plan),
-		Data: c.Rivals, Rivals: c.Rivals, Hidden: []string{secret},
+		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}), nil
 }
 
@@ -159,6 +163,15 @@ func lag(plan []fakezk.Fault, recheck time.Duration) time.Duration {
 	}
 	if d >= atRest {
 		return 0
+	}
+	return d
+}
+
+// late is how long a request may be on its way.
+func late(plan []fakezk.Fault) time.Duration {
+	d := 100 * time.Millisecond
+	for _, f := range plan {
+		d += f.For
 	}
 	return d
 }
@@ -206,7 +219,13 @@ func (p *memberPlayer) turn(round int) {
 // finish brings everybody together, and then nobody.
 func (p *memberPlayer) finish(rounds int) {
 	p.join(rounds)
+	if p.claims.Rivals {
+		p.meddle(rounds)
+	}
 	p.Pause(atRest)
+	if p.claims.Rivals { // one after the other, so that others have to take over
+		p.Pause(time.Duration(p.Index()) * atRest)
+	}
 	p.look()
 	p.pick(rounds)
 	p.leave(rounds)

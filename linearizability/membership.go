@@ -32,6 +32,10 @@ type MembershipOptions struct {
 	// Rivals says that several clients want the same instance. One has it at a time,
 	// and the others have it when he has left or his session has ended.
 	Rivals bool
+	// Late is how long a request can be on its way: a rival has sent it when his own
+	// instance was there, and meanwhile that was evicted and another has it. No
+	// request can be told to spare that one.
+	Late time.Duration
 	// Hidden are instances that views do not show, as they may not be read.
 	Hidden []string
 	// Within is how long, in the time of the labels, a view may lag behind, and an
@@ -114,11 +118,12 @@ func (c *membershipCase) judgeSafety() Verdict {
 		if !ok || l.creator == "" {
 			continue
 		}
-		if l.died != never && !l.withSession && c.meddled(l, l.remover, l.died, KindEvict, instance) {
+		removal := ServerEvent{Client: l.remover, Session: l.removerSession, Step: l.died, Time: l.diedTime}
+		if l.died != never && !l.withSession && c.meddled(l, removal, KindEvict, instance) {
 			return violated(Safety, []int64{l.died}, "%s deleted %s at step %d, which was %s's", l.remover, l.path, l.died, l.creator)
 		}
 		for _, e := range c.history.Server {
-			if e.Kind == DataChanged && e.Path == l.path && l.aliveAt(e.Step) && c.meddled(l, e.Client, e.Step, KindSpoil, instance) {
+			if e.Kind == DataChanged && e.Path == l.path && l.aliveAt(e.Step) && c.meddled(l, e, KindSpoil, instance) {
 				return violated(Safety, []int64{e.Step}, "%s wrote %q into %s at step %d, which was %s's", e.Client, e.Data, l.path, e.Step, l.creator)
 			}
 		}
@@ -128,17 +133,26 @@ func (c *membershipCase) judgeSafety() Verdict {
 
 // meddled reports whether somebody has changed an instance who neither owns it nor
 // was asked to.
-func (c *membershipCase) meddled(l *life, client string, step int64, kind, instance string) bool {
-	if client == "" || client == l.creator {
+func (c *membershipCase) meddled(l *life, change ServerEvent, kind, instance string) bool {
+	if change.Client == "" || change.Client == l.creator || c.late(l, change) {
 		return false
 	}
 	for _, op := range c.history.Ops {
-		inTime := op.Call <= step && (!op.ok() || step <= op.Return)
-		if op.Kind == kind && op.Client == client && op.Input == instance && inTime {
+		inTime := op.Call <= change.Step && (!op.ok() || change.Step <= op.Return)
+		if op.Kind == kind && op.Client == change.Client && op.Input == instance && inTime {
 			return false
 		}
 	}
 	return true
+}
+
+// late reports whether a change was meant for the instance that its session had
+// shortly before.
+func (c *membershipCase) late(l *life, change ServerEvent) bool {
+	return c.opts.Rivals && slices.ContainsFunc(c.log.lives, func(own *life) bool {
+		return own.path == l.path && own.creator == change.Client && own.owner == change.Session &&
+			own.died <= l.born && change.Time-own.diedTime <= c.opts.Late
+	})
 }
 
 // leftover returns what is left at rest of those that have left.

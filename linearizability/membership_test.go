@@ -330,6 +330,20 @@ func (f *film) gaveUp(client, entry string) {
 	f.ret(f.call(client, KindJoin, entry), OpUnknown, Result{Session: memberSession(client)})
 }
 
+// overtaken is a leave of b's whose deletion comes when a has the instance.
+func overtaken(f *film, session int64, after time.Duration) {
+	f.joins("b", "x=b1")
+	f.gaveUp("a", "x=a1")
+	leave, evict := f.call("b", KindLeave, "x"), f.call("c", KindEvict, "x")
+	f.gone("c", "x")
+	f.ret(evict, OpOK, Result{})
+	f.creates("a", 97, "/m/x", "a1", 97)
+	f.passes(after)
+	f.deletes("b", session, "/m/x", 1)
+	f.creates("a", 97, "/m/x", "a1", 97)
+	f.ret(leave, OpOK, Result{Session: session})
+}
+
 func TestRivals(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -379,6 +393,18 @@ func TestRivals(t *testing.T) {
 			f.ret(op, OpOK, Result{Session: 98})
 			return nil
 		}},
+		{name: "has sent it when the instance was his own", shoot: func(f *film) *Rest {
+			overtaken(f, 98, 10*time.Millisecond)
+			return nil
+		}},
+		{name: "has sent it long ago", bad: Safety, says: "b deleted /m/x", shoot: func(f *film) *Rest {
+			overtaken(f, 98, time.Second)
+			return nil
+		}},
+		{name: "has sent it in another session", bad: Safety, says: "b deleted /m/x", shoot: func(f *film) *Rest {
+			overtaken(f, 198, 10*time.Millisecond)
+			return nil
+		}},
 		{name: "writes into the rival's", bad: Safety, says: `b wrote "graffiti" into /m/x at step 4, which was a's`, shoot: func(f *film) *Rest {
 			f.joins("a", "x=a1")
 			f.spoils("b", "x", false)
@@ -426,7 +452,7 @@ func TestRivals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &film{}
 			rest := tt.shoot(f)
-			opts := MembershipOptions{Path: "/m", Data: true, Rivals: true, Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"}}
+			opts := MembershipOptions{Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond, Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"}}
 			checkReport(t, JudgeMembership(f.history(), rest, opts), tt.bad, tt.says)
 		})
 	}

@@ -80,10 +80,11 @@ func (f *fixed) confirm(ctx context.Context, r *requests, why error) error {
 // each request the owner is read anew, and the request names the version that was
 // read.
 //
-// One window remains, as a request cannot name the session it is meant for: if
-// the connection is lost just after the owner was read, the client keeps the
-// request back until it is connected again, be it in a new session. A node that
-// somebody else has made meanwhile, with the same version, is deleted.
+// One window remains, as a request cannot name the node that it is meant for: if
+// somebody deletes the node while the request is on its way, or the connection is
+// lost just after the owner was read and the client keeps the request back until it
+// is connected again, be it in a new session, then a node that somebody else has made
+// meanwhile, with the same version, is deleted.
 func (f *fixed) remove(r *requests) error {
 	if !f.doubtful {
 		return nil

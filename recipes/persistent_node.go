@@ -38,11 +38,12 @@ var ErrOccupied = errors.New("the node belongs to another session")
 // What it cannot promise: that the node is there at any given moment. Between
 // the expiry at the server and the next session it is not. Two of one path on
 // one session take each other's node for their own. And no request can name the
-// session that it is meant for: one that the client holds back, as the
-// connection was lost just after the owner was read, is sent all the same when
-// the session has ended meanwhile. If somebody else has made the node by then,
-// and it has the same version, it is deleted or gets other data; a
-// PersistentNode, in his place, repairs that.
+// node that it is meant for, but by its version. If the own node goes while one is
+// on its way, as somebody deletes it, and somebody else makes his before it arrives,
+// with the same version, then that is deleted or gets other data; a PersistentNode,
+// in his place, repairs that. If the connection was lost just after the owner was
+// read, a request is on its way until the client is connected again, be it in a new
+// session.
 //
 // Layout: the node itself, ephemeral. Of the options ACL, RecheckEvery, Retry
 // (for the pauses) and Containers matter.
