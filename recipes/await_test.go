@@ -2,7 +2,10 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -18,5 +21,36 @@ func TestEventCountsBeforeADoneContext(t *testing.T) {
 		if fired, err := awaitEvent(ctx, watch, 0); !fired || err != nil {
 			t.Fatalf("got %v, %v; expected the event", fired, err)
 		}
+	}
+}
+
+// TestAWatchWakesAllWhoWaitForIt: a channel hands its event to one of them, and
+// who finds it closed must hear of the event, too.
+func TestAWatchWakesAllWhoWaitForIt(t *testing.T) {
+	for _, closes := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			events := make(chan zk.Event, 1)
+			w := newWatch(events)
+			results := make(chan error, 3)
+			for range cap(results) {
+				go func() {
+					_, err := w.await(t.Context(), 0)
+					results <- err
+				}()
+			}
+			time.Sleep(time.Second)
+			events <- zk.Event{Type: zk.EventNotWatching, Err: zk.ErrSessionExpired}
+			if closes {
+				close(events)
+			}
+			for range cap(results) {
+				if err := <-results; !errors.Is(err, errRestart) {
+					t.Errorf("got %v", err)
+				}
+			}
+			if fired, err := w.await(t.Context(), 0); !fired || !errors.Is(err, errRestart) || !w.over() {
+				t.Errorf("later: %v, %v", fired, err)
+			}
+		})
 	}
 }

@@ -134,21 +134,18 @@ func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
 
 // wait looks until there is no node, or another than at first.
 func (b *Barrier) wait(ctx context.Context, r *requests) error {
-	if err := r.sync(ctx, b.path); err != nil {
-		return err
-	}
 	first := int64(0)
-	return b.gate.until(ctx, r, func() (bool, error) {
-		_, stat, err := b.gate.data(ctx, r) // which leaves no watch when there is no node
+	return b.gate.until(ctx, r, epoch{}, func() (*watch, bool, error) {
+		_, stat, w, err := b.gate.data(ctx, r) // which leaves no watch when there is no node
 		if errors.Is(err, zk.ErrNoNode) {
-			return true, nil
+			return nil, true, nil
 		}
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 		if first == 0 {
 			first = stat.Czxid
 		}
-		return stat.Czxid != first, nil
+		return w, stat.Czxid != first, nil
 	})
 }

@@ -97,6 +97,55 @@ func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
 	})
 }
 
+// TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them,
+// and the other takes note of it before that one waits.
+func TestWaitersOfOneHandleMissNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/b", "")
+		c := s.connect()
+		b := NewBarrier(c, "/b", RecheckEvery(0))
+		first := waiting(t, b.Wait)
+		c.on("get", 1, rule{after: func() {
+			if err := s.connect().Delete("/b", -1); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			if len(first) == 0 {
+				t.Error("the first still waits")
+			}
+		}})
+		second := waiting(t, b.Wait)
+		time.Sleep(time.Minute)
+		if len(second) == 0 {
+			t.Error("the second still waits")
+		}
+		mustClose(t, b) // ends who still waits
+		wantAll(t, first, second)
+	})
+}
+
+// TestWaitIsNotMisledByALaggingServer: that of the new session does not know of the
+// barrier yet, unless it is told to catch up.
+func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/b", "")
+		c := s.connect()
+		b := NewBarrier(c, "/b")
+		passed := waiting(t, b.Wait)
+		c.on("getW", 1, rule{lose: true, err: zk.ErrNoNode})
+		c.on("sync", 1, rule{after: c.off})
+		c.expire(false)
+		time.Sleep(time.Second)
+		if len(passed) > 0 {
+			t.Error("passed")
+		}
+		if err := b.Remove(t.Context()); err != nil || <-passed != nil {
+			t.Error(err)
+		}
+		mustClose(t, b)
+	})
+}
+
 // TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody
 // sets a new one.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {

@@ -53,28 +53,28 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 // await waits until the own node is in a group.
 func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) (m *member, err error) {
 	place := vigil{path: own.path}
-	err = place.until(ctx, r, func() (bool, error) {
-		data, stat, err := place.data(ctx, r)
+	err = place.until(ctx, r, own.epoch, func() (*watch, bool, error) {
+		data, stat, w, err := place.data(ctx, r)
 		switch {
 		case errors.Is(err, zk.ErrNoNode):
-			return false, errRestart
+			return nil, false, errRestart
 		case err != nil:
-			return false, err
+			return nil, false, err
 		case !own.epoch.owns(stat):
-			return false, errRestart
+			return nil, false, errRestart
 		case len(data) == 0:
-			return false, b.form(ctx, r)
+			return w, false, b.form(ctx, r, own.name())
 		}
 		m, err = b.admitted(ctx, r, own, string(data))
-		return true, err
+		return w, true, err
 	})
 	return m, err
 }
 
-// form forms a group of the oldest members that are in none, if they are enough,
-// in one transaction. Each member tries that when it has come; so the youngest of
-// any group, at least, has seen them all.
-func (b *DoubleBarrier) form(ctx context.Context, r *requests) error {
+// form forms groups of the oldest members that are in none, each in one
+// transaction, as long as they are enough and own is not in one. Each member tries
+// that when it has come; so the youngest of any group, at least, has seen them all.
+func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) error {
 	for {
 		waiting, err := b.waiting(ctx, r)
 		if err != nil || len(waiting) < b.size {
@@ -86,7 +86,7 @@ func (b *DoubleBarrier) form(ctx context.Context, r *requests) error {
 			return err
 		}
 		formed, err := b.admit(ctx, r, readyPrefix+guid, group)
-		if formed || err != nil {
+		if err != nil || formed && slices.Contains(group, own) {
 			return err
 		}
 		if err := r.sync(ctx, b.path); err != nil { // before the next look
@@ -189,7 +189,7 @@ func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}
 		if err != nil {
 			break
 		}
-		err = b.awaitGone(ctx, r, name)
+		err = b.awaitGone(ctx, r, epoch{r.conn, m.session}, name)
 	}
 	if err == nil && t.settle(struct{}{}) {
 		b.note(r.remove(join(b.path, m.ready)))
@@ -204,15 +204,16 @@ func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}
 	return firstOf(err, r.tidy(b.sweep))
 }
 
-// awaitGone waits until a node is gone. Its name is never used again.
-func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, name string) error {
+// awaitGone waits until a node is gone, which was there in the session of since.
+// Its name is never used again.
+func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, since epoch, name string) error {
 	other := vigil{path: join(b.path, name)}
-	return other.until(ctx, r, func() (bool, error) {
-		_, _, err := other.data(ctx, r)
+	return other.until(ctx, r, since, func() (*watch, bool, error) {
+		_, _, w, err := other.data(ctx, r)
 		if errors.Is(err, zk.ErrNoNode) {
-			return true, nil
+			return nil, true, nil
 		}
-		return false, err
+		return w, false, err
 	})
 }
 

@@ -70,8 +70,17 @@ func (s *fakeServer) connect() *fakeConn {
 }
 
 func (c *fakeConn) on(op string, nth int, r rule) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
 	r.op, r.nth = op, nth
 	c.rules = append(c.rules, &r)
+}
+
+// off ends all rules.
+func (c *fakeConn) off() {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.rules = nil
 }
 
 var (

@@ -145,9 +145,9 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 		v, l := vigil{path: "/gate"}, newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
 		wait := func(ctx context.Context) error {
 			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
-				return v.until(ctx, r, func() (bool, error) {
-					stat, err := v.existence(ctx, r)
-					return stat == nil, err
+				return v.until(ctx, r, r.epoch(), func() (*watch, bool, error) {
+					stat, w, err := v.existence(ctx, r)
+					return w, stat == nil, err
 				})
 			})
 		}
@@ -178,14 +178,14 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 		s.seed(t, 0, "/n", "0")
 		v, r := vigil{path: "/n"}, newRequests(c, newOptions(nil))
 		var seen []string
-		err := v.until(t.Context(), r, func() (bool, error) {
-			data, _, err := v.data(t.Context(), r)
+		err := v.until(t.Context(), r, r.epoch(), func() (*watch, bool, error) {
+			data, _, w, err := v.data(t.Context(), r)
 			seen = append(seen, string(data))
 			next := string(data[0] + 1)
 			if _, err := c.Set("/n", []byte(next), -1); err != nil {
-				return true, err
+				return nil, true, err
 			}
-			return next == "3", err
+			return w, next == "3", err
 		})
 		if err != nil || !slices.Equal(seen, []string{"0", "1", "2"}) || c.called("getW") != 3 {
 			t.Errorf("seen %v, %d watches, %v", seen, c.called("getW"), err)
@@ -193,7 +193,7 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 		if err := GuaranteedDelete(t.Context(), c, "/n"); err != nil {
 			t.Error(err)
 		}
-		if _, _, err := v.data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) || v.current() != nil {
+		if _, _, _, err := v.data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) || v.current() != nil {
 			t.Errorf("missing node: %v", err)
 		}
 	})

@@ -99,7 +99,7 @@ func (q *claimQueue) take(ctx context.Context, r *requests, t *task[element]) (e
 // awaitChange waits until the directory of elements changes or another element
 // is ready, and returns at once if one is ready already.
 func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
-	names, err := q.change.children(ctx, r)
+	names, watch, err := q.change.children(ctx, r)
 	if errors.Is(err, zk.ErrNoNode) {
 		return q.ensureDirs(ctx, r)
 	}
@@ -107,7 +107,7 @@ func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	if err != nil || len(l.ready) > 0 {
 		return err
 	}
-	return q.change.wait(ctx, sooner(q.opts.recheck, l.next))
+	return watch.wait(ctx, sooner(q.opts.recheck, l.next))
 }
 
 // sooner returns how long to wait for a recheck, if there are any, or for a

@@ -93,15 +93,15 @@ func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold
 func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
 	leases := &vigil{path: s.dir()}
 	free := false
-	err := leases.until(ctx, r, func() (done bool, err error) {
+	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
 		// The first look sets no watch, which would wake us when nobody waits.
 		names, err := r.children(ctx, s.dir())
 		if free, err = s.isFree(own, names, err); err != nil || free || !wait {
-			return true, err
+			return nil, true, err
 		}
-		names, err = leases.children(ctx, r)
+		names, w, err = leases.children(ctx, r)
 		free, err = s.isFree(own, names, err)
-		return free, err
+		return w, free, err
 	})
 	if err != nil || !free {
 		return nil, err

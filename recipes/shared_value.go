@@ -96,37 +96,24 @@ func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data [
 // Next waits until the value differs from seen, and returns it.
 func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
 	return ask(ctx, v.lifecycle, "wait for", func(ctx context.Context, r *requests) (ValueState, error) {
-		var now epoch
-		for {
-			if now.check() != nil {
-				var err error
-				if now, err = r.synced(ctx, v.path); err != nil {
-					return ValueState{}, err
-				}
-			}
-			state, watch, err := v.look(ctx, r)
-			if err == nil && now.check() != nil {
-				continue // of a server that may lag behind
-			}
-			if err != nil || !state.same(seen) {
-				return state, err
-			}
-			if err := watch.wait(ctx, r.opts.recheck); err != nil {
-				return state, err
-			}
-		}
+		var next ValueState
+		err := v.change.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
+			next, w, err = v.look(ctx, r)
+			return w, !next.same(seen), err
+		})
+		return next, err
 	})
 }
 
 // look reads the value and returns the watch that its next change fires.
-func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *vigil, error) {
+func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *watch, error) {
 	for {
-		data, stat, err := v.change.data(ctx, r)
+		data, stat, w, err := v.change.data(ctx, r)
 		if !errors.Is(err, zk.ErrNoNode) {
-			return stateOf(data, stat), &v.change, err
+			return stateOf(data, stat), w, err
 		}
-		if stat, err = v.birth.existence(ctx, r); err != nil || stat == nil {
-			return ValueState{}, &v.birth, err
+		if stat, w, err = v.birth.existence(ctx, r); err != nil || stat == nil {
+			return ValueState{}, w, err
 		}
 	}
 }

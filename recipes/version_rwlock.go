@@ -225,14 +225,14 @@ func (e *entry) confirm(ctx context.Context, r *requests) (*hold, error) {
 
 // await waits until somebody comes or leaves, unless the way is free already.
 func (e *entry) await(ctx context.Context, r *requests) error {
-	names, err := e.look.children(ctx, r)
+	names, watch, err := e.look.children(ctx, r)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return errRestart
 	case err != nil || !e.isBarred(names):
 		return err
 	}
-	return e.look.wait(ctx, e.c.opts.recheck)
+	return watch.wait(ctx, e.c.opts.recheck)
 }
 
 func (e *entry) remove(r *requests) error {

@@ -14,147 +14,122 @@ import (
 // another goroutine: it was set before they look. One vigil is for one way to
 // look: children, data or existence.
 //
-// A watch is a hint. Look, decide on what was read, wait, and look again:
+// A watch is a hint. Look, decide on what was read, wait for the watch that the
+// look was under, and look again:
 //
-//	err := v.until(ctx, r, func() (done bool, err error) {
-//		names, err := v.children(ctx, r)
-//		return len(names) == 0, err
+//	err := v.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
+//		names, w, err := v.children(ctx, r)
+//		return w, len(names) == 0, err
 //	})
+//
+// To wait for the newest watch instead would be wrong: another goroutine may
+// have taken note of the event, and set a watch that knows nothing of it.
 type vigil struct {
 	path string
 
 	mu    sync.Mutex
-	watch <-chan zk.Event // nil: none is set
+	watch *watch // nil: none is set
 }
 
 // until looks until look is done or fails: at once, and after each event, each
-// recheck and each end of a session. A look that must not outlive the session
-// checks its epoch.
-func (v *vigil) until(ctx context.Context, r *requests, look func() (done bool, err error)) error {
+// recheck and each end of a session.
+//
+// What was read in the session of since is not older than what the caller knows
+// already. The server of another session may lag behind: there it looks after a
+// sync only. With the zero epoch it begins with one.
+func (v *vigil) until(ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error)) error {
 	for {
-		if done, err := look(); err != nil || done {
-			return err
+		if since.check() != nil {
+			var err error
+			if since, err = r.synced(ctx, v.path); err != nil {
+				return err
+			}
 		}
-		if err := v.wait(ctx, r.opts.recheck); err != nil {
+		w, done, err := look()
+		switch {
+		case err != nil:
+			return err
+		case since.check() != nil:
+			continue
+		case done:
+			return nil
+		}
+		if err := w.wait(ctx, r.opts.recheck); err != nil {
 			return err
 		}
 	}
 }
 
-// children lists the names of the node's children.
-func (v *vigil) children(ctx context.Context, r *requests) (names []string, err error) {
-	watch := v.current()
-	if watch == nil {
-		names, watch, err = r.childrenW(ctx, v.path)
-	} else {
+// children lists the names of the node's children, and returns the watch that
+// the next change of them fires.
+func (v *vigil) children(ctx context.Context, r *requests) (names []string, w *watch, err error) {
+	if w = v.current(); w != nil {
 		names, err = r.children(ctx, v.path)
+		return names, v.reuse(w, err), err
 	}
-	v.keep(watch, err)
-	return names, err
+	names, events, err := r.childrenW(ctx, v.path)
+	return names, v.keep(events, err), err
 }
 
-// data reads the node.
-func (v *vigil) data(ctx context.Context, r *requests) (data []byte, stat *zk.Stat, err error) {
-	watch := v.current()
-	if watch == nil {
-		var n node
-		n, err = r.getW(ctx, v.path)
-		data, stat, watch = n.data, n.stat, n.watch
-	} else {
+// data reads the node, and returns the watch that its next change fires.
+func (v *vigil) data(ctx context.Context, r *requests) (data []byte, stat *zk.Stat, w *watch, err error) {
+	if w = v.current(); w != nil {
 		data, stat, err = r.get(ctx, v.path)
+		return data, stat, v.reuse(w, err), err
 	}
-	v.keep(watch, err)
-	return data, stat, err
+	n, err := r.getW(ctx, v.path)
+	return n.data, n.stat, v.keep(n.watch, err), err
 }
 
-// existence returns the node's stat, or nil if there is none.
-func (v *vigil) existence(ctx context.Context, r *requests) (stat *zk.Stat, err error) {
-	watch := v.current()
-	if watch == nil {
-		stat, watch, err = r.existsW(ctx, v.path)
-	} else {
+// existence returns the node's stat, or nil if there is none, and the watch that
+// its next change or its creation fires.
+func (v *vigil) existence(ctx context.Context, r *requests) (stat *zk.Stat, w *watch, err error) {
+	if w = v.current(); w != nil {
 		stat, err = r.exists(ctx, v.path)
+		return stat, v.reuse(w, err), err
 	}
-	v.keep(watch, err)
-	return stat, err
+	stat, events, err := r.existsW(ctx, v.path)
+	return stat, v.keep(events, err), err
 }
 
 // wait waits for a reason to look again. The end of a session is one; only the
 // end of ctx and of the Conn are errors.
-func (v *vigil) wait(ctx context.Context, recheck time.Duration) error {
-	watch := v.current()
-	fired, err := awaitEvent(ctx, watch, recheck)
-	if fired {
-		v.forget(watch)
-	}
+func (w *watch) wait(ctx context.Context, recheck time.Duration) error {
+	_, err := w.await(ctx, recheck)
 	if errors.Is(err, errRestart) {
 		return nil // to be looked at in the new session
 	}
 	return err
 }
 
-func (v *vigil) current() <-chan zk.Event {
+// current returns the watch that is set, nil if there is none.
+func (v *vigil) current() *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.watch != nil && v.watch.over() {
+		v.watch = nil
+	}
 	return v.watch
 }
 
-// keep keeps the watch of a look. One on a node that is missing has fired, or
-// was not set.
-func (v *vigil) keep(watch <-chan zk.Event, err error) {
+// keep keeps the watch that a look has set, if it has.
+func (v *vigil) keep(events <-chan zk.Event, err error) *watch {
+	if err != nil {
+		return nil
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	switch {
-	case err == nil:
-		v.watch = watch
-	case errors.Is(err, zk.ErrNoNode):
-		v.watch = nil
-	}
+	v.watch = newWatch(events)
+	return v.watch
 }
 
-// forget drops a watch that has fired, unless another was set meanwhile.
-func (v *vigil) forget(watch <-chan zk.Event) {
+// reuse is the watch of a look that has set none. On a node that is missing it
+// has fired.
+func (v *vigil) reuse(w *watch, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.watch == watch {
+	if errors.Is(err, zk.ErrNoNode) && v.watch == w {
 		v.watch = nil
 	}
-}
-
-// awaitEvent waits for a watch. It reports false if it is time to look again
-// without an event. A watch that ends with the session means errRestart. Of an
-// event that is there already and a context that is done the event counts: a
-// select alone would choose between them at random.
-func awaitEvent(ctx context.Context, watch <-chan zk.Event, recheck time.Duration) (fired bool, err error) {
-	select {
-	case ev := <-watch:
-		return true, watchError(ev)
-	default:
-	}
-	var again <-chan time.Time
-	if recheck > 0 {
-		timer := time.NewTimer(recheck)
-		defer timer.Stop()
-		again = timer.C
-	}
-	select {
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	case <-again:
-		return false, nil
-	case ev := <-watch:
-		return true, watchError(ev)
-	}
-}
-
-// watchError is what the event of a watch means to a waiter: nil if it is to
-// look again.
-func watchError(ev zk.Event) error {
-	switch {
-	case errors.Is(ev.Err, zk.ErrClosing):
-		return ErrConnClosed
-	case ev.Err != nil:
-		return errRestart
-	}
-	return nil
+	return w
 }

@@ -1,0 +1,89 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// watch is a watch of the client that any number of goroutines can wait for: it
+// fires once, and the channel of the client hands its event to one of them only.
+type watch struct {
+	events <-chan zk.Event
+	fired  chan struct{} // closed by who has received the event
+	why    error         // what the event means to a waiter; to be read once fired is closed
+}
+
+func newWatch(events <-chan zk.Event) *watch {
+	return &watch{events: events, fired: make(chan struct{})}
+}
+
+// over reports whether somebody has received the event.
+func (w *watch) over() bool {
+	select {
+	case <-w.fired:
+		return true
+	default:
+		return false
+	}
+}
+
+// await waits for the event. It reports false if it is time to look again
+// without one. A watch that ends with the session means errRestart. Of an event
+// that is there already and a context that is done the event counts: a select
+// alone would choose between them at random.
+func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, err error) {
+	select {
+	case ev, ok := <-w.events:
+		return true, w.receive(ev, ok)
+	case <-w.fired:
+		return true, w.why
+	default:
+	}
+	var again <-chan time.Time
+	if recheck > 0 {
+		timer := time.NewTimer(recheck)
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	case <-again:
+		return false, nil
+	case ev, ok := <-w.events:
+		return true, w.receive(ev, ok)
+	case <-w.fired:
+		return true, w.why
+	}
+}
+
+// receive tells the others of the event. The client closes the channel after it,
+// and who finds it closed is told by the one who has the event.
+func (w *watch) receive(ev zk.Event, ok bool) error {
+	if ok {
+		w.why = watchError(ev)
+		close(w.fired)
+	}
+	<-w.fired
+	return w.why
+}
+
+// awaitEvent is await for a watch that nobody else waits for.
+func awaitEvent(ctx context.Context, events <-chan zk.Event, recheck time.Duration) (fired bool, err error) {
+	return newWatch(events).await(ctx, recheck)
+}
+
+// watchError is what the event of a watch means to a waiter: nil if it is to
+// look again.
+func watchError(ev zk.Event) error {
+	switch {
+	case errors.Is(ev.Err, zk.ErrClosing):
+		return ErrConnClosed
+	case ev.Err != nil:
+		return errRestart
+	}
+	return nil
+}
