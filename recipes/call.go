@@ -40,6 +40,12 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 	if err := l.begin(); err != nil {
 		return none, true, err
 	}
+	return perform(ctx, l, do)
+}
+
+// perform is run of an operation that was counted in and must begin, whether or
+// not ctx is done and the recipe closed.
+func perform[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(l.life, func() { cancel(context.Cause(l.life)) })()
@@ -52,6 +58,7 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 	})
 	value, known, err = t.await(ctx)
 	if err != nil {
+		var none T
 		value = none
 	}
 	return value, known, err

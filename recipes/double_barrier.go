@@ -121,26 +121,37 @@ func (b *DoubleBarrier) mayEnter() bool {
 }
 
 // Leave leaves, and waits until all of the group have left. The member's node is
-// removed whatever happens; after an error Leave can be called again, to wait, or
-// Enter. Without a member inside it returns ErrNotInside.
+// removed whatever happens, also if ctx is done from the start, in the background
+// if need be; after an error Leave can be called again, to wait, or Enter. Without
+// a member inside it returns ErrNotInside.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
-	b.mu.Lock()
-	m := b.member
-	if m != nil {
-		m.left = true
-		m.end()
+	m, err := b.startLeave()
+	if err != nil {
+		return b.explain("leave", err)
 	}
-	b.mu.Unlock()
-	if m == nil {
-		return b.explain("leave", ErrNotInside)
-	}
-	_, err := call(ctx, b.lifecycle, "leave", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, known, err := perform(ctx, b.lifecycle, func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 		return struct{}{}, b.leave(ctx, r, t, m)
 	})
 	if err == nil {
 		b.forget(m)
 	}
-	return err
+	return b.explain("leave", doubtOf(!known, err))
+}
+
+// startLeave ends the present membership, and counts its clean-up in.
+func (b *DoubleBarrier) startLeave() (*member, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed():
+		return nil, ErrClosed
+	case b.member == nil:
+		return nil, ErrNotInside
+	}
+	b.member.left = true
+	b.member.end()
+	b.beginCleanUp()
+	return b.member, nil
 }
 
 // forget ends a membership that is over.
@@ -180,13 +191,7 @@ func (b *DoubleBarrier) Close(ctx context.Context) error {
 	b.mu.Unlock()
 	if m != nil {
 		m.end()
-		b.beginCleanUp()
-		go func() {
-			defer b.end()
-			r := b.requests()
-			b.withdraw(r, m.release)
-			b.note(r.trouble)
-		}()
+		b.cleanUp(nil, func(r *requests) error { return b.withdraw(r, m.release) })
 	}
 	return b.lifecycle.Close(ctx)
 }

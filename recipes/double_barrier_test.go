@@ -178,6 +178,73 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 	})
 }
 
+// TestLeaveWithADoneContextLeaves: the caller does not wait, but leaves.
+func TestLeaveWithADoneContextLeaves(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 2, 2)
+		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := m[0].Leave(gone); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		s.wantBelow(t, "/d", 2) // the other and the group
+		c[1].disconnect()
+		if err := m[1].Leave(gone); !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+			t.Errorf("got %v", err)
+		}
+		c[1].reconnect()
+		for _, b := range m {
+			mustClose(t, b)
+			if err := b.Leave(t.Context()); !errors.Is(err, ErrClosed) {
+				t.Errorf("Leave after Close: %v", err)
+			}
+		}
+		s.wantBelow(t, "/d", 0)
+	})
+}
+
+// TestWhoFormsAnothersGroupFormsItsOwn: the first was cut off when it had come, so
+// the second finds two groups to form.
+func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 2, 1, RecheckEvery(0))
+		c[0].on("getW", 1, rule{before: func() { time.Sleep(time.Minute) }})
+		first, second := waiting(t, m[0].Enter), waiting(t, m[1].Enter)
+		if len(second) == 0 {
+			t.Error("the second waits for ever")
+		}
+		for _, b := range m {
+			mustClose(t, b)
+		}
+		<-first
+		<-second
+		s.wantBelow(t, "/d", 0)
+	})
+}
+
+// TestLeaveIsNotMisledByALaggingServer: that of a new session does not know of the
+// other yet, unless it is told to catch up.
+func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 2, 2)
+		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
+		c[0].expire(false)
+		c[0].on("getW", 1, rule{lose: true, err: zk.ErrNoNode})
+		c[0].on("getW", 1, rule{lose: true, err: zk.ErrNoNode})
+		c[0].on("sync", 1, rule{after: c[0].off})
+		left := waiting(t, m[0].Leave)
+		if len(left) > 0 {
+			t.Error("left before the other")
+		}
+		wantAll(t, left, waiting(t, m[1].Leave))
+		for _, b := range m {
+			mustClose(t, b)
+		}
+		s.wantBelow(t, "/d", 0)
+	})
+}
+
 func TestRefusedGroup(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
 		m, c := guests(s, 1, 1)
