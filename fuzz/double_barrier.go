@@ -17,10 +17,10 @@ type DoubleBarrierer interface {
 	Leave(ctx context.Context) error
 }
 
-// DoubleBarrierWorkload makes a workload of a double barrier of as many members as
-// there are clients. Each calls open once, with a connection of its own and the
-// size, and in each round enters, stays for a while and leaves. Who has waited for
-// half a minute gives up. The claims are those of a barrier; Path "" means /double.
+// DoubleBarrierWorkload makes a workload of a double barrier whose groups have as
+// many members as there are clients, or in half of the runs any smaller number. Each
+// client calls open once, with a connection of its own and the size, and in each round
+// enters, stays for a while and leaves. Who has waited for half a minute gives up. The claims are those of a barrier; Path "" means /double.
 func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Conn, size int) DoubleBarrierer) Workload {
 	if claims.Path == "" {
 		claims.Path = doubleBarrierPath
@@ -30,7 +30,8 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
-			dp := doubleBarrierPlayer{p, open(p.Conn(), s.Clients), strconv.Itoa(s.Clients)}
+			size := groupSize(p, s.Clients)
+			dp := doubleBarrierPlayer{p, open(p.Conn(), size), strconv.Itoa(size)}
 			for round := range s.Rounds {
 				dp.turn(round)
 			}
@@ -59,6 +60,14 @@ type doubleBarrierPlayer struct {
 	*Player
 	member DoubleBarrierer
 	size   string
+}
+
+// groupSize draws how many are a group in this run.
+func groupSize(p *Player, clients int) int {
+	if p.Agree(2, 5000) == 0 {
+		return clients
+	}
+	return 1 + p.Agree(clients, 6000)
 }
 
 // turn enters, stays and leaves.

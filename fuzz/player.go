@@ -61,6 +61,9 @@ func (p *Player) Choose(n, draw int) int {
 // that it must see in some run, or it tests nothing. See [Workload.Sometimes].
 func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
 
+// Agree is Choose with the same result for all clients of a run.
+func (p *Player) Agree(n, draw int) int { return int(hash(p.seed, uint64(draw)) % uint64(n)) }
+
 // Call is an operation under way; it ends with the first of OK, Unknown and
 // Failed.
 type Call struct {
