@@ -102,23 +102,14 @@ func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, gr
 	for _, name := range group {
 		ops = append(ops, &zk.SetDataRequest{Path: join(b.path, name), Data: []byte(ready), Version: 0})
 	}
-	for {
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
-		_, err := r.multi(ops...)
-		switch {
-		case err == nil, errors.Is(err, zk.ErrNodeExists): // then an earlier request was applied
-			return true, nil
-		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
-			return false, nil
-		case !transient(err):
-			return false, err
-		}
-		if err := r.again(ctx, err); err != nil {
-			return false, err
-		}
+	_, err = r.multiUntil(ctx, ops...)
+	switch {
+	case err == nil, errors.Is(err, zk.ErrNodeExists): // then an earlier request was applied
+		return true, nil
+	case raced(err):
+		return false, nil
 	}
+	return false, err
 }
 
 // waiting lists the members that are in no group, oldest first. A group's node
@@ -136,9 +127,9 @@ func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, err
 		}
 		inside = append(inside, group...)
 	}
-	for _, n := range sortNumbered(names, memberMarker) {
-		if !slices.Contains(inside, n.name) {
-			waiting = append(waiting, n.name)
+	for _, name := range SortBySequence(names, memberMarker) {
+		if !slices.Contains(inside, name) {
+			waiting = append(waiting, name)
 		}
 	}
 	return waiting, nil

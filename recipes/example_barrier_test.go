@@ -56,3 +56,27 @@ func ExampleDoubleBarrier() {
 	fmt.Println(<-results, <-results)
 	// Output: <nil> <nil>
 }
+
+// Workers begin when two of them are there. One that comes later begins at once.
+func ExampleThresholdBarrier() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	quorum := recipes.NewThresholdBarrier(server.Connect(t), "/quorums/report")
+	if err := quorum.Set(ctx, 2); err != nil {
+		fmt.Println(err)
+		return
+	}
+	results := make(chan error)
+	for range 2 {
+		worker := recipes.NewThresholdBarrier(server.Connect(t), "/quorums/report")
+		go func() { results <- worker.Wait(ctx) }()
+	}
+	fmt.Println(<-results, <-results)
+	fmt.Println("late:", quorum.Wait(ctx))
+	// Output:
+	// <nil> <nil>
+	// late: <nil>
+}

@@ -34,10 +34,6 @@ func raced(err error) bool {
 
 // replace sets the data of the node at path, as seen when stat was read; a nil
 // stat is that of a missing node, which it creates, missing parents included.
-//
-// The server's version is a 32-bit number that wraps, and -1 means any version.
-// So the one change of a version -1 also creates a node that is named after the
-// change it has seen: a rival who has seen the same, however late, fails there.
 func (w *recorded) replace(ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat) error {
 	if stat == nil {
 		err := w.apply(ctx, r, &zk.CreateRequest{Path: path, Data: data, Acl: r.opts.acl})
@@ -49,12 +45,22 @@ func (w *recorded) replace(ctx context.Context, r *requests, path string, data [
 		}
 		return err
 	}
+	return w.apply(ctx, r, setOps(path, data, stat, r.opts.acl)...)
+}
+
+// setOps are the operations of a transaction that set the data of the node at path,
+// as seen when stat was read.
+//
+// The server's version is a 32-bit number that wraps, and -1 means any version.
+// So the one change of a version -1 also creates a node that is named after the
+// change it has seen: a rival who has seen the same, however late, fails there.
+func setOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{} {
 	ops := []interface{}{&zk.SetDataRequest{Path: path, Data: data, Version: stat.Version}}
 	if stat.Version == -1 {
 		turn := join(path, fmt.Sprintf("turn-%016x", uint64(stat.Mzxid)))
-		ops = append(ops, &zk.CreateRequest{Path: turn, Acl: r.opts.acl})
+		ops = append(ops, &zk.CreateRequest{Path: turn, Acl: acl})
 	}
-	return w.apply(ctx, r, ops...)
+	return ops
 }
 
 // apply makes the change, and does not end before the answer is definite or ctx

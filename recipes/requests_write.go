@@ -32,7 +32,13 @@ func (r *requests) multi(ops ...interface{}) (failed int, err error) {
 
 // repeatMulti is multi until the answer is definite, for as long as that takes.
 func (r *requests) repeatMulti(ops ...interface{}) (failed int, err error) {
-	err = r.repeat(context.Background(), func() (err error) {
+	return r.multiUntil(context.Background(), ops...)
+}
+
+// multiUntil is repeatMulti that gives up when ctx is done.
+func (r *requests) multiUntil(ctx context.Context, ops ...interface{}) (failed int, err error) {
+	failed = -1
+	err = r.repeat(ctx, func() (err error) {
 		failed, err = r.transaction(ops)
 		return err
 	})

@@ -1,0 +1,101 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// ErrThreshold is returned when the node of a ThresholdBarrier holds something
+// else than a number of members, and by Set for a number below 1. It comes wrapped
+// together with what was found, and where.
+var ErrThreshold = errors.New("not a threshold")
+
+// ThresholdBarrier holds members back until so many of them are there as the data
+// of its node says. Then it opens, and stays open for whoever comes later, until it
+// is set anew: that is the next round. Each call of Wait is one member, so several
+// goroutines of one ThresholdBarrier are several members. Who is to work together
+// and end together is better served by DoubleBarrier.
+//
+// What it promises:
+//   - Wait returns nil only if the barrier was open at some moment of the call. It
+//     opens in one transaction that says so and takes part in the node of every
+//     member it has counted: they were all there at that moment, and at least as
+//     many as the number that the node had then.
+//   - Who was counted gets through, however slow, also if the next round has begun
+//     before it has looked: its own node says so. It does not count again in that.
+//     Whoever comes to an open barrier passes at once.
+//   - As long as so many members wait as the number says, it opens, also if it is
+//     the number that has changed. More of them than that pass, too.
+//   - Set that returns nil has written the number once: a repetition after a lost
+//     reply does not close what has opened meanwhile. After any other error than one
+//     that wraps ErrAmbiguous it has written nothing.
+//   - No orphans: the member's node goes when Wait returns, or with the session.
+//
+// On disconnect calls wait for the connection. If the session ends, a member comes
+// again in the new one. If the barrier may have been opened and set anew meanwhile,
+// nobody knows any more whether it was counted, and Wait returns ErrMemberLost. A done context ends a call, and the member's node is removed, in the
+// background if need be. The error of a Wait wraps ErrAmbiguous if the member may
+// have been counted; a member that is found to have been counted has passed: then
+// there is no error.
+//
+// What it cannot promise: that a member which was counted still lives. That a member
+// which comes late is in the round it was meant for: whoever sets the barrier anew
+// has to know that all have passed. And a number of members that does not fit in one
+// request of a megabyte: some ten thousand.
+//
+// Layout:
+//
+//	<path>                               persistent, data = the number in decimal, "open", or nothing: not set yet
+//	<path>/_c_<guid>-member-<sequence>   ephemeral, data = "in" for one that was counted
+//	<path>/write-<guid>                  persistent, a Set under way; as those of SharedValue
+//
+// The node may be set by others, too. Other data than these are an error. A Wait
+// creates it without data if it is missing, and waits until it is set.
+//
+// Sources: the barriers of ZooKeeper tutorials, whose members count each other and
+// run when as many are there as the data says. They miss the moment if one more
+// comes, or if one leaves before the last has looked, as nothing remembers that the
+// barrier was open; and count members of the round before. ZooKeeper guide,
+// "Recipes and Solutions: Double Barriers", whose node "ready" remembers that, but
+// cannot be removed safely for the next round; ZOOKEEPER-1011.
+type ThresholdBarrier struct {
+	*lifecycle
+	gate   vigil
+	number *SharedValue // the data of the node
+}
+
+// NewThresholdBarrier makes a handle for the barrier at path, which must be used for
+// this barrier only. It sends nothing. The options that matter are ACL, RecheckEvery,
+// Retry and, for the parents, Containers.
+func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarrier {
+	l := newLifecycle(conn, "threshold barrier", path, opts)
+	return &ThresholdBarrier{lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l}}
+}
+
+// Set closes the barrier until so many members are there, at least 1. Of members who
+// wait already it changes the number for which they wait, and they pass if they are
+// enough.
+func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
+	if members < 1 {
+		return b.explain("set", fmt.Errorf("%w: %d members; expected at least 1", ErrThreshold, members))
+	}
+	_, err := b.number.Set(ctx, strconv.AppendInt(nil, int64(members), 10))
+	return err
+}
+
+// Wait comes to the barrier as a member and waits until it is open. It leaves
+// nothing behind.
+func (b *ThresholdBarrier) Wait(ctx context.Context) error {
+	_, err := call(ctx, b.lifecycle, "wait at", b.wait)
+	return err
+}
+
+// IsOpen reports whether the barrier was open at some moment during the call.
+func (b *ThresholdBarrier) IsOpen(ctx context.Context) (bool, error) {
+	return ask(ctx, b.lifecycle, "look at", func(ctx context.Context, r *requests) (bool, error) {
+		now, err := b.look(ctx, r)
+		return now.open, err
+	})
+}
