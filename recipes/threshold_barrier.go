@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 )
 
 // ErrThreshold is returned when the node of a ThresholdBarrier holds something
@@ -64,6 +66,15 @@ type ThresholdBarrier struct {
 	*lifecycle
 	gate   vigil
 	number *SharedValue // the data of the node
+
+	mu     sync.Mutex
+	visits []*visit // calls of Wait that are not over
+}
+
+// visit is one call of Wait.
+type visit struct {
+	left bool          // the caller has gone
+	over chan struct{} // closed when nothing is left of it
 }
 
 // NewThresholdBarrier makes a handle for the barrier at path, which must be used for
@@ -88,8 +99,47 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 // Wait comes to the barrier as a member and waits until it is open. It leaves
 // nothing behind.
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
-	_, err := call(ctx, b.lifecycle, "wait at", b.wait)
+	v := &visit{over: make(chan struct{})}
+	defer b.leaveVisit(v)
+	_, err := call(ctx, b.lifecycle, "wait at", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+		left := b.beginVisit(v)
+		defer b.endVisit(v)
+		for _, before := range left {
+			select {
+			case <-before.over: // one member must not be counted twice
+			case <-ctx.Done():
+				return struct{}{}, context.Cause(ctx)
+			}
+		}
+		return b.wait(ctx, r, t)
+	})
 	return err
+}
+
+// beginVisit adds a visit, and returns those that were left by their callers.
+func (b *ThresholdBarrier) beginVisit(v *visit) (left []*visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, other := range b.visits {
+		if other.left {
+			left = append(left, other)
+		}
+	}
+	b.visits = append(b.visits, v)
+	return left
+}
+
+func (b *ThresholdBarrier) leaveVisit(v *visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v.left = true
+}
+
+func (b *ThresholdBarrier) endVisit(v *visit) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.visits = slices.DeleteFunc(b.visits, func(other *visit) bool { return other == v })
+	close(v.over)
 }
 
 // IsOpen reports whether the barrier was open at some moment during the call.

@@ -160,6 +160,27 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 	})
 }
 
+// TestNobodyCountsTwice: who comes again does not find what is left of the call that
+// it has given up.
+func TestNobodyCountsTwice(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := thresholds(s, 2)
+		mustSet(t, m[0], 2)
+		c[0].on("delete", 1, rule{before: func() { time.Sleep(10 * time.Second) }})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := m[0].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != Unknown {
+			t.Errorf("got %v", err)
+		}
+		again := waiting(t, m[0].Wait)
+		if len(again) > 0 {
+			t.Error("counted twice")
+		}
+		wantAll(t, again, waiting(t, m[1].Wait))
+		closeAll(t, s, m)
+	})
+}
+
 // TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and who has gone
 // is not counted.
 func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
