@@ -27,6 +27,7 @@ var builtin = []func() Workload{
 	leaderSelector,
 	fixedBarrier,
 	doubleBarrier,
+	thresholdBarrier,
 	priorityQueue,
 	delayQueue,
 	idQueue,

@@ -45,23 +45,13 @@ func JudgeDoubleBarrier(h History, rest *Rest, opts DoubleBarrierOptions) Report
 
 // doubleBarrierCase is one history of one double barrier, prepared for judging.
 type doubleBarrierCase struct {
-	history History
-	opts    DoubleBarrierOptions
-	size    int // 1 if no enter says it
-	stays   []*stay
-}
-
-// stay is the time in which a client is there.
-type stay struct {
-	enter Op
-	leave *Op
-	end   int64   // the step from which it is not there
-	ended []int64 // the steps at which sessions of its client ended
+	attendance
+	opts DoubleBarrierOptions
+	size int // 1 if no enter says it
 }
 
 func newDoubleBarrierCase(h History, opts DoubleBarrierOptions) *doubleBarrierCase {
-	c := &doubleBarrierCase{history: h.sorted(), opts: opts, size: 1}
-	log := readServer(c.history.Server)
+	c := &doubleBarrierCase{attendance: newAttendance(h, opts.Path), opts: opts, size: 1}
 	inside := map[string]*stay{}
 	for i := range c.history.Ops {
 		op := &c.history.Ops[i]
@@ -71,9 +61,8 @@ func newDoubleBarrierCase(h History, opts DoubleBarrierOptions) *doubleBarrierCa
 			if size, err := strconv.Atoi(op.Input); err == nil {
 				c.size = size
 			}
-			inside[op.Client] = c.newStay(*op, log)
-			c.stays = append(c.stays, inside[op.Client])
-		case op.Kind == KindLeave && s != nil && s.enter.ok():
+			inside[op.Client] = c.comes(*op)
+		case op.Kind == KindLeave && s != nil && s.come.ok():
 			if s.leave == nil || !s.leave.ok() {
 				s.leave = op // the one that returns well, if there are several
 			}
@@ -83,68 +72,18 @@ func newDoubleBarrierCase(h History, opts DoubleBarrierOptions) *doubleBarrierCa
 	return c
 }
 
-func (c *doubleBarrierCase) newStay(op Op, log serverLog) *stay {
-	s := &stay{enter: op, end: never}
-	if !op.pending() && !op.ok() {
-		s.end = op.Return
-		if gone := c.withdrawn(op, log); gone != 0 {
-			s.end = gone
-		}
-	}
-	for _, e := range c.history.Server {
-		if e.Kind == SessionEnded && (log.clients[e.subject()] == op.Client || op.Session != 0 && e.subject() == op.Session) {
-			s.ended = append(s.ended, e.Step)
-		}
-	}
-	for _, n := range c.history.Notices {
-		if !log.known && n.Client == op.Client && n.Kind == SessionExpired {
-			s.ended = append(s.ended, n.Step)
-		}
-	}
-	return s
-}
-
-// withdrawn is the step at which the last ephemeral went that the client made in an
-// enter that has failed, 0 if there is none: who was cut off cannot take it back at
-// once.
-func (c *doubleBarrierCase) withdrawn(op Op, log serverLog) (gone int64) {
-	next := int64(never)
-	for _, other := range c.history.Ops {
-		if other.Client == op.Client && other.Kind == KindEnter && other.Call > op.Call {
-			next = min(next, other.Call)
-		}
-	}
-	for _, l := range log.lives {
-		if l.creator == op.Client && l.owner != 0 && l.born >= op.Call && l.born < next && below(c.opts.Path, l.path) {
-			gone = max(gone, l.died)
-		}
-	}
-	return gone
-}
-
-// at lists who is there at a step.
-func (c *doubleBarrierCase) at(step int64) []*stay {
-	var list []*stay
-	for _, s := range c.stays {
-		if s.enter.Call <= step && step < s.end {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
 // judgeSafety checks each enter and each leave that returned well.
 func (c *doubleBarrierCase) judgeSafety() Verdict {
 	entered, left := 0, 0
 	for _, s := range c.stays {
-		if !s.enter.ok() {
+		if !s.come.ok() {
 			continue
 		}
 		entered++
 		crowd := c.crowds(s)
 		if len(crowd) == 0 {
-			return violated(Safety, []int64{s.enter.Call, s.enter.Return}, "%s entered at step %d, but at no moment of its call were %s there",
-				s.enter.Client, s.enter.Return, count(c.size, "member"))
+			return violated(Safety, []int64{s.come.Call, s.come.Return}, "%s entered at step %d, but at no moment of its call were %s there",
+				s.come.Client, s.come.Return, count(c.size, "member"))
 		}
 		if s.leave == nil || !s.leave.ok() {
 			continue
@@ -152,7 +91,7 @@ func (c *doubleBarrierCase) judgeSafety() Verdict {
 		left++
 		if inside := c.insideAfter(s, crowd); inside != nil {
 			return violated(Safety, []int64{s.leave.Call, s.leave.Return}, "%s had left at step %d, but %s, which entered with it, was inside",
-				s.enter.Client, s.leave.Return, inside.enter.Client)
+				s.come.Client, s.leave.Return, inside.come.Client)
 		}
 	}
 	return fine(Safety, "%s and %s, none without the others", count(entered, "entry"), count(left, "exit"))
@@ -163,8 +102,8 @@ func (c *doubleBarrierCase) judgeSafety() Verdict {
 func (c *doubleBarrierCase) crowds(s *stay) [][]*stay {
 	var list [][]*stay
 	for _, other := range c.stays { // somebody's coming, or s's own, makes them enough
-		step := max(other.enter.Call, s.enter.Call)
-		if all := c.at(step); step <= s.enter.Return && len(clients(all)) >= c.size {
+		step := max(other.come.Call, s.come.Call)
+		if all := c.at(step); step <= s.come.Return && len(clients(all)) >= c.size {
 			list = append(list, all)
 		}
 	}
@@ -191,20 +130,11 @@ func (c *doubleBarrierCase) insideAfter(s *stay, crowds [][]*stay) *stay {
 	return inside
 }
 
-// clients lists whose stays they are.
-func clients(stays []*stay) []string {
-	var ops []Op
-	for _, s := range stays {
-		ops = append(ops, s.enter)
-	}
-	return clientsOf(ops)
-}
-
 // isGone reports whether a stay has ended when s has left, or a session of its client
 // has since s came.
 func (o *stay) isGone(s *stay) bool {
 	for _, step := range o.ended {
-		if step >= s.enter.Call && step <= s.leave.Return {
+		if step >= s.come.Call && step <= s.leave.Return {
 			return true
 		}
 	}
@@ -215,10 +145,10 @@ func (o *stay) isGone(s *stay) bool {
 // should have returned.
 func (c *doubleBarrierCase) judgeLiveness(rest *Rest) []Verdict {
 	for _, s := range c.stays {
-		if c.opts.Patience > 0 && !s.enter.pending() && !s.enter.ok() && c.inVain(s) {
-			return []Verdict{violated(Liveness, []int64{s.enter.Call, s.enter.Return},
+		if c.opts.Patience > 0 && !s.come.pending() && !s.come.ok() && c.inVain(s) {
+			return []Verdict{violated(Liveness, []int64{s.come.Call, s.come.Return},
 				"%s gave up after %v, though %s had been waiting undisturbed for the last %v, and none of them entered",
-				describe(s.enter), s.enter.ReturnTime-s.enter.CallTime, count(c.size, "member"), c.opts.Patience)}
+				describe(s.come), s.come.ReturnTime-s.come.CallTime, count(c.size, "member"), c.opts.Patience)}
 		}
 	}
 	return c.history.judgeReturns(rest, nil)
@@ -226,21 +156,5 @@ func (c *doubleBarrierCase) judgeLiveness(rest *Rest) []Verdict {
 
 // inVain reports whether enough waited with s, for long enough before it gave up.
 func (c *doubleBarrierCase) inVain(s *stay) bool {
-	since := s.enter.ReturnTime - c.opts.Patience
-	waiting := 0
-	for _, other := range c.stays {
-		if other.enter.CallTime <= since && other.enter.end() >= s.enter.Return && !c.disturbed(other, since) {
-			waiting++
-		}
-	}
-	return waiting >= c.size
-}
-
-func (c *doubleBarrierCase) disturbed(s *stay, since time.Duration) bool {
-	for _, n := range c.history.Notices {
-		if n.Client == s.enter.Client && n.Time >= since && n.Step <= s.enter.end() {
-			return true
-		}
-	}
-	return false
+	return len(clients(c.patient(s, s.come.ReturnTime-c.opts.Patience))) >= c.size
 }
