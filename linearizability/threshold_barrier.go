@@ -164,7 +164,7 @@ func (c *thresholdCase) whyClosed(op Op) string {
 			text = "it was set to " + s.op.Input + " by " + describe(s.op)
 		}
 	}
-	return text + ", and " + count(most, "member") + " were there"
+	return text + ", and no more than " + count(most, "member") + " came"
 }
 
 // judgeDelivery checks that each set was applied once.
@@ -201,7 +201,7 @@ func (c *thresholdCase) inVain(s *stay) string {
 	}
 	need, known := c.need(since, s.come.ReturnTime)
 	if n := len(clients(waiting)); known && n >= need {
-		return count(n, "member") + " had been waiting, which are enough"
+		return "enough had been waiting: " + count(n, "member")
 	}
 	for _, other := range c.stays {
 		if other.come.ok() && other.come.ReturnTime <= since && c.opensForGood(other.come, s.come.ReturnTime) && !c.disturbed(s, since) && s.come.CallTime <= since {
