@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -170,34 +169,11 @@ func TestThresholdBarrierMutantsAreFound(t *testing.T) {
 		{"stays open", mutantThreshold(tutorialThreshold{keepsReady: true}), linearizability.Safety},
 		{"counts members of the round before", mutantThreshold(tutorialThreshold{staysOn: true}), linearizability.Safety},
 		{"leaves its node when it gives up", mutantThreshold(tutorialThreshold{staysAway: true}), linearizability.Orphans},
+		{"counts the node of its dying session", mutantThreshold(tutorialThreshold{comesTwice: true}), linearizability.Safety},
+		{"does not see that the number changes", mutantThreshold(tutorialThreshold{readsOnce: true}), linearizability.Safety},
 		{"waits for one more", mutantNumber(1), linearizability.Liveness},
 		{"waits for one less", mutantNumber(-1), linearizability.Safety},
 	} {
 		t.Run(m.about, func(t *testing.T) { findsMutant(t, m.workload, m.property) })
 	}
-}
-
-// TestThresholdBarrierThatReadsItsNumberOnce takes no fault, but a number that changes
-// while members wait.
-func TestThresholdBarrierThatReadsItsNumberOnce(t *testing.T) {
-	t.Parallel()
-	s := fuzz.Scenario{Workload: mutantThreshold(tutorialThreshold{readsOnce: true}), Script: fuzz.DefaultScript}
-	for s.Seed = range 100 {
-		if o := run(t, s); breaks(o, linearizability.Safety) || breaks(o, linearizability.Liveness) {
-			return
-		}
-	}
-	t.Error("nothing is violated")
-}
-
-// TestThresholdBarrierThatCountsTheNodeOfItsDyingSession takes one kind of fault.
-func TestThresholdBarrierThatCountsTheNodeOfItsDyingSession(t *testing.T) {
-	t.Parallel()
-	s := fuzz.Scenario{Workload: mutantThreshold(tutorialThreshold{comesTwice: true}), Script: fuzz.DefaultScript, Seed: 1}
-	for _, f := range fuzz.FaultPoints(run(t, s)) {
-		if s.Plan = []fakezk.Fault{f}; f.Kind == fakezk.LateReap && breaks(run(t, s), linearizability.Safety) {
-			return
-		}
-	}
-	t.Error("safety holds")
 }

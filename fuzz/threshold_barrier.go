@@ -49,10 +49,10 @@ func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.C
 	}
 }
 
-// TestThresholdBarrier is [Test] of a threshold barrier.
+// TestThresholdBarrier is [Run] of a threshold barrier.
 func TestThresholdBarrier(t TB, open func(*zk.Conn) ThresholdBarrierer, claims ...BarrierClaims) {
 	t.Helper()
-	Test(t, ThresholdBarrierWorkload(t.Name(), only(t, claims), open))
+	Run(t, ThresholdBarrierWorkload(t.Name(), only(t, claims), open))
 }
 
 type thresholdPlayer struct {

@@ -37,15 +37,16 @@ var ErrThreshold = errors.New("not a threshold")
 //
 // On disconnect calls wait for the connection. If the session ends, a member comes
 // again in the new one. If the barrier may have been opened and set anew meanwhile,
-// nobody knows any more whether it was counted, and Wait returns ErrMemberLost. A done context ends a call, and the member's node is removed, in the
-// background if need be. The error of a Wait wraps ErrAmbiguous if the member may
-// have been counted; a member that is found to have been counted has passed: then
-// there is no error.
+// nobody knows any more whether it was counted, and Wait returns ErrMemberLost. A
+// done context ends a call, and the member's node is removed, in the background if
+// need be. The error of a Wait wraps ErrAmbiguous if the member may have been counted;
+// a member that is found to have been counted has passed: then there is no error.
 //
 // What it cannot promise: that a member which was counted still lives. That a member
 // which comes late is in the round it was meant for: whoever sets the barrier anew
-// has to know that all have passed. And a number of members that does not fit in one
-// request of a megabyte: some ten thousand.
+// has to know that all have passed. That no watch is left on its node: one that was
+// set in the moment in which it opened is used again by the next Wait. And a number of
+// members that does not fit in one request of a megabyte: some thousands.
 //
 // Layout:
 //
