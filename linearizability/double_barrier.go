@@ -34,7 +34,7 @@ type DoubleBarrierOptions struct {
 // by the end of a session. It needs to know of no znodes.
 func JudgeDoubleBarrier(h History, rest *Rest, opts DoubleBarrierOptions) Report {
 	c := newDoubleBarrierCase(h, opts)
-	var r Report
+	r := Report{draw: drawInside(c.history)}
 	r.Verdicts = append(r.Verdicts, c.judgeSafety())
 	r.Verdicts = append(r.Verdicts, c.judgeLiveness(rest)...)
 	if rest != nil {

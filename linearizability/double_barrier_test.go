@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,27 @@ func TestDoubleBarriers(t *testing.T) {
 			rest := tt.shoot(f)
 			checkReport(t, JudgeDoubleBarrier(f.history(), rest, doubleAtD), tt.bad, tt.says)
 		})
+	}
+}
+
+func TestDoubleBarrierIsDrawn(t *testing.T) {
+	f := &film{}
+	enterTogether(f)
+	f.departs("a")
+	wantDrawn(t, judgeDoubleAtD(f.history()), "enter(2)", "leave()", "2 inside", "1 inside")
+}
+
+// wantDrawn checks what is in the picture of a report.
+func wantDrawn(t *testing.T, r Report, texts ...string) {
+	t.Helper()
+	var page strings.Builder
+	if err := r.Draw(&page); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(page.String(), text) {
+			t.Errorf("the picture has no %q", text)
+		}
 	}
 }
 

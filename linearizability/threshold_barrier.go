@@ -32,7 +32,7 @@ type ThresholdBarrierOptions struct {
 // barrier passes, and so do those who are enough. Watches on Path are not judged.
 func JudgeThresholdBarrier(h History, rest *Rest, opts ThresholdBarrierOptions) Report {
 	c := newThresholdCase(h, opts)
-	r := Report{Verdicts: []Verdict{c.judgeSafety()}}
+	r := Report{Verdicts: []Verdict{c.judgeSafety()}, draw: drawThreshold(c.history)}
 	if c.log.known {
 		r.Verdicts = append(r.Verdicts, c.judgeDelivery())
 	}

@@ -179,6 +179,15 @@ func TestThresholdBarriers(t *testing.T) {
 	}
 }
 
+func TestThresholdBarrierIsDrawn(t *testing.T) {
+	f := &film{}
+	waits := f.waits("b")
+	f.setsTo("a", "1")
+	f.pass(waits)
+	f.ret(f.waits("c"), OpUnknown, Result{})
+	wantDrawn(t, judgeThresholdAtT(f.history()), "wait()", "set(1)", "not set", "for 1 member", "wait() (unknown)")
+}
+
 // giveUpAtT lets two wait in vain, of whom the first gives up.
 func giveUpAtT(f *film) *Rest {
 	f.setsTo("a", "2")
