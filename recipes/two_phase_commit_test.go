@@ -1,0 +1,367 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// parties makes n handles of one transaction on connections of their own, of which
+// the first has begun it, with sites a, b, ... and a deadline in an hour.
+func parties(t *testing.T, s *fakeServer, n int) (handles []*TwoPhaseCommit, conns []*fakeConn) {
+	t.Helper()
+	tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
+	for i := range n {
+		tx.Sites = append(tx.Sites, string(rune('a'+i)))
+		c := s.connect()
+		handles, conns = append(handles, NewTwoPhaseCommit(c, "/tx/1", RecheckEvery(0))), append(conns, c)
+	}
+	mustDo(t, handles[0].Begin(t.Context(), tx))
+	return handles, conns
+}
+
+func mustDo(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaits waits for a decision in the background, and returns it as text.
+func awaits(t *testing.T, c *TwoPhaseCommit) chan string {
+	text := make(chan string, 1)
+	go func() {
+		d, err := c.Await(t.Context())
+		text <- fmt.Sprint(strings.TrimSpace(string(d.encode())), " ", err)
+	}()
+	time.Sleep(time.Second)
+	return text
+}
+
+func wantDecision(t *testing.T, want string, from ...chan string) {
+	t.Helper()
+	for i, text := range from {
+		if got := <-text; got != want+" <nil>" {
+			t.Errorf("%d: got %s, want %s", i, got, want)
+		}
+	}
+}
+
+func TestCommitWhenAllHaveVotedYes(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, _ := parties(t, s, 2)
+		tx, err := p[1].Read(t.Context())
+		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" || !tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
+			t.Errorf("read %+v %v", tx, err)
+		}
+		a, b := awaits(t, p[0]), awaits(t, p[1])
+		mustDo(t, p[0].Vote(t.Context(), "a", true))
+		if err := p[0].Done(t.Context(), "a"); !errors.Is(err, ErrUndecided) {
+			t.Errorf("done before the decision: %v", err)
+		}
+		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUndecided) {
+			t.Errorf("forgotten before the decision: %v", err)
+		}
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		wantDecision(t, "commit", a, b, awaits(t, p[0]))
+		mustDo(t, p[0].Vote(t.Context(), "a", true)) // again
+		if err := p[0].Vote(t.Context(), "a", false); !errors.Is(err, ErrVoted) || OutcomeOf(err) != NotApplied {
+			t.Errorf("another vote: %v", err)
+		}
+		mustDo(t, p[0].Done(t.Context(), "a"))
+		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) || !strings.HasSuffix(err.Error(), ": b") {
+			t.Errorf("forgotten before all have finished: %v", err)
+		}
+		mustDo(t, p[1].Done(t.Context(), "b"))
+		mustDo(t, p[1].Forget(t.Context()))
+		mustDo(t, p[0].Forget(t.Context())) // there is none
+		mustDo(t, p[0].Done(t.Context(), "a"))
+		s.wantBelow(t, "/tx", 0)
+		if got := <-awaits(t, p[0]); !strings.Contains(got, "await decision of transaction /tx/1: there is no such transaction") {
+			t.Error(got)
+		}
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrNoTransaction) || OutcomeOf(err) != NotApplied {
+			t.Errorf("a late vote: %v", err)
+		}
+		for _, c := range p {
+			mustClose(t, c)
+		}
+	})
+}
+
+func TestAbortAtOnceWhenOneVotesNo(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, _ := parties(t, s, 3)
+		a := awaits(t, p[0])
+		mustDo(t, p[1].Vote(t.Context(), "b", false))
+		wantDecision(t, "abort b votes no", a, awaits(t, p[1]))
+		mustDo(t, p[2].Vote(t.Context(), "c", true)) // late
+		mustDo(t, p[0].Forget(t.Context()))          // who has not heard of it takes it for aborted
+		s.wantBelow(t, "/tx", 0)
+	})
+}
+
+// TestAbortAtTheDeadlineOfWhoeverWaits: also without the coordinator, and not before.
+func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 3)
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		c[0].close()
+		b, late := awaits(t, p[1]), NewTwoPhaseCommit(s.connect(), "/tx/1") // with rechecks
+		l := awaits(t, late)
+		time.Sleep(59 * time.Minute)
+		if len(b)+len(l) > 0 {
+			t.Error("aborted before the deadline")
+		}
+		wantDecision(t, "abort no vote in time of a, c", b, l)
+		mustDo(t, p[2].Vote(t.Context(), "c", true))
+		wantDecision(t, "abort no vote in time of a, c", awaits(t, p[2]))
+	})
+}
+
+func TestASiteThatHasGoneIsNotWaitedFor(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 3)
+		mustDo(t, p[1].Join(t.Context(), "b"))
+		mustDo(t, p[2].Join(t.Context(), "c"))
+		a := awaits(t, p[0])
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		mustClose(t, p[1]) // it has voted
+		c[2].expire(true)
+		mustDo(t, p[2].Join(t.Context(), "c")) // in the place of its former self
+		mustDo(t, p[2].Join(t.Context(), "c"))
+		if len(a) > 0 {
+			t.Error("aborted beside sites that were there")
+		}
+		c[2].expire(false)
+		wantDecision(t, "abort c has gone before it voted", a)
+		mustDo(t, p[0].Forget(t.Context()))
+		mustClose(t, p[2])
+		s.wantBelow(t, "/tx", 0)
+	})
+}
+
+func TestWithoutDeadlineNobodyIsHurried(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p := NewTwoPhaseCommit(s.connect(), "/t")
+		mustDo(t, p.Begin(t.Context(), Transaction{Sites: []string{"a"}}))
+		a := awaits(t, p)
+		time.Sleep(1000 * time.Hour)
+		mustDo(t, p.Vote(t.Context(), "a", true))
+		wantDecision(t, "commit", a)
+	})
+}
+
+func TestLostRepliesInATransaction(t *testing.T) {
+	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
+		for _, op := range []string{"create", "multi", "get", "sync", "childrenW", "delete"} {
+			for nth := range 3 {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					s.seed(t, 0, "/tx", "")
+					conn := s.connect()
+					c, other := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.connect(), "/tx/1")
+					conn.on(op, nth+1, fault)
+					ctx := t.Context()
+					mustDo(t, c.Begin(ctx, Transaction{Sites: []string{"a", "b"}}))
+					mustDo(t, c.Join(ctx, "a"))
+					mustDo(t, other.Vote(ctx, "b", true))
+					mustDo(t, c.Vote(ctx, "a", true))
+					wantDecision(t, "commit", awaits(t, c), awaits(t, other))
+					mustDo(t, c.Done(ctx, "a"))
+					mustDo(t, other.Done(ctx, "b"))
+					mustDo(t, c.Forget(ctx))
+					mustClose(t, c)
+					s.wantBelow(t, "/tx", 0)
+				})
+			}
+		}
+	}
+}
+
+// TestABegunTransactionIsNotBegunAgain: the reply is lost, and it is over before Begin
+// can ask.
+func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/tx", "")
+		conn := s.connect()
+		c, site := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.connect(), "/tx/1")
+		fault := loseReply
+		fault.after = func() {
+			mustDo(t, site.Vote(t.Context(), "a", false))
+			wantDecision(t, "abort a votes no", awaits(t, site))
+			mustDo(t, site.Forget(t.Context()))
+		}
+		conn.on("multi", 1, fault)
+		mustDo(t, c.Begin(t.Context(), Transaction{Sites: []string{"a"}}))
+		s.wantBelow(t, "/tx", 0)
+	})
+}
+
+func TestTwoCoordinators(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, _ := parties(t, s, 2)
+		err := p[1].Begin(t.Context(), Transaction{Sites: []string{"b"}})
+		if !errors.Is(err, ErrTransactionExists) || OutcomeOf(err) != NotApplied {
+			t.Error(err)
+		}
+		s.wantBelow(t, "/tx", 1) // and no record
+	})
+}
+
+// TestDecisionsThatRace: each waits for what the other has decided first.
+func TestDecisionsThatRace(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 2)
+		mustDo(t, p[0].Vote(t.Context(), "a", true))
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		c[0].on("multi", 1, rule{before: func() { s.seed(t, 0, "/tx/1/decision", "abort by others") }})
+		wantDecision(t, "abort by others", awaits(t, p[0]), awaits(t, p[1]))
+	})
+}
+
+// TestAVoteThatIsTakenBackIsNotCounted: nobody should do that, and yet.
+func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 2)
+		mustDo(t, p[0].Vote(t.Context(), "a", true))
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		c[0].on("multi", 1, rule{before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
+		a := awaits(t, p[0])
+		if len(a) > 0 {
+			t.Error("decided without b")
+		}
+		c[0].on("get", 1, rule{before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		time.Sleep(time.Second)
+		mustDo(t, p[1].Vote(t.Context(), "b", true))
+		wantDecision(t, "commit", a)
+	})
+}
+
+func TestForgottenWhileSomebodyWaits(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 2)
+		c[0].on("childrenW", 1, rule{before: func() {
+			mustDo(t, p[1].Vote(t.Context(), "b", false))
+			wantDecision(t, "abort b votes no", awaits(t, p[1]))
+			mustDo(t, p[1].Forget(t.Context()))
+		}})
+		if got := <-awaits(t, p[0]); !strings.Contains(got, ErrNoTransaction.Error()) {
+			t.Error(got)
+		}
+	})
+}
+
+// TestForgetBesideALateVote: all goes at once, or is listed again.
+func TestForgetBesideALateVote(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 2)
+		mustDo(t, p[1].Vote(t.Context(), "b", false))
+		wantDecision(t, "abort b votes no", awaits(t, p[1]))
+		c[1].on("multi", 1, rule{before: func() { mustDo(t, p[0].Vote(t.Context(), "a", true)) }})
+		mustDo(t, p[1].Forget(t.Context()))
+		s.wantBelow(t, "/tx", 0)
+	})
+}
+
+func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, _ := parties(t, s, 1)
+		mustDo(t, p[0].Vote(t.Context(), "a", false))
+		wantDecision(t, "abort a votes no", awaits(t, p[0]))
+		s.seed(t, 0, "/tx/1/notes", "")
+		s.seed(t, 0, "/tx/1/notes/1", "")
+		if err := p[0].Forget(t.Context()); !errors.Is(err, zk.ErrNotEmpty) || OutcomeOf(err) != NotApplied {
+			t.Error(err)
+		}
+	})
+}
+
+func TestBadTransactions(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		for name, data := range map[string]string{"empty": "", "array": "[]", "nobody": `{"sites":[]}`} {
+			s.seed(t, 0, "/"+name, data)
+		}
+		s.seed(t, 0, "/voted", `{"sites":["a"]}`)
+		s.seed(t, 0, "/voted/vote-a", "maybe")
+		s.seed(t, 0, "/decided", `{"sites":["a"]}`)
+		s.seed(t, 0, "/decided/decision", "later")
+		ctx, conn := t.Context(), s.connect()
+		await := func(path string) error {
+			_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
+			return err
+		}
+		begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
+		for want, err := range map[string]error{
+			`await decision of transaction /empty: the data is ""; expected a transaction`:         await("/empty"),
+			`/array: the data is "[]"; expected a transaction with sites as JSON`:                  await("/array"),
+			`/nobody: the data is "{\"sites\":[]}"; expected`:                                      await("/nobody"),
+			`/voted: the vote of a is "maybe"; expected yes or no`:                                 await("/voted"),
+			`/decided: the decision is "later"; expected commit or abort`:                          await("/decided"),
+			`begin transaction /t: no sites; expected one at least`:                                begin(Transaction{}),
+			`site "a/b": expected the name of one node`:                                            begin(Transaction{Sites: []string{"a/b"}}),
+			`site "a": named twice`:                                                                begin(Transaction{Sites: []string{"a", "b", "a"}}),
+			`encode transaction: `:                                                                 begin(Transaction{Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}),
+			`vote in transaction /voted: not a site of the transaction: "z" is none of a`:          NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
+			`join transaction /voted: not a site of the transaction`:                               NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
+			`finish transaction /voted: not a site of the transaction`:                             NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
+			`join transaction /none: there is no such transaction`:                                 NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
+			`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`: NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
+		} {
+			if err == nil || !strings.Contains(err.Error(), want) || OutcomeOf(err) != NotApplied {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+	})
+}
+
+// TestErrorsOfATransactionSayWhatIsKnown: who leaves in the middle is told that it may
+// have been done, and it can be done again.
+func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 1)
+		leave := func(what string, op string, do func(ctx context.Context) error) {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			fault := loseReply
+			fault.after = func() { cancel(); c[0].disconnect() }
+			c[0].on(op, 1, fault)
+			if err := do(ctx); OutcomeOf(err) != Unknown || !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v", what, err)
+			}
+			c[0].reconnect()
+			time.Sleep(time.Second)
+			mustDo(t, do(t.Context()))
+		}
+		leave("vote", "create", func(ctx context.Context) error { return p[0].Vote(ctx, "a", true) })
+		leave("join", "multi", func(ctx context.Context) error { return p[0].Join(ctx, "a") })
+		wantDecision(t, "commit", awaits(t, p[0]))
+		leave("done", "multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
+		leave("forget", "multi", p[0].Forget)
+		mustClose(t, p[0])
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		s.wantBelow(t, "/tx", 0)
+	})
+}
+
+// TestAnAbandonedJoinLeavesNoPresence: nobody would take it back.
+func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 1)
+		abandon(t, c[0], "multi", nil, func(ctx context.Context) error { return p[0].Join(ctx, "a") })
+		s.wantBelow(t, "/tx/1", 0)
+		c[0].on("multi", 1, rule{after: func() { go p[0].Close(t.Context()); time.Sleep(time.Second) }})
+		if err := p[0].Join(t.Context(), "a"); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		s.wantBelow(t, "/tx/1", 0)
+	})
+}

@@ -1,0 +1,241 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// ballot is what one who waits has seen of a transaction.
+type ballot struct {
+	Transaction
+	names []string          // the children, as last listed
+	votes map[string]string // of the sites, by their names, as far as they were read
+	here  map[string]bool   // the sites that have been seen present
+}
+
+// await looks at the transaction, each time that its children change and at its
+// deadline, until it is decided.
+func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, err error) {
+	tx, err := c.read(ctx, r)
+	if err != nil {
+		return d, err
+	}
+	b := &ballot{Transaction: tx, votes: map[string]string{}, here: map[string]bool{}}
+	for {
+		d, decided, err := c.look(ctx, r, b)
+		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) { // of what was listed: look again
+			return d, err
+		}
+		if err := c.ballots.wait(ctx, b.pause(r.opts.recheck)); err != nil {
+			return d, err
+		}
+	}
+}
+
+// look reads what is new, and decides if there is a reason.
+func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot) (d Decision, decided bool, err error) {
+	b.names, err = c.ballots.children(ctx, r)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return d, false, ErrNoTransaction
+	case err != nil:
+		return d, false, err
+	case slices.Contains(b.names, decisionName):
+		d, err = c.decision(ctx, r)
+		return d, err == nil, err
+	}
+	if err := c.readVotes(ctx, r, b); err != nil {
+		return d, false, err
+	}
+	d, reason := b.verdict(time.Now())
+	if !reason {
+		return d, false, nil
+	}
+	return c.decide(ctx, r, b, d)
+}
+
+func (b *ballot) has(name string) bool { return slices.Contains(b.names, name) }
+
+// verdict says what there is to decide, if there is a reason. It notes who is here.
+func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
+	var missing []string
+	for _, site := range b.Sites {
+		present := b.has(alivePrefix + site)
+		switch {
+		case b.votes[site] == noVote:
+			return Decision{Why: site + " votes no"}, true
+		case b.votes[site] == yesVote:
+		case b.here[site] && !present:
+			return Decision{Why: site + " has gone before it voted"}, true
+		default:
+			missing = append(missing, site)
+		}
+		b.here[site] = b.here[site] || present
+	}
+	switch {
+	case len(missing) == 0:
+		return Decision{Commit: true}, true
+	case !b.Deadline.IsZero() && !now.Before(b.Deadline):
+		return Decision{Why: "no vote in time of " + strings.Join(missing, ", ")}, true
+	}
+	return Decision{}, false
+}
+
+// pause is how long to wait without an event: until the deadline, but no longer than
+// between rechecks; 0 means for ever.
+func (b *ballot) pause(recheck time.Duration) time.Duration {
+	if b.Deadline.IsZero() {
+		return recheck
+	}
+	left := max(time.Until(b.Deadline), 1)
+	if recheck <= 0 {
+		return left
+	}
+	return min(left, recheck)
+}
+
+// readVotes reads the votes that have come since the last time.
+func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {
+	for _, site := range b.Sites {
+		if !b.has(votePrefix + site) {
+			delete(b.votes, site) // somebody has meddled
+			continue
+		}
+		if b.votes[site] != "" {
+			continue
+		}
+		data, _, err := r.get(ctx, join(c.path, votePrefix+site))
+		if err != nil {
+			return err
+		}
+		if vote := string(data); vote != yesVote && vote != noVote {
+			return fmt.Errorf("the vote of %s is %.40q; expected %s or %s", site, data, yesVote, noVote)
+		}
+		b.votes[site] = string(data)
+	}
+	return nil
+}
+
+// decide creates the decision, unless there is one, and returns the one that there
+// is. A commit checks all votes.
+func (c *TwoPhaseCommit) decide(ctx context.Context, r *requests, b *ballot, d Decision) (Decision, bool, error) {
+	var ops []interface{}
+	if d.Commit {
+		for _, site := range b.Sites {
+			ops = append(ops, &zk.CheckVersionRequest{Path: join(c.path, votePrefix+site), Version: 0})
+		}
+	}
+	ops = append(ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl})
+	err := r.repeat(ctx, func() error {
+		_, err := r.transaction(ops)
+		return err
+	})
+	switch {
+	case err == nil:
+		return d, true, nil
+	case errors.Is(err, zk.ErrNodeExists): // the echo of an earlier request, or another's
+		d, err = c.decision(ctx, r)
+		return d, err == nil, err
+	}
+	return Decision{}, false, err
+}
+
+// decision reads the decision.
+func (c *TwoPhaseCommit) decision(ctx context.Context, r *requests) (Decision, error) {
+	data, _, err := r.get(ctx, join(c.path, decisionName))
+	if err != nil {
+		return Decision{}, err
+	}
+	switch what, why, _ := strings.Cut(string(data), " "); what {
+	case committed:
+		return Decision{Commit: true}, nil
+	case aborted:
+		return Decision{Why: why}, nil
+	}
+	return Decision{}, fmt.Errorf("the decision is %.40q; expected %s or %s", data, committed, aborted)
+}
+
+// encode makes the data of the decision's node.
+func (d Decision) encode() []byte {
+	if d.Commit {
+		return []byte(committed)
+	}
+	return []byte(aborted + " " + d.Why)
+}
+
+// forget deletes all there is, until it was all there was.
+func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
+	doubtful := false
+	var before []string
+	for {
+		names, err := c.leftovers(ctx, r)
+		if len(names) == 0 || err != nil {
+			return doubtOf(doubtful, err)
+		}
+		var ops []interface{}
+		for _, path := range names {
+			ops = append(ops, &zk.DeleteRequest{Path: path, Version: -1})
+		}
+		err = r.repeat(ctx, func() error {
+			_, err := r.transaction(ops)
+			doubtful = doubtful || OutcomeOf(err) == Unknown
+			return err
+		})
+		changed := errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNotEmpty)
+		if !changed || slices.Equal(names, before) { // a child that has children
+			return doubtOf(doubtful, err)
+		}
+		before = names
+	}
+}
+
+// leftovers lists the nodes of a transaction that may be forgotten, its own one last;
+// none if it is gone.
+func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, error) {
+	tx, err := c.read(ctx, r)
+	if errors.Is(err, ErrNoTransaction) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := ballot{Transaction: tx}
+	if b.names, err = r.children(ctx, c.path); err == nil {
+		err = c.mayForget(ctx, r, b)
+	}
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(b.names)
+	var paths []string
+	for _, name := range b.names {
+		paths = append(paths, join(c.path, name))
+	}
+	return append(paths, c.path), nil
+}
+
+// mayForget says why a transaction may not be forgotten yet.
+func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *requests, b ballot) error {
+	if !b.has(decisionName) {
+		return ErrUndecided
+	}
+	d, err := c.decision(ctx, r)
+	if err != nil || !d.Commit {
+		return err
+	}
+	for _, site := range b.Sites {
+		if !b.has(donePrefix + site) {
+			return fmt.Errorf("%w: %s", ErrUnfinished, site)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package recipes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// The children of a transaction's node.
+const (
+	votePrefix   = "vote-"
+	alivePrefix  = "alive-"
+	donePrefix   = "done-"
+	decisionName = "decision"
+)
+
+// What votes and decisions have as their data; why follows an abort.
+const (
+	yesVote   = "yes"
+	noVote    = "no"
+	committed = "commit"
+	aborted   = "abort"
+)
+
+// encode checks a transaction, and makes of it the data of its node.
+func (tx Transaction) encode() ([]byte, error) {
+	if len(tx.Sites) == 0 {
+		return nil, errors.New("no sites; expected one at least")
+	}
+	for i, site := range tx.Sites {
+		if err := checkName("site", site); err != nil {
+			return nil, err
+		}
+		if slices.Contains(tx.Sites[:i], site) {
+			return nil, fmt.Errorf("site %q: named twice", site)
+		}
+	}
+	data, err := json.Marshal(tx)
+	if err != nil {
+		return nil, fmt.Errorf("encode transaction: %w", err)
+	}
+	return data, nil
+}
+
+// begin creates the node. A repetition after a lost reply must not begin it again
+// if it was decided and forgotten meanwhile; hence the record.
+func (c *TwoPhaseCommit) begin(ctx context.Context, r *requests, t *task[struct{}], data []byte) (struct{}, error) {
+	w, err := newRecorded(parent(c.path), "begin-")
+	if err != nil {
+		return struct{}{}, err
+	}
+	for {
+		err = w.apply(ctx, r, &zk.CreateRequest{Path: c.path, Data: data, Acl: r.opts.acl})
+		if !errors.Is(err, zk.ErrNoNode) {
+			break
+		}
+		if err = r.ensureDir(ctx, parent(c.path)); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, zk.ErrNodeExists) {
+		err = ErrTransactionExists
+	}
+	return end(c.lifecycle, r, t, w, struct{}{}, err)
+}
+
+// read reads the transaction's node, as it is at some moment of the call.
+func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction, err error) {
+	if err := r.sync(ctx, c.path); err != nil {
+		return tx, err
+	}
+	data, _, err := r.get(ctx, c.path)
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return tx, ErrNoTransaction
+	case err != nil:
+		return tx, err
+	}
+	if err := json.Unmarshal(data, &tx); err != nil || len(tx.Sites) == 0 {
+		return tx, fmt.Errorf("the data is %.40q; expected a transaction with sites as JSON", data)
+	}
+	return tx, nil
+}
+
+// admit checks that a site is one of the transaction's.
+func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) error {
+	tx, err := c.read(ctx, r)
+	if err == nil && !slices.Contains(tx.Sites, site) {
+		err = fmt.Errorf("%w: %q is none of %s", ErrNotASite, site, strings.Join(tx.Sites, ", "))
+	}
+	return err
+}
+
+// join makes the presence of a site. One who has left meanwhile is not there.
+func (c *TwoPhaseCommit) join(ctx context.Context, r *requests, t *task[struct{}], site string) error {
+	if err := c.admit(ctx, r, site); err != nil {
+		return err
+	}
+	own := &fixed{path: join(c.path, alivePrefix+site)}
+	err := c.appear(ctx, r, own)
+	if err == nil && c.keep(t, own) {
+		return nil
+	}
+	if err == nil {
+		err = c.cause(ctx)
+	}
+	return giveBack(r, err, own.remove)
+}
+
+// keep makes own the handle's. It returns false if the caller has left or Close was
+// called meanwhile.
+func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed() || !t.settle(struct{}{}) {
+		return false
+	}
+	c.present = append(c.present, own)
+	return true
+}
+
+// appear creates own, in one transaction with the deletion of what an earlier session
+// has left of it: nobody sees the site gone. It creates no parents.
+func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) error {
+	for {
+		if err := r.sync(ctx, own.path); err != nil {
+			return err
+		}
+		own.epoch = r.epoch()
+		stat, err := r.exists(ctx, own.path)
+		if err != nil {
+			return err
+		}
+		if stat != nil && own.epoch.owns(stat) {
+			own.doubtful = true // to be removed
+			return nil
+		}
+		var ops []interface{}
+		if stat != nil {
+			ops = append(ops, &zk.DeleteRequest{Path: own.path, Version: stat.Version})
+		}
+		ops = append(ops, &zk.CreateRequest{Path: own.path, Flags: zk.FlagEphemeral, Acl: r.opts.acl})
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		_, err = r.multi(ops...)
+		own.doubtful = own.doubtful || OutcomeOf(err) != NotApplied
+		switch {
+		case err == nil, raced(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)): // look whose it is
+		case errors.Is(err, zk.ErrNoNode):
+			return ErrNoTransaction
+		case transient(err):
+			if err := r.again(ctx, err); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// vote creates the vote, once. A vote that is there and is the same may be the echo of
+// an earlier request.
+func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes bool) error {
+	if err := c.admit(ctx, r, site); err != nil {
+		return err
+	}
+	vote := noVote
+	if yes {
+		vote = yesVote
+	}
+	path, doubtful := join(c.path, votePrefix+site), false
+	err := r.repeat(ctx, func() error {
+		_, err := r.conn.Create(path, []byte(vote), 0, r.opts.acl)
+		doubtful = doubtful || OutcomeOf(err) == Unknown
+		return err
+	})
+	if errors.Is(err, zk.ErrNodeExists) {
+		var stored []byte
+		stored, _, err = r.get(ctx, path)
+		if err == nil && string(stored) != vote {
+			return fmt.Errorf("%w: %s", ErrVoted, stored)
+		}
+	}
+	if errors.Is(err, zk.ErrNoNode) {
+		err = ErrNoTransaction
+	}
+	return doubtOf(doubtful, err)
+}
+
+// done creates the node that says so, if there is a decision.
+func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) error {
+	err := c.admit(ctx, r, site)
+	if errors.Is(err, ErrNoTransaction) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ops := []interface{}{
+		&zk.CheckVersionRequest{Path: join(c.path, decisionName), Version: 0},
+		&zk.CreateRequest{Path: join(c.path, donePrefix+site), Acl: r.opts.acl},
+	}
+	doubtful := false
+	err = r.repeat(ctx, func() error {
+		_, err := r.transaction(ops)
+		doubtful = doubtful || OutcomeOf(err) == Unknown
+		return err
+	})
+	switch {
+	case errors.Is(err, zk.ErrNodeExists):
+		return nil
+	case errors.Is(err, zk.ErrNoNode):
+		if _, err = c.read(ctx, r); err == nil {
+			return ErrUndecided
+		}
+		if errors.Is(err, ErrNoTransaction) {
+			return nil
+		}
+	}
+	return doubtOf(doubtful, err)
+}
