@@ -28,6 +28,7 @@ var builtin = []func() Workload{
 	fixedBarrier,
 	doubleBarrier,
 	thresholdBarrier,
+	twoPhaseCommit,
 	priorityQueue,
 	delayQueue,
 	idQueue,
