@@ -60,8 +60,7 @@ type TwoPhaseClaims struct {
 
 // TwoPhaseWorkload makes a workload of a two-phase commit in which each client is a
 // site, and one is the coordinator, another one in each round. Sites vote yes or no,
-// or not at all; some show that they are there, and go before they have voted; some
-// come too late. The coordinator may go as soon as it has begun. Each client calls
+// or not at all; some show that they are there, and go before they have voted; some come too late. The coordinator may go as soon as it has begun. Each client calls
 // open for each transaction with the path of that, and again when it comes back.
 func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, path string) TwoPhaser) Workload {
 	if claims.Path == "" {
@@ -73,11 +72,14 @@ func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, 
 		About: claims.About,
 		Play: func(p *Player, s Script) {
 			tp := &twoPhasePlayer{Player: p, claims: claims, open: open, sites: s.clientNames()}
+			died := make([]bool, s.Rounds)
 			for round := range s.Rounds {
-				tp.turn(round)
+				died[round] = tp.turn(round)
 			}
 			for round := range s.Rounds {
-				tp.finish(round)
+				if !died[round] {
+					tp.finish(round)
+				}
 			}
 		},
 		Length: func(s Script) time.Duration {
@@ -132,32 +134,38 @@ func (p *twoPhasePlayer) deal(round int) *deal {
 	return &deal{TwoPhaser: p.open(p.Conn(), path), name: name, path: path}
 }
 
-// turn is one transaction.
-func (p *twoPhasePlayer) turn(round int) {
+// turn is one transaction. It reports whether the client has died in it: then it has
+// no more to do with it.
+func (p *twoPhasePlayer) turn(round int) (died bool) {
 	d := p.deal(round)
 	if p.Index() == round%len(p.sites) {
 		p.begin(d, round)
-		if p.Choose(5, round+3000) == 0 {
-			return // the others need not wait for it
+		if p.Choose(6, round+3000) == 0 && p.isHeard(d) {
+			return true
 		}
 	}
 	if !p.hears(d) {
-		return
+		return false
 	}
 	p.join(d, round)
-	if p.Choose(6, round+4000) > 0 && !d.over {
+	if p.Choose(10, round+4000) > 0 && !d.over {
 		p.Hold(round+100, nil)
 		p.vote(d, round)
 	}
 	p.await(d, round)
-	p.end(d, round)
+	p.done(d, round)
+	if p.Choose(3, round+16000) == 0 {
+		p.forget(d)
+	}
+	return false
 }
 
-// finish ends what was left open, by oneself at least.
+// finish looks at a transaction once more, and ends it.
 func (p *twoPhasePlayer) finish(round int) {
 	d := p.deal(round)
 	p.await(d, round+500)
-	p.end(d, round+500)
+	p.done(d, round+500)
+	p.forget(d)
 }
 
 // do is one call on a transaction, which is over if there is none.
@@ -216,6 +224,13 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 	})
 }
 
+// isHeard reports whether another site has heard of the transaction, and will end it.
+func (p *twoPhasePlayer) isHeard(d *deal) bool {
+	p.Pause(retryPause)
+	signs, _, err := p.Conn().Children(d.path)
+	return err == nil && len(signs) > 0
+}
+
 // hears waits until the transaction was begun.
 func (p *twoPhasePlayer) hears(d *deal) bool {
 	for end := p.client.Now() + hearsay; p.Alive() && p.client.Now() < end; p.Pause(retryPause) {
@@ -246,9 +261,9 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	d.TwoPhaser = p.open(p.Conn(), d.path)
 }
 
-// vote votes yes in three of four cases.
+// vote votes yes in seven of eight cases.
 func (p *twoPhasePlayer) vote(d *deal, round int) {
-	yes := p.Choose(4, round+12000) > 0
+	yes := p.Choose(8, round+12000) > 0
 	word := "no"
 	if yes {
 		word = "yes"
@@ -277,15 +292,22 @@ func (p *twoPhasePlayer) await(d *deal, round int) {
 	})
 }
 
-// end finishes what was decided, and forgets it if all others have finished.
-func (p *twoPhasePlayer) end(d *deal, round int) {
-	if d.over || !d.decided {
+// done says that the site has done what was decided, if there is a word for that.
+func (p *twoPhasePlayer) done(d *deal, round int) {
+	finisher, ok := d.TwoPhaser.(TwoPhaseFinisher)
+	if !ok || d.over || !d.decided {
 		return
 	}
-	if finisher, ok := d.TwoPhaser.(TwoPhaseFinisher); ok {
-		p.persist(d, linearizability.KindDone, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
-			return finisher.Done(ctx, p.Name())
-		})
+	p.persist(d, linearizability.KindDone, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
+		return finisher.Done(ctx, p.Name())
+	})
+}
+
+// forget removes a transaction, unless others have not finished it. The last one to
+// finish it can.
+func (p *twoPhasePlayer) forget(d *deal) {
+	if d.over || !d.decided {
+		return
 	}
 	p.Persist(func(int) error {
 		err := p.do(d, linearizability.KindForget, d.name, func(ctx context.Context) (linearizability.Result, error) {
