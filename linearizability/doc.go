@@ -21,7 +21,8 @@
 // [JudgeReentrantLock], [JudgeRWLock], [JudgeSemaphore], [JudgeQueue], [JudgePriorityQueue], [JudgeDelayQueue],
 // [JudgeIDQueue], [JudgeLockQueue],
 // [JudgeCounter], [JudgeValue], [JudgeElection],
-// [JudgeBarrier], [JudgeDoubleBarrier], [JudgeThresholdBarrier], [JudgeMembership], [JudgeCache], [JudgeIDs], and [JudgeObject] for any object that you have a
+// [JudgeBarrier], [JudgeDoubleBarrier], [JudgeThresholdBarrier], [JudgeTwoPhase], [JudgeMembership], [JudgeCache], [JudgeIDs],
+// and [JudgeObject] for any object that you have a
 // sequential model of. The properties:
 //
 //	safety           two sessions never own the object at once, as the server sees it,

@@ -198,7 +198,22 @@ func (t *transaction) step(kind model.TransactionKind, site string) int64 {
 	return never
 }
 
-// absent reports whether the server had no such transaction at some moment of a call.
-func (t *transaction) absent(op Op) bool {
-	return t.step(model.BeginTransaction, "") > op.Call || t.step(model.Forget, "") <= op.end()
+// was reports whether, at some moment of a call, the server's transaction was such
+// that it could be learned. After what may not happen anything could.
+func (t *transaction) was(op Op, learned model.TransactionKind) bool {
+	var state model.Transaction
+	for _, f := range t.facts {
+		if f.event.Step > op.Call && len(state.Step(model.TransactionOp{Kind: learned})) > 0 {
+			return true
+		}
+		if f.event.Step > op.Return {
+			return false
+		}
+		next := state.Step(t.operation(f))
+		if f.change || len(next) == 0 {
+			return true
+		}
+		state = next[0]
+	}
+	return len(state.Step(model.TransactionOp{Kind: learned})) > 0
 }

@@ -155,6 +155,10 @@ func (t *transaction) objection(s model.Transaction, f fact) string {
 	switch f.kind {
 	case model.BeginTransaction:
 		return fmt.Sprintf("%s was begun %s, after it was forgotten", t.name, at[len(t.name)+1:])
+	case model.VoteYes, model.VoteNo:
+		if !slices.Contains(t.sites, f.site) {
+			return fmt.Sprintf("%s, which is no site of it, voted in %s", f.site, at)
+		}
 	case model.Commit:
 		if s.Phase == model.Undecided {
 			return fmt.Sprintf("somebody committed %s without the votes of %s", at, t.named(s.Sites&^s.Yes))
@@ -177,6 +181,6 @@ var factNames = map[model.TransactionKind]string{
 }
 
 var phaseNames = map[model.TransactionPhase]string{
-	model.NotBegun: "was not begun", model.Undecided: "is undecided, and has such a site only once",
+	model.NotBegun: "was not begun", model.Undecided: "is undecided",
 	model.Committed: "is committed", model.Aborted: "is aborted", model.Forgotten: "was forgotten",
 }

@@ -57,18 +57,20 @@ func (c *twoPhaseCase) mayHaveVoted(t *transaction, site string, by int64) bool 
 // toldWhatIsNot: a decision that the server does not have, or that there is no
 // transaction where there is one.
 func (c *twoPhaseCase) toldWhatIsNot(t *transaction, op Op) (Verdict, bool) {
-	kind := model.Commit
-	if op.Output == AbortOutput {
-		kind = model.Abort
+	learned := model.LearnCommit
+	switch {
+	case op.Empty:
+		learned = model.LearnThereIsNone
+	case op.Output == AbortOutput:
+		learned = model.LearnAbort
 	}
 	switch {
-	case !c.known:
-	case op.Empty && !t.absent(op):
+	case !c.known || t.was(op, learned):
+		return Verdict{}, false
+	case op.Empty:
 		return violated(Answers, []int64{op.Call, op.Return}, "%s was told at step %d that there is no %s, but there was", op.Client, op.Return, t.name), true
-	case !op.Empty && t.step(kind, "") > op.Return:
-		return violated(Answers, []int64{op.Return}, "%s was told %s of %s at step %d, but the server had no such decision", op.Client, op.Output, t.name, op.Return), true
 	}
-	return Verdict{}, false
+	return violated(Answers, []int64{op.Call, op.Return}, "%s was told %s of %s at step %d, but the server had no such decision", op.Client, op.Output, t.name, op.Return), true
 }
 
 // judgeDelivery checks that what was acknowledged was done, that what failed was not,
@@ -97,9 +99,9 @@ func (t *transaction) shows(op Op) bool {
 	case KindVote:
 		return t.step(voteOf(op), operand(op, 1)) <= op.Return
 	case KindDone:
-		return t.step(model.Finish, operand(op, 1)) <= op.Return || t.absent(op)
+		return t.step(model.Finish, operand(op, 1)) <= op.Return || t.was(op, model.LearnThereIsNone)
 	case KindForget:
-		return t.absent(op)
+		return t.was(op, model.LearnThereIsNone)
 	}
 	return true
 }

@@ -1,6 +1,6 @@
 // Package model is the dumb sequential truth that cleverer code is held
 // against: [Store] for the znode store, and [Lock], [ReentrantLock], [RWLock],
-// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value] and [Barrier] for the objects that recipes build
+// [Semaphore], [Queue], [PriorityQueue], [DelayQueue], [Counter], [Value], [Barrier] and [Transaction] for the objects that recipes build
 // on it.
 //
 // Everything here is written to be obviously right rather than fast: one thing
