@@ -139,7 +139,7 @@ var badFiles = []struct{ about, old, new, want string }{
 }
 
 // kinds are those of the built-in workloads.
-const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, election, barrier, double-barrier, threshold-barrier, priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, id-generator, config, membership or registry"
+const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, election, barrier, double-barrier, threshold-barrier, two-phase-commit, priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, id-generator, config, membership or registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 	if _, err := fuzz.ParseScenario("f.yaml", []byte(good), fuzz.Find); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/model"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -51,9 +50,9 @@ type TwoPhaseClaims struct {
 	// Path is the directory of the transactions; "" means /transactions. Each is a znode
 	// in it from its begin until it is forgotten.
 	Path string
-	// Read tells what the znodes below a transaction say; see
-	// linearizability.TwoPhaseOptions. Nil reads those of recipes.TwoPhaseCommit.
-	Read func(name, data string) (says model.TransactionKind, site string, ok bool)
+	// Read tells what the znodes below a transaction say. Nil reads those of
+	// recipes.TwoPhaseCommit.
+	Read linearizability.TransactionReader
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }

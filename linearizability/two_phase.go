@@ -31,17 +31,20 @@ func BeginInput(transaction string, sites []string, deadline time.Duration) stri
 	return transaction + " " + strings.Join(sites, ",") + " " + deadline.String()
 }
 
+// TransactionReader tells what a znode says, by its name below the transaction and its
+// data: of a site that it votes yes or no ([model.VoteYes], [model.VoteNo]), has
+// finished ([model.Finish]), or is there ([model.GoAway], when the znode goes); or
+// [model.Commit] or [model.Abort]. Not ok means that it says none of these.
+type TransactionReader func(name, data string) (says model.TransactionKind, site string, ok bool)
+
 // TwoPhaseOptions say what a two-phase commit claims to be.
 type TwoPhaseOptions struct {
 	// Path is the directory of the transactions, which there are none of at first: t1 is
 	// Path/t1, which exists from its begin until it is forgotten.
 	Path string
-	// Read tells what a znode says, by its name below the transaction and its data: of
-	// a site that it votes yes or no ([model.VoteYes], [model.VoteNo]), has finished
-	// ([model.Finish]), or is there ([model.GoAway]: it says so until it goes); or
-	// [model.Commit] or [model.Abort]; or nothing. Nil reads those of
+	// Read tells what the znodes of a transaction say. Nil reads those of
 	// recipes.TwoPhaseCommit.
-	Read func(name, data string) (says model.TransactionKind, site string, ok bool)
+	Read TransactionReader
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
 }

@@ -29,6 +29,7 @@
 //   - Barrier: a gate that holds everybody back while it is up.
 //   - DoubleBarrier: members that begin together and end together.
 //   - ThresholdBarrier: a gate that opens when enough members are there.
+//   - TwoPhaseCommit: all sites carry out a transaction, or none does.
 //   - Queue: FIFO queue whose elements are neither lost nor doubled by a lost
 //     connection.
 //   - LockQueue: elements are kept until they are acknowledged, and go to the next

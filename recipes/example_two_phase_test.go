@@ -1,0 +1,51 @@
+package recipes_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Two accounts agree on a transfer, each in a process of its own.
+func ExampleTwoPhaseCommit() {
+	t := &exampleT{}
+	defer t.end()
+	server := fakezk.Start(t)
+	ctx := context.Background()
+
+	coordinator := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
+	err := coordinator.Begin(ctx, recipes.Transaction{
+		Sites: []string{"ann", "bob"}, Deadline: time.Now().Add(time.Minute), Data: []byte("10 from ann to bob"),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	account := func(name string, agrees bool) error {
+		site := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
+		if err := site.Vote(ctx, name, agrees); err != nil {
+			return err
+		}
+		if _, err := site.Await(ctx); err != nil {
+			return err
+		}
+		// do what was decided, and then:
+		return site.Done(ctx, name)
+	}
+	done := make(chan error)
+	go func() { done <- account("ann", true) }()
+	go func() { done <- account("bob", true) }()
+
+	decision, err := coordinator.Await(ctx)
+	fmt.Println("commit:", decision.Commit, err)
+	fmt.Println(<-done, <-done)
+	fmt.Println("forgotten:", coordinator.Forget(ctx))
+	// Output:
+	// commit: true <nil>
+	// <nil> <nil>
+	// forgotten: <nil>
+}
