@@ -20,7 +20,8 @@ import (
 // promises that nothing was done. What has the methods of TwoPhaseJoiner or
 // TwoPhaseFinisher is tested with them.
 type TwoPhaser interface {
-	// Begin begins it. If somebody has, the error wraps recipes.ErrTransactionExists.
+	// Begin begins it, and is called once for each transaction, unless it says that
+	// nothing was done.
 	Begin(ctx context.Context, sites []string, deadline time.Time) error
 	// Vote votes for a site, always the same.
 	Vote(ctx context.Context, site string, yes bool) error
@@ -202,7 +203,8 @@ func (p *twoPhasePlayer) persist(d *deal, kind, operands string, draw int, work 
 	})
 }
 
-// begin begins a transaction that has between half a second and three and a half.
+// begin begins a transaction that has between half a second and three and a half. If
+// it cannot know whether it has, it does not try again: the others may have ended it.
 func (p *twoPhasePlayer) begin(d *deal, round int) {
 	patience := 500*time.Millisecond + time.Duration(p.Choose(3000, round+5000))*time.Millisecond
 	deadline := time.Now().Add(patience)
@@ -216,7 +218,7 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 			}
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
-		if errors.Is(err, recipes.ErrTransactionExists) {
+		if recipes.OutcomeOf(err) != recipes.NotApplied || errors.Is(err, recipes.ErrTransactionExists) {
 			return nil
 		}
 		return err

@@ -31,17 +31,17 @@ type TransactionKind int
 
 // What can happen to a transaction.
 const (
-	BeginTransaction  TransactionKind = iota // with its Sites
-	VoteYes                                  // by the one of Sites
-	VoteNo                                   // likewise
-	GoAway                                   // likewise: others may count on its vote no longer, if it has not voted
-	Commit                                   // once all have voted yes
-	Abort                                    // for a reason: a no, one who has gone, or that it is Late
-	Finish                                   // by the one of Sites, once it is decided
-	Forget                                   // once all have finished what was committed; others once they are aborted
-	LearnCommit                              // that it is committed
-	LearnAbort                               // that it is aborted
-	LearnThereIsNone                         // that there is no such transaction
+	BeginTransaction TransactionKind = iota // with its Sites
+	VoteYes                                 // by the one of Sites
+	VoteNo                                  // likewise
+	GoAway                                  // likewise: others may count on its vote no longer, if it has not voted
+	Commit                                  // once all have voted yes
+	Abort                                   // for a reason: a no, one who has gone, or that it is Late
+	Finish                                  // by the one of Sites, once it is decided
+	Forget                                  // once all have finished what was committed; others once they are aborted
+	LearnCommit                             // that it is committed
+	LearnAbort                              // that it is aborted
+	LearnThereIsNone                        // that there is no such transaction
 )
 
 // TransactionOp is one operation on a [Transaction].

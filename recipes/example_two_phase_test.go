@@ -25,8 +25,7 @@ func ExampleTwoPhaseCommit() {
 		return
 	}
 
-	account := func(name string, agrees bool) error {
-		site := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
+	account := func(site *recipes.TwoPhaseCommit, name string, agrees bool) error {
 		if err := site.Vote(ctx, name, agrees); err != nil {
 			return err
 		}
@@ -37,8 +36,10 @@ func ExampleTwoPhaseCommit() {
 		return site.Done(ctx, name)
 	}
 	done := make(chan error)
-	go func() { done <- account("ann", true) }()
-	go func() { done <- account("bob", true) }()
+	for _, name := range []string{"ann", "bob"} {
+		site := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
+		go func() { done <- account(site, name, true) }()
+	}
 
 	decision, err := coordinator.Await(ctx)
 	fmt.Println("commit:", decision.Commit, err)

@@ -51,9 +51,10 @@ var (
 // ends with the session, and with Close; if the site has not voted by then, the
 // transaction may be aborted. A done context ends a call; the error of Begin, Vote,
 // Done and Forget wraps ErrAmbiguous if what was asked for may have been done, and
-// any other error means that it was not. A Begin, Vote or Done whose outcome is
-// unknown can be called again. An error of Await says nothing of the decision: call
-// it again, from any process.
+// any other error means that it was not. Then Vote, Done and Forget can be called
+// again; of Begin, Await or Read tell, as another one would begin it anew if it was
+// forgotten meanwhile. An error of Await says nothing of the decision: call it
+// again, from any process.
 //
 // What it cannot promise: that a site does what was decided, or has done it when
 // others have. Nor that all learn it at the same time. A deadline is judged by the
@@ -115,9 +116,8 @@ func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 }
 
 // Begin begins the transaction, in one request, parents apart. If somebody has begun
-// one at this path it returns ErrTransactionExists, and if an error leaves in doubt
-// whether it was begun itself, Read tells. A coordinator need not be a site; if it
-// wants to be able to call the transaction off, it should be, and vote no.
+// one at this path it returns ErrTransactionExists. A coordinator need not be a site;
+// if it wants to be able to call the transaction off, it should be, and vote no.
 func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	data, err := tx.encode()
 	if err != nil {
@@ -182,7 +182,8 @@ func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
 // Close ends calls under way with ErrClosed and takes back the presence of sites that
 // have joined through this handle; votes stay. It waits until nothing is left to
 // clean up or ctx is done; in the latter case the clean-up goes on. Later calls
-// return ErrClosed. It leaves the Conn open.
+// return ErrClosed. It leaves the Conn open. It returns the first error by which the
+// server has refused to remove a presence, or the record of a Begin.
 func (c *TwoPhaseCommit) Close(ctx context.Context) error {
 	c.kill(ErrClosed)
 	c.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -40,6 +41,7 @@ func awaits(t *testing.T, c *TwoPhaseCommit) chan string {
 		text <- fmt.Sprint(strings.TrimSpace(string(d.encode())), " ", err)
 	}()
 	time.Sleep(time.Second)
+	synctest.Wait()
 	return text
 }
 
@@ -363,5 +365,55 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		s.wantBelow(t, "/tx/1", 0)
+	})
+}
+
+// TestAnAbandonedAwaitDecidesNothing: its caller has gone, and others wait.
+func TestAnAbandonedAwaitDecidesNothing(t *testing.T) {
+	for _, op := range []string{"sync", "childrenW", "get"} {
+		for _, lost := range []error{nil, zk.ErrConnectionClosed} {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				p, c := parties(t, s, 1)
+				mustDo(t, p[0].Vote(t.Context(), "a", true))
+				sent := abandon(t, c[0], op, lost, func(ctx context.Context) error {
+					_, err := p[0].Await(ctx)
+					return err
+				})
+				if len(sent) > 0 {
+					t.Errorf("sent %v", sent)
+				}
+				wantDecision(t, "commit", awaits(t, p[0]))
+			})
+		}
+	}
+}
+
+func TestATransactionEndsWithTheConn(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		p, c := parties(t, s, 2)
+		mustDo(t, p[0].Join(t.Context(), "a"))
+		a := awaits(t, p[0])
+		c[0].close()
+		if got := <-a; !strings.HasSuffix(got, ErrConnClosed.Error()) {
+			t.Error(got)
+		}
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrConnClosed) || OutcomeOf(err) != NotApplied {
+			t.Error(err)
+		}
+		mustClose(t, p[0])
+	})
+}
+
+func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.seed(t, 0, "/t", `{"sites":["a"]}`)
+		c := s.connect()
+		p := NewTwoPhaseCommit(c, "/t", Retry(RetryFixed(time.Second, 2)))
+		c.on("create", 1, loseRequest)
+		c.on("create", 1, loseRequest)
+		if err := p.Vote(t.Context(), "a", true); !errors.Is(err, ErrGaveUp) || OutcomeOf(err) != Unknown {
+			t.Error(err)
+		}
+		mustDo(t, p.Vote(t.Context(), "a", true))
 	})
 }
