@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -264,4 +265,17 @@ func breaksUndisturbed(t *testing.T, w fuzz.Workload, property string) bool {
 func TestSameTwoPhaseCommitWithoutDefectSurvives(t *testing.T) {
 	t.Parallel()
 	survives(t, mutantCommit(commitDefects{ownAwait: true}))
+}
+
+// TestTwoPhaseCommitElsewhereIsRefused: what cannot be seen cannot be judged.
+func TestTwoPhaseCommitElsewhereIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tb := result("TestMine", func(t fuzz.TB) {
+		fuzz.TestTwoPhaseCommit(t, func(c *zk.Conn, path string) fuzz.TwoPhaser {
+			return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(c, "/elsewhere"), conn: c, path: path}
+		})
+	})
+	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "no znode was ever created under /transactions; set TwoPhaseClaims.Path") {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
 }

@@ -27,7 +27,8 @@
 //
 //	safety           two sessions never own the object at once, as the server sees it,
 //	                 nobody returns from lock without a znode of its own, and nobody's
-//	                 request deletes the znode of a holder before its unlock
+//	                 request deletes the znode of a holder before its unlock; a
+//	                 transaction is committed with all votes, or aborted for a reason
 //	belief           two clients believe they own it at once only inside a zombie window,
 //	                 and a lock's own signal of loss is neither wrong nor missing
 //	fencing          tokens grow in the order of the grants
