@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk", module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
+	"internal/others": {module + "fakezk", module + "fuzz", module + "linearizability"},
 	"internal/realzk": {},
 	"internal/zkload": {
 		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/linearizability"
+)
+
+// A kind of object says how a run of one is judged. Its name stands in the rows of
+// the table.
+type kind struct {
+	name  string
+	judge func(r *recipe, e *evidence) string // what is violated, or ""
+}
+
+// The kinds. Whatever one client at a time may hold is judged as a lock: of a
+// read-write lock one client writes and the other reads, a semaphore has one lease,
+// a leader holds the leadership.
+var (
+	holding       = kind{"holding", judgeHolding}
+	queueing      = kind{"queue", judgeQueue}
+	counting      = kind{"counter", judgeCounter}
+	barring       = kind{"barrier", judgeBarrier}
+	doubleBarring = kind{"double barrier", judgeDoubleBarrier}
+	membership    = kind{"membership", judgeMembership}
+)
+
+// evidence is what a run is judged by.
+type evidence struct {
+	history linearizability.History
+	rest    *linearizability.Rest
+	// nodes are all below the object's path at rest.
+	nodes []linearizability.NodeAtRest
+	// stuck is who has not got on for as long as the harness waits, or "".
+	stuck string
+	// value is what the counter holds at rest.
+	value string
+}
+
+// verdict is what a report says is violated, or "".
+func verdict(r linearizability.Report) string {
+	if v := r.First(); v.Status == linearizability.Violated {
+		return v.Property + ": " + v.Summary
+	}
+	return ""
+}
+
+// judgeHolding counts only those ends of sessions, and signals of a loss, by which
+// a client stops holding.
+func judgeHolding(_ *recipe, e *evidence) string {
+	e.history.Notices = slices.DeleteFunc(e.history.Notices, func(n linearizability.Notice) bool {
+		return !holds(e.history, n)
+	})
+	return verdict(linearizability.JudgeLock(e.history, e.rest, linearizability.LockOptions{Path: objectPath}))
+}
+
+// holds reports whether the client of a notice holds the lock at that moment: its
+// last lock has returned, and it has not called unlock since.
+func holds(h linearizability.History, n linearizability.Notice) bool {
+	held := false
+	for _, op := range h.Ops {
+		switch {
+		case op.Client != n.Client || op.Call > n.Step:
+		case op.Kind == linearizability.KindUnlock:
+			held = false
+		case op.Kind == linearizability.KindLock:
+			held = op.Outcome == linearizability.OpOK && op.Return <= n.Step
+		}
+	}
+	return held
+}
+
+func judgeBarrier(_ *recipe, e *evidence) string {
+	return verdict(linearizability.JudgeBarrier(e.history, e.rest, linearizability.BarrierOptions{Path: objectPath}))
+}
+
+func judgeDoubleBarrier(_ *recipe, e *evidence) string {
+	return verdict(linearizability.JudgeDoubleBarrier(e.history, e.rest, linearizability.DoubleBarrierOptions{Path: objectPath}))
+}
+
+// judgeCounter judges the adds and what the counter holds at the end.
+func judgeCounter(_ *recipe, e *evidence) string {
+	if e.stuck == "" {
+		h := &e.history
+		h.Ops = append(h.Ops, linearizability.Op{
+			Client: "z", Kind: linearizability.KindGet, Output: e.value, Outcome: linearizability.OpOK,
+			Call: h.End + 1, Return: h.End + 2, CallTime: h.EndTime, ReturnTime: h.EndTime,
+		})
+		h.End += 2
+	}
+	bad := verdict(linearizability.JudgeCounter(e.history, e.rest, linearizability.CounterOptions{Path: objectPath}))
+	if bad == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s (it holds %s; the digits say how often each add was applied)", bad, e.value)
+}
+
+// judgeQueue looks for what was lost, stuck or doubled, and then at the order: all
+// elements come from one client and go to one.
+func judgeQueue(r *recipe, e *evidence) string {
+	if e.stuck != "" {
+		return "liveness: " + e.stuck
+	}
+	offered, taken := queued(e.history)
+	for _, element := range offered {
+		if slices.Contains(taken, element) {
+			continue
+		}
+		if stored(e.nodes, element) {
+			return fmt.Sprintf("liveness: %s is in the queue, but who takes gets nothing", element)
+		}
+		return fmt.Sprintf("delivery: %s was offered, is not in the queue, and nobody got it", element)
+	}
+	if !r.atLeastOnce {
+		if twice := repeated(taken); twice != "" {
+			return fmt.Sprintf("delivery: %s was got twice", twice)
+		}
+		if !slices.IsSorted(taken) {
+			return fmt.Sprintf("order: got %s", strings.Join(taken, " "))
+		}
+	}
+	return orphans(e)
+}
+
+// queued lists the elements that were certainly offered, and those that were got.
+func queued(h linearizability.History) (offered, taken []string) {
+	for _, op := range h.Ops {
+		switch {
+		case op.Kind == linearizability.KindOffer && op.Outcome == linearizability.OpOK:
+			offered = append(offered, op.Input)
+		case op.Kind == linearizability.KindTake && op.Outcome == linearizability.OpOK && !op.Empty:
+			taken = append(taken, op.Output)
+		}
+	}
+	return offered, taken
+}
+
+func stored(nodes []linearizability.NodeAtRest, element string) bool {
+	return slices.ContainsFunc(nodes, func(n linearizability.NodeAtRest) bool { return strings.Contains(n.Data, element) })
+}
+
+func repeated(elements []string) string {
+	for i, element := range elements {
+		if slices.Contains(elements[:i], element) {
+			return element
+		}
+	}
+	return ""
+}
+
+// orphans is what is left of ephemerals, or "".
+func orphans(e *evidence) string {
+	if len(e.rest.Nodes) > 0 {
+		return fmt.Sprintf("orphans: %s is left of a live session of %s", e.rest.Nodes[0].Path, e.rest.Nodes[0].OwnerClient)
+	}
+	return ""
+}
+
+// judgeMembership: at rest client a has joined, client b has left.
+func judgeMembership(_ *recipe, e *evidence) string {
+	if e.stuck != "" {
+		return "liveness: " + e.stuck
+	}
+	members := map[string]int{}
+	for _, n := range e.rest.Nodes {
+		members[n.OwnerClient]++
+	}
+	switch {
+	case members["a"] == 0:
+		return "presence: a has joined and is not there"
+	case members["a"] > 1:
+		return fmt.Sprintf("orphans: a is there %d times", members["a"])
+	case len(e.rest.Nodes) > 1:
+		return "orphans: b has left and is still there"
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// oursName is what stands in the place of a library's name.
+const oursName = "zksim"
+
+// sweepOurs tries the same kinds of faults, at every request of as many clients and
+// rounds, on a workload of package fuzz: in virtual time, once each, since there
+// every run of a point is the same.
+func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
+	scenario := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: rounds}, Seed: 1}
+	base, err := scenario.Run()
+	if err != nil {
+		return nil, err
+	}
+	s := &sweep{library: oursName, recipe: w.Impl}
+	if base.Status() == linearizability.Violated {
+		s.broken = base.Property() + ": " + base.Summary()
+		return s, nil
+	}
+	for _, f := range fuzz.FaultPoints(base) {
+		if !slices.Contains(faultKinds, f.Kind) || f.Request == 0 {
+			continue
+		}
+		scenario.Plan = []fakezk.Fault{f}
+		o, err := scenario.Run()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f, err)
+		}
+		s.addOurs(f, o)
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+func (s *sweep) addOurs(f fakezk.Fault, o *fuzz.Outcome) {
+	if len(o.Result.Missed) > 0 {
+		return
+	}
+	s.points++
+	switch o.Status() {
+	case linearizability.OK:
+		s.survived++
+	case linearizability.Unknown:
+		s.failures = append(s.failures, fmt.Sprintf("%s: undecided", f))
+	default:
+		s.failures = append(s.failures, fmt.Sprintf("%s: %s: %s", f, o.Property(), o.Summary()))
+	}
+}
