@@ -87,9 +87,11 @@ func (r *record) notice(at int64, client string, kind linearizability.NoticeKind
 	return linearizability.Notice{Client: client, Step: at - r.began, Time: time.Duration(at - r.began), Kind: kind}
 }
 
+// noticeKinds are what clients are told. A signal of a loss ends a hold as the end
+// of the session does: what was held is given up, whoever's it is.
 var noticeKinds = map[string]linearizability.NoticeKind{
 	"disconnected": linearizability.Disconnected,
-	"lost":         linearizability.LockLost,
+	"lost":         linearizability.SessionExpired,
 }
 
 // history is all that was recorded so far.
