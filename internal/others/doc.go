@@ -17,8 +17,8 @@
 //     not repeated. Queues with a consumer have it from the beginning.
 //   - counter: each adds two numbers, powers of ten of which no two are equal, so
 //     that the digits of the sum tell how often each was added. An add is not repeated.
-//   - barrier: a sets it, b waits, a removes it. Double barrier: enter, stay, leave,
-//     each tried until it succeeds, both rounds at one path.
+//   - barrier: a sets it, b waits, a removes it. Double barrier: enter, which is tried
+//     until it succeeds, stay, leave, which is tried thrice; both rounds at one path.
 //   - membership: a joins and stays, b joins and leaves, twice.
 //
 // The server is a fakezk.Server in this process, a new one for each run, over TCP

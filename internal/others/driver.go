@@ -20,9 +20,9 @@ type driver struct {
 	version string
 }
 
-// startTime is how long a program may take to say that it is ready: a JVM that
-// compiles its source first.
-const startTime = time.Minute
+// startTime is how long a program may take to say that it is ready, or to connect
+// its clients: on a busy machine, and a JVM that compiles its source first.
+const startTime = 3 * time.Minute
 
 // errDriver is wrapped by the errors of drivers that do not do as they should.
 var errDriver = errors.New("driver")

@@ -117,7 +117,23 @@ func java(dir string) ([]string, error) {
 		}
 		path = append(path, file)
 	}
-	return []string{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", strings.Join(path, ":"), filepath.Join(dir, "drivers", "Play.java")}, nil
+	return compiled(dir, strings.Join(path, ":"))
+}
+
+// compiled compiles the driver, unless that is done, and says how to run it. Where
+// there is no compiler, Java does it at each start.
+func compiled(dir, path string) ([]string, error) {
+	source, classes := filepath.Join(dir, "drivers", "Play.java"), filepath.Join(dir, "classes")
+	command := []string{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"}
+	if _, err := exec.LookPath("javac"); err != nil {
+		return append(command, path, source), nil
+	}
+	if _, err := os.Stat(classes); err != nil {
+		if out, err := exec.Command("javac", "-d", classes, "-cp", path, source).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("compile %s: %w\n%s", source, err, out)
+		}
+	}
+	return append(command, classes+":"+path, "Play"), nil
 }
 
 // start starts a driver of the library.

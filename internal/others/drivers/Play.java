@@ -457,7 +457,7 @@ public class Play {
             DistributedDoubleBarrier barrier = new DistributedDoubleBarrier(p.curator, PATH, 2);
             p.persist("enter", "2", barrier::enter);
             Thread.sleep(HOLD);
-            p.persist("leave", "", barrier::leave);
+            p.attempt("leave", barrier::leave);
         }
     }
 

@@ -152,7 +152,7 @@ def double_barrier(p):
 
         p.persist("enter", enter, "2")
         time.sleep(HOLD)
-        p.persist("leave", lambda: own.leave())
+        p.persist("leave", lambda: own.leave(), attempts=3)
 
 
 def queue(make, poll, waits):
