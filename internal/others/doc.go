@@ -38,7 +38,7 @@
 //   - an element was offered successfully and reaches nobody, whatever error its
 //     taker got; it is got twice, where the queue does not say that it delivers at
 //     least once; or it is in the queue and who takes gets nothing; or the order is
-//     wrong;
+//     wrong, where there is one;
 //   - an add that succeeded is not in the sum, or any is in it twice;
 //   - who passes a barrier, or a double barrier, passes too early;
 //   - a member is not there, or one that has left still is;

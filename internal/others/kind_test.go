@@ -105,6 +105,17 @@ func TestAtLeastOnceMayRepeat(t *testing.T) {
 	}
 }
 
+// TestOrderIsJudgedWhereItIsPromised: likewise.
+func TestOrderIsJudgedWhereItIsPromised(t *testing.T) {
+	e := told(t, "call a 1 offer a0", "ok a 2", "call a 3 offer a1", "ok a 4", "call b 5 take", "ok b 6 a1", "call b 7 take", "ok b 8 a0")
+	if bad := judgeQueue(&recipe{unordered: true}, e); bad != "" {
+		t.Errorf("%s; expected that any order is right", bad)
+	}
+	if bad := judgeQueue(&recipe{}, e); bad == "" {
+		t.Error("the second came first; expected that this is found")
+	}
+}
+
 // TestDriversThatTalkNonsenseAreRefused: what a driver prints is checked.
 func TestDriversThatTalkNonsenseAreRefused(t *testing.T) {
 	for _, line := range []string{

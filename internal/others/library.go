@@ -29,6 +29,8 @@ type recipe struct {
 	kind kind
 	// atLeastOnce is what a queue promises that may deliver an element again.
 	atLeastOnce bool
+	// unordered is a queue that hands out in any order what is due.
+	unordered bool
 	// number reads the value of a counter's data; nil reads decimal digits.
 	number func(data []byte) string
 }
@@ -73,7 +75,7 @@ var libraries = []library{
 		{name: "DistributedQueue, lockPath", kind: queueing, atLeastOnce: true},
 		{name: "DistributedIdQueue", kind: queueing},
 		{name: "DistributedPriorityQueue", kind: queueing},
-		{name: "DistributedDelayQueue", kind: queueing},
+		{name: "DistributedDelayQueue", kind: queueing, unordered: true},
 		{name: "DistributedAtomicLong", kind: counting, number: bigEndian},
 		{name: "SharedCount", kind: counting, number: bigEndian},
 		{name: "PersistentNode", kind: membership},

@@ -105,6 +105,10 @@ func (s *settings) library(ctx context.Context, l *library) error {
 	return nil
 }
 
+// storyLines are as many as are printed of what happened in a run: a client that
+// tries in vain does so for a long time.
+const storyLines = 40
+
 // print says what came of a recipe.
 func (s *settings) print(found *sweep) {
 	fmt.Fprintln(s.out, found)
@@ -117,7 +121,7 @@ func (s *settings) print(found *sweep) {
 	for _, line := range found.flaky {
 		fmt.Fprintln(s.out, "  flaky ", line)
 	}
-	for _, line := range found.story {
+	for _, line := range found.story[:min(len(found.story), storyLines)] {
 		fmt.Fprintln(s.out, "    |", line)
 	}
 }

@@ -46,6 +46,7 @@ import org.apache.curator.framework.recipes.shared.VersionedValue;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.RetryNTimes;
 import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -454,10 +455,13 @@ public class Play {
 
     static void doubleBarrier(Player p) throws Exception {
         for (int i = 0; i < p.rounds; i++) {
-            DistributedDoubleBarrier barrier = new DistributedDoubleBarrier(p.curator, PATH, 2);
-            p.persist("enter", "2", barrier::enter);
+            DistributedDoubleBarrier[] barrier = new DistributedDoubleBarrier[1];
+            p.persist("enter", "2", () -> {
+                barrier[0] = new DistributedDoubleBarrier(p.curator, PATH, 2); // one that has failed does not enter any more
+                barrier[0].enter();
+            });
             Thread.sleep(HOLD);
-            p.attempt("leave", barrier::leave);
+            p.attempt("leave", barrier[0]::leave);
         }
     }
 
@@ -643,21 +647,23 @@ public class Play {
     }
 
     static void electionSupport(Player p) throws Exception {
-        while (p.zk.exists(PATH, false) == null) { // it wants the directory to be there
-            try {
-                p.zk.create(PATH, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-            } catch (org.apache.zookeeper.KeeperException.NodeExistsException e) {
-                continue;
-            }
-        }
         for (int i = 0; i < p.rounds; i++) {
             LeaderElectionSupport[] election = new LeaderElectionSupport[1];
             p.persist("lock", "", () -> {
                 p.renew();
+                ensureDirectory(p); // it wants that to be there
                 election[0] = elect(p);
             });
             Thread.sleep(HOLD);
             p.attempt("unlock", election[0]::stop);
+        }
+    }
+
+    static void ensureDirectory(Player p) throws Exception {
+        try {
+            p.zk.create(PATH, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        } catch (KeeperException.NodeExistsException e) {
+            return; // somebody made it
         }
     }
 
