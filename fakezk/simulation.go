@@ -137,6 +137,9 @@ func (s *simulation) setUp() {
 			panic(err)
 		}
 	}
+	for path, next := range s.world.Next {
+		s.engine.Store().SetCreated(path, next)
+	}
 	for i, actor := range s.world.Clients {
 		c := &Client{sim: s, name: actor.Name, index: i, links: map[int]*link{}, sessions: map[int64]bool{}}
 		s.clients = append(s.clients, c)

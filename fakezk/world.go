@@ -48,6 +48,11 @@ type World struct {
 	Server Options
 	// Nodes exist from the beginning: path to data.
 	Nodes map[string]string
+	// Next are the numbers that the next sequential children of some of these nodes
+	// get: path to number. The last number is 2147483647, which all children get
+	// from then on. Servers before 3.6 went on with -2147483648 (ZOOKEEPER-3249), and
+	// a tree that comes from one goes on from there: so a number may be negative.
+	Next map[string]int32
 	// SessionTimeout is what clients ask for; 0 means 10 s.
 	SessionTimeout time.Duration
 	// ClientBuffer is the length in bytes of the longest frame that a client sends
@@ -215,6 +220,11 @@ func (w World) Validate() error {
 	for _, path := range slices.Sorted(maps.Keys(w.Nodes)) {
 		if err := put(scratch, path, nil, time.Unix(0, 0), func(engine.Reaction) {}); err != nil {
 			return fmt.Errorf("nodes: %w", err)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(w.Next)) {
+		if n, ok := scratch.Store().Node(path); !ok || w.Next[path] >= 0 && w.Next[path] < n.Created {
+			return fmt.Errorf("next: %d for %q: expected a path of Nodes or one of their parents, and a number of %d at least, or below 0", w.Next[path], path, n.Created)
 		}
 	}
 	seen := map[string]bool{}

@@ -3,6 +3,7 @@ package fakezk
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -94,6 +95,8 @@ func TestWorldIsValidated(t *testing.T) {
 		{World{Clients: []Actor{actor("a b", idle)}}, `client name "a b"`},
 		{World{Clients: []Actor{actor("a", idle), actor("a", idle)}}, `client name "a" is used twice`},
 		{World{Clients: []Actor{{Name: "a"}}}, `client "a" has nothing to run`},
+		{World{Next: map[string]int32{"/a": 1}}, `next: 1 for "/a": expected a path of Nodes`},
+		{World{Nodes: map[string]string{"/a/b": ""}, Next: map[string]int32{"/a": 0}}, `next: 0 for "/a": expected a path of Nodes or one of their parents, and a number of 1 at least, or below 0`},
 		{World{Plan: []Fault{{Kind: "explode"}}}, `fault 1: unknown fault kind "explode"`},
 		{World{Plan: []Fault{{Kind: Cut, At: 1, Client: "z"}}}, `no client is called "z"`},
 	}
@@ -252,6 +255,32 @@ func TestChildrenComeShuffled(t *testing.T) {
 	}
 	if others < 15 || orders < 10 {
 		t.Errorf("%d sorted, %d others, %d orders", sorted, others, orders)
+	}
+}
+
+func TestSequenceNumbersGoOnFromNext(t *testing.T) {
+	for _, c := range []struct {
+		next int32
+		want []string
+	}{
+		{7, []string{"/p/a0000000007", "/p/b0000000008"}},
+		{math.MaxInt32, []string{"/p/a2147483647", "/p/b2147483647"}},
+		{math.MinInt32, []string{"/p/a-2147483648", "/p/b-2147483647"}},
+	} {
+		r := mustRun(t, World{
+			Nodes: map[string]string{"/p": ""}, Next: map[string]int32{"/p": c.next},
+			Clients: []Actor{actor("a", func(_ context.Context, c *Client) {
+				_, _ = c.Conn().Create("/p/a", nil, zk.FlagSequence, openACL)
+				_, _ = c.Conn().Create("/p/b", nil, zk.FlagSequence, openACL)
+			})},
+		})
+		var paths []string
+		for _, n := range r.Nodes {
+			paths = append(paths, n.Path)
+		}
+		if want := append([]string{"/", "/p"}, c.want...); !slices.Equal(paths, want) {
+			t.Errorf("next %d: nodes %q, want %q", c.next, paths, want)
+		}
 	}
 }
 

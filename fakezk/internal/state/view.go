@@ -57,12 +57,13 @@ func (s *Store) Nodes() iter.Seq2[string, NodeView] {
 // SetCreated sets how many children of a node have ever been created, as a
 // server does that loads its tree from a snapshot: no Txn says so, no zxid is
 // used up and nothing fires. Stores that are to stay equal need the same calls.
-// It panics if there is no such node, or if more have been created than that.
+// It panics if there is no such node, or if more have been created than that; a
+// negative number is more than any, one that has wrapped.
 //
 // Source: DataTree.deserialize, PrepRequestProcessor.getParentRecord.
 func (s *Store) SetCreated(path string, created int32) {
 	n, ok := s.find(path)
-	if !ok || created < n.counter {
+	if !ok || created >= 0 && created < n.counter {
 		panic(fmt.Sprintf("state: %d children created at %q, which is not there or has had more", created, path))
 	}
 	n.counter = created

@@ -91,11 +91,11 @@ func TestSetCreatedMakesAContainerAUsedOne(t *testing.T) {
 
 func TestSetCreatedPanicsAtWhatCannotBe(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/p"), create("/p/a"))
+	must(t, s, nobody(), create("/p"), create("/p/a"), create("/p/b"))
 	for _, test := range []struct {
 		path    string
 		created int32
-	}{{"/none", 1}, {"/p", 0}, {"/p", -1}} {
+	}{{"/none", 1}, {"/none", -1}, {"/p", 0}, {"/p", 1}} {
 		func() {
 			defer func() {
 				if recover() == nil {
