@@ -147,6 +147,8 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 	players := make([]*Player, s.Script.Clients)
 	w := fakezk.World{
 		Seed:           s.Seed,
+		Nodes:          s.Workload.Nodes,
+		Next:           s.Workload.Next,
 		Plan:           s.Plan,
 		Schedule:       s.Schedule,
 		Server:         fakezk.Options{TickTime: tickTime},

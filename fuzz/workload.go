@@ -20,6 +20,11 @@ type Workload struct {
 	// About is one line about the implementation.
 	About string
 
+	// Nodes exist from the beginning, path to data, and Next are the numbers of the
+	// next sequential children of some of them, as in fakezk.World.
+	Nodes map[string]string
+	Next  map[string]int32
+
 	// Play is the script of one client. It is called once in a run for each client,
 	// in a goroutine of its own, and must leave when the Player's context is done.
 	// What it does may depend on the Player, the Script and the answers it gets, and
