@@ -47,8 +47,9 @@ var arrows = map[string][]string{
 		module + "fakezk", module + "linearizability", module + "recipes",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
 	},
+	"fuzz/museum": {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
 	"cmd/zksim": {
-		module + "fakezk", module + "fakezk/conform", module + "fuzz",
+		module + "fakezk", module + "fakezk/conform", module + "fuzz", module + "fuzz/museum",
 		"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term",
 	},
 }

@@ -1,0 +1,45 @@
+package museum
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+func releaseOfNothing() Exhibit {
+	return Exhibit{
+		ID: "B28", Title: "a mutex is released that was never acquired",
+		Report: "https://github.com/apache/curator/pull/159",
+		Bug: "The semaphore takes its inner mutex and releases it in the end, come what may. If the mutex could not be had, " +
+			"the release throws, and the reason is lost.",
+		Property: "panic",
+		Wrong: beside(fuzz.SemaphoreWorkload("", fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir},
+			func(c *zk.Conn) fuzz.Semaphore { return guarded{leases{conn: c, dir: leasesDir}} }), mutexDir, leasesDir),
+		Right: semaphoreOf(nil),
+	}
+}
+
+// guarded is a semaphore whose waiters take turns by a mutex.
+type guarded struct{ leases }
+
+func (s guarded) Acquire(ctx context.Context) (taken fuzz.Lease, err error) {
+	mutex := strict{newNaked(s.conn, mutexDir)}
+	defer func() { err = errors.Join(err, mutex.release()) }() // wrong: before it is acquired
+	if err = mutex.Lock(ctx); err != nil {
+		return nil, err
+	}
+	return s.leases.Acquire(ctx)
+}
+
+// strict is a mutex that panics when somebody releases it who does not own it.
+type strict struct{ *naked }
+
+func (m strict) release() error {
+	if m.own == "" {
+		panic("you do not own the mutex")
+	}
+	return m.leave()
+}

@@ -1,0 +1,29 @@
+package museum
+
+import (
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+func silentLoss() Exhibit {
+	return Exhibit{
+		ID: "B51", Title: "the holder is never told of the expiry",
+		Report: "https://github.com/docker-archive/classicswarm/issues/2654", See: []string{"libkv PR 156", "B22 (CURATOR-206)", "G13"},
+		Bug: "Lock returns a channel that is closed when the lock is lost. Nothing closes it when the session expires, so a " +
+			"primary that has been replaced works on, for as long as it likes.",
+		Property: linearizability.Belief,
+		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return silent{newNaked(c, lockDir), make(chan struct{})} }),
+		Right:    openLock(func(c *zk.Conn) fuzz.Locker { return recipes.NewLock(c, lockDir) }),
+	}
+}
+
+// silent is a lock whose signal of loss never comes.
+type silent struct {
+	*naked
+	lost chan struct{}
+}
+
+func (s silent) Lost() <-chan struct{} { return s.lost }

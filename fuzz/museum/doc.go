@@ -1,0 +1,45 @@
+// Package museum keeps published bugs of coordination recipes, each as a recipe that
+// has it, small enough to see it, beside a link to the report; and finds them again. It
+// is the track record of the harness, and a collection of what to look for in code that
+// coordinates through ZooKeeper.
+//
+//	zksim museum                 find them all again, from nothing but the recipes
+//	zksim museum B16 --story     find one, and tell what happens in the smallest scenario
+//
+// # What is here
+//
+// An [Exhibit] tells its bug in a few sentences and has two workloads: Wrong, with the
+// bug, and Right, which survives what finds the other; where possible they differ in
+// nothing else. [Exhibit.Hunt] looks for the bug by random faults under random
+// schedules, knowing nothing of it, and shrinks what it finds. The smallest scenarios are
+// kept in testdata, one file for each exhibit, with the story of each beside it; zksim
+// replay takes them. [Absent] lists what cannot be shown, and why.
+//
+// The recipes are written anew after the reports, with the least that shows the bug.
+// They are not the code of the projects named, most of which have long been mended.
+//
+// # An exhibit more
+//
+// One file, named after its id and what is wrong, holds a function that returns the
+// Exhibit; a line in exhibits.go lists it. Most begin with a lock that is right, naked,
+// and put a wrong step in the place of one of its own:
+//
+//	Wrong: lockOf(func(l *naked) {
+//		l.confirm = func() error { return nil } // wrong: whose node it is is not asked
+//	}),
+//	Right: lockOf(nil),
+//
+// electionOf, semaphoreOf and readWriteOf do the same for other objects; openLock and
+// openElection take any implementation, for a bug in how the steps follow each other; any
+// fuzz.Workload will do. Then
+//
+//	go test ./fuzz/museum -run 'Hunt/B16' -full -update
+//
+// hunts it and writes its scenario and story. Read the story: a recipe that is wrong in
+// two ways is found for the simpler one.
+//
+// # Limits
+//
+// What is found depends on the seed; how soon, on the machine. A hunt gives up after 3000
+// scenarios. The hunts of a process wait for each other, as searches of package fuzz do.
+package museum

@@ -1,0 +1,88 @@
+package museum
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// Exhibit is a published bug in the form of a recipe that has it.
+type Exhibit struct {
+	// ID names the exhibit: B, S and a number for a bug of a recipe that somebody
+	// ships or teaches, G and a number for one of the Go client's own.
+	ID string
+	// Title is the bug in a few words.
+	Title string
+	// Report is where it was published, a URL. See are names of others that have
+	// the same cause, if there are any.
+	Report string
+	See    []string
+	// Bug is what is wrong and what comes of it, in two or three sentences.
+	Bug string
+	// Property is what is violated: a constant of package linearizability, or
+	// "panic".
+	Property string
+	// Wrong is the recipe with the bug, and Right the same without it, or a recipe
+	// that is right in another way. Both are called by the exhibit's ID.
+	Wrong, Right fuzz.Workload
+	// Script is what the clients do; the zero value means fuzz.DefaultScript.
+	Script fuzz.Script
+}
+
+// Exhibits lists all exhibits in the order of their ids.
+func Exhibits() []Exhibit {
+	list := make([]Exhibit, len(all))
+	for i, describe := range all {
+		e := describe()
+		e.Wrong.Impl, e.Right.Impl = e.ID, e.ID+rightSuffix
+		e.Wrong.About, e.Right.About = e.Title, "the same, mended"
+		if e.Script == (fuzz.Script{}) {
+			e.Script = fuzz.DefaultScript
+		}
+		list[i] = e
+	}
+	return list
+}
+
+// rightSuffix tells the right recipe of an exhibit from the wrong one.
+const rightSuffix = "-mended"
+
+// Named returns the exhibits with the given ids, in that order; all without any.
+func Named(ids ...string) ([]Exhibit, error) {
+	exhibits := Exhibits()
+	if len(ids) == 0 {
+		return exhibits, nil
+	}
+	var named []Exhibit
+	for _, id := range ids {
+		i := slices.IndexFunc(exhibits, func(e Exhibit) bool { return strings.EqualFold(e.ID, id) })
+		if i < 0 {
+			return nil, fmt.Errorf("no exhibit is called %q; expected one of %s", id, knownIDs(exhibits))
+		}
+		named = append(named, exhibits[i])
+	}
+	return named, nil
+}
+
+func knownIDs(exhibits []Exhibit) string {
+	var ids []string
+	for _, e := range exhibits {
+		ids = append(ids, e.ID)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// Find returns the workload of an exhibit, by its kind and its implementation's
+// name, or else what fuzz.Find returns. It lets scenario files name exhibits.
+func Find(name, impl string) (fuzz.Workload, error) {
+	for _, e := range Exhibits() {
+		for _, w := range []fuzz.Workload{e.Wrong, e.Right} {
+			if w.Name == name && w.Impl == impl {
+				return w, nil
+			}
+		}
+	}
+	return fuzz.Find(name, impl)
+}

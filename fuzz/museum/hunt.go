@@ -1,0 +1,95 @@
+package museum
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// Hunted is the outcome of a hunt for one exhibit.
+type Hunted struct {
+	Exhibit Exhibit
+	Seed    uint64
+	// Minimal is the smallest scenario that shows the bug, nil if it was not found.
+	Minimal *fuzz.Outcome
+	// Runs is how many scenarios were tried until it was found, and Took the real time
+	// for that; Shrinking is the real time for making the scenario small.
+	Runs            int
+	Took, Shrinking time.Duration
+}
+
+// Found reports whether the hunt has found the exhibit's bug.
+func (h Hunted) Found() bool { return h.Minimal != nil }
+
+// maxRuns is how many random scenarios a hunt tries.
+const maxRuns = 3000
+
+// Hunt looks for the bug of an exhibit, beginning with nothing but its recipe, and
+// makes the scenario that shows it small. Everything is decided by the seed but the
+// times. When ctx is done it returns what it has and the context's error.
+func (e Exhibit) Hunt(ctx context.Context, seed uint64) (Hunted, error) {
+	h := Hunted{Exhibit: e, Seed: seed}
+	start := time.Now()
+	c, err := hunt(ctx, e.Wrong, e.Script, e.Property, seed, maxRuns)
+	h.Runs, h.Took = c.runs, c.at.Sub(start)
+	if err == nil && c.outcome != nil {
+		h.Minimal, err = fuzz.Minimize(ctx, c.outcome)
+		h.Shrinking = time.Since(c.at)
+	}
+	if err == nil {
+		err = ctx.Err() // what was made small until then is not the smallest
+	}
+	if err != nil {
+		return h, fmt.Errorf("hunt %s: %w", e.ID, err)
+	}
+	return h, nil
+}
+
+// Survives sends the right recipe through the hunt that the wrong one is found by,
+// for so many runs. It returns the first violation, of whatever property, or nil.
+func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*fuzz.Outcome, error) {
+	c, err := hunt(ctx, e.Right, e.Script, "", seed, runs)
+	if err != nil {
+		return nil, fmt.Errorf("hunt %s: %w", e.ID, err)
+	}
+	return c.outcome, nil
+}
+
+// catch is what a hunt has led to.
+type catch struct {
+	outcome *fuzz.Outcome // the first that violates the property, nil if there is none
+	runs    int           // scenarios tried until then
+	at      time.Time     // when the last of them was played, or the hunt gave up
+}
+
+// hunt is the strategy: random plans under random schedules, until a property is
+// violated, "" for any. What violates another one is not looked at further.
+func hunt(ctx context.Context, w fuzz.Workload, script fuzz.Script, property string, seed uint64, most int) (c catch, err error) {
+	for batch := uint64(0); c.runs < most; batch++ {
+		c.at = time.Time{}
+		search := fuzz.Search{
+			Workload: w, Script: script, Seed: seed + batch*batchStep, Runs: most - c.runs,
+			Progress: func(int) { c.at = time.Now() }, // not called while rapid shrinks
+		}
+		found, err := search.Run(ctx)
+		if found != nil {
+			c.runs += found.Runs
+		}
+		if c.at.IsZero() { // the fault-free run has shown it
+			c.at = time.Now()
+		}
+		if err != nil || found.Violation == nil {
+			return c, err
+		}
+		if property == "" || found.Violation.Property() == property {
+			c.outcome = found.Violation
+			return c, nil
+		}
+	}
+	return c, nil
+}
+
+// batchStep keeps the seeds of a hunt's searches away from those of its neighbours.
+const batchStep = 1_000_003

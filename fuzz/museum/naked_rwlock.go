@@ -1,0 +1,48 @@
+package museum
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// readWriteOf is a workload of a naked read-write lock with some steps replaced: in
+// each round a client reads or writes, as the dice fall.
+func readWriteOf(replace func(*naked)) fuzz.Workload {
+	w := openLock(nil)
+	w.Name = "rwlock"
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		for round := range s.Rounds {
+			l := newNaked(p.Conn(), lockDir)
+			mode := []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]
+			l.naming = func() string { return fmt.Sprintf("%s-%s", mode, l.guid()) }
+			l.ahead = l.conflicting
+			if replace != nil {
+				replace(l)
+			}
+			playRound(p, l, mode, round)
+		}
+	}
+	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+		return linearizability.JudgeRWLock(e.History, e.Rest, linearizability.LockOptions{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
+	}
+	return w
+}
+
+// conflicting is the nearest node before the own one that excludes it: a writer's, or
+// any if the own one is a writer's.
+func (l *naked) conflicting(queue []string) (string, error) {
+	own := slices.Index(queue, l.own)
+	if own < 0 {
+		return "", errGone
+	}
+	for _, name := range slices.Backward(queue[:own]) {
+		if strings.HasPrefix(name, "write-") || strings.HasPrefix(l.own, "write-") {
+			return name, nil
+		}
+	}
+	return "", l.confirm()
+}
