@@ -82,6 +82,13 @@ func findsMutant(t *testing.T, w fuzz.Workload, property string) {
 	t.Logf("%s: %d scenarios, by %s", property, found.Runs, found.Findings[0].Strategy)
 }
 
+// breaks reports whether a property is violated, be it with others: an element
+// taken twice is a matter of delivery and of linearizability.
+func breaks(o *fuzz.Outcome, property string) bool {
+	v, judged := o.Report.Verdict(property)
+	return judged && v.Status == linearizability.Violated
+}
+
 // TestSameLockWithoutDefectSurvives is the control: what is found in the mutants
 // is their defects, and nothing that they have in common.
 func TestSameLockWithoutDefectSurvives(t *testing.T) {

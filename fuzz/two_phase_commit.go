@@ -92,7 +92,7 @@ func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, 
 // TestTwoPhaseCommit is [Test] of a two-phase commit.
 func TestTwoPhaseCommit(t TB, open func(c *zk.Conn, path string) TwoPhaser, claims ...TwoPhaseClaims) {
 	t.Helper()
-	Test(t, TwoPhaseWorkload(t.Name(), only(t, claims), open))
+	Run(t, TwoPhaseWorkload(t.Name(), only(t, claims), open))
 }
 
 func (c TwoPhaseClaims) judge(e Evidence) (linearizability.Report, error) {

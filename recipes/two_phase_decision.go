@@ -17,6 +17,7 @@ type ballot struct {
 	names []string          // the children, as last listed
 	votes map[string]string // of the sites, by their names, as far as they were read
 	here  map[string]bool   // the sites that have been seen present
+	watch *watch            // that the next change of the children fires
 }
 
 // await looks at the transaction, each time that its children change and at its
@@ -27,12 +28,18 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		return d, err
 	}
 	b := &ballot{Transaction: tx, votes: map[string]string{}, here: map[string]bool{}}
+	since := r.epoch()
 	for {
+		if since.check() != nil { // another server may lag behind
+			if since, err = r.synced(ctx, c.path); err != nil {
+				return d, err
+			}
+		}
 		d, decided, err := c.look(ctx, r, b)
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) { // of what was listed: look again
 			return d, err
 		}
-		if err := c.ballots.wait(ctx, b.pause(r.opts.recheck)); err != nil {
+		if err := b.watch.wait(ctx, b.pause(r.opts.recheck)); err != nil {
 			return d, err
 		}
 	}
@@ -40,7 +47,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 
 // look reads what is new, and decides if there is a reason.
 func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot) (d Decision, decided bool, err error) {
-	b.names, err = c.ballots.children(ctx, r)
+	b.names, b.watch, err = c.ballots.children(ctx, r)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
 		return d, false, ErrNoTransaction

@@ -21,11 +21,11 @@ func (c *diffCommand) Run(a *app) error {
 	if c.Context < 0 {
 		return fmt.Errorf("--context must not be negative")
 	}
-	left, err := traceOf(a.workloads, c.A)
+	left, err := traceOf(a.files, c.A)
 	if err != nil {
 		return err
 	}
-	right, err := traceOf(a.workloads, c.B)
+	right, err := traceOf(a.files, c.B)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@
 //	zksim list                 workloads, implementations, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
 //	zksim fuzz WORKLOAD        a hunt by several strategies, on all cores
+//	zksim museum [ID...]       published bugs, found again
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part
@@ -78,6 +79,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/museum"
 )
 
 // Exit statuses.
@@ -99,6 +101,7 @@ type cli struct {
 	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make what is found small."`
+	Museum  museumCommand  `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 }
@@ -106,8 +109,9 @@ type cli struct {
 // app is what every command gets.
 type app struct {
 	ctx       context.Context
-	workloads fuzz.Catalogue
-	in        io.Reader // what a person types
+	workloads fuzz.Catalogue // that can be named on the command line
+	files     fuzz.Catalogue // ... and by scenario files
+	in        io.Reader      // what a person types
 	out       io.Writer
 	errors    io.Writer
 	progress  *progress
@@ -161,7 +165,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitInput
 	}
 	out := &firstError{to: stdout}
-	a := &app{ctx: ctx, workloads: fuzz.Workloads(), in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
+	a := &app{ctx: ctx, workloads: fuzz.Workloads(), files: museum.Catalogue(), in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
 	err = parsed.Run(a)
 	a.progress.clear()
 	if out.err != nil {

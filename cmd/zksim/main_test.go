@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,8 +19,16 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the transcripts of testdata/script.
 func TestScripts(t *testing.T) {
+	exhibits, err := filepath.Abs("../../fuzz/museum/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("MUSEUM", exhibits)
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"json":     checkJSON,
 			"fails":    checkFails,
@@ -152,12 +161,39 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 	}
 }
 
+func TestInterruptedMuseumTellsWhatIsKnown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr strings.Builder
+	var stdout interrupter
+	stdout.after, stdout.interrupt = "S0-10 ", cancel
+	if got := run(ctx, []string{"museum", "S0-10", "B3"}, &stdout, &stderr); got != exitInterrupted {
+		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	}
+	if want := "\n1 of 2 exhibits found; interrupted\n"; !strings.HasSuffix(stdout.String(), want) || strings.Contains(stdout.String(), "\nB3") {
+		t.Errorf("stdout %q; want one row and %q", stdout.String(), want)
+	}
+}
+
+// interrupter is an output that interrupts the command when a text was written.
+type interrupter struct {
+	strings.Builder
+	after     string
+	interrupt func()
+}
+
+func (w *interrupter) Write(p []byte) (int, error) {
+	if strings.HasPrefix(string(p), w.after) {
+		w.interrupt()
+	}
+	return w.Builder.Write(p)
+}
+
 func TestHelpNamesEveryCommand(t *testing.T) {
 	var stdout, stderr strings.Builder
 	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != exitOK {
 		t.Fatalf("exit status %d", got)
 	}
-	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz"} {
+	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "museum"} {
 		if !strings.Contains(stdout.String(), "\n  "+name) {
 			t.Errorf("no %q in:\n%s", name, stdout.String())
 		}

@@ -25,7 +25,7 @@ func (c *runCommand) Run(a *app) error {
 	files := make([]fuzz.ScenarioFile, len(c.Files))
 	for i, name := range c.Files { // all input is looked at before anything runs
 		var err error
-		if files[i], err = a.workloads.Load(name); err != nil {
+		if files[i], err = a.files.Load(name); err != nil {
 			return err
 		}
 	}
@@ -83,7 +83,7 @@ type replayCommand struct {
 }
 
 func (c *replayCommand) Run(a *app) error {
-	file, err := a.workloads.Load(c.File)
+	file, err := a.files.Load(c.File)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@
 //
 // An [Exhibit] tells its bug in a few sentences and has two workloads: Wrong, with the
 // bug, and Right, which survives what finds the other; where possible they differ in
-// nothing else. [Exhibit.Hunt] looks for the bug by random faults under random
-// schedules, knowing nothing of it, and shrinks what it finds. The smallest scenarios are
+// nothing else. [Exhibit.Hunt] looks for the bug as [fuzz.Hunt] does, knowing
+// nothing of it, and shrinks what it finds. The smallest scenarios are
 // kept in testdata, one file for each exhibit, with the story of each beside it; zksim
 // replay takes them. [Absent] lists what cannot be shown, and why.
 //
@@ -40,6 +40,6 @@
 //
 // # Limits
 //
-// What is found depends on the seed; how soon, on the machine. A hunt gives up after 3000
-// scenarios. The hunts of a process wait for each other, as searches of package fuzz do.
+// What is found depends on the seed; how soon, on the machine. A hunt gives up after
+// [MaxRuns] scenarios.
 package museum

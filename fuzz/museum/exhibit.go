@@ -74,15 +74,16 @@ func knownIDs(exhibits []Exhibit) string {
 	return strings.Join(ids, ", ")
 }
 
-// Find returns the workload of an exhibit, by its kind and its implementation's
-// name, or else what fuzz.Find returns. It lets scenario files name exhibits.
-func Find(name, impl string) (fuzz.Workload, error) {
+// Catalogue is all that scenario files may name: the built-in workloads and those
+// of the exhibits, wrong and right.
+func Catalogue() fuzz.Catalogue {
+	c := fuzz.Workloads()
 	for _, e := range Exhibits() {
 		for _, w := range []fuzz.Workload{e.Wrong, e.Right} {
-			if w.Name == name && w.Impl == impl {
-				return w, nil
+			if more, err := c.With(w); err == nil { // else it is there already
+				c = more
 			}
 		}
 	}
-	return fuzz.Find(name, impl)
+	return c
 }

@@ -33,10 +33,10 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
 	c, err := hunt(ctx, e.Wrong, e.Script, e.Property, seed, maxRuns)
-	h.Runs, h.Took = c.runs, c.at.Sub(start)
+	h.Runs, h.Took = c.runs, time.Since(start)
 	if err == nil && c.outcome != nil {
 		h.Minimal, err = fuzz.Minimize(ctx, c.outcome)
-		h.Shrinking = time.Since(c.at)
+		h.Shrinking = time.Since(start) - h.Took
 	}
 	if err == nil {
 		err = ctx.Err() // what was made small until then is not the smallest
@@ -61,35 +61,27 @@ func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*fuzz.Out
 type catch struct {
 	outcome *fuzz.Outcome // the first that violates the property, nil if there is none
 	runs    int           // scenarios tried until then
-	at      time.Time     // when the last of them was played, or the hunt gave up
 }
 
-// hunt is the strategy: random plans under random schedules, until a property is
-// violated, "" for any. What violates another one is not looked at further.
+// hunt is the strategy: that of package fuzz, until a property is violated, "" for any,
+// and before all others of the same run. It knows nothing but the workload.
 func hunt(ctx context.Context, w fuzz.Workload, script fuzz.Script, property string, seed uint64, most int) (c catch, err error) {
 	for batch := uint64(0); c.runs < most; batch++ {
-		c.at = time.Time{}
-		search := fuzz.Search{
-			Workload: w, Script: script, Seed: seed + batch*batchStep, Runs: most - c.runs,
-			Progress: func(int) { c.at = time.Now() }, // not called while rapid shrinks
-		}
-		found, err := search.Run(ctx)
+		h := fuzz.Hunt{Workload: w, Script: script, Seed: seed + batch*batchStep, Property: property, Runs: most - c.runs}
+		found, err := h.Run(ctx)
 		if found != nil {
 			c.runs += found.Runs
 		}
-		if c.at.IsZero() { // the fault-free run has shown it
-			c.at = time.Now()
-		}
-		if err != nil || found.Violation == nil {
+		if err != nil || found.First() == nil {
 			return c, err
 		}
-		if property == "" || found.Violation.Property() == property {
-			c.outcome = found.Violation
+		if property == "" || found.First().Property() == property {
+			c.outcome = found.First()
 			return c, nil
 		}
 	}
 	return c, nil
 }
 
-// batchStep keeps the seeds of a hunt's searches away from those of its neighbours.
+// batchStep keeps the seeds of one hunt away from those of its neighbours.
 const batchStep = 1_000_003

@@ -63,7 +63,7 @@ func TestScenariosStillShow(t *testing.T) {
 	for _, e := range museum.Exhibits() {
 		t.Run(e.ID, func(t *testing.T) {
 			t.Parallel()
-			file, err := fuzz.LoadScenarioOf(scenarioOf(e.ID), museum.Find)
+			file, err := museum.Catalogue().Load(scenarioOf(e.ID))
 			if err != nil {
 				t.Fatal(err)
 			}
