@@ -32,6 +32,8 @@ func Absent() []Missing {
 			"start and a reconnect must run in one client at the same instant, which the simulator does not order"},
 		{"B48", "https://github.com/apache/curator/commit/3478aca7",
 			"an error of a query is no violation of any property"},
+		{"B50", "https://issues.apache.org/jira/browse/ZOOKEEPER-1219",
+			"an event that a listener should not have heard; which events come in what order is not judged"},
 		{"G4", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
 			"a write to a connection in memory does not fail half-way, so no raw network error comes out of a request"},
 		{"G5", "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go",
@@ -40,8 +42,6 @@ func Absent() []Missing {
 			"the step from 2147483647 to -2147483648 is one of servers before 3.6 (ZOOKEEPER-3249); later ones, and this one, stay at the largest number"},
 		{"G12", "https://github.com/go-zookeeper/zk/issues/83",
 			"a waiter that hears of no disconnect waits on, which is no violation of any property"},
-		{"S0-4", "https://github.com/apache/zookeeper/blob/master/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java",
-			"two locks on one session, in two goroutines, are one client in a history, who may hold what it holds"},
 		{"S3-7", "https://github.com/apache/curator/blob/master/curator-recipes/src/main/java/org/apache/curator/framework/recipes/locks/LockInternals.java",
 			"a wait that outlives its timeout is no violation of any property as long as it ends"},
 	}

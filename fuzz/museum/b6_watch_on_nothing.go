@@ -9,7 +9,7 @@ import (
 func watchOnNothing() Exhibit {
 	return Exhibit{
 		ID: "B6", Title: "waits for a node that is gone",
-		Report: "https://github.com/apache/helix/pull/44", See: []string{"S0-3", "S3-5", "B50 (ZOOKEEPER-1219)", "kazoo PR 490"},
+		Report: "https://github.com/apache/helix/pull/44", See: []string{"S0-3", "S3-5", "kazoo PR 490"},
 		Bug: "The predecessor goes between the list and the look at it. Nobody asks whether it was there when the watch " +
 			"was set, so the waiter waits for a deletion that has been.",
 		Property: linearizability.Liveness,

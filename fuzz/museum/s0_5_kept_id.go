@@ -9,7 +9,7 @@ import (
 func keptID() Exhibit {
 	return Exhibit{
 		ID: "S0-5", Title: "the id outlives its node",
-		Report: "https://github.com/apache/zookeeper/blob/master/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java",
+		Report: writeLockSource,
 		Bug: "The session ends, and the node with it, but WriteLock keeps the id. Nothing in the list is before it, and it is not " +
 			"the first either: it does not own the lock, sets no watch, and is never woken.",
 		Property: linearizability.Liveness,
