@@ -62,9 +62,10 @@
 // that fire, and of connections, handshakes and frames that are refused.
 //
 // The exit status is 0 if everything is as expected, 1 if a property is
-// violated, two runs of one seed differ, a server breaks or the output cannot be
-// written, 2 if the input is wrong, and 130 if it was interrupted. Verdicts left
-// undecided by sweep and fuzz are counted in the output and are no reason to fail.
+// violated, a bug of the museum is not found, two runs of one seed differ, a
+// server breaks or the output cannot be written, 2 if the input is wrong, and 130
+// if it was interrupted. Verdicts left undecided by sweep and fuzz are counted in
+// the output and are no reason to fail.
 package main
 
 import (

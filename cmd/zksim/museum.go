@@ -14,6 +14,7 @@ type museumCommand struct {
 	IDs    []string `arg:"" optional:"" name:"id" help:"Exhibits, such as B16; all without any."`
 	Seeds  int      `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
 	Seed   uint64   `help:"First seed of the hunts." default:"1"`
+	Runs   int      `help:"Give a hunt up after so many scenarios." default:"3000"`
 	Story  bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
 	Absent bool     `help:"List the bugs that cannot be shown, and why, instead of hunting."`
 	JSON   bool     `help:"Print JSON."`
@@ -54,8 +55,8 @@ func (c *museumCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Seeds < 1 {
-		return fmt.Errorf("--seeds: %d; expected 1 or more", c.Seeds)
+	if c.Seeds < 1 || c.Runs < 1 {
+		return fmt.Errorf("--seeds and --runs must be 1 or more")
 	}
 	if c.Absent {
 		return c.listAbsent(a)
@@ -114,7 +115,7 @@ func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, mi
 func (c *museumCommand) huntOne(ctx context.Context, e museum.Exhibit) ([]museum.Hunted, error) {
 	var hunts []museum.Hunted
 	for n := range c.Seeds {
-		h, err := e.Hunt(ctx, c.Seed+uint64(n))
+		h, err := e.Hunt(ctx, c.Seed+uint64(n), c.Runs)
 		if err != nil {
 			return nil, err
 		}

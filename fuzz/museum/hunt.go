@@ -23,16 +23,17 @@ type Hunted struct {
 // Found reports whether the hunt has found the exhibit's bug.
 func (h Hunted) Found() bool { return h.Minimal != nil }
 
-// maxRuns is how many random scenarios a hunt tries.
-const maxRuns = 3000
+// MaxRuns is after how many scenarios a hunt should give up.
+const MaxRuns = 3000
 
-// Hunt looks for the bug of an exhibit, beginning with nothing but its recipe, and
-// makes the scenario that shows it small. Everything is decided by the seed but the
-// times. When ctx is done it returns what it has and the context's error.
-func (e Exhibit) Hunt(ctx context.Context, seed uint64) (Hunted, error) {
+// Hunt looks for the bug of an exhibit in so many scenarios at most, beginning with
+// nothing but its recipe, and makes the scenario that shows it small. Everything is
+// decided by the seed but the times. When ctx is done it returns what it has and the
+// context's error.
+func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
-	c, err := hunt(ctx, e.Wrong, e.Script, e.Property, seed, maxRuns)
+	c, err := hunt(ctx, e.Wrong, e.Script, e.Property, seed, runs)
 	h.Runs, h.Took = c.runs, time.Since(start)
 	if err == nil && c.outcome != nil {
 		h.Minimal, err = fuzz.Minimize(ctx, c.outcome)

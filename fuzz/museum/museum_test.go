@@ -113,7 +113,7 @@ func TestHunt(t *testing.T) {
 				t.Skip("not today; with -full")
 			}
 			t.Parallel()
-			h, err := e.Hunt(t.Context(), 1)
+			h, err := e.Hunt(t.Context(), 1, museum.MaxRuns)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestHunt(t *testing.T) {
 }
 
 // every is in how many days an exhibit is hunted once.
-const every = 8
+const every = 4
 
 func survivesHunt(t *testing.T, e museum.Exhibit) {
 	t.Helper()
@@ -166,6 +166,26 @@ func run(t *testing.T, s fuzz.Scenario) *fuzz.Outcome {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// TestHuntGivesUp is the control: what is not found in so many scenarios is not said to
+// be found, and a right recipe is not found at all.
+func TestHuntGivesUp(t *testing.T) {
+	named, err := museum.Named("B16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mended := named[0]
+	mended.Wrong = mended.Right
+	for _, e := range []museum.Exhibit{named[0], mended} {
+		h, err := e.Hunt(t.Context(), 1, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Found() || h.Runs != 30 {
+			t.Errorf("%s: found %v, %d scenarios; want none in 30", e.Wrong.Impl, h.Found(), h.Runs)
+		}
+	}
 }
 
 func TestUnknownExhibitIsAnInputError(t *testing.T) {
