@@ -15,16 +15,22 @@ type tokenLock interface {
 
 // playRound locks, holds and unlocks; mode is that of a read-write lock.
 func playRound(p *fuzz.Player, l tokenLock, mode string, round int) {
-	locked := p.Persist(func(int) error {
-		return p.Do(linearizability.KindLock, mode, func(ctx context.Context) (linearizability.Result, error) {
-			err := l.Lock(ctx)
-			return linearizability.Result{Token: l.Token()}, err
-		})
-	})
-	if !locked {
-		return
+	if p.Persist(func(int) error { return playLock(p, l, mode) }) {
+		p.Hold(round, nil)
+		playUnlock(p, l, mode)
 	}
-	p.Hold(round, nil)
+}
+
+// playLock locks, once.
+func playLock(p *fuzz.Player, l tokenLock, mode string) error {
+	return p.Do(linearizability.KindLock, mode, func(ctx context.Context) (linearizability.Result, error) {
+		err := l.Lock(ctx)
+		return linearizability.Result{Token: l.Token()}, err
+	})
+}
+
+// playUnlock unlocks, as a careful caller does.
+func playUnlock(p *fuzz.Player, l tokenLock, mode string) {
 	p.Attempt(3, func(int) error {
 		return p.Do(linearizability.KindUnlock, mode, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, l.Unlock(ctx)

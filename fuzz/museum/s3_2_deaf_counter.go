@@ -3,8 +3,6 @@ package museum
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -29,12 +27,6 @@ type nested struct {
 	still func(*naked) error // whether it is held still
 }
 
-func nestedOf(still func(*naked) error) fuzz.Workload {
-	return beside(fuzz.ReentrantWorkload("", claims, func(c *zk.Conn) fuzz.Locker {
-		return &nested{naked: newNaked(c, lockDir), still: still}
-	}), lockDir)
-}
-
 func (n *nested) Lock(ctx context.Context) (err error) {
 	if n.depth == 0 {
 		err = n.naked.Lock(ctx)
@@ -53,4 +45,24 @@ func (n *nested) Unlock(ctx context.Context) error {
 	}
 	n.depth = 0
 	return n.naked.Unlock(ctx)
+}
+
+// nestedOf is a workload of clients that read something while they hold the lock, and
+// then lock it again.
+func nestedOf(still func(*naked) error) fuzz.Workload {
+	w := beside(fuzz.ReentrantWorkload("", claims, nil), lockDir)
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		l := &nested{naked: newNaked(p.Conn(), lockDir), still: still}
+		for range s.Rounds {
+			if !p.Persist(func(int) error { return playLock(p, l, "") }) {
+				return
+			}
+			p.Persist(func(int) error { _, _, err := p.Conn().Exists(lockDir); return err }) // the work
+			if playLock(p, l, "") == nil {
+				playUnlock(p, l, "")
+			}
+			playUnlock(p, l, "")
+		}
+	}
+	return w
 }
