@@ -92,26 +92,28 @@ func (c *Client) Now() time.Duration { return c.sim.now() }
 // Note writes a line into the trace, as the client's script, and returns when
 // that was. Call it from one goroutine of the client only.
 func (c *Client) Note(format string, args ...any) Moment {
-	return c.note(sourceScript, format, args...)
+	return c.Hand(0).Note(format, args...)
 }
 
 // NoteAside is Note for a second goroutine of the client, one that watches
 // over a lock it holds, say. Lines of one step are ordered by source: the
 // client's library, then the script, then asides.
 func (c *Client) NoteAside(format string, args ...any) Moment {
-	return c.note(sourceAside, format, args...)
+	return c.Hand(0).NoteAside(format, args...)
 }
 
-// The sources of a client's lines, in their order within a step.
+// The sources of a client's lines, in their order within a step; each further
+// hand has a script and asides, too.
 const (
 	sourceLibrary = iota
 	sourceScript
 	sourceAside
-	sources
+	sourcesOfHand
+	sources = sourcesOfHand + (MaxHands-1)*(sourcesOfHand-sourceScript)
 )
 
-func (c *Client) note(source int, format string, args ...any) Moment {
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), c.name, "%s", fmt.Sprintf(format, args...))
+func (c *Client) note(actor string, source int, format string, args ...any) Moment {
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s", fmt.Sprintf(format, args...))
 	if m != AfterEnd {
 		c.sim.wakeUp()
 	}
@@ -130,7 +132,7 @@ func (c *Client) notice(ev zk.Event) {
 	if !ok || c.sim.closing.Load() {
 		return
 	}
-	m := c.note(sourceLibrary, "is told: %s", kind)
+	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
 	c.sim.addNotice(pendingNotice{Notice{Client: c.name, Kind: kind, Time: c.sim.now()}, m})
 }
 

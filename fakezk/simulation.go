@@ -156,15 +156,16 @@ func (s *simulation) setUp() {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	defer s.scriptEnded(c)
-	defer func() {
-		if r := recover(); r != nil {
-			c.note(sourceScript, "panics: %v", r)
-			s.mu.Lock()
-			s.panics = append(s.panics, fmt.Sprintf("client %s: panic: %v\n%s", c.name, r, debug.Stack()))
-			s.mu.Unlock()
-		}
-	}()
+	defer c.Hand(0).caught()
 	run(s.ctx, c)
+}
+
+// panicked notes that one of a client's goroutines has panicked.
+func (s *simulation) panicked(h *Hand, why any) {
+	h.Note("panics: %v", why)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.panics = append(s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()))
 }
 
 // loop applies events until done, the time limit or the step limit.

@@ -105,7 +105,7 @@ const AfterEnd Moment = 1<<63 - 1
 
 const (
 	nthBits  = 16 // lines of one speaker in one step
-	rankBits = 12 // speakers: 0 is the World, then each client's sources
+	rankBits = 16 // speakers: 0 is the World, then each client's sources
 )
 
 func newMoment(step int64, rank, nth int) Moment {

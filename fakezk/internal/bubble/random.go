@@ -3,6 +3,7 @@ package bubble
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"io"
 	mathrand "math/rand/v2"
@@ -29,20 +30,21 @@ var (
 	sources       = map[int64]*source{}
 )
 
+// source is what one bubble draws from.
 type source struct {
-	mu  sync.Mutex
-	gen *mathrand.ChaCha8
+	seed uint64
+
+	mu    sync.Mutex
+	gen   *mathrand.ChaCha8
+	hands map[int64]*hand // by goroutine
 }
 
 // seedRandom gives the calling goroutine's bubble a source of its own and
 // returns the function that takes it away.
 func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	copy(key[8:], "zksim crypto/rand stream")
 	sourcesMu.Lock()
-	sources[id] = &source{gen: mathrand.NewChaCha8(key)}
+	sources[id] = &source{seed: seed, gen: generator(seed, "zksim crypto/rand stream"), hands: map[int64]*hand{}}
 	sourcesMu.Unlock()
 	activeBubbles.Add(1)
 	return func() {
@@ -53,21 +55,41 @@ func seedRandom(seed uint64) (release func()) {
 	}
 }
 
+// generator makes bytes of a seed and a name.
+func generator(seed uint64, name string) *mathrand.ChaCha8 {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	if len(name) > len(key)-8 {
+		sum := sha256.Sum256([]byte(name))
+		name = string(sum[:])
+	}
+	copy(key[8:], name)
+	return mathrand.NewChaCha8(key)
+}
+
 type bubbleReader struct{ original io.Reader }
 
 func (r *bubbleReader) Read(p []byte) (int, error) {
 	if activeBubbles.Load() == 0 {
 		return r.original.Read(p)
 	}
-	sourcesMu.Lock()
-	s := sources[bubbleID()]
-	sourcesMu.Unlock()
+	s := ownSource()
 	if s == nil {
 		return r.original.Read(p)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if h := s.hand(); h != nil {
+		return h.gen.Read(p)
+	}
 	return s.gen.Read(p)
+}
+
+// ownSource is what the calling goroutine's bubble draws from, nil outside.
+func ownSource() *source {
+	sourcesMu.Lock()
+	defer sourcesMu.Unlock()
+	return sources[bubbleID()]
 }
 
 // bubbleID is the number of the calling goroutine's bubble, 0 outside of one.
@@ -84,12 +106,17 @@ func bubbleID() int64 {
 	if !found {
 		return 0
 	}
-	digits := rest[:len(rest)-len(bytes.TrimLeft(rest, "0123456789"))]
-	id, err := strconv.ParseInt(string(digits), 10, 64)
+	return leadingNumber(rest)
+}
+
+// leadingNumber is the number that a text begins with, or 0.
+func leadingNumber(text []byte) int64 {
+	digits := text[:len(text)-len(bytes.TrimLeft(text, "0123456789"))]
+	n, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil {
 		return 0
 	}
-	return id
+	return n
 }
 
 // Name is how stack traces name the calling goroutine's bubble, for instance

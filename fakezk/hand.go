@@ -1,0 +1,114 @@
+package fakezk
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+)
+
+// A Hand is one of several goroutines of a client that do things at the same
+// time: on one connection, with one session, and, it may be, on one object. What
+// several hands do is the same in each run of a seed, where goroutines that the
+// World knows nothing of could race:
+//
+//   - Each hand's lines have a place of their own in the trace.
+//   - Each draws from a crypto/rand of its own, as do the goroutines that it starts.
+//   - Each sleeps to instants of its own, some microseconds after those that it
+//     asked for, and may ask for a turn of its own before each request ([AwaitTurn])
+//     and dawdle after it ([Dawdle]).
+//
+// What remains to the code under test: hands that one event wakes, which all take
+// their next step at the same instant, must not race for something in memory.
+type Hand struct {
+	*Client
+	number int // from 0, the client's script itself
+}
+
+// MaxHands is how many hands a client may have.
+const MaxHands = 9
+
+// Hands runs script once for each of so many hands at the same time, at most
+// [MaxHands], and returns when all have ended. The first hand is the goroutine that
+// called, and an only one differs in nothing from the client. Call it from the
+// client's script only, once at a time.
+func (c *Client) Hands(number int, script func(h *Hand)) {
+	var rest sync.WaitGroup
+	for n := 1; n < min(number, MaxHands); n++ {
+		h := c.Hand(n)
+		rest.Go(func() {
+			defer h.caught()
+			defer bubble.BeHand(h.Name(), n)()
+			script(h)
+		})
+	}
+	defer rest.Wait()
+	if number > 1 {
+		defer bubble.BeHand(c.name, 0)()
+	}
+	script(c.Hand(0))
+}
+
+// Hand is the client's hand of a number from 0, for what runs in its goroutine
+// already; 0 is the client's script itself.
+func (c *Client) Hand(number int) *Hand { return &Hand{c, number} }
+
+// Number is the hand's place among the client's, from 0.
+func (h *Hand) Number() int { return h.number }
+
+// Name is the client's name, and for all hands but the first a dot and their
+// place, from 2: a, a.2, a.3.
+func (h *Hand) Name() string {
+	if h.number == 0 {
+		return h.name
+	}
+	return fmt.Sprintf("%s.%d", h.name, h.number+1)
+}
+
+// Note is [Client.Note] for this hand, and NoteAside for a second goroutine of it.
+func (h *Hand) Note(format string, args ...any) Moment {
+	return h.note(h.Name(), h.source(sourceScript), format, args...)
+}
+
+// NoteAside is Note for a second goroutine of the hand.
+func (h *Hand) NoteAside(format string, args ...any) Moment {
+	return h.note(h.Name(), h.source(sourceAside), format, args...)
+}
+
+// source is the place of the hand's lines among its client's: after those of the
+// hands before it.
+func (h *Hand) source(of int) int { return of + h.number*(sourcesOfHand-sourceScript) }
+
+// Sleep is [Client.Sleep] to an instant that is this hand's.
+func (h *Hand) Sleep(ctx context.Context, d time.Duration) error {
+	return h.Client.Sleep(ctx, d+time.Duration(h.number)*time.Microsecond)
+}
+
+// AwaitTurn waits for some microseconds of virtual time, other ones for each hand of
+// a client, the first of which does not wait. Who calls it before each request,
+// from the goroutine of a hand or from one that it has started, sends nothing at the
+// instant at which another hand does. It does nothing anywhere else.
+func AwaitTurn() {
+	if n, _, ok := bubble.Hand(); ok {
+		time.Sleep(time.Duration(n) * time.Microsecond)
+	}
+}
+
+// Dawdle waits as a goroutine does that the scheduler has put aside: mostly not at
+// all, but after one in four calls for up to 8 ms of virtual time, as the hand's
+// dice will have it. Called after each request of a hand, it makes others overtake
+// who has a reply already. It does nothing anywhere else.
+func Dawdle() {
+	if _, draw, ok := bubble.Hand(); ok && draw%4 == 0 {
+		time.Sleep(time.Duration(draw>>2%8000) * time.Microsecond)
+	}
+}
+
+// caught notes the panic of the goroutine that defers it, if there is one.
+func (h *Hand) caught() {
+	if r := recover(); r != nil {
+		h.sim.panicked(h, r)
+	}
+}
