@@ -7,7 +7,8 @@ package linearizability
 // them.
 //
 // A change belongs to an operation of its client (or of any client, if that is
-// not known) that fits and was under way; a second one rather to an earlier
+// not known) that fits and was under way, of several to the one that ends first, as
+// the others may have a later one; a second one rather to an earlier
 // operation of that client whose outcome is unknown, and that has none yet: a
 // request may reach the server after its caller gave it up.
 func Attribute(h History, changes []ServerEvent, fits func(op Op, change int) bool) (of [][]int, strays []int) {
@@ -21,7 +22,9 @@ func Attribute(h History, changes []ServerEvent, fits func(op Op, change int) bo
 			first := len(of[n]) == 0
 			switch {
 			case op.end() >= change.Step && first:
-				bestBusy = n
+				if bestBusy < 0 || op.end() <= h.Ops[bestBusy].end() {
+					bestBusy = n
+				}
 			case op.end() >= change.Step:
 				busy = n
 			case op.Outcome == OpUnknown && first:

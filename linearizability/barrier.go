@@ -1,6 +1,10 @@
 package linearizability
 
-import "github.com/zksim/zksim/model"
+import (
+	"time"
+
+	"github.com/zksim/zksim/model"
+)
 
 // The kinds of operations of a barrier. Its removal is [KindRemove].
 const (
@@ -15,6 +19,10 @@ type BarrierOptions struct {
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
+	// Patience is how long a wait may go on with the barrier down; longer is a
+	// violation of liveness, unless the client was told of a loss during the call. 0
+	// means that this is not judged; without the server's log it never is.
+	Patience time.Duration
 }
 
 // JudgeBarrier judges the history of one barrier: operations of the kinds
@@ -40,6 +48,9 @@ func JudgeBarrier(h History, rest *Rest, opts BarrierOptions) Report {
 	}, ObjectOptions{Path: opts.Path, AllowedAtRest: opts.AllowedAtRest, MayWait: func(op Op) bool { return op.Kind == KindWait && upAtRest }})
 	if c.known {
 		r.insert(c.judgeDelivery())
+		if v, bad := c.overslept(opts.Patience); bad {
+			r.replace(v)
+		}
 	}
 	return r
 }
@@ -164,6 +175,36 @@ func (c *barrierCase) judgeDelivery() Verdict {
 			ownerOr(e.Client, "the server"), verb(e), e.Step, changer(e))
 	}
 	return fine(Delivery, "no remove took two barriers down, and nobody else did")
+}
+
+// overslept looks for a wait that went on although the barrier was down.
+func (c *barrierCase) overslept(patience time.Duration) (Verdict, bool) {
+	log := readServer(c.history.Server)
+	for _, op := range c.history.Ops {
+		if op.Kind != KindWait || op.pending() || patience <= 0 || c.history.undisturbed(op, log) > op.CallTime {
+			continue
+		}
+		if down := c.downFor(op); down >= patience {
+			return violated(Liveness, []int64{op.Call, op.Return}, "%s went on although the barrier was down for %v", describe(op), down), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// downFor is how long the barrier was down at most, at a time, during a call.
+func (c *barrierCase) downFor(op Op) (longest time.Duration) {
+	since, down := op.CallTime, true
+	for _, e := range c.changes {
+		at := min(max(e.Time, op.CallTime), op.ReturnTime)
+		if down {
+			longest = max(longest, at-since)
+		}
+		since, down = at, e.Kind == NodeDeleted
+	}
+	if down {
+		longest = max(longest, op.ReturnTime-since)
+	}
+	return longest
 }
 
 func verb(e ServerEvent) string {

@@ -17,6 +17,7 @@ const (
 	KindPoll    = "poll"    // take the first element into Output, or find the queue empty
 	KindTake    = "take"    // wait for an element, then take it into Output
 	KindPeek    = "peek"    // see the first element in Output, or find the queue empty
+	KindClose   = "close"   // of any object: the client gives back all that it holds
 )
 
 // History is what happened to one object: what its clients did and saw, and as

@@ -93,7 +93,7 @@ func clientsOf(ops []Op) []string {
 
 // pairUp finds the release of each lock the client was granted. A lock granted
 // again under the same token is the same hold (a re-entrant lock), and ends with
-// its last release.
+// its last release. A close is a release of everything.
 func (c *lockCase) pairUp(client string) {
 	open := map[string]*hold{} // by place
 	for i := range c.history.Ops {
@@ -102,6 +102,12 @@ func (c *lockCase) pairUp(client string) {
 		current := open[place]
 		switch {
 		case op.Client != client:
+		case op.Kind == KindClose:
+			for _, h := range c.holds {
+				if h.lock.Client == client && h.unlock == nil && h.lock.Return < op.Call {
+					h.unlock, open[c.kind.place(h.lock)] = op, nil
+				}
+			}
 		case op.Kind == c.kind.acquire && op.ok():
 			if current != nil && c.isAgain(current, op) {
 				current.inner, current.depth = append(current.inner, op), current.depth+1

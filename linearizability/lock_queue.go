@@ -129,12 +129,12 @@ func (c *lockQueueCase) gatherDeliveries() {
 	}
 }
 
-// endOf returns the ack or release that ends the delivery of a take.
+// endOf returns the ack, release or close that ends the delivery of a take.
 func (c *lockQueueCase) endOf(take *Op) *Op {
 	for i := range c.history.Ops {
 		op := &c.history.Ops[i]
-		ends := op.Kind == KindAck || op.Kind == KindRelease
-		if ends && op.Client == take.Client && op.Input == take.Output && op.Call > take.Return {
+		ends := (op.Kind == KindAck || op.Kind == KindRelease) && op.Input == take.Output || op.Kind == KindClose
+		if ends && op.Client == take.Client && op.Call > take.Return {
 			return op
 		}
 	}

@@ -34,7 +34,9 @@ type QueueOptions struct {
 	StaleReads bool
 	// Patience is how long a take may overlook an element: a take that failed
 	// ([OpFailed]) although one and the same znode of an element was in the queue
-	// for that long, up to its return, is a violation of liveness. The time counts
+	// for that long, up to its return, is a violation of liveness, and so is one that
+	// removed an element which had been there for that long, unless the client was
+	// told of a loss during the call. The time counts
 	// from the call, from the last notice to the client and from the last begin or
 	// end of a session of the client. It must be longer than any fault, and any
 	// claim of another client, may keep a taker from an element. 0 means that this

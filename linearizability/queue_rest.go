@@ -6,7 +6,7 @@ import "fmt"
 // the takes that gave up.
 func (c *queueCase) judgeLiveness(rest *Rest) []Verdict {
 	verdicts := c.judgeRest(rest)
-	if v, bad := c.gaveUp(); bad && (len(verdicts) == 0 || verdicts[0].Status != Violated) {
+	if v, bad := c.overslept(); bad && (len(verdicts) == 0 || verdicts[0].Status != Violated) {
 		return []Verdict{v}
 	}
 	return verdicts

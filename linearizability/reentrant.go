@@ -1,6 +1,8 @@
 package linearizability
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/zksim/zksim/model"
@@ -116,5 +118,21 @@ func (c *lockCase) innerEvents(h *hold) []event[model.LockOp] {
 		}
 		list = append(list, e)
 	}
-	return list
+	return append(list, c.closedLevels(h)...)
+}
+
+// closedLevels are the releases, but for the last, that a close stands for.
+func (c *lockCase) closedLevels(h *hold) []event[model.LockOp] {
+	if h.unlock == nil || h.unlock.Kind != KindClose || h.unlock.Call >= h.serverEnd {
+		return nil
+	}
+	e := event[model.LockOp]{
+		op:   model.LockOp{Kind: model.Release, By: h.owner},
+		call: h.unlock.Call, ret: min(h.unlock.end(), c.history.End+1), key: at(h.unlock.Call, phaseUnlock),
+		lane: h.unlock.Client, text: "close() of several", note: note(*h.unlock),
+	}
+	if !h.unlock.ok() {
+		e.op.Outcome = model.Maybe
+	}
+	return slices.Repeat([]event[model.LockOp]{e}, h.depth)
 }
