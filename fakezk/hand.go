@@ -3,6 +3,7 @@ package fakezk
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"sync"
 	"time"
 
@@ -89,8 +90,15 @@ func (h *Hand) Sleep(ctx context.Context, d time.Duration) error {
 // AwaitTurn waits for some microseconds of virtual time, other ones for each hand of
 // a client, the first of which does not wait. Who calls it before each request,
 // from the goroutine of a hand or from one that it has started, sends nothing at the
-// instant at which another hand does. It does nothing anywhere else.
-func AwaitTurn() {
+// instant at which another hand does. What is to be sent is told in a word: of
+// several goroutines that a hand starts at once it decides whose turn is first. It
+// does nothing anywhere else.
+func AwaitTurn(what string) {
+	if bubble.Newcomer() {
+		h := fnv.New64a()
+		h.Write([]byte(what))
+		time.Sleep(time.Duration(1 + h.Sum64()%999))
+	}
 	if n, _, ok := bubble.Hand(); ok {
 		time.Sleep(time.Duration(n) * time.Microsecond)
 	}

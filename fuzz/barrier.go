@@ -40,15 +40,16 @@ func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barr
 		Name:  "barrier",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			bp := barrierPlayer{p, open(p.Conn())}
+		Play: shared(open, func(p *Player, s Script, h *handle[Barrierer]) {
+			bp := barrierPlayer{p, h.now}
 			for round := range 2 * s.Rounds {
 				bp.turn(round)
 			}
-		},
+		}),
+		Shared: true,
 		Length: func(s Script) time.Duration { return time.Duration(2*s.Clients*s.Rounds) * (longHold + time.Second) },
 		Judge: func(e Evidence) (linearizability.Report, error) {
-			opts := linearizability.BarrierOptions{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest}
+			opts := linearizability.BarrierOptions{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
 			return linearizability.JudgeBarrier(e.History, e.Rest, opts), nil
 		},
 	}
@@ -62,25 +63,25 @@ func TestBarrier(t TB, open func(*zk.Conn) Barrierer, claims ...BarrierClaims) {
 
 type barrierPlayer struct {
 	*Player
-	barrier Barrierer
+	barrier func() Barrierer
 }
 
 // turn is one of setting and removing, waiting, and looking.
 func (p barrierPlayer) turn(round int) {
 	switch p.Choose(5, round+4000) {
 	case 0, 1:
-		p.persist(linearizability.KindSet, round, p.barrier.Set)
+		p.persist(linearizability.KindSet, round, Barrierer.Set)
 		p.Hold(round, nil)
-		p.persist(linearizability.KindRemove, round, p.barrier.Remove)
+		p.persist(linearizability.KindRemove, round, Barrierer.Remove)
 	case 2, 3:
-		p.persist(linearizability.KindWait, round, p.barrier.Wait)
+		p.persist(linearizability.KindWait, round, Barrierer.Wait)
 	}
 	p.look()
 }
 
 // persist calls an operation until it succeeds, now and then with a short patience
 // at first.
-func (p barrierPlayer) persist(kind string, round int, do func(context.Context) error) {
+func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
@@ -88,14 +89,14 @@ func (p barrierPlayer) persist(kind string, round int, do func(context.Context) 
 				ctx, cancel = p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
 				defer cancel()
 			}
-			return linearizability.Result{}, do(ctx)
+			return linearizability.Result{}, do(p.barrier(), ctx)
 		})
 	})
 }
 
 // look asks whether the barrier is up, if it can tell.
 func (p barrierPlayer) look() {
-	looker, ok := p.barrier.(interface {
+	looker, ok := p.barrier().(interface {
 		IsSet(ctx context.Context) (bool, error)
 	})
 	if !ok || !p.Alive() {
@@ -116,5 +117,5 @@ const barrierPath = "/barriers/b"
 func fixedBarrier() Workload {
 	return BarrierWorkload("recipes.Barrier", BarrierClaims{
 		About: "the barrier of package recipes",
-	}, func(c *zk.Conn) Barrierer { return recipes.NewBarrier(c, barrierPath) })
+	}, func(c *zk.Conn) Barrierer { return recipes.NewBarrier(InTurn(c), barrierPath) })
 }

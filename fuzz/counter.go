@@ -60,14 +60,15 @@ func CounterWorkload(impl string, claims CounterClaims, open func(*zk.Conn) Coun
 		Name:  "counter",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			c := counterPlayer{Player: p, counter: open(p.Conn()), definite: claims.Definite}
+		Play: shared(open, func(p *Player, s Script, h *handle[Counterer]) {
+			c := counterPlayer{Player: p, counter: h.now, definite: claims.Definite}
 			for turn := range 2 * s.Rounds {
 				c.add(turn)
 				c.get(turn)
 			}
-		},
-		Judge: claims.judge,
+		}),
+		Shared: true,
+		Judge:  claims.judge,
 	}
 }
 
@@ -98,21 +99,21 @@ func stores(h linearizability.History, kind, path string) bool {
 
 type counterPlayer struct {
 	*Player
-	counter  Counterer
+	counter  func() Counterer
 	definite bool
 }
 
 // add adds once; whether a failed add took effect is for the judge to find out.
 // No two adds of a script add the same number, so that each is told from others.
 func (p counterPlayer) add(turn int) {
-	delta := int64(1 + p.Index() + maxClients*turn)
+	delta := int64(1 + p.Index() + maxClients*(turn+2*maxRounds*p.client.Number()))
 	if p.Choose(4, turn+2000) == 0 {
 		delta = -delta
 	}
 	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(linearizability.KindAdd, strconv.FormatInt(delta, 10))
-	value, err := p.counter.Add(ctx, delta)
+	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
 		fails(c, p.definite, err)
 		p.Pause(retryPause)
@@ -132,7 +133,7 @@ func fails(c Call, definite bool, err error) {
 
 // get looks at the value, in every other turn, if the counter can do that.
 func (p counterPlayer) get(turn int) {
-	g, ok := p.counter.(Getter)
+	g, ok := p.counter().(Getter)
 	if !ok || p.Choose(2, turn) > 0 {
 		return
 	}
@@ -150,7 +151,7 @@ func (p counterPlayer) get(turn int) {
 func recordedCounter() Workload {
 	return CounterWorkload("recipes.Counter", CounterClaims{
 		About: "the counter of package recipes, which a lost reply neither adds to twice nor never", Definite: true,
-	}, func(c *zk.Conn) Counterer { return recipes.NewCounter(c, counterPath) })
+	}, func(c *zk.Conn) Counterer { return recipes.NewCounter(InTurn(c), counterPath) })
 }
 
 // counterPath is the znode that the workloads of counters use.

@@ -23,15 +23,14 @@ type DelayQueuer interface {
 // of QueueWorkload do, with delays of up to three seconds, or none. The claims are
 // those of a queue; Unordered is one of which only delivery is to be judged.
 func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) DelayQueuer) Workload {
-	return claims.workload("delay-queue", impl, linearizability.JudgeDelayQueue, func(p *Player) queuePlayer {
-		q := open(p.Conn())
-		return queuePlayer{Player: p, queue: q, put: func(round int, element string) (string, offer) {
+	return claims.workload("delay-queue", impl, linearizability.JudgeDelayQueue, shared(open, func(p *Player, s Script, h *handle[DelayQueuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			delay := max(0, time.Duration(p.Choose(4000, round+7000)-1000)*time.Millisecond)
 			due := time.Now().Add(delay).Truncate(time.Millisecond)
 			return linearizability.Due(element, p.client.Now()+time.Until(due)),
-				func(ctx context.Context) error { return q.Offer(ctx, []byte(element), due) }
-		}}
-	})
+				func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element), due) }
+		}}.play(s)
+	}))
 }
 
 // TestDelayQueue tests a delay queue of your own as [TestQueue] tests a FIFO
@@ -44,5 +43,5 @@ func TestDelayQueue(t TB, open func(*zk.Conn) DelayQueuer, claims ...QueueClaims
 // delayQueue is the delay queue to use.
 func delayQueue() Workload {
 	return DelayQueueWorkload("recipes.DelayQueue", claimsOfOurs("the delay queue of package recipes, exactly-once removal"),
-		func(c *zk.Conn) DelayQueuer { return recipes.NewDelayQueue(c, queuePath) })
+		func(c *zk.Conn) DelayQueuer { return recipes.NewDelayQueue(InTurn(c), queuePath) })
 }

@@ -19,14 +19,7 @@ func history(r *fakezk.Result, players []*Player) linearizability.History {
 		EndTime: r.Elapsed,
 	}
 	for _, p := range players {
-		if p == nil {
-			continue // the run ended before its script began
-		}
-		for _, op := range p.calls.History(nil).Ops {
-			if op, begun := numbered(r, op); begun {
-				h.Ops = append(h.Ops, op)
-			}
-		}
+		h.Ops = append(h.Ops, p.ops(r)...)
 		for _, n := range p.asides.History(nil).Notices {
 			if n.Step = r.Step(fakezk.Moment(n.Step)); n.Step <= h.End {
 				h.Notices = append(h.Notices, n)
@@ -39,6 +32,17 @@ func history(r *fakezk.Result, players []*Player) linearizability.History {
 		}
 	}
 	return h
+}
+
+// ops are the player's calls, in its own order.
+func (p *Player) ops(r *fakezk.Result) []linearizability.Op {
+	var ops []linearizability.Op
+	for _, op := range p.calls.History(nil).Ops {
+		if op, begun := numbered(r, op); begun {
+			ops = append(ops, op)
+		}
+	}
+	return ops
 }
 
 // A disconnect takes nothing from a holder, but excuses a signal of loss.
@@ -88,7 +92,7 @@ func serverEvents(r *fakezk.Result) []linearizability.ServerEvent {
 }
 
 // rest tells the judge of the world at rest.
-func rest(r *fakezk.Result, h linearizability.History) *linearizability.Rest {
+func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linearizability.Rest {
 	out := &linearizability.Rest{
 		Nodes:    []linearizability.NodeAtRest{},
 		Sessions: []linearizability.SessionAtRest{},
@@ -113,9 +117,12 @@ func rest(r *fakezk.Result, h linearizability.History) *linearizability.Rest {
 	if r.Leaked != "" {
 		out.Leaked = []string{r.Leaked}
 	}
-	for _, client := range r.Busy {
-		if why := failsForEver(h, client); why != "" {
-			out.Wedged = append(out.Wedged, why)
+	for _, p := range players {
+		if !slices.Contains(r.Busy, p.client.Client.Name()) {
+			continue
+		}
+		if why := failsForEver(p.ops(r)); why != "" {
+			out.Wedged = append(out.Wedged, fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
 		}
 	}
 	return out
@@ -132,15 +139,14 @@ func cutShort(r *fakezk.Result, h linearizability.History, limit time.Duration) 
 	})
 }
 
-// failsForEver says so if all that a client has called for a long time has
-// failed, up to the end: such a client waits for nothing, and is stuck all the
-// same. Otherwise it returns "".
-func failsForEver(h linearizability.History, client string) string {
+// failsForEver says so if all that a hand has called for a long time has
+// failed, up to the end: it waits for nothing, and is stuck all the same.
+// Otherwise it returns "".
+func failsForEver(ops []linearizability.Op) string {
 	var first, last linearizability.Op
 	attempts := 0
-	for _, op := range h.Ops { // in the client's own order
+	for _, op := range ops {
 		switch {
-		case op.Client != client:
 		case op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown:
 			if attempts++; attempts == 1 {
 				first = op
@@ -153,8 +159,8 @@ func failsForEver(h linearizability.History, client string) string {
 	if attempts < 2 || last.ReturnTime-first.CallTime < hopeless {
 		return ""
 	}
-	return fmt.Sprintf("client %s gets no further: its %s has failed %d times in a row since step %d, the last time with: %s",
-		client, last.Kind, attempts, first.Call, last.Err)
+	return fmt.Sprintf("its %s has failed %d times in a row since step %d, the last time with: %s",
+		last.Kind, attempts, first.Call, last.Err)
 }
 
 // gaveUp names the clients that gave up a wait: those with a call that failed on

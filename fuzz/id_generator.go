@@ -49,13 +49,13 @@ func IDGeneratorWorkload(impl string, claims IDClaims, open func(*zk.Conn) IDGen
 		Name:  "id-generator",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			ids := open(p.Conn())
+		Play: shared(open, func(p *Player, s Script, h *handle[IDGenerator]) {
 			for turn := range 3 * s.Rounds {
-				p.takeID(ids, turn)
+				p.takeID(h.now(), turn)
 			}
-		},
-		Judge: claims.judge,
+		}),
+		Shared: true,
+		Judge:  claims.judge,
 	}
 }
 
@@ -87,7 +87,7 @@ func (p *Player) takeID(ids IDGenerator, turn int) {
 func blockIDs() Workload {
 	return IDGeneratorWorkload("recipes.IDGenerator", IDClaims{
 		About: "the generator of package recipes, with blocks of two numbers",
-	}, func(c *zk.Conn) IDGenerator { return recipes.NewIDGenerator(c, idPath, 2) })
+	}, func(c *zk.Conn) IDGenerator { return recipes.NewIDGenerator(InTurn(c), idPath, 2) })
 }
 
 // idPath is the znode that the workloads of generators use.

@@ -23,16 +23,15 @@ type IDQueuer interface {
 }
 
 // IDQueueWorkload makes a workload of a queue with ids. The clients do what those
-// of QueueWorkload do, with two ids, and discard one of them after two offers in
-// five.
+// of QueueWorkload do, with two ids for each hand, and discard one of their own
+// after two offers in five.
 func IDQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) IDQueuer) Workload {
-	return claims.workload("id-queue", impl, linearizability.JudgeIDQueue, func(p *Player) queuePlayer {
-		q := open(p.Conn())
-		return queuePlayer{Player: p, queue: q, put: func(round int, element string) (string, offer) {
-			id := fmt.Sprint(p.Choose(2, round+7000))
-			return linearizability.Identified(element, id), func(ctx context.Context) error { return q.Offer(ctx, id, []byte(element)) }
-		}, offered: func(round int) { discard(p, q, round) }}
-	})
+	return claims.workload("id-queue", impl, linearizability.JudgeIDQueue, shared(open, func(p *Player, s Script, h *handle[IDQueuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
+			id := fmt.Sprint(p.Choose(2*s.hands(), round+7000))
+			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.now().Offer(ctx, id, []byte(element)) }
+		}, offered: func(round int) { discard(p, h.now(), round) }}.play(s)
+	}))
 }
 
 // discard removes the elements of one id, in some rounds, with little patience in
@@ -43,7 +42,7 @@ func discard(p *Player, q IDQueuer, round int) {
 	}
 	ctx, cancel := p.Hasty(p.Context(), 3, round+9000, 0, 10*time.Millisecond)
 	defer cancel()
-	id := fmt.Sprint(p.Choose(2, round+11000))
+	id := fmt.Sprint(2*p.client.Number() + p.Choose(2, round+11000))
 	c := p.Begin(linearizability.KindDiscard, id)
 	n, err := q.Remove(ctx, id)
 	switch {
@@ -68,5 +67,5 @@ func TestIDQueue(t TB, open func(*zk.Conn) IDQueuer, claims ...QueueClaims) {
 // idQueue is the queue to use for work that may be called off.
 func idQueue() Workload {
 	return IDQueueWorkload("recipes.IDQueue", claimsOfOurs("the queue with ids of package recipes, exactly-once removal"),
-		func(c *zk.Conn) IDQueuer { return recipes.NewIDQueue(c, queuePath) })
+		func(c *zk.Conn) IDQueuer { return recipes.NewIDQueue(InTurn(c), queuePath) })
 }

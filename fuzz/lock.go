@@ -49,18 +49,10 @@ func LockWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Wo
 		claims.Path = lockPath
 	}
 	return Workload{
-		Name:  "lock",
-		Impl:  impl,
-		About: claims.About,
-		Play: func(p *Player, s Script) {
-			lp := lockPlayer{Player: p, lock: open(p.Conn())}
-			if _, ok := lp.lock.(loser); ok {
-				p.Signals()
-			}
-			for round := range s.Rounds {
-				lp.turn(round)
-			}
-		},
+		Name:   "lock",
+		Impl:   impl,
+		About:  claims.About,
+		Play:   shared(open, playLock),
 		Length: holdingTime,
 		Judge:  claims.judge,
 	}
@@ -114,46 +106,63 @@ type loser interface{ Lost() <-chan struct{} }
 
 type lockPlayer struct {
 	*Player
-	lock Locker
+	lock func() Locker // to be asked before each call
+}
+
+// playLock is the script of a client of a lock.
+func playLock(p *Player, s Script, h *handle[Locker]) {
+	lp := lockPlayer{p, h.now}
+	if _, ok := lp.lock().(loser); ok {
+		p.Signals()
+	}
+	for round := range s.Rounds {
+		lp.turn(round)
+	}
 }
 
 // turn takes the lock, holds it, and gives it back; after an error it tries
 // again until it succeeds or the World ends.
 func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindLock, "", func(ctx context.Context) (linearizability.Result, error) {
-			err := p.attempt(ctx, round, attempt)
-			return linearizability.Result{Token: p.tokenAfter(err)}, err
+		lock := p.lock()
+		if t, ok := lock.(tryLocker); ok && attempt == 0 && p.tries(round) {
+			return p.try(linearizability.KindLock, "", t.TryLock, func() int64 { return tokenOf(lock) })
+		}
+		return p.Do(linearizability.KindLock, "", func(ctx context.Context) (r linearizability.Result, err error) {
+			if err = p.attempt(ctx, lock, round, attempt); err == nil {
+				r.Token = tokenOf(lock)
+			}
+			return r, err
 		})
 	})
 	if !locked {
 		return
 	}
 	var lost <-chan struct{}
-	if l, ok := p.lock.(loser); ok {
+	if l, ok := p.lock().(loser); ok {
 		lost = l.Lost()
 	}
 	p.Hold(round, lost)
-	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindUnlock, "", func(ctx context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, p.lock.Unlock(ctx)
+	p.GiveBack(round+8000, func(ctx context.Context) error {
+		return p.Do(linearizability.KindUnlock, "", func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
 	})
 }
 
 // attempt calls Lock, now and then with a short patience at first.
-func (p lockPlayer) attempt(ctx context.Context, round, attempt int) error {
+func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
 	if attempt == 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
 	}
-	return p.lock.Lock(ctx)
+	return lock.Lock(ctx)
 }
 
-// tokenAfter is the token of a lock that was granted.
-func (p lockPlayer) tokenAfter(err error) int64 {
-	if t, ok := p.lock.(interface{ Token() int64 }); ok && err == nil {
+// tokenOf is the token of a lock that was granted.
+func tokenOf(lock Locker) int64 {
+	if t, ok := lock.(interface{ Token() int64 }); ok {
 		return t.Token()
 	}
 	return 0
@@ -163,14 +172,16 @@ func (p lockPlayer) tokenAfter(err error) int64 {
 func fairLock() Workload {
 	return LockWorkload("recipes.Lock", LockClaims{
 		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) Locker { return recipes.NewLock(c, lockPath, recipes.SessionTimeout(sessionTimeout)) })
+	}, func(c *zk.Conn) Locker {
+		return recipes.NewLock(InTurn(c), lockPath, recipes.SessionTimeout(sessionTimeout))
+	})
 }
 
 func herdLock() Workload {
 	return LockWorkload("recipes.HerdLock", LockClaims{
 		About: "the simple lock that everybody watches",
 	}, func(c *zk.Conn) Locker {
-		return recipes.NewHerdLock(c, lockPath+"/herd", recipes.SessionTimeout(sessionTimeout))
+		return recipes.NewHerdLock(InTurn(c), lockPath+"/herd", recipes.SessionTimeout(sessionTimeout))
 	})
 }
 

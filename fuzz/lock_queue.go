@@ -59,14 +59,13 @@ func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) 
 		return linearizability.JudgeLockQueue(h, rest, linearizability.LockQueueOptions{Path: o.Path, Items: o.Items, Element: o.Element,
 			Patience: o.Patience, AllowedAtRest: o.AllowedAtRest, Unordered: o.Unordered, Lock: claims.Lock})
 	}, nil)
-	w.Play = func(p *Player, s Script) {
-		q := open(p.Conn())
-		lp := &lockQueuePlayer{Player: p, queue: q}
+	w.Play = shared(open, func(p *Player, s Script, h *handle[LockQueuer]) {
+		lp := &lockQueuePlayer{Player: p, queue: h.now}
 		put := func(_ int, element string) (string, offer) {
-			return element, func(ctx context.Context) error { return q.Offer(ctx, []byte(element)) }
+			return element, func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element)) }
 		}
-		queuePlayer{Player: p, queue: lp, put: put, done: lp.finish}.play(s)
-	}
+		queuePlayer{Player: p, queue: func() taker { return lp }, put: put, done: lp.finish}.play(s)
+	})
 	w.Length = func(s Script) time.Duration {
 		return time.Duration(2*s.Rounds) * (takePatience + longHold + time.Second)
 	}
@@ -83,12 +82,12 @@ func TestLockQueue(t TB, claims LockQueueClaims, open func(*zk.Conn) LockQueuer)
 // lockQueuePlayer is a queue's client that ends what it was delivered.
 type lockQueuePlayer struct {
 	*Player
-	queue LockQueuer
+	queue func() LockQueuer
 	last  Delivery
 }
 
 func (p *lockQueuePlayer) Take(ctx context.Context) ([]byte, error) {
-	d, err := p.queue.Take(ctx)
+	d, err := p.queue().Take(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +96,7 @@ func (p *lockQueuePlayer) Take(ctx context.Context) ([]byte, error) {
 }
 
 func (p *lockQueuePlayer) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	q, can := p.queue.(DeliveryPoller)
+	q, can := p.queue().(DeliveryPoller)
 	if !can {
 		data, err = p.Take(ctx)
 		return data, err == nil, err
@@ -118,8 +117,8 @@ func (p *lockQueuePlayer) finish(round int) {
 	if p.Choose(5, round+8000) > 0 && p.acknowledge(round, d, element) {
 		return
 	}
-	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindRelease, element, func(ctx context.Context) (linearizability.Result, error) {
+	p.GiveBack(round+12000, func(ctx context.Context) error {
+		return p.Do(linearizability.KindRelease, element, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, d.Release(ctx)
 		})
 	})
@@ -159,7 +158,7 @@ func lockQueue() Workload {
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
 		Lock: func(item string) string { return item + "-lock" },
-	}, func(c *zk.Conn) LockQueuer { return redelivering{recipes.NewLockQueue(c, queuePath)} })
+	}, func(c *zk.Conn) LockQueuer { return redelivering{recipes.NewLockQueue(InTurn(c), queuePath)} })
 }
 
 // redelivering is a recipes.LockQueue as a LockQueuer.

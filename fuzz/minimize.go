@@ -77,7 +77,8 @@ func (m *minimizer) try(s Scenario) bool {
 func (m *minimizer) fromScratch() bool {
 	for clients := 1; clients <= min(2, m.best.Scenario.Script.Clients); clients++ {
 		s := m.best.Scenario
-		s.Script, s.Seed, s.Plan, s.Schedule = Script{Clients: clients, Rounds: 1}, 1, nil, fakezk.Schedule{}
+		s.Script = Script{Clients: clients, Rounds: 1, Hands: s.Script.Hands, Rough: s.Script.Rough}
+		s.Seed, s.Plan, s.Schedule = 1, nil, fakezk.Schedule{}
 		if m.try(s) {
 			return true
 		}
@@ -110,9 +111,20 @@ func (m *minimizer) dropFaults() {
 	}
 }
 
-// shortenScript tries fewer clients and rounds, the fewest first. Clients that
-// the plan names are given earlier names.
+// shortenScript tries fewer clients, hands and rounds, the fewest first, and a
+// script that is not rough. Clients that the plan names are given earlier names.
 func (m *minimizer) shortenScript() {
+	if s := m.scenario(); s.Script.Rough {
+		s.Script.Rough = false
+		m.try(s)
+	}
+	for n := 1; n < m.best.Scenario.Script.hands(); n++ {
+		s := m.scenario()
+		s.Script.Hands = n
+		if m.try(s) {
+			break
+		}
+	}
 	for n := 1; n < m.best.Scenario.Script.Clients; n++ {
 		if m.tryClients(n) {
 			break

@@ -27,13 +27,7 @@ func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, pat
 		Play: func(p *Player, s Script) {
 			first := p.Index() % len(paths)
 			own := append(append([]string(nil), paths[first:]...), paths[:first]...)
-			lp := lockPlayer{Player: p, lock: open(p.Conn(), own)}
-			if _, ok := lp.lock.(loser); ok {
-				p.Signals()
-			}
-			for round := range s.Rounds {
-				lp.turn(round)
-			}
+			shared(func(c *zk.Conn) Locker { return open(c, own) }, playLock)(p, s)
 		},
 		Length: holdingTime,
 		Judge: func(e Evidence) (linearizability.Report, error) {

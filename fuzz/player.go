@@ -13,27 +13,30 @@ import (
 
 // Player is one client as a workload's script sees it: its connection, virtual
 // time, dice, and a record of what it does and sees. A Player belongs to the
-// goroutine of its script.
+// goroutine of its script. Of a client with several hands each is a Player, with a
+// name, dice and a record of its own; see [Player.Hands].
 type Player struct {
 	ctx     context.Context
-	client  *fakezk.Client
+	client  *fakezk.Hand
+	others  []*Player // the client's further hands
 	index   int
 	text    string // of the next line in the trace
 	calls   *linearizability.Recorder
 	asides  *linearizability.Recorder
 	seed    uint64
+	rough   bool // the script is
 	signals bool // the object under test has a signal for losses
 	reached []string
 }
 
-func newPlayer(ctx context.Context, c *fakezk.Client, index int, seed uint64) *Player {
+func newPlayer(ctx context.Context, c *fakezk.Hand, index int, seed uint64) *Player {
 	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
 	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
 	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
 	return p
 }
 
-// Name is the client's name: a, b, c, ...
+// Name is the client's name: a, b, c, ... Its further hands are called a.2, a.3, ...
 func (p *Player) Name() string { return p.client.Name() }
 
 // Index is the client's place among the others, from 0.
@@ -79,7 +82,7 @@ func (p *Player) Begin(kind, input string) Call {
 	if input != "" {
 		p.text += " " + input
 	}
-	return Call{p, kind, p.calls.Call(p.client.Name(), kind, input)}
+	return Call{p, kind, p.calls.Call(p.client.Client.Name(), kind, input)}
 }
 
 // OK records a result. Its session, unless it is given, is the client's at this

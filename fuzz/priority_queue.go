@@ -21,14 +21,13 @@ type PriorityQueuer interface {
 // those of QueueWorkload do, with three priorities. The claims are those of a
 // queue; Unordered is one that does not claim to go by priorities.
 func PriorityQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) PriorityQueuer) Workload {
-	return claims.workload("priority-queue", impl, linearizability.JudgePriorityQueue, func(p *Player) queuePlayer {
-		q := open(p.Conn())
-		return queuePlayer{Player: p, queue: q, put: func(round int, element string) (string, offer) {
+	return claims.workload("priority-queue", impl, linearizability.JudgePriorityQueue, shared(open, func(p *Player, s Script, h *handle[PriorityQueuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			priority := int32(p.Choose(3, round+7000)) - 1
 			return linearizability.Prioritized(element, int64(priority)),
-				func(ctx context.Context) error { return q.Offer(ctx, []byte(element), priority) }
-		}}
-	})
+				func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element), priority) }
+		}}.play(s)
+	}))
 }
 
 // TestPriorityQueue tests a priority queue of your own as [TestQueue] tests a
@@ -41,7 +40,7 @@ func TestPriorityQueue(t TB, open func(*zk.Conn) PriorityQueuer, claims ...Queue
 // priorityQueue is the priority queue to use.
 func priorityQueue() Workload {
 	return PriorityQueueWorkload("recipes.PriorityQueue", claimsOfOurs("the priority queue of package recipes, exactly-once removal"),
-		func(c *zk.Conn) PriorityQueuer { return recipes.NewPriorityQueue(c, queuePath) })
+		func(c *zk.Conn) PriorityQueuer { return recipes.NewPriorityQueue(InTurn(c), queuePath) })
 }
 
 // claimsOfOurs are those of the queues of package recipes that remove by claims.

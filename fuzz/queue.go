@@ -64,19 +64,18 @@ type QueueClaims struct {
 // round, and the second only takes, two a round: so takers wait at an empty
 // queue.
 func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) Workload {
-	return claims.workload("queue", impl, linearizability.JudgeQueue, func(p *Player) queuePlayer {
-		q := open(p.Conn())
-		return queuePlayer{Player: p, queue: q, put: func(_ int, element string) (string, offer) {
-			return element, func(ctx context.Context) error { return q.Offer(ctx, []byte(element)) }
-		}}
-	})
+	return claims.workload("queue", impl, linearizability.JudgeQueue, shared(open, func(p *Player, s Script, h *handle[Queuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(_ int, element string) (string, offer) {
+			return element, func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element)) }
+		}}.play(s)
+	}))
 }
 
 // queueJudge is a judge of one kind of queue.
 type queueJudge func(linearizability.History, *linearizability.Rest, linearizability.QueueOptions) linearizability.Report
 
 // workload makes a workload of some kind of queue.
-func (c QueueClaims) workload(name, impl string, judge queueJudge, open func(*Player) queuePlayer) Workload {
+func (c QueueClaims) workload(name, impl string, judge queueJudge, play func(*Player, Script)) Workload {
 	if c.Path == "" {
 		c.Path = queuePath
 	}
@@ -84,7 +83,8 @@ func (c QueueClaims) workload(name, impl string, judge queueJudge, open func(*Pl
 		Name:   name,
 		Impl:   impl,
 		About:  c.About,
-		Play:   func(p *Player, s Script) { open(p).play(s) },
+		Play:   play,
+		Shared: true,
 		Length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
 		Judge:  func(e Evidence) (linearizability.Report, error) { return c.judge(e, judge) },
 	}
@@ -153,7 +153,7 @@ type offer func(ctx context.Context) error
 // queuePlayer is a client of a queue of any kind.
 type queuePlayer struct {
 	*Player
-	queue taker
+	queue func() taker // to be asked before each call
 	// put says how an element is to be recorded that is offered, and offered.
 	put func(round int, element string) (input string, do offer)
 	// offered, unless it is nil, is what is done after an offer.
@@ -224,7 +224,7 @@ func (p queuePlayer) get(round int) {
 
 // peek looks at the first element, in some rounds, if the queue can do that.
 func (p queuePlayer) peek(round int) {
-	q, ok := p.queue.(Peeker)
+	q, ok := p.queue().(Peeker)
 	if !ok || p.Choose(4, round+4000) > 0 {
 		return
 	}
@@ -241,7 +241,7 @@ func (p queuePlayer) peek(round int) {
 // poll takes an element without waiting, in some rounds, if the queue can do
 // that. It reports whether it got one.
 func (p queuePlayer) poll(round int) bool {
-	q, ok := p.queue.(Poller)
+	q, ok := p.queue().(Poller)
 	if !ok || p.Choose(4, round+5000) > 0 {
 		return false
 	}
@@ -279,7 +279,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 		defer cancel()
 	}
 	c := p.Begin(linearizability.KindTake, "")
-	data, err := p.queue.Take(ctx)
+	data, err := p.queue().Take(ctx)
 	switch {
 	case err == nil:
 		c.OK(linearizability.Result{Output: string(data)})
@@ -298,13 +298,13 @@ func fifoQueue() Workload {
 	return QueueWorkload("recipes.Queue", QueueClaims{
 		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
 		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
-	}, func(c *zk.Conn) Queuer { return recipes.NewQueue(c, queuePath) })
+	}, func(c *zk.Conn) Queuer { return recipes.NewQueue(InTurn(c), queuePath) })
 }
 
 func apacheQueue() Workload {
 	return QueueWorkload("recipes.ApacheQueue", QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
-	}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(c, queuePath) })
+	}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(InTurn(c), queuePath) })
 }
 
 // queuePath is the directory that the workloads of queues use.

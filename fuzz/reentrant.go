@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"context"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -20,15 +21,15 @@ func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 		Name:  "reentrant",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			l := onlySide(p, open(p.Conn()))
+		Play: shared(open, func(p *Player, s Script, h *handle[Locker]) {
+			l := onlySide(p, h)
 			if l.lost != nil {
 				p.Signals()
 			}
 			for round := range s.Rounds {
 				playReentrant(l, round)
 			}
-		},
+		}),
 		Length: holdingTime,
 		Judge: func(e Evidence) (linearizability.Report, error) {
 			return claims.fitting(e, linearizability.JudgeReentrantLock(e.History, e.Rest, claims.options(e)))
@@ -43,13 +44,21 @@ func TestReentrant(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 }
 
 // onlySide is a lock that can be held in one way.
-func onlySide(p *Player, l Locker) side {
-	s := side{Player: p, lock: l.Lock, unlock: l.Unlock}
-	if l, ok := l.(loser); ok {
-		s.lost = l.Lost
+func onlySide[L Locker](p *Player, h *handle[L]) side {
+	type numbered interface{ Token() int64 }
+	s := side{
+		Player: p,
+		lock:   func(ctx context.Context) error { return h.now().Lock(ctx) },
+		unlock: func(ctx context.Context) error { return h.now().Unlock(ctx) },
 	}
-	if l, ok := l.(interface{ Token() int64 }); ok {
-		s.token = l.Token
+	if _, ok := any(h.now()).(loser); ok {
+		s.lost = func() <-chan struct{} { return any(h.now()).(loser).Lost() }
+	}
+	if _, ok := any(h.now()).(numbered); ok {
+		s.token = func() int64 { return any(h.now()).(numbered).Token() }
+	}
+	if _, ok := any(h.now()).(tryLocker); ok {
+		s.try = func(ctx context.Context) (bool, error) { return any(h.now()).(tryLocker).TryLock(ctx) }
 	}
 	return s
 }
@@ -69,7 +78,7 @@ func playReentrant(l side, round int) {
 		l.outlast(round)
 		l.again(round)
 	}
-	l.release()
+	l.release(round)
 }
 
 // outlast holds for longer than a session lives in one of two rounds, so that
@@ -95,7 +104,7 @@ func (s side) deep(round int) {
 	stop()
 	s.again(round + 5000)
 	s.hold(round)
-	s.release()
+	s.release(round + 3000)
 }
 
 // reentrantLock is the re-entrant lock to use.
@@ -103,7 +112,7 @@ func reentrantLock() Workload {
 	return ReentrantWorkload("recipes.ReentrantLock", LockClaims{
 		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
 	}, func(c *zk.Conn) Locker {
-		return recipes.NewReentrantLock(c, reentrantPath, recipes.SessionTimeout(sessionTimeout))
+		return recipes.NewReentrantLock(InTurn(c), reentrantPath, recipes.SessionTimeout(sessionTimeout))
 	})
 }
 

@@ -31,16 +31,15 @@ func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revoc
 		Name:  "revocable",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			l := open(p.Conn())
-			rp := revocablePlayer{onlySide(p, l), l}
+		Play: shared(open, func(p *Player, s Script, h *handle[Revocable]) {
+			rp := revocablePlayer{onlySide(p, h), h.now}
 			if rp.lost != nil {
 				p.Signals()
 			}
 			for round := range s.Rounds {
 				rp.turn(round)
 			}
-		},
+		}),
 		Length: func(s Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * (enough + time.Second) },
 		Judge: func(e Evidence) (linearizability.Report, error) {
 			opts := linearizability.RevocableOptions{LockOptions: claims.options(e), Within: heardWithin}
@@ -65,7 +64,7 @@ const (
 
 type revocablePlayer struct {
 	side
-	lock Revocable
+	lock func() Revocable
 }
 
 // turn takes the lock, asking its owner for it, holds it, and gives it back.
@@ -92,13 +91,13 @@ func (p revocablePlayer) turn(round int) {
 		p.Pause(time.Millisecond) // a loss that ended the wait is noted by then
 		stop()
 	}
-	p.release()
+	p.release(round)
 }
 
 // ask asks the owner, if there is one, to give the lock up.
 func (p revocablePlayer) ask() error {
 	return p.Do("revoke", "", func(ctx context.Context) (r linearizability.Result, err error) {
-		asked, err := p.lock.Revoke(ctx)
+		asked, err := p.lock().Revoke(ctx)
 		r.Empty = !asked
 		return r, err
 	})
@@ -111,7 +110,7 @@ func (p revocablePlayer) await() {
 	if p.lost != nil {
 		lost = p.lost()
 	}
-	revoked := p.lock.Revoked()
+	revoked := p.lock().Revoked()
 	timer := time.NewTimer(enough)
 	defer timer.Stop()
 	end := linearizability.HoldRevoked
@@ -136,7 +135,7 @@ func revocableLock() Workload {
 	return RevocableWorkload("recipes.RevocableLock", LockClaims{
 		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
 	}, func(c *zk.Conn) Revocable {
-		return recipes.NewRevocableLock(c, revocablePath, recipes.SessionTimeout(sessionTimeout))
+		return recipes.NewRevocableLock(InTurn(c), revocablePath, recipes.SessionTimeout(sessionTimeout))
 	})
 }
 

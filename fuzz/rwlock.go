@@ -33,16 +33,15 @@ func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker
 		Name:  "rwlock",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			l := open(p.Conn())
-			if _, ok := l.(loser); ok {
+		Play: shared(open, func(p *Player, s Script, h *handle[RWLocker]) {
+			if _, ok := h.now().(loser); ok {
 				p.Signals()
 			}
-			reads, writes := readSide(p, l), writeSide(p, l)
+			reads, writes := readSide(p, h), writeSide(p, h)
 			for round := range s.Rounds {
 				playRWLock(reads, writes, round)
 			}
-		},
+		}),
 		Length: holdingTime,
 		Judge: func(e Evidence) (linearizability.Report, error) {
 			return claims.fitting(e, linearizability.JudgeRWLock(e.History, e.Rest, claims.options(e)))
@@ -61,23 +60,36 @@ type side struct {
 	*Player
 	mode         string // input of the operations
 	lock, unlock func(ctx context.Context) error
-	lost         func() <-chan struct{} // nil: no signal
-	token        func() int64           // nil: none
+	try          func(ctx context.Context) (bool, error) // nil: it cannot
+	lost         func() <-chan struct{}                  // nil: no signal
+	token        func() int64                            // nil: none
 }
 
-func writeSide(p *Player, l RWLocker) side {
-	s := onlySide(p, l)
+func writeSide(p *Player, h *handle[RWLocker]) side {
+	s := onlySide(p, h)
 	s.mode = linearizability.ModeWrite
 	return s
 }
 
-func readSide(p *Player, l RWLocker) side {
-	s := side{Player: p, mode: linearizability.ModeRead, lock: l.RLock, unlock: l.RUnlock}
-	if l, ok := l.(interface{ RLost() <-chan struct{} }); ok {
-		s.lost = l.RLost
+func readSide(p *Player, h *handle[RWLocker]) side {
+	type rLoser interface{ RLost() <-chan struct{} }
+	type rNumbered interface{ RToken() int64 }
+	type rTryLocker interface {
+		TryRLock(ctx context.Context) (bool, error)
 	}
-	if l, ok := l.(interface{ RToken() int64 }); ok {
-		s.token = l.RToken
+	s := side{
+		Player: p, mode: linearizability.ModeRead,
+		lock:   func(ctx context.Context) error { return h.now().RLock(ctx) },
+		unlock: func(ctx context.Context) error { return h.now().RUnlock(ctx) },
+	}
+	if _, ok := any(h.now()).(rLoser); ok {
+		s.lost = func() <-chan struct{} { return any(h.now()).(rLoser).RLost() }
+	}
+	if _, ok := any(h.now()).(rNumbered); ok {
+		s.token = func() int64 { return any(h.now()).(rNumbered).RToken() }
+	}
+	if _, ok := any(h.now()).(rTryLocker); ok {
+		s.try = func(ctx context.Context) (bool, error) { return any(h.now()).(rTryLocker).TryRLock(ctx) }
 	}
 	return s
 }
@@ -85,12 +97,19 @@ func readSide(p *Player, l RWLocker) side {
 // acquire locks once.
 func (s side) acquire(ctx context.Context) error {
 	return s.Do(linearizability.KindLock, s.mode, func(context.Context) (linearizability.Result, error) {
-		err := s.lock(ctx)
-		if err != nil || s.token == nil {
+		if err := s.lock(ctx); err != nil {
 			return linearizability.Result{}, err
 		}
-		return linearizability.Result{Token: s.token()}, nil
+		return linearizability.Result{Token: s.held()}, nil
 	})
+}
+
+// held is the token of the present hold.
+func (s side) held() int64 {
+	if s.token == nil {
+		return 0
+	}
+	return s.token()
 }
 
 // persist locks until that succeeds or the World ends, at first perhaps with a
@@ -100,16 +119,19 @@ func (s side) persist(round int) bool {
 		if attempt > 0 {
 			return s.acquire(s.Context())
 		}
+		if s.try != nil && s.tries(round) {
+			return s.Player.try(linearizability.KindLock, s.mode, s.try, s.held)
+		}
 		ctx, cancel := s.Hasty(s.Context(), 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
 		return s.acquire(ctx)
 	})
 }
 
-// release unlocks, as a careful caller does.
-func (s side) release() {
-	s.Attempt(3, func(int) error {
-		return s.Do(linearizability.KindUnlock, s.mode, func(ctx context.Context) (linearizability.Result, error) {
+// release unlocks.
+func (s side) release(round int) {
+	s.GiveBack(round+8000, func(ctx context.Context) error {
+		return s.Do(linearizability.KindUnlock, s.mode, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, s.unlock(ctx)
 		})
 	})
@@ -144,7 +166,7 @@ func (s side) again(round int) {
 	}
 	s.Pause(time.Duration(1+s.Choose(10, round+4000)) * time.Millisecond)
 	stop()
-	s.release()
+	s.release(round + 1000)
 }
 
 // playRWLock plays a round: mostly reading or writing, sometimes in two levels,
@@ -159,17 +181,17 @@ func playRWLock(reads, writes side, round int) {
 		return
 	}
 	if kind >= 6 {
-		main = downgrade(reads, writes)
+		main = downgrade(reads, writes, round)
 	}
 	main.hold(round)
 	if kind == 3 || kind == 4 {
 		main.again(round)
 	}
-	main.release()
+	main.release(round)
 }
 
 // downgrade goes over from writing to reading, and returns what is held then.
-func downgrade(reads, writes side) side {
+func downgrade(reads, writes side, round int) side {
 	stop := writes.heed()
 	err := reads.acquire(reads.Context())
 	stop()
@@ -177,7 +199,7 @@ func downgrade(reads, writes side) side {
 		return writes
 	}
 	stop = reads.heed()
-	writes.release()
+	writes.release(round + 2000)
 	stop()
 	return reads
 }
@@ -187,7 +209,7 @@ func fairRWLock() Workload {
 	return RWLockWorkload("recipes.RWLock", LockClaims{
 		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
 	}, func(c *zk.Conn) RWLocker {
-		return recipes.NewRWLock(c, rwLockPath, recipes.SessionTimeout(sessionTimeout))
+		return recipes.NewRWLock(InTurn(c), rwLockPath, recipes.SessionTimeout(sessionTimeout))
 	})
 }
 
@@ -199,6 +221,6 @@ func versionRWLock() Workload {
 	return RWLockWorkload("recipes.VersionRWLock", LockClaims{
 		About: "the read-write lock around one node's version",
 	}, func(c *zk.Conn) RWLocker {
-		return recipes.NewVersionRWLock(c, rwLockPath, recipes.SessionTimeout(sessionTimeout))
+		return recipes.NewVersionRWLock(InTurn(c), rwLockPath, recipes.SessionTimeout(sessionTimeout))
 	})
 }

@@ -80,11 +80,24 @@ func (o *Outcome) Summary() string {
 	return o.Result.Trace.Rename(o.Report.First().Summary)
 }
 
+// Validate says what is wrong with the script, alone or for the workload, or
+// returns nil. The error begins with the key of a scenario file.
+func (s Scenario) Validate() error {
+	if err := s.Script.Validate(); err != nil {
+		return err
+	}
+	if s.Script.hands() > 1 && !s.Workload.Shared {
+		return fmt.Errorf("hands: %d; expected 1: an object of %s %s is not used by several goroutines",
+			s.Script.Hands, s.Workload.Name, s.Workload.Impl)
+	}
+	return nil
+}
+
 // Run plays the scenario and judges it. An error means that the scenario is
 // wrong, for instance that its plan names a client that it does not have, or
 // that the code under test does nothing at the path of its claims.
 func (s Scenario) Run() (*Outcome, error) {
-	if err := s.Script.Validate(); err != nil {
+	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if s.Workload.Play == nil || s.Workload.Judge == nil {
@@ -99,32 +112,49 @@ func (s Scenario) Run() (*Outcome, error) {
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
 	}
+	players = everyHand(players)
 	o.History = history(result, players)
 	if o.CutShort = cutShort(result, o.History, world.Limit); !o.CutShort {
-		o.Rest = rest(result, o.History)
+		o.Rest = rest(result, o.History, players)
 	}
 	o.Reached = reached(players)
 	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
+	judgeClosing(&o.Report, o.History, o.Rest)
 	if o.CutShort {
 		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, world.Limit)
 	}
 	return o, nil
 }
 
+// everyHand lists the hands of those clients that have begun.
+func everyHand(clients []*Player) []*Player {
+	var hands []*Player
+	for _, p := range clients {
+		if p != nil {
+			hands = append(hands, p.all()...)
+		}
+	}
+	return hands
+}
+
 func signals(players []*Player) bool {
-	return slices.ContainsFunc(players, func(p *Player) bool { return p != nil && p.signals })
+	return slices.ContainsFunc(players, func(p *Player) bool { return p.signals })
+}
+
+func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
+	return linearizability.Verdict{
+		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps, Summary: fmt.Sprintf(format, args...),
+	}
 }
 
 // reached are the goals that players have reached.
 func reached(players []*Player) []string {
 	var goals []string
 	for _, p := range players {
-		if p != nil {
-			goals = append(goals, p.reached...)
-		}
+		goals = append(goals, p.reached...)
 	}
 	slices.Sort(goals)
 	return slices.Compact(goals)
@@ -164,7 +194,8 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 	}
 	for i, name := range s.Script.clientNames() {
 		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {
-			p := newPlayer(ctx, c, i, s.Seed)
+			p := newPlayer(ctx, c.Hand(0), i, s.Seed)
+			p.rough = s.Script.Rough
 			players[i] = p
 			s.Workload.Play(p, s.Script)
 		}})
@@ -188,8 +219,7 @@ func (s Scenario) Traces() (*Outcome, bool, error) {
 
 // String is the scenario in one line.
 func (s Scenario) String() string {
-	text := fmt.Sprintf("%s %s, clients: %d, rounds: %d, seed: %d",
-		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, s.Seed)
+	text := fmt.Sprintf("%s %s, %s, seed: %d", s.Workload.Name, s.Workload.Impl, s.Script, s.Seed)
 	if s.Schedule.Kind != fakezk.Latencies {
 		text += ", schedule: " + s.Schedule.String()
 	}

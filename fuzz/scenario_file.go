@@ -37,6 +37,8 @@ type fileForm struct {
 	Implementation string   `yaml:"implementation"`
 	Clients        int      `yaml:"clients"`
 	Rounds         int      `yaml:"rounds"`
+	Hands          int      `yaml:"hands,omitempty"`
+	Rough          bool     `yaml:"rough,omitempty"`
 	Seed           uint64   `yaml:"seed"`
 	Schedule       string   `yaml:"schedule,omitempty"`
 	Plan           []string `yaml:"plan"`
@@ -58,11 +60,15 @@ func FileOf(o *Outcome) ScenarioFile {
 func (f ScenarioFile) Marshal() ([]byte, error) {
 	form := fileForm{
 		Workload: f.Scenario.Workload.Name, Implementation: f.Scenario.Workload.Impl,
-		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds, Seed: f.Scenario.Seed,
+		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds,
+		Rough: f.Scenario.Script.Rough, Seed: f.Scenario.Seed,
 		Plan: []string{}, Expect: f.Expect.String(), Property: f.Property, Trace: f.Trace,
 	}
 	if f.Scenario.Schedule.Kind != fakezk.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
+	}
+	if hands := f.Scenario.Script.hands(); hands > 1 {
+		form.Hands = hands
 	}
 	for _, fault := range f.Scenario.Plan {
 		form.Plan = append(form.Plan, fault.String())
@@ -157,7 +163,7 @@ func yamlError(name string, err error) error {
 }
 
 var scenarioKeys = []string{
-	"workload", "implementation", "clients", "rounds", "seed", "schedule", "plan", "expect", "property", "trace",
+	"workload", "implementation", "clients", "rounds", "hands", "rough", "seed", "schedule", "plan", "expect", "property", "trace",
 }
 
 type scenarioParser struct {
@@ -186,8 +192,11 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line
 	}
-	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds}
-	if err := s.Script.Validate(); err != nil {
+	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Hands: form.Hands, Rough: form.Rough}
+	if p.node("$.hands") != nil && form.Hands == 0 {
+		return f, p.wrong("$.hands", "hands: 0; expected 1 to %d", maxHands)
+	}
+	if err := s.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")
 		return f, p.wrong("$."+key, "%v", err)
 	}

@@ -42,8 +42,9 @@ func drawFile(t *rapid.T) fuzz.ScenarioFile {
 	impl := rapid.StringMatching(`[A-Za-z0-9]([A-Za-z0-9_./#:=\[\]{}'"-]{0,20}[A-Za-z0-9])?`).Draw(t, "impl")
 	f := fuzz.ScenarioFile{Scenario: fuzz.Scenario{
 		Workload: fuzz.Workload{Name: rapid.SampledFrom([]string{"lock", "queue"}).Draw(t, "workload"), Impl: impl},
-		Script:   fuzz.Script{Clients: rapid.IntRange(1, 26).Draw(t, "clients"), Rounds: rapid.IntRange(1, 1000).Draw(t, "rounds")},
-		Seed:     rapid.Uint64().Draw(t, "seed"),
+		Script: fuzz.Script{Clients: rapid.IntRange(1, 26).Draw(t, "clients"), Rounds: rapid.IntRange(1, 1000).Draw(t, "rounds"),
+			Rough: rapid.Bool().Draw(t, "rough")},
+		Seed: rapid.Uint64().Draw(t, "seed"),
 	}}
 	for range rapid.IntRange(0, 4).Draw(t, "faults") {
 		fault := drawFault(t, f.Scenario.Script.Clients)
@@ -101,7 +102,7 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"list", good, "- a\n", "f.yaml:1:1: the scenario: found a list; expected keys and values"},
 	{"two documents", good, good + "---\n" + good, "f.yaml: 2 documents; expected one"},
 	{"syntax", good, "workload: [lock\n", "f.yaml:1:11: sequence end token ']' not found"},
-	{"unknown key", "seed: 1", "sede: 1", `f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, rounds, seed, schedule, plan, expect, property, trace`},
+	{"unknown key", "seed: 1", "sede: 1", `f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, rounds, hands, rough, seed, schedule, plan, expect, property, trace`},
 	{"key twice", "seed: 1", "seed: 1\nseed: 2", `f.yaml:6:1: mapping key "seed" already defined at [5:1]`},
 	{"no workload", "workload: lock\n", "", "f.yaml: workload is missing"},
 	{"no clients", "clients: 2\n", "", "f.yaml: clients is missing"},
@@ -116,6 +117,11 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"no client", "clients: 2", "clients: 0", "f.yaml:3:10: clients: 0; expected 1 to 26"},
 	{"many clients", "clients: 2", "clients: 1000000", "f.yaml:3:10: clients: 1000000; expected 1 to 26"},
 	{"negative rounds", "rounds: 1", "rounds: -1", "f.yaml:4:9: rounds: -1; expected 1 to 1000"},
+	{"no hands", "rounds: 1", "rounds: 1\nhands: 0", "f.yaml:5:8: hands: 0; expected 1 to 8"},
+	{"too many hands", "rounds: 1", "rounds: 1\nhands: 9", "f.yaml:5:8: hands: 9; expected 1 to 8"},
+	{"hands for a lock", "rounds: 1", "rounds: 1\nhands: 2", "f.yaml:5:8: hands: 2; expected 1: an object of lock zk.Lock is not used by several goroutines"},
+	{"hands is text", "rounds: 1", "rounds: 1\nhands: two", "f.yaml:5:8: hands: found text; expected a whole number"},
+	{"rough is a number", "rounds: 1", "rounds: 1\nrough: 1", "f.yaml:5:8: rough: found a number; expected true or false"},
 	{"rounds is a list", "rounds: 1", "rounds: [1]", "f.yaml:4:9: rounds: found a list; expected a whole number"},
 	{"negative seed", "seed: 1", "seed: -1", "f.yaml:5:7: seed: found a number; expected a whole number that is not negative"},
 	{"fractional seed", "seed: 1", "seed: 1.5", "f.yaml:5:7: seed: found a fraction; expected a whole number"},

@@ -24,7 +24,7 @@ func (p scenarioParser) checkKinds() error {
 
 func (p scenarioParser) checkKind(key string, value ast.Node) error {
 	switch key {
-	case "clients", "rounds", "seed":
+	case "clients", "rounds", "hands", "seed":
 		n, ok := value.(*ast.IntegerNode)
 		if !ok {
 			return p.wrongKind(value, key, "a whole number")
@@ -39,6 +39,10 @@ func (p scenarioParser) checkKind(key string, value ast.Node) error {
 	case "workload", "implementation", "schedule", "expect", "property", "trace":
 		if value.Type() != ast.StringType {
 			return p.wrongKind(value, key, "text")
+		}
+	case "rough":
+		if value.Type() != ast.BoolType {
+			return p.wrongKind(value, key, "true or false")
 		}
 	case "plan":
 		list, ok := value.(*ast.SequenceNode)

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -23,6 +24,12 @@ type Semaphore interface {
 type Lease interface {
 	Token() int64
 	Release(ctx context.Context) error
+}
+
+// leaseTrier is a Semaphore that need not be waited for; ok is false if no lease is
+// free.
+type leaseTrier interface {
+	TryAcquire(ctx context.Context) (lease Lease, ok bool, err error)
 }
 
 // SemaphoreClaims say what a semaphore claims to be.
@@ -52,12 +59,13 @@ func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) 
 		Name:  "semaphore",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			sp := semaphorePlayer{p, open(p.Conn()), claims.Leases}
+		Play: shared(open, func(p *Player, s Script, h *handle[Semaphore]) {
+			sp := semaphorePlayer{p, h.now, claims.Leases}
 			for round := range s.Rounds {
 				sp.turn(round)
 			}
-		},
+		}),
+		Shared: true,
 		Length: holdingTime,
 		Judge:  claims.judge,
 	}
@@ -78,18 +86,19 @@ func (c SemaphoreClaims) judge(e Evidence) (linearizability.Report, error) {
 
 type semaphorePlayer struct {
 	*Player
-	sem    Semaphore
+	sem    func() Semaphore
 	leases int
 }
 
 // turn holds a lease; now and then it takes a second one, if another client can
 // be waited for: a second one alone would wait for the first.
 func (p semaphorePlayer) turn(round int) {
-	if s, ok := p.sem.(several); ok && p.leases > 1 && p.Choose(3, round+6000) == 0 {
+	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(3, round+6000) == 0 {
 		p.both(round, s)
 		return
 	}
-	one, ok := p.acquire(round, "one")
+	first := p.own("one")
+	one, ok := p.acquire(round, first)
 	if !ok {
 		return
 	}
@@ -99,7 +108,15 @@ func (p semaphorePlayer) turn(round int) {
 	}
 	stop()
 	p.Hold(round, lostOf(one))
-	p.release(one, "one")
+	p.release(round, one, first)
+}
+
+// own tells the leases of one hand from those of others.
+func (p semaphorePlayer) own(which string) string {
+	if n := p.client.Number(); n > 0 {
+		return fmt.Sprintf("%s.%d", which, n+1)
+	}
+	return which
 }
 
 // several is a semaphore that gives several leases at once.
@@ -111,7 +128,7 @@ type several interface {
 func (p semaphorePlayer) both(round int, s several) {
 	ctx, cancel := p.Hasty(p.Context(), 3, round+7000, 10*time.Millisecond, 100*time.Millisecond)
 	defer cancel()
-	names := []string{"one", "two"}
+	names := []string{p.own("one"), p.own("two")}
 	var calls []Call
 	for _, which := range names {
 		calls = append(calls, p.Begin(linearizability.KindAcquire, which))
@@ -132,7 +149,7 @@ func (p semaphorePlayer) both(round int, s several) {
 	p.Hold(round, lostOf(held[0]))
 	stop()
 	for i, which := range names {
-		p.release(held[i], which)
+		p.release(round, held[i], which)
 	}
 }
 
@@ -141,20 +158,27 @@ func (p semaphorePlayer) both(round int, s several) {
 func (p semaphorePlayer) second(round int) {
 	ctx, cancel := context.WithTimeout(p.Context(), time.Duration(5+p.Choose(50, round+4000))*time.Millisecond)
 	defer cancel()
-	two, err := p.try(ctx, "two")
+	second := p.own("two")
+	two, err := p.try(ctx, second)
 	if err != nil {
 		return
 	}
 	stop := p.heed(two)
 	p.Pause(time.Duration(1+p.Choose(10, round+5000)) * time.Millisecond)
 	stop()
-	p.release(two, "two")
+	p.release(round+1000, two, second)
 }
 
 // acquire tries until it holds a lease or the World ends.
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
+		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.tries(round) {
+			return p.Player.try(linearizability.KindAcquire, which, func(ctx context.Context) (ok bool, err error) {
+				lease, ok, err = t.TryAcquire(ctx)
+				return ok, err
+			}, func() int64 { return lease.Token() })
+		}
 		if attempt == 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
@@ -169,7 +193,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 // try calls Acquire once.
 func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, err error) {
 	err = p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
-		lease, err = p.sem.Acquire(ctx)
+		lease, err = p.sem().Acquire(ctx)
 		if err != nil {
 			return linearizability.Result{}, err
 		}
@@ -181,9 +205,9 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 	return lease, err
 }
 
-func (p semaphorePlayer) release(lease Lease, which string) {
-	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindRelease, which, func(ctx context.Context) (linearizability.Result, error) {
+func (p semaphorePlayer) release(round int, lease Lease, which string) {
+	p.GiveBack(round+8000, func(ctx context.Context) error {
+		return p.Do(linearizability.KindRelease, which, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, lease.Release(ctx)
 		})
 	})
@@ -211,7 +235,7 @@ func leaseSemaphore() Workload {
 		},
 		Nodes: semaphorePath + "/leases",
 	}, func(c *zk.Conn) Semaphore {
-		return semaphoreAdapter{recipes.NewSemaphore(c, semaphorePath, leases, recipes.SessionTimeout(sessionTimeout))}
+		return semaphoreAdapter{recipes.NewSemaphore(InTurn(c), semaphorePath, leases, recipes.SessionTimeout(sessionTimeout))}
 	})
 }
 
@@ -233,6 +257,14 @@ func (s semaphoreAdapter) AcquireN(ctx context.Context, n int) ([]Lease, error) 
 		all = append(all, l)
 	}
 	return all, err
+}
+
+func (s semaphoreAdapter) TryAcquire(ctx context.Context) (Lease, bool, error) {
+	lease, ok, err := s.Semaphore.TryAcquire(ctx)
+	if !ok {
+		return nil, false, err
+	}
+	return lease, true, err
 }
 
 const (

@@ -41,7 +41,7 @@ func (o *orders) Propose() (Scenario, bool) {
 	o.open = o.open[1:]
 	o.tried = append(o.tried, b)
 	s := o.terrain.plain()
-	s.Script = Script{Clients: min(2, s.Script.Clients), Rounds: 1}
+	s.Script.Clients, s.Script.Rounds = min(2, s.Script.Clients), 1
 	s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: b.numbers}
 	return s, true
 }

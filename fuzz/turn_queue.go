@@ -27,6 +27,6 @@ func turnQueue() Workload {
 	return TurnQueueWorkload("recipes.TurnQueue", LockClaims{
 		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true, MaxHerd: 1,
 	}, func(c *zk.Conn) Locker {
-		return recipes.NewTurnQueue(c, queuePath, recipes.SessionTimeout(sessionTimeout))
+		return recipes.NewTurnQueue(InTurn(c), queuePath, recipes.SessionTimeout(sessionTimeout))
 	})
 }

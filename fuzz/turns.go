@@ -44,8 +44,30 @@ func (p *Player) Hasty(ctx context.Context, oneIn, draw int, least, spread time.
 	if p.Choose(oneIn, draw) > 0 {
 		return ctx, func() {}
 	}
+	if p.rough && p.Choose(3, draw+500) == 0 {
+		return done(ctx)
+	}
 	patience := least + time.Duration(p.Choose(max(1, int(spread/time.Microsecond)), draw+1000))*time.Microsecond
 	return context.WithTimeout(ctx, patience)
+}
+
+// done returns a context that is done from the start.
+func done(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx, cancel
+}
+
+// GiveBack calls a release up to three times, until it succeeds, as a careful
+// caller does. In a rough script it calls it once only with a context that is done
+// already, in one of three draws: what was held must be given back all the same. It
+// uses the draw of Choose.
+func (p *Player) GiveBack(draw int, release func(ctx context.Context) error) bool {
+	if p.rough && p.Choose(3, draw) == 0 {
+		ctx, _ := done(p.ctx)
+		return release(ctx) == nil
+	}
+	return p.Attempt(3, func(int) error { return release(p.ctx) })
 }
 
 // longHold is how long something is held now and then, besides the usual: past
@@ -82,7 +104,7 @@ func (p *Player) listen(lost <-chan struct{}, stop <-chan struct{}) {
 	select {
 	case <-stop: // whatever is said from here on is the release's own doing
 	default:
-		p.asides.Notice(p.client.Name(), linearizability.LockLost)
+		p.asides.Notice(p.client.Client.Name(), linearizability.LockLost)
 	}
 }
 

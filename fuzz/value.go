@@ -61,13 +61,14 @@ func ValueWorkload(impl string, claims ValueClaims, open func(*zk.Conn) Valuer) 
 		Name:  "value",
 		Impl:  impl,
 		About: claims.About,
-		Play: func(p *Player, s Script) {
-			v := valuePlayer{Player: p, value: open(p.Conn()), definite: claims.Definite}
+		Play: shared(open, func(p *Player, s Script, h *handle[Valuer]) {
+			v := valuePlayer{Player: p, value: h.now, definite: claims.Definite}
 			for turn := range 2 * s.Rounds {
 				v.read(turn)
 				v.write(turn)
 			}
-		},
+		}),
+		Shared: true,
 		Length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * nextPatience },
 		Judge:  claims.judge,
 	}
@@ -85,7 +86,7 @@ func (c ValueClaims) judge(e Evidence) (linearizability.Report, error) {
 
 type valuePlayer struct {
 	*Player
-	value    Valuer
+	value    func() Valuer
 	definite bool
 	seen     recipes.ValueState // last
 }
@@ -97,8 +98,8 @@ const nextPatience = 20 * time.Second
 func (p *valuePlayer) read(turn int) {
 	ctx, cancel := context.WithTimeout(p.Context(), nextPatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
 	defer cancel()
-	look := p.value.Get
-	if a, ok := p.value.(Awaiter); ok && p.Choose(3, turn+1000) == 0 {
+	look := p.value().Get
+	if a, ok := p.value().(Awaiter); ok && p.Choose(3, turn+1000) == 0 {
 		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
 	}
 	c := p.Begin(linearizability.KindRead, "")
@@ -134,7 +135,7 @@ func (p *valuePlayer) write(turn int) {
 
 func (p *valuePlayer) set(ctx context.Context, data string) {
 	c := p.Begin(linearizability.KindWrite, data)
-	state, err := p.value.Set(ctx, []byte(data))
+	state, err := p.value().Set(ctx, []byte(data))
 	if err != nil {
 		fails(c, p.definite, err)
 		p.Pause(retryPause)
@@ -150,7 +151,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 		expected = p.seen.Version
 	}
 	c := p.Begin(linearizability.KindCAS, linearizability.Versioned(data, expected))
-	state, done, err := p.value.CompareAndSet(ctx, p.seen, []byte(data))
+	state, done, err := p.value().CompareAndSet(ctx, p.seen, []byte(data))
 	switch {
 	case err != nil:
 		fails(c, p.definite, err)
@@ -168,7 +169,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 func recordedValue() Workload {
 	return ValueWorkload("recipes.SharedValue", ValueClaims{
 		About: "the shared value of package recipes, which knows its own write when the reply is lost", Definite: true,
-	}, func(c *zk.Conn) Valuer { return recipes.NewSharedValue(c, valuePath) })
+	}, func(c *zk.Conn) Valuer { return recipes.NewSharedValue(InTurn(c), valuePath) })
 }
 
 // valuePath is the znode that the workloads of shared values use.

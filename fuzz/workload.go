@@ -30,6 +30,10 @@ type Workload struct {
 	// What it does may depend on the Player, the Script and the answers it gets, and
 	// on nothing else.
 	Play func(p *Player, s Script)
+	// Shared says that the object may be used by several goroutines at once, and that
+	// Play does so: see [Player.Hands]. Without it a Script of several hands is an
+	// error.
+	Shared bool
 	// Length is how long the turns of a script may take in virtual time, faults
 	// left out. Nil means no longer than two minutes in all.
 	Length func(s Script) time.Duration
@@ -73,6 +77,13 @@ type Script struct {
 	// Rounds is how often each of them does its turn: lock and unlock, or offer
 	// and take.
 	Rounds int
+	// Hands is how many goroutines of each client do that at the same time, with one
+	// object; 0 means 1. More are for workloads that are Shared.
+	Hands int
+	// Rough: they close the object while they use it and go on with a new one, call
+	// with contexts that are done already, also what gives something back, and try
+	// before they wait, as far as the object can do that.
+	Rough bool
 }
 
 // DefaultScript is what sweeps and searches use unless told otherwise.
@@ -81,6 +92,7 @@ var DefaultScript = Script{Clients: 3, Rounds: 2}
 const (
 	maxClients = 26
 	maxRounds  = 1000
+	maxHands   = fakezk.MaxHands - 1 // and one that closes what they share
 )
 
 // Validate says what is wrong with a Script, or returns nil.
@@ -91,8 +103,26 @@ func (s Script) Validate() error {
 	if s.Rounds < 1 || s.Rounds > maxRounds {
 		return fmt.Errorf("rounds: %d; expected 1 to %d", s.Rounds, maxRounds)
 	}
+	if s.Hands < 0 || s.Hands > maxHands {
+		return fmt.Errorf("hands: %d; expected 1 to %d", s.Hands, maxHands)
+	}
 	return nil
 }
+
+// String is the script as the keys of a scenario file.
+func (s Script) String() string {
+	text := fmt.Sprintf("clients: %d, rounds: %d", s.Clients, s.Rounds)
+	if s.hands() > 1 {
+		text += fmt.Sprintf(", hands: %d", s.Hands)
+	}
+	if s.Rough {
+		text += ", rough: true"
+	}
+	return text
+}
+
+// hands is the number of hands, at least 1.
+func (s Script) hands() int { return max(s.Hands, 1) }
 
 // clientNames are the names of a script's clients, in order.
 func (s Script) clientNames() []string {

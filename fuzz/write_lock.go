@@ -13,8 +13,8 @@ func writeLock() Workload {
 	return LockWorkload("recipes.WriteLock", LockClaims{
 		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
 	}, func(c *zk.Conn) Locker {
-		l := &awaitedLock{news: make(chan struct{}, 1)}
-		l.WriteLock = recipes.NewWriteLock(c, lockPath, l, recipes.SessionTimeout(sessionTimeout))
+		l := &awaitedLock{news: make(chan struct{}, 1), closed: make(chan struct{})}
+		l.WriteLock = recipes.NewWriteLock(InTurn(c), lockPath, l, recipes.SessionTimeout(sessionTimeout))
 		return l
 	})
 }
@@ -22,7 +22,8 @@ func writeLock() Workload {
 // awaitedLock waits for what the listener of a WriteLock is told.
 type awaitedLock struct {
 	*recipes.WriteLock
-	news chan struct{}
+	news   chan struct{}
+	closed chan struct{}
 }
 
 func (l *awaitedLock) LockAcquired() {
@@ -43,6 +44,8 @@ func (l *awaitedLock) Lock(ctx context.Context) error {
 		}
 		select {
 		case <-l.news:
+		case <-l.closed:
+			return recipes.ErrClosed
 		case <-ctx.Done():
 			if err := l.Unlock(ctx); err != nil {
 				return err
@@ -50,4 +53,10 @@ func (l *awaitedLock) Lock(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// Close also ends who waits for news.
+func (l *awaitedLock) Close(ctx context.Context) error {
+	close(l.closed)
+	return l.WriteLock.Close(ctx)
 }

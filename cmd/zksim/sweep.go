@@ -16,6 +16,8 @@ type target struct {
 	Impl     string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
 	Clients  int    `help:"Number of clients." default:"3"`
 	Rounds   int    `help:"Rounds that each client plays." default:"2"`
+	Hands    int    `help:"Goroutines of each client that share one object." default:"1"`
+	Rough    bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
 	Seed     uint64 `help:"Seed of the schedule." default:"1"`
 }
 
@@ -24,8 +26,11 @@ func (t target) scenario(workloads fuzz.Catalogue) (fuzz.Scenario, error) {
 	if err != nil {
 		return fuzz.Scenario{}, err
 	}
-	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: t.Clients, Rounds: t.Rounds}, Seed: t.Seed}
-	return s, s.Script.Validate()
+	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: t.Clients, Rounds: t.Rounds, Hands: t.Hands, Rough: t.Rough}, Seed: t.Seed}
+	if t.Hands < 1 {
+		return s, fmt.Errorf("hands: %d; expected 1 or more", t.Hands)
+	}
+	return s, s.Validate()
 }
 
 type sweepCommand struct {
@@ -100,9 +105,21 @@ func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
 	})
 }
 
+// manner says what a script does besides.
+func manner(s fuzz.Script) string {
+	text := ""
+	if s.Hands > 1 {
+		text = fmt.Sprintf(" x %d hands", s.Hands)
+	}
+	if s.Rough {
+		text += ", rough"
+	}
+	return text
+}
+
 func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
-	line := fmt.Sprintf("%s %s, %d clients x %d rounds: survived %d of %d fault points",
-		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, sweep.Survived, sweep.Points)
+	line := fmt.Sprintf("%s %s, %d clients x %d rounds%s: survived %d of %d fault points",
+		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, manner(s.Script), sweep.Survived, sweep.Points)
 	if sweep.Points < sweep.Total {
 		line += fmt.Sprintf(" tried, of %d; interrupted", sweep.Total)
 	}

@@ -66,10 +66,7 @@ func BeHand(name string, number int) (release func()) {
 // of the client, or was started by one, and a draw that is its own; false if it is
 // no such goroutine.
 func Hand() (number int, draw uint64, ok bool) {
-	if activeHands.Load() == 0 {
-		return 0, 0, false
-	}
-	s := ownSource()
+	s := sourceOfHands()
 	if s == nil {
 		return 0, 0, false
 	}
@@ -80,6 +77,28 @@ func Hand() (number int, draw uint64, ok bool) {
 		return 0, 0, false
 	}
 	return h.number, h.dice.Uint64(), true
+}
+
+// Newcomer reports whether a hand has started the calling goroutine, which nobody
+// has asked about yet. Its number and its draws depend on how many have been asked
+// about before: of several that begin together, the caller must decide the order.
+func Newcomer() bool {
+	s := sourceOfHands()
+	if s == nil {
+		return false
+	}
+	id, creator := goroutines()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hands[id] == nil && s.hands[creator] != nil
+}
+
+// sourceOfHands is ownSource, or nil if there are no hands anywhere.
+func sourceOfHands() *source {
+	if activeHands.Load() == 0 {
+		return nil
+	}
+	return ownSource()
 }
 
 // hand is the calling goroutine's, nil if it has none. Whoever asks is remembered,

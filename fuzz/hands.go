@@ -1,0 +1,84 @@
+package fuzz
+
+import (
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// Hands runs script for each hand of the client at the same time, as many as the
+// Script asks for, and returns when all have ended. Each hand is a Player of its
+// own, the first is p itself; to the judge all of them are one client, which makes
+// several calls at once. Call it once, at the end of a Play of a workload that is
+// Shared.
+func (p *Player) Hands(s Script, script func(hand *Player)) { p.hands(s.hands(), script) }
+
+func (p *Player) hands(number int, script func(hand *Player)) {
+	for n := 1; n < number; n++ {
+		hand := newPlayer(p.ctx, p.client.Hand(n), p.index, hash(p.seed, uint64(n)))
+		hand.rough = p.rough
+		p.others = append(p.others, hand)
+	}
+	p.client.Hands(number, func(h *fakezk.Hand) {
+		hand := p
+		if n := h.Number(); n > 0 {
+			hand = p.others[n-1]
+			// Hands that begin together would ask for the same at the same instant.
+			if !hand.Pause(time.Duration(hand.Choose(5000, 0)) * time.Microsecond) {
+				return
+			}
+		}
+		script(hand)
+	})
+}
+
+// all are the client's hands.
+func (p *Player) all() []*Player { return append([]*Player{p}, p.others...) }
+
+// A handle is what the hands of a client share: what open makes, and when that was
+// closed, what it makes then.
+type handle[T any] struct {
+	open func() T
+
+	mu     sync.Mutex
+	opened T
+	users  int // hands whose scripts have not ended
+}
+
+// now is the object to be used for the next call.
+func (h *handle[T]) now() T {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.opened
+}
+
+// shared makes the script of a client whose hands share what open makes: each plays
+// what play does. In a rough script one hand more closes what they share.
+func shared[T any](open func(*zk.Conn) T, play func(hand *Player, s Script, h *handle[T])) func(*Player, Script) {
+	return func(p *Player, s Script) {
+		h := &handle[T]{open: func() T { return open(p.Conn()) }, users: s.hands()}
+		h.opened = h.open()
+		if !s.Rough {
+			p.Hands(s, func(hand *Player) { play(hand, s, h) })
+			return
+		}
+		p.hands(s.hands()+1, func(hand *Player) {
+			if hand.client.Number() == s.hands() {
+				h.closeNowAndThen(hand, s)
+				return
+			}
+			defer h.leave()
+			play(hand, s, h)
+		})
+	}
+}
+
+// leave says that a hand's script has ended.
+func (h *handle[T]) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.users--
+}
