@@ -3,13 +3,17 @@ package fuzz_test
 import (
 	"flag"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
 )
 
-var pairs = flag.Int("pairs", 4, "number of random scenarios with several hands that are run twice for each workload")
+var pairs = flag.Int("pairs", 3, "number of random scenarios with several hands, or rough, that each workload plays twice")
 
 // otherScenario draws a scenario that is rough, or in which goroutines share an
 // object.
@@ -44,5 +48,32 @@ func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestHandsOutOfTurnHaveManyTraces is the control: without InTurn the hands of one
+// client race.
+func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
+	t.Parallel()
+	w := fuzz.SemaphoreWorkload("out of turn", fuzz.SemaphoreClaims{}, func(c *zk.Conn) fuzz.Semaphore {
+		return wrappedSemaphore{Semaphore: recipes.NewSemaphore(c, "/semaphore", 2), wrap: func(l *recipes.Lease) fuzz.Lease { return l }}
+	})
+	for seed := range uint64(300) {
+		s := randomScenario(w, seed)
+		s.Script.Hands = 4
+		if _, same, err := s.Traces(); err != nil {
+			t.Fatal(err)
+		} else if !same {
+			return
+		}
+	}
+	t.Error("every two runs are equal")
+}
+
+// TestHandsAreForWhatIsShared, and for nothing else.
+func TestHandsAreForWhatIsShared(t *testing.T) {
+	s := fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1, Hands: 2}}
+	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(), "hands: 2; expected 1: an object of lock recipes.Lock") {
+		t.Errorf("error %v", err)
 	}
 }
