@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 // Close ends an operation's context a moment after it has marked the recipe as
@@ -47,5 +48,39 @@ func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 			t.Error(err)
 		}
 		s.wantBelow(t, "/", 0)
+	})
+}
+
+// A Lock of a MultiLock ends with Close, although the locks that it has got cannot
+// be given back while nobody answers.
+func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		other := NewLock(s.connect(), "/m/c")
+		mustLock(t, other)
+		c := s.connect()
+		m := NewMultiLock(c, threePaths)
+		ended := make(chan error, 1)
+		go func() { ended <- m.Lock(context.Background()) }()
+		time.Sleep(time.Second)
+		s.wantNodes(t, 1, 1, 2)
+		c.disconnect()
+		go func() {
+			if err := m.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(time.Second)
+		select {
+		case err := <-ended:
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("error %v, want %v", err, ErrClosed)
+			}
+		default:
+			t.Error("Lock goes on")
+		}
+		c.reconnect()
+		time.Sleep(10 * time.Second)
+		mustUnlock(t, other)
+		s.wantNodes(t, 0, 0, 0)
 	})
 }
