@@ -29,7 +29,7 @@ import (
 // their requests, by content. It cannot order, when several of them run at the
 // same instant: equal requests, draws from crypto/rand (which is seeded within the
 // World), and a select over two watches that one event or an expiry fires at
-// once. Two runs of one seed, compared, show such a race.
+// once. Two runs of one seed, compared, show such a race; [Client.Hands] avoids it.
 //
 // The client's ErrNoServer does not occur in a World: whether it hits a request
 // or not depends on the scheduler alone. For the same reason a Conn that is closed

@@ -71,12 +71,6 @@ func searchIn(t *testing.T, w fuzz.Workload, script fuzz.Script, runs uint64) *f
 	return nil
 }
 
-// breaks reports whether a property is violated, be it with others.
-func breaks(o *fuzz.Outcome, property string) bool {
-	v, judged := o.Report.Verdict(property)
-	return judged && v.Status == linearizability.Violated
-}
-
 func roughLock(wrap func(*recipes.Lock) fuzz.Locker) fuzz.Workload {
 	return fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return wrap(recipes.NewLock(fuzz.InTurn(c), "/lock")) })
 }

@@ -40,7 +40,7 @@
 //	delivery         queue elements lost or duplicated; writes acknowledged and not
 //	                 applied, or applied twice, or applied and said to have failed
 //	liveness         at rest no call is left waiting that should not be, and no take
-//	                 gave up beside an element ([QueueOptions.Patience])
+//	                 gave up or slept on beside an element ([QueueOptions.Patience])
 //	orphans          at rest nothing is left that nobody owns
 //	herd             watch notifications per release
 //
