@@ -83,6 +83,10 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return
 	}
 	p.Hold(round, nil)
+	if p.rough && p.Choose(3, round+8000) == 0 {
+		p.leaveUnheard()
+		return
+	}
 	p.Persist(func(attempt int) error {
 		return p.Do(linearizability.KindLeave, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
@@ -93,6 +97,18 @@ func (p doubleBarrierPlayer) turn(round int) {
 			return linearizability.Result{}, p.member.Leave(ctx)
 		})
 	})
+}
+
+// leaveUnheard leaves as one does who has no time: once, with a context that is done,
+// which must do all the same.
+func (p doubleBarrierPlayer) leaveUnheard() {
+	ctx, _ := done(p.Context())
+	call := p.Begin(linearizability.KindLeave, "")
+	if err := p.member.Leave(ctx); err != nil {
+		call.Unknown(linearizability.Result{}, err)
+		return
+	}
+	call.OK(linearizability.Result{})
 }
 
 // doubleBarrierPath is the directory that the workloads of double barriers use.
