@@ -58,6 +58,17 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 // end closes ended, once.
 func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
 
+// gone reports of a hold that is not guarded yet whether it is lost: whether an event
+// has come of the own node.
+func (h *hold) gone() bool {
+	select {
+	case <-h.watch:
+		return true
+	default:
+		return false
+	}
+}
+
 // over reports whether the hold has ended. It ends it if the Conn has another
 // session by now, which guard may not have noticed yet.
 func (h *hold) over() bool {

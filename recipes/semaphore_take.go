@@ -27,9 +27,9 @@ func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], 
 	return s.keep(ctx, r, t, held)
 }
 
-// gather gets leases one after the other, in the session in which it has the turn:
-// whoever went on in the next one would have leases, and wait for more, beside the
-// one who has the turn then. With an error it returns those that it has.
+// gather gets leases one after the other, for as long as it has the turn: whoever
+// went on without it, in the next session say, would have leases, and wait for more,
+// beside the one who has the turn then. With an error it returns those that it has.
 func (s *Semaphore) gather(ctx context.Context, r *requests, turn *hold, n int) (held []*hold, err error) {
 	for len(held) < n {
 		one, err := s.attempt(ctx, r, turn)
@@ -78,25 +78,25 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 }
 
 // attempt makes one node and finds out whether it stands for a lease; with a turn it
-// waits until it does, or the turn's session ends. Without a lease the node is
-// removed again.
+// waits until it does, or the turn is lost. Without a lease the node is removed again.
 func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
 	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
-		if turn != nil && own.epoch.session != turn.session {
-			return nil, errRestart
-		}
-		return s.stand(ctx, r, own, turn != nil)
+		return s.stand(ctx, r, own, turn)
 	})
 }
 
-// stand waits until the own node is among the oldest.
-func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
+// stand finds out whether the own node is among the oldest, and waits for that with a
+// turn.
+func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, turn *hold) (*hold, error) {
 	leases := &vigil{path: s.dir()}
 	free := false
 	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
+		if turn != nil && turn.gone() {
+			return nil, false, errRestart
+		}
 		// The first look sets no watch, which would wake us when nobody waits.
 		names, err := r.children(ctx, s.dir())
-		if free, err = s.isFree(own, names, err); err != nil || free || !wait {
+		if free, err = s.isFree(own, names, err); err != nil || free || turn == nil {
 			return nil, true, err
 		}
 		names, w, err = leases.children(ctx, r)
@@ -134,10 +134,8 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[[]*Lease], held []*hold) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {
-		select {
-		case <-one.watch:
+		if one.gone() {
 			return nil, giveBack(r, errRestart, releaseOf(held))
-		default:
 		}
 		leases = append(leases, &Lease{s: s, hold: one})
 	}

@@ -399,8 +399,23 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 	})
 }
 
-// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session.
+// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session, or was
+// deleted.
 func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
+	for name, lose := range map[string]func(s *fakeServer, c *fakeConn){
+		"expiry": func(_ *fakeServer, c *fakeConn) { c.expire(false) },
+		"deleted": func(s *fakeServer, _ *fakeConn) {
+			turn := s.below("/sem/lock")[0]
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.remove(join("/sem/lock", turn))
+		},
+	} {
+		t.Run(name, func(t *testing.T) { gathersWithoutTheTurn(t, lose) })
+	}
+}
+
+func gathersWithoutTheTurn(t *testing.T, lose func(s *fakeServer, c *fakeConn)) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
 		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
 		done := make(chan error, 2)
@@ -411,7 +426,7 @@ func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
 		}
 		c, other := s.connect(), s.connect()
 		c.on("create", 2, rule{before: func() { // after the turn
-			c.expire(false)
+			lose(s, c)
 			go both(other)
 			time.Sleep(time.Minute)
 		}})
