@@ -69,7 +69,7 @@ func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 // What is watched has not changed, and is only read again if all is to be. What
 // the server does not let it read is shown as it was.
 func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
-	err := v.readData(ctx, r, path, all)
+	err := v.loop.tolerate(ctx, path, v.readData(ctx, r, path, all))
 	if err == nil && v.level(path) < v.depth {
 		err = v.readChildren(ctx, r, path, all)
 	}
@@ -134,6 +134,9 @@ func (v *view) readData(ctx context.Context, r *requests, path string, all bool)
 
 func (v *view) readChildren(ctx context.Context, r *requests, path string, all bool) error {
 	names, err := v.list(ctx, r, path, all)
+	if refused(ctx, err) { // those that are known may have changed all the same
+		names, err = v.children[path], v.loop.tolerate(ctx, path, err)
+	}
 	if err != nil {
 		return err
 	}

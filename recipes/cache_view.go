@@ -3,7 +3,6 @@ package recipes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -54,15 +53,13 @@ func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view
 	return v
 }
 
-// errStarted says that a cache was started before.
-var errStarted = errors.New("it was started before")
-
-// Start begins to read, in the background, until Close. It can be called once.
+// Start begins to read, in the background, until Close. Calling it again changes
+// nothing; after Close it returns ErrClosed.
 func (v *view) Start() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.started {
-		return v.explain("start", errStarted)
+	if v.started && !v.closed() {
+		return nil
 	}
 	if err := v.loop.start(); err != nil {
 		return v.explain("start", err)

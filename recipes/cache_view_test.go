@@ -309,8 +309,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Start(); !errors.Is(err, errStarted) {
-			t.Error(err)
+		if err := c.Start(); err != nil {
+			t.Errorf("Start again: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Microsecond)
 		defer cancel()
@@ -332,6 +332,9 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		}
 		if err := c.Close(t.Context()); err != nil {
 			t.Error(err)
+		}
+		if err := c.Start(); !errors.Is(err, ErrClosed) {
+			t.Errorf("Start after Close: %v", err)
 		}
 		changes := c.Changes()
 		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {

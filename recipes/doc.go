@@ -46,7 +46,7 @@
 //     the server, with events and a word on whether they may be behind.
 //   - ConfigCenter: settings by key, read from a copy and changed at the server.
 //   - PersistentNode: an ephemeral node that comes back until it is closed.
-//   - Group, GroupMember: who is there.
+//   - Group, GroupMember: who is there, with what they say of themselves.
 //   - ServiceRegistry, Registration, ServiceLookup: who serves what, with strategies
 //     to choose one; also known as dynamic DNS.
 //
@@ -72,8 +72,9 @@
 // as long as the context allows; where they have to return before they know,
 // the error wraps ErrAmbiguous, and OutcomeOf of it is Unknown; any other error
 // of an operation means that it was not applied. With Retry they give up
-// earlier (ErrGaveUp). Neither repeats a request that the server has
-// refused for good, such as zk.ErrNoAuth.
+// earlier (ErrGaveUp). No operation repeats a request that the server has
+// refused for good, such as zk.ErrNoAuth; what goes on in the background does, as
+// the refusal may be taken back.
 //
 // A closed *zk.Conn looks like a dropped connection that never comes back, as
 // its methods return zk.ErrConnectionClosed for both. The recipes tell it from
@@ -94,7 +95,25 @@
 // closed. A
 // caller that leaves waits up to 100 ms for it, so that in the ordinary case
 // nothing is left on the server when the method returns. Close of each recipe
-// waits for all of it.
+// waits for all of it. What a recipe is to keep up until Close, such as a
+// PersistentNode, it goes on with: there a context ends only the waiting.
+//
+// # Conventions
+//
+//   - Constructors send nothing and start nothing, but for NewConnMonitor. Options
+//     are for all recipes; a constructor's comment names those that matter.
+//   - What begins in the background and does not wait is called Start, takes no
+//     context, and fails only if the recipe is closed; calling it again changes nothing.
+//     What waits for the server takes a context first: Ready of what was started;
+//     Keep, Join and Register of what is to be there, which also start it. Views that
+//     have nothing to be ready for start with the first look.
+//   - Err returns why the latest attempt in the background has failed, or nil. Stale
+//     says whether a view may be out of date.
+//   - Try methods do not wait for others: they return what they have got, whether
+//     they have got it, and an error.
+//   - Slices that are handed over are copied at once, and what is returned is the
+//     caller's.
+//   - Close takes a context, ends everything, and leaves the Conn open.
 //
 // # Limits
 //

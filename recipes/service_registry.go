@@ -172,12 +172,15 @@ func (v *ServiceRegistry) readInstances(ctx context.Context, r *requests, d due,
 	listed := v.services[service]
 	if listed == nil || isDue(d, dir) {
 		found, err := v.loop.childrenOf(ctx, r, dir)
-		if errors.Is(err, zk.ErrNoNode) {
+		switch {
+		case errors.Is(err, zk.ErrNoNode):
 			delete(v.services, service)
 			return nil
+		case refused(ctx, err): // those that are known may have changed all the same
+			found, err = slices.Sorted(maps.Keys(listed)), v.loop.tolerate(ctx, dir, err)
 		}
 		if err != nil {
-			return v.loop.tolerate(ctx, dir, err)
+			return err
 		}
 		listed = map[string]Instance{}
 		for _, id := range found {
