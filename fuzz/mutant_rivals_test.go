@@ -48,7 +48,7 @@ func TestARepeatedDeletionIsFound(t *testing.T) {
 			continue
 		}
 		s.Plan = []fakezk.Fault{f}
-		if v, _ := run(t, s).Report.Verdict(linearizability.Safety); v.Status == linearizability.Violated {
+		if breaks(run(t, s), linearizability.Safety) {
 			return
 		}
 	}
