@@ -89,7 +89,7 @@ func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, 
 	}
 }
 
-// TestTwoPhaseCommit is [Test] of a two-phase commit.
+// TestTwoPhaseCommit is [Run] of a two-phase commit.
 func TestTwoPhaseCommit(t TB, open func(c *zk.Conn, path string) TwoPhaser, claims ...TwoPhaseClaims) {
 	t.Helper()
 	Run(t, TwoPhaseWorkload(t.Name(), only(t, claims), open))
