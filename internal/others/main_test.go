@@ -2,30 +2,46 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk"
 )
 
-// TestKazooLosesAnElementWithTheReply plays with a genuine library: its Queue gets
-// and deletes, and takes the next element when the reply to the delete is lost.
-func TestKazooLosesAnElementWithTheReply(t *testing.T) {
-	c := newCrew(&libraries[0], ".", 1)
-	defer c.stop()
-	queue := libraryRecipe(t, c.library, "Queue")
-	ctx := context.Background()
+// TestOthersLoseAnElementWithTheReply plays with genuine libraries, as far as they
+// are here: their queues get and delete, and take the next element when the reply
+// to the delete is lost.
+func TestOthersLoseAnElementWithTheReply(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a program in Java")
+	}
+	for i, name := range []string{"Queue", "SimpleDistributedQueue"} {
+		l := &libraries[i]
+		t.Run(l.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, drivers); err != nil {
+				t.Fatal(err)
+			}
+			c := newCrew(l, dir, 1)
+			defer c.stop()
+			losesAnElement(t, c.workers[0], libraryRecipe(t, l, name))
+		})
+	}
+}
+
+func losesAnElement(t *testing.T, w *worker, queue *recipe) {
 	for _, p := range []struct {
 		point point
 		bad   string
 	}{
 		{point{}, ""},
-		{point{fakezk.DropRequest, "b", "delete", 1}, ""},
+		{point{fakezk.DropReply, "b", "getData", 1}, ""},
 		{point{fakezk.DropReply, "b", "delete", 1}, "delivery: a0 was offered, is not in the queue, and nobody got it"},
 	} {
-		out, err := c.workers[0].play(ctx, queue, p.point, patience)
+		out, err := w.play(t.Context(), queue, p.point, confirmPatience)
 		if errors.Is(err, errMissing) {
 			t.Skip(err)
 		}
