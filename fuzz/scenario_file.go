@@ -253,9 +253,9 @@ func properties(workload string) []string {
 			linearizability.Orphans,
 		}
 	default:
-		judged = linearizability.Properties()
+		judged = append(linearizability.Properties(), InvariantProperty)
 	}
-	return append(judged, InvariantProperty, "panic", "frozen")
+	return append(judged, "panic", "frozen")
 }
 
 func (p scenarioParser) expectation(f *ScenarioFile, form fileForm) error {
