@@ -23,9 +23,11 @@ var ErrMissing = errors.New("no ZooKeeper here")
 // goroutine.
 type Server struct {
 	address string
-	process *process // nil if the server was not started by this package
 	folder  string
-	once    sync.Once
+	command []string   // that starts it, java first
+	mu      sync.Mutex // guards what follows; held by Stop and Restart to their end
+	process *process   // nil if the server was not started by this package
+	stopped bool
 	stopErr error
 }
 
@@ -92,28 +94,59 @@ func (s *Server) Address() string { return s.address }
 // Log is what the server wrote last, 64 KiB at most; it is empty for a server
 // that was not started here.
 func (s *Server) Log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.process == nil {
 		return ""
 	}
 	return s.process.log.String()
 }
 
+// DataDir is the folder of the server's snapshots and transaction logs (dataDir of
+// its configuration), empty for a server that was not started here.
+func (s *Server) DataDir() string { return s.folder }
+
 // Stop kills the server, waits for its end and deletes its folder. Later calls
 // return the same error.
 func (s *Server) Stop() error {
-	s.once.Do(func() {
-		if s.process == nil {
-			return
-		}
-		s.process.kill()
-		if err := os.RemoveAll(s.folder); err != nil {
-			s.stopErr = fmt.Errorf("stop ZooKeeper: %w", err)
-		}
-	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil || s.stopped {
+		return s.stopErr
+	}
+	s.stopped = true
+	s.process.kill()
+	if err := os.RemoveAll(s.folder); err != nil {
+		s.stopErr = fmt.Errorf("stop ZooKeeper: %w", err)
+	}
 	return s.stopErr
 }
 
-var errPortTaken = errors.New("the port was taken meanwhile")
+// Restart kills the server, waits for its end and for down, and starts it again at
+// the same address with the same data. It returns when the server answers; after
+// an error there is none. A server that was not started here is not restarted.
+func (s *Server) Restart(ctx context.Context, down time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil || s.stopped {
+		return fmt.Errorf("restart ZooKeeper: %w", errNotOurs)
+	}
+	s.process.kill()
+	select {
+	case <-time.After(down):
+	case <-ctx.Done():
+		return fmt.Errorf("restart ZooKeeper: %w", ctx.Err())
+	}
+	if err := s.start(ctx); err != nil {
+		return fmt.Errorf("restart ZooKeeper: %w", err)
+	}
+	return nil
+}
+
+var (
+	errPortTaken = errors.New("the port was taken meanwhile")
+	errNotOurs   = errors.New("it was not started here, or was stopped")
+)
 
 // launch makes one attempt on one free port.
 func launch(ctx context.Context, java, classpath string, opts Options) (*Server, error) {
@@ -135,15 +168,22 @@ func launch(ctx context.Context, java, classpath string, opts Options) (*Server,
 	return s, nil
 }
 
-// run writes the configuration, starts the process and waits until it serves.
+// run writes the configuration and starts the server.
 func (s *Server) run(ctx context.Context, java, classpath string, port int, opts Options) error {
 	name := filepath.Join(s.folder, "zoo.cfg")
 	if err := os.WriteFile(name, opts.config(s.folder, port), 0o666); err != nil {
 		return err
 	}
-	args := append(opts.flags(), "-cp", classpath, mainClass, name)
+	s.command = append(append([]string{java}, opts.flags()...), "-cp", classpath, mainClass, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.start(ctx)
+}
+
+// start starts the process and waits until it serves.
+func (s *Server) start(ctx context.Context) error {
 	var err error
-	if s.process, err = begin(exec.Command(java, args...)); err != nil {
+	if s.process, err = begin(exec.Command(s.command[0], s.command[1:]...)); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)

@@ -64,6 +64,26 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 	}
 }
 
+func TestRestartedServerHasItsData(t *testing.T) {
+	s := Start(t, Options{Config: []string{"maxClientCnxns=7"}})
+	if logs, err := os.ReadDir(s.DataDir() + "/version-2"); err != nil || len(logs) == 0 {
+		t.Errorf("the data folder holds %v, %v", logs, err)
+	}
+	first := s.process
+	if err := s.Restart(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if conf := fourLetters(t, s.Address(), "conf"); !strings.Contains(conf, s.DataDir()) || s.process == first {
+		t.Errorf("after the restart: %q", conf)
+	}
+	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Restart(t.Context(), 0); !errors.Is(err, errNotOurs) {
+		t.Errorf("a stopped server: %v, want %v", err, errNotOurs)
+	}
+}
+
 func TestMissingPartsAreNamed(t *testing.T) {
 	t.Setenv("ZKSIM_REAL_ZOOKEEPER", "")
 	t.Setenv("JAVA_HOME", "")
