@@ -27,11 +27,12 @@ var arrows = map[string][]string{
 	"fakezk/internal/engine":     {module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/wire"},
 	"fakezk/internal/fourletter": {module + "fakezk/internal/engine", module + "fakezk/internal/proto"},
 	"fakezk/internal/memnet":     {},
+	"fakezk/internal/txnlog":     {module + "fakezk/internal/proto", module + "fakezk/internal/wire"},
 	"fakezk/internal/bubble":     {},
 	"fakezk": {
 		module + "fakezk/internal/bubble", module + "fakezk/internal/engine", module + "fakezk/internal/fourletter",
 		module + "fakezk/internal/memnet",
-		module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/wire",
+		module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/txnlog", module + "fakezk/internal/wire",
 		"github.com/go-zookeeper/zk",
 	},
 	"fakezk/conform": {

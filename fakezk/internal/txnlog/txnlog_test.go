@@ -1,0 +1,204 @@
+package txnlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/adler32"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/internal/realzk"
+)
+
+// play makes every kind of change that a log tells of, on a real server.
+func play(t *testing.T, address string) {
+	t.Helper()
+	conn, _, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	open := zk.WorldACL(zk.PermAll)
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(conn.Create("/p", []byte("data"), 0, open))
+	must(conn.Create("/p/n-", nil, zk.FlagEphemeral|zk.FlagSequence, open))
+	must(conn.CreateContainer("/c", []byte("box"), zk.FlagTTL-1, open))
+	must(conn.CreateTTL("/t", []byte("soon"), zk.FlagTTL, open, time.Hour))
+	must(conn.Set("/p", []byte("more"), -1))
+	must(conn.SetACL("/p", open, -1))
+	if err := conn.Delete("/none", -1); !errors.Is(err, zk.ErrNoNode) {
+		t.Fatal(err)
+	}
+	must(conn.Multi(&zk.CheckVersionRequest{Path: "/p", Version: 1}, &zk.CreateRequest{Path: "/m", Acl: open}, &zk.SetDataRequest{Path: "/t", Version: -1}))
+	if _, err := conn.Multi(&zk.CreateRequest{Path: "/lost", Acl: open}, &zk.DeleteRequest{Path: "/none", Version: -1}); err == nil {
+		t.Fatal("a multi that cannot be carried out was")
+	}
+	if err := conn.Delete("/m", -1); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// story is a log in words. Sessions are left out but for whether there is one.
+func story(entries []proto.LogEntry) string {
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, "zxid %d %s asked: %t xid: %t recent: %t\n", e.Zxid, e.Op, e.Session != 0, e.Cxid > 0,
+			time.Since(time.UnixMilli(e.TimeMs)).Abs() < time.Minute)
+		for _, r := range e.Records {
+			fmt.Fprintf(&b, "  %s\n", strings.TrimRight(fmt.Sprintf("%s %s %s ephemeral: %t", r.Op, r.Path, r.Data, r.Ephemeral), " "))
+		}
+	}
+	return b.String()
+}
+
+const played = `zxid 1 createSession asked: true xid: false recent: true
+  createSession   ephemeral: false
+zxid 2 create asked: true xid: true recent: true
+  create /p data ephemeral: false
+zxid 3 create asked: true xid: true recent: true
+  create /p/n-0000000000  ephemeral: true
+zxid 4 createContainer asked: true xid: true recent: true
+  createContainer /c box ephemeral: false
+zxid 5 createTTL asked: true xid: true recent: true
+  createTTL /t soon ephemeral: false
+zxid 6 setData asked: true xid: true recent: true
+  setData /p more ephemeral: false
+zxid 7 setACL asked: true xid: true recent: true
+  setACL /p  ephemeral: false
+zxid 8 error asked: true xid: true recent: true
+zxid 9 multi asked: true xid: true recent: true
+  check /p  ephemeral: false
+  create /m  ephemeral: false
+  setData /t  ephemeral: false
+zxid 10 multi asked: true xid: true recent: true
+zxid 11 delete asked: true xid: true recent: true
+  delete /m  ephemeral: false
+zxid 12 closeSession asked: true xid: true recent: true
+  closeSession   ephemeral: false
+`
+
+func TestLogOfARealServerIsRead(t *testing.T) {
+	server := realzk.Start(t, realzk.Options{Config: []string{"maxClientCnxns=0"}}) // one that nobody has used
+	play(t, server.Address())
+	entries, err := Read(server.DataDir(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(played, story(entries)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if err := server.Restart(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second, zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Delete("/t", -1); err != nil {
+		t.Fatal(err)
+	}
+	entries, err = Read(server.DataDir(), 11)
+	if err != nil || len(entries) != 3 || entries[0].Zxid != 12 || entries[2].Records[0].Path != "/t" {
+		t.Errorf("two files, behind zxid 11: %v\n%s", err, story(entries))
+	}
+}
+
+// file is a log with entries, made by hand.
+func file(entries ...[]byte) []byte {
+	log := append([]byte(magic), make([]byte, headBytes-len(magic))...)
+	for _, e := range entries {
+		log = binary.BigEndian.AppendUint64(log, uint64(adler32.Checksum(e)))
+		log = binary.BigEndian.AppendUint32(log, uint32(len(e)))
+		log = append(append(log, e...), endMark)
+	}
+	return log
+}
+
+// entry is a delete of a path.
+func entry(zxid int64, path string) []byte {
+	e := binary.BigEndian.AppendUint64(nil, 7)         // session
+	e = binary.BigEndian.AppendUint32(e, 1)            // cxid
+	e = binary.BigEndian.AppendUint64(e, uint64(zxid)) //
+	e = binary.BigEndian.AppendUint64(e, 1000)         // time
+	e = binary.BigEndian.AppendUint32(e, uint32(proto.OpDelete))
+	return append(binary.BigEndian.AppendUint32(e, uint32(len(path))), path...)
+}
+
+func write(t *testing.T, name string, data []byte) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "version-2"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "version-2", name), data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// TestHalfWrittenLogIsReadSoFar: a log that ends anywhere, as one does that the
+// server is writing, gives its whole entries and no error.
+func TestHalfWrittenLogIsReadSoFar(t *testing.T) {
+	whole := file(entry(1, "/a"), entry(2, "/b"))
+	for n := range len(whole) + 1 {
+		entries, err := parse(nil, whole[:n], 0)
+		want := 0
+		if n >= len(file(entry(1, "/a"))) {
+			want++
+		}
+		if n == len(whole) {
+			want++
+		}
+		if err != nil || len(entries) != want {
+			t.Errorf("%d of %d bytes: %d entries, %v; want %d", n, len(whole), len(entries), err, want)
+		}
+	}
+	if entries, err := parse(nil, append(whole, make([]byte, 1000)...), 1); err != nil || len(entries) != 1 {
+		t.Errorf("zeros at the end, behind zxid 1: %v, %v", entries, err)
+	}
+}
+
+func TestWhatIsNoLogIsNamed(t *testing.T) {
+	flipped := file(entry(1, "/a"))
+	flipped[headBytes+leadBytes+30] ^= 1
+	negative := file(entry(1, "/a"))
+	binary.BigEndian.PutUint32(negative[headBytes+8:], 1<<31)
+	unknown := entry(1, "/a")
+	binary.BigEndian.PutUint32(unknown[28:], 77)
+	for _, test := range []struct {
+		name string
+		data []byte
+		is   error
+		says string
+	}{
+		{"log.1", []byte("something else entirely"), ErrCorrupt, "begins with"},
+		{"log.1", flipped, ErrCorrupt, "at byte 16: corrupt transaction log: checksum"},
+		{"log.1", negative, ErrCorrupt, "an entry of -2147483648 bytes"},
+		{"log.1", file(entry(1, "/a")[:34]), wire.ErrMalformed, "log entry delete"},
+		{"log.1", file(unknown), wire.ErrUnknownOp, "77"},
+		{"log.xyz", file(), ErrCorrupt, "ends in no zxid"},
+	} {
+		_, err := Read(write(t, test.name, test.data), 0)
+		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), test.name) {
+			t.Errorf("%s: got %v; want %v that says %q", test.name, err, test.is, test.says)
+		}
+	}
+	if entries, err := Read(t.TempDir(), 0); err != nil || len(entries) > 0 {
+		t.Errorf("an empty folder: %v, %v", entries, err)
+	}
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// DecodeLogEntry decodes one entry of a transaction log, its checksum and length
+// taken off: a TxnHeader, the record of zookeeper.jute that its type names, and
+// what newer servers append, which is ignored. The error wraps [ErrUnknownOp] or
+// [ErrMalformed].
+func DecodeLogEntry(entry []byte) (proto.LogEntry, error) {
+	r := reader{rest: entry, fromServer: true}
+	var e proto.LogEntry
+	e.Session = r.int64("txn.clientId")
+	e.Cxid = r.int32("txn.cxid")
+	e.Zxid = r.int64("txn.zxid")
+	e.TimeMs = r.int64("txn.time")
+	e.Op = proto.OpCode(r.int32("txn.type"))
+	if e.Op == proto.OpMulti {
+		e.Records = r.logRecords()
+	} else if record, ok := r.logRecord(e.Op); ok {
+		e.Records = []proto.LogRecord{record}
+	}
+	if r.err != nil {
+		return proto.LogEntry{}, fmt.Errorf("log entry %s: %w", e.Op, r.err)
+	}
+	return e, nil
+}
+
+// logRecords reads a MultiTxn: a list of types, each with its record as bytes. If
+// one is an error, the others stand there as if they had been applied, and were not
+// (DataTree.processTxn).
+func (r *reader) logRecords() []proto.LogRecord {
+	var list []proto.LogRecord
+	refused := false
+	n, _ := r.count("txn.txns", 8)
+	for range n {
+		op := proto.OpCode(r.int32("txn.type"))
+		refused = refused || op == proto.OpError
+		inner := reader{rest: r.buffer("txn.data"), fromServer: true}
+		if record, ok := inner.logRecord(op); ok {
+			list = append(list, record)
+		}
+		if r.err == nil {
+			r.err = inner.err
+		}
+	}
+	if refused {
+		return nil
+	}
+	return list
+}
+
+// logRecord reads one record; false is one that changes nothing.
+func (r *reader) logRecord(op proto.OpCode) (proto.LogRecord, bool) {
+	record := proto.LogRecord{Op: op}
+	switch op {
+	case proto.OpCreate, proto.OpCreate2:
+		record.Path = r.path()
+		record.Data = r.buffer("txn.data")
+		r.acls()
+		record.Ephemeral = r.bool("txn.ephemeral")
+	case proto.OpCreateContainer, proto.OpCreateTTL:
+		record.Path = r.path()
+		record.Data = r.buffer("txn.data")
+	case proto.OpSetData:
+		record.Path = r.path()
+		record.Data = r.buffer("txn.data")
+	case proto.OpDelete, proto.OpDeleteContainer, proto.OpSetACL, proto.OpCheck:
+		record.Path = r.path()
+	case proto.OpCreateSession, proto.OpCloseSession:
+	case proto.OpError:
+		return record, false
+	default:
+		if r.err == nil {
+			r.err = fmt.Errorf("%w %d", ErrUnknownOp, int32(op))
+		}
+		return record, false
+	}
+	return record, r.err == nil
+}
