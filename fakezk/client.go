@@ -120,15 +120,17 @@ func (c *Client) note(actor string, source int, format string, args ...any) Mome
 	return m
 }
 
+// noticeKinds are the states of a connection that the trace tells of.
+var noticeKinds = map[zk.State]NoticeKind{
+	zk.StateDisconnected: Disconnected, zk.StateHasSession: Connected, zk.StateExpired: SessionExpired,
+}
+
 // notice records what the client's library says of the session.
 func (c *Client) notice(ev zk.Event) {
 	if ev.Type != zk.EventSession {
 		return
 	}
-	kinds := map[zk.State]NoticeKind{
-		zk.StateDisconnected: Disconnected, zk.StateHasSession: Connected, zk.StateExpired: SessionExpired,
-	}
-	kind, ok := kinds[ev.State]
+	kind, ok := noticeKinds[ev.State]
 	if !ok || c.sim.closing.Load() {
 		return
 	}

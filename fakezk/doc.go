@@ -45,6 +45,10 @@
 // whether it still does when the network, the server or its session fails at
 // the worst moment.
 //
+// A [RealWorld] is a World around a real ZooKeeper, in real time: the same clients
+// and faults, by a proxy, and a Result of the same shape. It is there to check that
+// what holds in a World holds outside of it.
+//
 // # Faults
 //
 // A [Fault] is data: what goes wrong ([FaultKinds] lists the kinds) and where,

@@ -101,8 +101,8 @@ func concerns(ev state.Event, c Change) bool {
 }
 
 // strike notes that a fault acts.
-func (s *simulation) strike(at Moment, f *faultState, client, op, path string) {
-	s.strikes = append(s.strikes, pendingStrike{Strike{Fault: f.Fault, Client: client, Op: op, Path: path}, at})
+func (n *notes) strike(at Moment, f *faultState, client, op, path string) {
+	n.strikes = append(n.strikes, pendingStrike{Strike{Fault: f.Fault, Client: client, Op: op, Path: path}, at})
 }
 
 // countEvent notes a notification as a coordinate and returns the faults that
@@ -165,43 +165,43 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *Result {
 			out.Missed = append(out.Missed, f.Fault)
 		}
 	}
-	s.number(out)
+	out.number(s.notes)
 	return out
 }
 
 // number turns moments into trace line numbers and leaves out what happened
 // after the end.
-func (s *simulation) number(out *Result) {
-	line := out.Trace.find
-	for _, p := range s.requests {
+func (r *Result) number(n notes) {
+	line := r.Trace.find
+	for _, p := range n.requests {
 		if p.at != AfterEnd {
 			p.Step = line(p.at)
-			out.Requests = append(out.Requests, p.RequestPoint)
+			r.Requests = append(r.Requests, p.RequestPoint)
 		}
 	}
-	for _, p := range s.sent {
+	for _, p := range n.sent {
 		if p.at != AfterEnd {
 			p.Step = line(p.at)
-			out.Events = append(out.Events, p.EventPoint)
+			r.Events = append(r.Events, p.EventPoint)
 		}
 	}
-	for _, p := range s.strikes {
+	for _, p := range n.strikes {
 		if p.at != AfterEnd {
 			p.Step = line(p.at)
-			out.Strikes = append(out.Strikes, p.Strike)
+			r.Strikes = append(r.Strikes, p.Strike)
 		}
 	}
-	for _, p := range s.changes {
+	for _, p := range n.changes {
 		if p.at != AfterEnd {
 			p.Step = line(p.at)
-			out.Changes = append(out.Changes, p.Change)
+			r.Changes = append(r.Changes, p.Change)
 		}
 	}
-	slices.SortStableFunc(s.notices, func(a, b pendingNotice) int { return cmp.Compare(a.at, b.at) })
-	for _, p := range s.notices {
+	slices.SortStableFunc(n.notices, func(a, b pendingNotice) int { return cmp.Compare(a.at, b.at) })
+	for _, p := range n.notices {
 		if p.at != AfterEnd {
 			p.Step = line(p.at)
-			out.Notices = append(out.Notices, p.Notice)
+			r.Notices = append(r.Notices, p.Notice)
 		}
 	}
 }

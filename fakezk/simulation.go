@@ -54,9 +54,14 @@ type simulation struct {
 	ended    []*Client  // scripts that ended in this step
 	dials    []*dialing // dials begun in this step
 	written  []*link    // links written to or closed in this step
-	notices  []pendingNotice
 	panics   []string
 	out      Result
+	notes
+}
+
+// notes are what a run tells of, each with its moment.
+type notes struct {
+	notices  []pendingNotice
 	requests []pendingRequest
 	sent     []pendingEvent
 	changes  []pendingChange

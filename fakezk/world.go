@@ -121,6 +121,12 @@ type Result struct {
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
+	// Stalled and Down are of a RealWorld only. Stalled is the longest that the
+	// machine kept it from going on: a timer that was late, or a server that took
+	// its time to answer. What has to happen within some time is not to be judged by
+	// a run that was stalled for longer. Down is how long the server was down for
+	// each Restart, the longest of them.
+	Stalled, Down time.Duration
 }
 
 // A Strike is a fault that acts.

@@ -1,0 +1,242 @@
+package fakezk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// takeByFault lets a fault act on a request before the server gets it, and reports
+// whether the request is taken: lost, or put off.
+func (l *realLink) takeByFault(f *faultState, m realMessage) bool {
+	r := l.run
+	switch f.Kind {
+	case DropRequest:
+		l.reset()
+	case Delay:
+		l.hold(f.For, &l.up)
+		l.up.putBack(m)
+	case Stall:
+		l.hold(f.For, &l.up, &l.down)
+		l.up.putBack(m)
+	case Blackhole, Refuse:
+		r.cutOff(f, l.client)
+	case Expire:
+		r.expire(l.client, l.session)
+	case Restart:
+		r.restart(f.For)
+	default:
+		return false
+	}
+	return true
+}
+
+// damageReply does to the reply of an applied request what a fault says.
+func (l *realLink) damageReply(f *faultState, m realMessage) {
+	half := len(m.bytes) / 2
+	switch f.Kind {
+	case DropReply:
+		l.reset()
+	case Cut:
+		l.deliver(m)
+		l.reset()
+	case CutMidFrame:
+		l.conn.Deliver(m.bytes[:half])
+		l.reset()
+	case StallMidFrame:
+		l.conn.Deliver(m.bytes[:half])
+		m.bytes, m.notBefore = m.bytes[half:], time.Now().Add(l.run.real(f.For))
+		l.down.putBack(m)
+	}
+}
+
+// takeEvent lets a fault act on a notification that is about to be delivered.
+func (l *realLink) takeEvent(f *faultState, m realMessage) {
+	half := len(m.bytes) / 2
+	switch f.Kind {
+	case Cut:
+		l.reset()
+	case CutMidFrame:
+		l.conn.Deliver(m.bytes[:half])
+		l.reset()
+	case StallMidFrame:
+		l.conn.Deliver(m.bytes[:half])
+		m.bytes, m.faults, m.notBefore = m.bytes[half:], nil, time.Now().Add(l.run.real(f.For))
+		l.down.putBack(m)
+	case Stall:
+		l.hold(f.For, &l.up, &l.down)
+		l.down.putBack(m)
+	case Delay:
+		l.hold(f.For, &l.down)
+		l.down.putBack(m)
+	}
+}
+
+// cutOff cuts a client off: by reset and refused dials, or by silence. It reports
+// whether there was a connection; if not, the fault has acted once a dial is hit.
+func (r *realRun) cutOff(f *faultState, c *RealClient) bool {
+	o := outage{r.now() + f.For, f}
+	if f.Kind == Refuse {
+		c.refuse = o
+		return c.eachLink((*realLink).reset)
+	}
+	c.hang = o
+	return c.eachLink(func(l *realLink) { l.lost = true })
+}
+
+// eachLink visits the client's live connections and reports whether there were any.
+func (c *RealClient) eachLink(visit func(*realLink)) bool {
+	any := false
+	for _, l := range slices.Clone(c.links) {
+		if !l.dead && !l.lost && !l.doomed {
+			visit(l)
+			any = true
+		}
+	}
+	return any
+}
+
+// fireAt lets a fault act that is bound to a time. If there is nothing for it to act
+// on, it counts as missed.
+func (r *realRun) fireAt(f *faultState) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.faultsOn {
+		return
+	}
+	r.strike(r.log("fault", "%s", f.Fault), f, f.Client, "", "")
+	if f.Kind == Restart {
+		f.fired = true
+		r.restart(f.For)
+		return
+	}
+	for _, c := range r.clients {
+		if f.Client == "" || f.Client == c.name {
+			f.fired = r.strikeAt(f, c) || f.fired
+		}
+	}
+}
+
+// strikeAt lets a fault bound to a time act on one client, and reports whether there
+// was anything to act on.
+func (r *realRun) strikeAt(f *faultState, c *RealClient) bool {
+	switch f.Kind {
+	case Cut:
+		return c.eachLink((*realLink).reset)
+	case Stall:
+		return c.eachLink(func(l *realLink) { l.hold(f.For, &l.up, &l.down) })
+	case Expire:
+		if c.session != 0 {
+			r.expire(c, c.session)
+		}
+		return c.session != 0
+	}
+	return r.cutOff(f, c)
+}
+
+// expire ends a session at the server, as nobody but its owner can: by a second
+// connection that takes it up and closes it. The client's own moves no more, and is
+// closed when the session has ended.
+func (r *realRun) expire(c *RealClient, session int64) {
+	var doomed []*realLink
+	c.eachLink(func(l *realLink) {
+		if l.session == session {
+			l.doomed = true
+			doomed = append(doomed, l)
+		}
+	})
+	password := r.sessions[session]
+	r.background.Add(1)
+	go func() {
+		defer r.background.Done()
+		err := r.endSession(session, password)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if err != nil && !r.down { // a server that is down ends no session
+			r.failures = append(r.failures, err)
+		}
+		for _, l := range doomed {
+			l.breakOff(io.EOF)
+		}
+	}()
+}
+
+// endSession takes a session up and closes it. One that is over already is fine.
+func (r *realRun) endSession(session int64, password []byte) error {
+	wrong := func(err error) error { return fmt.Errorf("end session %s: %w", sessionText(session), err) }
+	conn, err := net.DialTimeout("tcp", r.world.Server.Address(), serverPatience)
+	if err != nil {
+		return wrong(err)
+	}
+	defer closeQuietly(conn)
+	if err := conn.SetDeadline(time.Now().Add(serverPatience)); err != nil {
+		return wrong(err)
+	}
+	hello := proto.ConnectRequest{TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()), SessionID: session, Password: password}
+	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
+		return wrong(err)
+	}
+	packet, err := readPacket(conn)
+	if err != nil {
+		return wrong(err)
+	}
+	if answer, err := wire.DecodeConnectResponse(packet[4:]); err != nil || answer.SessionID == 0 {
+		return err
+	}
+	if _, err := conn.Write(wire.AppendRequest(nil, closingXid, &proto.Simple{Code: proto.OpCloseSession})); err != nil {
+		return wrong(err)
+	}
+	// What comes before its end are notifications and the reply.
+	for err == nil {
+		_, err = readPacket(conn)
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return wrong(err)
+	}
+	return nil
+}
+
+// closingXid is the xid of the request that ends a session for a fault. No client
+// comes so far.
+const closingXid = 1<<31 - 1
+
+// serverPatience is how long, in real time, a server may take to answer the proxy.
+const serverPatience = 10 * time.Second
+
+// restart kills the server and starts it again after a while. Every connection is
+// reset, and dials are refused until it is back.
+func (r *realRun) restart(down time.Duration) {
+	if r.down {
+		return
+	}
+	r.log("server", "goes down for %s", down)
+	r.down = true
+	began := r.now()
+	for _, c := range r.clients {
+		c.eachLink((*realLink).reset)
+	}
+	r.background.Add(1)
+	go func() {
+		defer r.background.Done()
+		ctx, cancel := context.WithTimeout(context.Background(), r.real(down)+restartPatience)
+		defer cancel()
+		err := r.world.Server.Restart(ctx, r.real(down))
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.log("server", "is back")
+		r.out.Down = max(r.out.Down, r.now()-began)
+		if r.down = false; err != nil {
+			r.failures = append(r.failures, err)
+		}
+	}()
+}
+
+// restartPatience is how long, in real time, a server may take to start.
+const restartPatience = 30 * time.Second

@@ -1,0 +1,232 @@
+package fakezk
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/memnet"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// realLink is one connection of a client, in memory up to the proxy, and the
+// proxy's own to the server. All of it is guarded by the run's mutex.
+type realLink struct {
+	run    *realRun
+	client *RealClient
+	number int // of the client's connections, from 1
+	conn   *memnet.Conn
+	server net.Conn
+
+	frames   frameSplitter
+	up, down realLane
+	session  int64
+	greeted  bool           // the handshake went up
+	waiting  []*realRequest // what the server has not answered, in order
+	lastZxid int64          // of the newest reply; -1 before
+	watches  watchesBy
+	lost     bool // a black hole: bytes vanish
+	doomed   bool // its session is being ended: nothing moves any more
+	dead     bool
+}
+
+// realLane is one direction. What does not flow waits in order.
+type realLane struct {
+	until    time.Time // nothing moves before
+	messages []realMessage
+}
+
+// realMessage is a frame on its way, or the end of the connection.
+type realMessage struct {
+	bytes     []byte
+	end       error
+	about     fmt.Stringer        // for the trace
+	event     *proto.WatcherEvent // a notification
+	request   *realRequest        // up: what it asks, once it was judged; down: what it answers
+	faults    []*faultState       // that still have to act on it
+	notBefore time.Time
+}
+
+// open begins a connection.
+func (r *realRun) open(c *RealClient, number int, server net.Conn) net.Conn {
+	l := &realLink{run: r, client: c, number: number, server: server, watches: watchesBy{}, lastZxid: -1}
+	l.frames.max = realBuffer
+	l.conn = memnet.New(l.onWrite, l.onClose)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.links = append(c.links, l)
+	r.log(c.name, "connects (connection %d)", number)
+	r.readers.Add(1)
+	go l.read()
+	return l.conn
+}
+
+// onWrite and onClose are called by the client.
+func (l *realLink) onWrite(p []byte) {
+	l.run.mu.Lock()
+	defer l.run.mu.Unlock()
+	err := l.frames.feed(p, func(f []byte) {
+		l.up.messages = append(l.up.messages, realMessage{bytes: slices.Clone(f)})
+	})
+	if err != nil {
+		l.up.messages = append(l.up.messages, realMessage{end: err})
+	}
+	l.move()
+}
+
+func (l *realLink) onClose() {
+	l.run.mu.Lock()
+	defer l.run.mu.Unlock()
+	l.up.messages = append(l.up.messages, realMessage{end: io.EOF})
+	l.move()
+}
+
+// read takes what the server sends, to the end of the connection.
+func (l *realLink) read() {
+	defer l.run.readers.Done()
+	for {
+		packet, err := readPacket(l.server)
+		l.run.mu.Lock()
+		if err != nil {
+			l.down.messages = append(l.down.messages, realMessage{end: io.EOF})
+		} else {
+			l.arrived(packet)
+		}
+		l.move()
+		l.run.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readPacket reads one frame and its length before it.
+func readPacket(from io.Reader) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(from, length[:]); err != nil {
+		return nil, err
+	}
+	n := int32(binary.BigEndian.Uint32(length[:]))
+	if n < 0 || n > wire.DefaultMaxFrame {
+		return nil, fmt.Errorf("the server sends a frame of %d bytes", n)
+	}
+	packet := append(length[:], make([]byte, n)...)
+	_, err := io.ReadFull(from, packet[len(length):])
+	return packet, err
+}
+
+// move lets everything go that may.
+func (l *realLink) move() {
+	for !l.dead && !l.doomed && l.moveUp() {
+	}
+	for !l.dead && !l.doomed && l.moveDown() {
+	}
+}
+
+// take takes the first message of a lane, if it may go. If it has to wait, the
+// link is looked at again in time.
+func (l *realLink) take(lane *realLane) (realMessage, bool) {
+	if len(lane.messages) == 0 {
+		return realMessage{}, false
+	}
+	m := lane.messages[0]
+	until := lane.until
+	if m.notBefore.After(until) {
+		until = m.notBefore
+	}
+	if wait := time.Until(until); wait > 0 {
+		l.moveAfter(wait)
+		return realMessage{}, false
+	}
+	lane.messages = lane.messages[1:]
+	return m, true
+}
+
+func (l *realLink) moveAfter(wait time.Duration) {
+	time.AfterFunc(wait, func() {
+		l.run.mu.Lock()
+		defer l.run.mu.Unlock()
+		l.move()
+	})
+}
+
+// putBack makes m the first message again.
+func (lane *realLane) putBack(m realMessage) {
+	lane.messages = slices.Insert(lane.messages, 0, m)
+}
+
+// hold keeps lanes from moving for a virtual while.
+func (l *realLink) hold(d time.Duration, lanes ...*realLane) {
+	until := time.Now().Add(l.run.real(d))
+	for _, lane := range lanes {
+		if until.After(lane.until) {
+			lane.until = until
+		}
+	}
+}
+
+// moveUp hands the server one message, if one may go.
+func (l *realLink) moveUp() bool {
+	m, ok := l.take(&l.up)
+	switch {
+	case !ok:
+		return false
+	case m.end != nil: // the client's; in a black hole the server does not hear of it
+		l.end(!l.lost)
+	case l.lost:
+	case !l.greeted:
+		l.greeted = true
+		l.forward(&realRequest{Request: engine.Request{Handshake: true}}, m.bytes)
+	default:
+		l.ask(m)
+	}
+	return true
+}
+
+// end forgets the connection and closes the proxy's own, or leaves that to the end
+// of the world.
+func (l *realLink) end(tellServer bool) {
+	l.dead = true
+	l.up, l.down = realLane{}, realLane{}
+	if !tellServer {
+		return // it stays among the client's links until the end
+	}
+	l.client.links = slices.DeleteFunc(l.client.links, func(other *realLink) bool { return other == l })
+	l.hangUp()
+}
+
+// hangUp tells the server that nothing more comes. What it still answers is read,
+// so that it is known what it did.
+func (l *realLink) hangUp() {
+	server := l.server
+	if tcp, ok := server.(*net.TCPConn); ok {
+		if err := tcp.CloseWrite(); err == nil {
+			time.AfterFunc(lastAnswers, func() { closeQuietly(server) })
+			return
+		}
+	}
+	closeQuietly(server)
+}
+
+// lastAnswers is how long, in real time, a server may take to hang up, too.
+const lastAnswers = time.Second
+
+// closeQuietly closes a connection whose reader notices that it is.
+func closeQuietly(c io.Closer) { _ = c.Close() }
+
+// reset ends the connection at once: the client finds it reset after what was
+// delivered.
+func (l *realLink) reset() { l.breakOff(errReset) }
+
+func (l *realLink) breakOff(err error) {
+	if !l.dead {
+		l.run.log(l.client.name, "connection %d: %s", l.number, endText(err))
+		l.conn.Fail(err)
+	}
+	l.end(true)
+}

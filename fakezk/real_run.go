@@ -1,0 +1,146 @@
+package fakezk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+)
+
+// realRun is one run of a RealWorld. Everything happens under its mutex: a frame
+// that arrives from a client or from the server is noted, the faults that select it
+// act, and it goes on its way. So the lines of the trace are in the order in which
+// things passed the proxy.
+type realRun struct {
+	world RealWorld
+	start time.Time
+	ctx   context.Context // of the scripts
+
+	scripts, background, readers sync.WaitGroup
+
+	mu       sync.Mutex
+	clients  []*RealClient
+	faults   []*faultState
+	faultsOn bool
+	down     bool // the server is being restarted
+	closing  bool // the end: nothing is counted
+	ended    bool // nothing is noted any more
+	failures []error
+	out      Result
+
+	stalled  time.Duration // real time
+	restZxid int64         // the newest when the world was at rest
+	lines    []traceLine
+	wallMs   []int64                   // of each line
+	sessions map[int64][]byte          // passwords
+	calls    map[realCall]*realRequest // by what the log calls them
+	answers  []*realRequest            // in the order of their requests
+	events   []realEvent
+	notes
+}
+
+// realCall names a request as the transaction log does. A handshake that asks for a
+// new session has the xid 0.
+type realCall struct {
+	session int64
+	xid     int32
+}
+
+func newRealRun(w RealWorld) *realRun {
+	r := &realRun{world: w, faultsOn: true, sessions: map[int64][]byte{}, calls: map[realCall]*realRequest{}}
+	r.out.SessionClient = map[int64]string{}
+	for _, f := range w.Plan {
+		r.faults = append(r.faults, &faultState{Fault: f})
+	}
+	return r
+}
+
+// real is how long a virtual duration takes.
+func (r *realRun) real(virtual time.Duration) time.Duration {
+	return virtual / time.Duration(r.world.Pace)
+}
+
+// now is the virtual time.
+func (r *realRun) now() time.Duration { return time.Since(r.start) * time.Duration(r.world.Pace) }
+
+// log writes a line; the mutex is held. The arguments are formatted later.
+func (r *realRun) log(actor, format string, args ...any) Moment {
+	if r.ended {
+		return AfterEnd
+	}
+	at := newMoment(int64(len(r.lines))+1, 0, 0)
+	r.lines = append(r.lines, traceLine{at, r.now(), actor, format, args})
+	r.wallMs = append(r.wallMs, time.Now().UnixMilli())
+	return at
+}
+
+// stall notes that something took so long, in real time.
+func (r *realRun) stall(d time.Duration) { r.stalled = max(r.stalled, d) }
+
+// watchClock notes how late timers are, until stop is closed.
+func (r *realRun) watchClock(stop <-chan struct{}) {
+	const every = 5 * time.Millisecond
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for last := time.Now(); ; last = time.Now() {
+		select {
+		case <-ticker.C:
+		case <-stop:
+			return
+		}
+		r.mu.Lock()
+		r.stall(time.Since(last) - every)
+		r.mu.Unlock()
+	}
+}
+
+// trouble is why the world itself did not work.
+func (r *realRun) trouble() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(r.failures...)
+}
+
+// script runs a client's script to its end.
+func (r *realRun) script(c *RealClient, run func(context.Context, *RealClient)) {
+	defer r.scripts.Done()
+	defer func() {
+		trouble := recover()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		c.done = true
+		if trouble != nil {
+			r.log(c.name, "panics: %v", trouble)
+			r.out.Panics = append(r.out.Panics, fmt.Sprintf("client %s: panic: %v\n%s", c.name, trouble, debug.Stack()))
+		}
+	}()
+	run(r.ctx, c)
+}
+
+// conclude puts the Result together: the log's changes at their places, and
+// moments as lines of the trace.
+func (r *realRun) conclude(base int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.changes, err = r.changesBehind(base); err != nil {
+		return err
+	}
+	for _, c := range r.changes {
+		r.lines = append(r.lines, traceLine{c.at, c.Time, "server", "%s", []any{changeText(c.Change)}})
+	}
+	slices.SortStableFunc(r.lines, func(a, b traceLine) int { return int(min(max(a.moment-b.moment, -1), 1)) })
+	out := &r.out
+	out.Trace = Trace{lines: r.lines, texts: &traceTexts{names: map[string]string{}, count: map[byte]int{}}}
+	for _, f := range r.faults {
+		if !f.fired {
+			out.Missed = append(out.Missed, f.Fault)
+		}
+	}
+	out.Steps, out.Stalled = int64(len(r.lines)), r.stalled*time.Duration(r.world.Pace)
+	out.number(r.notes)
+	return nil
+}

@@ -1,0 +1,259 @@
+package fakezk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// RealServer is a running ZooKeeper, 3.6 or newer and standalone, that a RealWorld
+// has for itself. Its four-letter words srvr and dump are answered.
+type RealServer interface {
+	// Address is host:port.
+	Address() string
+	// DataDir is the folder with the transaction log.
+	DataDir() string
+	// Restart kills the server, waits for down, and starts it again at the same
+	// address with the same data.
+	Restart(ctx context.Context, down time.Duration) error
+}
+
+// A RealWorld is a World whose server is a real ZooKeeper and whose time is real.
+// The clients are genuine too; between them and the server stands a proxy, which
+// lets the faults of the plan act where a World does. Run returns a Result of the
+// same shape, so whatever judges a World can judge the real one.
+//
+// What a RealWorld cannot do:
+//
+//   - Two runs differ: the schedule is that of the machine.
+//   - LateReap, which no proxy can cause, is refused.
+//   - An event that a request causes to its own client is not lost with the reply
+//     (DropReply, Cut): it has passed when the reply comes.
+//   - Restart takes at least as long as the server takes to start.
+//   - The client never pauses between dials and so never returns ErrNoServer, as in a
+//     World.
+//   - Delay, Stall and Blackhole hold or discard bytes in the proxy. What the
+//     server had received before, it has.
+//
+// What the server did is read from its transaction log when all is over. Each
+// change is put at the earliest place in the trace at which it can have been, given
+// all that the proxy saw: behind its own request, behind every request that was
+// answered with a smaller zxid, and not before the server's clock says. So the
+// Result tells a history that is possible, and no stricter one.
+type RealWorld struct {
+	// Server is used by nobody else while the world runs. All its znodes but those
+	// below /zookeeper are deleted first.
+	Server RealServer
+	// Plan is what goes wrong, if anything. Its durations are virtual.
+	Plan []Fault
+	// Clients are the actors.
+	Clients []RealActor
+	// Pace is how many virtual seconds pass in one real second; 0 means 1. All
+	// durations here and in the Result are virtual.
+	Pace int
+	// SessionTimeout is what clients ask for; 0 means 10 s. The server grants no
+	// less than two of its ticks, which are in real time.
+	SessionTimeout time.Duration
+	// Limit ends the run even if scripts are still busy; 0 means 10 minutes.
+	Limit time.Duration
+	// Settle is how long the world goes on without faults after the last script has
+	// ended; 0 means two session timeouts.
+	Settle time.Duration
+}
+
+// A RealActor is a client of a RealWorld by name, and what it does.
+type RealActor struct {
+	// Name is made of letters, digits, '-' and '_'.
+	Name string
+	Run  func(ctx context.Context, c *RealClient)
+}
+
+// Validate says what is wrong with the description, or returns nil.
+func (w RealWorld) Validate() error {
+	if w.Server == nil {
+		return errors.New("no server is given")
+	}
+	if w.Pace < 0 {
+		return fmt.Errorf("pace: %d; expected 1 or more", w.Pace)
+	}
+	actors := make([]Actor, len(w.Clients))
+	for i, a := range w.Clients {
+		actors[i].Name = a.Name
+		if a.Run != nil {
+			actors[i].Run = func(context.Context, *Client) {}
+		}
+	}
+	like := World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout, Limit: w.Limit, Settle: w.Settle}
+	if err := like.Validate(); err != nil {
+		return err
+	}
+	for i, f := range w.Plan {
+		if f.Kind == LateReap {
+			return fmt.Errorf("fault %d: %q: no proxy can make a real server late to reap", i+1, f)
+		}
+	}
+	return nil
+}
+
+func (w RealWorld) withDefaults() RealWorld {
+	like := World{SessionTimeout: w.SessionTimeout, Limit: w.Limit, Settle: w.Settle}.withDefaults()
+	w.SessionTimeout, w.Limit, w.Settle = like.SessionTimeout, like.Limit, like.Settle
+	w.Pace = max(w.Pace, 1)
+	return w
+}
+
+// Run makes it happen and returns when everything has ended. The error says that
+// the description is wrong, that the server could not be used, that ctx is done, or
+// that the log and what the proxy saw contradict each other.
+func (w RealWorld) Run(ctx context.Context) (*Result, error) {
+	if err := w.Validate(); err != nil {
+		return nil, fmt.Errorf("fakezk: real world: %w", err)
+	}
+	r := newRealRun(w.withDefaults())
+	if err := r.play(ctx); err != nil {
+		return nil, fmt.Errorf("fakezk: real world: %w", err)
+	}
+	return &r.out, nil
+}
+
+// play is the run from beginning to end.
+func (r *realRun) play(ctx context.Context) error {
+	if err := r.clean(); err != nil {
+		return fmt.Errorf("clean the server: %w", err)
+	}
+	base, err := r.lastZxid(ctx)
+	if err != nil {
+		return err
+	}
+	scripts, cancel := context.WithCancel(ctx)
+	defer cancel()
+	calm := make(chan struct{})
+	go r.watchClock(calm)
+	r.begin(scripts)
+	r.await(ctx)
+	r.heal()
+	r.background.Wait()
+	r.pause(ctx, r.world.Settle)
+	close(calm)
+	atRest := r.rest(ctx)
+	cancel()
+	r.tearDown()
+	if err := errors.Join(ctx.Err(), atRest, r.trouble()); err != nil {
+		return err
+	}
+	return r.conclude(base)
+}
+
+// begin starts the scripts and what is bound to a time.
+func (r *realRun) begin(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ctx, r.start = ctx, time.Now()
+	for _, a := range r.world.Clients {
+		c := &RealClient{run: r, name: a.Name}
+		r.clients = append(r.clients, c)
+		r.scripts.Add(1)
+		go r.script(c, a.Run)
+	}
+	for _, f := range r.faults {
+		if f.At != 0 {
+			time.AfterFunc(r.real(f.At), func() { r.fireAt(f) })
+		}
+	}
+}
+
+// await waits for the scripts to end, or the Limit.
+func (r *realRun) await(ctx context.Context) {
+	limit := time.NewTimer(r.real(r.world.Limit))
+	defer limit.Stop()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.scripts.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		if !c.done {
+			r.out.Busy = append(r.out.Busy, c.name)
+		}
+	}
+}
+
+func (r *realRun) pause(ctx context.Context, virtual time.Duration) {
+	select {
+	case <-time.After(r.real(virtual)):
+	case <-ctx.Done():
+	}
+}
+
+// heal lets dials succeed again. What is on hold arrives at its time.
+func (r *realRun) heal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faultsOn = false
+	for _, c := range r.clients {
+		c.refuse, c.hang = outage{}, outage{}
+	}
+}
+
+// tearDown closes the clients and ends all connections. The journal has ended.
+func (r *realRun) tearDown() {
+	var conns []interface{ Close() }
+	r.mu.Lock()
+	r.closing = true
+	for _, c := range r.clients {
+		for _, conn := range c.conns {
+			conns = append(conns, conn)
+		}
+	}
+	r.mu.Unlock()
+	for _, conn := range conns {
+		r.background.Add(1)
+		go func() {
+			defer r.background.Done()
+			conn.Close()
+		}()
+	}
+	r.background.Wait()
+	r.endLinks()
+	if !r.scriptsEnd(tearDownPatience) {
+		r.out.Leaked = "scripts that did not end with their context\n" + stacks()
+	}
+	r.readers.Wait()
+}
+
+// tearDownPatience is real time.
+const tearDownPatience = 10 * time.Second
+
+func (r *realRun) scriptsEnd(within time.Duration) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.scripts.Wait()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// endLinks resets every connection that is left.
+func (r *realRun) endLinks() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		for _, l := range slices.Clone(c.links) {
+			l.reset()
+		}
+	}
+}
