@@ -40,6 +40,8 @@
 //     faults, pairs, random plans, random priorities of messages, all orders of the
 //     messages of a tiny script, and mutations of what has shown new behaviour. By
 //     default they take turns.
+//   - RunReal of a Scenario plays it against a real ZooKeeper, with the same faults
+//     and the same judge, but no two runs alike.
 //   - [Minimize] makes a violating scenario small and readable.
 //   - A [ScenarioFile] keeps a scenario with what is expected of it: [FileOf],
 //     [LoadScenario], [ParseScenario]. Its Check is a regression test.

@@ -75,7 +75,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 	entered := p.Do(linearizability.KindEnter, p.size, func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 8, round+2000, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
-		ctx, cancel = context.WithTimeout(ctx, enterPatience)
+		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
 		return linearizability.Result{}, p.member.Enter(ctx)
 	})

@@ -17,12 +17,17 @@ import (
 func (p *Player) Hands(s Script, script func(hand *Player)) { p.hands(s.hands(), script) }
 
 func (p *Player) hands(number int, script func(hand *Player)) {
+	world, ok := p.client.(worldClient)
+	if !ok { // a client in a RealWorld, whose scripts have one hand
+		script(p)
+		return
+	}
 	for n := 1; n < number; n++ {
-		hand := newPlayer(p.ctx, p.client.Hand(n), p.index, hash(p.seed, uint64(n)))
+		hand := newPlayer(p.ctx, worldClient{world.Hand.Client.Hand(n)}, p.index, hash(p.seed, uint64(n)))
 		hand.rough = p.rough
 		p.others = append(p.others, hand)
 	}
-	p.client.Hands(number, func(h *fakezk.Hand) {
+	world.Hands(number, func(h *fakezk.Hand) {
 		hand := p
 		if n := h.Number(); n > 0 {
 			hand = p.others[n-1]

@@ -118,7 +118,7 @@ func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linea
 		out.Leaked = []string{r.Leaked}
 	}
 	for _, p := range players {
-		if !slices.Contains(r.Busy, p.client.Client.Name()) {
+		if !slices.Contains(r.Busy, p.client.Of()) {
 			continue
 		}
 		if why := failsForEver(p.ops(r)); why != "" {

@@ -17,7 +17,7 @@ import (
 // name, dice and a record of its own; see [Player.Hands].
 type Player struct {
 	ctx     context.Context
-	client  *fakezk.Hand
+	client  client
 	others  []*Player // the client's further hands
 	index   int
 	text    string // of the next line in the trace
@@ -29,7 +29,38 @@ type Player struct {
 	reached []string
 }
 
-func newPlayer(ctx context.Context, c *fakezk.Hand, index int, seed uint64) *Player {
+// client is what a player needs of the world that it plays in: a hand of a
+// [fakezk.World]'s client, or a client of a [fakezk.RealWorld], which has one hand
+// only.
+type client interface {
+	// Name is the hand's name, Number its place among the client's from 0, and Of the
+	// client's name.
+	Name() string
+	Number() int
+	Of() string
+	Conn() *zk.Conn
+	Sleep(ctx context.Context, d time.Duration) error
+	Now() time.Duration
+	Note(format string, args ...any) fakezk.Moment
+	NoteAside(format string, args ...any) fakezk.Moment
+	// Pace is how many seconds of the world's time pass in one of the clock's.
+	Pace() int
+}
+
+// worldClient is a hand of a client in a World, in whose bubble the clock shows the
+// World's time.
+type worldClient struct{ *fakezk.Hand }
+
+func (c worldClient) Of() string { return c.Client.Name() }
+func (worldClient) Pace() int    { return 1 }
+
+// realClient is a client in a RealWorld.
+type realClient struct{ *fakezk.RealClient }
+
+func (c realClient) Of() string { return c.Name() }
+func (realClient) Number() int  { return 0 }
+
+func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
 	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
 	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
@@ -53,6 +84,18 @@ func (p *Player) Alive() bool { return p.ctx.Err() == nil }
 
 // Pause sleeps in virtual time and reports whether the World still runs.
 func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }
+
+// Within returns a context that is done after d of virtual time. Use it instead of
+// context.WithTimeout, which goes by the clock: in a real world a script is played
+// faster than it says.
+func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
+}
+
+// virtualTime is when it will be t by the clock, since the World began.
+func (p *Player) virtualTime(t time.Time) time.Duration {
+	return p.client.Now() + time.Until(t)*time.Duration(p.client.Pace())
+}
 
 // Choose draws a number from 0 up to n, n excluded and above 0; the same for the same seed, client and draw.
 // Give each decision of a script draws of its own: the round plus some thousands.
@@ -82,7 +125,7 @@ func (p *Player) Begin(kind, input string) Call {
 	if input != "" {
 		p.text += " " + input
 	}
-	return Call{p, kind, p.calls.Call(p.client.Client.Name(), kind, input)}
+	return Call{p, kind, p.calls.Call(p.client.Of(), kind, input)}
 }
 
 // OK records a result. Its session, unless it is given, is the client's at this

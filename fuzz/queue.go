@@ -261,7 +261,7 @@ func (p queuePlayer) poll(round int) bool {
 // little patience at first, so that it gives up at any moment. It reports whether
 // it got one.
 func (p queuePlayer) take(round int) bool {
-	ctx, cancel := context.WithTimeout(p.Context(), takePatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(), takePatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		if p.takeOnce(ctx, round, attempt) {

@@ -76,7 +76,7 @@ func (p revocablePlayer) turn(round int) {
 			}
 		}
 		patience := time.Duration(20+p.Choose(2000, round+2000)) * time.Millisecond
-		ctx, cancel := context.WithTimeout(p.Context(), patience)
+		ctx, cancel := p.Within(p.Context(), patience)
 		defer cancel()
 		return p.acquire(ctx)
 	})
@@ -111,16 +111,17 @@ func (p revocablePlayer) await() {
 		lost = p.lost()
 	}
 	revoked := p.lock().Revoked()
-	timer := time.NewTimer(enough)
-	defer timer.Stop()
+	over, cancel := p.Within(p.Context(), enough)
+	defer cancel()
 	end := linearizability.HoldRevoked
 	select {
 	case <-revoked:
 	case <-lost:
-	case <-timer.C:
+	case <-over.Done():
+		if !p.Alive() {
+			return
+		}
 		end = linearizability.HoldOver
-	case <-p.Context().Done():
-		return
 	}
 	select {
 	case <-lost: // of both this is what counts

@@ -86,6 +86,9 @@ func (s Scenario) Validate() error {
 	if err := s.Script.Validate(); err != nil {
 		return err
 	}
+	if s.Workload.Play == nil || s.Workload.Judge == nil {
+		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
+	}
 	if s.Script.hands() > 1 && !s.Workload.Shared {
 		return fmt.Errorf("hands: %d; expected 1: an object of %s %s is not used by several goroutines",
 			s.Script.Hands, s.Workload.Name, s.Workload.Impl)
@@ -100,21 +103,23 @@ func (s Scenario) Run() (*Outcome, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	if s.Workload.Play == nil || s.Workload.Judge == nil {
-		return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
-	}
 	world, players := s.world()
 	result, err := world.Run()
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{Scenario: s, Result: result}
+	return s.judge(result, players)
+}
+
+// judge says what is to be said of a run.
+func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, err error) {
+	o = &Outcome{Scenario: s, Result: result}
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
 	}
 	players = everyHand(players)
 	o.History = history(result, players)
-	if o.CutShort = cutShort(result, o.History, world.Limit); !o.CutShort {
+	if o.CutShort = cutShort(result, o.History, s.limit()); !o.CutShort {
 		o.Rest = rest(result, o.History, players)
 	}
 	o.Reached = reached(players)
@@ -124,7 +129,7 @@ func (s Scenario) Run() (*Outcome, error) {
 	}
 	judgeClosing(&o.Report, o.History, o.Rest)
 	if o.CutShort {
-		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, world.Limit)
+		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, s.limit())
 	}
 	return o, nil
 }
@@ -183,24 +188,30 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 		Schedule:       s.Schedule,
 		Server:         fakezk.Options{TickTime: tickTime},
 		SessionTimeout: sessionTimeout,
-		Limit:          baseLimit,
+		Limit:          s.limit(),
 		Settle:         settle,
-	}
-	if s.Workload.Length != nil {
-		w.Limit += s.Workload.Length(s.Script)
-	}
-	for _, f := range s.Plan {
-		w.Limit += f.For + f.At
 	}
 	for i, name := range s.Script.clientNames() {
 		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {
-			p := newPlayer(ctx, c.Hand(0), i, s.Seed)
+			p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
 			p.rough = s.Script.Rough
 			players[i] = p
 			s.Workload.Play(p, s.Script)
 		}})
 	}
 	return w, players
+}
+
+// limit is how long the scripts get.
+func (s Scenario) limit() time.Duration {
+	limit := baseLimit
+	if s.Workload.Length != nil {
+		limit += s.Workload.Length(s.Script)
+	}
+	for _, f := range s.Plan {
+		limit += f.For + f.At
+	}
+	return limit
 }
 
 // Traces runs the scenario twice and reports whether the traces are equal, and

@@ -156,7 +156,7 @@ func (p semaphorePlayer) both(round int, s several) {
 // second holds a second lease for a while, if there is one soon: two clients with
 // one each would wait for each other.
 func (p semaphorePlayer) second(round int) {
-	ctx, cancel := context.WithTimeout(p.Context(), time.Duration(5+p.Choose(50, round+4000))*time.Millisecond)
+	ctx, cancel := p.Within(p.Context(), time.Duration(5+p.Choose(50, round+4000))*time.Millisecond)
 	defer cancel()
 	second := p.own("two")
 	two, err := p.try(ctx, second)

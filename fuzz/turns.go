@@ -48,7 +48,7 @@ func (p *Player) Hasty(ctx context.Context, oneIn, draw int, least, spread time.
 		return done(ctx)
 	}
 	patience := least + time.Duration(p.Choose(max(1, int(spread/time.Microsecond)), draw+1000))*time.Microsecond
-	return context.WithTimeout(ctx, patience)
+	return p.Within(ctx, patience)
 }
 
 // done returns a context that is done from the start.
@@ -104,7 +104,7 @@ func (p *Player) listen(lost <-chan struct{}, stop <-chan struct{}) {
 	select {
 	case <-stop: // whatever is said from here on is the release's own doing
 	default:
-		p.asides.Notice(p.client.Client.Name(), linearizability.LockLost)
+		p.asides.Notice(p.client.Of(), linearizability.LockLost)
 	}
 }
 

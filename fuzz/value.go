@@ -96,7 +96,7 @@ const nextPatience = 20 * time.Second
 
 // read looks at the value, or waits until it changes.
 func (p *valuePlayer) read(turn int) {
-	ctx, cancel := context.WithTimeout(p.Context(), nextPatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(), nextPatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
 	defer cancel()
 	look := p.value().Get
 	if a, ok := p.value().(Awaiter); ok && p.Choose(3, turn+1000) == 0 {

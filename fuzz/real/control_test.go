@@ -1,0 +1,148 @@
+package real
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// controls are what is known to be wrong, and a fault that shows it.
+var controls = []struct {
+	workload fuzz.Workload
+	fault    string
+	property string
+}{
+	{find("lock", "zk.Lock"), "drop-request client=a op=getChildren2 request=1", linearizability.Liveness},
+	{find("queue", "recipes.ApacheQueue"), "drop-reply client=a op=delete request=1", linearizability.Delivery},
+	{
+		fuzz.LockWorkload("creates again", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return &blindLock{conn: c} }),
+		"drop-reply client=a op=create path=/lock/* request=2", linearizability.Liveness,
+	},
+	{
+		fuzz.CounterWorkload("adds again", fuzz.CounterClaims{}, func(c *zk.Conn) fuzz.Counterer { return blindCounter{c} }),
+		"drop-reply client=a op=setData request=1", linearizability.Delivery,
+	},
+}
+
+// TestWrongOnesAreFound is the control: what survives above does so because it is
+// right.
+func TestWrongOnesAreFound(t *testing.T) {
+	t.Parallel()
+	p := startPool(t, len(controls))
+	each(len(controls), func(i int) {
+		c := controls[i]
+		t.Run(c.workload.Impl, func(t *testing.T) {
+			s := fuzz.Scenario{Workload: c.workload, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: *seed}
+			o, err := p.run(t, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Status() == linearizability.Violated {
+				t.Errorf("without faults: %s", o.Story())
+			}
+			f, err := fakezk.ParseFault(c.fault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Plan = []fakezk.Fault{f}
+			if o, err = p.run(t, s); err != nil {
+				t.Fatal(err)
+			}
+			if v, judged := o.Report.Verdict(c.property); !judged || v.Status != linearizability.Violated {
+				t.Errorf("%s holds: %s\n%s", c.property, o.Story(), o.Result.Trace)
+			} else {
+				t.Log(o.Summary())
+			}
+		})
+	})
+}
+
+func find(name, impl string) fuzz.Workload {
+	w, err := fuzz.Find(name, impl)
+	if err != nil {
+		panic(err)
+	}
+	return w
+}
+
+// blindLock is the plain fair lock, which creates its znode again when the reply
+// was lost.
+type blindLock struct {
+	conn *zk.Conn
+	own  string
+}
+
+var openACL = zk.WorldACL(zk.PermAll)
+
+func (l *blindLock) Lock(ctx context.Context) error {
+	var err error
+	for {
+		l.own, err = l.conn.Create("/lock/n-", nil, zk.FlagEphemeralSequential, openACL)
+		if err == nil {
+			return l.wait(ctx)
+		}
+		if errors.Is(err, zk.ErrNoNode) {
+			_, err = l.conn.Create("/lock", nil, 0, openACL)
+		}
+		if err != nil && !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNodeExists) {
+			return err
+		}
+	}
+}
+
+// wait waits until no older znode is there.
+func (l *blindLock) wait(ctx context.Context) error {
+	for {
+		names, _, changed, err := l.conn.ChildrenW("/lock")
+		if err != nil {
+			return err
+		}
+		if slices.Min(names) == strings.TrimPrefix(l.own, "/lock/") {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (l *blindLock) Unlock(context.Context) error { return l.conn.Delete(l.own, -1) }
+
+// blindCounter is a compare and set that is done anew when its reply was lost.
+type blindCounter struct{ conn *zk.Conn }
+
+func (c blindCounter) Add(_ context.Context, delta int64) (int64, error) {
+	for {
+		data, stat, err := c.conn.Get("/counter")
+		if errors.Is(err, zk.ErrNoNode) {
+			if _, err = c.conn.Create("/counter", []byte("0"), 0, openACL); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+		value, err := strconv.ParseInt(string(data), 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		_, err = c.conn.Set("/counter", strconv.AppendInt(nil, value+delta, 10), stat.Version)
+		switch {
+		case err == nil:
+			return value + delta, nil
+		case !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrBadVersion):
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package real
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// flawed are the built-in workloads that are known to be wrong.
+var flawed = []string{"zk.Lock", "recipes.ApacheQueue"}
+
+// TestRightWorkloadsSurvive: what survives a simulated server's faults survives
+// those of a real one.
+func TestRightWorkloadsSurvive(t *testing.T) {
+	t.Parallel()
+	p := startPool(t, *servers)
+	right := slices.DeleteFunc(fuzz.Workloads(), func(w fuzz.Workload) bool { return slices.Contains(flawed, w.Impl) })
+	var total tally
+	each(len(right), func(i int) {
+		t.Run(right[i].Name+"/"+right[i].Impl, func(t *testing.T) {
+			n := survives(t, p, right[i])
+			t.Log(n)
+			total.add(n)
+		})
+	})
+	t.Logf("seed %d, %d workloads: %s", *seed, len(right), &total)
+}
+
+// survives runs a workload without faults, with some single faults, and with random
+// plans.
+func survives(t *testing.T, p *pool, w fuzz.Workload) *tally {
+	t.Helper()
+	n := &tally{}
+	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: *clients, Rounds: *rounds}, Seed: *seed}
+	base := n.try(t, p, s)
+	if base == nil {
+		return n
+	}
+	list := somePlans(base)
+	each(len(list), func(i int) {
+		s := s
+		s.Plan = list[i]
+		n.try(t, p, s)
+	})
+	return n
+}
+
+// tally counts runs.
+type tally struct {
+	mu         sync.Mutex
+	runs       int
+	violations int
+	missed     int // not reached by all their faults
+	unknown    int // with a verdict left open
+	disturbed  int // by a busy machine, so that they say nothing
+}
+
+func (n *tally) String() string {
+	return fmt.Sprintf("%d runs against the real server (%d not reached by every fault): %d violations, %d unknown verdicts, %d disturbed",
+		n.runs, n.missed, n.violations, n.unknown, n.disturbed)
+}
+
+func (n *tally) add(other *tally) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.runs, n.violations, n.missed = n.runs+other.runs, n.violations+other.violations, n.missed+other.missed
+	n.unknown, n.disturbed = n.unknown+other.unknown, n.disturbed+other.disturbed
+}
+
+// tries is how often a run is played that the machine disturbs.
+const tries = 3
+
+// try plays a scenario and counts what comes of it. It fails the test, and returns
+// nil, if it cannot be played; a violation fails the test too.
+func (n *tally) try(t *testing.T, p *pool, s fuzz.Scenario) *fuzz.Outcome {
+	t.Helper()
+	var o *fuzz.Outcome
+	for try := 0; try == 0 || try < tries && o.Disturbed(); try++ {
+		var err error
+		if o, err = p.run(t, s); err != nil {
+			t.Errorf("%s, plan %v: %v", s, s.Plan, err)
+			return nil
+		}
+	}
+	n.count(t, o)
+	return o
+}
+
+func (n *tally) count(t *testing.T, o *fuzz.Outcome) {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.runs++
+	if len(o.Result.Missed) > 0 {
+		n.missed++
+	}
+	switch {
+	case o.Disturbed():
+		n.disturbed++
+		t.Logf("disturbed for %s: %s, plan %v: %s", o.Result.Stalled, o.Scenario, o.Scenario.Plan, o.Summary())
+	case o.Status() == linearizability.Violated:
+		n.violations++
+		t.Errorf("%s\nstalled for %s; the whole trace:\n%s", o.Story(), o.Result.Stalled, o.Result.Trace)
+	case o.Status() == linearizability.Unknown:
+		n.unknown++
+		t.Logf("unknown: %s, plan %v: %v", o.Scenario, o.Scenario.Plan, o.Verdicts())
+	}
+}
+
+// slow is the virtual time from which on a workload gets a third of the runs.
+const slow = 40 * time.Second
+
+// somePlans are the single faults and the random plans to try.
+func somePlans(base *fuzz.Outcome) [][]fakezk.Fault {
+	name := base.Scenario.Workload.Impl
+	dice := rand.New(rand.NewPCG(*seed, uint64(len(name))<<8|uint64(name[len(name)-1])))
+	share := 1
+	if base.Result.Elapsed > slow {
+		share = 3
+	}
+	all := slices.DeleteFunc(fuzz.FaultPoints(base), func(f fakezk.Fault) bool { return f.Kind == fakezk.LateReap })
+	chosen := slices.Clone(all)
+	if *points > 0 {
+		dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+		chosen = chosen[:min((*points+share-1)/share, len(chosen))]
+	}
+	var list [][]fakezk.Fault
+	for _, f := range chosen {
+		list = append(list, []fakezk.Fault{f})
+	}
+	for range (*plans + share - 1) / share {
+		plan := make([]fakezk.Fault, 2+dice.IntN(2))
+		for i := range plan {
+			plan[i] = all[dice.IntN(len(all))]
+		}
+		slices.SortFunc(plan, func(a, b fakezk.Fault) int { return strings.Compare(a.String(), b.String()) })
+		list = append(list, slices.Compact(plan))
+	}
+	return list
+}
