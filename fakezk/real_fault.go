@@ -217,8 +217,7 @@ func (r *realRun) restart(down time.Duration) {
 		return
 	}
 	r.log("server", "goes down for %s", down)
-	r.down = true
-	began := r.now()
+	r.down, r.downFrom = true, r.now()
 	for _, c := range r.clients {
 		c.eachLink((*realLink).reset)
 	}
@@ -231,7 +230,8 @@ func (r *realRun) restart(down time.Duration) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.log("server", "is back")
-		r.out.Down = max(r.out.Down, r.now()-began)
+		took := r.now() - r.downFrom
+		r.downFor, r.out.Down = r.downFor+took, max(r.out.Down, took)
 		if r.down = false; err != nil {
 			r.failures = append(r.failures, err)
 		}
@@ -239,4 +239,4 @@ func (r *realRun) restart(down time.Duration) {
 }
 
 // restartPatience is how long, in real time, a server may take to start.
-const restartPatience = 30 * time.Second
+const restartPatience = 2 * time.Minute

@@ -32,6 +32,8 @@ type realRun struct {
 	out      Result
 
 	stalled  time.Duration // real time
+	downFor  time.Duration // of all restarts that are over
+	downFrom time.Duration // if it is down
 	restZxid int64         // the newest when the world was at rest
 	lines    []traceLine
 	wallMs   []int64                   // of each line
@@ -95,6 +97,16 @@ func (r *realRun) watchClock(stop <-chan struct{}) {
 		r.stall(time.Since(last) - every)
 		r.mu.Unlock()
 	}
+}
+
+// downtime is how long the server has been down for restarts, in virtual time.
+func (r *realRun) downtime() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.down {
+		return r.downFor + r.now() - r.downFrom
+	}
+	return r.downFor
 }
 
 // trouble is why the world itself did not work.

@@ -164,19 +164,24 @@ func (r *realRun) begin(ctx context.Context) {
 	}
 }
 
-// await waits for the scripts to end, or the Limit.
+// await waits for the scripts to end, or the Limit and as long as the server was
+// down besides.
 func (r *realRun) await(ctx context.Context) {
-	limit := time.NewTimer(r.real(r.world.Limit))
-	defer limit.Stop()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		r.scripts.Wait()
 	}()
-	select {
-	case <-ended:
-	case <-limit.C:
-	case <-ctx.Done():
+	for left := r.world.Limit; left > 0; left = r.world.Limit + r.downtime() - r.now() {
+		limit := time.NewTimer(r.real(left))
+		select {
+		case <-ended:
+		case <-limit.C:
+			continue
+		case <-ctx.Done():
+		}
+		limit.Stop()
+		break
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -128,8 +128,8 @@ func somePlans(base *fuzz.Outcome) [][]fakezk.Fault {
 	}
 	all := slices.DeleteFunc(fuzz.FaultPoints(base), func(f fakezk.Fault) bool { return f.Kind == fakezk.LateReap })
 	chosen := slices.Clone(all)
+	dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	if *points > 0 {
-		dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 		chosen = chosen[:min((*points+share-1)/share, len(chosen))]
 	}
 	var list [][]fakezk.Fault

@@ -196,7 +196,7 @@ func (s *Server) start(ctx context.Context) error {
 
 const (
 	mainClass    = "org.apache.zookeeper.server.ZooKeeperServerMain"
-	startTimeout = 30 * time.Second
+	startTimeout = 90 * time.Second // on a busy machine
 )
 
 func freePort() (int, error) {
