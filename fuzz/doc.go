@@ -62,7 +62,8 @@
 // A Workload whose fields you fill in yourself tests what this package has never
 // heard of. Play is what one client does: it calls the object between
 // [Player.Begin] and the end of that [Call], or by [Player.Do]; tries again by
-// [Player.Persist]; gives up early by [Player.Hasty]; and holds by [Player.Hold].
+// [Player.Persist]; gives up early by [Player.Hasty] or [Player.Within]; and holds by
+// [Player.Hold].
 // Everything it decides by chance is drawn by [Player.Choose], so that a run can be
 // repeated. Judge hands the [Evidence] to a judge of package linearizability, which
 // has one for most kinds, and [linearizability.JudgeObject] for one that you bring a
