@@ -26,7 +26,7 @@ func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Del
 	return claims.workload("delay-queue", impl, linearizability.JudgeDelayQueue, shared(open, func(p *Player, s Script, h *handle[DelayQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			delay := max(0, time.Duration(p.Choose(4000, round+7000)-1000)*time.Millisecond)
-			due := time.Now().Add(delay).Truncate(time.Millisecond)
+			due := p.clock(delay).Truncate(time.Millisecond)
 			return linearizability.Due(element, p.virtualTime(due)),
 				func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element), due) }
 		}}.play(s)

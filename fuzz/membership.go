@@ -260,7 +260,7 @@ func (p *memberPlayer) hasty(ctx context.Context, draw, attempt int) (context.Co
 		return ctx, cancel
 	}
 	patience := time.Second + time.Duration(p.Choose(5_000_000, draw+20000))*time.Microsecond
-	ctx, impatient := context.WithTimeout(ctx, patience)
+	ctx, impatient := p.Within(ctx, patience)
 	return ctx, func() { impatient(); cancel() }
 }
 

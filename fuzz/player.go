@@ -92,6 +92,11 @@ func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, 
 	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
 }
 
+// clock is what a clock shows in d of virtual time.
+func (p *Player) clock(d time.Duration) time.Time {
+	return time.Now().Add(d / time.Duration(p.client.Pace()))
+}
+
 // virtualTime is when it will be t by the clock, since the World began.
 func (p *Player) virtualTime(t time.Time) time.Duration {
 	return p.client.Now() + time.Until(t)*time.Duration(p.client.Pace())

@@ -72,7 +72,7 @@ func (p thresholdPlayer) turn(round int) {
 	passed := p.Do(linearizability.KindWait, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
-		ctx, cancel = context.WithTimeout(ctx, enterPatience)
+		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
 		return linearizability.Result{}, p.barrier.Wait(ctx)
 	})

@@ -207,8 +207,8 @@ func (p *twoPhasePlayer) persist(d *deal, kind, operands string, draw int, work 
 // it cannot know whether it has, it does not try again: the others may have ended it.
 func (p *twoPhasePlayer) begin(d *deal, round int) {
 	patience := 500*time.Millisecond + time.Duration(p.Choose(3000, round+5000))*time.Millisecond
-	deadline := time.Now().Add(patience)
-	input := linearizability.BeginInput(d.name, p.sites, p.client.Now()+patience)
+	deadline := p.clock(patience)
+	input := linearizability.BeginInput(d.name, p.sites, p.virtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, linearizability.KindBegin, input, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
