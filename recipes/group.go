@@ -93,15 +93,26 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 }
 
 // read is one step of the loop: it lists the group and reads its members, as far as
-// that is due.
+// that is due. When one has gone it lists again, so that names and members agree.
 func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
-	if isDue(d, g.path) {
-		names, err := g.loop.listing(ctx, r, g.path)
-		if err != nil {
-			return company{}, err
+	for list := isDue(d, g.path); ; list = true {
+		if list {
+			names, err := g.loop.listing(ctx, r, g.path)
+			if err != nil {
+				return company{}, err
+			}
+			g.names = names
 		}
-		g.names = names
+		c, err := g.readMembers(ctx, r, d)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return c, err
+		}
 	}
+}
+
+// readMembers reads those that were listed, as far as that is due. zk.ErrNoNode
+// means that one has gone.
+func (g *Group) readMembers(ctx context.Context, r *requests, d due) (company, error) {
 	c := company{names: g.names}
 	for _, name := range g.names {
 		if err := g.readMember(ctx, r, d, name); err != nil {
@@ -122,11 +133,10 @@ func (g *Group) readMember(ctx context.Context, r *requests, d due, name string)
 		return nil
 	}
 	data, stat, err := g.loop.dataOf(ctx, r, path)
-	switch {
-	case errors.Is(err, zk.ErrNoNode):
-		delete(g.known, name) // the watch on the list has fired, or will
-		return nil
-	case err != nil:
+	if errors.Is(err, zk.ErrNoNode) {
+		delete(g.known, name)
+	}
+	if err != nil {
 		return g.loop.tolerate(ctx, path, err)
 	}
 	g.known[name] = Membership{name, data, stat.EphemeralOwner, stat.Czxid}
