@@ -33,7 +33,7 @@ func paceOr(pace int) int {
 // is slower by the pace than the history says. An error means what it means in Run,
 // or that the server could not be used; see [fakezk.RealWorld].
 func (s Scenario) RunReal(ctx context.Context, server fakezk.RealServer, pace int) (*Outcome, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.playable(); err != nil {
 		return nil, err
 	}
 	if s.Script.hands() > 1 || s.Script.Rough {

@@ -86,9 +86,6 @@ func (s Scenario) Validate() error {
 	if err := s.Script.Validate(); err != nil {
 		return err
 	}
-	if s.Workload.Play == nil || s.Workload.Judge == nil {
-		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
-	}
 	if s.Script.hands() > 1 && !s.Workload.Shared {
 		return fmt.Errorf("hands: %d; expected 1: an object of %s %s is not used by several goroutines",
 			s.Script.Hands, s.Workload.Name, s.Workload.Impl)
@@ -100,7 +97,7 @@ func (s Scenario) Validate() error {
 // wrong, for instance that its plan names a client that it does not have, or
 // that the code under test does nothing at the path of its claims.
 func (s Scenario) Run() (*Outcome, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.playable(); err != nil {
 		return nil, err
 	}
 	world, players := s.world()
@@ -109,6 +106,14 @@ func (s Scenario) Run() (*Outcome, error) {
 		return nil, err
 	}
 	return s.judge(result, players)
+}
+
+// playable is Validate for a scenario that is to be run.
+func (s Scenario) playable() error {
+	if s.Workload.Play == nil || s.Workload.Judge == nil {
+		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
+	}
+	return s.Validate()
 }
 
 // judge says what is to be said of a run.
