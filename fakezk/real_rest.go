@@ -124,6 +124,9 @@ func (r *realRun) fromOutside(do func(*zk.Conn) error) error {
 		return err
 	}
 	defer conn.Close()
+	if err := conn.AddAuth("digest", []byte(RealSuperPassword)); err != nil {
+		return err
+	}
 	return do(conn)
 }
 

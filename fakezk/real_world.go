@@ -8,8 +8,17 @@ import (
 	"time"
 )
 
+// A RealWorld proves to be the superuser with RealSuperPassword, in scheme digest, when
+// it looks at a server and cleans it. RealSuperDigest is what the server is told for
+// it, as the system property zookeeper.DigestAuthenticationProvider.superDigest.
+const (
+	RealSuperPassword = "super:zksim"
+	RealSuperDigest   = "super:RSJ5AS7hvpmFZA+fp7Kvi+RqM/8="
+)
+
 // RealServer is a running ZooKeeper, 3.6 or newer and standalone, that a RealWorld
-// has for itself. Its four-letter words srvr and dump are answered.
+// has for itself. Its four-letter words srvr and dump are answered. Where clients make
+// nodes that not everybody may read, it must know the superuser by [RealSuperDigest].
 type RealServer interface {
 	// Address is host:port.
 	Address() string

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/internal/realzk"
 )
@@ -36,9 +37,12 @@ type pool struct {
 func startPool(t *testing.T, size int) *pool {
 	t.Helper()
 	opts := realzk.Options{
-		TickTime:   fuzz.TickTime(0),
-		Properties: map[string]string{"znode.container.checkIntervalMs": strconv.FormatInt((time.Minute / fuzz.DefaultPace).Milliseconds(), 10)},
-		JVMFlags:   []string{"-Xmx64m"},
+		TickTime: fuzz.TickTime(0),
+		Properties: map[string]string{
+			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / fuzz.DefaultPace).Milliseconds(), 10),
+			"zookeeper.DigestAuthenticationProvider.superDigest": fakezk.RealSuperDigest,
+		},
+		JVMFlags: []string{"-Xmx64m"},
 	}
 	p := &pool{idle: make(chan *realzk.Server, max(1, size))}
 	for range max(1, size) {
