@@ -125,11 +125,12 @@ func (b *Barrier) remove(ctx context.Context, r *requests) error {
 
 // look reads the node as it is at some moment during the call, nil if there is
 // none.
-func (b *Barrier) look(ctx context.Context, r *requests) (*zk.Stat, error) {
-	if err := r.sync(ctx, b.path); err != nil {
-		return nil, err
-	}
-	return r.exists(ctx, b.path)
+func (b *Barrier) look(ctx context.Context, r *requests) (stat *zk.Stat, err error) {
+	err = r.fresh(ctx, b.path, func() (err error) {
+		stat, err = r.exists(ctx, b.path)
+		return err
+	})
+	return stat, err
 }
 
 // wait looks until there is no node, or another than at first.

@@ -90,9 +90,10 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 }
 
 // listSynced is list that is never behind the moment of the call.
-func (q *claimQueue) listSynced(ctx context.Context, r *requests) (lineup, error) {
-	if err := r.sync(ctx, q.items()); err != nil {
-		return lineup{}, err
-	}
-	return q.list(ctx, r)
+func (q *claimQueue) listSynced(ctx context.Context, r *requests) (l lineup, err error) {
+	err = r.fresh(ctx, q.items(), func() (err error) {
+		l, err = q.list(ctx, r)
+		return err
+	})
+	return l, err
 }

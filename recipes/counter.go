@@ -93,11 +93,11 @@ func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64
 
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (int64, error) {
-		if err := r.sync(ctx, c.path); err != nil {
-			return 0, err
-		}
-		value, _, err := c.read(ctx, r)
+	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (value int64, err error) {
+		err = r.fresh(ctx, c.path, func() (err error) {
+			value, _, err = c.read(ctx, r)
+			return err
+		})
 		return value, err
 	})
 }

@@ -110,6 +110,12 @@ func (c creation) run(ctx context.Context, r *requests, t *task[Node], data []by
 // readBack reads the node, which may have gone with its session.
 func (c creation) readBack(ctx context.Context, r *requests) (Node, error) {
 	_, stat, err := r.get(ctx, c.path())
+	if errors.Is(err, zk.ErrNoNode) && !c.owned { // unless the server of a new session lags behind
+		err = r.fresh(ctx, c.path(), func() (err error) {
+			_, stat, err = r.get(ctx, c.path())
+			return err
+		})
+	}
 	switch {
 	case errors.Is(err, zk.ErrNoNode) && c.owned, err == nil && c.owned && !r.epoch().owns(stat):
 		return Node{}, errRestart

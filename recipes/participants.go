@@ -34,10 +34,18 @@ func (q *turnstile) participants(ctx context.Context, r *requests) (participants
 // participants reads the nodes in dir that have one of the markers. Those that go
 // meanwhile are left out.
 func (r *requests) participants(ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool) (all participants, err error) {
-	queue, err := r.queueIn(ctx, dir, markers)
-	if err != nil {
-		return all, err
-	}
+	err = r.fresh(ctx, dir, func() error {
+		queue, err := r.listQueue(ctx, dir, markers)
+		if err == nil {
+			all, err = r.membersOf(ctx, dir, queue, holds)
+		}
+		return err
+	})
+	return all, err
+}
+
+// membersOf reads the nodes of a queue.
+func (r *requests) membersOf(ctx context.Context, dir string, queue []numbered, holds func(queue []numbered, own int) bool) (all participants, err error) {
 	for i, n := range queue {
 		m, there, err := r.member(ctx, join(dir, n.name))
 		m.Reads = n.marker == readMarker
@@ -56,10 +64,16 @@ func (r *requests) participants(ctx context.Context, dir string, markers []strin
 
 // queueIn lists the queue in dir as it is at some moment not before the call. A
 // missing directory is an empty queue.
-func (r *requests) queueIn(ctx context.Context, dir string, markers []string) ([]numbered, error) {
-	if err := r.sync(ctx, dir); err != nil {
-		return nil, err
-	}
+func (r *requests) queueIn(ctx context.Context, dir string, markers []string) (queue []numbered, err error) {
+	err = r.fresh(ctx, dir, func() (err error) {
+		queue, err = r.listQueue(ctx, dir, markers)
+		return err
+	})
+	return queue, err
+}
+
+// listQueue is queueIn as the server has it that the client is connected to.
+func (r *requests) listQueue(ctx context.Context, dir string, markers []string) ([]numbered, error) {
 	names, err := r.children(ctx, dir)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err

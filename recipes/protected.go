@@ -157,14 +157,11 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 // search returns the names of the nodes with our GUID. Its answer is final: a
 // request that was cut off is applied before the sync that follows it on the
 // same session, or never.
-func (p *protected) search(ctx context.Context, r *requests) ([]string, error) {
-	if err := r.sync(ctx, p.dir); err != nil {
-		return nil, err
-	}
-	names, err := r.children(ctx, p.dir)
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil, nil
-	}
+func (p *protected) search(ctx context.Context, r *requests) (names []string, err error) {
+	err = r.fresh(ctx, p.dir, func() (err error) {
+		names, err = r.children(ctx, p.dir)
+		return ignore(err, zk.ErrNoNode)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -92,10 +92,11 @@ func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}
 
 // settleEcho tells whether a refused change was made by an earlier request.
 func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) error {
-	if err := r.sync(ctx, w.record); err != nil {
+	var stat *zk.Stat
+	err := r.fresh(ctx, w.record, func() (err error) {
+		stat, err = r.exists(ctx, w.record)
 		return err
-	}
-	stat, err := r.exists(ctx, w.record)
+	})
 	if err != nil || stat != nil {
 		return err
 	}

@@ -92,15 +92,8 @@ func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 // has left, does not count: the question is gone with its node.
 func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (bool, error) {
 	for {
-		if err := r.sync(ctx, l.path); err != nil {
-			return false, err
-		}
-		names, err := r.children(ctx, l.path)
-		queue := sortNumbered(names, lockMarkers...)
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			return false, nil
-		case err != nil || len(queue) == 0:
+		queue, err := r.queueIn(ctx, l.path, lockMarkers)
+		if err != nil || len(queue) == 0 {
 			return false, err
 		}
 		err = r.repeat(ctx, func() error {

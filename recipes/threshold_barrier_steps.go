@@ -45,18 +45,17 @@ func (b *ThresholdBarrier) thresholdOf(data []byte, stat *zk.Stat) (threshold, e
 }
 
 // look reads the barrier as it is at some moment during the call.
-func (b *ThresholdBarrier) look(ctx context.Context, r *requests) (threshold, error) {
-	if err := r.sync(ctx, b.path); err != nil {
-		return threshold{}, err
-	}
-	data, stat, err := r.get(ctx, b.path)
-	if errors.Is(err, zk.ErrNoNode) {
-		return threshold{}, nil
-	}
-	if err != nil {
-		return threshold{}, err
-	}
-	return b.thresholdOf(data, stat)
+func (b *ThresholdBarrier) look(ctx context.Context, r *requests) (now threshold, err error) {
+	err = r.fresh(ctx, b.path, func() error {
+		data, stat, err := r.get(ctx, b.path)
+		if err == nil {
+			now, err = b.thresholdOf(data, stat)
+		} else {
+			now, err = threshold{}, ignore(err, zk.ErrNoNode)
+		}
+		return err
+	})
+	return now, err
 }
 
 // prepared is look after which there is a node.

@@ -23,19 +23,23 @@ type ballot struct {
 // await looks at the transaction, each time that its children change and at its
 // deadline, until it is decided.
 func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, err error) {
+	since := r.epoch()
 	tx, err := c.read(ctx, r)
 	if err != nil {
 		return d, err
 	}
 	b := &ballot{Transaction: tx, votes: map[string]string{}, here: map[string]bool{}}
-	since := r.epoch()
 	for {
-		if since.check() != nil { // another server may lag behind
+		now := time.Now()
+		if since.check() != nil || b.isOver(now) { // the server may lag behind; so a vote in time is seen
 			if since, err = r.synced(ctx, c.path); err != nil {
 				return d, err
 			}
 		}
-		d, decided, err := c.look(ctx, r, b)
+		d, decided, err := c.look(ctx, r, b, since, now)
+		if errors.Is(err, errRestart) {
+			continue
+		}
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) { // of what was listed: look again
 			return d, err
 		}
@@ -45,10 +49,13 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	}
 }
 
-// look reads what is new, and decides if there is a reason.
-func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot) (d Decision, decided bool, err error) {
+// look reads what is new, and decides if there is a reason. It returns errRestart if
+// the session of since has ended: the next one's server may lag behind.
+func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since epoch, now time.Time) (d Decision, decided bool, err error) {
 	b.names, b.watch, err = c.ballots.children(ctx, r)
 	switch {
+	case since.check() != nil:
+		return d, false, errRestart
 	case errors.Is(err, zk.ErrNoNode):
 		return d, false, ErrNoTransaction
 	case err != nil:
@@ -60,7 +67,7 @@ func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot) (d De
 	if err := c.readVotes(ctx, r, b); err != nil {
 		return d, false, err
 	}
-	d, reason := b.verdict(time.Now())
+	d, reason := b.verdict(now)
 	if !reason {
 		return d, false, nil
 	}
@@ -88,11 +95,14 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 	switch {
 	case len(missing) == 0:
 		return Decision{Commit: true}, true
-	case !b.Deadline.IsZero() && !now.Before(b.Deadline):
+	case b.isOver(now):
 		return Decision{Why: "no vote in time of " + strings.Join(missing, ", ")}, true
 	}
 	return Decision{}, false
 }
+
+// isOver reports whether the time for votes is over.
+func (b *ballot) isOver(now time.Time) bool { return !b.Deadline.IsZero() && !now.Before(b.Deadline) }
 
 // pause is how long to wait without an event: until the deadline, but no longer than
 // between rechecks; 0 means for ever.
@@ -182,6 +192,9 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	var before []string
 	for {
 		names, err := c.leftovers(ctx, r)
+		if errors.Is(err, zk.ErrNoNode) {
+			continue // of what was listed: look again
+		}
 		if len(names) == 0 || err != nil {
 			return doubtOf(doubtful, err)
 		}
@@ -205,21 +218,21 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 // leftovers lists the nodes of a transaction that may be forgotten, its own one last;
 // none if it is gone.
 func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, error) {
-	tx, err := c.read(ctx, r)
-	if errors.Is(err, ErrNoTransaction) {
-		return nil, nil
-	}
-	if err != nil {
+	var b ballot
+	found := false
+	err := r.fresh(ctx, c.path, func() (err error) {
+		b.Transaction, found, err = c.readHere(ctx, r)
+		if err != nil || !found {
+			return err
+		}
+		b.names, err = r.children(ctx, c.path)
+		found = err == nil
+		return ignore(err, zk.ErrNoNode)
+	})
+	if err != nil || !found {
 		return nil, err
 	}
-	b := ballot{Transaction: tx}
-	if b.names, err = r.children(ctx, c.path); err == nil {
-		err = c.mayForget(ctx, r, b)
-	}
-	if errors.Is(err, zk.ErrNoNode) {
-		return nil, nil
-	}
-	if err != nil {
+	if err := c.mayForget(ctx, r, b); err != nil {
 		return nil, err
 	}
 	slices.Sort(b.names)

@@ -71,20 +71,27 @@ func (c *TwoPhaseCommit) begin(ctx context.Context, r *requests, t *task[struct{
 
 // read reads the transaction's node, as it is at some moment of the call.
 func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction, err error) {
-	if err := r.sync(ctx, c.path); err != nil {
-		return tx, err
+	found := false
+	err = r.fresh(ctx, c.path, func() (err error) {
+		tx, found, err = c.readHere(ctx, r)
+		return err
+	})
+	if err == nil && !found {
+		err = ErrNoTransaction
 	}
+	return tx, err
+}
+
+// readHere is read as the server has it that the client is connected to.
+func (c *TwoPhaseCommit) readHere(ctx context.Context, r *requests) (tx Transaction, found bool, err error) {
 	data, _, err := r.get(ctx, c.path)
-	switch {
-	case errors.Is(err, zk.ErrNoNode):
-		return tx, ErrNoTransaction
-	case err != nil:
-		return tx, err
+	if err != nil {
+		return tx, false, ignore(err, zk.ErrNoNode)
 	}
 	if err := json.Unmarshal(data, &tx); err != nil || len(tx.Sites) == 0 {
-		return tx, fmt.Errorf("the data is %.40q; expected a transaction with sites as JSON", data)
+		return tx, false, fmt.Errorf("the data is %.40q; expected a transaction with sites as JSON", data)
 	}
-	return tx, nil
+	return tx, true, nil
 }
 
 // admit checks that a site is one of the transaction's.
