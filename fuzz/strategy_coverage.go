@@ -57,10 +57,19 @@ func (c *coverage) pick() int {
 
 func (c *coverage) drawn() []fakezk.Fault { return c.space.plans().Example(c.dice.Int()) }
 
+// fault draws one that strikes a client of s, which may have fewer than the hunt's
+// script: one of all orders has.
+func (c *coverage) fault(s *Scenario) fakezk.Fault {
+	f := c.drawn()[0]
+	names := s.Script.clientNames()
+	f.Client = names[slices.Index(c.space.clients, f.Client)%len(names)]
+	return f
+}
+
 // mutate changes one thing.
 func (c *coverage) mutate(s *Scenario) {
 	if len(s.Plan) == 0 {
-		s.Plan = c.drawn()[:1]
+		s.Plan = []fakezk.Fault{c.fault(s)}
 		return
 	}
 	i := c.dice.IntN(len(s.Plan))
@@ -71,7 +80,7 @@ func (c *coverage) mutate(s *Scenario) {
 		return
 	case 1:
 		if len(s.Plan) < c.space.maxFaults {
-			s.Plan = append(s.Plan, c.drawn()[0])
+			s.Plan = append(s.Plan, c.fault(s))
 		}
 		return
 	case 2:

@@ -149,3 +149,17 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 		}
 	}
 }
+
+// TestCoverageStrikesClientsThatThereAre in a scenario that has fewer than the hunt.
+func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
+	t.Parallel()
+	w := builtin(t, "lock", "recipes.Lock")
+	hunt := fuzz.Hunt{
+		Workload: w, Script: fuzz.Script{Clients: 3, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
+		// Those of a whole generation, so that nothing else is known when the strategy begins.
+		Corpus: slices.Repeat([]fuzz.Scenario{{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 5}}, 32),
+	}
+	if found, err := hunt.Run(t.Context()); err != nil || found.Runs != hunt.Runs {
+		t.Errorf("%d runs, %v", found.Runs, err)
+	}
+}
