@@ -55,7 +55,7 @@ func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barr
 	}
 }
 
-// TestBarrier is [Test] of a barrier.
+// TestBarrier is [Run] of a barrier.
 func TestBarrier(t TB, open func(*zk.Conn) Barrierer, claims ...BarrierClaims) {
 	t.Helper()
 	Run(t, BarrierWorkload(t.Name(), only(t, claims), open))

@@ -46,7 +46,7 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 	}
 }
 
-// TestDoubleBarrier is [Test] of a double barrier.
+// TestDoubleBarrier is [Run] of a double barrier.
 func TestDoubleBarrier(t TB, open func(c *zk.Conn, size int) DoubleBarrierer, claims ...BarrierClaims) {
 	t.Helper()
 	Run(t, DoubleBarrierWorkload(t.Name(), only(t, claims), open))

@@ -53,7 +53,7 @@ func ElectionWorkload(impl string, claims LockClaims, open func(c *zk.Conn, name
 	}
 }
 
-// TestElection is [Test] of a leader election.
+// TestElection is [Run] of a leader election.
 func TestElection(t TB, open func(c *zk.Conn, name string) Elector, claims ...LockClaims) {
 	t.Helper()
 	Run(t, ElectionWorkload(t.Name(), only(t, claims), open))
