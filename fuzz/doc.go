@@ -52,7 +52,7 @@
 // # Properties
 //
 // Those of package linearizability: safety, belief, fencing, linearizability,
-// order, delivery, liveness, orphans, herd. Besides, a run is violated if a script
+// order, answers, presence, view, delivery, liveness, orphans, herd. Besides, a run is violated if a script
 // panics ("panic") or if no virtual time can pass ("frozen"). A client whose
 // calls all fail until the end, for a virtual minute at least, violates liveness
 // as one does that never returns.

@@ -31,8 +31,9 @@ import (
 // more for each Offer that comes between; a queue into which elements pour
 // faster than a request is answered is a slow one. The offers are counted in the
 // 32-bit data version of the directory of elements, so nobody else may set its
-// data; once in 2^32 offers, when the version is -1, a removal goes unchecked. As
-// to what a process leaves behind that dies in the middle of a call, see Queue.
+// data; -1, once in 2^32 offers, cannot be checked, and whoever reads it counts one
+// on. As to what a process leaves behind that dies in the middle of a call, see
+// Queue.
 //
 // Layout, all persistent:
 //

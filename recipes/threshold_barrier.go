@@ -53,6 +53,7 @@ var ErrThreshold = errors.New("not a threshold")
 //	<path>                               persistent, data = the number in decimal, "open", or nothing: not set yet
 //	<path>/_c_<guid>-member-<sequence>   ephemeral, data = "in" for one that was counted
 //	<path>/write-<guid>                  persistent, a Set under way; as those of SharedValue
+//	<path>/turn-<zxid>                   persistent, as that of SharedValue
 //
 // The node may be set by others, too. Other data than these are an error. A Wait
 // creates it without data if it is missing, and waits until it is set.
