@@ -121,6 +121,77 @@ var lags = []lag{
 		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
 		return fmt.Sprint(len(c.s.below("/"))), err
 	}, "1"},
+	{"poll a queue", nothing, func(t *testing.T, c *fakeConn) {
+		q := NewQueue(c, "/q")
+		mustDo(t, q.Offer(t.Context(), []byte("1")))
+		mustClose(t, q)
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		q := NewQueue(c, "/q")
+		defer mustClose(t, q)
+		data, _, err := q.Poll(t.Context())
+		return string(data), err
+	}, "1"},
+	{"peek into a priority queue", nothing, func(t *testing.T, c *fakeConn) {
+		q := NewPriorityQueue(c, "/q")
+		mustDo(t, q.Offer(t.Context(), []byte("1"), 1))
+		mustClose(t, q)
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		q := NewPriorityQueue(c, "/q")
+		defer mustClose(t, q)
+		data, _, err := q.Peek(t.Context())
+		return string(data), err
+	}, "1"},
+	{"poll a queue with locks", nothing, func(t *testing.T, c *fakeConn) {
+		q := NewLockQueue(c, "/q")
+		mustDo(t, q.Offer(t.Context(), []byte("1")))
+		mustClose(t, q)
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		q := NewLockQueue(c, "/q")
+		defer mustClose(t, q)
+		d, ok, err := q.Poll(t.Context())
+		if !ok {
+			return "", err
+		}
+		return string(d.Data()), d.Ack(t.Context())
+	}, "1"},
+	{"remove from a queue with ids", nothing, func(t *testing.T, c *fakeConn) {
+		q := NewIDQueue(c, "/q")
+		mustDo(t, q.Offer(t.Context(), "id", []byte("1")))
+		mustClose(t, q)
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		q := NewIDQueue(c, "/q")
+		defer mustClose(t, q)
+		n, err := q.Remove(t.Context(), "id")
+		return fmt.Sprint(n), err
+	}, "1"},
+	{"see who leads", nothing, func(t *testing.T, c *fakeConn) {
+		c.s.seed(t, 0, "/l", "")
+		c.s.seed(t, c.SessionID(), "/l/_c_1-latch-0000000000", "a")
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		l := NewLeaderLatch(c, "/l", "b")
+		defer mustClose(t, l)
+		leader, _, err := l.Leader(t.Context())
+		return leader.ID, err
+	}, "a"},
+	{"try a lock", nothing, func(t *testing.T, c *fakeConn) {
+		c.s.seed(t, 0, "/l", "")
+		c.s.seed(t, c.SessionID(), "/l/_c_1-lock-0000000000", "a")
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		l := NewLock(c, "/l")
+		defer mustClose(t, l)
+		ok, err := l.TryLock(t.Context())
+		return fmt.Sprint(ok, len(c.s.below("/l"))), err
+	}, "false 1"},
+	{"try a semaphore", nothing, func(t *testing.T, c *fakeConn) {
+		c.s.seed(t, 0, "/l", "1")
+		c.s.seed(t, 0, "/l/leases", "")
+		c.s.seed(t, c.SessionID(), "/l/leases/_c_1-lease-0000000000", "a")
+	}, func(t *testing.T, c *fakeConn) (string, error) {
+		l := NewSemaphore(c, "/l", 1)
+		defer mustClose(t, l)
+		_, ok, err := l.TryAcquire(t.Context())
+		return fmt.Sprint(ok, len(c.s.below("/l/leases"))), err
+	}, "false 1"},
 	{"is a barrier closed", nothing, func(t *testing.T, c *fakeConn) {
 		b := NewBarrier(c, "/b")
 		mustDo(t, b.Set(t.Context()))
