@@ -1,5 +1,7 @@
 package linearizability
 
+import "slices"
+
 // judgeSignals holds the lock's own signals of loss against what happened.
 func (c *lockCase) judgeSignals() (Verdict, bool) {
 	if !c.opts.Signals {
@@ -25,7 +27,7 @@ func (c *lockCase) judgeSignals() (Verdict, bool) {
 // say that the lock is lost.
 func (c *lockCase) falseSignal(h *hold) (Verdict, bool) {
 	n, told := c.signal(h)
-	if !told || h.node == nil || !h.node.aliveAt(n.Step) {
+	if !told || h.node == nil || !h.node.aliveAt(n.Step) || c.closesAt(h, n.Step) {
 		return Verdict{}, false
 	}
 	if end, _ := c.log.sessionEnd(h.owner.Session); end <= n.Step {
@@ -46,6 +48,14 @@ func (c *lockCase) signal(h *hold) (Notice, bool) {
 		return Notice{}, false
 	}
 	return n, true
+}
+
+// closesAt reports whether a close of the holder goes on at a step that was called
+// before the lock was granted: it may have ended the hold.
+func (c *lockCase) closesAt(h *hold, step int64) bool {
+	return slices.ContainsFunc(c.history.Ops, func(op Op) bool {
+		return op.Kind == KindClose && op.Client == h.lock.Client && op.Call < h.lock.Return && step <= op.end()
+	})
 }
 
 // missingSignal looks for a holder that knew of the end of its session, held on

@@ -78,6 +78,31 @@ func TestCloseGivesBack(t *testing.T) {
 	checkReport(t, closes(false)(&film{}), Safety, "")
 }
 
+// TestACloseThatIsUnderWay when a lock is granted may end it at once; one that is
+// over may not.
+func TestACloseThatIsUnderWay(t *testing.T) {
+	closes := func(over bool) func(f *film) Report {
+		return func(f *film) Report {
+			f.starts("a", 1)
+			lock := f.call("a", KindLock, "")
+			op := f.call("a", KindClose, "")
+			token := f.creates("a", 1, node("a", 1), "", 1)
+			if over {
+				f.ret(op, OpOK, Result{})
+			}
+			f.ret(lock, OpOK, Result{Token: token, Session: 1})
+			f.told("a", LockLost)
+			f.deletes("a", 1, node("a", 1), 0)
+			if !over {
+				f.ret(op, OpOK, Result{})
+			}
+			return JudgeLock(f.history(), nil, LockOptions{Path: "/lock", Signals: true})
+		}
+	}
+	checkReport(t, closes(false)(&film{}), "", "")
+	checkReport(t, closes(true)(&film{}), Belief, "a was told at step 7 that it had lost the lock, but its znode")
+}
+
 // TestCallsThatEndFirstAreServedFirst: of two removals at once the later call can
 // have the earlier change only.
 func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
