@@ -141,6 +141,19 @@ func (c *lockQueueCase) endOf(take *Op) *Op {
 	return nil
 }
 
+// mayEnd reports whether the client had a reason to delete the lock: the end of the
+// delivery, or a close that was under way when it got the element, and whose clean-up
+// can go on after an error.
+func (c *lockQueueCase) mayEnd(d *delivery) bool {
+	if d.end != nil && d.end.Call <= d.lock.died {
+		return true
+	}
+	return slices.ContainsFunc(c.history.Ops, func(op Op) bool {
+		return op.Kind == KindClose && op.Client == d.take.Client && op.Call < d.take.Return && op.end() > d.take.Return &&
+			(!op.ok() || d.lock.died <= op.end())
+	})
+}
+
 // judgeLocks asks of each delivery for its lock, and of each lock why it went.
 func (c *lockQueueCase) judgeLocks() Verdict {
 	if !c.log.known {
@@ -150,7 +163,7 @@ func (c *lockQueueCase) judgeLocks() Verdict {
 		switch {
 		case d.lock == nil:
 			return violated(Safety, []int64{d.take.Call, d.take.Return}, "%s returned element %s without a lock on it", describe(*d.take), d.e.value)
-		case d.lock.died == never || d.lock.withSession || d.end != nil && d.end.Call <= d.lock.died && d.lock.remover == d.take.Client:
+		case d.lock.died == never || d.lock.withSession || d.lock.remover == d.take.Client && c.mayEnd(d):
 			continue
 		case d.lock.remover != d.take.Client:
 			return violated(Safety, []int64{d.take.Return, d.lock.died}, "%s deleted %s at step %d, the lock of %s on element %s, got by %s",

@@ -90,6 +90,25 @@ func TestLockQueue(t *testing.T) {
 			f.does("b", "x")
 			return nil
 		}},
+		{name: "lock is given up by a close that was under way", shoot: func(f *film) *Rest {
+			xy(f)
+			op := f.call("b", KindClose, "")
+			f.gets("b", "x")
+			f.deletes("b", sessionOf("b", 0), "/q/x-lock", 0)
+			f.ret(op, OpOK, Result{})
+			f.gets("c", "x")
+			f.does("c", "x")
+			return nil
+		}},
+		{name: "lock is given up after a close", bad: Safety, says: "b gave up /q/x-lock at step 12", shoot: func(f *film) *Rest {
+			xy(f)
+			op := f.call("b", KindClose, "")
+			f.gets("b", "x")
+			f.ret(op, OpOK, Result{})
+			f.deletes("b", sessionOf("b", 0), "/q/x-lock", 0)
+			f.does("b", "x")
+			return nil
+		}},
 		{name: "the younger first", bad: Order, says: "got element y, although the older x was there and not locked all the time", shoot: func(f *film) *Rest {
 			xy(f)
 			f.gets("b", "y")
