@@ -48,8 +48,10 @@ var arrows = map[string][]string{
 		module + "fakezk", module + "linearizability", module + "recipes",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
 	},
-	"fuzz/museum": {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
-	"cmd/zksim": {
+	"fuzz/museum":         {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
+	"cmd/zksim":           {module + "cli"},
+	"examples/go/myzksim": {module + "cli", module + "fuzz", "github.com/go-zookeeper/zk"},
+	"cli": {
 		module + "fakezk", module + "fakezk/conform", module + "fuzz", module + "fuzz/museum",
 		"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term",
 	},

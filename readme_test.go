@@ -116,3 +116,20 @@ func TestReadmeShowsTheseTests(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeShowsTheExampleProgram holds the program of the README against the
+// one that is compiled and run.
+func TestReadmeShowsTheExampleProgram(t *testing.T) {
+	source, err := os.ReadFile("examples/go/myzksim/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(source), "\npackage main\n")
+	if !strings.Contains(string(readme), "```go\npackage main\n"+program+"```\n") {
+		t.Error("README.md does not show examples/go/myzksim/main.go as it is")
+	}
+}

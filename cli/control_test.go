@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// TestDumpHoldsAllThatControlAcknowledged: whoever was told that a tree is
+// loaded finds it in the dump, however close to the end that was.
+func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "dump.json")
+	h := serveHere(t, "--dump", name, "--log-level", "error")
+	var many strings.Builder // so that the dump takes its time
+	for i := range 20_000 {
+		fmt.Fprintf(&many, "%s\"/many%05d\": \"x\"", []string{"{", ", "}[min(i, 1)], i)
+	}
+	h.call(t, "POST", "/load", many.String()+"}", nil)
+
+	const loaders, before = 4, 10
+	acknowledged := make([]int, loaders)
+	var loading, warm sync.WaitGroup
+	warm.Add(loaders * before)
+	for i := range loaders {
+		loading.Go(func() {
+			for n := 0; ; n++ {
+				status, _, err := request("POST", h.control+"/load", fmt.Sprintf("/load%d-%d: x", i, n))
+				if n < before {
+					warm.Done()
+				}
+				if err != nil || status != http.StatusOK {
+					return
+				}
+				acknowledged[i]++
+			}
+		})
+	}
+	warm.Wait()
+	if status, stderr := h.stop(); status != exitOK {
+		t.Fatalf("exit status %d\n%s", status, stderr)
+	}
+	loading.Wait()
+	dumped := map[string]bool{}
+	tree, err := readTreeFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range tree.nodes {
+		dumped[n.Path] = true
+	}
+	missing, all := 0, 0
+	for i, count := range acknowledged {
+		for n := range count {
+			all++
+			if !dumped[fmt.Sprintf("/load%d-%d", i, n)] {
+				missing++
+			}
+		}
+	}
+	if missing > 0 || all < loaders*before {
+		t.Errorf("%d of %d acknowledged loads are not in the dump", missing, all)
+	}
+}
+
+// controlHere is a control endpoint that nobody serves.
+func controlHere(t *testing.T, anywhere bool) *controlServer {
+	t.Helper()
+	s := &serving{server: fakezk.New(fakezk.Options{}), log: slog.New(slog.DiscardHandler)}
+	c, err := listenControl("127.0.0.1:0", anywhere, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.control = c
+	t.Cleanup(func() {
+		for range 2 { // twice is fine
+			if err := s.close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := c.serve(); err != nil { // which closes the listener
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// ask is what the endpoint answers to a request, which must be JSON: its status,
+// and the error in it.
+func (c *controlServer) ask(t *testing.T, r *http.Request) (status int, failure string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	c.http.Handler.ServeHTTP(w, r)
+	var body struct{ Error string }
+	if err := json.NewDecoder(w.Body).Decode(&body); err != nil || w.Header().Get("Content-Type") != "application/json" {
+		t.Fatalf("%s %s: status %d: no JSON: %v, %v", r.Method, r.URL, w.Code, err, w.Header())
+	}
+	return w.Code, body.Error
+}
+
+func TestControlRefusesRequestsWhileItStops(t *testing.T) {
+	c := controlHere(t, false)
+	load := func() *http.Request {
+		return httptest.NewRequest("POST", "http://localhost/load", strings.NewReader("/a: x"))
+	}
+	if status, failure := c.ask(t, load()); status != 200 {
+		t.Errorf("status %d: %s", status, failure)
+	}
+	if err := c.close(); err != nil {
+		t.Error(err)
+	}
+	if status, failure := c.ask(t, load()); status != 503 || failure != "the server stops" {
+		t.Errorf("status %d: %s; want 503", status, failure)
+	}
+}
+
+// TestControlIsForThisMachineByName: a page whose site's name leads here, by a
+// name server that its author owns, has that name as its Host, and it looks as
+// if it came from its own site.
+func TestControlIsForThisMachineByName(t *testing.T) {
+	for _, test := range []struct {
+		host     string
+		anywhere bool
+		want     int
+	}{
+		{"localhost", false, 200}, {"LOCALHOST:80", false, 200}, {"127.0.0.1:8080", false, 200}, {"127.9.9.9", false, 200},
+		{"[::1]:8080", false, 200}, {"[::1]", false, 200}, {"[::ffff:127.0.0.1]:1", false, 200},
+		{"evil.example", false, 403}, {"evil.example:8080", false, 403}, {"localhost.evil.example", false, 403},
+		{"10.0.0.1:8080", false, 403}, {"0.0.0.0", false, 403}, {"", false, 403}, {"127.0.0.1.evil.example", false, 403},
+		{"evil.example", true, 200}, {"10.0.0.1:8080", true, 200},
+	} {
+		c := controlHere(t, test.anywhere)
+		for _, method := range []string{"GET", "POST"} {
+			r := httptest.NewRequest(method, map[string]string{"GET": "/tree", "POST": "/clear"}[method], nil)
+			r.Host = test.host
+			r.Header.Set("Origin", "http://"+test.host)
+			r.Header.Set("Sec-Fetch-Site", "same-origin")
+			w := httptest.NewRecorder()
+			c.http.Handler.ServeHTTP(w, r)
+			if w.Code != test.want {
+				t.Errorf("%s for %q, anywhere %v: status %d; want %d: %s", method, test.host, test.anywhere, w.Code, test.want, w.Body)
+			}
+		}
+	}
+}
+
+// TestRefusedSitesGetJSON, as all errors are.
+func TestRefusedSitesGetJSON(t *testing.T) {
+	c := controlHere(t, false)
+	cross := httptest.NewRequest("POST", "http://localhost/reset", nil)
+	cross.Header.Set("Sec-Fetch-Site", "cross-site")
+	if status, failure := c.ask(t, cross); status != 403 || !strings.Contains(failure, "cross-origin") {
+		t.Errorf("status %d: %s", status, failure)
+	}
+	rebound := httptest.NewRequest("POST", "http://evil.example/reset", nil)
+	if status, failure := c.ask(t, rebound); status != 403 || !strings.HasPrefix(failure, `host "evil.example": expected localhost`) {
+		t.Errorf("status %d: %s", status, failure)
+	}
+}
+
+// TestDropOfNobodyDropsNobody: a test that has no session at hand must not drop
+// everybody's connection.
+func TestDropOfNobodyDropsNobody(t *testing.T) {
+	t.Parallel()
+	h := serveHere(t)
+	_, events := h.client(t, nil)
+	for _, body := range []string{`{"session":null}`, `{"session":""}`, `null`, `"S1"`, `{"Session":"S1"}`} {
+		for _, path := range []string{"/drop", "/stall", "/expire"} {
+			if status, reply, err := request("POST", h.control+path, body); err != nil || status != 400 {
+				t.Errorf("%s %s: status %d, %s, %v; want 400", path, body, status, reply, err)
+			}
+		}
+	}
+	var sessions []sessionEntry
+	h.call(t, "GET", "/sessions", "", &sessions)
+	if len(sessions) != 1 || !sessions[0].Connected {
+		t.Errorf("sessions are %+v", sessions)
+	}
+	if passed := events.take(0); len(passed) != 0 {
+		t.Errorf("the client passed through %v", passed)
+	}
+}
+
+// TestDumpTooLongToLoadIsTold: it is written all the same.
+func TestDumpTooLongToLoadIsTold(t *testing.T) {
+	for size, want := range map[int]bool{1: false, maxTreeFile: true} {
+		var log strings.Builder
+		server := fakezk.New(fakezk.Options{})
+		if err := server.Put("/a", make([]byte, size*3/4)); err != nil { // longer by a third in base64
+			t.Fatal(err)
+		}
+		s := &serving{server: server, log: slog.New(slog.NewTextHandler(&log, nil)), dump: filepath.Join(t.TempDir(), "dump.json")}
+		if err := s.writeDump(); err != nil {
+			t.Error(err)
+		}
+		if told := strings.Contains(log.String(), "the dump is too long for --load"); told != want {
+			t.Errorf("%d bytes: told %v; want %v:\n%s", size, told, want, log.String())
+		}
+		if _, err := readTreeFile(s.dump); (err != nil) != want {
+			t.Errorf("%d bytes: read back: %v", size, err)
+		}
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// Package cli is the command zksim: it hunts for bugs in code that coordinates
+// through ZooKeeper, by running it against a simulated server under faults, shrinks
+// what it finds, and replays it. This is its manual.
+//
+//	zksim demo                 find, shrink and explain a real deadlock
+//	zksim list                 workloads, implementations, fault kinds
+//	zksim sweep WORKLOAD       every single fault at every protocol step
+//	zksim fuzz WORKLOAD        a hunt by several strategies, on all cores
+//	zksim museum [ID...]       published bugs, found again
+//	zksim run FILE...          scenario files, as tests
+//	zksim replay FILE          one scenario file, step by step
+//	zksim diff A B             where two traces part
+//	zksim conform              the same requests to it and to a running ZooKeeper
+//	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
+//
+// # With workloads of your own
+//
+// A zksim that also knows your own code is a program of a few lines, which hands
+// its workloads to [Main]:
+//
+//	package main
+//
+//	import (
+//		"github.com/go-zookeeper/zk"
+//		"github.com/zksim/zksim/cli"
+//		"github.com/zksim/zksim/fuzz"
+//	)
+//
+//	func main() {
+//		cli.Main(fuzz.LockWorkload("mylock", fuzz.LockClaims{Fair: true}, func(c *zk.Conn) fuzz.Locker {
+//			return mylock.New(c, "/lock")
+//		}))
+//	}
+//
+// Then `go run ./myzksim fuzz lock --impl mylock` hunts in it, and list, sweep, run,
+// replay and diff know it as well. Where a WORKLOAD is asked for, the name of an
+// implementation will do, if only one has it: `go run ./myzksim fuzz mylock`.
+//
+// # The server
+//
+// zksim serve forgets everything when it stops, unless --dump keeps it. It prints
+// "listening on HOST:PORT" on stdout once clients can connect, logs on stderr,
+// and ends with status 0 on SIGTERM or an interrupt, after writing the dump; a
+// second signal kills it. Faults come from --plan, --fault and the control
+// endpoint, which --control HOST:PORT opens: HTTP with JSON, for this machine
+// only unless --control-anywhere is given too, as it asks for no password. It
+// takes requests whose Host is localhost or an address such as 127.0.0.1, so that
+// no page in a browser reaches it under another name.
+//
+//	GET  /                     lists what there is
+//	GET  /tree, /sessions, /watches, /faults
+//	GET  /dump                 the tree as a tree file; ?format=yaml or json
+//	POST /load                 a tree file: makes its nodes
+//	POST /expire               {"session":"S1"}: ends a session
+//	POST /drop                 {"session":"S1"}: closes its connection; nothing: all
+//	POST /stall                {"for":"2s","session":"S1"}: holds its bytes
+//	POST /fault                {"line":"drop-reply op=create request=1"}, or lines
+//	POST /clear                disarms all faults and ends what they do
+//	POST /reset                makes the server as new
+//
+// A session is S1 for the first that was created, or its id as 0x... or in
+// decimal; null and "" are errors. An error is {"error":"..."} with status 400 for
+// a wrong request, 403 for one of another site or to another Host, 404 for a
+// session or path that is not there, 405 for a wrong method, 409 for what is in
+// conflict with what the server holds, 413 for a body too long, 503 while the
+// server stops.
+//
+// # Tree files
+//
+// A tree file, for --load, --dump and the control endpoint, maps paths to nodes,
+// in YAML or JSON:
+//
+//	zxid: 42                   # in a dump: the server goes on after it
+//	/app: hello                # data as text; quotes around what looks like a number
+//	/app/nothing: ~            # null data
+//	/app/locks:
+//	  data: text               # or base64: AAEC
+//	  acl:                     # scheme:id:perms; world:anyone:cdrwa if absent
+//	    - world:anyone:r
+//	  kind: container          # or persistent, or ttl with ttl: 90s
+//	  next: 12                 # number of the next sequential child
+//
+// Ephemeral nodes are not in a dump: their sessions end with the server. Clients
+// that live through a restart are refused while the server's zxid is below what
+// they have seen, so a tree without zxid needs new clients.
+//
+// The server answers as a ZooKeeper 3.8.0 with extendedTypesEnabled=true and
+// 4lw.commands.whitelist=*. Its log tells of sessions that begin and end, faults
+// that fire, and of connections, handshakes and frames that are refused.
+//
+// # Exit status
+//
+// The exit status is 0 if everything is as expected, 1 if a property is
+// violated, a bug of the museum is not found, two runs of one seed differ, a
+// server breaks or the output cannot be written, 2 if the input is wrong, and 130
+// if it was interrupted. Verdicts left undecided by sweep and fuzz are counted in
+// the output and are no reason to fail.
+package cli

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+)
+
+type listCommand struct {
+	JSON bool `help:"Print JSON."`
+}
+
+type listing struct {
+	Workloads  []listedWorkload `json:"workloads"`
+	Strategies []listedStrategy `json:"strategies"`
+	Faults     []listedFault    `json:"faults"`
+}
+
+type listedStrategy struct {
+	Name  string `json:"name"`
+	Share int    `json:"share"`
+	About string `json:"about"`
+}
+
+type listedWorkload struct {
+	Name            string   `json:"name"`
+	Implementations []string `json:"implementations"`
+	about           []string
+}
+
+type listedFault struct {
+	Kind     string   `json:"kind"`
+	Duration bool     `json:"duration"`
+	At       []string `json:"at"`
+	Meaning  string   `json:"meaning"`
+}
+
+func (c *listCommand) Run(a *app) error {
+	l := makeListing(a.workloads)
+	if c.JSON {
+		return a.json(l)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "workloads and their implementations (the first is the default):")
+	for _, workload := range l.Workloads {
+		for i, impl := range workload.Implementations {
+			fmt.Fprintf(w, "  %s\t%s\t%s\n", workload.Name, impl, workload.about[i])
+		}
+	}
+	fmt.Fprintln(w, "\nstrategies of a hunt:")
+	for _, s := range l.Strategies {
+		fmt.Fprintf(w, "  %s\t%s\n", s.Name, s.About)
+	}
+	fmt.Fprintln(w, "\nfault kinds:")
+	for _, f := range l.Faults {
+		kind := f.Kind
+		if f.Duration {
+			kind += " DURATION"
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", kind, f.Meaning)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("list: %w", err)
+	}
+	fmt.Fprintln(a.out, "\na fault's place: client=NAME conn=N op=NAME path=GLOB with request=N or event=N, or at=DURATION")
+	return nil
+}
+
+func makeListing(workloads fuzz.Catalogue) listing {
+	var l listing
+	for _, kind := range workloads.Kinds() {
+		listed := listedWorkload{Name: kind}
+		for _, w := range workloads {
+			if w.Name == kind {
+				listed.Implementations = append(listed.Implementations, w.Impl)
+				listed.about = append(listed.about, w.About)
+			}
+		}
+		l.Workloads = append(l.Workloads, listed)
+	}
+	for _, s := range fuzz.Strategies() {
+		l.Strategies = append(l.Strategies, listedStrategy{s.Name, s.Share, s.About})
+	}
+	for _, info := range fakezk.FaultKinds() {
+		f := listedFault{Kind: string(info.Kind), Duration: info.Lasts, Meaning: info.Meaning}
+		for _, c := range []struct {
+			takes bool
+			name  string
+		}{{info.OnRequest, "request"}, {info.OnEvent, "event"}, {info.OnTime, "at"}} {
+			if c.takes {
+				f.At = append(f.At, c.name)
+			}
+		}
+		l.Faults = append(l.Faults, f)
+	}
+	return l
+}

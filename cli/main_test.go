@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/recipes"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"zksim":      func() { Main() },
+		"myzksim":    func() { Main(ownLock("own.Lock"), ownKind("parcel", "own.Parcel")) },
+		"clash":      func() { Main(ownLock("recipes.Lock")) },
+		"twice":      func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
+		"incomplete": func() { Main(fuzz.Workload{Name: "parcel", Impl: "own.Parcel"}) },
+	})
+}
+
+// ownLock is a workload of a lock as a user may have one, here of one that waits
+// for itself when a reply is lost.
+func ownLock(impl string) fuzz.Workload {
+	return fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a lock of one's own", MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
+		return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
+	})
+}
+
+// ownKind is a lock of package recipes by the name of a kind of which nothing is
+// built in.
+func ownKind(kind, impl string) fuzz.Workload {
+	w := fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a kind of one's own", Fair: true, MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
+		return recipes.NewLock(c, "/lock")
+	})
+	w.Name = kind
+	return w
+}
+
+// run is zksim without workloads of one's own, in this process.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return program{name: "zksim"}.run(ctx, args, stdout, stderr)
+}
+
+// TestScripts runs the transcripts of testdata/script.
+func TestScripts(t *testing.T) {
+	exhibits, err := filepath.Abs("../fuzz/museum/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("MUSEUM", exhibits)
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"json":     checkJSON,
+			"fails":    checkFails,
+			"lines":    checkLines,
+			"survives": checkSurvives,
+		},
+		RequireUniqueNames: true,
+	})
+}
+
+// checkJSON looks into a JSON file: json FILE PATH WANT. PATH is made of keys and
+// indexes with dots between, and len for the length: workloads.0.name.
+func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: [!] json FILE PATH WANT")
+	}
+	var value any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &value))
+	for _, step := range strings.Split(args[1], ".") {
+		var err error
+		if value, err = jsonStep(value, step); err != nil {
+			ts.Fatalf("%s: %s: %v", args[0], args[1], err)
+		}
+	}
+	got := fmt.Sprint(value)
+	if f, ok := value.(float64); ok {
+		got = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	if (got == args[2]) == neg {
+		ts.Fatalf("%s: %s is %q; want it %sto be %q", args[0], args[1], got, map[bool]string{true: "not "}[neg], args[2])
+	}
+}
+
+func jsonStep(value any, step string) (any, error) {
+	switch v := value.(type) {
+	case map[string]any:
+		if next, ok := v[step]; ok {
+			return next, nil
+		}
+		return "absent", nil
+	case []any:
+		if step == "len" {
+			return float64(len(v)), nil
+		}
+		i, err := strconv.Atoi(step)
+		if err != nil || i < 0 || i >= len(v) {
+			return nil, fmt.Errorf("no element %s of %d", step, len(v))
+		}
+		return v[i], nil
+	}
+	return nil, fmt.Errorf("%q of %v, which has no parts", step, value)
+}
+
+// checkFails runs zksim and checks how it fails: fails STATUS ARGS... . The
+// status must be as given and, for wrong input, stdout empty and stderr one line
+// that begins with the command's name.
+func checkFails(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: fails STATUS ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec("zksim", args[1:]...)
+	if got := exitStatus(err); got != want {
+		ts.Fatalf("exit status %d; want %d", got, want)
+	}
+	if want != exitInput {
+		return
+	}
+	stderr := ts.ReadFile("stderr")
+	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "zksim: ") {
+		ts.Fatalf("want one line of stderr that begins with zksim:, got %q", stderr)
+	}
+	if stdout := ts.ReadFile("stdout"); stdout != "" {
+		ts.Fatalf("want nothing on stdout, got %q", stdout)
+	}
+}
+
+// exitStatus is the exit status of a command, -1 if it did not end by itself.
+func exitStatus(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := err.(interface{ ExitCode() int }); ok {
+		return e.ExitCode()
+	}
+	return -1
+}
+
+// checkLines checks how many lines a file has: lines FILE N.
+func checkLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: lines FILE N")
+	}
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); strconv.Itoa(got) != args[1] {
+		ts.Fatalf("%s has %d lines; want %s", args[0], got, args[1])
+	}
+}
+
+var survived = regexp.MustCompile(`survived (\d+) of (\d+) fault points`)
+
+// checkSurvives checks that an implementation survived N of N fault points:
+// survives FILE IMPL.
+func checkSurvives(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] survives FILE IMPL")
+	}
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		n := survived.FindStringSubmatch(line)
+		if n == nil || !strings.Contains(line, " "+args[1]+",") {
+			continue
+		}
+		if all := n[1] == n[2] && n[1] != "0"; all == neg {
+			ts.Fatalf("%s survived %s of %s fault points", args[1], n[1], n[2])
+		}
+		return
+	}
+	ts.Fatalf("%s tells of no sweep of %s", args[0], args[1])
+}
+
+func TestInterruptedIsNotSuccess(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if got := run(ctx, []string{"sweep", "lock"}, &stdout, &stderr); got != exitInterrupted {
+		t.Errorf("exit status %d of an interrupted sweep; want %d", got, exitInterrupted)
+	}
+	if want := "zksim: interrupted\n"; stderr.String() != want {
+		t.Errorf("stderr: %q; want %q", stderr.String(), want)
+	}
+}
+
+func TestInterruptedMuseumTellsWhatIsKnown(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr strings.Builder
+	var stdout interrupter
+	stdout.after, stdout.interrupt = "S0-10 ", cancel
+	if got := run(ctx, []string{"museum", "S0-10", "B3"}, &stdout, &stderr); got != exitInterrupted {
+		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	}
+	if want := "\n1 of 2 exhibits found; interrupted\n"; !strings.HasSuffix(stdout.String(), want) || strings.Contains(stdout.String(), "\nB3") {
+		t.Errorf("stdout %q; want one row and %q", stdout.String(), want)
+	}
+}
+
+// interrupter is an output that interrupts the command when a text was written.
+type interrupter struct {
+	strings.Builder
+	after     string
+	interrupt func()
+}
+
+func (w *interrupter) Write(p []byte) (int, error) {
+	if strings.HasPrefix(string(p), w.after) {
+		w.interrupt()
+	}
+	return w.Builder.Write(p)
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != exitOK {
+		t.Fatalf("exit status %d", got)
+	}
+	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "museum"} {
+		if !strings.Contains(stdout.String(), "\n  "+name) {
+			t.Errorf("no %q in:\n%s", name, stdout.String())
+		}
+	}
+}

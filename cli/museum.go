@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/museum"
+)
+
+type museumCommand struct {
+	IDs    []string `arg:"" optional:"" name:"id" help:"Exhibits, such as B16; all without any."`
+	Seeds  int      `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
+	Seed   uint64   `help:"First seed of the hunts." default:"1"`
+	Runs   int      `help:"Give a hunt up after so many scenarios." default:"3000"`
+	Story  bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
+	Absent bool     `help:"List the bugs that cannot be shown, and why, instead of hunting."`
+	JSON   bool     `help:"Print JSON."`
+}
+
+// museumJSON is a visit for programs.
+type museumJSON struct {
+	Exhibits    []exhibitJSON `json:"exhibits"`
+	Interrupted bool          `json:"interrupted"`
+}
+
+// exhibitJSON is what the hunts for an exhibit have led to. Times and runs are medians
+// over those hunts that have found it, Minimal is the smallest of their scenarios.
+type exhibitJSON struct {
+	ID       string       `json:"id"`
+	Title    string       `json:"title"`
+	Report   string       `json:"report"`
+	See      []string     `json:"see,omitempty"`
+	Bug      string       `json:"bug"`
+	Property string       `json:"property"`
+	Hunts    int          `json:"hunts"`
+	Found    int          `json:"found"`
+	Seconds  float64      `json:"seconds"`
+	Runs     int          `json:"runs"`
+	Faults   int          `json:"faults"`
+	Clients  int          `json:"clients"`
+	Minimal  *outcomeJSON `json:"minimal,omitempty"`
+}
+
+type absentJSON struct {
+	ID     string `json:"id"`
+	Report string `json:"report"`
+	Why    string `json:"why"`
+}
+
+func (c *museumCommand) Run(a *app) error {
+	exhibits, err := museum.Named(c.IDs...)
+	if err != nil {
+		return err
+	}
+	if c.Seeds < 1 || c.Runs < 1 {
+		return fmt.Errorf("--seeds and --runs must be 1 or more")
+	}
+	if c.Absent {
+		return c.listAbsent(a)
+	}
+	return c.hunt(a, exhibits)
+}
+
+// hunt hunts one exhibit after the other and tells of each when it is done.
+func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
+	report := museumJSON{Exhibits: []exhibitJSON{}}
+	if !c.JSON {
+		a.printf(museumRow, "bug", "violates", "found in", "runs", "faults", "clients", "what is wrong")
+	}
+	missed := 0
+	var interrupted error
+	for i, e := range exhibits {
+		a.progress.show("%s: exhibit %d of %d", e.ID, i+1, len(exhibits))
+		hunts, err := c.huntOne(a.ctx, e)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		if interrupted = err; err != nil {
+			break
+		}
+		j := entryOf(e, hunts)
+		report.Exhibits = append(report.Exhibits, j)
+		if j.Found < j.Hunts {
+			missed++
+		}
+		if !c.JSON {
+			c.print(a, j, hunts)
+		}
+	}
+	if err := c.end(a, report, interrupted, len(exhibits), missed); err != nil {
+		return err
+	}
+	if missed > 0 {
+		return errViolated
+	}
+	return interrupted
+}
+
+// end prints what comes after the last exhibit.
+func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, missed int) error {
+	if report.Interrupted = interrupted != nil; c.JSON {
+		return a.json(report)
+	}
+	a.printf("\n%d of %s found", len(report.Exhibits)-missed, plural(of, "exhibit"))
+	if interrupted != nil {
+		a.printf("; interrupted")
+	}
+	a.printf("\n")
+	return nil
+}
+
+func (c *museumCommand) huntOne(ctx context.Context, e museum.Exhibit) ([]museum.Hunted, error) {
+	var hunts []museum.Hunted
+	for n := range c.Seeds {
+		h, err := e.Hunt(ctx, c.Seed+uint64(n), c.Runs)
+		if err != nil {
+			return nil, err
+		}
+		hunts = append(hunts, h)
+	}
+	return hunts, nil
+}
+
+// smallest is the hunt that has led to the smallest scenario, nil if none has found
+// anything.
+func smallest(hunts []museum.Hunted) *museum.Hunted {
+	var best *museum.Hunted
+	size := func(h museum.Hunted) int {
+		s := h.Minimal.Scenario
+		return len(s.Plan)*10_000 + s.Script.Clients*100 + s.Script.Rounds
+	}
+	for i, h := range hunts {
+		if h.Found() && (best == nil || size(h) < size(*best)) {
+			best = &hunts[i]
+		}
+	}
+	return best
+}
+
+func entryOf(e museum.Exhibit, hunts []museum.Hunted) exhibitJSON {
+	j := exhibitJSON{ID: e.ID, Title: e.Title, Report: e.Report, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
+	var times []time.Duration
+	var runs []int
+	for _, h := range hunts {
+		if h.Found() {
+			times, runs = append(times, h.Took), append(runs, h.Runs)
+		}
+	}
+	if j.Found = len(runs); j.Found == 0 {
+		return j
+	}
+	slices.Sort(times)
+	slices.Sort(runs)
+	j.Seconds, j.Runs = times[len(times)/2].Seconds(), runs[len(runs)/2]
+	minimal := outcomeOf(smallest(hunts).Minimal)
+	j.Faults, j.Clients, j.Minimal = len(minimal.Plan), minimal.Clients, &minimal
+	return j
+}
+
+// museumRow is a row of the table.
+const museumRow = "%-6s %-10s %8s %5s %6s %7s  %s\n"
+
+func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
+	title := j.Title
+	if j.Found < j.Hunts {
+		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found, plural(j.Hunts, "hunt"))
+	}
+	if j.Found == 0 {
+		a.printf(museumRow, j.ID, j.Property, "-", "-", "-", "-", title)
+	} else {
+		a.printf(museumRow, j.ID, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
+	}
+	a.printf("%6s %s\n", "", j.Report)
+	if best := smallest(hunts); c.Story {
+		a.printf("\n%s", indent(j.Bug))
+		if best != nil {
+			a.printf("\n%s", indent(best.Minimal.Story()))
+		}
+		a.printf("\n")
+	}
+}
+
+func (c *museumCommand) listAbsent(a *app) error {
+	list := []absentJSON{}
+	for _, m := range museum.Absent() {
+		list = append(list, absentJSON(m))
+	}
+	if c.JSON {
+		return a.json(list)
+	}
+	for _, m := range list {
+		a.printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
+	}
+	return nil
+}

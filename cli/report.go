@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+)
+
+// json prints a value for programs.
+func (a *app) json(v any) error {
+	a.progress.clear()
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return fmt.Errorf("write json: %w", err)
+	}
+	return nil
+}
+
+func (a *app) printf(format string, args ...any) {
+	a.progress.clear()
+	fmt.Fprintf(a.out, format, args...)
+}
+
+// outcomeJSON is an outcome for programs.
+type outcomeJSON struct {
+	Workload       string        `json:"workload"`
+	Implementation string        `json:"implementation"`
+	Clients        int           `json:"clients"`
+	Rounds         int           `json:"rounds"`
+	Hands          int           `json:"hands"`
+	Rough          bool          `json:"rough"`
+	Seed           uint64        `json:"seed"`
+	Schedule       string        `json:"schedule,omitempty"`
+	Plan           []string      `json:"plan"`
+	Status         string        `json:"status"`
+	Property       string        `json:"property,omitempty"`
+	Summary        string        `json:"summary,omitempty"`
+	Verdicts       []verdictJSON `json:"verdicts"`
+	Missed         []string      `json:"missed,omitempty"`
+	Trace          string        `json:"trace"`
+}
+
+type verdictJSON struct {
+	Property string `json:"property"`
+	Status   string `json:"status"`
+	Summary  string `json:"summary"`
+}
+
+func outcomeOf(o *fuzz.Outcome) outcomeJSON {
+	s := o.Scenario
+	j := outcomeJSON{
+		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
+		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Hands: max(1, s.Script.Hands), Rough: s.Script.Rough, Seed: s.Seed,
+		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
+		Verdicts: []verdictJSON{}, Trace: o.Result.Trace.Hash(),
+	}
+	if s.Schedule.Kind != fakezk.Latencies {
+		j.Schedule = s.Schedule.String()
+	}
+	for _, f := range s.Plan {
+		j.Plan = append(j.Plan, f.String())
+	}
+	for _, f := range o.Result.Missed {
+		j.Missed = append(j.Missed, f.String())
+	}
+	for _, v := range o.Verdicts() {
+		j.Verdicts = append(j.Verdicts, verdictJSON{v.Property, v.Status.String(), v.Summary})
+	}
+	return j
+}
+
+// save writes a violation's scenario and, unless quiet, tells how to repeat it.
+// Without a directory it only shows the scenario.
+func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
+	if dir == "" && quiet {
+		return "", nil
+	}
+	if dir == "" {
+		text, err := fuzz.FileOf(o).Marshal()
+		if err != nil {
+			return "", err
+		}
+		a.printf("\nthe scenario, as a file (--save DIR writes it):\n\n%s", indent(string(text)))
+		return "", nil
+	}
+	name := a.write(o, dir)
+	if name != "" && !quiet {
+		a.printf("\nto see it again: %s replay %s\n", a.name, name)
+	}
+	return name, nil
+}
+
+// scenarioName names a finding after what it is: lock-zk.Lock-liveness-1f2e3d4c.
+func scenarioName(o *fuzz.Outcome) string {
+	s := o.Scenario.Workload
+	return fmt.Sprintf("%s-%s-%s-%s", s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
+}
+
+func indent(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// plural is "1 fault" or "2 faults".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("%d %s", n, noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// write writes a violation's scenario and returns the file's name. What
+// was found is worth more than the file: an error is told and the work goes on.
+func (a *app) write(o *fuzz.Outcome, dir string) string {
+	name := filepath.Join(dir, scenarioName(o)+".yaml")
+	if err := fuzz.FileOf(o).Save(name); err != nil {
+		a.progress.clear()
+		fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
+		return ""
+	}
+	return name
+}

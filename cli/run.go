@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+type runCommand struct {
+	Files []string `arg:"" name:"file" help:"Scenario files."`
+	JSON  bool     `help:"Print JSON."`
+}
+
+// replayedJSON is a scenario file's run for programs.
+type replayedJSON struct {
+	File     string      `json:"file"`
+	AsExpect bool        `json:"as_expected"`
+	Problems []string    `json:"problems"`
+	Outcome  outcomeJSON `json:"outcome"`
+}
+
+func (c *runCommand) Run(a *app) error {
+	files := make([]fuzz.ScenarioFile, len(c.Files))
+	for i, name := range c.Files { // all input is looked at before anything runs
+		var err error
+		if files[i], err = a.files.Load(name); err != nil {
+			return err
+		}
+	}
+	bad := false
+	var all []replayedJSON
+	for i, file := range files {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		r, err := file.Check(true)
+		if err != nil {
+			return err
+		}
+		bad = bad || len(r.Problems) > 0
+		if c.JSON {
+			all = append(all, replayedJSON{c.Files[i], len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome)})
+		} else {
+			a.printReplay(c.Files[i], r)
+		}
+		a.progress.show("%d of %d files", i+1, len(files))
+	}
+	if c.JSON {
+		if err := a.json(all); err != nil {
+			return err
+		}
+	}
+	if bad {
+		return errViolated
+	}
+	return nil
+}
+
+// printReplay is a scenario file's run in a line, or a few if it differs.
+func (a *app) printReplay(name string, r *fuzz.Replay) {
+	if len(r.Problems) == 0 {
+		text := "ok"
+		if p := r.Outcome.Property(); p != "" {
+			text = p + " is violated, as expected"
+		}
+		a.printf("%s: %s\n", name, text)
+		return
+	}
+	for _, p := range r.Problems {
+		a.printf("%s: NOT AS EXPECTED: %s\n", name, p)
+	}
+}
+
+type replayCommand struct {
+	File  string `arg:"" help:"Scenario file."`
+	Trace bool   `help:"Print the whole trace."`
+	Step  bool   `help:"Walk through the trace: return shows the next line, ? lists what else can be typed."`
+	Until int64  `help:"Print the trace up to line N and the world as it was then; with --step begin there." placeholder:"N"`
+	Draw  string `help:"Write a picture of the history, an HTML page, to a file." placeholder:"FILE"`
+	JSON  bool   `help:"Print JSON."`
+}
+
+func (c *replayCommand) Run(a *app) error {
+	file, err := a.files.Load(c.File)
+	if err != nil {
+		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	r, err := file.Check(true)
+	if err != nil {
+		return err
+	}
+	if last := int64(r.Outcome.Result.Trace.Len()); c.Until > last {
+		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.Until)
+	}
+	if c.Draw != "" {
+		if err := draw(r.Outcome, c.Draw); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.Step:
+		err = walk(a.ctx, r.Outcome, max(c.Until, 1), a.in, a.out)
+	case c.JSON:
+		err = a.json(replayedJSON{c.File, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome)})
+	case c.Until > 0:
+		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.Until), r.Outcome.At(c.Until))
+		a.printReplay(c.File, r)
+	default:
+		c.tell(a, r)
+	}
+	if err == nil && len(r.Problems) > 0 {
+		err = errViolated
+	}
+	return err
+}
+
+func (c *replayCommand) check() error {
+	switch {
+	case c.Until < 0:
+		return fmt.Errorf("--until must not be negative")
+	case c.JSON && (c.Step || c.Until > 0 || c.Trace):
+		return fmt.Errorf("--json goes without --step, --until and --trace")
+	case c.Trace && (c.Step || c.Until > 0):
+		return fmt.Errorf("--trace goes without --step and --until")
+	}
+	return nil
+}
+
+// draw writes porcupine's picture of a history.
+func draw(o *fuzz.Outcome, name string) error {
+	var page bytes.Buffer
+	if err := o.Report.Draw(&page); err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	if err := os.WriteFile(name, page.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("draw: %w", err)
+	}
+	return nil
+}
+
+func (c *replayCommand) tell(a *app, r *fuzz.Replay) {
+	if c.Trace {
+		a.printf("%s\n", r.Outcome.Result.Trace)
+		a.printf("%s\n", r.Outcome.Report.Status())
+	} else {
+		a.printf("%s", r.Outcome.Story())
+	}
+	a.printf("\nverdicts:\n")
+	for _, v := range r.Outcome.Verdicts() {
+		a.printf("  %s\n", v)
+	}
+	for _, m := range r.Outcome.Measurements() {
+		a.printf("  %s\n", m)
+	}
+	a.printf("\n")
+	a.printReplay(c.File, r)
+}

@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+type serveCommand struct {
+	Addr string `help:"Address to listen on; port 0 takes a free one." default:"127.0.0.1:2181" placeholder:"HOST:PORT"`
+
+	TLSCert     string `help:"Certificate chain, PEM; clients must use TLS then." name:"tls-cert" placeholder:"FILE"`
+	TLSKey      string `help:"Key of the certificate, PEM." name:"tls-key" placeholder:"FILE"`
+	TLSClientCA string `help:"Certificate authorities, PEM; clients must show a certificate of theirs then." name:"tls-client-ca" placeholder:"FILE"`
+
+	serverFlags `embed:""`
+
+	Load  string   `help:"Tree file to begin with, YAML or JSON by its name." placeholder:"FILE"`
+	Dump  string   `help:"Tree file to write when the server stops." placeholder:"FILE"`
+	Plan  string   `help:"File with one fault a line; # begins a comment." placeholder:"FILE"`
+	Fault []string `help:"A fault, as a plan has it; may be repeated." sep:"none" placeholder:"LINE"`
+
+	Control         string `help:"Address of the control endpoint, HTTP without authentication; off unless given." placeholder:"HOST:PORT"`
+	ControlAnywhere bool   `help:"Let --control be an address that other machines can reach."`
+
+	LogFormat string `help:"Form of the log on stderr: text or json." enum:"text,json" default:"text"`
+	LogLevel  string `help:"Least important level of the log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
+}
+
+// Help is what serve --help says besides the flags.
+func (c *serveCommand) Help() string {
+	return "It answers as a standalone ZooKeeper 3.8.0 does that runs with zookeeper.extendedTypesEnabled=true " +
+		"(there are TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words are answered); " +
+		"a real server's default is neither. A reloaded dump goes on after its zxid, so that clients that live " +
+		"through the restart come back, with new sessions."
+}
+
+// Run serves until a signal comes.
+func (c *serveCommand) Run(a *app) error {
+	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // a second signal kills
+	s, err := c.prepare(a)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// serving is a server that listens, with all that is around it.
+type serving struct {
+	server   *fakezk.Server
+	listener net.Listener
+	control  *controlServer // nil if off
+	log      *slog.Logger
+	dump     string
+}
+
+// prepare looks at all input before anybody is served.
+func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
+	opts, err := c.options()
+	if err != nil {
+		return nil, err
+	}
+	tlsConfig, err := c.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDump(c.Dump); err != nil {
+		return nil, err
+	}
+	if c.ControlAnywhere && c.Control == "" {
+		return nil, errors.New("--control-anywhere goes with --control only")
+	}
+	opts.Logger = c.logger(a)
+	server := fakezk.New(opts)
+	s := &serving{server: server, log: opts.Logger, dump: c.Dump}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	if err := c.fill(server); err != nil {
+		return nil, err
+	}
+	if err := c.injectPlan(server); err != nil {
+		return nil, err
+	}
+	return s, c.listen(a, s, tlsConfig)
+}
+
+// fill loads the tree file, if there is one.
+func (c *serveCommand) fill(server *fakezk.Server) error {
+	if c.Load == "" {
+		return nil
+	}
+	tree, err := readTreeFile(c.Load)
+	if err != nil {
+		return fmt.Errorf("--load: %w", err)
+	}
+	if err := tree.load(server); err != nil {
+		return fmt.Errorf("--load: %s: %w", c.Load, err)
+	}
+	return nil
+}
+
+// load makes the nodes on a server, behind the tree's zxid. That stays advanced if
+// the nodes are refused: nobody minds a zxid that was skipped.
+func (t treeFile) load(server *fakezk.Server) error {
+	if err := server.AdvanceZxid(t.zxid); err != nil {
+		return err
+	}
+	return server.Load(t.nodes)
+}
+
+// treeOf is what a dump of a server holds.
+func treeOf(server *fakezk.Server) treeFile {
+	nodes := server.Snapshot()
+	return treeFile{zxid: server.LastZxid(), nodes: nodes} // in this order: no node may be newer
+}
+
+// listen opens the ports and tells of them on stdout. Once the last line is
+// there, clients can connect.
+func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
+	var err error
+	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	if c.Control != "" {
+		if s.control, err = listenControl(c.Control, c.ControlAnywhere, s); err != nil {
+			return fmt.Errorf("--control: %w", err)
+		}
+		a.printf("control on %s\n", s.control.addr())
+		if !isLoopback(s.control.addr()) {
+			s.log.Warn("other machines can control this server", "addr", s.control.addr().String())
+		}
+	}
+	addr := s.listener.Addr()
+	a.printf("listening on %s\n", addr)
+	if !isLoopback(addr) {
+		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody", "addr", addr.String())
+	}
+	if tlsConfig != nil {
+		s.listener = tls.NewListener(s.listener, tlsConfig)
+	}
+	s.log.Info("start", "addr", addr.String(), "tls", tlsConfig != nil, "nodes", len(s.server.Tree()), "faults", len(s.server.Faults()))
+	return nil
+}
+
+// run serves until ctx is done or something breaks, and then writes the dump,
+// which holds all that anybody was told is done: clients and the control endpoint
+// go first.
+func (s *serving) run(ctx context.Context) error {
+	failed := make(chan error, 2)
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { failed <- s.server.Serve(s.listener) })
+	if s.control != nil {
+		running.Go(func() { failed <- s.control.serve() })
+	}
+	var broken error
+	select {
+	case <-ctx.Done():
+	case broken = <-failed:
+	}
+	silenced := s.closeControl()
+	s.server.Stop()
+	dumped := s.writeDump()
+	if err := errors.Join(broken, silenced, dumped, s.close()); err != nil {
+		s.log.Error("stop", "error", err)
+		return errViolated
+	}
+	s.log.Info("stop")
+	return nil
+}
+
+func (s *serving) writeDump() error {
+	if s.dump == "" {
+		return nil
+	}
+	tree := treeOf(s.server)
+	n, err := writeTreeFile(s.dump, tree)
+	if err != nil {
+		return fmt.Errorf("--dump: %w", err)
+	}
+	s.log.Info("dump", "file", s.dump, "nodes", len(tree.nodes))
+	if n > maxTreeFile {
+		s.log.Warn("the dump is too long for --load", "file", s.dump, "bytes", n, "limit", maxTreeFile)
+	}
+	return nil
+}
+
+// closeControl ends the control endpoint, if there is one. It may be called
+// again.
+func (s *serving) closeControl() error {
+	if s.control == nil {
+		return nil
+	}
+	return s.control.close()
+}
+
+// close ends everything that prepare and run began. It may be called again.
+func (s *serving) close() error {
+	errs := []error{s.closeControl(), s.server.Close()}
+	if s.listener != nil {
+		if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isLoopback says that only this machine can reach an address.
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+// logger is the log on stderr.
+func (c *serveCommand) logger(a *app) *slog.Logger {
+	level := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}[c.LogLevel]
+	opts := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(a.errors, opts))
+	}
+	return slog.New(slog.NewTextHandler(a.errors, opts))
+}

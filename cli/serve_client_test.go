@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// here is a zksim serve in this process.
+type here struct {
+	addr, control string
+	stop          func() (status int, stderr string)
+}
+
+// serveHere starts zksim serve with flags and waits until it listens. It is
+// stopped when the test ends, if not before.
+func serveHere(t *testing.T, flags ...string) here {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	stdout, out := io.Pipe()
+	var stderr strings.Builder
+	status := -1
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer out.Close()
+		status = run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0", "--log-level", "debug"}, flags...), out, &stderr)
+	}()
+	h := here{stop: func() (int, string) {
+		cancel()
+		<-done
+		return status, stderr.String()
+	}}
+	t.Cleanup(func() {
+		_ = stdout.Close() // lets a server go that has more to print
+		h.stop()
+	})
+	lines := bufio.NewScanner(stdout)
+	for h.addr == "" && lines.Scan() {
+		if addr, ok := strings.CutPrefix(lines.Text(), "control on "); ok {
+			h.control = "http://" + addr
+		}
+		if addr, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
+			h.addr = addr
+		}
+	}
+	if h.addr == "" {
+		status, stderr := h.stop()
+		t.Fatalf("zksim serve does not listen: status %d\n%s", status, stderr)
+	}
+	return h
+}
+
+// call asks the control endpoint, which must be content, and decodes the reply.
+func (h here) call(t *testing.T, method, path, body string, into any) {
+	t.Helper()
+	status, reply, err := request(method, h.control+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status != 200 {
+		t.Fatalf("%s %s: status %d: %s", method, path, status, reply)
+	}
+	if into != nil {
+		if err := json.Unmarshal([]byte(reply), into); err != nil {
+			t.Fatalf("%s %s: %v in %s", method, path, err, reply)
+		}
+	}
+}
+
+// client is a go-zookeeper client of the server, with a session, and the states
+// that it passes.
+func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
+	t.Helper()
+	if dial == nil {
+		dial = net.DialTimeout
+	}
+	passed := &states{more: make(chan struct{}, 1)}
+	conn, _, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
+		zk.WithDialer(dial), zk.WithEventCallback(passed.add))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	passed.await(t, zk.StateHasSession)
+	return conn, passed
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// states are those that a client passes, in order. The client's own channel has
+// room for six and drops the rest.
+type states struct {
+	mu   sync.Mutex
+	list []zk.State
+	more chan struct{} // has something in it when the list has
+}
+
+func (s *states) add(ev zk.Event) {
+	if ev.Type != zk.EventSession {
+		return
+	}
+	s.mu.Lock()
+	s.list = append(s.list, ev.State)
+	s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+}
+
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
+// await takes states off the list until a certain one comes.
+func (s *states) await(t *testing.T, want zk.State) {
+	t.Helper()
+	timeout := time.After(patience)
+	for {
+		for _, state := range s.take(want) {
+			if state == want {
+				return
+			}
+		}
+		select {
+		case <-s.more:
+		case <-timeout:
+			t.Fatalf("no %v in %s", want, patience)
+		}
+	}
+}
+
+// take removes the states up to a certain one, or all.
+func (s *states) take(last zk.State) []zk.State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := slices.Index(s.list, last) + 1
+	if n == 0 {
+		n = len(s.list)
+	}
+	taken := s.list[:n:n]
+	s.list = s.list[n:]
+	return taken
+}
+
+// TestControlLosesAReply: the request of which the reply is lost is applied.
+func TestControlLosesAReply(t *testing.T) {
+	t.Parallel()
+	h := serveHere(t)
+	conn, events := h.client(t, nil)
+	h.call(t, "POST", "/fault", "drop-reply op=create request=1", nil)
+	if _, err := conn.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
+		t.Errorf("create: %v; want %v", err, zk.ErrConnectionClosed)
+	}
+	events.await(t, zk.StateHasSession)
+	var tree []treeEntry
+	h.call(t, "GET", "/tree", "", &tree)
+	if last := tree[len(tree)-1]; last.Path != "/a" || last.Data == nil || *last.Data != "x" {
+		t.Errorf("the tree is %+v", tree)
+	}
+	var faults []faultEntry
+	h.call(t, "GET", "/faults", "", &faults)
+	if len(faults) != 1 || !faults[0].Fired || faults[0].Matched != 1 {
+		t.Errorf("faults are %+v", faults)
+	}
+	status, log := h.stop()
+	if status != exitOK {
+		t.Errorf("exit status %d", status)
+	}
+	for _, want := range []string{`msg="session begins" session=S1 id=0x`, `msg=fault line="drop-reply op=create request=1"`, "msg=stop"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("no %s in the log:\n%s", want, log)
+		}
+	}
+}
+
+// TestControlFindsSessionsByAnyName: an id in hexadecimal, in decimal and S1
+// are the same session.
+func TestControlFindsSessionsByAnyName(t *testing.T) {
+	t.Parallel()
+	h := serveHere(t)
+	conn, events := h.client(t, nil)
+	if _, err := conn.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := conn.ExistsW("/missing"); err != nil {
+		t.Fatal(err)
+	}
+	var sessions []sessionEntry
+	h.call(t, "GET", "/sessions", "", &sessions)
+	if len(sessions) != 1 || sessions[0].Name != "S1" || sessions[0].Timeout != "10s" || !sessions[0].Connected || len(sessions[0].Ephemerals) != 1 {
+		t.Fatalf("sessions are %+v", sessions)
+	}
+	var watches []map[string]any
+	h.call(t, "GET", "/watches", "", &watches)
+	if len(watches) != 1 || watches[0]["path"] != "/missing" || watches[0]["session"] != sessions[0].Session {
+		t.Errorf("watches are %v", watches)
+	}
+	id := conn.SessionID()
+	for _, name := range []any{sessions[0].Session, id} {
+		body, err := json.Marshal(map[string]any{"session": name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.call(t, "POST", "/drop", string(body), nil)
+		events.await(t, zk.StateDisconnected)
+		events.await(t, zk.StateHasSession)
+	}
+	if conn.SessionID() != id {
+		t.Errorf("another session after drops: 0x%x; want 0x%x", conn.SessionID(), id)
+	}
+	h.call(t, "POST", "/expire", `{"session":"S1"}`, nil)
+	events.await(t, zk.StateExpired)
+	events.await(t, zk.StateHasSession) // a request before it may be refused for want of a server
+	if found, _, err := conn.Exists("/e"); found || err != nil {
+		t.Errorf("the ephemeral is there: %v, %v", found, err)
+	}
+}
+
+// TestDumpHoldsNoEphemerals: they end with their sessions, which a file has not.
+func TestDumpHoldsNoEphemerals(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "dump.yaml")
+	h := serveHere(t, "--dump", name)
+	conn, _ := h.client(t, nil)
+	for _, path := range []string{"/a", "/b"} {
+		flags := map[string]int32{"/b": zk.FlagEphemeral}[path]
+		if _, err := conn.Create(path, []byte(path), flags, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.stop()
+	tree, err := readTreeFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last := tree.nodes[len(tree.nodes)-1]; len(tree.nodes) != 2 || last.Path != "/a" || string(last.Data) != "/a" {
+		t.Errorf("the dump holds %+v; want / and /a", tree)
+	}
+}
+
+// TestBrowsersOfOtherSitesAreRefused: a page from elsewhere cannot reset the
+// server.
+func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
+	h := serveHere(t)
+	for site, want := range map[string]int{"cross-site": 403, "same-origin": 200} {
+		status, err := postFrom(h.control+"/clear", site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status != want {
+			t.Errorf("%s: status %d; want %d", site, status, want)
+		}
+	}
+}
+
+func TestLongBodiesAreRefused(t *testing.T) {
+	t.Parallel()
+	h := serveHere(t)
+	status, reply, err := request("POST", h.control+"/expire", `{"session":"`+strings.Repeat("x", maxControlBody)+`"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status != 413 {
+		t.Errorf("status %d; want 413: %s", status, reply)
+	}
+}
+
+// TestTLS: a client with the right certificates is served, one without is not.
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cert, key := writeCertificate(t, dir)
+	h := serveHere(t, "--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert)
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(pair.Leaf)
+	config := &tls.Config{RootCAs: roots, ServerName: "localhost", Certificates: []tls.Certificate{pair}}
+	conn, _ := h.client(t, func(network, addr string, timeout time.Duration) (net.Conn, error) {
+		return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, addr, config)
+	})
+	if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Error(err)
+	}
+	anonymous := &tls.Config{RootCAs: roots, ServerName: "localhost"}
+	bare, err := tls.Dial("tcp", h.addr, anonymous)
+	if err != nil {
+		t.Fatal(err) // with TLS 1.3 it is the first read that fails
+	}
+	defer bare.Close()
+	if _, err := bare.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "certificate required") {
+		t.Errorf("a client without a certificate reads: %v; want an error that asks for one", err)
+	}
+}
+
+// writeCertificate makes a certificate that signs itself, for both ends.
+func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, data []byte) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", secret)
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// serverFlags are the server's settings, called after ZooKeeper's own.
+type serverFlags struct {
+	TickTime               time.Duration `help:"Unit of time of session expiry." default:"2s"`
+	MinSessionTimeout      time.Duration `help:"Least session timeout; 0 is 2 ticks." default:"0" placeholder:"DURATION"`
+	MaxSessionTimeout      time.Duration `help:"Greatest session timeout; 0 is 20 ticks." default:"0" placeholder:"DURATION"`
+	MaxClientCnxns         int           `help:"Connections that one IP address may have; 0 is no limit." default:"60"`
+	JuteMaxBuffer          int           `help:"Longest request in bytes." default:"1048575"`
+	SuperDigest            string        `help:"Digest identity that passes every ACL, as super:BASE64." placeholder:"ID"`
+	EnforceQuota           bool          `help:"Refuse writes beyond the hard limits of quotas."`
+	ContainerCheckInterval time.Duration `help:"Time between two searches for containers and TTL nodes that may go." default:"60s"`
+	FourLetterWords        string        `help:"Four-letter words that are answered, with commas between; * is all." default:"*" placeholder:"LIST"`
+}
+
+// options turns the flags into a server's options, or says which is wrong.
+func (f serverFlags) options() (fakezk.Options, error) {
+	o := fakezk.Options{
+		TickTime: f.TickTime, MinSessionTimeout: f.MinSessionTimeout, MaxSessionTimeout: f.MaxSessionTimeout,
+		MaxClientConns: f.MaxClientCnxns, MaxFrame: f.JuteMaxBuffer, SuperDigest: f.SuperDigest,
+		EnforceQuota: f.EnforceQuota, ContainerCheckInterval: f.ContainerCheckInterval,
+	}
+	if f.MaxClientCnxns == 0 {
+		o.MaxClientConns = -1
+	}
+	if err := f.checkTimeouts(); err != nil {
+		return o, err
+	}
+	switch {
+	case f.MaxClientCnxns < 0:
+		return o, fmt.Errorf("--max-client-cnxns: %d; expected a whole number from 0", f.MaxClientCnxns)
+	case f.JuteMaxBuffer < 64 || f.JuteMaxBuffer > 1<<30:
+		return o, fmt.Errorf("--jute-max-buffer: %d; expected 64 to %d bytes", f.JuteMaxBuffer, 1<<30)
+	case f.SuperDigest != "" && !isSuperDigest(f.SuperDigest):
+		return o, fmt.Errorf("--super-digest: %q; expected super: and the base64 of a SHA-1", f.SuperDigest)
+	case f.ContainerCheckInterval < time.Millisecond:
+		return o, fmt.Errorf("--container-check-interval: %s; expected at least 1ms", f.ContainerCheckInterval)
+	}
+	var err error
+	o.FourLetterWords, err = fourLetterWords(f.FourLetterWords)
+	return o, err
+}
+
+// checkTimeouts refuses what ZooKeeper refuses, a least timeout above the
+// greatest, and what its protocol has no number for.
+func (f serverFlags) checkTimeouts() error {
+	const longest = fakezk.LongestTimeout
+	least, greatest := f.MinSessionTimeout, f.MaxSessionTimeout
+	switch {
+	case f.TickTime < time.Millisecond || f.TickTime > longest:
+		return fmt.Errorf("--tick-time: %s; expected 1ms to %s", f.TickTime, longest)
+	case least != 0 && (least < time.Millisecond || least > longest):
+		return fmt.Errorf("--min-session-timeout: %s; expected 1ms to %s", least, longest)
+	case greatest != 0 && (greatest < time.Millisecond || greatest > longest):
+		return fmt.Errorf("--max-session-timeout: %s; expected 1ms to %s", greatest, longest)
+	}
+	leastIs, greatestIs := "--min-session-timeout", "--max-session-timeout"
+	if least == 0 {
+		least, leastIs = 2*f.TickTime, "2 ticks, the default of --min-session-timeout"
+	}
+	if greatest == 0 {
+		greatest, greatestIs = 20*f.TickTime, "20 ticks, the default of --max-session-timeout"
+	}
+	switch {
+	case least > greatest:
+		return fmt.Errorf("the least session timeout, %s (%s), is more than the greatest, %s (%s)", least, leastIs, greatest, greatestIs)
+	case greatest > longest:
+		return fmt.Errorf("the greatest session timeout is %s (%s); expected at most %s", greatest, greatestIs, longest)
+	}
+	return nil
+}
+
+// isSuperDigest says that an identity has the form of super:base64(sha1(...)),
+// whose length is 28.
+func isSuperDigest(id string) bool {
+	hash, ok := strings.CutPrefix(id, "super:")
+	return ok && len(hash) == 28
+}
+
+// fourLetterWords reads a list such as "ruok,srvr"; an empty one is none.
+func fourLetterWords(list string) ([]string, error) {
+	words := []string{}
+	for word := range strings.SplitSeq(list, ",") {
+		switch word = strings.TrimSpace(word); {
+		case word == "" && strings.TrimSpace(list) == "":
+		case word == "*" || fakezk.IsFourLetterWord(word):
+			words = append(words, word)
+		default:
+			return nil, fmt.Errorf("--four-letter-words: %q is no word that ZooKeeper knows; expected words such as ruok or srvr with commas between, or *", word)
+		}
+	}
+	return words, nil
+}
+
+// tlsConfig reads the certificates; nil means plain TCP.
+func (c *serveCommand) tlsConfig() (*tls.Config, error) {
+	if c.TLSCert == "" && c.TLSKey == "" && c.TLSClientCA == "" {
+		return nil, nil
+	}
+	if c.TLSCert == "" || c.TLSKey == "" {
+		return nil, errors.New("--tls-cert and --tls-key go together; --tls-client-ca needs both")
+	}
+	cert, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", c.TLSCert, c.TLSKey, err)
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	if c.TLSClientCA != "" {
+		pem, err := os.ReadFile(c.TLSClientCA)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-client-ca: %w", err)
+		}
+		config.ClientCAs = x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--tls-client-ca: %s: no certificate in it; expected PEM", c.TLSClientCA)
+		}
+		config.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	return config, nil
+}
+
+// checkDump sees whether a dump can be written, before any work is done.
+func checkDump(name string) error {
+	if name == "" {
+		return nil
+	}
+	if _, err := treeFormatOf(name); err != nil {
+		return fmt.Errorf("--dump: %w", err)
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("--dump: %s is a directory", name)
+	}
+	probe, err := os.CreateTemp(filepath.Dir(name), ".zksim-*")
+	if err != nil {
+		return fmt.Errorf("--dump: %w", err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("--dump: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// A plannedFault is a fault with the place where it was written.
+type plannedFault struct {
+	where string
+	fault fakezk.Fault
+}
+
+// maxPlan is the longest plan in bytes.
+const maxPlan = 1 << 20
+
+// injectPlan arms the faults of --plan and --fault, in this order.
+func (c *serveCommand) injectPlan(server *fakezk.Server) error {
+	var plan []plannedFault
+	if c.Plan != "" {
+		text, err := readPlan(c.Plan)
+		if err != nil {
+			return fmt.Errorf("--plan: %w", err)
+		}
+		if plan, err = parsePlan(c.Plan, text); err != nil {
+			return err
+		}
+	}
+	for _, line := range c.Fault {
+		fault, err := fakezk.ParseFault(line)
+		if err != nil {
+			return fmt.Errorf("--fault: %w", err)
+		}
+		plan = append(plan, plannedFault{"--fault", fault})
+	}
+	return armPlan(server, plan)
+}
+
+func readPlan(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // read only: nothing is lost
+	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(text) > maxPlan {
+		return "", fmt.Errorf("%s: longer than %d bytes", name, maxPlan)
+	}
+	return string(text), nil
+}
+
+// parsePlan reads one fault a line. Empty lines and what begins with # do not
+// count. Errors begin with the name and the line's number.
+func parsePlan(name, text string) ([]plannedFault, error) {
+	var plan []plannedFault
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		where := fmt.Sprintf("%s:%d", name, n)
+		fault, err := fakezk.ParseFault(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
+		plan = append(plan, plannedFault{where, fault})
+	}
+	return plan, nil
+}
+
+// armPlan injects faults in order. What the server refuses is told with its
+// place; the faults before it are armed.
+func armPlan(server *fakezk.Server, plan []plannedFault) error {
+	for _, p := range plan {
+		if err := server.Inject(p.fault); err != nil {
+			return fmt.Errorf("%s: %w", p.where, err)
+		}
+	}
+	return nil
+}

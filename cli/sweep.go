@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// target are the flags that say what to test.
+type target struct {
+	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
+	Impl     string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
+	Clients  int    `help:"Number of clients." default:"3"`
+	Rounds   int    `help:"Rounds that each client plays." default:"2"`
+	Hands    int    `help:"Goroutines of each client that share one object." default:"1"`
+	Rough    bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
+	Seed     uint64 `help:"Seed of the schedule." default:"1"`
+}
+
+// find looks a workload up by its kind, which may have been left out before the
+// name of an implementation that no other kind has.
+func (t target) find(workloads fuzz.Catalogue) (fuzz.Workload, error) {
+	if t.Impl != "" || slices.Contains(workloads.Kinds(), t.Workload) {
+		return workloads.Find(t.Workload, t.Impl)
+	}
+	var found []fuzz.Workload
+	for _, w := range workloads {
+		if w.Impl == t.Workload {
+			found = append(found, w)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return workloads.Find(t.Workload, "")
+}
+
+func (t target) scenario(workloads fuzz.Catalogue) (fuzz.Scenario, error) {
+	w, err := t.find(workloads)
+	if err != nil {
+		return fuzz.Scenario{}, err
+	}
+	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: t.Clients, Rounds: t.Rounds, Hands: t.Hands, Rough: t.Rough}, Seed: t.Seed}
+	if t.Hands < 1 {
+		return s, fmt.Errorf("hands: %d; expected 1 or more", t.Hands)
+	}
+	return s, s.Validate()
+}
+
+type sweepCommand struct {
+	target `embed:""`
+	Save   string `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
+	JSON   bool   `help:"Print JSON."`
+}
+
+// sweepJSON is a sweep for programs.
+type sweepJSON struct {
+	Workload       string      `json:"workload"`
+	Implementation string      `json:"implementation"`
+	Points         int         `json:"points"`
+	Survived       int         `json:"survived"`
+	Undecided      int         `json:"undecided"`
+	Missed         int         `json:"missed"`
+	Total          int         `json:"total"`
+	Interrupted    bool        `json:"interrupted"`
+	Violations     []foundJSON `json:"violations"`
+}
+
+type foundJSON struct {
+	Property string      `json:"property"`
+	Points   int         `json:"points"`
+	Minimal  outcomeJSON `json:"minimal"`
+	File     string      `json:"file,omitempty"`
+}
+
+func (c *sweepCommand) Run(a *app) error {
+	s, err := c.scenario(a.workloads)
+	if err == nil {
+		err = checkDir("--save", c.Save)
+	}
+	if err != nil {
+		return err
+	}
+	sweep, err := a.sweep(s)
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	interrupted := err
+	report := sweepJSON{
+		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
+		Points: sweep.Points, Survived: sweep.Survived,
+		Undecided: sweep.Undecided, Missed: sweep.Missed, Total: sweep.Total, Interrupted: interrupted != nil, Violations: []foundJSON{},
+	}
+	if !c.JSON {
+		a.printf("%s\n", sweepLine(s, sweep))
+	}
+	for _, group := range groupByProperty(sweep.Violations) {
+		found, err := c.show(a, group)
+		if err != nil {
+			return err
+		}
+		report.Violations = append(report.Violations, found)
+	}
+	if c.JSON {
+		if err := a.json(report); err != nil {
+			return err
+		}
+	}
+	if interrupted == nil && len(sweep.Violations) > 0 {
+		return errViolated
+	}
+	return interrupted
+}
+
+// sweep runs a sweep with progress.
+func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
+	return fuzz.RunSweep(a.ctx, s, func(done, total int) {
+		a.progress.show("sweep of %s: %d of %d fault points", s.Workload.Impl, done, total)
+	})
+}
+
+// manner says what a script does besides.
+func manner(s fuzz.Script) string {
+	text := ""
+	if s.Hands > 1 {
+		text = fmt.Sprintf(" x %d hands", s.Hands)
+	}
+	if s.Rough {
+		text += ", rough"
+	}
+	return text
+}
+
+func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
+	line := fmt.Sprintf("%s %s, %d clients x %d rounds%s: survived %d of %d fault points",
+		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, manner(s.Script), sweep.Survived, sweep.Points)
+	if sweep.Points < sweep.Total {
+		line += fmt.Sprintf(" tried, of %d; interrupted", sweep.Total)
+	}
+	if sweep.Undecided > 0 {
+		line += fmt.Sprintf(" (%d undecided)", sweep.Undecided)
+	}
+	return line
+}
+
+// groupByProperty puts together the points that violate the same property.
+func groupByProperty(points []fuzz.Point) [][]fuzz.Point {
+	var groups [][]fuzz.Point
+	for _, p := range points {
+		i := slices.IndexFunc(groups, func(g []fuzz.Point) bool {
+			return g[0].Outcome.Property() == p.Outcome.Property()
+		})
+		if i < 0 {
+			groups = append(groups, []fuzz.Point{p})
+		} else {
+			groups[i] = append(groups[i], p)
+		}
+	}
+	return groups
+}
+
+// show tells of one violated property: at how many points, and the smallest
+// scenario.
+func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
+	small, err := fuzz.Minimize(a.ctx, group[0].Outcome)
+	if err != nil {
+		return foundJSON{}, err
+	}
+	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small)}
+	if !c.JSON {
+		a.printf("\n%s is violated at %s (%s); the smallest scenario:\n\n%s",
+			small.Property(), plural(len(group), "point"), kindsOf(group), indent(small.Story()))
+	}
+	found.File, err = a.save(small, c.Save, c.JSON)
+	return found, err
+}
+
+func kindsOf(group []fuzz.Point) string {
+	var kinds []string
+	for _, p := range group {
+		if k := string(p.Fault.Kind); k != "" && !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	if len(kinds) == 0 {
+		return "without any fault"
+	}
+	return strings.Join(kinds, ", ")
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// permLetters are the letters of permissions with their bits, in the order in
+// which ZooKeeper's own tools print them.
+const permLetters = "cdrwa"
+
+var permBits = map[rune]int32{'c': 4, 'd': 8, 'r': 1, 'w': 2, 'a': 16}
+
+// openACL is the ACL of a node that has none in its file: everybody may do
+// everything.
+func openACL() []fakezk.ACL {
+	return []fakezk.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
+}
+
+// isOpen tells the ACL that openACL makes, or none.
+func isOpen(acl []fakezk.ACL) bool {
+	return len(acl) == 0 || slices.Equal(acl, openACL())
+}
+
+// formatACL is an entry as a tree file has it: scheme:id:perms. Permissions
+// without letters of their own are a number.
+func formatACL(a fakezk.ACL) string {
+	var perms strings.Builder
+	rest := a.Perms
+	for _, letter := range permLetters {
+		if a.Perms&permBits[letter] != 0 {
+			perms.WriteRune(letter)
+			rest &^= permBits[letter]
+		}
+	}
+	if rest != 0 || a.Perms == 0 {
+		return a.Scheme + ":" + a.ID + ":" + strconv.FormatInt(int64(a.Perms), 10)
+	}
+	return a.Scheme + ":" + a.ID + ":" + perms.String()
+}
+
+// aclTexts is an ACL as a tree file has it; none is the open one.
+func aclTexts(acl []fakezk.ACL) []string {
+	if len(acl) == 0 {
+		acl = openACL()
+	}
+	texts := make([]string, len(acl))
+	for i, a := range acl {
+		texts[i] = formatACL(a)
+	}
+	return texts
+}
+
+// aclOfValue reads a list of entries.
+func aclOfValue(v fileValue) ([]fakezk.ACL, error) {
+	if err := v.is(listValue, "acl"); err != nil {
+		return nil, err
+	}
+	if len(v.list) == 0 {
+		return nil, v.at.wrong("acl: is empty; expected at least one entry such as world:anyone:cdrwa")
+	}
+	acl := make([]fakezk.ACL, 0, len(v.list))
+	for _, element := range v.list {
+		if err := element.is(textValue, "acl"); err != nil {
+			return nil, err
+		}
+		a, ok := parseACL(element.text)
+		if !ok {
+			return nil, element.at.wrong("acl: %q; expected scheme:id:perms with perms out of %s or a number, such as world:anyone:cdrwa", element.text, permLetters)
+		}
+		acl = append(acl, a)
+	}
+	return acl, nil
+}
+
+// parseACL reads scheme:id:perms; the id may hold colons.
+func parseACL(text string) (fakezk.ACL, bool) {
+	scheme, rest, ok := strings.Cut(text, ":")
+	last := strings.LastIndexByte(rest, ':')
+	if !ok || last < 0 || scheme == "" {
+		return fakezk.ACL{}, false
+	}
+	perms, ok := parsePerms(rest[last+1:])
+	return fakezk.ACL{Perms: perms, Scheme: scheme, ID: rest[:last]}, ok
+}
+
+func parsePerms(text string) (int32, bool) {
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+		return int32(n), true
+	}
+	var perms int32
+	for _, letter := range text {
+		bit := permBits[letter]
+		if bit == 0 || perms&bit != 0 {
+			return 0, false
+		}
+		perms |= bit
+	}
+	return perms, perms != 0
+}

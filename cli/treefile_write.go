@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// formatTree is the text of a tree file, nodes in the given order.
+func formatTree(format treeFormat, tree treeFile) []byte {
+	tree.nodes = simplify(tree.nodes)
+	if format == treeJSON {
+		return jsonTree(tree)
+	}
+	return yamlTree(tree)
+}
+
+// simplify leaves out what loading the nodes into a new server gives anyway: the
+// next number of a node whose children account for it, and a root as every
+// server has it.
+func simplify(specs []fakezk.NodeSpec) []fakezk.NodeSpec {
+	children := map[string]uint32{}
+	for _, spec := range specs {
+		if spec.Path != "/" {
+			children[path.Dir(spec.Path)]++
+		}
+	}
+	var simple []fakezk.NodeSpec
+	for _, spec := range specs {
+		if uint32(spec.Next) <= children[spec.Path] {
+			spec.Next = 0
+		}
+		if spec.Path == "/" && spec.Data != nil && len(spec.Data) == 0 && isOpen(spec.ACL) && spec.Next == 0 {
+			continue
+		}
+		simple = append(simple, spec)
+	}
+	return simple
+}
+
+// isText says that data is text that people can read, and that a file can hold
+// as it is.
+func isText(data []byte) bool {
+	if !utf8.Valid(data) {
+		return false
+	}
+	for _, r := range string(data) {
+		if !unicode.IsPrint(r) && r != '\n' && r != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// A nodeField is one key of a node's mapping; a list has more than one text or
+// isList.
+type nodeField struct {
+	key    string
+	text   string
+	list   []string
+	number bool
+}
+
+// fieldsOf are the keys that a node needs beyond or instead of plain data.
+// plain says that the data alone is the whole node.
+func fieldsOf(spec fakezk.NodeSpec) (fields []nodeField, plain bool) {
+	switch {
+	case spec.Data == nil:
+	case isText(spec.Data):
+		fields = append(fields, nodeField{key: "data", text: string(spec.Data)})
+	default:
+		fields = append(fields, nodeField{key: "base64", text: base64.StdEncoding.EncodeToString(spec.Data)})
+	}
+	plain = spec.Data == nil || isText(spec.Data)
+	rest := len(fields)
+	if !isOpen(spec.ACL) {
+		fields = append(fields, nodeField{key: "acl", list: aclTexts(spec.ACL)})
+	}
+	if spec.Kind != fakezk.PersistentNode {
+		fields = append(fields, nodeField{key: "kind", text: spec.Kind.String()})
+	}
+	if spec.Kind == fakezk.TTLNode {
+		fields = append(fields, nodeField{key: "ttl", text: spec.TTL.String()})
+	}
+	if spec.Next != 0 {
+		fields = append(fields, nodeField{key: "next", text: strconv.Itoa(int(spec.Next)), number: true})
+	}
+	return fields, plain && len(fields) == rest
+}
+
+func jsonTree(tree treeFile) []byte {
+	var b bytes.Buffer
+	separator := "{"
+	if tree.zxid != 0 {
+		fmt.Fprintf(&b, "{\n  \"zxid\": %d", tree.zxid)
+		separator = ","
+	}
+	for _, spec := range tree.nodes {
+		b.WriteString(separator + "\n  " + jsonText(spec.Path) + ": ")
+		separator = ","
+		fields, plain := fieldsOf(spec)
+		switch {
+		case plain && spec.Data == nil:
+			b.WriteString("null")
+		case plain:
+			b.WriteString(jsonText(fields[0].text))
+		default:
+			jsonNode(&b, fields)
+		}
+	}
+	if separator == "{" { // there is nothing
+		return []byte("{}\n")
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes()
+}
+
+func jsonNode(b *bytes.Buffer, fields []nodeField) {
+	b.WriteString("{")
+	for i, f := range fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(jsonText(f.key) + ": ")
+		switch {
+		case f.number:
+			b.WriteString(f.text)
+		case f.list != nil:
+			quoted := make([]string, len(f.list))
+			for k, text := range f.list {
+				quoted[k] = jsonText(text)
+			}
+			b.WriteString("[" + strings.Join(quoted, ", ") + "]")
+		default:
+			b.WriteString(jsonText(f.text))
+		}
+	}
+	b.WriteString("}")
+}
+
+// jsonText is text as JSON has it, which is also YAML's form in double quotes.
+func jsonText(text string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(text); err != nil {
+		panic(err) // text has no value that cannot be encoded
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func yamlTree(tree treeFile) []byte {
+	var b bytes.Buffer
+	b.WriteString("# A tree of znodes. Serve it with: zksim serve --load FILE\n")
+	if tree.zxid != 0 {
+		fmt.Fprintf(&b, "zxid: %d\n", tree.zxid)
+	}
+	for _, spec := range tree.nodes {
+		b.WriteString(yamlWord(spec.Path) + ":")
+		fields, plain := fieldsOf(spec)
+		switch {
+		case plain && spec.Data == nil:
+			b.WriteString(" ~\n")
+		case plain:
+			b.WriteString(" " + yamlText(fields[0].text, "  ") + "\n")
+		default:
+			b.WriteString("\n")
+			yamlNode(&b, fields)
+		}
+	}
+	return b.Bytes()
+}
+
+func yamlNode(b *bytes.Buffer, fields []nodeField) {
+	for _, f := range fields {
+		b.WriteString("  " + f.key + ":")
+		switch {
+		case f.number || f.key == "ttl": // 90s is text though it begins like a number
+			b.WriteString(" " + f.text + "\n")
+		case f.list != nil:
+			b.WriteString("\n")
+			for _, text := range f.list {
+				b.WriteString("    - " + yamlWord(text) + "\n")
+			}
+		default:
+			b.WriteString(" " + yamlText(f.text, "    ") + "\n")
+		}
+	}
+}
+
+// plainYAML matches text that means itself in YAML without quotes, as far as
+// anybody would want to remember the rules.
+var plainYAML = regexp.MustCompile(`^[A-Za-z/_][A-Za-z0-9/_.+=-]*(:[A-Za-z0-9/_.+=-]+)*( [A-Za-z0-9/_.+=-]+(:[A-Za-z0-9/_.+=-]+)*)*$`)
+
+// yamlKeywords are plain words that some reader of YAML takes for something else.
+var yamlKeywords = map[string]bool{
+	"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
+}
+
+// yamlWord is text on one line, in quotes where it needs them.
+func yamlWord(text string) string {
+	if plainYAML.MatchString(text) && !yamlKeywords[strings.ToLower(text)] {
+		return text
+	}
+	return jsonText(text)
+}
+
+// yamlText is text as a value: several simple lines as a block, else a word.
+func yamlText(text, indent string) string {
+	body, newline := strings.CutSuffix(text, "\n")
+	lines := strings.Split(body, "\n")
+	if len(lines) == 1 {
+		return yamlWord(text)
+	}
+	for i, line := range lines {
+		edge := i == 0 || i == len(lines)-1
+		if edge && line == "" || strings.TrimSpace(line) != line && (i == 0 || strings.TrimRight(line, " ") != line) || strings.Contains(line, "\t") {
+			return jsonText(text)
+		}
+	}
+	mark := "|-"
+	if newline {
+		mark = "|"
+	}
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = indent + line
+		}
+	}
+	return mark + "\n" + strings.Join(lines, "\n")
+}
