@@ -81,7 +81,8 @@ func (f ScenarioFile) Marshal() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Save writes the file, with its directory if need be.
+// Save writes the file, with its directory if need be. Whatever happens meanwhile,
+// the name holds what it held before or the whole file, never a part.
 func (f ScenarioFile) Save(name string) error {
 	data, err := f.Marshal()
 	if err != nil {
@@ -90,8 +91,31 @@ func (f ScenarioFile) Save(name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return fmt.Errorf("save scenario: %w", err)
 	}
-	if err := os.WriteFile(name, data, 0o666); err != nil {
+	if err := writeWhole(name, data); err != nil {
 		return fmt.Errorf("save scenario: %w", err)
+	}
+	return nil
+}
+
+// writeWhole writes a file beside the place where it is to be, and then moves it
+// there. What it is called until then does not end as a scenario file does.
+func writeWhole(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -2,6 +2,9 @@ package fuzz_test
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -228,5 +231,55 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || len(r.Problems) > 1 {
 			t.Errorf("%s: problems: %q; want %q", c.about, got, c.want)
 		}
+	}
+}
+
+// TestSaveReplacesTheWholeFile: who has the old one open reads it to its end.
+func TestSaveReplacesTheWholeFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "new", "f.yaml")
+	file := fuzz.ScenarioFile{Scenario: fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1}}
+	if err := file.Save(name); err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	file.Scenario.Seed = 2
+	if err := file.Save(name); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
+		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
+	}
+	if loaded, err := fuzz.LoadScenario(name); err != nil || loaded.Scenario.Seed != 2 {
+		t.Errorf("%v, seed %d; want 2", err, loaded.Scenario.Seed)
+	}
+	onlyFile(t, filepath.Dir(name), "f.yaml")
+}
+
+// TestSaveThatFailsLeavesNothing, here as a directory has the name.
+func TestSaveThatFailsLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	file := fuzz.ScenarioFile{Scenario: fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}}
+	if err := file.Save(filepath.Join(dir, "f.yaml")); err == nil || !strings.HasPrefix(err.Error(), "save scenario: ") {
+		t.Errorf("got %v; want an error", err)
+	}
+	onlyFile(t, dir, "f.yaml")
+}
+
+func onlyFile(t *testing.T, dir, name string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != name {
+		t.Errorf("%s holds %v; want %s alone", dir, entries, name)
 	}
 }
