@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -20,11 +23,12 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"zksim":      func() { Main() },
-		"myzksim":    func() { Main(ownLock("own.Lock"), ownKind("parcel", "own.Parcel")) },
-		"clash":      func() { Main(ownLock("recipes.Lock")) },
-		"twice":      func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
-		"incomplete": func() { Main(fuzz.Workload{Name: "parcel", Impl: "own.Parcel"}) },
+		"zksim":       func() { Main() },
+		"myzksim":     func() { Main(ownLock("own.Lock"), ownKind("parcel", "own.Parcel")) },
+		"clash":       func() { Main(ownLock("recipes.Lock")) },
+		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
+		"interrupted": func() { Main(interrupting("lock", 60)) },
+		"incomplete":  func() { Main(fuzz.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
 
@@ -116,8 +120,8 @@ func jsonStep(value any, step string) (any, error) {
 	return nil, fmt.Errorf("%q of %v, which has no parts", step, value)
 }
 
-// checkFails runs zksim and checks how it fails: fails STATUS ARGS... . The
-// status must be as given and, for wrong input, stdout empty and stderr one line
+// checkFails runs zksim, or what $PROGRAM names, and checks how it fails: fails
+// STATUS ARGS... . The status must be as given and, for wrong input, stdout empty and stderr one line
 // that begins with the command's name.
 func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
@@ -125,7 +129,8 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	err = ts.Exec("zksim", args[1:]...)
+	program := cmp.Or(ts.Getenv("PROGRAM"), "zksim")
+	err = ts.Exec(program, args[1:]...)
 	if got := exitStatus(err); got != want {
 		ts.Fatalf("exit status %d; want %d", got, want)
 	}
@@ -133,8 +138,8 @@ func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	stderr := ts.ReadFile("stderr")
-	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "zksim: ") {
-		ts.Fatalf("want one line of stderr that begins with zksim:, got %q", stderr)
+	if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, program+": ") {
+		ts.Fatalf("want one line of stderr that begins with %s:, got %q", program, stderr)
 	}
 	if stdout := ts.ReadFile("stdout"); stdout != "" {
 		ts.Fatalf("want nothing on stdout, got %q", stdout)
@@ -193,6 +198,26 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 	if want := "zksim: interrupted\n"; stderr.String() != want {
 		t.Errorf("stderr: %q; want %q", stderr.String(), want)
 	}
+}
+
+// interrupting is a lock in whose n-th turn the process gets an interrupt, as if
+// somebody had typed Ctrl-C.
+func interrupting(kind string, n int64) fuzz.Workload {
+	w := ownKind(kind, "interrupting")
+	play, turns := w.Play, new(atomic.Int64)
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		if turns.Add(1) == n {
+			self, err := os.FindProcess(os.Getpid())
+			if err == nil {
+				err = self.Signal(os.Interrupt)
+			}
+			if err != nil {
+				panic(err)
+			}
+		}
+		play(p, s)
+	}
+	return w
 }
 
 func TestInterruptedMuseumTellsWhatIsKnown(t *testing.T) {
