@@ -43,7 +43,7 @@ func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
 				if !same {
 					t.Errorf("two runs differ: %s, plan %v", s, s.Plan)
 				}
-				if o.Status() == linearizability.Violated && flawed[w.Impl] == "" {
+				if o.Status() == linearizability.Violated && w.Flawed == "" {
 					t.Errorf("%s, plan %v:\n%s", s, s.Plan, o.Story())
 				}
 			}

@@ -186,9 +186,11 @@ func herdLock() Workload {
 }
 
 func clientLock() Workload {
-	return LockWorkload("zk.Lock", LockClaims{
+	w := LockWorkload("zk.Lock", LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
 	}, func(c *zk.Conn) Locker { return recipes.NewClientLock(c, lockPath, zk.WorldACL(zk.PermAll)) })
+	w.Flawed = linearizability.Liveness
+	return w
 }
 
 // lockPath is the directory that the workloads of locks use.

@@ -302,9 +302,11 @@ func fifoQueue() Workload {
 }
 
 func apacheQueue() Workload {
-	return QueueWorkload("recipes.ApacheQueue", QueueClaims{
+	w := QueueWorkload("recipes.ApacheQueue", QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
 	}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(InTurn(c), queuePath) })
+	w.Flawed = linearizability.Delivery
+	return w
 }
 
 // queuePath is the directory that the workloads of queues use.

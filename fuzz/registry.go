@@ -87,6 +87,17 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name, impl, known)
 }
 
+// Sound lists the workloads that promise to survive: those that are not Flawed.
+func (c Catalogue) Sound() Catalogue {
+	var sound Catalogue
+	for _, w := range c {
+		if w.Flawed == "" {
+			sound = append(sound, w)
+		}
+	}
+	return sound
+}
+
 // Load reads a scenario file for one of the workloads.
 func (c Catalogue) Load(name string) (ScenarioFile, error) {
 	data, err := readScenario(name)

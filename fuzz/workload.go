@@ -41,6 +41,9 @@ type Workload struct {
 	// simulated world. An error means that nothing can be said; wrap [ErrClaims] in
 	// it if the object does nothing where it claims to.
 	Judge func(e Evidence) (linearizability.Report, error)
+	// Flawed is the property that the implementation is known to break, "" if it
+	// promises to survive; see [Catalogue.Sound].
+	Flawed string
 	// Sometimes are goals that some run must reach, by [Player.Sometimes], for a test
 	// to mean anything: [Run] fails otherwise.
 	Sometimes []string

@@ -38,6 +38,7 @@ func Exhibits() []Exhibit {
 		e := describe()
 		e.Wrong.Impl, e.Right.Impl = e.ID, e.ID+rightSuffix
 		e.Wrong.About, e.Right.About = e.Title, "the same, mended"
+		e.Wrong.Flawed = e.Property
 		if e.Script == (fuzz.Script{}) {
 			e.Script = fuzz.DefaultScript
 		}
