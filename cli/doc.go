@@ -3,9 +3,9 @@
 // what it finds, and replays it. This is its manual.
 //
 //	zksim demo                 find, shrink and explain a real deadlock
-//	zksim list                 workloads, implementations, fault kinds
+//	zksim list                 workloads, implementations, strategies, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
-//	zksim fuzz WORKLOAD        a hunt by several strategies, on all cores
+//	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
 //	zksim museum [ID...]       published bugs, found again
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
@@ -35,6 +35,21 @@
 // Then `go run ./myzksim fuzz lock --impl mylock` hunts in it, and list, sweep, run,
 // replay and diff know it as well. Where a WORKLOAD is asked for, the name of an
 // implementation will do, if only one has it: `go run ./myzksim fuzz mylock`.
+//
+// # A hunt
+//
+// zksim fuzz WORKLOAD tells, when it is over or interrupted, how many scenarios it
+// has tried, in how many different orders requests and faults have come (traces), and
+// how many different things have happened (behaviours). What it has found it makes
+// small first; findings that become the same scenario are one, and it says which
+// they were. What --corpus keeps is written whole, whenever it is interrupted.
+//
+// zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not
+// known to be flawed (zksim list tells), one after the other, and adds a total. Each
+// has an equal part of --runs and --for; what one leaves, since it found something or had
+// nothing left to try, the next ones have. Workloads of your own are among them, and
+// their field Flawed leaves them out. With --hands those are left out whose objects are
+// not for several goroutines.
 //
 // # The server
 //

@@ -27,7 +27,9 @@ type listedStrategy struct {
 type listedWorkload struct {
 	Name            string   `json:"name"`
 	Implementations []string `json:"implementations"`
-	about           []string
+	// Flawed are the properties that implementations are known to break.
+	Flawed map[string]string `json:"flawed,omitempty"`
+	about  []string
 }
 
 type listedFault struct {
@@ -68,14 +70,27 @@ func (c *listCommand) Run(a *app) error {
 	return nil
 }
 
+// note adds an implementation.
+func (l *listedWorkload) note(w fuzz.Workload) {
+	l.Implementations = append(l.Implementations, w.Impl)
+	if w.Flawed == "" {
+		l.about = append(l.about, w.About)
+		return
+	}
+	l.about = append(l.about, fmt.Sprintf("%s (known to break %s)", w.About, w.Flawed))
+	if l.Flawed == nil {
+		l.Flawed = map[string]string{}
+	}
+	l.Flawed[w.Impl] = w.Flawed
+}
+
 func makeListing(workloads fuzz.Catalogue) listing {
 	var l listing
 	for _, kind := range workloads.Kinds() {
 		listed := listedWorkload{Name: kind}
 		for _, w := range workloads {
 			if w.Name == kind {
-				listed.Implementations = append(listed.Implementations, w.Impl)
-				listed.about = append(listed.about, w.About)
+				listed.note(w)
 			}
 		}
 		l.Workloads = append(l.Workloads, listed)

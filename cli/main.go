@@ -141,6 +141,11 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 // app is what the commands work with.
 func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
 	a := &app{name: p.name, ctx: ctx, in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
+	for _, w := range p.own {
+		if w.Name == allWorkloads {
+			return nil, fmt.Errorf("workload %s %s: %q stands for all of them; expected another name", w.Name, w.Impl, allWorkloads)
+		}
+	}
 	var err error
 	if a.workloads, err = fuzz.Workloads().With(p.own...); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -28,6 +29,8 @@ func TestMain(m *testing.M) {
 		"clash":       func() { Main(ownLock("recipes.Lock")) },
 		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
 		"interrupted": func() { Main(interrupting("lock", 60)) },
+		"stopped":     func() { Main(interrupting("lock", 2), ownKind("parcel", "own.Parcel")) },
+		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
 		"incomplete":  func() { Main(fuzz.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
@@ -205,6 +208,8 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 func interrupting(kind string, n int64) fuzz.Workload {
 	w := ownKind(kind, "interrupting")
 	play, turns := w.Play, new(atomic.Int64)
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, os.Interrupt)
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		if turns.Add(1) == n {
 			self, err := os.FindProcess(os.Getpid())
@@ -214,6 +219,7 @@ func interrupting(kind string, n int64) fuzz.Workload {
 			if err != nil {
 				panic(err)
 			}
+			<-heard // the channel is not of the simulated world, whose time stands still meanwhile
 		}
 		play(p, s)
 	}

@@ -12,38 +12,42 @@ import (
 
 // target are the flags that say what to test.
 type target struct {
-	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
-	Impl     string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
-	Clients  int    `help:"Number of clients." default:"3"`
-	Rounds   int    `help:"Rounds that each client plays." default:"2"`
-	Hands    int    `help:"Goroutines of each client that share one object." default:"1"`
-	Rough    bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
-	Seed     uint64 `help:"Seed of the schedule." default:"1"`
+	Impl    string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
+	Clients int    `help:"Number of clients." default:"3"`
+	Rounds  int    `help:"Rounds that each client plays." default:"2"`
+	Hands   int    `help:"Goroutines of each client that share one object." default:"1"`
+	Rough   bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
+	Seed    uint64 `help:"Seed of the schedule." default:"1"`
 }
 
-// find looks a workload up by its kind, which may have been left out before the
-// name of an implementation that no other kind has.
-func (t target) find(workloads fuzz.Catalogue) (fuzz.Workload, error) {
-	if t.Impl != "" || slices.Contains(workloads.Kinds(), t.Workload) {
-		return workloads.Find(t.Workload, t.Impl)
+// find looks a workload up by its kind, in place of which may stand the name of
+// an implementation that no other kind has.
+func (t target) find(workloads fuzz.Catalogue, name string) (fuzz.Workload, error) {
+	if t.Impl != "" || slices.Contains(workloads.Kinds(), name) {
+		return workloads.Find(name, t.Impl)
 	}
 	var found []fuzz.Workload
 	for _, w := range workloads {
-		if w.Impl == t.Workload {
+		if w.Impl == name {
 			found = append(found, w)
 		}
 	}
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return workloads.Find(t.Workload, "")
+	return workloads.Find(name, "")
 }
 
-func (t target) scenario(workloads fuzz.Catalogue) (fuzz.Scenario, error) {
-	w, err := t.find(workloads)
+func (t target) scenario(workloads fuzz.Catalogue, name string) (fuzz.Scenario, error) {
+	w, err := t.find(workloads, name)
 	if err != nil {
 		return fuzz.Scenario{}, err
 	}
+	return t.scenarioOf(w)
+}
+
+// scenarioOf is the scenario without faults of a workload.
+func (t target) scenarioOf(w fuzz.Workload) (fuzz.Scenario, error) {
 	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: t.Clients, Rounds: t.Rounds, Hands: t.Hands, Rough: t.Rough}, Seed: t.Seed}
 	if t.Hands < 1 {
 		return s, fmt.Errorf("hands: %d; expected 1 or more", t.Hands)
@@ -52,9 +56,10 @@ func (t target) scenario(workloads fuzz.Catalogue) (fuzz.Scenario, error) {
 }
 
 type sweepCommand struct {
-	target `embed:""`
-	Save   string `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
-	JSON   bool   `help:"Print JSON."`
+	Workload string `arg:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them."`
+	target   `embed:""`
+	Save     string `help:"Directory in which to save the smallest scenario of each violated property." placeholder:"DIR"`
+	JSON     bool   `help:"Print JSON."`
 }
 
 // sweepJSON is a sweep for programs.
@@ -78,7 +83,7 @@ type foundJSON struct {
 }
 
 func (c *sweepCommand) Run(a *app) error {
-	s, err := c.scenario(a.workloads)
+	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
 		err = checkDir("--save", c.Save)
 	}

@@ -1,9 +1,9 @@
 // Command zksim hunts for bugs in code that coordinates through ZooKeeper.
 //
 //	zksim demo                 find, shrink and explain a real deadlock
-//	zksim list                 workloads, implementations, fault kinds
+//	zksim list                 workloads, implementations, strategies, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
-//	zksim fuzz WORKLOAD        a hunt by several strategies, on all cores
+//	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
 //	zksim museum [ID...]       published bugs, found again
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step

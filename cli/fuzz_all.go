@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// allWorkloads stands on the command line for all workloads that promise to
+// survive.
+const allWorkloads = "all"
+
+// huntsJSON are the hunts in all workloads, and what they come to, for programs.
+type huntsJSON struct {
+	Hunts []fuzzJSON `json:"hunts"`
+	// LeftOut are the workloads that cannot play the script.
+	LeftOut     []string `json:"left_out"`
+	Runs        int      `json:"runs"`
+	Seconds     float64  `json:"seconds"` // of hunting alone
+	Traces      int      `json:"traces"`
+	Behaviours  int      `json:"behaviours"`
+	Findings    int      `json:"findings"`
+	Undecided   int      `json:"undecided"`
+	Divergences *int     `json:"divergences,omitempty"`
+	Interrupted bool     `json:"interrupted"`
+}
+
+// runAll hunts in all workloads that promise to survive, one after the other.
+func (c *fuzzCommand) runAll(a *app) error {
+	if c.Impl != "" {
+		return fmt.Errorf("--impl: %q; expected a WORKLOAD before it", c.Impl)
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	scenarios, total, err := c.all(a.workloads.Sound())
+	if err != nil {
+		return err
+	}
+	if c.Runs > 0 && c.Runs < len(scenarios) {
+		return fmt.Errorf("--runs: %d; expected %d or more, one for each workload", c.Runs, len(scenarios))
+	}
+	corpus, err := loadCorpus(a.workloads, c.Corpus)
+	if err != nil {
+		return err
+	}
+	interrupted, err := c.huntAll(a, scenarios, corpus, &total)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = a.json(total)
+	} else {
+		a.printf("%s\n", total)
+	}
+	switch {
+	case err != nil:
+		return err
+	case total.bad():
+		return errViolated
+	}
+	return interrupted
+}
+
+// all are the scenarios of those workloads that can play the script, and a total
+// that names the others.
+func (c *fuzzCommand) all(workloads fuzz.Catalogue) ([]fuzz.Scenario, huntsJSON, error) {
+	var scenarios []fuzz.Scenario
+	total := huntsJSON{Hunts: []fuzzJSON{}, LeftOut: []string{}}
+	if c.CheckDeterminism {
+		total.Divergences = new(int)
+	}
+	for _, w := range workloads {
+		if c.Hands > 1 && !w.Shared {
+			total.LeftOut = append(total.LeftOut, w.Name+" "+w.Impl)
+			continue
+		}
+		s, err := c.scenarioOf(w)
+		if err != nil {
+			return nil, total, err
+		}
+		scenarios = append(scenarios, s)
+	}
+	return scenarios, total, nil
+}
+
+// huntAll divides what was asked for among the workloads; what one leaves, the next
+// ones have.
+func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.Scenario, total *huntsJSON) (interrupted, err error) {
+	left := budget{runs: c.Runs}
+	if c.For > 0 {
+		left.until = time.Now().Add(c.For)
+	}
+	for i, s := range scenarios {
+		about := fmt.Sprintf("workload %d of %d, %s: ", i+1, len(scenarios), s.Workload.Impl)
+		start := time.Now()
+		found, interrupted, err := c.hunt(a, s, left.share(len(scenarios)-i), corpus, about)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
+		}
+		total.Seconds += time.Since(start).Seconds()
+		left.runs -= found.Runs
+		report, err := c.report(a, s, found, interrupted)
+		if err != nil {
+			return nil, err
+		}
+		total.add(report)
+		if interrupted != nil {
+			return interrupted, nil
+		}
+	}
+	return nil, nil
+}
+
+// budget is what is left of what was asked for.
+type budget struct {
+	runs  int       // 0: no bound
+	until time.Time // zero: no bound
+}
+
+// share is the part of the next one of n hunts.
+func (b budget) share(n int) bounds {
+	part := bounds{runs: b.runs / n}
+	if !b.until.IsZero() {
+		part.time = max(time.Until(b.until)/time.Duration(n), time.Millisecond)
+	}
+	return part
+}
+
+func (j *huntsJSON) add(h fuzzJSON) {
+	j.Hunts = append(j.Hunts, h)
+	j.Runs += h.Runs
+	j.Traces += h.Traces
+	j.Behaviours += h.Behaviours
+	j.Findings += len(h.Findings)
+	j.Undecided += h.Undecided
+	if h.Divergences != nil {
+		*j.Divergences += *h.Divergences
+	}
+	j.Interrupted = j.Interrupted || h.Interrupted
+}
+
+// bad reports whether some hunt has found what it should not.
+func (j huntsJSON) bad() bool { return j.Findings > 0 || j.Divergences != nil && *j.Divergences > 0 }
+
+// String is the total in one line.
+func (j huntsJSON) String() string {
+	text := fmt.Sprintf("total of %s: %s, %.0f/s, %s, %s, %s, %d undecided", plural(len(j.Hunts), "workload"), plural(j.Runs, "scenario"),
+		float64(j.Runs)/max(j.Seconds, 1e-9), plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"), plural(j.Findings, "finding"), j.Undecided)
+	if j.Divergences != nil {
+		text += ", " + plural(*j.Divergences, "divergence")
+	}
+	if j.Interrupted {
+		text += "; interrupted"
+	}
+	if n := len(j.LeftOut); n > 0 {
+		text += fmt.Sprintf("\nleft out, as their objects are not used by several goroutines: %s", plural(n, "workload"))
+	}
+	return text
+}

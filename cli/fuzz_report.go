@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// fuzzJSON is a hunt for programs.
+type fuzzJSON struct {
+	Workload       string        `json:"workload"`
+	Implementation string        `json:"implementation"`
+	Runs           int           `json:"runs"`
+	Traces         int           `json:"traces"`
+	Behaviours     int           `json:"behaviours"`
+	Undecided      int           `json:"undecided"`
+	Exhausted      bool          `json:"exhausted"`
+	Interrupted    bool          `json:"interrupted"`
+	Divergences    *int          `json:"divergences,omitempty"`
+	Diverging      []outcomeJSON `json:"diverging,omitempty"`
+	Findings       []findingJSON `json:"findings"`
+}
+
+// findingJSON is a finding for programs. Again are the findings of the hunt that
+// are the same one when they are made small.
+type findingJSON struct {
+	foundBy
+	foundJSON
+	Again []foundBy `json:"again,omitempty"`
+}
+
+// foundBy says who has found something, and after how many scenarios.
+type foundBy struct {
+	Strategy string `json:"strategy"`
+	Runs     int    `json:"runs"`
+}
+
+func (f foundBy) String() string { return fmt.Sprintf("by %s, scenario %d", f.Strategy, f.Runs) }
+
+// bad reports whether a hunt has found what it should not.
+func (j fuzzJSON) bad() bool {
+	return len(j.Findings) > 0 || j.Divergences != nil && *j.Divergences > 0
+}
+
+// report makes small what a hunt has found, saves it, and tells of it unless JSON is
+// asked for; interrupted is nil or the context's error.
+func (c *fuzzCommand) report(a *app, s fuzz.Scenario, found *fuzz.Found, interrupted error) (fuzzJSON, error) {
+	j := fuzzJSON{
+		Workload: s.Workload.Name, Implementation: s.Workload.Impl, Runs: found.Runs, Traces: found.Traces, Behaviours: found.Behaviours,
+		Undecided: found.Undecided, Exhausted: found.Exhausted, Interrupted: interrupted != nil, Findings: []findingJSON{},
+	}
+	small, err := makeSmall(a, found.Findings)
+	if err != nil {
+		return j, err
+	}
+	if !c.JSON {
+		a.printf("%s\n", summary(j, len(small), len(found.Findings)))
+	}
+	for _, f := range small {
+		shown, err := c.show(a, f)
+		if err != nil {
+			return j, err
+		}
+		j.Findings = append(j.Findings, shown)
+	}
+	return j, c.reportDivergences(a, found, &j)
+}
+
+// smallFinding is a finding made small, and who has found it, the first first.
+type smallFinding struct {
+	*fuzz.Outcome
+	by []foundBy
+}
+
+// makeSmall makes findings small; those whose smallest scenarios are the same are
+// one finding.
+func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
+	var small []*smallFinding
+	known := map[string]*smallFinding{}
+	for i, f := range findings {
+		a.progress.show("making finding %d of %d small", i+1, len(findings))
+		o, err := fuzz.Minimize(a.ctx, f.Outcome)
+		if err != nil {
+			return nil, err
+		}
+		text, err := fuzz.FileOf(o).Marshal()
+		if err != nil {
+			return nil, err
+		}
+		same := known[string(text)]
+		if same == nil {
+			same = &smallFinding{Outcome: o}
+			known[string(text)] = same
+			small = append(small, same)
+		}
+		same.by = append(same.by, foundBy{f.Strategy, f.Runs})
+	}
+	return small, nil
+}
+
+// summary is one line about a hunt that has found so many violations, and so many
+// findings when they are made small.
+func summary(j fuzzJSON, findings, violations int) string {
+	parts := []string{
+		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, plural(j.Runs, "scenario")),
+		plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"),
+	}
+	if findings > 0 {
+		parts = append(parts, plural(findings, "finding"))
+	}
+	if findings < violations {
+		parts[len(parts)-1] += fmt.Sprintf(" (from %d that become the same when made small)", violations)
+	}
+	if j.Undecided > 0 {
+		parts = append(parts, fmt.Sprintf("%d undecided", j.Undecided))
+	}
+	text := strings.Join(parts, ", ")
+	switch {
+	case j.Interrupted:
+		text += "; interrupted"
+	case j.Exhausted:
+		text += "; nothing is left to try"
+	}
+	return text
+}
+
+func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
+	found := findingJSON{f.by[0], foundJSON{Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome)}, f.by[1:]}
+	if !c.JSON {
+		by := make([]string, len(f.by))
+		for i, b := range f.by {
+			by[i] = b.String()
+		}
+		a.printf("\nfound %s:\n\n%s", strings.Join(by, ", and "), f.Story())
+	}
+	var err error
+	found.File, err = a.save(f.Outcome, c.Save, c.JSON)
+	return found, err
+}
+
+// reportDivergences tells of scenarios whose two runs differ.
+func (c *fuzzCommand) reportDivergences(a *app, found *fuzz.Found, j *fuzzJSON) error {
+	if !c.CheckDeterminism {
+		return nil
+	}
+	n := len(found.Divergences)
+	j.Divergences = &n
+	for _, s := range found.Divergences {
+		if !c.JSON {
+			a.printf("two runs differ: %s, plan %v\n", s, s.Plan)
+			continue
+		}
+		o, err := s.Run()
+		if err != nil {
+			return err
+		}
+		j.Diverging = append(j.Diverging, outcomeOf(o))
+	}
+	return nil
+}
