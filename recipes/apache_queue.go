@@ -23,7 +23,8 @@ import (
 // of Take, but not a request that waits inside the client.
 //
 // What it promises: without errors, each element is returned to one caller, in
-// the order of creation (sequence numbers may wrap, unlike in the original). An
+// the order of creation (sequence numbers may wrap, unlike in the original; when they
+// are used up Offer returns zk.ErrNodeExists while an element has the last one). An
 // element that a rival has taken meanwhile is skipped, and the list is read
 // again until it is empty. Peek, Element, an empty Poll and ErrNoElement
 // can be as old as the server that the client is connected to. An expired

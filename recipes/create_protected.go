@@ -44,6 +44,7 @@ type Node struct {
 // ErrAmbiguous, too. zk.ErrNodeExists
 // means that another session has an Ephemeral node of that name, which can also
 // be an ended session of one's own that the server has not yet noticed.
+// ErrNumbersUsedUp means that dir has no sequence number left that is the node's own.
 //
 // On disconnect it waits and tries again, on expiry it begins anew in the new
 // session. A done context ends it. It cannot promise that an ephemeral node is

@@ -63,6 +63,7 @@
 //   - RetryPolicy, set by Retry: when requests are sent again.
 //   - OutcomeOf: applied, not applied or unknown.
 //   - Sequence, SortBySequence, CompareSequence; JoinPath, ParentPath, BaseName.
+//   - ErrNumbersUsedUp: a directory has had 2147483647 sequential children.
 //
 // # Errors
 //
@@ -136,4 +137,15 @@
 //     made beforehand are left as they are, and come back if they are removed.
 //   - A request waits inside the client while the connection is down, whatever
 //     the RetryPolicy says. Only a context ends such a wait.
+//   - A directory serves for 2147483647 sequential children. The counter of servers
+//     since 3.6 stays there (ZOOKEEPER-3249), and among children of one number
+//     nobody knows who came first. Locks, semaphores, elections, CreateProtected and
+//     offers to queues give such a node back and return ErrNumbersUsedUp; elections
+//     in the background show it in Err. Whoever has come before keeps what it has:
+//     owners, waiters and elements. Delete the directory when it is empty, and its
+//     numbers begin anew; one made with Containers goes by itself. Barriers go on, as
+//     their members need no order. Other clients that share a directory, and go by
+//     the names of the last number, have that trouble among themselves; they wait for
+//     owners of this package, and these for nobody. The numbers that servers before
+//     3.6 give after the last one, -2147483648 and 65535 more, are refused as well.
 package recipes

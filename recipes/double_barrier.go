@@ -21,7 +21,8 @@ var (
 // Enter returns when size of them are there, Leave when all of these have left.
 // One DoubleBarrier is one member; it can be used again after Leave. Of more than
 // size members each size of them, in the order of their coming, are a group of
-// their own, and no group waits for another.
+// their own, and no group waits for another; when the directory's sequence numbers are
+// used up, any size of those who wait.
 //
 // What it promises:
 //   - Enter that returns nil has found size members there at one moment, itself

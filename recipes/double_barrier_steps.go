@@ -29,6 +29,7 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 	if err != nil {
 		return struct{}{}, err
 	}
+	own.unordered = true
 	err = own.create(ctx, r, nil)
 	if err == nil {
 		var m *member

@@ -200,7 +200,7 @@ func (c *fakeConn) Multi(ops ...interface{}) (results []zk.MultiResponse, err er
 		before := maps.Clone(c.s.nodes)
 		results = make([]zk.MultiResponse, len(ops))
 		for i, op := range ops {
-			if results[i].Error = c.op(op); results[i].Error != nil {
+			if results[i].String, results[i].Error = c.op(op); results[i].Error != nil {
 				c.s.nodes = before
 				for j := i + 1; j < len(ops); j++ {
 					results[j].Error = fmt.Errorf("unknown error: -2")
@@ -218,20 +218,19 @@ func (c *fakeConn) Multi(ops ...interface{}) (results []zk.MultiResponse, err er
 
 // op applies one operation of a transaction. Watches fire even if it is rolled
 // back later, which the recipes must survive.
-func (c *fakeConn) op(op interface{}) error {
+func (c *fakeConn) op(op interface{}) (made string, err error) {
 	switch op := op.(type) {
 	case *zk.CreateRequest:
-		_, err := c.s.create(c.session, op.Path, op.Data, op.Flags)
-		return err
+		return c.s.create(c.session, op.Path, op.Data, op.Flags)
 	case *zk.DeleteRequest:
-		return c.s.delete(op.Path, op.Version)
+		return "", c.s.delete(op.Path, op.Version)
 	case *zk.SetDataRequest:
 		_, err := c.s.set(op.Path, op.Data, op.Version)
-		return err
+		return "", err
 	case *zk.CheckVersionRequest:
-		return c.s.check(op.Path, op.Version)
+		return "", c.s.check(op.Path, op.Version)
 	}
-	return zk.ErrAPIError
+	return "", zk.ErrAPIError
 }
 
 func (c *fakeConn) SessionID() int64 {

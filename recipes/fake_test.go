@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -211,7 +212,9 @@ func (s *fakeServer) create(session int64, path string, data []byte, flags int32
 	if _, ok := s.nodes[path]; ok {
 		return "", zk.ErrNodeExists
 	}
-	up.creates++
+	if up.creates < math.MaxInt32 { // as since ZOOKEEPER-3249
+		up.creates++
+	}
 	s.nodes[parent(path)] = up
 	if up.stat.EphemeralOwner != 0 {
 		return "", zk.ErrNoChildrenForEphemerals

@@ -131,6 +131,6 @@ func (q *IDQueue) discard(ctx context.Context, r *requests, guid, id string, nam
 		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})
 	}
 	gone := func(failed int, err error) bool { return errors.Is(err, zk.ErrNoNode) && failed > 0 }
-	done, err = q.commit(ctx, r, &doubtful, gone, ops...)
+	_, done, err = q.commit(ctx, r, &doubtful, gone, ops...)
 	return done, doubtful, err
 }

@@ -120,9 +120,9 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 	}
 }
 
-func TestLockAcrossSequenceWrap(t *testing.T) {
+func TestLockPastTheSequenceWrap(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = 1<<31 - 2
+		s.firstSeq = -2
 		order := make(chan int, 4)
 		for i := range 4 {
 			l := NewLock(s.connect(), "/l")

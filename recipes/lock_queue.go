@@ -18,7 +18,8 @@ import (
 // What it promises, per call:
 //   - Offer that returns nil has appended the element exactly once. Offer that
 //     returns an error which wraps ErrAmbiguous has appended it once or not at
-//     all; after any other error it has not been appended.
+//     all; after any other error it has not been appended. ErrNumbersUsedUp
+//     says that no place is left behind the elements that are there.
 //   - Take and Poll return the oldest element that nobody holds. Nobody else gets
 //     it while the session lives in which it was delivered, until Ack, Release or
 //     Close. A call that returns an error holds nothing: what it has locked on

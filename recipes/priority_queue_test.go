@@ -30,7 +30,7 @@ func wantInTurn(t *testing.T, q interface {
 
 func TestPriorityQueueGoesByPriority(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = 1<<31 - 2
+		s.firstSeq = -2
 		q := NewPriorityQueue(s.connect(), "/q")
 		mustPrioritize(t, q, "last", math.MaxInt32)
 		mustPrioritize(t, q, "five", 5)

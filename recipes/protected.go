@@ -21,6 +21,7 @@ var errRestart = errors.New("own node is gone")
 type protected struct {
 	dir, kind, guid string
 	persistent      bool // otherwise ephemeral, and only worth something in its epoch
+	unordered       bool // the number says nothing, and may be that of others, too
 
 	path     string // once known
 	epoch    epoch  // at the time of creation
@@ -55,9 +56,21 @@ func (p *protected) name() string { return BaseName(p.path) }
 
 // create makes the node, parents included, and finds it again when the reply
 // is lost. It returns errRestart when the node may belong to a session that
-// has ended. Once ctx is done it sends nothing more. After an error remove must
-// be called.
+// has ended, and ErrNumbersUsedUp when the number is not its own. Once ctx is done
+// it sends nothing more. After an error remove must be called.
 func (p *protected) create(ctx context.Context, r *requests, data []byte) error {
+	if err := p.make(ctx, r, data); err != nil || p.unordered {
+		return err
+	}
+	seq, ok := Sequence(p.name(), p.prefix()+p.kind)
+	if !ok {
+		return fmt.Errorf("no sequence number in %s", p.path)
+	}
+	return lastNumber(p.dir, seq)
+}
+
+// make is create whatever the number.
+func (p *protected) make(ctx context.Context, r *requests, data []byte) error {
 	var missing backoff
 	for p.path == "" {
 		if ctx.Err() != nil {

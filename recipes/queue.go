@@ -9,7 +9,8 @@ import "context"
 // What it promises, per call:
 //   - Offer that returns nil has appended the element exactly once. Offer that
 //     returns an error which wraps ErrAmbiguous has appended it once or not at
-//     all; after any other error it has not been appended.
+//     all; after any other error it has not been appended. ErrNumbersUsedUp
+//     says that no place is left behind the elements that are there.
 //   - Poll and Take return each element to one caller at most. An element
 //     leaves the queue in one transaction that also leaves a claim, so that
 //     the caller whose reply was lost can tell its own removal from a rival's.

@@ -25,56 +25,56 @@ func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], 
 	if err != nil {
 		return err
 	}
-	doubtful, err := q.enqueue(ctx, r, guid, place, data)
+	e := &arrival{q: q, guid: guid, prefix: protectedPrefix + guid + place + itemMarker}
+	doubtful, err := e.enqueue(ctx, r, data)
 	switch {
 	case err == nil:
-		t.settle(struct{}{})
+		err = e.refuseLast(r)
+		if err == nil {
+			t.settle(struct{}{})
+		}
 		q.drop(r, q.dedup(guid))
-		return nil
+		return err
 	case !doubtful:
 		return err
 	case errors.Is(err, ErrConnClosed):
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
 	}
-	return resolve(r, q.dedup(guid), err)
-}
-
-// enqueue creates the element together with a record of that. The record is
-// persistent: an ephemeral one would go with the session, while the element stays.
-func (q *claimQueue) enqueue(ctx context.Context, r *requests, guid, place string, data []byte) (doubtful bool, err error) {
-	_, err = q.commit(ctx, r, &doubtful, func(int, error) bool { return false }, q.counted(
-		&zk.CreateRequest{Path: q.dedup(guid), Acl: q.opts.acl},
-		&zk.CreateRequest{Path: q.item(protectedPrefix + guid + place + itemMarker), Data: data, Acl: q.opts.acl, Flags: zk.FlagSequence},
-	)...)
-	return doubtful, err
+	if err = resolve(r, q.dedup(guid), err); err == nil {
+		err = e.refuseLast(r)
+	}
+	return err
 }
 
 // commit sends a transaction whose first operation makes a record, of a name that is
 // used once, until the answer is definite, and reports whether it was applied. A
-// repetition tells: the record exists if an earlier request was applied after all.
+// repetition tells: the record exists if an earlier request was applied after all,
+// and then there are no answers.
 // beaten says of a refusal of another operation whether somebody else was faster.
 // Once ctx is done nothing more is sent; doubtful says whether something was of
 // which nobody knows.
-func (q *claimQueue) commit(ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool, ops ...any) (applied bool, err error) {
+func (q *claimQueue) commit(ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool, ops ...any) (answers []zk.MultiResponse, applied bool, err error) {
 	for {
 		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
+			return nil, false, context.Cause(ctx)
 		}
-		failed, err := r.multi(ops...)
+		answers, failed, err := r.answered(ops)
 		*doubtful = *doubtful || OutcomeOf(err) == Unknown
 		switch {
-		case err == nil, errors.Is(err, zk.ErrNodeExists) && failed == 0:
-			return true, nil
+		case err == nil:
+			return answers, true, nil
+		case errors.Is(err, zk.ErrNodeExists) && failed == 0:
+			return nil, true, nil
 		case beaten(failed, err):
 			*doubtful = false
-			return false, nil
+			return nil, false, nil
 		case errors.Is(err, zk.ErrNoNode):
 			err = q.ensureDirs(ctx, r)
 		case transient(err):
 			err = r.again(ctx, err)
 		}
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
 }

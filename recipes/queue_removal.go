@@ -43,10 +43,11 @@ func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine 
 	beaten := func(failed int, err error) bool {
 		return errors.Is(err, zk.ErrNoNode) && failed == 1 || errors.Is(err, zk.ErrBadVersion) && failed == 2
 	}
-	return m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
+	_, mine, err = m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
 		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
 		&zk.DeleteRequest{Path: m.q.item(m.name), Version: version},
 	)...)
+	return mine, err
 }
 
 // checked adds to the transaction that the list is up to date, if it must be.

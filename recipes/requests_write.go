@@ -23,11 +23,17 @@ func (r *requests) remove(path string) error {
 // multi sends ops as one transaction, once. Of a refused transaction it
 // returns the position of the operation that failed, otherwise -1.
 func (r *requests) multi(ops ...interface{}) (failed int, err error) {
+	_, failed, err = r.answered(ops)
+	return failed, err
+}
+
+// answered is multi that returns the answers, too: one for each operation.
+func (r *requests) answered(ops []interface{}) (answers []zk.MultiResponse, failed int, err error) {
 	err = r.do(func() (err error) {
-		failed, err = r.transaction(ops)
+		answers, failed, err = r.transaction(ops)
 		return err
 	})
-	return failed, err
+	return answers, failed, err
 }
 
 // repeatMulti is multi until the answer is definite, for as long as that takes.
@@ -39,23 +45,23 @@ func (r *requests) repeatMulti(ops ...interface{}) (failed int, err error) {
 func (r *requests) multiUntil(ctx context.Context, ops ...interface{}) (failed int, err error) {
 	failed = -1
 	err = r.repeat(ctx, func() (err error) {
-		failed, err = r.transaction(ops)
+		_, failed, err = r.transaction(ops)
 		return err
 	})
 	return failed, err
 }
 
-func (r *requests) transaction(ops []interface{}) (failed int, err error) {
-	results, err := r.conn.Multi(ops...)
+func (r *requests) transaction(ops []interface{}) (answers []zk.MultiResponse, failed int, err error) {
+	answers, err = r.conn.Multi(ops...)
 	if err == nil {
-		return -1, nil
+		return answers, -1, nil
 	}
-	for i, result := range results {
-		if result.Error != nil {
-			return i, err
+	for i, answer := range answers {
+		if answer.Error != nil {
+			return answers, i, err
 		}
 	}
-	return -1, err
+	return answers, -1, err
 }
 
 // createOnce creates a persistent node of a fixed name, parents included,

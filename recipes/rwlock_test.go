@@ -64,7 +64,7 @@ func mustRUnlock(t *testing.T, l *RWLock) {
 }
 
 func TestReadersShareAndQueueBehindWriters(t *testing.T) {
-	for _, first := range []int32{0, 1<<31 - 4} { // the second wraps on the way
+	for _, first := range []int32{0, -4} { // the second as a server of 3.5 leaves it past the wrap
 		inBubble(t, func(t *testing.T, s *fakeServer) {
 			s.firstSeq = first
 			l, locks := rwOwners(s, 7)

@@ -29,8 +29,10 @@ func Sequence(name, marker string) (int32, bool) {
 // CompareSequence returns -1 if the node with the sequence number a was created
 // before the one with b, 1 if after, 0 if they are equal. The numbers are
 // compared as serial numbers (RFC 1982), which is right across the wrap from
-// 2147483647 to -2147483648 while less than 2^31 creations lie between them. It is
-// no order of more than two numbers, unless all lie so close together.
+// 2147483647 to -2147483648, as servers before 3.6 go on, while less than 2^31
+// creations lie between them. It is no order of more than two numbers, unless all lie
+// so close together. Equal numbers are those of a directory whose numbers are used
+// up, see ErrNumbersUsedUp: which node came first only their czxids tell.
 func CompareSequence(a, b int32) int {
 	switch diff := a - b; {
 	case diff == math.MinInt32: // as far from each other as can be
@@ -48,7 +50,8 @@ func CompareSequence(a, b int32) int {
 // comparable between children of one parent that was not deleted meanwhile. Names
 // that somebody has made up, with numbers far off those of the server, come first
 // or last, and do not change the order of the others as long as there is a larger
-// gap beside those than within them.
+// gap beside those than within them. Names of the same number, as all get that are
+// made when a directory's numbers are used up, come in the order of their letters.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range sortNumbered(names, marker) {

@@ -104,6 +104,7 @@ func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[stru
 	if err != nil {
 		return now, NotApplied, err
 	}
+	own.unordered = true
 	err = own.create(ctx, r, nil)
 	if err == nil {
 		now, err = b.await(ctx, r, own, now)

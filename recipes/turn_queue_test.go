@@ -23,7 +23,7 @@ func wantLine(t *testing.T, q *TurnQueue, want ...string) []Member {
 
 func TestMembersTakeTurns(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = 1<<31 - 2
+		s.firstSeq = -2
 		conns := map[string]*fakeConn{}
 		members := map[string]*TurnQueue{}
 		turns := make(chan string, 3)

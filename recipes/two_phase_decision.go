@@ -150,7 +150,7 @@ func (c *TwoPhaseCommit) decide(ctx context.Context, r *requests, b *ballot, d D
 	}
 	ops = append(ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl})
 	err := r.repeat(ctx, func() error {
-		_, err := r.transaction(ops)
+		_, _, err := r.transaction(ops)
 		return err
 	})
 	switch {
@@ -203,7 +203,7 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 			ops = append(ops, &zk.DeleteRequest{Path: path, Version: -1})
 		}
 		err = r.repeat(ctx, func() error {
-			_, err := r.transaction(ops)
+			_, _, err := r.transaction(ops)
 			doubtful = doubtful || OutcomeOf(err) == Unknown
 			return err
 		})

@@ -215,7 +215,7 @@ func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) err
 	}
 	doubtful := false
 	err = r.repeat(ctx, func() error {
-		_, err := r.transaction(ops)
+		_, _, err := r.transaction(ops)
 		doubtful = doubtful || OutcomeOf(err) == Unknown
 		return err
 	})

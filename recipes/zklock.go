@@ -20,7 +20,8 @@ import (
 //     the next Lock of the same session waits behind it.
 //   - An Unlock whose reply is lost leaves the handle unusable: zk.ErrNoNode
 //     from then on, and zk.ErrDeadlock from Lock.
-//   - Sequence numbers that have wrapped break it.
+//   - Sequence numbers that have wrapped break it, or, since ZooKeeper 3.6, that are
+//     used up: then it can have two owners.
 //
 // On disconnect requests under way fail with zk.ErrConnectionClosed, which is
 // returned. Layout: as Lock, with which it can share a path.

@@ -1,0 +1,277 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+func TestLastNumber(t *testing.T) {
+	for seq, unique := range map[int32]bool{
+		0: true, 1: true, -1: true, math.MaxInt32 - 1: true, math.MaxInt32: false,
+		math.MinInt32: false, math.MinInt32 + 1<<16 - 1: false, math.MinInt32 + 1<<16: true,
+	} {
+		if err := lastNumber("/d", seq); (err == nil) != unique || err != nil && !errors.Is(err, ErrNumbersUsedUp) {
+			t.Errorf("%d: %v", seq, err)
+		}
+	}
+}
+
+// numberedOwners are all that is owned through a numbered node, each as a pair of
+// functions: own waits for it, and returns how to give it back.
+var numberedOwners = map[string]struct {
+	dirs []string
+	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
+}{
+	"Lock":          {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewLock(c, "/l") })},
+	"WriteLock":     {[]string{"/l"}, ownWriteLock},
+	"ReentrantLock": {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewReentrantLock(c, "/l") })},
+	"RevocableLock": {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewRevocableLock(c, "/l") })},
+	"RWLock":        {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewRWLock(c, "/l") })},
+	"TurnQueue":     {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewTurnQueue(c, "/l") })},
+	"MultiLock":     {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewMultiLock(c, []string{"/l"}) })},
+	"Semaphore":     {[]string{"/l/lock", "/l/leases"}, ownLease},
+	"LeaderLatch":   {[]string{"/l"}, ownLatch},
+}
+
+func lockOwner(newLock func(Conn) Locker) func(context.Context, Conn) (func(context.Context) error, error) {
+	return func(ctx context.Context, c Conn) (func(context.Context) error, error) {
+		l := newLock(c)
+		return l.Unlock, l.Lock(ctx)
+	}
+}
+
+func ownWriteLock(ctx context.Context, c Conn) (func(context.Context) error, error) {
+	l := NewWriteLock(c, "/l", nil)
+	for {
+		if owned, err := l.Lock(ctx); owned || err != nil {
+			return l.Unlock, err
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func ownLease(ctx context.Context, c Conn) (func(context.Context) error, error) {
+	l, err := NewSemaphore(c, "/l", 1).Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.Release, nil
+}
+
+func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) {
+	l := NewLeaderLatch(c, "/l", "")
+	if err := l.Start(); err != nil {
+		return nil, err
+	}
+	if _, err := l.Await(ctx); err != nil {
+		return nil, errors.Join(err, l.Close(ctx))
+	}
+	return l.Close, nil
+}
+
+// TestNobodyOwnsThroughTheLastNumber: of those who come when three numbers are left,
+// three own, one after the other, and the others are told; when the directory was
+// deleted all goes on.
+func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
+	for name, kind := range numberedOwners {
+		for _, left := range []int32{3, 0} {
+			t.Run(fmt.Sprint(name, left), func(t *testing.T) {
+				inBubble(t, func(t *testing.T, s *fakeServer) {
+					s.firstSeq = math.MaxInt32 - left
+					if got := ownAtOnce(t, s, kind.own); got != int(left) {
+						t.Errorf("%d have owned, %d numbers were left", got, left)
+					}
+					s.firstSeq = 0
+					for _, dir := range kind.dirs {
+						s.wantBelow(t, dir, 0)
+						if err := s.connect().Delete(dir, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+							t.Error(err)
+						}
+					}
+					if got := ownAtOnce(t, s, kind.own); got != 6 {
+						t.Errorf("%d have owned in the new directory", got)
+					}
+				})
+			})
+		}
+	}
+}
+
+// ownAtOnce lets six come, and returns how many of them have owned.
+func ownAtOnce(t *testing.T, s *fakeServer, own func(context.Context, Conn) (func(context.Context) error, error)) (total int) {
+	var mu sync.Mutex
+	owners := 0
+	var all sync.WaitGroup
+	for range 6 {
+		c := s.connect()
+		all.Go(func() {
+			giveBack, err := own(t.Context(), c)
+			if errors.Is(err, ErrNumbersUsedUp) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			total++
+			if owners++; owners > 1 {
+				t.Errorf("%d owners", owners)
+			}
+			mu.Unlock()
+			time.Sleep(time.Minute)
+			mu.Lock()
+			owners--
+			mu.Unlock()
+			if err := giveBack(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return total
+}
+
+// TestNoReaderHasTheLastNumber: what stands at the place of a write lock needs none.
+func TestNoReaderHasTheLastNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.firstSeq = math.MaxInt32 - 1
+		l, late := NewRWLock(s.connect(), "/l"), NewRWLock(s.connect(), "/l")
+		mustLock(t, l)
+		if err := l.RLock(t.Context()); err != nil {
+			t.Errorf("beside the write lock: %v", err)
+		}
+		mustUnlock(t, l)
+		if err := late.RLock(t.Context()); !errors.Is(err, ErrNumbersUsedUp) {
+			t.Errorf("RLock: %v", err)
+		}
+		mustRUnlock(t, l)
+		s.wantBelow(t, "/l", 0)
+	})
+}
+
+// TestQueueRefusesWhatHasTheLastNumber and keeps the order of all others.
+func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
+	for _, fault := range []rule{{}, loseReply, loseRequest} {
+		everyQueue(t, func(t *testing.T, s *fakeServer, newQueue func(Conn) Queuer) {
+			s.firstSeq = math.MaxInt32 - 2
+			c := s.connect()
+			q := newQueue(c)
+			if _, ok := q.(*ApacheQueue); ok {
+				return // its names are the numbers, and the server refuses the second
+			}
+			mustOffer(t, q, "first")
+			mustOffer(t, q, "second")
+			c.on("multi", 1, fault)
+			if err := q.Offer(t.Context(), []byte("third")); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
+				t.Errorf("Offer: %v", err)
+			}
+			wantPoll(t, q, "first")
+			wantPoll(t, q, "second")
+			wantPoll(t, q, "")
+			s.wantTidy(t)
+			s.firstSeq = 0
+			if err := c.Delete("/q/items", -1); err != nil {
+				t.Error(err)
+			}
+			mustOffer(t, q, "new")
+			wantPoll(t, q, "new")
+			s.wantTidy(t)
+		})
+	}
+}
+
+// TestRefusalOfATakenElement: what somebody has taken before it could be taken back
+// was offered.
+func TestRefusalOfATakenElement(t *testing.T) {
+	for _, c := range []struct {
+		about string
+		fault rule
+		taken bool
+		want  func(error) bool
+	}{
+		{"taken", rule{}, true, func(err error) bool { return err == nil }},
+		{"the deletion is repeated", loseRequest, false, func(err error) bool { return errors.Is(err, ErrNumbersUsedUp) && OutcomeOf(err) == NotApplied }},
+		{"the reply to the deletion is lost", loseReply, false, func(err error) bool { return errors.Is(err, ErrNumbersUsedUp) && errors.Is(err, ErrAmbiguous) }},
+		{"the deletion is refused", rule{lose: true, err: zk.ErrNoAuth}, false, func(err error) bool { return errors.Is(err, zk.ErrNoAuth) && errors.Is(err, ErrAmbiguous) }},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				s.firstSeq = math.MaxInt32
+				offerer, taker := s.connect(), NewQueue(s.connect(), "/q")
+				if c.taken {
+					c.fault.before = func() { wantPoll(t, taker, "e") }
+				}
+				offerer.on("delete", 1, c.fault)
+				if err := NewQueue(offerer, "/q").Offer(t.Context(), []byte("e")); !c.want(err) {
+					t.Errorf("Offer: %v", err)
+				}
+				s.wantTidy(t)
+			})
+		})
+	}
+}
+
+// TestLockQueueKeepsWhatWasDelivered though it could not be offered any more.
+func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		s.firstSeq = math.MaxInt32
+		offerer, taker := s.connect(), NewLockQueue(s.connect(), "/q")
+		var d *Delivery
+		offerer.on("delete", 1, rule{before: func() {
+			var ok bool
+			var err error
+			if d, ok, err = taker.Poll(t.Context()); !ok || err != nil {
+				t.Fatalf("Poll: %v %v", ok, err)
+			}
+		}})
+		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("e")); err != nil {
+			t.Errorf("Offer: %v", err)
+		}
+		if err := d.Ack(t.Context()); err != nil {
+			t.Errorf("Ack: %v", err)
+		}
+		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("f")); !errors.Is(err, ErrNumbersUsedUp) {
+			t.Errorf("Offer: %v", err)
+		}
+		s.wantBelow(t, "/q/items", 0)
+	})
+}
+
+// TestOfferWithoutTheRightToList: who may add elements and not list them is not
+// refused when a reply was lost.
+func TestOfferWithoutTheRightToList(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		q := NewQueue(c, "/q")
+		mustOffer(t, q, "first")
+		c.forbidden = []string{"/q/items"}
+		c.on("multi", 1, loseReply)
+		mustOffer(t, q, "second")
+		s.wantBelow(t, "/q/items", 2)
+	})
+}
+
+// TestProtectedCreationRefusesTheLastNumber: of each kind that has one.
+func TestProtectedCreationRefusesTheLastNumber(t *testing.T) {
+	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential} {
+		for _, fault := range []rule{{}, loseReply} {
+			inBubble(t, func(t *testing.T, s *fakeServer) {
+				s.firstSeq = math.MaxInt32
+				c := s.connect()
+				c.on("create", 2, fault) // after the directory
+				if _, err := CreateProtected(t.Context(), c, "/d", "n-", nil, kind); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
+					t.Errorf("kind %d: %v", kind, err)
+				}
+				s.wantBelow(t, "/d", 0)
+			})
+		}
+	}
+}

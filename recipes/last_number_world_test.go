@@ -1,0 +1,140 @@
+package recipes_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/recipes"
+)
+
+// testedQueue is a queue at /q of which all is of the same priority.
+type testedQueue struct {
+	offer func(ctx context.Context, c *fakezk.Client, data string) error
+	poll  func(ctx context.Context, c *fakezk.Client) ([]byte, bool, error)
+}
+
+func plainQueue(c *fakezk.Client) *recipes.Queue { return recipes.NewQueue(c.Conn(), "/q") }
+func rankedQueue(c *fakezk.Client) *recipes.PriorityQueue {
+	return recipes.NewPriorityQueue(c.Conn(), "/q")
+}
+
+func pollPlain(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) {
+	return plainQueue(c).Poll(ctx)
+}
+
+// TestQueuesAtTheLastNumberInManyWorlds: what was offered is taken once, in the order
+// of the offers of one client, and what was refused is not.
+func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
+	kinds := map[string]testedQueue{
+		"Queue": {
+			func(ctx context.Context, c *fakezk.Client, data string) error {
+				return plainQueue(c).Offer(ctx, []byte(data))
+			},
+			pollPlain,
+		},
+		"PriorityQueue": {
+			func(ctx context.Context, c *fakezk.Client, data string) error {
+				return rankedQueue(c).Offer(ctx, []byte(data), 0)
+			},
+			func(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) { return rankedQueue(c).Poll(ctx) },
+		},
+	}
+	for name, q := range kinds {
+		for _, next := range []int32{math.MaxInt32 - 3, math.MaxInt32} {
+			t.Run(fmt.Sprint(name, next), func(t *testing.T) {
+				inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string { return offersAt(w, next, q) })
+			})
+		}
+	}
+}
+
+// TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no
+// number.
+func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
+	offer := func(_ context.Context, c *fakezk.Client, data string) error {
+		_, err := c.Conn().Create(fmt.Sprintf("/q/items/_c_%x-item-", 9-int(data[1]-'0')), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		return err
+	}
+	for next, ordered := range map[int32]bool{0: true, math.MaxInt32: false} {
+		w := fakezk.World{Seed: 1}
+		judge := offersAt(&w, next, testedQueue{offer, pollPlain})
+		res, err := w.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if problem := judge(res); (problem == "") != ordered {
+			t.Errorf("from %d on: %s", next, problem)
+		}
+	}
+}
+
+// offersAt plays a queue whose elements are numbered from next on: a offers, b takes
+// now and then, c deletes the directory if it is empty. It returns what is wrong.
+func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) string {
+	var mu sync.Mutex
+	var offered, refused, doubtful, taken []string
+	w.Nodes, w.Next = map[string]string{"/q/items": ""}, map[string]int32{"/q/items": next}
+	offers := func(ctx context.Context, c *fakezk.Client) {
+		for i := range 9 {
+			e := fmt.Sprint(c.Name(), i)
+			err := q.offer(ctx, c, e)
+			c.Note("offer %s: %v", e, err)
+			mu.Lock()
+			switch {
+			case err == nil:
+				offered = append(offered, e)
+			case errors.Is(err, recipes.ErrNumbersUsedUp) && !errors.Is(err, recipes.ErrAmbiguous):
+				refused = append(refused, e)
+			default:
+				doubtful = append(doubtful, e)
+			}
+			mu.Unlock()
+			if c.Sleep(ctx, time.Second) != nil {
+				return
+			}
+		}
+	}
+	takes := func(ctx context.Context, c *fakezk.Client) {
+		for i := 0; i < 25 && c.Sleep(ctx, 4*time.Second) == nil; i++ {
+			for ok := true; ok; {
+				var data []byte
+				var err error
+				if data, ok, err = q.poll(ctx, c); err != nil {
+					c.Note("poll: %v", err)
+				}
+				if ok {
+					mu.Lock()
+					taken = append(taken, string(data))
+					mu.Unlock()
+				}
+			}
+		}
+	}
+	sweeps := func(ctx context.Context, c *fakezk.Client) {
+		for i := 0; i < 5 && c.Sleep(ctx, 4500*time.Millisecond) == nil; i++ {
+			if err := c.Conn().Delete("/q/items", -1); err != nil {
+				c.Note("delete: %v", err)
+			}
+		}
+	}
+	w.Clients = []fakezk.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps}}
+	return func(res *fakezk.Result) string {
+		known := slices.DeleteFunc(slices.Clone(taken), func(e string) bool { return slices.Contains(doubtful, e) })
+		switch {
+		case !slices.Equal(known, offered):
+			return fmt.Sprintf("offered %v, refused %v, in doubt %v, taken %v", offered, refused, doubtful, taken)
+		case len(leftovers(res, "/q/items")) > 0:
+			return fmt.Sprint("left over: ", leftovers(res, "/q/items"))
+		}
+		return ""
+	}
+}

@@ -1,0 +1,78 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// arrival is an element on its way into a queue.
+type arrival struct {
+	q            *claimQueue
+	guid, prefix string // of its name, up to the number
+	name         string // "": not known
+}
+
+// enqueue creates the element together with a record of that. The record is
+// persistent: an ephemeral one would go with the session, while the element stays.
+func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtful bool, err error) {
+	answers, _, err := a.q.commit(ctx, r, &doubtful, func(int, error) bool { return false }, a.q.counted(
+		&zk.CreateRequest{Path: a.q.dedup(a.guid), Acl: a.q.opts.acl},
+		&zk.CreateRequest{Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence},
+	)...)
+	if err == nil && answers != nil {
+		a.name = BaseName(answers[1].String)
+	}
+	return doubtful, err
+}
+
+// refuseLast takes the element back if its number is one that others may have, too,
+// and returns why. If somebody was faster, who has it now, the offer stands: it was
+// delivered before its caller could offer another one.
+func (a *arrival) refuseLast(r *requests) error {
+	if err := a.find(r); err != nil {
+		return doubtOf(true, err)
+	}
+	seq, ok := Sequence(a.name, a.prefix)
+	if !ok {
+		return nil // gone
+	}
+	why := lastNumber(a.q.items(), seq)
+	if why == nil {
+		return nil
+	}
+	echo := false // it may have been deleted by an earlier try
+	err := r.repeat(context.Background(), func() error {
+		err := r.conn.Delete(a.q.item(a.name), 0)
+		echo = echo || OutcomeOf(err) == Unknown
+		return err
+	})
+	switch {
+	case err == nil:
+		return why
+	case errors.Is(err, zk.ErrNoNode) && echo:
+		return doubtOf(true, why)
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion): // taken, or delivered by a LockQueue
+		return nil
+	}
+	return doubtOf(true, errors.Join(why, err))
+}
+
+// find looks for the name if the reply with it was lost. It stays unknown if the
+// element is gone, and if this client may add elements but not list them.
+func (a *arrival) find(r *requests) error {
+	if a.name != "" {
+		return nil
+	}
+	names, err := r.children(context.Background(), a.q.items())
+	if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNoAuth) {
+		return nil
+	}
+	for _, name := range names {
+		if _, ok := Sequence(name, a.prefix); ok {
+			a.name = name
+		}
+	}
+	return err
+}
