@@ -174,9 +174,7 @@ func (b *DoubleBarrier) Lost() <-chan struct{} {
 	if b.member != nil {
 		return b.member.ended
 	}
-	ended := make(chan struct{})
-	close(ended)
-	return ended
+	return closedChannel()
 }
 
 // Close ends the calls under way with ErrClosed, leaves without waiting for the
