@@ -1,0 +1,35 @@
+package museum
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+func anyWakeUp() Exhibit {
+	return Exhibit{
+		ID: "B53", Title: "any wake-up opens the barrier",
+		Report: "https://github.com/apache/curator/issues/1290",
+		Bug: "Who waits for \"ready\" with a timeout is woken by its watch and goes in. But a watch also fires when the " +
+			"session ends, and then nobody has said that all are there.",
+		Property: linearizability.Safety,
+		Wrong: gatheringOf(func(g *gathering) {
+			g.await = func(ctx context.Context, change <-chan zk.Event) bool {
+				select {
+				case <-change:
+					return true // wrong: it may tell of the session
+				case <-ctx.Done():
+					return false
+				}
+			}
+		}),
+		Right:  doubleBarrier(),
+		Script: oneRound,
+	}
+}
+
+// oneRound is a script of one round, for objects that are good for one.
+var oneRound = fuzz.Script{Clients: 3, Rounds: 1}
