@@ -1,0 +1,52 @@
+package museum
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/recipes"
+)
+
+// center is the configuration centre of package recipes, without events, of whose
+// writes some are done otherwise.
+type center struct {
+	*recipes.ConfigCenter
+	start sync.Once
+
+	create func(ctx context.Context, key string, value []byte) error
+	update func(ctx context.Context, key string, value []byte, version int32) error
+}
+
+const centerDir = "/config"
+
+// centerOf is a workload of a configuration centre with some steps replaced.
+func centerOf(replace func(*center)) fuzz.Workload {
+	claims := fuzz.ConfigClaims{Silent: true, Records: centerDir + "/writes"}
+	return fuzz.ConfigWorkload("", claims, func(c *zk.Conn) fuzz.Configurer {
+		made := &center{ConfigCenter: recipes.NewConfigCenter(c, centerDir)}
+		made.create, made.update = made.ConfigCenter.Create, made.ConfigCenter.Update
+		replace(made)
+		return made
+	})
+}
+
+// configCenter is the configuration centre of package recipes, which is right.
+func configCenter() fuzz.Workload { return builtIn("config", "recipes.ConfigCenter") }
+
+// Ready starts it the first time.
+func (c *center) Ready(ctx context.Context) (err error) {
+	c.start.Do(func() { err = c.Start() })
+	return errors.Join(err, c.ConfigCenter.Ready(ctx))
+}
+
+func (c *center) Create(ctx context.Context, key string, value []byte) error {
+	return c.create(ctx, key, value)
+}
+
+func (c *center) Update(ctx context.Context, key string, value []byte, version int32) error {
+	return c.update(ctx, key, value, version)
+}
