@@ -15,6 +15,7 @@ import (
 // writes some are done otherwise.
 type center struct {
 	*recipes.ConfigCenter
+	conn  *zk.Conn
 	start sync.Once
 
 	create func(ctx context.Context, key string, value []byte) error
@@ -27,7 +28,7 @@ const centerDir = "/config"
 func centerOf(replace func(*center)) fuzz.Workload {
 	claims := fuzz.ConfigClaims{Silent: true, Records: centerDir + "/writes"}
 	return fuzz.ConfigWorkload("", claims, func(c *zk.Conn) fuzz.Configurer {
-		made := &center{ConfigCenter: recipes.NewConfigCenter(c, centerDir)}
+		made := &center{ConfigCenter: recipes.NewConfigCenter(c, centerDir), conn: c}
 		made.create, made.update = made.ConfigCenter.Create, made.ConfigCenter.Update
 		replace(made)
 		return made

@@ -2,6 +2,9 @@ package museum
 
 import (
 	"context"
+	"errors"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -15,12 +18,19 @@ func checksThenActs() Exhibit {
 			"another has written between the two is lost.",
 		Property: linearizability.Linearizability,
 		Wrong: centerOf(func(c *center) {
-			c.update = func(ctx context.Context, key string, value []byte, version int32) error {
-				entry, there, err := c.Fetch(ctx, key)
-				if err == nil && there && entry.Version == version {
-					version = recipes.AnyVersion // wrong: the check is one of before
+			c.update = func(_ context.Context, key string, value []byte, version int32) error {
+				path := centerDir + "/keys/" + key
+				_, stat, err := c.conn.Get(path)
+				if err == nil && stat.Version != version {
+					err = zk.ErrBadVersion
 				}
-				return c.ConfigCenter.Update(ctx, key, value, version)
+				if err != nil {
+					return err
+				}
+				if _, err = c.conn.Set(path, value, -1); err != nil { // wrong: the check is one of before
+					err = errors.Join(recipes.ErrAmbiguous, err)
+				}
+				return err
 			}
 		}),
 		Right: configCenter(),
