@@ -173,25 +173,6 @@ var lags = []lag{
 		leader, _, err := l.Leader(t.Context())
 		return leader.ID, err
 	}, "a"},
-	{"try a lock", nothing, func(t *testing.T, c *fakeConn) {
-		c.s.seed(t, 0, "/l", "")
-		c.s.seed(t, c.SessionID(), "/l/_c_1-lock-0000000000", "a")
-	}, func(t *testing.T, c *fakeConn) (string, error) {
-		l := NewLock(c, "/l")
-		defer mustClose(t, l)
-		ok, err := l.TryLock(t.Context())
-		return fmt.Sprint(ok, len(c.s.below("/l"))), err
-	}, "false 1"},
-	{"try a semaphore", nothing, func(t *testing.T, c *fakeConn) {
-		c.s.seed(t, 0, "/l", "1")
-		c.s.seed(t, 0, "/l/leases", "")
-		c.s.seed(t, c.SessionID(), "/l/leases/_c_1-lease-0000000000", "a")
-	}, func(t *testing.T, c *fakeConn) (string, error) {
-		l := NewSemaphore(c, "/l", 1)
-		defer mustClose(t, l)
-		_, ok, err := l.TryAcquire(t.Context())
-		return fmt.Sprint(ok, len(c.s.below("/l/leases"))), err
-	}, "false 1"},
 	{"is a barrier closed", nothing, func(t *testing.T, c *fakeConn) {
 		b := NewBarrier(c, "/b")
 		mustDo(t, b.Set(t.Context()))
