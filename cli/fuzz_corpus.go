@@ -49,7 +49,7 @@ func keep(dir string, o *fuzz.Outcome) error {
 		return nil // no file can expect that
 	}
 	s := o.Scenario.Workload
-	name := filepath.Join(dir, fmt.Sprintf("%s-%s-%s.yaml", s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
+	name := filepath.Join(dir, fileName(s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
 	if err := fuzz.FileOf(o).Save(name); err != nil {
 		return fmt.Errorf("--corpus: %w", err)
 	}

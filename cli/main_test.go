@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"zksim":       func() { Main() },
-		"myzksim":     func() { Main(ownLock("own.Lock"), ownKind("parcel", "own.Parcel")) },
+		"myzksim":     func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },
 		"clash":       func() { Main(ownLock("recipes.Lock")) },
 		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
 		"interrupted": func() { Main(interrupting("lock", 60)) },

@@ -95,10 +95,17 @@ func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
 	return name, nil
 }
 
-// scenarioName names a finding after what it is: lock-zk.Lock-liveness-1f2e3d4c.
+// scenarioName names a finding's file after what it is:
+// lock-zk.Lock-liveness-1f2e3d4c.yaml.
 func scenarioName(o *fuzz.Outcome) string {
 	s := o.Scenario.Workload
-	return fmt.Sprintf("%s-%s-%s-%s", s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
+	return fileName(s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
+}
+
+// fileName is the name of a scenario file in a directory: the names of a workload
+// of one's own may have a slash.
+func fileName(parts ...string) string {
+	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_") + ".yaml"
 }
 
 func indent(text string) string {
@@ -116,7 +123,7 @@ func plural(n int, noun string) string {
 // write writes a violation's scenario and returns the file's name. What
 // was found is worth more than the file: an error is told and the work goes on.
 func (a *app) write(o *fuzz.Outcome, dir string) string {
-	name := filepath.Join(dir, scenarioName(o)+".yaml")
+	name := filepath.Join(dir, scenarioName(o))
 	if err := fuzz.FileOf(o).Save(name); err != nil {
 		a.progress.clear()
 		fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)

@@ -14,15 +14,12 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// flawed are the built-in workloads that are known to be wrong.
-var flawed = []string{"zk.Lock", "recipes.ApacheQueue"}
-
 // TestRightWorkloadsSurvive: what survives a simulated server's faults survives
 // those of a real one.
 func TestRightWorkloadsSurvive(t *testing.T) {
 	t.Parallel()
 	p := startPool(t, *servers)
-	right := slices.DeleteFunc(fuzz.Workloads(), func(w fuzz.Workload) bool { return slices.Contains(flawed, w.Impl) })
+	right := fuzz.Workloads().Sound()
 	var total tally
 	each(len(right), func(i int) {
 		t.Run(right[i].Name+"/"+right[i].Impl, func(t *testing.T) {
