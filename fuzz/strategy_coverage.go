@@ -11,14 +11,13 @@ import (
 // coverage keeps the scenarios that have shown new behaviour, whoever proposed
 // them, and proposes variations of them.
 type coverage struct {
-	terrain Terrain
-	space   planSpace
-	dice    *rand.Rand
-	kept    []Scenario
+	space planSpace
+	dice  *rand.Rand
+	kept  []keptRun
 }
 
 func newCoverage(t Terrain) Strategy {
-	return &coverage{terrain: t, space: newPlanSpace(t.Base, t.MaxFaults), dice: dice(t.Seed, "coverage")}
+	return &coverage{space: newPlanSpace(t.Base, t.MaxFaults), dice: dice(t.Seed, "coverage"), kept: []keptRun{keep(t.Base)}}
 }
 
 // maxKept bounds what is kept in mind; the newest have shown what is rarest.
@@ -28,20 +27,20 @@ func (c *coverage) Learn(o *Outcome, _ bool, fresh int) {
 	if fresh == 0 {
 		return
 	}
-	c.kept = append(c.kept, o.Scenario)
+	c.kept = append(c.kept, keep(o))
 	if len(c.kept) > maxKept {
 		c.kept = c.kept[1:]
 	}
 }
 
 func (c *coverage) Propose() (Scenario, bool) {
-	if len(c.kept) == 0 {
-		s := c.terrain.plain(c.drawn()...)
-		s.Seed = c.dice.Uint64()
+	kept := c.kept[c.pick()]
+	s := kept.Scenario
+	s.Plan = slices.Clone(s.Plan)
+	if len(kept.pauses) > 0 && len(s.Plan) < c.space.maxFaults && c.dice.IntN(3) == 0 {
+		s.Plan = distinct(append(s.Plan, kept.inPause(c.dice)))
 		return s, true
 	}
-	s := c.kept[c.pick()]
-	s.Plan = slices.Clone(s.Plan)
 	for range 1 + c.dice.IntN(3) {
 		c.mutate(&s)
 	}

@@ -13,14 +13,15 @@ func anyWakeUp() Exhibit {
 	return Exhibit{
 		ID: "B53", Title: "any wake-up opens the barrier",
 		Report: "https://github.com/apache/curator/issues/1290",
-		Bug: "Who waits for \"ready\" with a timeout is woken by its watch and goes in. But a watch also fires when the " +
-			"session ends, and then nobody has said that all are there.",
+		Bug: "A member waits with a timeout, and goes in if it was woken before that is over. But its watch fires when somebody " +
+			"else comes, too, or when the session ends, and then nobody has said that all are there.",
 		Property: linearizability.Safety,
 		Wrong: gatheringOf(func(g *gathering) {
+			g.look = g.lookAtMembers
 			g.await = func(ctx context.Context, change <-chan zk.Event) bool {
 				select {
 				case <-change:
-					return true // wrong: it may tell of the session
+					return true // wrong: it may tell of anything
 				case <-ctx.Done():
 					return false
 				}

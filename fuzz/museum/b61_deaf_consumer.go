@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -28,6 +29,7 @@ func deafConsumer() Exhibit {
 				return ctx.Err()
 			}
 		}),
-		Right: queue(),
+		Right:  queue(),
+		Script: fuzz.Script{Clients: 2, Rounds: 4}, // one offers, one takes
 	}
 }

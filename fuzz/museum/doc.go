@@ -29,7 +29,12 @@
 //	}),
 //	Right: lockOf(nil),
 //
-// electionOf, semaphoreOf and readWriteOf do the same for other objects; openLock and
+// electionOf, semaphoreOf, readWriteOf and turnOf do the same for other objects that are
+// held. lineOf begins with a queue, gatheringOf and quorumOf with a double barrier and a
+// threshold barrier, drawnOf with a read-write lock of a tutorial, mirrorOf with a copy of
+// a node, centerOf with a configuration centre, groupOf and registryOf with members. Some
+// of these are right in one step after the other as naked is, some only as far as their
+// exhibits need it: then Right is the recipe of package recipes, by builtIn. openLock and
 // openElection take any implementation, for a bug in how the steps follow each other; any
 // fuzz.Workload will do. Then
 //

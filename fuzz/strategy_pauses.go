@@ -1,0 +1,57 @@
+package fuzz
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// keptRun is a scenario to be changed, with the pauses of its run.
+type keptRun struct {
+	Scenario
+	pauses []time.Duration
+}
+
+func keep(o *Outcome) keptRun { return keptRun{o.Scenario, pauses(o)} }
+
+const (
+	// shortestPause is longer than most messages are on their way.
+	shortestPause = 5 * time.Millisecond
+	maxPauses     = 64
+)
+
+// pauses are the middles of the times, from the beginning of a run, in which no call
+// began or ended: while clients hold what they have, or wait. What happens to a session
+// then is at no request and no notification, and a time drawn at random rarely meets it.
+func pauses(o *Outcome) []time.Duration {
+	var moments, middles []time.Duration
+	for _, op := range o.History.Ops {
+		moments = append(moments, op.CallTime, op.ReturnTime)
+	}
+	slices.Sort(moments)
+	for i := 1; i < len(moments) && len(middles) < maxPauses; i++ {
+		from, to := moments[i-1], moments[i]
+		if from > 0 && to-from >= shortestPause {
+			middles = append(middles, (from + (to-from)/2).Round(time.Millisecond))
+		}
+	}
+	return middles
+}
+
+// inPause is a fault in a pause of the run, in half of the cases the end of a session.
+func (k keptRun) inPause(dice *rand.Rand) fakezk.Fault {
+	clients := k.Script.clientNames()
+	f := fakezk.Fault{Kind: fakezk.Expire, At: k.pauses[dice.IntN(len(k.pauses))], Client: clients[dice.IntN(len(clients))]}
+	if dice.IntN(2) > 0 {
+		return f
+	}
+	timed := slices.DeleteFunc(fakezk.FaultKinds(), func(info fakezk.FaultKindInfo) bool { return !info.OnTime })
+	info := timed[dice.IntN(len(timed))]
+	f.Kind = info.Kind
+	if info.Lasts {
+		f.For = sweepDurations[dice.IntN(len(sweepDurations))]
+	}
+	return f
+}
