@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -33,6 +34,7 @@ func checksThenActs() Exhibit {
 				return err
 			}
 		}),
-		Right: configCenter(),
+		Right:  configCenter(),
+		Script: fuzz.Script{Clients: 2, Rounds: 2},
 	}
 }
