@@ -169,9 +169,10 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 
 // search returns the names of the nodes with our GUID. Its answer is final: a
 // request that was cut off is applied before the sync that follows it on the
-// same session, or never.
+// same session, or never. The server syncs all of its tree, whatever the path says;
+// it tells this search from what other goroutines ask at the same moment.
 func (p *protected) search(ctx context.Context, r *requests) (names []string, err error) {
-	err = r.fresh(ctx, p.dir, func() (err error) {
+	err = r.fresh(ctx, join(p.dir, p.prefix()), func() (err error) {
 		names, err = r.children(ctx, p.dir)
 		return ignore(err, zk.ErrNoNode)
 	})
