@@ -46,6 +46,7 @@ var all = []func() Exhibit{
 	errorIsEmpty,
 	stuckCounter,
 	addsAgain,
+	lockedByName,
 	secondFailure,
 	shortName,
 	phantom,
