@@ -52,6 +52,7 @@ var corpus = []struct {
 	{"leader-selector-survives-lost-reply-to-its-candidacy", "election", "recipes.LeaderSelector", pair, []string{"drop-reply client=a op=create request=1"}, "hits a's #3 create /election/_c_G2-lock-"},
 	{"barrier-survives-lost-reply-to-its-removal", "barrier", "", pair, []string{"drop-reply client=a op=delete request=1"}, "hits a's #6 delete /barriers/b"},
 	{"double-barrier-survives-lost-reply-to-its-group", "double-barrier", "", pair, []string{"drop-reply client=b op=multi request=1"}, "hits b's #6 multi /double/ready-G3"},
+	{"double-barrier-survives-a-missed-event-of-its-own-doing", "double-barrier", "", fuzz.Script{Clients: 1, Rounds: 1}, []string{"drop-request client=a op=multi request=1", "cut client=a event=1"}, "hits a's event NodeDataChanged"},
 	{"double-barrier-survives-expiry-inside", "double-barrier", "", pair, []string{"expire client=a at=60ms"}, "expires session"},
 	{"threshold-barrier-survives-lost-reply-to-its-opening", "threshold-barrier", "", pair, []string{"drop-reply client=b op=multi request=1"}, "hits b's #11 multi /thresholds/t"},
 	{"threshold-barrier-survives-expiry-of-a-waiting-member", "threshold-barrier", "", pair, []string{"expire client=a at=25ms"}, "expires session"},

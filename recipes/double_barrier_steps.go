@@ -55,19 +55,25 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) (m *member, err error) {
 	place := vigil{path: own.path}
 	err = place.until(ctx, r, own.epoch, func() (*watch, bool, error) {
-		data, stat, w, err := place.data(ctx, r)
-		switch {
-		case errors.Is(err, zk.ErrNoNode):
-			return nil, false, errRestart
-		case err != nil:
-			return nil, false, err
-		case !own.epoch.owns(stat):
-			return nil, false, errRestart
-		case len(data) == 0:
-			return w, false, b.form(ctx, r, own.name())
+		for {
+			data, stat, w, err := place.data(ctx, r)
+			switch {
+			case errors.Is(err, zk.ErrNoNode):
+				return nil, false, errRestart
+			case err != nil:
+				return nil, false, err
+			case !own.epoch.owns(stat):
+				return nil, false, errRestart
+			case len(data) > 0:
+				m, err = b.admitted(ctx, r, own, string(data))
+				return w, true, err
+			}
+			inside, err := b.form(ctx, r, own.name())
+			if err != nil || !inside {
+				return w, false, err
+			}
+			// Look again at once: the client may miss the event of what it has done itself.
 		}
-		m, err = b.admitted(ctx, r, own, string(data))
-		return w, true, err
 	})
 	return m, err
 }
@@ -75,23 +81,24 @@ func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) 
 // form forms groups of the oldest members that are in none, each in one
 // transaction, as long as they are enough and own is not in one. Each member tries
 // that when it has come; so the youngest of any group, at least, has seen them all.
-func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) error {
+// It reports whether own is in a group that it has formed.
+func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) (inside bool, err error) {
 	for {
 		waiting, err := b.waiting(ctx, r)
 		if err != nil || len(waiting) < b.size {
-			return err
+			return false, err
 		}
 		group := waiting[:b.size]
 		guid, err := newGUID()
 		if err != nil {
-			return err
+			return false, err
 		}
 		formed, err := b.admit(ctx, r, readyPrefix+guid, group)
 		if err != nil || formed && slices.Contains(group, own) {
-			return err
+			return err == nil, err
 		}
 		if err := r.sync(ctx, b.path); err != nil { // before the next look
-			return err
+			return false, err
 		}
 	}
 }
