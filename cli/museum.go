@@ -7,17 +7,21 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
 )
 
 type museumCommand struct {
-	IDs    []string `arg:"" optional:"" name:"id" help:"Exhibits, such as B16; all without any."`
-	Seeds  int      `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
-	Seed   uint64   `help:"First seed of the hunts." default:"1"`
-	Runs   int      `help:"Give a hunt up after so many scenarios." default:"3000"`
-	Story  bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
-	Absent bool     `help:"List the bugs that cannot be shown, and why, instead of hunting."`
-	JSON   bool     `help:"Print JSON."`
+	IDs      []string `arg:"" optional:"" name:"id" help:"Exhibits, such as B16; all without any."`
+	Seeds    int      `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
+	Seed     uint64   `help:"First seed of the hunts." default:"1"`
+	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
+	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME,..."`
+	Story    bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
+	Absent   bool     `help:"List the bugs that cannot be shown, and why, instead of hunting."`
+	JSON     bool     `help:"Print JSON."`
+
+	counts []int // scenarios that each hunt took that has found something
 }
 
 // museumJSON is a visit for programs.
@@ -57,6 +61,9 @@ func (c *museumCommand) Run(a *app) error {
 	}
 	if c.Seeds < 1 || c.Runs < 1 {
 		return fmt.Errorf("--seeds and --runs must be 1 or more")
+	}
+	if _, err := fuzz.FindStrategies(c.Strategy); err != nil {
+		return err
 	}
 	if c.Absent {
 		return c.listAbsent(a)
@@ -109,17 +116,25 @@ func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, mi
 		a.printf("; interrupted")
 	}
 	a.printf("\n")
+	if n := len(c.counts); n > 0 {
+		slices.Sort(c.counts)
+		a.printf("scenarios until a bug was found: %d in the median of %s, %d in nine of ten, %d at most\n",
+			c.counts[n/2], plural(n, "hunt"), c.counts[n*9/10], c.counts[n-1])
+	}
 	return nil
 }
 
 func (c *museumCommand) huntOne(ctx context.Context, e museum.Exhibit) ([]museum.Hunted, error) {
 	var hunts []museum.Hunted
 	for n := range c.Seeds {
-		h, err := e.Hunt(ctx, c.Seed+uint64(n), c.Runs)
+		h, err := e.Hunt(ctx, c.Seed+uint64(n), c.Runs, c.Strategy...)
 		if err != nil {
 			return nil, err
 		}
 		hunts = append(hunts, h)
+		if h.Found() {
+			c.counts = append(c.counts, h.Runs)
+		}
 	}
 	return hunts, nil
 }

@@ -100,7 +100,7 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if h.Runs <= 0 && h.For <= 0 {
 		return nil, fmt.Errorf("hunt: a number of runs or a duration is needed")
 	}
-	infos, err := findStrategies(h.Strategies)
+	infos, err := FindStrategies(h.Strategies)
 	if err != nil {
 		return nil, err
 	}

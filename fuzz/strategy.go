@@ -53,8 +53,9 @@ var strategies = []StrategyInfo{
 // Strategies lists the built-in strategies.
 func Strategies() []StrategyInfo { return slices.Clone(strategies) }
 
-// findStrategies returns the strategies of the names, all if there are none.
-func findStrategies(names []string) ([]StrategyInfo, error) {
+// FindStrategies returns the built-in strategies of the names, each of which must be
+// given once; all if there are none.
+func FindStrategies(names []string) ([]StrategyInfo, error) {
 	if len(names) == 0 {
 		return Strategies(), nil
 	}

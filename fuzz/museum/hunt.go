@@ -28,12 +28,12 @@ const MaxRuns = 3000
 
 // Hunt looks for the bug of an exhibit in so many scenarios at most, beginning with
 // nothing but its recipe, and makes the scenario that shows it small. Everything is
-// decided by the seed but the times. When ctx is done it returns what it has and the
-// context's error.
-func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int) (Hunted, error) {
+// decided by the seed but the times. Strategies are names as fuzz.Hunt takes them,
+// none for all. When ctx is done it returns what it has and the context's error.
+func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
-	c, err := hunt(ctx, e.Wrong, e.Script, e.Property, seed, runs)
+	c, err := hunt(ctx, fuzz.Hunt{Workload: e.Wrong, Script: e.Script, Property: e.Property, Seed: seed, Runs: runs, Strategies: strategies})
 	h.Runs, h.Took = c.runs, time.Since(start)
 	if err == nil && c.outcome != nil {
 		h.Minimal, err = fuzz.Minimize(ctx, c.outcome)
@@ -51,7 +51,7 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int) (Hunted, error
 // Survives sends the right recipe through the hunt that the wrong one is found by,
 // for so many runs. It returns the first violation, of whatever property, or nil.
 func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*fuzz.Outcome, error) {
-	c, err := hunt(ctx, e.Right, e.Script, "", seed, runs)
+	c, err := hunt(ctx, fuzz.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs})
 	if err != nil {
 		return nil, fmt.Errorf("hunt %s: %w", e.ID, err)
 	}
@@ -64,11 +64,11 @@ type catch struct {
 	runs    int           // scenarios tried until then
 }
 
-// hunt is the strategy: that of package fuzz, until a property is violated, "" for any,
-// and before all others of the same run. It knows nothing but the workload.
-func hunt(ctx context.Context, w fuzz.Workload, script fuzz.Script, property string, seed uint64, most int) (c catch, err error) {
-	for batch := uint64(0); c.runs < most; batch++ {
-		h := fuzz.Hunt{Workload: w, Script: script, Seed: seed + batch*batchStep, Property: property, Runs: most - c.runs}
+// hunt goes on until the property of h is violated, "" for any, and before all others
+// of the same run. It knows nothing but the workload.
+func hunt(ctx context.Context, h fuzz.Hunt) (c catch, err error) {
+	for most := h.Runs; c.runs < most; h.Seed += batchStep {
+		h.Runs = most - c.runs
 		found, err := h.Run(ctx)
 		if found != nil {
 			c.runs += found.Runs
@@ -76,7 +76,7 @@ func hunt(ctx context.Context, w fuzz.Workload, script fuzz.Script, property str
 		if err != nil || found.First() == nil {
 			return c, err
 		}
-		if property == "" || found.First().Property() == property {
+		if h.Property == "" || found.First().Property() == h.Property {
 			c.outcome = found.First()
 			return c, nil
 		}
