@@ -111,6 +111,10 @@ func (p doubleBarrierPlayer) leaveUnheard() {
 	call.OK(linearizability.Result{})
 }
 
+// barrierRecheck is how often the barriers of package recipes look again here, well
+// within what a member has patience for; see cacheRecheck for why they need it.
+const barrierRecheck = 10 * time.Second
+
 // doubleBarrierPath is the directory that the workloads of double barriers use.
 const doubleBarrierPath = "/double"
 
@@ -118,6 +122,6 @@ func doubleBarrier() Workload {
 	return DoubleBarrierWorkload("recipes.DoubleBarrier", BarrierClaims{
 		About: "the double barrier of package recipes",
 	}, func(c *zk.Conn, size int) DoubleBarrierer {
-		return recipes.NewDoubleBarrier(c, doubleBarrierPath, size)
+		return recipes.NewDoubleBarrier(c, doubleBarrierPath, size, recipes.RecheckEvery(barrierRecheck))
 	})
 }

@@ -102,5 +102,7 @@ const thresholdBarrierPath = "/thresholds/t"
 func thresholdBarrier() Workload {
 	return ThresholdBarrierWorkload("recipes.ThresholdBarrier", BarrierClaims{
 		About: "the threshold barrier of package recipes",
-	}, func(c *zk.Conn) ThresholdBarrierer { return recipes.NewThresholdBarrier(c, thresholdBarrierPath) })
+	}, func(c *zk.Conn) ThresholdBarrierer {
+		return recipes.NewThresholdBarrier(c, thresholdBarrierPath, recipes.RecheckEvery(barrierRecheck))
+	})
 }

@@ -43,7 +43,9 @@ var (
 // gives up the place, Leave gives up waiting, but not leaving. The error of an Enter
 // wraps ErrAmbiguous if the group may have been formed with this member.
 //
-// What it cannot promise: that who has left has done its work, and did not just
+// What it cannot promise: that a member hears at once that its group was formed, if
+// the connection is lost twice in a row, as the client may miss the event then: it
+// finds out after RecheckEvery. That who has left has done its work, and did not just
 // die. And if all members of a group die inside, or lose their sessions, its node
 // stays until another member enters or leaves; nobody waits for it.
 //

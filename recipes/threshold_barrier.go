@@ -42,7 +42,9 @@ var ErrThreshold = errors.New("not a threshold")
 // need be. The error of a Wait wraps ErrAmbiguous if the member may have been counted;
 // a member that is found to have been counted has passed: then there is no error.
 //
-// What it cannot promise: that a member which was counted still lives. That a member
+// What it cannot promise: that a member which was counted still lives. That it hears
+// of it at once if the connection is lost twice in a row, as the client may miss the
+// event then: it finds out after RecheckEvery. That a member
 // which comes late is in the round it was meant for: whoever sets the barrier anew
 // has to know that all have passed. That no watch is left on its node: one that was
 // set in the moment in which it opened is used again by the next Wait. And a number of
