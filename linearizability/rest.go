@@ -1,6 +1,9 @@
 package linearizability
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rest is the world some time after the last fault, when nothing moves any more
 // by itself. What is left nil is not judged.
@@ -66,4 +69,16 @@ func (r *Rest) wait(client string) (Wait, bool) {
 func below(dir, path string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	return strings.HasPrefix(path, dir+"/") && path != dir+"/"
+}
+
+// withoutWatches leaves out the watches on the object itself. A client that sets one
+// as it looks, and then need not wait, cannot take it back, and uses it again; nor can
+// one whose client has missed the event.
+func (rest *Rest) withoutWatches(path string) *Rest {
+	if rest == nil {
+		return nil
+	}
+	other := *rest
+	other.Watches = slices.DeleteFunc(slices.Clone(rest.Watches), func(w WatchAtRest) bool { return w.Path == path })
+	return &other
 }

@@ -2,7 +2,6 @@ package linearizability
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -38,17 +37,9 @@ func JudgeThresholdBarrier(h History, rest *Rest, opts ThresholdBarrierOptions) 
 	}
 	r.Verdicts = append(r.Verdicts, c.judgeLiveness(rest)...)
 	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(c.withoutWatches(rest), opts.AllowedAtRest, leftBelow(rest, opts.Path), c.history.waits))
+		r.Verdicts = append(r.Verdicts, judgeOrphans(rest.withoutWatches(opts.Path), opts.AllowedAtRest, leftBelow(rest, opts.Path), c.history.waits))
 	}
 	return r
-}
-
-// withoutWatches leaves out the watches on the barrier itself: who sets one in the
-// moment in which it opens cannot take it back.
-func (c *thresholdCase) withoutWatches(rest *Rest) *Rest {
-	other := *rest
-	other.Watches = slices.DeleteFunc(slices.Clone(rest.Watches), func(w WatchAtRest) bool { return w.Path == c.opts.Path })
-	return &other
 }
 
 // thresholdCase is one history of one threshold barrier, prepared for judging.

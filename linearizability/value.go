@@ -57,10 +57,11 @@ type ValueOptions struct {
 // client stored its value from the call on. Then delivery is judged, too: every
 // write that succeeded is applied, none twice, none that was refused or was said to
 // have failed, and nobody stores what he was not asked to. Clients that write the
-// same value at the same time can be mistaken for each other.
+// same value at the same time can be mistaken for each other. Watches on Path that are
+// left at rest are not judged.
 func JudgeValue(h History, rest *Rest, opts ValueOptions) Report {
 	c := newValueCase(h.sorted(), opts)
-	r := JudgeObject(h, rest, Object[model.Value, model.ValueOp]{
+	r := JudgeObject(h, rest.withoutWatches(opts.Path), Object[model.Value, model.ValueOp]{
 		Noun: "shared value", Step: model.Value.Step, Show: showValue,
 		Effects: func(History) []Effect[model.ValueOp] { return c.effects() },
 	}, ObjectOptions{Path: opts.Path, AllowedAtRest: opts.AllowedAtRest})

@@ -28,7 +28,9 @@ import (
 // that was sent and not answered is settled in the background (see the package
 // comment).
 //
-// What it cannot promise: to tell two values apart that have the same version.
+// What it cannot promise: to tell two values apart that have the same version. That no
+// watch is left on its node: one whose event the client has missed, because the
+// connection was lost twice in a row, is used again by the next Next.
 // Do not delete the node while others use it: its versions begin anew, so that a
 // CompareAndSet may take the new value for the one it has seen. A process that
 // dies in the middle of a write can leave its record; those older than the

@@ -1,0 +1,24 @@
+package fuzz_test
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestAMissedEventLeavesAWatchOnAValue: the connection is lost twice in a row, so the
+// client misses an event for good, and its watch stays until somebody waits for the
+// next change. The client cannot take it back, so this is no orphan.
+func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
+	o := run(t, fuzz.Scenario{
+		Workload: builtin(t, "value", ""), Script: fuzz.DefaultScript, Seed: 16260206984389997542,
+		Plan: plan(t, "cut client=a event=2", "cut client=a event=1"),
+	})
+	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/value" {
+		t.Errorf("watches at rest: %v; expected one on /value", o.Rest.Watches)
+	}
+	if o.Status() != linearizability.OK {
+		t.Error(o.Story())
+	}
+}
