@@ -110,6 +110,7 @@ func (c Catalogue) Load(name string) (ScenarioFile, error) {
 // With adds workloads to a catalogue. It is an error if one has no name, no
 // implementation or no script and judge, or is there already.
 func (c Catalogue) With(more ...Workload) (Catalogue, error) {
+	c = slices.Clone(c)
 	for _, w := range more {
 		switch {
 		case w.Name == "" || w.Impl == "":
@@ -119,7 +120,7 @@ func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 		case slices.ContainsFunc(c, func(known Workload) bool { return known.Name == w.Name && known.Impl == w.Impl }):
 			return nil, fmt.Errorf("workload %s %s is there already", w.Name, w.Impl)
 		}
-		c = append(slices.Clone(c), w)
+		c = append(c, w)
 	}
 	return c, nil
 }

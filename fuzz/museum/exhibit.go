@@ -78,13 +78,13 @@ func knownIDs(exhibits []Exhibit) string {
 // Catalogue is all that scenario files may name: the built-in workloads and those
 // of the exhibits, wrong and right.
 func Catalogue() fuzz.Catalogue {
-	c := fuzz.Workloads()
+	var shown []fuzz.Workload
 	for _, e := range Exhibits() {
-		for _, w := range []fuzz.Workload{e.Wrong, e.Right} {
-			if more, err := c.With(w); err == nil { // else it is there already
-				c = more
-			}
-		}
+		shown = append(shown, e.Wrong, e.Right)
+	}
+	c, err := fuzz.Workloads().With(shown...)
+	if err != nil {
+		panic(err) // an exhibit without a name, or two of one
 	}
 	return c
 }
