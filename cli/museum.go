@@ -21,7 +21,8 @@ type museumCommand struct {
 	Absent   bool     `help:"List the bugs that cannot be shown, and why, instead of hunting."`
 	JSON     bool     `help:"Print JSON."`
 
-	counts []int // scenarios that each hunt took that has found something
+	counts []int     // scenarios that each hunt took that has found something
+	times  []float64 // and seconds
 }
 
 // museumJSON is a visit for programs.
@@ -30,8 +31,10 @@ type museumJSON struct {
 	Interrupted bool          `json:"interrupted"`
 }
 
-// exhibitJSON is what the hunts for an exhibit have led to. Times and runs are medians
-// over those hunts that have found it, Minimal is the smallest of their scenarios.
+// exhibitJSON is what the hunts for an exhibit have led to. Seconds and Runs are medians
+// over those hunts that have found it, Worst is the longest until then. Minimal is the
+// scenario that most of them have been made small to, the first of them if several are
+// as common, and Same how many have.
 type exhibitJSON struct {
 	ID       string       `json:"id"`
 	Title    string       `json:"title"`
@@ -42,9 +45,11 @@ type exhibitJSON struct {
 	Hunts    int          `json:"hunts"`
 	Found    int          `json:"found"`
 	Seconds  float64      `json:"seconds"`
+	Worst    float64      `json:"worst_seconds"`
 	Runs     int          `json:"runs"`
 	Faults   int          `json:"faults"`
 	Clients  int          `json:"clients"`
+	Same     int          `json:"same"`
 	Minimal  *outcomeJSON `json:"minimal,omitempty"`
 }
 
@@ -118,8 +123,10 @@ func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, mi
 	a.printf("\n")
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
-		a.printf("scenarios until a bug was found: %d in the median of %s, %d in nine of ten, %d at most\n",
-			c.counts[n/2], plural(n, "hunt"), c.counts[n*9/10], c.counts[n-1])
+		slices.Sort(c.times)
+		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n", plural(n, "hunt"))
+		a.printf("  %d, %d and %d scenarios\n", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
+		a.printf("  %.2f s, %.2f s and %.2f s\n", c.times[n/2], c.times[n*9/10], c.times[n-1])
 	}
 	return nil
 }
@@ -134,25 +141,28 @@ func (c *museumCommand) huntOne(ctx context.Context, e museum.Exhibit) ([]museum
 		hunts = append(hunts, h)
 		if h.Found() {
 			c.counts = append(c.counts, h.Runs)
+			c.times = append(c.times, h.Took.Seconds())
 		}
 	}
 	return hunts, nil
 }
 
-// smallest is the hunt that has led to the smallest scenario, nil if none has found
-// anything.
-func smallest(hunts []museum.Hunted) *museum.Hunted {
-	var best *museum.Hunted
-	size := func(h museum.Hunted) int {
-		s := h.Minimal.Scenario
-		return len(s.Plan)*10_000 + s.Script.Clients*100 + s.Script.Rounds
-	}
-	for i, h := range hunts {
-		if h.Found() && (best == nil || size(h) < size(*best)) {
-			best = &hunts[i]
+// commonest is the hunt whose scenario, when made small, is that of most others as well,
+// and how many have it. If none has found anything, it is a hunt that has not, and 0.
+func commonest(hunts []museum.Hunted) (best museum.Hunted, same int) {
+	counts := map[string]int{}
+	name := func(h museum.Hunted) string { return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan) }
+	for _, h := range hunts {
+		if h.Found() {
+			counts[name(h)]++
 		}
 	}
-	return best
+	for _, h := range hunts {
+		if h.Found() && counts[name(h)] > same {
+			best, same = h, counts[name(h)]
+		}
+	}
+	return best, same
 }
 
 func entryOf(e museum.Exhibit, hunts []museum.Hunted) exhibitJSON {
@@ -170,8 +180,10 @@ func entryOf(e museum.Exhibit, hunts []museum.Hunted) exhibitJSON {
 	slices.Sort(times)
 	slices.Sort(runs)
 	j.Seconds, j.Runs = times[len(times)/2].Seconds(), runs[len(runs)/2]
-	minimal := outcomeOf(smallest(hunts).Minimal)
-	j.Faults, j.Clients, j.Minimal = len(minimal.Plan), minimal.Clients, &minimal
+	j.Worst = times[len(times)-1].Seconds()
+	best, same := commonest(hunts)
+	minimal := outcomeOf(best.Minimal)
+	j.Faults, j.Clients, j.Same, j.Minimal = len(minimal.Plan), minimal.Clients, same, &minimal
 	return j
 }
 
@@ -180,6 +192,9 @@ const museumRow = "%-6s %-10s %8s %5s %6s %7s  %s\n"
 
 func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
 	title := j.Title
+	if j.Same < j.Found {
+		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same, plural(j.Found, "hunt"))
+	}
 	if j.Found < j.Hunts {
 		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found, plural(j.Hunts, "hunt"))
 	}
@@ -189,9 +204,9 @@ func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
 		a.printf(museumRow, j.ID, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
 	a.printf("%6s %s\n", "", j.Report)
-	if best := smallest(hunts); c.Story {
+	if c.Story {
 		a.printf("\n%s", indent(j.Bug))
-		if best != nil {
+		if best, _ := commonest(hunts); best.Found() {
 			a.printf("\n%s", indent(best.Minimal.Story()))
 		}
 		a.printf("\n")

@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"cmp"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -139,10 +138,10 @@ func length(d time.Duration) string {
 }
 
 func outcomeName(op linearizability.Op) string {
-	if op.Outcome == linearizability.OpUnknown || op.Outcome == linearizability.OpPending {
-		return op.Outcome.String()
+	if op.Empty && op.Outcome != linearizability.OpUnknown && op.Outcome != linearizability.OpPending {
+		return op.Outcome.String() + " empty"
 	}
-	return op.Outcome.String() + cmp.Or(map[bool]string{true: " empty"}[op.Empty], "")
+	return op.Outcome.String()
 }
 
 // traceOf identifies the order in which a run's requests came.

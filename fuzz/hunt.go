@@ -214,33 +214,18 @@ func (p *pursuit) propose() []trial {
 	return trials
 }
 
-// played is what became of a trial.
-type played struct {
-	outcome *Outcome
-	same    bool // two runs, if there were two, had the same trace
-	err     error
-}
-
 // play runs trials at the same time and takes them in in their order, up to the
 // one that ends the hunt.
 func (p *pursuit) play(ctx context.Context, trials []trial) error {
-	results := make([]played, len(trials))
-	together(ctx, len(trials), p.Workers, func(i int) bool {
-		results[i] = p.playOne(trials[i].scenario)
-		return results[i].err == nil && (p.Findings > 1 || !p.violates(results[i].outcome))
-	})
-	for i, r := range results {
-		switch {
-		case r.err != nil:
-			return r.err
-		case r.outcome == nil || ctx.Err() != nil:
-			return ctx.Err() // interrupted
-		}
-		if err := p.take(trials[i], r.outcome, r.same); err != nil || len(p.found.Findings) >= p.Findings {
-			return err
-		}
-	}
-	return nil
+	return playTogether(ctx, len(trials), p.Workers,
+		func(i int) (played, bool) {
+			r := p.playOne(trials[i].scenario)
+			return r, p.Findings > 1 || r.err != nil || !p.violates(r.outcome)
+		},
+		func(i int, r played) (bool, error) {
+			err := p.take(trials[i], r.outcome, r.same)
+			return len(p.found.Findings) < p.Findings, err
+		})
 }
 
 func (p *pursuit) playOne(s Scenario) played {

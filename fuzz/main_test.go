@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
 )
 
 var update = flag.Bool("update", false, "write the expected results of testdata anew")
@@ -36,6 +37,17 @@ func run(t testing.TB, s fuzz.Scenario) *fuzz.Outcome {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// holdsUndisturbed fails if the workload does not hold without faults with one of the
+// first seeds.
+func holdsUndisturbed(t *testing.T, w fuzz.Workload, seeds uint64) {
+	t.Helper()
+	for seed := range seeds {
+		if o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: seed}); o.Status() != linearizability.OK {
+			t.Fatalf("seed %d: %s", seed, o.Story())
+		}
+	}
 }
 
 // plan reads faults.

@@ -103,9 +103,5 @@ func TestMutantConfigsAreFound(t *testing.T) {
 
 // TestSilentConfigWithoutDefectHolds is the control.
 func TestSilentConfigWithoutDefectHolds(t *testing.T) {
-	for seed := range uint64(30) {
-		if o := run(t, fuzz.Scenario{Workload: mutantConfig(configDefects{}), Script: fuzz.DefaultScript, Seed: seed}); o.Status() != linearizability.OK {
-			t.Fatal(o.Story())
-		}
-	}
+	holdsUndisturbed(t, mutantConfig(configDefects{}), 30)
 }

@@ -47,12 +47,7 @@ func mutantRWLock(bad rwDefects) fuzz.Workload {
 // nothing fails.
 func TestSameRWLockWithoutDefectSurvives(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(50) {
-		o := run(t, fuzz.Scenario{Workload: mutantRWLock(rwDefects{}), Script: fuzz.DefaultScript, Seed: seed})
-		if o.Status() != linearizability.OK {
-			t.Fatalf("seed %d: %s", seed, o.Story())
-		}
-	}
+	holdsUndisturbed(t, mutantRWLock(rwDefects{}), 50)
 }
 
 type rwDefects struct {

@@ -43,12 +43,7 @@ func mutantSemaphore(bad leaseDefects) fuzz.Workload {
 // nothing fails.
 func TestSameSemaphoreWithoutDefectSurvives(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(50) {
-		o := run(t, fuzz.Scenario{Workload: mutantSemaphore(leaseDefects{}), Script: fuzz.DefaultScript, Seed: seed})
-		if o.Status() != linearizability.OK {
-			t.Fatalf("seed %d: %s", seed, o.Story())
-		}
-	}
+	holdsUndisturbed(t, mutantSemaphore(leaseDefects{}), 50)
 }
 
 type leaseDefects struct {

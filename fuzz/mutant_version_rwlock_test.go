@@ -34,12 +34,7 @@ func TestMutantVersionRWLocksAreFound(t *testing.T) {
 // as nothing fails.
 func TestSameVersionRWLockWithoutDefectSurvives(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(50) {
-		o := run(t, fuzz.Scenario{Workload: mutantVersionRWLock(versionDefects{}), Script: fuzz.DefaultScript, Seed: seed})
-		if o.Status() != linearizability.OK {
-			t.Fatalf("seed %d: %s", seed, o.Story())
-		}
-	}
+	holdsUndisturbed(t, mutantVersionRWLock(versionDefects{}), 50)
 }
 
 func mutantVersionRWLock(bad versionDefects) fuzz.Workload {

@@ -85,24 +85,22 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	faults := FaultPoints(base)
 	sweep.Total = len(faults)
 	for chunk := range slices.Chunk(faults, generation) {
-		results := make([]played, len(chunk))
-		together(ctx, len(chunk), 0, func(i int) bool {
-			point := s
-			point.Plan = []fakezk.Fault{chunk[i]}
-			results[i].outcome, results[i].err = point.Run()
-			return results[i].err == nil
-		})
-		for i, r := range results {
-			switch {
-			case r.err != nil:
-				return sweep, r.err
-			case r.outcome == nil || ctx.Err() != nil:
-				return sweep, ctx.Err()
-			}
-			sweep.add(chunk[i], r.outcome)
-			if progress != nil {
-				progress(sweep.Points, sweep.Total)
-			}
+		err := playTogether(ctx, len(chunk), 0,
+			func(i int) (played, bool) {
+				point := s
+				point.Plan = []fakezk.Fault{chunk[i]}
+				o, err := point.Run()
+				return played{outcome: o, err: err}, true
+			},
+			func(i int, r played) (bool, error) {
+				sweep.add(chunk[i], r.outcome)
+				if progress != nil {
+					progress(sweep.Points, sweep.Total)
+				}
+				return true, nil
+			})
+		if err != nil {
+			return sweep, err
 		}
 	}
 	return sweep, nil

@@ -33,6 +33,36 @@ func together(ctx context.Context, n, workers int, f func(i int) (goOn bool)) {
 	group.Wait()
 }
 
+// played is what became of a scenario that was played.
+type played struct {
+	outcome *Outcome
+	same    bool // two runs, if there were two, had the same trace
+	err     error
+}
+
+// playTogether plays n scenarios, some at the same time, and gives take those played,
+// in their order, until one has failed, take returns false or an error, or ctx is
+// done. play(i) returns false if nothing after i is wanted.
+func playTogether(ctx context.Context, n, workers int, play func(i int) (r played, goOn bool), take func(i int, r played) (goOn bool, err error)) error {
+	results := make([]played, n)
+	together(ctx, n, workers, func(i int) (goOn bool) {
+		results[i], goOn = play(i)
+		return goOn && results[i].err == nil
+	})
+	for i, r := range results {
+		switch {
+		case r.err != nil:
+			return r.err
+		case r.outcome == nil || ctx.Err() != nil:
+			return ctx.Err() // interrupted
+		}
+		if goOn, err := take(i, r); !goOn || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func lower(n *atomic.Int64, to int64) {
 	for now := n.Load(); now > to && !n.CompareAndSwap(now, to); now = n.Load() {
 	}
