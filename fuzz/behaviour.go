@@ -26,7 +26,7 @@ func Behaviours(o *Outcome) []uint64 {
 		}
 	}
 	for _, op := range o.History.Ops {
-		b.add("ends", op.Kind, b.faults(op.Client, op.Call), outcomeName(op))
+		b.add("ends", op.Kind, b.faults(op), outcomeName(op))
 	}
 	slices.Sort(b.found)
 	return slices.Compact(b.found)
@@ -66,11 +66,16 @@ func (b *behaviour) strike(s fakezk.Strike) {
 func (b *behaviour) callAt(client string, step int64) linearizability.Op {
 	var found linearizability.Op
 	for _, op := range b.o.History.Ops {
-		if op.Client == client && op.Call <= step && (op.Outcome == linearizability.OpPending || op.Return >= step) {
+		if op.Client == client && during(op, step) {
 			found = op
 		}
 	}
 	return found
+}
+
+// during reports whether an operation is under way at a step.
+func during(op linearizability.Op, step int64) bool {
+	return op.Call <= step && (op.Outcome == linearizability.OpPending || op.Return >= step)
 }
 
 // opsBetween are the client's requests between two steps, the last few.
@@ -112,11 +117,12 @@ func (b *behaviour) held(client string, step int64) string {
 	return []string{"none", "one", "more"}[min(max(n, 0), 2)]
 }
 
-// faults are the kinds that have struck a client since a step, in order.
-func (b *behaviour) faults(client string, since int64) string {
+// faults are the kinds that have struck an operation's client while it went on, the
+// first two.
+func (b *behaviour) faults(op linearizability.Op) string {
 	var kinds []string
 	for _, s := range b.o.Result.Strikes {
-		if s.Step >= since && (s.Client == client || s.Client == "") {
+		if during(op, s.Step) && (s.Client == op.Client || s.Client == "") {
 			kinds = append(kinds, string(s.Fault.Kind))
 		}
 	}

@@ -37,9 +37,15 @@ func (c *coverage) Propose() (Scenario, bool) {
 	kept := c.kept[c.pick()]
 	s := kept.Scenario
 	s.Plan = slices.Clone(s.Plan)
-	if len(kept.pauses) > 0 && len(s.Plan) < c.space.maxFaults && c.dice.IntN(3) == 0 {
-		s.Plan = distinct(append(s.Plan, kept.inPause(c.dice)))
-		return s, true
+	if len(s.Plan) < c.space.maxFaults {
+		switch way := c.dice.IntN(4); {
+		case way == 0 && len(kept.pauses) > 0:
+			s.Plan = distinct(append(s.Plan, kept.inPause(c.dice)))
+			return s, true
+		case way == 1 && len(kept.wake) > 0:
+			s.Plan = distinct(append(s.Plan, kept.inWake(c.dice)))
+			return s, true
+		}
 	}
 	for range 1 + c.dice.IntN(3) {
 		c.mutate(&s)

@@ -8,13 +8,15 @@ import (
 	"github.com/zksim/zksim/fakezk"
 )
 
-// keptRun is a scenario to be changed, with the pauses of its run.
+// keptRun is a scenario to be changed, with the pauses of its run, and the wake of its
+// faults.
 type keptRun struct {
 	Scenario
 	pauses []time.Duration
+	wake   []fakezk.RequestPoint
 }
 
-func keep(o *Outcome) keptRun { return keptRun{o.Scenario, pauses(o)} }
+func keep(o *Outcome) keptRun { return keptRun{o.Scenario, pauses(o), wake(o)} }
 
 const (
 	// shortestPause is longer than most messages are on their way.

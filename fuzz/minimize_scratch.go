@@ -1,0 +1,184 @@
+package fuzz
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// The bounds of what is looked for from scratch: scripts, seeds, and runs with
+// faults.
+const (
+	scratchClients = 3
+	scratchRounds  = 2
+	scratchSeeds   = 20
+	scratchRuns    = 4000
+)
+
+// fromScratch looks for a small scenario that shows the same: without faults first,
+// then with one, of the smallest script that will do. Steps down alone often end in a
+// plan of two faults, the second of which only moves the first to its place.
+func (m *minimizer) fromScratch() bool {
+	scripts := m.smallScripts()
+	var calm []Scenario
+	for _, script := range scripts {
+		for seed := uint64(1); seed <= scratchSeeds; seed++ {
+			calm = append(calm, m.plain(script, seed))
+		}
+	}
+	return m.first(calm) || len(m.best.Scenario.Plan) > 0 && m.firstPoint(scripts, 1, FaultPoints)
+}
+
+// alike looks for scenarios that are as small as the one that steps down have led to,
+// but come first in a fixed order: different ways down shall end at the same place.
+// Their faults are of the kinds of those at hand, or of the plainest.
+func (m *minimizer) alike() {
+	s := m.best.Scenario
+	if s.Schedule.Kind != fakezk.Latencies {
+		return
+	}
+	switch len(s.Plan) {
+	case 1:
+		m.firstPoint(m.smallScripts(), 4, func(o *Outcome) []fakezk.Fault { return append(pointsLike(o, s.Plan), timesLike(s)...) })
+	case 2:
+		plan := append(slices.Clone(s.Plan), fakezk.Fault{Kind: fakezk.Cut}, fakezk.Fault{Kind: fakezk.DropRequest}, fakezk.Fault{Kind: fakezk.DropReply})
+		m.firstPair(m.smallScripts(), func(o *Outcome) []fakezk.Fault { return pointsLike(o, plan) })
+	}
+}
+
+// pointsLike are the fault points of a run with the kinds of a plan.
+func pointsLike(o *Outcome, plan []fakezk.Fault) []fakezk.Fault {
+	return slices.DeleteFunc(FaultPoints(o), func(f fakezk.Fault) bool {
+		return !slices.ContainsFunc(plan, func(p fakezk.Fault) bool { return p.Kind == f.Kind })
+	})
+}
+
+// timesLike are faults at round times, up to twice that of the one fault of s, if it
+// has a time, with each client.
+func timesLike(s Scenario) []fakezk.Fault {
+	var faults []fakezk.Fault
+	const unit = 5 * time.Millisecond
+	f := s.Plan[0]
+	for _, client := range s.Script.clientNames() {
+		for at := unit; at <= min(2*s.Plan[0].At, 40*unit); at += unit {
+			f.Client, f.At = client, at
+			faults = append(faults, f)
+		}
+	}
+	return faults
+}
+
+// firstPoint looks for a single fault, out of those that points offers for a run
+// without any, in each script, with each of the first seeds, until enough was tried.
+func (m *minimizer) firstPoint(scripts []Script, seeds uint64, points func(*Outcome) []fakezk.Fault) bool {
+	tried := 0
+	for _, script := range scripts {
+		for seed := uint64(1); seed <= seeds; seed++ {
+			s := m.plain(script, seed)
+			base, err := m.play(s)
+			if m.err = err; m.done() {
+				return false
+			}
+			if base == nil {
+				continue
+			}
+			candidates := plansOf(s, points(base))
+			if tried += len(candidates); tried > scratchRuns {
+				return false
+			}
+			if m.first(candidates) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// firstPair looks for two faults, the second after the first has struck.
+func (m *minimizer) firstPair(scripts []Script, points func(*Outcome) []fakezk.Fault) bool {
+	tried := 0
+	for _, script := range scripts {
+		base, err := m.play(m.plain(script, 1))
+		if m.err = err; m.done() {
+			return false
+		}
+		if base == nil {
+			continue
+		}
+		for _, s := range plansOf(base.Scenario, points(base)) {
+			struck, err := m.play(s)
+			if m.err = err; m.done() {
+				return false
+			}
+			if struck == nil || len(struck.Result.Strikes) == 0 {
+				continue
+			}
+			candidates := plansOf(s, points(since(struck, struck.Result.Strikes[0].Step)))
+			if tried += 1 + len(candidates); tried > scratchRuns {
+				return false
+			}
+			if m.first(candidates) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plansOf are scenarios with one fault more than s, the weakest kinds first. Faults of
+// clients that s does not have are left out.
+func plansOf(s Scenario, faults []fakezk.Fault) []Scenario {
+	slices.SortStableFunc(faults, func(a, b fakezk.Fault) int {
+		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)
+	})
+	names := s.Script.clientNames()
+	var scenarios []Scenario
+	for _, f := range faults {
+		if f.Client == "" || slices.Contains(names, f.Client) {
+			more := s
+			more.Plan = append(slices.Clone(s.Plan), f)
+			scenarios = append(scenarios, more)
+		}
+	}
+	return scenarios
+}
+
+// since is a run without the requests and events that came before a step.
+func since(o *Outcome, step int64) *Outcome {
+	rest, result := *o, *o.Result
+	rest.Result = &result
+	result.Requests = slices.DeleteFunc(slices.Clone(result.Requests), func(r fakezk.RequestPoint) bool { return r.Step <= step })
+	result.Events = slices.DeleteFunc(slices.Clone(result.Events), func(e fakezk.EventPoint) bool { return e.Step <= step })
+	return &rest
+}
+
+// plain is the scenario of a script without faults, with the plain schedule.
+func (m *minimizer) plain(script Script, seed uint64) Scenario {
+	return Scenario{Workload: m.best.Scenario.Workload, Script: script, Seed: seed}
+}
+
+// smallScripts are the scripts up to the one at hand, small ones first: those with one
+// hand that are not rough, and then those as it is.
+func (m *minimizer) smallScripts() []Script {
+	given := m.best.Scenario.Script
+	var scripts []Script
+	add := func(s Script) {
+		for s.Clients = 1; s.Clients <= min(scratchClients, given.Clients); s.Clients++ {
+			for s.Rounds = 1; s.Rounds <= min(scratchRounds, given.Rounds); s.Rounds++ {
+				scripts = append(scripts, s)
+			}
+		}
+	}
+	add(Script{})
+	if given.Rough || given.hands() > 1 {
+		add(given)
+	}
+	return scripts
+}
+
+// weakest lists the kinds of faults from the plainest accident to the rarest.
+var weakest = []fakezk.FaultKind{
+	fakezk.DropRequest, fakezk.DropReply, fakezk.Cut, fakezk.Delay, fakezk.Stall, fakezk.Expire,
+	fakezk.CutMidFrame, fakezk.Refuse, fakezk.StallMidFrame, fakezk.Blackhole, fakezk.LateReap, fakezk.Restart,
+}

@@ -1,0 +1,46 @@
+package fuzz
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// maxWake is how many requests are taken to be the answer to a fault.
+const maxWake = 4
+
+// wake are the first requests of the client that the last fault of a run has struck,
+// after that: its retries, and what it looks at to learn what became of them. The run
+// without faults has no such places, and numbers drawn at random rarely meet them.
+func wake(o *Outcome) []fakezk.RequestPoint {
+	if len(o.Result.Strikes) == 0 {
+		return nil
+	}
+	last := o.Result.Strikes[len(o.Result.Strikes)-1]
+	var requests []fakezk.RequestPoint
+	for _, r := range o.Result.Requests {
+		if r.Step > last.Step && (r.Client == last.Client || last.Client == "") && len(requests) < maxWake {
+			requests = append(requests, r)
+		}
+	}
+	return requests
+}
+
+// inWake is a fault at one of these requests, most often one that loses it, its reply
+// or the session.
+func (k keptRun) inWake(dice *rand.Rand) fakezk.Fault {
+	r := k.wake[dice.IntN(len(k.wake))]
+	f := fakezk.Fault{Client: r.Client, Request: r.Number}
+	if n := dice.IntN(4); n < 3 {
+		f.Kind = []fakezk.FaultKind{fakezk.DropRequest, fakezk.DropReply, fakezk.Expire}[n]
+		return f
+	}
+	kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(info fakezk.FaultKindInfo) bool { return !info.OnRequest })
+	info := kinds[dice.IntN(len(kinds))]
+	f.Kind = info.Kind
+	if info.Lasts {
+		f.For = sweepDurations[dice.IntN(len(sweepDurations))]
+	}
+	return f
+}
