@@ -7,13 +7,14 @@ import (
 	"github.com/zksim/zksim/fakezk"
 )
 
-// The bounds of what is looked for from scratch: scripts, seeds, and runs with
-// faults.
+// The bounds of what is looked for from scratch: scripts, seeds of runs without faults
+// and with one, and runs with faults.
 const (
-	scratchClients = 3
-	scratchRounds  = 2
-	scratchSeeds   = 20
-	scratchRuns    = 4000
+	scratchClients   = 3
+	scratchRounds    = 2
+	scratchCalmSeeds = 100
+	scratchSeeds     = 4
+	scratchRuns      = 4000
 )
 
 // fromScratch looks for a small scenario that shows the same: without faults first,
@@ -23,11 +24,37 @@ func (m *minimizer) fromScratch() bool {
 	scripts := m.smallScripts()
 	var calm []Scenario
 	for _, script := range scripts {
-		for seed := uint64(1); seed <= scratchSeeds; seed++ {
+		for seed := uint64(1); seed <= scratchCalmSeeds; seed++ {
 			calm = append(calm, m.plain(script, seed))
 		}
 	}
-	return m.first(calm) || len(m.best.Scenario.Plan) > 0 && m.firstPoint(scripts, 1, FaultPoints)
+	return m.first(calm) || len(m.best.Scenario.Plan) > 0 &&
+		(m.firstPoint(scripts, 1, 1, everyPoint) || m.firstPoint(scripts, 2, scratchSeeds, plainPoints))
+}
+
+// everyPoint are all fault points of a run, and some ends of sessions while nothing is
+// under way.
+func everyPoint(o *Outcome) []fakezk.Fault {
+	return append(FaultPoints(o), roundTimes(o, fakezk.Fault{Kind: fakezk.Expire})...)
+}
+
+// plainPoints are those of everyPoint whose faults do not last, but for the rarest.
+func plainPoints(o *Outcome) []fakezk.Fault {
+	return slices.DeleteFunc(everyPoint(o), func(f fakezk.Fault) bool { return f.For > 0 || f.Kind == fakezk.CutMidFrame })
+}
+
+// roundTimes are a fault at round times, with each client: often enough for what
+// a session's end between two requests does.
+func roundTimes(o *Outcome, f fakezk.Fault) []fakezk.Fault {
+	const unit, times = 5 * time.Millisecond, 20
+	var faults []fakezk.Fault
+	for _, f.Client = range o.Scenario.Script.clientNames() {
+		for n := range times {
+			f.At = unit * time.Duration(n+1)
+			faults = append(faults, f)
+		}
+	}
+	return faults
 }
 
 // alike looks for scenarios that are as small as the one that steps down have led to,
@@ -40,9 +67,15 @@ func (m *minimizer) alike() {
 	}
 	switch len(s.Plan) {
 	case 1:
-		m.firstPoint(m.smallScripts(), 4, func(o *Outcome) []fakezk.Fault { return append(pointsLike(o, s.Plan), timesLike(s)...) })
+		m.firstPoint(m.smallScripts(), 1, scratchSeeds, func(o *Outcome) []fakezk.Fault {
+			points := pointsLike(o, s.Plan)
+			if s.Plan[0].At > 0 {
+				points = append(points, roundTimes(o, s.Plan[0])...)
+			}
+			return points
+		})
 	case 2:
-		plan := append(slices.Clone(s.Plan), fakezk.Fault{Kind: fakezk.Cut}, fakezk.Fault{Kind: fakezk.DropRequest}, fakezk.Fault{Kind: fakezk.DropReply})
+		plan := append(slices.Clone(s.Plan), fakezk.Fault{Kind: fakezk.DropRequest}, fakezk.Fault{Kind: fakezk.DropReply}, fakezk.Fault{Kind: fakezk.Expire})
 		m.firstPair(m.smallScripts(), func(o *Outcome) []fakezk.Fault { return pointsLike(o, plan) })
 	}
 }
@@ -54,27 +87,12 @@ func pointsLike(o *Outcome, plan []fakezk.Fault) []fakezk.Fault {
 	})
 }
 
-// timesLike are faults at round times, up to twice that of the one fault of s, if it
-// has a time, with each client.
-func timesLike(s Scenario) []fakezk.Fault {
-	var faults []fakezk.Fault
-	const unit = 5 * time.Millisecond
-	f := s.Plan[0]
-	for _, client := range s.Script.clientNames() {
-		for at := unit; at <= min(2*s.Plan[0].At, 40*unit); at += unit {
-			f.Client, f.At = client, at
-			faults = append(faults, f)
-		}
-	}
-	return faults
-}
-
 // firstPoint looks for a single fault, out of those that points offers for a run
-// without any, in each script, with each of the first seeds, until enough was tried.
-func (m *minimizer) firstPoint(scripts []Script, seeds uint64, points func(*Outcome) []fakezk.Fault) bool {
+// without any, in each script, with each of the seeds, until enough was tried.
+func (m *minimizer) firstPoint(scripts []Script, from, to uint64, points func(*Outcome) []fakezk.Fault) bool {
 	tried := 0
 	for _, script := range scripts {
-		for seed := uint64(1); seed <= seeds; seed++ {
+		for seed := from; seed <= to; seed++ {
 			s := m.plain(script, seed)
 			base, err := m.play(s)
 			if m.err = err; m.done() {

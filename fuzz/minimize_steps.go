@@ -99,10 +99,13 @@ func (m *minimizer) tryEarlier(s Scenario) bool {
 // it does what others did for it: create the parent, for instance.
 const earlierMargin = 5
 
+// smallSeeds is up to which seed a seed is small.
+const smallSeeds = 20
+
 // smallSeed looks for a small seed that shows the same.
 func (m *minimizer) smallSeed() {
 	var candidates []Scenario
-	for seed := uint64(1); seed <= scratchSeeds && seed < m.best.Scenario.Seed; seed++ {
+	for seed := uint64(1); seed <= smallSeeds && seed < m.best.Scenario.Seed; seed++ {
 		s := m.scenario()
 		s.Seed = seed
 		candidates = append(candidates, s)
@@ -117,7 +120,7 @@ func (m *minimizer) plainSchedule() {
 		return
 	}
 	var candidates []Scenario
-	for seed := uint64(1); seed <= scratchSeeds; seed++ {
+	for seed := uint64(1); seed <= smallSeeds; seed++ {
 		s := m.scenario()
 		s.Schedule, s.Seed = fakezk.Schedule{}, seed
 		candidates = append(candidates, s)
