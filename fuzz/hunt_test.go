@@ -82,6 +82,8 @@ func TestHuntNeedsABound(t *testing.T) {
 	}
 }
 
+// TestHuntStopsWhenTold: when a generation has been played it is taken in to its end, and
+// no other begins.
 func TestHuntStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -92,7 +94,28 @@ func TestHuntStopsWhenTold(t *testing.T) {
 			}
 		}}
 	found, err := hunt.Run(ctx)
-	if !errors.Is(err, context.Canceled) || found == nil || found.Runs != 5 {
-		t.Errorf("err %v, found %+v; want context.Canceled after 5 runs", err, found)
+	if !errors.Is(err, context.Canceled) || found == nil || found.Runs != 32 {
+		t.Errorf("err %v, found %+v; want context.Canceled after 32 runs", err, found)
+	}
+}
+
+// TestInterruptedGenerationIsTakenIn up to the first scenario that was not played, and
+// with it the violation that it has found.
+func TestInterruptedGenerationIsTakenIn(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := builtin(t, "lock", "zk.Lock")
+	judge := w.Judge
+	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+		r, err := judge(e)
+		if r.Status() == linearizability.Violated {
+			cancel()
+		}
+		return r, err
+	}
+	hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 1000, Findings: 9, Workers: 1}
+	found, err := hunt.Run(ctx)
+	if !errors.Is(err, context.Canceled) || found.First() == nil || found.Runs != found.Findings[0].Runs {
+		t.Errorf("err %v, found %+v; want context.Canceled and the violation, as the last one", err, found)
 	}
 }

@@ -80,8 +80,8 @@ func TestSweepStopsWhenTold(t *testing.T) {
 			cancel()
 		}
 	})
-	if !errors.Is(err, context.Canceled) || sweep == nil || sweep.Points != 3 {
-		t.Errorf("err %v, sweep %+v; want context.Canceled and 3 points", err, sweep)
+	if !errors.Is(err, context.Canceled) || sweep == nil || sweep.Points != 32 {
+		t.Errorf("err %v, sweep %+v; want context.Canceled and the 32 points that were played together", err, sweep)
 	}
 }
 

@@ -41,8 +41,9 @@ type played struct {
 }
 
 // playTogether plays n scenarios, some at the same time, and gives take those played,
-// in their order, until one has failed, take returns false or an error, or ctx is
-// done. play(i) returns false if nothing after i is wanted.
+// in their order, until one has failed or was not played, or take returns false or an
+// error. When ctx is done, what was played before is taken all the same, up to the
+// first that was not. play(i) returns false if nothing after i is wanted.
 func playTogether(ctx context.Context, n, workers int, play func(i int) (r played, goOn bool), take func(i int, r played) (goOn bool, err error)) error {
 	results := make([]played, n)
 	together(ctx, n, workers, func(i int) (goOn bool) {
@@ -53,8 +54,8 @@ func playTogether(ctx context.Context, n, workers int, play func(i int) (r playe
 		switch {
 		case r.err != nil:
 			return r.err
-		case r.outcome == nil || ctx.Err() != nil:
-			return ctx.Err() // interrupted
+		case r.outcome == nil:
+			return ctx.Err() // interrupted before it was played
 		}
 		if goOn, err := take(i, r); !goOn || err != nil {
 			return err
