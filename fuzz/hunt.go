@@ -21,12 +21,12 @@ import (
 type Hunt struct {
 	Workload Workload
 	Script   Script
-	// Seed decides everything; 0 is a seed like any other.
+	// Seed decides everything, together with the Corpus; 0 is a seed like any other.
 	Seed uint64
 	// Runs is how many scenarios to try; For is how long, in real time. The first
 	// that is reached ends the hunt; 0 means no such bound, but one is needed. It
 	// also ends when the strategies have nothing left to propose. What has been
-	// proposed together, see Strategy, is played to its end.
+	// proposed together, see Strategy, is played to its end. Neither bounds the Corpus.
 	Runs int
 	For  time.Duration
 	// MaxFaults bounds the length of a plan; 0 means 4.
@@ -34,8 +34,11 @@ type Hunt struct {
 	// Strategies are names out of [Strategies]; none means all of them, each with
 	// its share.
 	Strategies []string
-	// Corpus are scenarios to try first, for instance those that an earlier hunt
-	// has kept.
+	// Corpus are scenarios to play first, in their order, for instance those that an
+	// earlier hunt has kept. All of them are played, whatever Runs and For say, which
+	// begin to count after them. What the strategies propose then depends on the Corpus
+	// as well as on the Seed, so that a hunt that is resumed goes on elsewhere; one that
+	// adds nothing to its corpus will be repeated by the next with the same Seed.
 	Corpus []Scenario
 	// Property is the one whose violations count, be they with others; "" is any.
 	Property string
@@ -56,9 +59,9 @@ type Hunt struct {
 
 // Found is what a Hunt led to.
 type Found struct {
-	// Runs counts the scenarios tried, up to the last finding; Undecided those
-	// with a verdict left open.
-	Runs, Undecided int
+	// Runs counts the scenarios tried, up to the last finding, but for those of the
+	// corpus, which Replayed counts; Undecided those of both with a verdict left open.
+	Runs, Replayed, Undecided int
 	// Traces counts the orders of requests and faults that were seen, up to a
 	// million, Behaviours what [Behaviours] tells.
 	Traces, Behaviours int
@@ -78,7 +81,8 @@ type Finding struct {
 	*Outcome
 	// Strategy proposed it: "corpus" if it was there to begin with.
 	Strategy string
-	// Runs is how many scenarios it took, this one included.
+	// Runs is how many scenarios it took, this one included: of the corpus if it was
+	// there, and else of those that strategies proposed.
 	Runs int
 }
 
@@ -104,17 +108,21 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.Seed = h.resumed()
 	base := Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}
 	first, err := base.Run()
 	if err != nil {
 		return nil, err
 	}
 	p := newPursuit(h, infos, first)
-	if h.For > 0 {
-		p.deadline = time.Now().Add(h.For)
-	}
 	if p.violates(first) {
 		return p.found, p.take(trial{scenario: base, by: "no faults"}, first, true)
+	}
+	if err := p.replay(ctx); err != nil {
+		return p.found, err
+	}
+	if h.For > 0 {
+		p.deadline = time.Now().Add(h.For)
 	}
 	for !p.over() {
 		if err := ctx.Err(); err != nil {
@@ -136,7 +144,6 @@ type pursuit struct {
 	Hunt
 	found    *Found
 	deadline time.Time // zero: none
-	corpus   []Scenario
 	players  []player
 	wheel    []player // who proposes next, each as often as its share says
 	next     int
@@ -159,7 +166,7 @@ type trial struct {
 
 func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
 	p := &pursuit{
-		Hunt: h, found: &Found{Reached: map[string]int{}}, corpus: h.Corpus,
+		Hunt: h, found: &Found{Reached: map[string]int{}},
 		traces: map[uint64]bool{}, shown: map[uint64]bool{}, stories: map[string]bool{},
 	}
 	p.Findings = max(1, h.Findings)
@@ -196,10 +203,6 @@ func (p *pursuit) propose() []trial {
 		n = min(n, p.Runs-p.found.Runs)
 	}
 	var trials []trial
-	for len(trials) < n && len(p.corpus) > 0 {
-		trials = append(trials, trial{p.corpus[0], "corpus"})
-		p.corpus = p.corpus[1:]
-	}
 	for idle := 0; len(trials) < n && idle < len(p.wheel); {
 		s := p.wheel[p.next%len(p.wheel)]
 		p.next++
@@ -240,7 +243,11 @@ func (p *pursuit) playOne(s Scenario) played {
 // take learns from one outcome.
 func (p *pursuit) take(t trial, o *Outcome, same bool) error {
 	f := p.found
-	f.Runs++
+	n := &f.Runs
+	if t.by == fromCorpus {
+		n = &f.Replayed
+	}
+	*n++
 	for _, goal := range o.Reached {
 		f.Reached[goal]++
 	}
@@ -257,13 +264,13 @@ func (p *pursuit) take(t trial, o *Outcome, same bool) error {
 	if p.violates(o) {
 		if story := blurred(o); !p.stories[story] {
 			p.stories[story] = true
-			f.Findings = append(f.Findings, Finding{o, t.by, f.Runs})
+			f.Findings = append(f.Findings, Finding{o, t.by, *n})
 		}
 	}
 	if p.Progress != nil {
 		p.Progress(f)
 	}
-	if fresh > 0 && p.Keep != nil && t.by != "corpus" {
+	if fresh > 0 && p.Keep != nil && t.by != fromCorpus {
 		return p.Keep(o)
 	}
 	return nil

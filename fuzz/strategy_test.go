@@ -114,24 +114,67 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 	}
 }
 
-// TestHuntGoesOnFromItsCorpus: what was kept shows most of what was shown, in
-// fewer runs.
+// keeping is a hunt that keeps what shows new behaviour.
+func keeping(t *testing.T, runs int) (hunt fuzz.Hunt, kept *[]fuzz.Scenario) {
+	t.Helper()
+	kept = new([]fuzz.Scenario)
+	return fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
+		Keep: func(o *fuzz.Outcome) error { *kept = append(*kept, o.Scenario); return nil }}, kept
+}
+
+// TestHuntGoesOnFromItsCorpus: what was kept shows most of what was shown, in fewer
+// runs; it is all played, whatever Runs says, and then as many are tried as Runs says.
 func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
-	var kept []fuzz.Scenario
-	hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 400,
-		Keep: func(o *fuzz.Outcome) error { kept = append(kept, o.Scenario); return nil }}
+	hunt, kept := keeping(t, 400)
 	first, err := hunt.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	hunt.Corpus, hunt.Keep, hunt.Runs = kept, nil, len(kept)
+	behaviours := 0 // shown when the corpus has been played
+	hunt.Corpus, hunt.Runs, hunt.Keep = *kept, 5, nil
+	hunt.Progress = func(f *fuzz.Found) {
+		if f.Runs == 0 {
+			behaviours = f.Behaviours
+		}
+	}
 	second, err := hunt.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(kept) == 0 || len(kept) >= first.Runs || second.Behaviours != first.Behaviours {
-		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(kept), first.Runs, second.Behaviours, first.Behaviours)
+	if len(*kept) == 0 || len(*kept) >= first.Runs || behaviours != first.Behaviours {
+		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(*kept), first.Runs, behaviours, first.Behaviours)
+	}
+	if second.Replayed != len(*kept) || second.Runs != 5 {
+		t.Errorf("%d scenarios replayed and %d tried; want all %d, and 5", second.Replayed, second.Runs, len(*kept))
+	}
+}
+
+// TestResumedHuntGoesElsewhere than the one that has collected its corpus, though the
+// seed is the same, and always to the same place.
+func TestResumedHuntGoesElsewhere(t *testing.T) {
+	t.Parallel()
+	hunt, kept := keeping(t, 200)
+	if _, err := hunt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hunt.Corpus = slices.Clone(*kept)
+	var resumed [3]*fuzz.Found
+	for i, workers := range []int{1, 3, 0} {
+		var err error
+		hunt.Workers = workers
+		if resumed[i], err = hunt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := resumed[0]
+	for _, again := range resumed[1:] {
+		if again.Traces != first.Traces || again.Behaviours != first.Behaviours {
+			t.Errorf("%d traces and %d behaviours, then %d and %d", first.Traces, first.Behaviours, again.Traces, again.Behaviours)
+		}
+	}
+	if fresh := first.Traces - len(hunt.Corpus); fresh < 100 {
+		t.Errorf("%d of 200 scenarios had an order of their own", fresh)
 	}
 }
 
