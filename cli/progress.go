@@ -5,23 +5,33 @@ import (
 	"io"
 	"os"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
 
 // progress shows one line that changes, on a terminal only, and only for what
-// takes longer than a second.
+// takes longer than a second. What does not fit on one row of the terminal is cut off:
+// there is no way back to the first of several.
 type progress struct {
-	out   io.Writer // nil when there is no terminal
-	start time.Time
-	shown time.Time
-	width int
+	out     io.Writer  // nil when there is no terminal
+	columns func() int // of the terminal, 0 if they are not known
+	start   time.Time
+	shown   time.Time
+	width   int // of what is shown, in characters
 }
 
 func newProgress(stderr io.Writer) *progress {
 	p := &progress{start: time.Now()}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.out = f
+		p.columns = func() int {
+			columns, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return columns
+		}
 	}
 	return p
 }
@@ -33,15 +43,27 @@ func (p *progress) show(format string, args ...any) {
 		return
 	}
 	p.shown = now
-	line := fmt.Sprintf(format, args...)
-	fmt.Fprintf(p.out, "\r%-*s", p.width, line)
-	p.width = len(line)
+	columns := p.columns()
+	line := cut(fmt.Sprintf(format, args...), columns)
+	fmt.Fprint(p.out, "\r"+cut(fmt.Sprintf("%-*s", p.width, line), columns))
+	p.width = utf8.RuneCountInString(line)
 }
 
-// clear removes the line.
+// cut shortens a line so that it fits into so many columns, of which the last is left
+// to the cursor. Less than two are no number of columns.
+func cut(line string, columns int) string {
+	text := []rune(line)
+	if columns < 2 || len(text) < columns {
+		return line
+	}
+	return string(text[:columns-1])
+}
+
+// clear removes the line. If the terminal has become narrower, what it has put on other
+// rows stays there.
 func (p *progress) clear() {
 	if p.out != nil && p.width > 0 {
-		fmt.Fprintf(p.out, "\r%*s\r", p.width, "")
+		fmt.Fprint(p.out, "\r"+cut(fmt.Sprintf("%*s", p.width, ""), p.columns())+"\r")
 		p.width = 0
 	}
 }

@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestProgressStaysOnOneRow of a terminal, however long the line, and leaves nothing of
+// it behind.
+func TestProgressStaysOnOneRow(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out, columns: func() int { return 40 }, start: time.Now().Add(-time.Minute)}
+	p.show("3/31 recipes.Lock: %d scenarios, %s", 12345, strings.Repeat("é", 100))
+	if got, want := out.String(), "\r3/31 recipes.Lock: 12345 scenarios, ééé"; got != want {
+		t.Errorf("shown: %q; want %q", got, want)
+	}
+	out.Reset()
+	p.shown = time.Time{}
+	p.show("short")
+	if got, want := out.String(), "\rshort"+strings.Repeat(" ", 34); got != want {
+		t.Errorf("shown: %q; want %q", got, want)
+	}
+	out.Reset()
+	p.clear()
+	if got, want := out.String(), "\r     \r"; got != want {
+		t.Errorf("cleared by %q; want %q", got, want)
+	}
+	out.Reset()
+	p.clear()
+	if out.Len() > 0 {
+		t.Errorf("%q clears a line that is not there", out.String())
+	}
+}
+
+// TestProgressIsShownWhole where the width of the terminal is not known.
+func TestProgressIsShownWhole(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now().Add(-time.Minute)}
+	line := strings.Repeat("x", 200)
+	if p.show("%s", line); out.String() != "\r"+line {
+		t.Errorf("shown: %q", out.String())
+	}
+}
