@@ -153,12 +153,17 @@ func outcomeName(op linearizability.Op) string {
 // traceOf identifies the order in which a run's requests came.
 func traceOf(o *Outcome) uint64 {
 	h := fnv.New64a()
+	strikes := o.Result.Strikes
 	for _, r := range o.Result.Requests {
-		h.Write([]byte(r.Client)) // never fails
+		for len(strikes) > 0 && strikes[0].Step <= r.Step {
+			h.Write([]byte(strikes[0].Fault.Kind)) // never fails
+			strikes = strikes[1:]
+		}
+		h.Write([]byte(r.Client))
 		h.Write([]byte{byte(r.Number), byte(r.Number >> 8), byte(r.Conn)})
 		h.Write([]byte(r.Op))
 	}
-	for _, s := range o.Result.Strikes {
+	for _, s := range strikes {
 		h.Write([]byte(s.Fault.Kind))
 	}
 	return h.Sum64()

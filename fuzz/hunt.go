@@ -40,7 +40,8 @@ type Hunt struct {
 	// as well as on the Seed, so that a hunt that is resumed goes on elsewhere; one that
 	// adds nothing to its corpus will be repeated by the next with the same Seed.
 	Corpus []Scenario
-	// Property is the one whose violations count, be they with others; "" is any.
+	// Property is the one whose violations count, as [Outcome.Property] names it; "" is
+	// any.
 	Property string
 	// Findings is after how many different findings to stop; 0 means one.
 	Findings int
@@ -79,7 +80,8 @@ type Found struct {
 // A Finding is a violation that a Hunt has found. [Minimize] makes it small.
 type Finding struct {
 	*Outcome
-	// Strategy proposed it: "corpus" if it was there to begin with.
+	// Strategy proposed it: "corpus" if it was there to begin with, "no faults" if it is
+	// what the hunt began with.
 	Strategy string
 	// Runs is how many scenarios it took, this one included: of the corpus if it was
 	// there, and else of those that strategies proposed.
@@ -110,13 +112,13 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	}
 	h.Seed = h.resumed()
 	base := Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}
-	first, err := base.Run()
-	if err != nil {
-		return nil, err
+	first := playOne(base, h.CheckDeterminism)
+	if first.err != nil {
+		return nil, first.err
 	}
-	p := newPursuit(h, infos, first)
-	if p.violates(first) {
-		return p.found, p.take(trial{scenario: base, by: "no faults"}, first, true)
+	p := newPursuit(h, infos, first.outcome)
+	if err := p.take(trial{base, noStrategy}, first); err != nil || len(p.found.Findings) >= p.enough {
+		return p.found, err
 	}
 	if err := p.replay(ctx); err != nil {
 		return p.found, err
@@ -142,18 +144,19 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 // pursuit is a hunt under way.
 type pursuit struct {
 	Hunt
-	found    *Found
-	deadline time.Time // zero: none
-	players  []player
-	wheel    []player // who proposes next, each as often as its share says
-	next     int
-	traces   map[uint64]bool
-	shown    map[uint64]bool
-	stories  map[string]bool
+	found     *Found
+	enough    int       // findings
+	deadline  time.Time // zero: none
+	searchers []searcher
+	wheel     []searcher // who proposes next, each as often as its share says
+	next      int
+	traces    map[uint64]bool
+	shown     map[uint64]bool
+	stories   map[string]bool
 }
 
-// player is a strategy in a hunt.
-type player struct {
+// searcher is a strategy in a hunt.
+type searcher struct {
 	Strategy
 	name string
 }
@@ -169,19 +172,19 @@ func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
 		Hunt: h, found: &Found{Reached: map[string]int{}},
 		traces: map[uint64]bool{}, shown: map[uint64]bool{}, stories: map[string]bool{},
 	}
-	p.Findings = max(1, h.Findings)
+	p.enough = max(1, h.Findings)
 	t := Terrain{Base: base, Seed: h.Seed, MaxFaults: h.MaxFaults}
 	if t.MaxFaults <= 0 {
 		t.MaxFaults = defaultMaxFaults
 	}
 	most := 0
 	for _, info := range infos {
-		s := player{info.New(t), info.Name}
-		p.players = append(p.players, s)
+		s := searcher{info.New(t), info.Name}
+		p.searchers = append(p.searchers, s)
 		most = max(most, info.Share)
 	}
 	for turn := range most {
-		for i, s := range p.players {
+		for i, s := range p.searchers {
 			if infos[i].Share > turn {
 				p.wheel = append(p.wheel, s)
 			}
@@ -192,7 +195,7 @@ func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
 
 // over reports whether enough was found or tried.
 func (p *pursuit) over() bool {
-	return len(p.found.Findings) >= p.Findings || p.Runs > 0 && p.found.Runs >= p.Runs ||
+	return len(p.found.Findings) >= p.enough || p.Runs > 0 && p.found.Runs >= p.Runs ||
 		!p.deadline.IsZero() && !time.Now().Before(p.deadline)
 }
 
@@ -222,27 +225,18 @@ func (p *pursuit) propose() []trial {
 func (p *pursuit) play(ctx context.Context, trials []trial) error {
 	return playTogether(ctx, len(trials), p.Workers,
 		func(i int) (played, bool) {
-			r := p.playOne(trials[i].scenario)
-			return r, p.Findings > 1 || r.err != nil || !p.violates(r.outcome)
+			r := playOne(trials[i].scenario, p.CheckDeterminism)
+			return r, p.enough > 1 || r.err != nil || !p.violates(r.outcome)
 		},
 		func(i int, r played) (bool, error) {
-			err := p.take(trials[i], r.outcome, r.same)
-			return len(p.found.Findings) < p.Findings, err
+			err := p.take(trials[i], r)
+			return len(p.found.Findings) < p.enough, err
 		})
 }
 
-func (p *pursuit) playOne(s Scenario) played {
-	if !p.CheckDeterminism {
-		o, err := s.Run()
-		return played{o, true, err}
-	}
-	o, same, err := s.Traces()
-	return played{o, same, err}
-}
-
 // take learns from one outcome.
-func (p *pursuit) take(t trial, o *Outcome, same bool) error {
-	f := p.found
+func (p *pursuit) take(t trial, r played) error {
+	f, o := p.found, r.outcome
 	n := &f.Runs
 	if t.by == fromCorpus {
 		n = &f.Replayed
@@ -254,11 +248,11 @@ func (p *pursuit) take(t trial, o *Outcome, same bool) error {
 	if o.Undecided() {
 		f.Undecided++
 	}
-	if !same {
+	if !r.same {
 		f.Divergences = append(f.Divergences, t.scenario)
 	}
 	fresh := p.note(o)
-	for _, s := range p.players {
+	for _, s := range p.searchers {
 		s.Learn(o, s.name == t.by, fresh)
 	}
 	if p.violates(o) {
@@ -278,11 +272,7 @@ func (p *pursuit) take(t trial, o *Outcome, same bool) error {
 
 // violates reports whether an outcome is what the hunt is after.
 func (p *pursuit) violates(o *Outcome) bool {
-	if p.Property == "" || p.Property == o.Property() {
-		return o.Status() == linearizability.Violated
-	}
-	v, judged := o.Report.Verdict(p.Property)
-	return judged && v.Status == linearizability.Violated
+	return o.Status() == linearizability.Violated && (p.Property == "" || p.Property == o.Property())
 }
 
 // maxTraces keeps the memory that a hunt takes from growing for ever.
@@ -303,9 +293,9 @@ func (p *pursuit) note(o *Outcome) (fresh int) {
 	return fresh
 }
 
-// blurred is what is violated in words that do not depend on names and numbers.
+// blurred is what is violated in words that do not depend on names, numbers and times.
 func blurred(o *Outcome) string {
 	return namesAndNumbers.ReplaceAllString(o.Property()+" "+o.Summary(), "#")
 }
 
-var namesAndNumbers = regexp.MustCompile(`\b[a-z]\b|[SG]?[0-9]+`)
+var namesAndNumbers = regexp.MustCompile(`\b[a-z]\b|\b[0-9][0-9.hmnsµ]*|[SG]?[0-9]+`)

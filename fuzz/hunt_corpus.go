@@ -6,8 +6,11 @@ import (
 	"hash/fnv"
 )
 
-// fromCorpus is who proposed a scenario that was there to begin with.
-const fromCorpus = "corpus"
+// Who proposes the scenarios of a hunt that no strategy does.
+const (
+	fromCorpus = "corpus"
+	noStrategy = "no faults"
+)
 
 // resumed is the seed of a hunt that goes on from a corpus: it depends on the corpus
 // too, as the strategies would otherwise propose once more what they proposed when it
@@ -25,7 +28,7 @@ func (h Hunt) resumed() uint64 {
 
 // replay plays the corpus, a generation at a time, until enough was found.
 func (p *pursuit) replay(ctx context.Context) error {
-	for rest := p.Corpus; len(rest) > 0 && len(p.found.Findings) < p.Findings; {
+	for rest := p.Corpus; len(rest) > 0 && len(p.found.Findings) < p.enough; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

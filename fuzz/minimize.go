@@ -2,7 +2,6 @@ package fuzz
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -13,8 +12,8 @@ import (
 // name the operation. It first looks for the smallest scenario of all that shows the
 // property, in a fixed order, so that the same bug mostly ends as the same scenario,
 // however it was found; where there is none so simple, it goes down from what it was
-// given, step by step. It is deterministic, and runs on all cores. When ctx is done it
-// returns the smallest scenario so far.
+// given, step by step. It is deterministic, and runs on all cores. A scenario that cannot
+// be played or judged shows nothing. When ctx is done it returns the smallest so far.
 func Minimize(ctx context.Context, o *Outcome) (*Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, property: o.Property()}
 	if m.property == "" {
@@ -23,9 +22,11 @@ func Minimize(ctx context.Context, o *Outcome) (*Outcome, error) {
 	if !m.fromScratch() {
 		m.goDown()
 		m.alike()
+	} else if s := m.best.Scenario.Script; s.Rough || s.hands() > 1 {
+		m.shortenScript()
 	}
 	m.nameOperations()
-	return m.best, m.err
+	return m.best, nil
 }
 
 type minimizer struct {
@@ -33,11 +34,10 @@ type minimizer struct {
 	best     *Outcome
 	property string
 	kept     int // steps that were an improvement
-	err      error
 }
 
 // done reports whether nothing more is to be tried.
-func (m *minimizer) done() bool { return m.err != nil || m.ctx.Err() != nil }
+func (m *minimizer) done() bool { return m.ctx.Err() != nil }
 
 // try runs a candidate and keeps it if it violates the same property.
 func (m *minimizer) try(s Scenario) bool { return m.first([]Scenario{s}) }
@@ -46,13 +46,13 @@ func (m *minimizer) try(s Scenario) bool { return m.first([]Scenario{s}) }
 // property; it reports whether there is one.
 func (m *minimizer) first(candidates []Scenario) bool {
 	for chunk := range slices.Chunk(candidates, generation) {
-		outcomes, errs := make([]*Outcome, len(chunk)), make([]error, len(chunk))
+		outcomes := make([]*Outcome, len(chunk))
 		together(m.ctx, len(chunk), 0, func(i int) (goOn bool) {
-			outcomes[i], errs[i] = m.play(chunk[i])
-			return errs[i] == nil && !m.shows(outcomes[i])
+			outcomes[i] = m.play(chunk[i])
+			return !m.shows(outcomes[i])
 		})
-		for i, o := range outcomes {
-			if m.err = errs[i]; m.done() {
+		for _, o := range outcomes {
+			if m.done() {
 				return false
 			}
 			if m.shows(o) {
@@ -65,17 +65,13 @@ func (m *minimizer) first(candidates []Scenario) bool {
 	return false
 }
 
-// play runs a scenario. There is no outcome if its plan says the same twice, or if so
-// little is done in it that nothing can be said.
-func (m *minimizer) play(s Scenario) (*Outcome, error) {
+// play runs a scenario. There is no outcome if its plan says the same twice, or if
+// nothing can be said of it, for instance because too little is done in it.
+func (m *minimizer) play(s Scenario) *Outcome {
 	if len(distinct(s.Plan)) < len(s.Plan) {
-		return nil, nil
+		return nil
 	}
-	o, err := s.Run()
-	if errors.Is(err, ErrClaims) {
-		return nil, nil
-	}
-	return o, err
+	return playOne(s, false).outcome
 }
 
 func (m *minimizer) shows(o *Outcome) bool { return o != nil && o.Property() == m.property }

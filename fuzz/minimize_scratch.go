@@ -94,8 +94,8 @@ func (m *minimizer) firstPoint(scripts []Script, from, to uint64, points func(*O
 	for _, script := range scripts {
 		for seed := from; seed <= to; seed++ {
 			s := m.plain(script, seed)
-			base, err := m.play(s)
-			if m.err = err; m.done() {
+			base := m.play(s)
+			if m.done() {
 				return false
 			}
 			if base == nil {
@@ -117,16 +117,16 @@ func (m *minimizer) firstPoint(scripts []Script, from, to uint64, points func(*O
 func (m *minimizer) firstPair(scripts []Script, points func(*Outcome) []fakezk.Fault) bool {
 	tried := 0
 	for _, script := range scripts {
-		base, err := m.play(m.plain(script, 1))
-		if m.err = err; m.done() {
+		base := m.play(m.plain(script, 1))
+		if m.done() {
 			return false
 		}
 		if base == nil {
 			continue
 		}
 		for _, s := range plansOf(base.Scenario, points(base)) {
-			struck, err := m.play(s)
-			if m.err = err; m.done() {
+			struck := m.play(s)
+			if m.done() {
 				return false
 			}
 			if struck == nil || len(struck.Result.Strikes) == 0 {

@@ -194,18 +194,19 @@ func lasts(kind fakezk.FaultKind) bool {
 
 func (m *minimizer) lowerCoordinate(i int) {
 	f := m.best.Scenario.Plan[i]
-	highest := f.Request + f.Event
-	if f.At > 0 {
+	highest := f.Request
+	if f.At > 0 || f.Event > 0 {
 		highest = m.requestsOf(f.Client) + 2
 	}
 	var faults []fakezk.Fault
 	for n := 1; n < highest; n++ {
 		c := f
-		if f.Event > 0 {
-			c.Event = n
-		} else {
-			c.Request, c.At = n, 0
-		}
+		c.Request, c.Event, c.At = n, 0, 0
+		faults = append(faults, c)
+	}
+	for n := 1; n < f.Event; n++ {
+		c := f
+		c.Event = n
 		faults = append(faults, c)
 	}
 	if !m.firstFault(i, faults) && f.At > 0 {
@@ -242,7 +243,7 @@ func (m *minimizer) requestsOf(client string) int {
 
 func (m *minimizer) shortenDuration(i int) {
 	var faults []fakezk.Fault
-	for _, d := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second} {
+	for _, d := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second} {
 		f := m.best.Scenario.Plan[i]
 		if f.For <= d {
 			break

@@ -36,7 +36,7 @@ func Fuzz(f *testing.F, w Workload) {
 		s.Plan = space.plans().Draw(t, "plan")
 		if rapid.Bool().Draw(t, "by priorities") {
 			s.Schedule.Kind = fakezk.Priorities
-			s.Schedule.Numbers = rapid.SliceOfN(rapid.IntRange(1, 4*space.requests+1), 0, maxDepth).Draw(t, "changes")
+			s.Schedule.Numbers = rapid.SliceOfN(rapid.IntRange(1, 4*len(base.Result.Requests)+1), 0, maxDepth).Draw(t, "changes")
 		}
 		o, err := s.Run()
 		if err != nil {

@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // run has, and some beyond, as retries add requests.
 type planSpace struct {
 	clients          []string
-	requests, events int
+	requests, events map[string]int // by client
 	elapsed          time.Duration
 	maxFaults        int
 }
@@ -23,7 +24,8 @@ const defaultMaxFaults = 4
 
 func newPlanSpace(base *Outcome, maxFaults int) planSpace {
 	p := planSpace{
-		clients:   base.Scenario.Script.clientNames(),
+		clients:  base.Scenario.Script.clientNames(),
+		requests: map[string]int{}, events: map[string]int{},
 		maxFaults: maxFaults,
 		elapsed:   max(0, base.Result.Elapsed-settle),
 	}
@@ -31,28 +33,37 @@ func newPlanSpace(base *Outcome, maxFaults int) planSpace {
 		p.maxFaults = defaultMaxFaults
 	}
 	for _, r := range base.Result.Requests {
-		p.requests = max(p.requests, r.Number+r.Number/2)
+		p.requests[r.Client] = max(p.requests[r.Client], r.Number+r.Number/4+1)
 	}
 	for _, e := range base.Result.Events {
-		p.events = max(p.events, e.Number+1)
+		p.events[e.Client] = max(p.events[e.Client], e.Number+1)
 	}
 	return p
 }
 
-// plans generates plans. Each draws first which kinds of faults it has (swarm
-// testing: Groce et al., ISSTA 2012): a plan of all kinds rarely has two of one.
+// draw is a source of numbers: draw(n) is one of 0 to n-1.
+type draw func(n int) int
+
+// plans generates plans for rapid, which can mutate and shrink them, but prefers small
+// numbers: what a hunt draws itself is spread evenly.
 func (p planSpace) plans() *rapid.Generator[[]fakezk.Fault] {
 	return rapid.Custom(func(t *rapid.T) []fakezk.Fault {
-		kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(fakezk.FaultKindInfo) bool { return rapid.IntRange(0, 2).Draw(t, "without") > 0 })
-		if len(kinds) == 0 {
-			kinds = fakezk.FaultKinds()
-		}
-		plan := make([]fakezk.Fault, rapid.IntRange(1, p.maxFaults).Draw(t, "faults"))
-		for i := range plan {
-			plan[i] = p.drawFault(t, kinds)
-		}
-		return distinct(plan)
+		return p.plan(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "draw") })
 	})
+}
+
+// plan draws one. It draws first which kinds of faults there are (swarm testing: Groce
+// et al., ISSTA 2012), and how many: a plan of all kinds rarely has two of one.
+func (p planSpace) plan(draw draw) []fakezk.Fault {
+	kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(fakezk.FaultKindInfo) bool { return draw(3) > 0 })
+	if len(kinds) == 0 {
+		kinds = fakezk.FaultKinds()
+	}
+	plan := make([]fakezk.Fault, 1+draw(p.maxFaults))
+	for i := range plan {
+		plan[i] = p.fault(draw, kinds)
+	}
+	return distinct(plan)
 }
 
 // distinct leaves out the faults that are there already: none strikes twice.
@@ -66,48 +77,35 @@ func distinct(plan []fakezk.Fault) []fakezk.Fault {
 	return kept
 }
 
-func (p planSpace) drawFault(t *rapid.T, kinds []fakezk.FaultKindInfo) fakezk.Fault {
-	info := rapid.SampledFrom(kinds).Draw(t, "kind")
-	f := fakezk.Fault{Kind: info.Kind, Client: rapid.SampledFrom(p.clients).Draw(t, "client")}
+func (p planSpace) fault(draw draw, kinds []fakezk.FaultKindInfo) fakezk.Fault {
+	info := kinds[draw(len(kinds))]
+	f := fakezk.Fault{Kind: info.Kind, Client: p.clients[draw(len(p.clients))]}
 	if info.Lasts {
-		f.For = drawDuration(t)
+		f.For = duration(draw)
 	}
-	place := rapid.IntRange(0, 3).Draw(t, "place")
+	place := draw(4)
 	switch {
 	case place == 3 && info.OnTime:
-		f.At = time.Duration(rapid.Int64Range(1, int64(p.elapsed/time.Millisecond)+1).Draw(t, "at")) * time.Millisecond
-	case place == 2 && info.OnEvent && p.events > 0:
-		f.Event = rapid.IntRange(1, p.events).Draw(t, "event")
+		f.At = time.Duration(1+draw(int(p.elapsed/time.Millisecond)+1)) * time.Millisecond
+	case place == 2 && info.OnEvent && p.events[f.Client] > 0:
+		f.Event = 1 + draw(p.events[f.Client])
 	default:
-		f.Request = rapid.IntRange(1, max(p.requests, 1)).Draw(t, "request")
+		f.Request = 1 + draw(max(p.requests[f.Client], 1))
 	}
 	return f
 }
 
-// drawDuration draws a length of a fault, its order of magnitude first: from 20
-// ms, a few times the way of a message, to some 15 s, which no session survives.
-func drawDuration(t *rapid.T) time.Duration {
-	unit := 10 * time.Millisecond << rapid.IntRange(0, 9).Draw(t, "magnitude")
-	d := unit * time.Duration(rapid.IntRange(20, 30).Draw(t, "for")) / 10
-	return d.Round(10 * time.Millisecond)
-}
+// The lengths of faults that are drawn: from a few times the way of a message to what
+// no session survives.
+const (
+	shortestFault = 20 * time.Millisecond
+	longestFault  = 15 * time.Second
+)
 
-// randomPlans draws plans and seeds.
-type randomPlans struct {
-	deaf
-	terrain Terrain
-	space   planSpace
-	n       uint64
-}
-
-func newRandomPlans(t Terrain) Strategy {
-	return &randomPlans{terrain: t, space: newPlanSpace(t.Base, t.MaxFaults)}
-}
-
-func (r *randomPlans) Propose() (Scenario, bool) {
-	r.n++
-	seed := hash(r.terrain.Seed, r.n)
-	s := r.terrain.plain(r.space.plans().Example(int(seed))...)
-	s.Seed = seed
-	return s, true
+// duration draws a length of a fault, log-uniformly.
+func duration(draw draw) time.Duration {
+	const steps = 1000
+	power := float64(draw(steps)) / steps
+	d := float64(shortestFault) * math.Pow(float64(longestFault)/float64(shortestFault), power)
+	return time.Duration(d).Round(10 * time.Millisecond)
 }

@@ -43,9 +43,9 @@ type StrategyInfo struct {
 // strategies are the built-in ones, in the order in which they take turns.
 var strategies = []StrategyInfo{
 	{"sweep", "every single fault, at every protocol step", 2, newSingles},
-	{"pairs", "every two faults, or a sample of them", 1, newPairs},
-	{"random", "random plans; each draws first which kinds of faults there are", 2, newRandomPlans},
-	{"priorities", "random priorities of the messages (PCT), with and without faults", 2, newPriorities},
+	{"pairs", "every two faults, or a sample of them", 2, newPairs},
+	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans},
+	{"priorities", "random priorities of the messages (PCT), with and without faults", 1, newPriorities},
 	{"orders", "all orders of the messages of a tiny script that differ", 1, newOrders},
 	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage},
 }
@@ -129,67 +129,4 @@ func gcd(a, b int) int {
 		a, b = b, a%b
 	}
 	return a
-}
-
-// singles is the sweep.
-type singles struct {
-	deaf
-	terrain Terrain
-	points  []fakezk.Fault
-	order   *scattered
-}
-
-func newSingles(t Terrain) Strategy {
-	points := FaultPoints(t.Base)
-	return &singles{terrain: t, points: points, order: newScattered(len(points))}
-}
-
-func (s *singles) Propose() (Scenario, bool) {
-	i, more := s.order.draw()
-	if !more {
-		return Scenario{}, false
-	}
-	return s.terrain.plain(s.points[i]), true
-}
-
-// pairs tries two faults at once: all pairs of a small workload, else pairs at
-// random. A fault makes retries, so the second may strike beyond what the run
-// without faults has; those places belong to the strategies that draw.
-type pairs struct {
-	deaf
-	terrain Terrain
-	points  []fakezk.Fault
-	order   *scattered // nil: at random
-	dice    *rand.Rand
-}
-
-// allPairs is up to how many pairs all are tried.
-const allPairs = 20_000
-
-func newPairs(t Terrain) Strategy {
-	p := &pairs{terrain: t, points: FaultPoints(t.Base), dice: dice(t.Seed, "pairs")}
-	if n := len(p.points); n*(n-1)/2 <= allPairs {
-		p.order = newScattered(n * n)
-	}
-	return p
-}
-
-func (p *pairs) Propose() (Scenario, bool) {
-	n := len(p.points)
-	for n > 1 {
-		i, j := 0, 0
-		if p.order == nil {
-			i, j = p.dice.IntN(n), p.dice.IntN(n)
-		} else {
-			k, more := p.order.draw()
-			if !more {
-				return Scenario{}, false
-			}
-			i, j = k/n, k%n
-		}
-		if i < j {
-			return p.terrain.plain(p.points[i], p.points[j]), true
-		}
-	}
-	return Scenario{}, false
 }

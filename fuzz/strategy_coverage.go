@@ -60,7 +60,7 @@ func (c *coverage) pick() int {
 	return n - 1 - min(c.dice.IntN(n), c.dice.IntN(n))
 }
 
-func (c *coverage) drawn() []fakezk.Fault { return c.space.plans().Example(c.dice.Int()) }
+func (c *coverage) drawn() []fakezk.Fault { return c.space.plan(c.dice.IntN) }
 
 // fault draws one that strikes a client of s, which may have fewer than the hunt's
 // script: one of all orders has.

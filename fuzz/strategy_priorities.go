@@ -31,7 +31,7 @@ func (p *priorities) Propose() (Scenario, bool) {
 	p.n++
 	var plan []fakezk.Fault
 	if p.n%2 == 0 {
-		plan = p.space.plans().Example(p.dice.Int())
+		plan = p.space.plan(p.dice.IntN)
 	}
 	s := p.terrain.plain(plan...)
 	s.Seed = p.dice.Uint64()

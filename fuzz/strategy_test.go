@@ -134,7 +134,7 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	behaviours := 0 // shown when the corpus has been played
 	hunt.Corpus, hunt.Runs, hunt.Keep = *kept, 5, nil
 	hunt.Progress = func(f *fuzz.Found) {
-		if f.Runs == 0 {
+		if f.Runs == 1 { // the one without faults
 			behaviours = f.Behaviours
 		}
 	}
@@ -142,7 +142,7 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(*kept) == 0 || len(*kept) >= first.Runs || behaviours != first.Behaviours {
+	if len(*kept) == 0 || len(*kept) >= first.Runs || behaviours < first.Behaviours {
 		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(*kept), first.Runs, behaviours, first.Behaviours)
 	}
 	if second.Replayed != len(*kept) || second.Runs != 5 {

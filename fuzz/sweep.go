@@ -89,8 +89,7 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 			func(i int) (played, bool) {
 				point := s
 				point.Plan = []fakezk.Fault{chunk[i]}
-				o, err := point.Run()
-				return played{outcome: o, err: err}, true
+				return playOne(point, false), true
 			},
 			func(i int, r played) (bool, error) {
 				sweep.add(chunk[i], r.outcome)

@@ -2,7 +2,9 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -38,6 +40,26 @@ type played struct {
 	outcome *Outcome
 	same    bool // two runs, if there were two, had the same trace
 	err     error
+}
+
+// playOne plays a scenario, if twice, with a comparison. Whatever goes wrong is told with
+// the scenario, a judge that panics included.
+func playOne(s Scenario, twice bool) (r played) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if r.err != nil {
+			r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
+		}
+	}()
+	if twice {
+		r.outcome, r.same, r.err = s.Traces()
+		return r
+	}
+	r.outcome, r.err = s.Run()
+	r.same = true
+	return r
 }
 
 // playTogether plays n scenarios, some at the same time, and gives take those played,

@@ -33,10 +33,13 @@ const MaxRuns = 3000
 func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
-	c, err := hunt(ctx, fuzz.Hunt{Workload: e.Wrong, Script: e.Script, Property: e.Property, Seed: seed, Runs: runs, Strategies: strategies})
-	h.Runs, h.Took = c.runs, time.Since(start)
-	if err == nil && c.outcome != nil {
-		h.Minimal, err = fuzz.Minimize(ctx, c.outcome)
+	found, err := fuzz.Hunt{Workload: e.Wrong, Script: e.Script, Property: e.Property, Seed: seed, Runs: runs, Strategies: strategies}.Run(ctx)
+	h.Took = time.Since(start)
+	if found != nil {
+		h.Runs = found.Runs
+	}
+	if err == nil && found.First() != nil {
+		h.Minimal, err = fuzz.Minimize(ctx, found.First())
 		h.Shrinking = time.Since(start) - h.Took
 	}
 	if err == nil {
@@ -51,38 +54,9 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...
 // Survives sends the right recipe through the hunt that the wrong one is found by,
 // for so many runs. It returns the first violation, of whatever property, or nil.
 func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*fuzz.Outcome, error) {
-	c, err := hunt(ctx, fuzz.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs})
+	found, err := fuzz.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs}.Run(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("hunt %s: %w", e.ID, err)
 	}
-	return c.outcome, nil
+	return found.First(), nil
 }
-
-// catch is what a hunt has led to.
-type catch struct {
-	outcome *fuzz.Outcome // the first that violates the property, nil if there is none
-	runs    int           // scenarios tried until then
-}
-
-// hunt goes on until the property of h is violated, "" for any, and before all others
-// of the same run. It knows nothing but the workload.
-func hunt(ctx context.Context, h fuzz.Hunt) (c catch, err error) {
-	for most := h.Runs; c.runs < most; h.Seed += batchStep {
-		h.Runs = most - c.runs
-		found, err := h.Run(ctx)
-		if found != nil {
-			c.runs += found.Runs
-		}
-		if err != nil || found.First() == nil {
-			return c, err
-		}
-		if h.Property == "" || found.First().Property() == h.Property {
-			c.outcome = found.First()
-			return c, nil
-		}
-	}
-	return c, nil
-}
-
-// batchStep keeps the seeds of one hunt away from those of its neighbours.
-const batchStep = 1_000_003

@@ -27,13 +27,17 @@ func wake(o *Outcome) []fakezk.RequestPoint {
 	return requests
 }
 
+// losses are what matters most in the wake of a fault: that a request is lost, its
+// reply, or the session.
+var losses = []fakezk.FaultKind{fakezk.DropRequest, fakezk.DropReply, fakezk.Expire}
+
 // inWake is a fault at one of these requests, most often one that loses it, its reply
 // or the session.
 func (k keptRun) inWake(dice *rand.Rand) fakezk.Fault {
 	r := k.wake[dice.IntN(len(k.wake))]
 	f := fakezk.Fault{Client: r.Client, Request: r.Number}
-	if n := dice.IntN(4); n < 3 {
-		f.Kind = []fakezk.FaultKind{fakezk.DropRequest, fakezk.DropReply, fakezk.Expire}[n]
+	if n := dice.IntN(len(losses) + 1); n < len(losses) {
+		f.Kind = losses[n]
 		return f
 	}
 	kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(info fakezk.FaultKindInfo) bool { return !info.OnRequest })

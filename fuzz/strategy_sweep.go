@@ -1,0 +1,42 @@
+package fuzz
+
+import (
+	"slices"
+
+	"github.com/zksim/zksim/fakezk"
+)
+
+// singles is the sweep: first what loses a request, a reply or a session, then the
+// other kinds of faults.
+type singles struct {
+	deaf
+	terrain Terrain
+	rounds  []*fewPoints
+}
+
+// fewPoints are some of the points, scattered.
+type fewPoints struct {
+	points []fakezk.Fault
+	order  *scattered
+}
+
+func newSingles(t Terrain) Strategy {
+	var first, later []fakezk.Fault
+	for _, f := range FaultPoints(t.Base) {
+		if slices.Contains(losses, f.Kind) {
+			first = append(first, f)
+		} else {
+			later = append(later, f)
+		}
+	}
+	return &singles{terrain: t, rounds: []*fewPoints{{first, newScattered(len(first))}, {later, newScattered(len(later))}}}
+}
+
+func (s *singles) Propose() (Scenario, bool) {
+	for _, r := range s.rounds {
+		if i, more := r.order.draw(); more {
+			return s.terrain.plain(r.points[i]), true
+		}
+	}
+	return Scenario{}, false
+}
