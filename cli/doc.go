@@ -42,7 +42,16 @@
 // has tried, in how many different orders requests and faults have come (traces), and
 // how many different things have happened (behaviours). What it has found it makes
 // small first; findings that become the same scenario are one, and it says which
-// they were. What --corpus keeps is written whole, whenever it is interrupted.
+// they were.
+//
+// --corpus DIR keeps what has shown new behaviour, one scenario file each, which is
+// written whole whenever the hunt is interrupted. The next hunt plays all of these
+// first, besides what --runs and --for say, and tells how many there were ("1000
+// scenarios after 526 of the corpus") and how many it has added. What it tries then is
+// decided by --seed and by what the corpus holds, in the order of the files' names: with
+// the same seed it goes on elsewhere, and on a copy of the corpus it does the same
+// again. If it has added nothing it says so, as the next one needs another --seed. Files
+// that are no scenario of a known workload are told on stderr and left out.
 //
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not
 // known to be flawed (zksim list tells), one after the other, and adds a total. Each

@@ -13,12 +13,12 @@ import (
 type fuzzCommand struct {
 	Workload         string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all, each that is not known to be flawed."`
 	target           `embed:""`
-	Runs             int           `help:"Stop after so many scenarios (default: 1000, or none with --for)." placeholder:"N"`
-	For              time.Duration `help:"Stop after this much time." placeholder:"DURATION"`
+	Runs             int           `help:"Stop after so many scenarios besides those of --corpus (default: 1000, or none with --for)." placeholder:"N"`
+	For              time.Duration `help:"Stop after this much time, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string      `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME,..."`
 	MaxFaults        int           `help:"Faults in a plan, at most." default:"4"`
 	Findings         int           `help:"Stop after so many different findings." default:"1"`
-	Corpus           string        `help:"Directory of what has shown new behaviour: tried first, and added to." placeholder:"DIR"`
+	Corpus           string        `help:"Directory of what has shown new behaviour: all of it is played first, and it is added to; with the same seed the hunt goes on elsewhere the more it holds." placeholder:"DIR"`
 	Save             string        `help:"Directory in which to save what was found." placeholder:"DIR"`
 	CheckDeterminism bool          `help:"Run every scenario twice and compare the traces."`
 	JSON             bool          `help:"Print JSON."`
@@ -35,15 +35,15 @@ func (c *fuzzCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	var corpus []fuzz.Scenario
-	if corpus, err = loadCorpus(a.workloads, c.Corpus); err != nil {
-		return err
-	}
-	found, interrupted, err := c.hunt(a, s, bounds{c.Runs, c.For}, corpus, "")
+	corpus, err := a.loadCorpus(c.Corpus)
 	if err != nil {
 		return err
 	}
-	report, err := c.report(a, s, found, interrupted)
+	h, err := c.hunt(a, s, bounds{c.Runs, c.For}, corpus, "")
+	if err != nil {
+		return err
+	}
+	report, err := c.report(a, s, h)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *fuzzCommand) Run(a *app) error {
 	case report.bad():
 		return errViolated
 	}
-	return interrupted
+	return h.interrupted
 }
 
 // conclude says in words what was not found.
@@ -66,8 +66,11 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	if len(report.Findings) == 0 {
 		a.printf("no violation found\n")
 	}
+	if report.Replayed > 0 && *report.Kept == 0 && !report.Interrupted && len(report.Findings) == 0 {
+		a.printf("nothing was added to the corpus, so the same command would hunt the same again: go on with another --seed\n")
+	}
 	if report.Divergences != nil {
-		a.printf("determinism: %s run twice, %s\n", plural(report.Runs, "scenario"), plural(*report.Divergences, "divergence"))
+		a.printf("determinism: %s run twice, %s\n", plural(report.Replayed+report.Runs, "scenario"), plural(*report.Divergences, "divergence"))
 	}
 }
 
@@ -89,33 +92,51 @@ type bounds struct {
 	time time.Duration
 }
 
-// hunt runs a hunt with progress, which a text goes before. What it has found when
-// it is interrupted it returns with the context's error.
-func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz.Scenario, about string) (found *fuzz.Found, interrupted, err error) {
+// hunted is what a hunt has led to.
+type hunted struct {
+	*fuzz.Found
+	kept        int   // files added to the corpus
+	interrupted error // the context's, nil if the hunt came to its end
+}
+
+// hunt runs a hunt with progress, which a text goes before.
+func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz.Scenario, about string) (h hunted, err error) {
 	hunt := fuzz.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
 		MaxFaults: c.MaxFaults, Findings: c.Findings, CheckDeterminism: c.CheckDeterminism,
-		Corpus: ofWorkload(corpus, s.Workload), Progress: showHunt(a, about),
+		Corpus: ofWorkload(corpus, s.Workload),
 	}
+	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {
-		hunt.Keep = func(o *fuzz.Outcome) error { return keep(c.Corpus, o) }
+		hunt.Keep = func(o *fuzz.Outcome) error {
+			added, err := keep(c.Corpus, o)
+			if added {
+				h.kept++
+			}
+			return err
+		}
 	}
-	found, err = hunt.Run(a.ctx)
+	h.Found, err = hunt.Run(a.ctx)
 	if errors.Is(err, context.Canceled) {
-		return found, err, nil
+		h.interrupted, err = err, nil
 	}
-	return found, nil, err
+	return h, err
 }
 
-// showHunt tells of a hunt under way on one line.
-func showHunt(a *app, about string) func(*fuzz.Found) {
+// showHunt tells of a hunt under way on one line, and before that of its corpus.
+func showHunt(a *app, about string, corpus int) func(*fuzz.Found) {
 	start, fresh, last := time.Now(), time.Now(), 0
 	return func(f *fuzz.Found) {
 		if f.Behaviours > last {
 			fresh, last = time.Now(), f.Behaviours
 		}
-		a.progress.show("%s%d scenarios, %.0f/s, %d traces, %d behaviours (the last new one %.0f s ago), %s", about, f.Runs,
-			float64(f.Runs)/time.Since(start).Seconds(), f.Traces, f.Behaviours, time.Since(fresh).Seconds(), plural(len(f.Findings), "finding"))
+		if f.Replayed < corpus {
+			a.progress.show("%s%d of %d scenarios of the corpus, %s", about, f.Replayed, corpus, plural(len(f.Findings), "finding"))
+			return
+		}
+		a.progress.show("%s%s, %s, %s, %s, %.0f/s, last new behaviour %.0f s ago", about,
+			plural(f.Runs, "scenario"), plural(len(f.Findings), "finding"), plural(f.Traces, "trace"), plural(f.Behaviours, "behaviour"),
+			float64(f.Replayed+f.Runs)/time.Since(start).Seconds(), time.Since(fresh).Seconds())
 	}
 }
 

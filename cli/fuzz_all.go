@@ -17,6 +17,8 @@ type huntsJSON struct {
 	// LeftOut are the workloads that cannot play the script.
 	LeftOut     []string `json:"left_out"`
 	Runs        int      `json:"runs"`
+	Replayed    int      `json:"replayed"`
+	Kept        *int     `json:"kept,omitempty"`
 	Seconds     float64  `json:"seconds"` // of hunting alone
 	Traces      int      `json:"traces"`
 	Behaviours  int      `json:"behaviours"`
@@ -41,7 +43,7 @@ func (c *fuzzCommand) runAll(a *app) error {
 	if c.Runs > 0 && c.Runs < len(scenarios) {
 		return fmt.Errorf("--runs: %d; expected %d or more, one for each workload", c.Runs, len(scenarios))
 	}
-	corpus, err := loadCorpus(a.workloads, c.Corpus)
+	corpus, err := a.loadCorpus(c.Corpus)
 	if err != nil {
 		return err
 	}
@@ -71,6 +73,9 @@ func (c *fuzzCommand) all(workloads fuzz.Catalogue) ([]fuzz.Scenario, huntsJSON,
 	if c.CheckDeterminism {
 		total.Divergences = new(int)
 	}
+	if c.Corpus != "" {
+		total.Kept = new(int)
+	}
 	for _, w := range workloads {
 		if c.Hands > 1 && !w.Shared {
 			total.LeftOut = append(total.LeftOut, w.Name+" "+w.Impl)
@@ -93,24 +98,25 @@ func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.S
 		left.until = time.Now().Add(c.For)
 	}
 	for i, s := range scenarios {
-		about := fmt.Sprintf("workload %d of %d, %s: ", i+1, len(scenarios), s.Workload.Impl)
+		about := fmt.Sprintf("%d/%d %s: ", i+1, len(scenarios), s.Workload.Impl)
 		start := time.Now()
-		found, interrupted, err := c.hunt(a, s, left.share(len(scenarios)-i), corpus, about)
+		h, err := c.hunt(a, s, left.share(len(scenarios)-i), corpus, about)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 		}
 		total.Seconds += time.Since(start).Seconds()
-		left.runs -= found.Runs
-		report, err := c.report(a, s, found, interrupted)
+		left.runs -= h.Runs
+		report, err := c.report(a, s, h)
 		if err != nil {
 			return nil, err
 		}
 		total.add(report)
-		if interrupted != nil {
-			return interrupted, nil
+		if interrupted = a.ctx.Err(); interrupted != nil {
+			break // who has not had a turn is left out
 		}
 	}
-	return nil, nil
+	total.Interrupted = interrupted != nil
+	return interrupted, nil
 }
 
 // budget is what is left of what was asked for.
@@ -131,14 +137,17 @@ func (b budget) share(n int) bounds {
 func (j *huntsJSON) add(h fuzzJSON) {
 	j.Hunts = append(j.Hunts, h)
 	j.Runs += h.Runs
+	j.Replayed += h.Replayed
 	j.Traces += h.Traces
 	j.Behaviours += h.Behaviours
 	j.Findings += len(h.Findings)
 	j.Undecided += h.Undecided
+	if h.Kept != nil {
+		*j.Kept += *h.Kept
+	}
 	if h.Divergences != nil {
 		*j.Divergences += *h.Divergences
 	}
-	j.Interrupted = j.Interrupted || h.Interrupted
 }
 
 // bad reports whether some hunt has found what it should not.
@@ -146,8 +155,11 @@ func (j huntsJSON) bad() bool { return j.Findings > 0 || j.Divergences != nil &&
 
 // String is the total in one line.
 func (j huntsJSON) String() string {
-	text := fmt.Sprintf("total of %s: %s, %.0f/s, %s, %s, %s, %d undecided", plural(len(j.Hunts), "workload"), plural(j.Runs, "scenario"),
-		float64(j.Runs)/max(j.Seconds, 1e-9), plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"), plural(j.Findings, "finding"), j.Undecided)
+	text := fmt.Sprintf("total of %s: %s, %.0f/s, %s, %s, %s, %d undecided", plural(len(j.Hunts), "workload"), tried(j.Runs, j.Replayed),
+		float64(j.Runs+j.Replayed)/max(j.Seconds, 1e-9), plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"), plural(j.Findings, "finding"), j.Undecided)
+	if j.Kept != nil {
+		text += fmt.Sprintf(", %d kept", *j.Kept)
+	}
 	if j.Divergences != nil {
 		text += ", " + plural(*j.Divergences, "divergence")
 	}

@@ -1,31 +1,61 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/zksim/zksim/fuzz"
 )
 
-// loadCorpus reads the scenarios out of a directory; "" has none.
-func loadCorpus(workloads fuzz.Catalogue, dir string) ([]fuzz.Scenario, error) {
+// maxBadNamed is how many bad files of a corpus are named.
+const maxBadNamed = 5
+
+// loadCorpus reads the scenarios out of a directory, in the order of the files' names;
+// "" has none. Bad files are told and left out; it is an error if all are bad, or if the
+// command is interrupted meanwhile.
+func (a *app) loadCorpus(dir string) ([]fuzz.Scenario, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	names, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("--corpus: %w", err)
 	}
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) != ".yaml" })
 	var corpus []fuzz.Scenario
-	for _, name := range names {
-		f, err := workloads.Load(name)
-		if err != nil {
-			return nil, fmt.Errorf("--corpus: %w", err)
+	var bad []error
+	for i, e := range entries {
+		if err := a.ctx.Err(); err != nil {
+			return nil, err
 		}
-		corpus = append(corpus, f.Scenario)
+		a.progress.show("reading the corpus: %d of %d files", i, len(entries))
+		file, err := a.workloads.Load(filepath.Join(dir, e.Name()))
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		corpus = append(corpus, file.Scenario)
 	}
+	if len(bad) > 0 && len(corpus) == 0 {
+		return nil, fmt.Errorf("--corpus: none of %s is a scenario of a known workload, beginning with %w", plural(len(bad), "file"), bad[0])
+	}
+	a.leftOut(bad)
 	return corpus, nil
+}
+
+// leftOut tells of the bad files of a corpus.
+func (a *app) leftOut(bad []error) {
+	a.progress.clear()
+	for _, err := range bad[:min(len(bad), maxBadNamed)] {
+		fmt.Fprintf(a.errors, "%s: --corpus: left out: %v\n", a.name, err)
+	}
+	if more := len(bad) - maxBadNamed; more > 0 {
+		fmt.Fprintf(a.errors, "%s: --corpus: left out: %s\n", a.name, plural(more, "more file"))
+	}
 }
 
 // ofWorkload are the scenarios of one workload.
@@ -39,21 +69,23 @@ func ofWorkload(corpus []fuzz.Scenario, w fuzz.Workload) []fuzz.Scenario {
 	return own
 }
 
-// keep adds to a corpus what has shown new behaviour, as a scenario file.
-func keep(dir string, o *fuzz.Outcome) error {
-	o, err := withoutMissed(o)
-	if err != nil {
-		return fmt.Errorf("--corpus: %w", err)
+// keep adds to a corpus what has shown new behaviour, as a scenario file, and reports
+// whether there is one more now.
+func keep(dir string, o *fuzz.Outcome) (added bool, err error) {
+	if o, err = withoutMissed(o); err != nil {
+		return false, fmt.Errorf("--corpus: %w", err)
 	}
 	if o.Undecided() {
-		return nil // no file can expect that
+		return false, nil // no file can expect that
 	}
 	s := o.Scenario.Workload
 	name := filepath.Join(dir, fileName(s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
+	_, err = os.Stat(name)
+	added = errors.Is(err, fs.ErrNotExist)
 	if err := fuzz.FileOf(o).Save(name); err != nil {
-		return fmt.Errorf("--corpus: %w", err)
+		return false, fmt.Errorf("--corpus: %w", err)
 	}
-	return nil
+	return added, nil
 }
 
 // withoutMissed is what comes of a scenario without those faults of its plan that

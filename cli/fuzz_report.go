@@ -9,17 +9,20 @@ import (
 
 // fuzzJSON is a hunt for programs.
 type fuzzJSON struct {
-	Workload       string        `json:"workload"`
-	Implementation string        `json:"implementation"`
-	Runs           int           `json:"runs"`
-	Traces         int           `json:"traces"`
-	Behaviours     int           `json:"behaviours"`
-	Undecided      int           `json:"undecided"`
-	Exhausted      bool          `json:"exhausted"`
-	Interrupted    bool          `json:"interrupted"`
-	Divergences    *int          `json:"divergences,omitempty"`
-	Diverging      []outcomeJSON `json:"diverging,omitempty"`
-	Findings       []findingJSON `json:"findings"`
+	Workload       string `json:"workload"`
+	Implementation string `json:"implementation"`
+	Runs           int    `json:"runs"`
+	// Replayed are the scenarios of the corpus that were played, and Kept those added to it.
+	Replayed    int           `json:"replayed"`
+	Kept        *int          `json:"kept,omitempty"`
+	Traces      int           `json:"traces"`
+	Behaviours  int           `json:"behaviours"`
+	Undecided   int           `json:"undecided"`
+	Exhausted   bool          `json:"exhausted"`
+	Interrupted bool          `json:"interrupted"`
+	Divergences *int          `json:"divergences,omitempty"`
+	Diverging   []outcomeJSON `json:"diverging,omitempty"`
+	Findings    []findingJSON `json:"findings"`
 }
 
 // findingJSON is a finding for programs. Again are the findings of the hunt that
@@ -44,18 +47,21 @@ func (j fuzzJSON) bad() bool {
 }
 
 // report makes small what a hunt has found, saves it, and tells of it unless JSON is
-// asked for; interrupted is nil or the context's error.
-func (c *fuzzCommand) report(a *app, s fuzz.Scenario, found *fuzz.Found, interrupted error) (fuzzJSON, error) {
+// asked for.
+func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error) {
 	j := fuzzJSON{
-		Workload: s.Workload.Name, Implementation: s.Workload.Impl, Runs: found.Runs, Traces: found.Traces, Behaviours: found.Behaviours,
-		Undecided: found.Undecided, Exhausted: found.Exhausted, Interrupted: interrupted != nil, Findings: []findingJSON{},
+		Workload: s.Workload.Name, Implementation: s.Workload.Impl, Runs: h.Runs, Replayed: h.Replayed, Traces: h.Traces, Behaviours: h.Behaviours,
+		Undecided: h.Undecided, Exhausted: h.Exhausted, Interrupted: h.interrupted != nil, Findings: []findingJSON{},
 	}
-	small, err := makeSmall(a, found.Findings)
+	if c.Corpus != "" {
+		j.Kept = &h.kept
+	}
+	small, err := makeSmall(a, h.Findings)
 	if err != nil {
 		return j, err
 	}
 	if !c.JSON {
-		a.printf("%s\n", summary(j, len(small), len(found.Findings)))
+		a.printf("%s\n", summary(j, len(small), len(h.Findings)))
 	}
 	for _, f := range small {
 		shown, err := c.show(a, f)
@@ -64,7 +70,7 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, found *fuzz.Found, interru
 		}
 		j.Findings = append(j.Findings, shown)
 	}
-	return j, c.reportDivergences(a, found, &j)
+	return j, c.reportDivergences(a, h.Found, &j)
 }
 
 // smallFinding is a finding made small, and who has found it, the first first.
@@ -99,11 +105,19 @@ func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
 	return small, nil
 }
 
+// tried counts the scenarios of a hunt, and those of the corpus if there are any.
+func tried(runs, replayed int) string {
+	if replayed == 0 {
+		return plural(runs, "scenario")
+	}
+	return fmt.Sprintf("%s after %d of the corpus", plural(runs, "scenario"), replayed)
+}
+
 // summary is one line about a hunt that has found so many violations, and so many
 // findings when they are made small.
 func summary(j fuzzJSON, findings, violations int) string {
 	parts := []string{
-		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, plural(j.Runs, "scenario")),
+		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, tried(j.Runs, j.Replayed)),
 		plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"),
 	}
 	if findings > 0 {
@@ -111,6 +125,9 @@ func summary(j fuzzJSON, findings, violations int) string {
 	}
 	if findings < violations {
 		parts[len(parts)-1] += fmt.Sprintf(" (from %d that become the same when made small)", violations)
+	}
+	if j.Kept != nil {
+		parts = append(parts, fmt.Sprintf("%d kept", *j.Kept))
 	}
 	if j.Undecided > 0 {
 		parts = append(parts, fmt.Sprintf("%d undecided", j.Undecided))

@@ -177,6 +177,9 @@ func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
 	if t.MaxFaults <= 0 {
 		t.MaxFaults = defaultMaxFaults
 	}
+	if len(h.Corpus) > 0 {
+		t.from = h.Seed
+	}
 	most := 0
 	for _, info := range infos {
 		s := searcher{info.New(t), info.Name}

@@ -28,6 +28,9 @@ type Terrain struct {
 	Seed uint64
 	// MaxFaults bounds the length of a plan.
 	MaxFaults int
+	// from is where a strategy begins that goes through a list in the same order
+	// whatever the seed: 0 but for a hunt that is resumed.
+	from uint64
 }
 
 // A StrategyInfo describes one of the built-in strategies.
@@ -105,21 +108,21 @@ func (t Terrain) plain(plan ...fakezk.Fault) Scenario {
 
 // scattered goes through 0 to n-1, each once, far apart from one to the next:
 // neighbours in a list of fault points mostly do the same.
-type scattered struct{ n, next, step int }
+type scattered struct{ n, from, next, step int }
 
-func newScattered(n int) *scattered {
+func newScattered(n int, from uint64) *scattered {
 	step := max(1, n*382/1000) // near the golden section
 	for gcd(step, n) > 1 {
 		step++
 	}
-	return &scattered{n: n, step: step}
+	return &scattered{n: n, from: int(from % uint64(max(1, n))), step: step}
 }
 
 func (s *scattered) draw() (int, bool) {
 	if s.next >= s.n {
 		return 0, false
 	}
-	i := int(int64(s.next) * int64(s.step) % int64(s.n))
+	i := int((int64(s.from) + int64(s.next)*int64(s.step)) % int64(s.n))
 	s.next++
 	return i, true
 }

@@ -27,7 +27,7 @@ const allPairs = 20_000
 func newPairs(t Terrain) Strategy {
 	p := &pairs{terrain: t, points: FaultPoints(t.Base), dice: dice(t.Seed, "pairs"), tried: map[string]bool{}}
 	if n := len(p.points); n*(n-1)/2 <= allPairs {
-		p.order = newScattered(n * n)
+		p.order = newScattered(n*n, t.from)
 	}
 	return p
 }

@@ -29,7 +29,7 @@ func newSingles(t Terrain) Strategy {
 			later = append(later, f)
 		}
 	}
-	return &singles{terrain: t, rounds: []*fewPoints{{first, newScattered(len(first))}, {later, newScattered(len(later))}}}
+	return &singles{terrain: t, rounds: []*fewPoints{{first, newScattered(len(first), t.from)}, {later, newScattered(len(later), t.from)}}}
 }
 
 func (s *singles) Propose() (Scenario, bool) {
