@@ -27,6 +27,9 @@ func (c *demoCommand) Run(a *app) error {
 		return errViolated
 	}
 	small, err := fuzz.Minimize(a.ctx, sweep.Violations[0].Outcome)
+	if err == nil {
+		err = a.ctx.Err() // what was made small until then is not the smallest
+	}
 	if err != nil {
 		return err
 	}

@@ -60,6 +60,7 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 	if err != nil {
 		return j, err
 	}
+	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
 	if !c.JSON {
 		a.printf("%s\n", summary(j, len(small), len(h.Findings)))
 	}
@@ -77,6 +78,8 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 type smallFinding struct {
 	*fuzz.Outcome
 	by []foundBy
+	// unfinished says that it may not be as small as it gets: there was an interrupt.
+	unfinished bool
 }
 
 // makeSmall makes findings small; those whose smallest scenarios are the same are
@@ -96,7 +99,7 @@ func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
 		}
 		same := known[string(text)]
 		if same == nil {
-			same = &smallFinding{Outcome: o}
+			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil}
 			known[string(text)] = same
 			small = append(small, same)
 		}
@@ -143,13 +146,13 @@ func summary(j fuzzJSON, findings, violations int) string {
 }
 
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
-	found := findingJSON{f.by[0], foundJSON{Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome)}, f.by[1:]}
+	found := findingJSON{f.by[0], foundJSON{Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome), Unfinished: f.unfinished}, f.by[1:]}
 	if !c.JSON {
 		by := make([]string, len(f.by))
 		for i, b := range f.by {
 			by[i] = b.String()
 		}
-		a.printf("\nfound %s:\n\n%s", strings.Join(by, ", and "), f.Story())
+		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "), whyLarge(f.unfinished), f.Story())
 	}
 	var err error
 	found.File, err = a.save(f.Outcome, c.Save, c.JSON)

@@ -30,10 +30,11 @@ func (c *runCommand) Run(a *app) error {
 		}
 	}
 	bad := false
-	var all []replayedJSON
+	all := []replayedJSON{}
+	var interrupted error
 	for i, file := range files {
-		if err := a.ctx.Err(); err != nil {
-			return err
+		if interrupted = a.ctx.Err(); interrupted != nil {
+			break
 		}
 		r, err := file.Check(true)
 		if err != nil {
@@ -55,7 +56,7 @@ func (c *runCommand) Run(a *app) error {
 	if bad {
 		return errViolated
 	}
-	return nil
+	return interrupted
 }
 
 // printReplay is a scenario file's run in a line, or a few if it differs.

@@ -79,7 +79,9 @@ type foundJSON struct {
 	Property string      `json:"property"`
 	Points   int         `json:"points"`
 	Minimal  outcomeJSON `json:"minimal"`
-	File     string      `json:"file,omitempty"`
+	// Unfinished says that Minimal may not be as small as it gets: there was an interrupt.
+	Unfinished bool   `json:"unfinished,omitempty"`
+	File       string `json:"file,omitempty"`
 }
 
 func (c *sweepCommand) Run(a *app) error {
@@ -94,11 +96,10 @@ func (c *sweepCommand) Run(a *app) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	interrupted := err
 	report := sweepJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived,
-		Undecided: sweep.Undecided, Missed: sweep.Missed, Total: sweep.Total, Interrupted: interrupted != nil, Violations: []foundJSON{},
+		Undecided: sweep.Undecided, Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
 	}
 	if !c.JSON {
 		a.printf("%s\n", sweepLine(s, sweep))
@@ -110,15 +111,15 @@ func (c *sweepCommand) Run(a *app) error {
 		}
 		report.Violations = append(report.Violations, found)
 	}
-	if c.JSON {
+	if report.Interrupted = a.ctx.Err() != nil; c.JSON {
 		if err := a.json(report); err != nil {
 			return err
 		}
 	}
-	if interrupted == nil && len(sweep.Violations) > 0 {
+	if len(sweep.Violations) > 0 {
 		return errViolated
 	}
-	return interrupted
+	return a.ctx.Err()
 }
 
 // sweep runs a sweep with progress.
@@ -175,13 +176,25 @@ func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
 	if err != nil {
 		return foundJSON{}, err
 	}
-	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small)}
+	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil}
 	if !c.JSON {
-		a.printf("\n%s is violated at %s (%s); the smallest scenario:\n\n%s",
-			small.Property(), plural(len(group), "point"), kindsOf(group), indent(small.Story()))
+		scenario := "the smallest scenario"
+		if found.Unfinished {
+			scenario = "a scenario" + whyLarge(true)
+		}
+		a.printf("\n%s is violated at %s (%s); %s:\n\n%s",
+			small.Property(), plural(len(group), "point"), kindsOf(group), scenario, indent(small.Story()))
 	}
 	found.File, err = a.save(small, c.Save, c.JSON)
 	return found, err
+}
+
+// whyLarge says of a scenario why it may not be as small as it gets, if so.
+func whyLarge(unfinished bool) string {
+	if unfinished {
+		return " (not made smaller: interrupted)"
+	}
+	return ""
 }
 
 func kindsOf(group []fuzz.Point) string {

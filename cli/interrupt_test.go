@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// interruptedShrinking is zksim with a lock that has a bug, and an interrupt as soon as
+// a smaller script than that of two rounds is tried, so while a violation is made small.
+func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := ownLock("own.Lock")
+	play := w.Play
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		if s.Rounds < 2 {
+			cancel()
+		}
+		play(p, s)
+	}
+	var out, errors strings.Builder
+	status = program{"zksim", []fuzz.Workload{w}}.run(ctx, args, &out, &errors)
+	return status, out.String(), errors.String()
+}
+
+// TestInterruptedShrinkingIsTold, and the violation counts all the same.
+func TestInterruptedShrinkingIsTold(t *testing.T) {
+	for args, wants := range map[string][]string{
+		"fuzz own.Lock --clients 2 --strategy sweep":        {", 1 finding; interrupted\n", " (not made smaller: interrupted):\n\nliveness is violated"},
+		"fuzz own.Lock --clients 2 --strategy sweep --json": {`"unfinished": true`, `"interrupted": true`},
+		"sweep own.Lock --clients 1":                        {"; a scenario (not made smaller: interrupted):\n\n  liveness is violated"},
+		"sweep own.Lock --clients 1 --json":                 {`"unfinished": true`, `"interrupted": true`},
+	} {
+		status, stdout, stderr := interruptedShrinking(t, strings.Fields(args)...)
+		if status != exitViolated {
+			t.Errorf("%s: status %d, stderr %q; want status %d", args, status, stderr, exitViolated)
+		}
+		for _, want := range wants {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s: %q; want %q", args, stdout, want)
+			}
+		}
+	}
+}
+
+// TestInterruptedRunKeepsWhatItHas: a file that is not as expected before the interrupt
+// is told, and decides the status.
+func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var stderr strings.Builder
+	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
+	if got := run(ctx, []string{"run", "testdata/calm.yaml", "testdata/calm.yaml"}, &stdout, &stderr); got != exitViolated {
+		t.Errorf("exit status %d; want %d", got, exitViolated)
+	}
+	if n := strings.Count(stdout.String(), "NOT AS EXPECTED"); n != 1 {
+		t.Errorf("%d files told of in %q; want 1", n, stdout.String())
+	}
+}
