@@ -98,26 +98,59 @@ func (c *replayCommand) Run(a *app) error {
 	if last := int64(r.Outcome.Result.Trace.Len()); c.Until > last {
 		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.Until)
 	}
+	var noPicture error
 	if c.Draw != "" {
-		if err := draw(r.Outcome, c.Draw); err != nil {
+		if noPicture, err = draw(r.Outcome, c.Draw); err != nil {
 			return err
 		}
 	}
+	err = c.show(a, r)
+	if noPicture != nil {
+		c.tellNoPicture(a, r, noPicture)
+	}
+	if err == nil && len(r.Problems) > 0 {
+		err = errViolated
+	}
+	return err
+}
+
+// show shows the run as the flags say.
+func (c *replayCommand) show(a *app, r *fuzz.Replay) error {
 	switch {
 	case c.Step:
-		err = walk(a.ctx, r.Outcome, max(c.Until, 1), a.in, a.out)
+		return c.step(a, r)
 	case c.JSON:
-		err = a.json(replayedJSON{c.File, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome)})
+		return a.json(replayedJSON{c.File, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome)})
 	case c.Until > 0:
 		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.Until), r.Outcome.At(c.Until))
 		a.printReplay(c.File, r)
 	default:
 		c.tell(a, r)
 	}
-	if err == nil && len(r.Problems) > 0 {
-		err = errViolated
+	return nil
+}
+
+// step walks through the run. What is not as the file expects is told before, as
+// somebody who looks for what it shows would look in vain, and once more at the end.
+func (c *replayCommand) step(a *app, r *fuzz.Replay) error {
+	if len(r.Problems) > 0 {
+		a.printReplay(c.File, r)
+		a.printf("\n")
 	}
-	return err
+	if err := walk(a.ctx, r.Outcome, max(c.Until, 1), a.in, a.out); err != nil {
+		return err
+	}
+	a.printReplay(c.File, r)
+	return nil
+}
+
+// tellNoPicture says that there is none, on stderr where stdout is for programs.
+func (c *replayCommand) tellNoPicture(a *app, r *fuzz.Replay, why error) {
+	out := a.out
+	if c.JSON {
+		out = a.errors
+	}
+	fmt.Fprintf(out, "no picture: %v (workload %s)\n", why, r.Outcome.Scenario.Workload.Name)
 }
 
 func (c *replayCommand) check() error {
@@ -132,16 +165,17 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-// draw writes porcupine's picture of a history.
-func draw(o *fuzz.Outcome, name string) error {
+// draw writes porcupine's picture of a history. Not every history has one: noPicture
+// says why.
+func draw(o *fuzz.Outcome, name string) (noPicture, err error) {
 	var page bytes.Buffer
 	if err := o.Report.Draw(&page); err != nil {
-		return fmt.Errorf("draw: %w", err)
+		return err, nil
 	}
 	if err := os.WriteFile(name, page.Bytes(), 0o666); err != nil {
-		return fmt.Errorf("draw: %w", err)
+		return nil, fmt.Errorf("draw: %w", err)
 	}
-	return nil
+	return nil, nil
 }
 
 func (c *replayCommand) tell(a *app, r *fuzz.Replay) {

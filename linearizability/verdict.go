@@ -155,10 +155,11 @@ func (r Report) String() string {
 
 // Draw writes an interactive picture of the judged history, one HTML page made
 // by porcupine, with one lane for each client and one for the server. It runs
-// the check once more, up to two seconds.
+// the check once more, up to two seconds. It is an error if the judge has nothing to
+// draw, as most that do not use porcupine.
 func (r Report) Draw(w io.Writer) error {
 	if r.draw == nil {
-		return errors.New("draw history: this report was not made by a judge")
+		return errors.New("the judge of this history draws no picture")
 	}
 	return r.draw(w)
 }
