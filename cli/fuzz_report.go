@@ -22,7 +22,15 @@ type fuzzJSON struct {
 	Interrupted bool          `json:"interrupted"`
 	Divergences *int          `json:"divergences,omitempty"`
 	Diverging   []outcomeJSON `json:"diverging,omitempty"`
-	Findings    []findingJSON `json:"findings"`
+	// Goals are those that the workload says must be reached.
+	Goals    []goalJSON    `json:"goals,omitempty"`
+	Findings []findingJSON `json:"findings"`
+}
+
+// goalJSON is a goal, and in how many scenarios it was reached, for programs.
+type goalJSON struct {
+	Goal    string `json:"goal"`
+	Reached int    `json:"reached"`
 }
 
 // findingJSON is a finding for programs. Again are the findings of the hunt that
@@ -56,6 +64,9 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 	if c.Corpus != "" {
 		j.Kept = &h.kept
 	}
+	for _, goal := range s.Workload.Sometimes {
+		j.Goals = append(j.Goals, goalJSON{goal, h.Reached[goal]})
+	}
 	small, err := makeSmall(a, h.Findings)
 	if err != nil {
 		return j, err
@@ -63,6 +74,7 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 	j.Interrupted = j.Interrupted || a.ctx.Err() != nil
 	if !c.JSON {
 		a.printf("%s\n", summary(j, len(small), len(h.Findings)))
+		reportGoals(a, j)
 	}
 	for _, f := range small {
 		shown, err := c.show(a, f)
@@ -72,6 +84,18 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 		j.Findings = append(j.Findings, shown)
 	}
 	return j, c.reportDivergences(a, h.Found, &j)
+}
+
+// reportGoals tells of the workload's goals. One that was never reached shows that a hunt
+// does not try what it seems to try.
+func reportGoals(a *app, j fuzzJSON) {
+	for _, g := range j.Goals {
+		if g.Reached == 0 {
+			a.printf("  the goal %q was NEVER REACHED\n", g.Goal)
+			continue
+		}
+		a.printf("  the goal %q was reached in %s\n", g.Goal, plural(g.Reached, "scenario"))
+	}
 }
 
 // smallFinding is a finding made small, and who has found it, the first first.

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"myzksim":     func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },
 		"clash":       func() { Main(ownLock("recipes.Lock")) },
 		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
+		"goals":       func() { Main(withGoals()) },
 		"interrupted": func() { Main(interrupting("lock", 60)) },
 		"stopped":     func() { Main(interrupting("lock", 2), ownKind("parcel", "own.Parcel")) },
 		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
@@ -50,6 +51,18 @@ func ownKind(kind, impl string) fuzz.Workload {
 		return recipes.NewLock(c, "/lock")
 	})
 	w.Name = kind
+	return w
+}
+
+// withGoals is a lock with two goals, of which one cannot be reached.
+func withGoals() fuzz.Workload {
+	w := ownKind("lock", "own.Lock")
+	w.Sometimes = []string{"somebody begins", "nobody ends"}
+	play := w.Play
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		p.Sometimes("somebody begins")
+		play(p, s)
+	}
 	return w
 }
 
