@@ -63,7 +63,10 @@ func (c *fuzzCommand) Run(a *app) error {
 
 // conclude says in words what was not found.
 func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
-	if len(report.Findings) == 0 {
+	switch {
+	case report.Runs+report.Replayed == 0:
+		a.printf("nothing was tried\n")
+	case len(report.Findings) == 0:
 		a.printf("no violation found\n")
 	}
 	if report.Replayed > 0 && *report.Kept == 0 && !report.Interrupted && len(report.Findings) == 0 {
@@ -77,8 +80,11 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 // check looks at the flags before any work is done, and sets how much of it there
 // is if they do not say.
 func (c *fuzzCommand) check() error {
-	if c.Runs < 0 || c.For < 0 || c.MaxFaults < 0 || c.Findings < 0 {
-		return fmt.Errorf("--runs, --for, --max-faults and --findings must not be negative")
+	if c.Runs < 0 || c.For < 0 {
+		return fmt.Errorf("--runs and --for must not be negative")
+	}
+	if c.MaxFaults < 1 || c.Findings < 1 {
+		return fmt.Errorf("--max-faults and --findings must be 1 or more")
 	}
 	if c.Runs == 0 && c.For == 0 {
 		c.Runs = 1000

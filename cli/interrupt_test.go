@@ -60,3 +60,16 @@ func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
 		t.Errorf("%d files told of in %q; want 1", n, stdout.String())
 	}
 }
+
+// TestNothingTriedIsNotCalledNothingFound.
+func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if got := run(ctx, []string{"fuzz", "lock"}, &stdout, &stderr); got != exitInterrupted {
+		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	}
+	if want := "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; interrupted\nnothing was tried\n"; stdout.String() != want {
+		t.Errorf("stdout %q; want %q", stdout.String(), want)
+	}
+}
