@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
@@ -32,7 +31,8 @@ type museumJSON struct {
 }
 
 // exhibitJSON is what the hunts for an exhibit have led to. Seconds and Runs are medians
-// over those hunts that have found it, Worst is the longest until then. Minimal is the
+// over those hunts that have found it, Worst is the longest until then; between two times
+// in the middle the median is their mean, and of two counts the larger. Minimal is the
 // scenario that most of them have been made small to, the first of them if several are
 // as common, and Same how many have.
 type exhibitJSON struct {
@@ -125,8 +125,11 @@ func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, mi
 		slices.Sort(c.counts)
 		slices.Sort(c.times)
 		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n", plural(n, "hunt"))
-		a.printf("  %d, %d and %d scenarios\n", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
-		a.printf("  %.2f s, %.2f s and %.2f s\n", c.times[n/2], c.times[n*9/10], c.times[n-1])
+		a.printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
+		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
+			a.printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
+		}
+		a.printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
 	}
 	return nil
 }
@@ -167,11 +170,11 @@ func commonest(hunts []museum.Hunted) (best museum.Hunted, same int) {
 
 func entryOf(e museum.Exhibit, hunts []museum.Hunted) exhibitJSON {
 	j := exhibitJSON{ID: e.ID, Title: e.Title, Report: e.Report, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
-	var times []time.Duration
+	var times []float64
 	var runs []int
 	for _, h := range hunts {
 		if h.Found() {
-			times, runs = append(times, h.Took), append(runs, h.Runs)
+			times, runs = append(times, h.Took.Seconds()), append(runs, h.Runs)
 		}
 	}
 	if j.Found = len(runs); j.Found == 0 {
@@ -179,12 +182,18 @@ func entryOf(e museum.Exhibit, hunts []museum.Hunted) exhibitJSON {
 	}
 	slices.Sort(times)
 	slices.Sort(runs)
-	j.Seconds, j.Runs = times[len(times)/2].Seconds(), runs[len(runs)/2]
-	j.Worst = times[len(times)-1].Seconds()
+	j.Seconds, j.Runs = middle(times), runs[len(runs)/2]
+	j.Worst = times[len(times)-1]
 	best, same := commonest(hunts)
 	minimal := outcomeOf(best.Minimal)
 	j.Faults, j.Clients, j.Same, j.Minimal = len(minimal.Plan), minimal.Clients, same, &minimal
 	return j
+}
+
+// middle is the median of sorted numbers, of which there is one at least.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
 // museumRow is a row of the table.
