@@ -60,6 +60,14 @@
 // their field Flawed leaves them out. With --hands those are left out whose objects are
 // not for several goroutines.
 //
+// # The museum
+//
+// zksim museum finds published bugs again, each by a hunt that begins with nothing but
+// the wrong recipe. Medians are over the hunts that have found something: of two numbers
+// of scenarios in the middle it is the larger one, of two times their mean. An ID without
+// an exhibit is answered by why the bug is absent, or by the exhibit that has the same
+// cause; --absent lists the absent ones, or those of them that are named.
+//
 // # The server
 //
 // zksim serve forgets everything when it stops, unless --dump keeps it. It prints

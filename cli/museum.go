@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
@@ -17,7 +18,7 @@ type museumCommand struct {
 	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
 	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME,..."`
 	Story    bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
-	Absent   bool     `help:"List the bugs that cannot be shown, and why, instead of hunting."`
+	Absent   bool     `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
 	JSON     bool     `help:"Print JSON."`
 
 	counts []int     // scenarios that each hunt took that has found something
@@ -53,13 +54,13 @@ type exhibitJSON struct {
 	Minimal  *outcomeJSON `json:"minimal,omitempty"`
 }
 
-type absentJSON struct {
-	ID     string `json:"id"`
-	Report string `json:"report"`
-	Why    string `json:"why"`
-}
-
 func (c *museumCommand) Run(a *app) error {
+	if c.Absent {
+		return c.listAbsent(a)
+	}
+	if err := notShown(c.IDs); err != nil {
+		return err
+	}
 	exhibits, err := museum.Named(c.IDs...)
 	if err != nil {
 		return err
@@ -69,9 +70,6 @@ func (c *museumCommand) Run(a *app) error {
 	}
 	if _, err := fuzz.FindStrategies(c.Strategy); err != nil {
 		return err
-	}
-	if c.Absent {
-		return c.listAbsent(a)
 	}
 	return c.hunt(a, exhibits)
 }
@@ -215,23 +213,12 @@ func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
 	a.printf("%6s %s\n", "", j.Report)
 	if c.Story {
 		a.printf("\n%s", indent(j.Bug))
+		if len(j.See) > 0 {
+			a.printf("  The same cause: %s.\n", strings.Join(j.See, "; "))
+		}
 		if best, _ := commonest(hunts); best.Found() {
 			a.printf("\n%s", indent(best.Minimal.Story()))
 		}
 		a.printf("\n")
 	}
-}
-
-func (c *museumCommand) listAbsent(a *app) error {
-	list := []absentJSON{}
-	for _, m := range museum.Absent() {
-		list = append(list, absentJSON(m))
-	}
-	if c.JSON {
-		return a.json(list)
-	}
-	for _, m := range list {
-		a.printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
-	}
-	return nil
 }

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/museum"
+)
+
+type absentJSON struct {
+	ID     string `json:"id"`
+	Report string `json:"report"`
+	Why    string `json:"why"`
+}
+
+// listAbsent lists the bugs that have no exhibit, or those of them that were asked for.
+func (c *museumCommand) listAbsent(a *app) error {
+	list, err := absent(c.IDs)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.json(list)
+	}
+	for _, m := range list {
+		a.printf("%-6s %s\n%6s %s\n", m.ID, m.Why, "", m.Report)
+	}
+	return nil
+}
+
+// absent are the bugs of the given ids that have no exhibit, in that order; all such
+// bugs without any ids. It is an error if one of them is not absent.
+func absent(ids []string) ([]absentJSON, error) {
+	list := []absentJSON{}
+	for _, m := range museum.Absent() {
+		list = append(list, absentJSON(m))
+	}
+	if len(ids) == 0 {
+		return list, nil
+	}
+	named := []absentJSON{}
+	for _, id := range ids {
+		i := slices.IndexFunc(list, func(m absentJSON) bool { return strings.EqualFold(m.ID, id) })
+		if i >= 0 {
+			named = append(named, list[i])
+			continue
+		}
+		if by := shownBy(id); by != nil {
+			return nil, fmt.Errorf("%s is not absent: it is shown by %s", id, strings.Join(by, ", "))
+		}
+		_, err := museum.Named(id)
+		if err == nil {
+			err = fmt.Errorf("%s is not absent: it is an exhibit", id)
+		}
+		return nil, err
+	}
+	return named, nil
+}
+
+// notShown says of the first of some ids that is not an exhibit's, but a known bug's,
+// why there is none, or which exhibit shows it.
+func notShown(ids []string) error {
+	for _, id := range ids {
+		if _, err := museum.Named(id); err == nil {
+			continue
+		}
+		by := shownBy(id)
+		if missing, err := absent([]string{id}); err == nil {
+			text := fmt.Sprintf("%s is absent: %s", missing[0].ID, missing[0].Why)
+			if by != nil {
+				text += fmt.Sprintf("; %s has the same cause", strings.Join(by, ", "))
+			}
+			return errors.New(text)
+		}
+		if by != nil {
+			return fmt.Errorf("%s is shown by %s", id, strings.Join(by, ", "))
+		}
+	}
+	return nil
+}
+
+// shownBy are the ids of the exhibits that name another bug as one of the same cause.
+func shownBy(id string) []string {
+	var by []string
+	for _, e := range museum.Exhibits() {
+		if slices.ContainsFunc(e.See, func(see string) bool { return names(see, id) }) {
+			by = append(by, e.ID)
+		}
+	}
+	return by
+}
+
+// bugName is an id or the key of an issue: S0-2, B15, CURATOR-62.
+var bugName = regexp.MustCompile(`(?i)\b[a-z]+[0-9]*-?[0-9]+\b`)
+
+// names reports whether a text such as "B15 (CURATOR-62)" is, or has in it, the name
+// of a bug.
+func names(text, id string) bool {
+	return strings.EqualFold(text, id) ||
+		slices.ContainsFunc(bugName.FindAllString(text, -1), func(name string) bool { return strings.EqualFold(name, id) })
+}
