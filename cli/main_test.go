@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"myzksim":     func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },
 		"clash":       func() { Main(ownLock("recipes.Lock")) },
 		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
+		"several":     func() { Main(ownKind("lock", "mine"), ownKind("parcel", "mine"), ownKind("box", "mine")) },
 		"goals":       func() { Main(withGoals()) },
 		"interrupted": func() { Main(interrupting("lock", 60)) },
 		"stopped":     func() { Main(interrupting("lock", 2), ownKind("parcel", "own.Parcel")) },

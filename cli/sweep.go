@@ -32,10 +32,18 @@ func (t target) find(workloads fuzz.Catalogue, name string) (fuzz.Workload, erro
 			found = append(found, w)
 		}
 	}
-	if len(found) == 1 {
+	switch len(found) {
+	case 0:
+		return workloads.Find(name, "")
+	case 1:
 		return found[0], nil
 	}
-	return workloads.Find(name, "")
+	var kinds []string
+	for _, w := range found {
+		kinds = append(kinds, w.Name)
+	}
+	return fuzz.Workload{}, fmt.Errorf("implementation %q is there of %d workloads: %s; name one of them, with --impl %s",
+		name, len(found), strings.Join(kinds, ", "), name)
 }
 
 func (t target) scenario(workloads fuzz.Catalogue, name string) (fuzz.Scenario, error) {
