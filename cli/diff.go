@@ -37,7 +37,7 @@ func (c *diffCommand) Run(a *app) error {
 		a.printf("the traces are equal: %s\n", plural(n, "line"))
 		return nil
 	}
-	a.printf("the first %s are equal; then they differ:\n\n", plural(n, "line"))
+	a.printf("%s; then they differ:\n\n", equalPart(n))
 	for _, line := range left[max(0, n-c.Context):n] {
 		a.printf("  %s\n", line)
 	}
@@ -55,8 +55,16 @@ func (c *diffCommand) Run(a *app) error {
 	return errViolated
 }
 
-// traceLine is how a trace's line begins: a number, a time, who.
-var traceLine = regexp.MustCompile(`^ *[0-9]+ +[0-9]+\.[0-9]{6}s  `)
+// equalPart says how much of two traces that differ is equal.
+func equalPart(n int) string {
+	switch n {
+	case 0:
+		return "no line is equal"
+	case 1:
+		return "the first line is equal"
+	}
+	return fmt.Sprintf("the first %d lines are equal", n)
+}
 
 // traceOf is the trace of a scenario file, which is run, or out of a text that
 // holds one.
@@ -70,25 +78,45 @@ func traceOf(workloads fuzz.Catalogue, name string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return lines(o.Result.Trace.String()), nil
+		return printedTrace(name, o.Result.Trace.String())
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	trace := lines(string(text))
+	return printedTrace(name, string(text))
+}
+
+// traceLine is how a trace's line begins: a number, a time, who.
+var traceLine = regexp.MustCompile(`^ *([0-9]+) +[0-9]+\.[0-9]{6}s  `)
+
+// printedTrace is the trace that a text holds: its lines from number 1 on, with nothing
+// between them, up to a blank line or the end of the text. What stands before and after
+// it must not look like lines of a trace.
+func printedTrace(name, text string) ([]string, error) {
+	var trace []string
+	at, over := 0, false
+	for line := range strings.Lines(text) {
+		at++
+		line = strings.TrimRight(line, "\r\n")
+		number := traceLine.FindStringSubmatch(line)
+		switch {
+		case number != nil && over:
+			return nil, fmt.Errorf("%s:%d: line %s of a trace, which has ended before", name, at, number[1])
+		case number != nil && number[1] != fmt.Sprint(len(trace)+1):
+			return nil, fmt.Errorf("%s:%d: line %s of a trace; expected line %d (zksim replay --trace prints all of them, a story does not)",
+				name, at, number[1], len(trace)+1)
+		case number != nil:
+			trace = append(trace, line)
+		case len(trace) == 0 || over:
+		case strings.TrimSpace(line) == "":
+			over = true
+		default:
+			return nil, fmt.Errorf("%s:%d: found %q; expected line %d of a trace", name, at, cut(line, 40), len(trace)+1)
+		}
+	}
 	if len(trace) == 0 {
 		return nil, fmt.Errorf("%s: neither a scenario file (.yaml) nor a trace: no line looks like one of a trace", name)
 	}
 	return trace, nil
-}
-
-func lines(text string) []string {
-	var kept []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, "\r\n"); traceLine.MatchString(line) {
-			kept = append(kept, line)
-		}
-	}
-	return kept
 }
