@@ -40,6 +40,8 @@ type commands struct {
 	Museum  museumCommand  `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
+
+	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
 // app is what every command gets.
@@ -109,6 +111,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 		kong.Name(p.name),
 		kong.Description("Breaks coordination code on purpose, on a simulated ZooKeeper."),
 		kong.Writers(stdout, stderr),
+		kong.Vars{"version": version(p.name, debug.ReadBuildInfo)},
 		kong.Exit(func(code int) { exited = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)

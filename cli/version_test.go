@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// TestVersion is that of this module, whatever command it is built into.
+func TestVersion(t *testing.T) {
+	own := debug.Module{Path: "github.com/zksim/zksim", Version: "v1.2.3"}
+	other := debug.Module{Path: "example.org/myzksim", Version: "(devel)"}
+	for _, c := range []struct {
+		name string
+		info debug.BuildInfo
+		want string
+	}{
+		{"zksim itself", debug.BuildInfo{GoVersion: "go1.26.0", Main: own}, "zksim: github.com/zksim/zksim v1.2.3, go1.26.0"},
+		{"a command of one's own", debug.BuildInfo{GoVersion: "go1.26.0", Main: other, Deps: []*debug.Module{&own}}, "zksim: github.com/zksim/zksim v1.2.3, go1.26.0"},
+		{"a test", debug.BuildInfo{GoVersion: "go1.26.0"}, "zksim: github.com/zksim/zksim unknown version, go1.26.0"},
+	} {
+		if got := version("zksim", func() (*debug.BuildInfo, bool) { return &c.info, true }); got != c.want {
+			t.Errorf("%s: %q; want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestVersionIsPrinted, with status 0.
+func TestVersionIsPrinted(t *testing.T) {
+	var stdout, stderr strings.Builder
+	if got := run(t.Context(), []string{"--version"}, &stdout, &stderr); got != exitOK {
+		t.Errorf("exit status %d", got)
+	}
+	if !strings.HasPrefix(stdout.String(), "zksim: github.com/zksim/zksim ") || strings.Count(stdout.String(), "\n") != 1 || stderr.Len() > 0 {
+		t.Errorf("stdout %q, stderr %q; want one line", stdout.String(), stderr.String())
+	}
+}
