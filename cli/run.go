@@ -78,7 +78,7 @@ type replayCommand struct {
 	File  string `arg:"" help:"Scenario file."`
 	Trace bool   `help:"Print the whole trace."`
 	Step  bool   `help:"Walk through the trace: return shows the next line, ? lists what else can be typed."`
-	Until int64  `help:"Print the trace up to line N and the world as it was then; with --step begin there." placeholder:"N"`
+	Until *int64 `help:"Print the trace up to line N and the world as it was then; with --step begin there." placeholder:"N"`
 	Draw  string `help:"Write a picture of the history, an HTML page, to a file." placeholder:"FILE"`
 	JSON  bool   `help:"Print JSON."`
 }
@@ -95,8 +95,8 @@ func (c *replayCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if last := int64(r.Outcome.Result.Trace.Len()); c.Until > last {
-		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.Until)
+	if last := int64(r.Outcome.Result.Trace.Len()); c.until() > last {
+		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.until())
 	}
 	var noPicture error
 	if c.Draw != "" {
@@ -121,8 +121,8 @@ func (c *replayCommand) show(a *app, r *fuzz.Replay) error {
 		return c.step(a, r)
 	case c.JSON:
 		return a.json(replayedJSON{c.File, len(r.Problems) == 0, append([]string{}, r.Problems...), outcomeOf(r.Outcome)})
-	case c.Until > 0:
-		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.Until), r.Outcome.At(c.Until))
+	case c.Until != nil:
+		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()), r.Outcome.At(c.until()))
 		a.printReplay(c.File, r)
 	default:
 		c.tell(a, r)
@@ -137,7 +137,7 @@ func (c *replayCommand) step(a *app, r *fuzz.Replay) error {
 		a.printReplay(c.File, r)
 		a.printf("\n")
 	}
-	if err := walk(a.ctx, r.Outcome, max(c.Until, 1), a.in, a.out); err != nil {
+	if err := walk(a.ctx, r.Outcome, max(c.until(), 1), a.in, a.out); err != nil {
 		return err
 	}
 	a.printReplay(c.File, r)
@@ -153,13 +153,21 @@ func (c *replayCommand) tellNoPicture(a *app, r *fuzz.Replay, why error) {
 	fmt.Fprintf(out, "no picture: %v (workload %s)\n", why, r.Outcome.Scenario.Workload.Name)
 }
 
+// until is the line of --until, 0 if there is none.
+func (c *replayCommand) until() int64 {
+	if c.Until == nil {
+		return 0
+	}
+	return *c.Until
+}
+
 func (c *replayCommand) check() error {
 	switch {
-	case c.Until < 0:
-		return fmt.Errorf("--until must not be negative")
-	case c.JSON && (c.Step || c.Until > 0 || c.Trace):
+	case c.Until != nil && c.until() < 1:
+		return fmt.Errorf("--until: the lines of a trace are numbered from 1, there is no line %d", c.until())
+	case c.JSON && (c.Step || c.Until != nil || c.Trace):
 		return fmt.Errorf("--json goes without --step, --until and --trace")
-	case c.Trace && (c.Step || c.Until > 0):
+	case c.Trace && (c.Step || c.Until != nil):
 		return fmt.Errorf("--trace goes without --step and --until")
 	}
 	return nil
