@@ -81,10 +81,12 @@ func placeOrder(out io.Writer, conn *zk.Conn, id, text string) (string, error) {
 			return path, err
 		}
 		fmt.Fprintf(out, "create: %v\n", err)
-		path, err = findOrder(conn, id)
-		if err != nil || path != "" {
+		if path, err = findOrder(conn, id); err != nil {
+			return "", err
+		}
+		if path != "" {
 			fmt.Fprintf(out, "the lost request had made %s\n", path)
-			return path, err
+			return path, nil
 		}
 	}
 }

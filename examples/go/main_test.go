@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fakezk"
 )
@@ -51,4 +55,24 @@ func TestOneOrderInSpiteOfTheLostReply(t *testing.T) {
 	if err := <-served; err != nil {
 		t.Error(err)
 	}
+}
+
+// TestNothingIsSaidOfAnOrderThatCouldNotBeLookedFor: the request is lost, and there is no
+// directory to look in.
+func TestNothingIsSaidOfAnOrderThatCouldNotBeLookedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := fakezk.Start(t)
+		conn := server.Connect(t)
+		if err := server.Inject(fakezk.Fault{Kind: fakezk.DropRequest, Op: "create", Request: 1}); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		path, err := placeOrder(&out, conn, "4711", "three apples")
+		if !errors.Is(err, zk.ErrNoNode) || path != "" {
+			t.Errorf("got %q, %v; want %v", path, err, zk.ErrNoNode)
+		}
+		if want := "create: zk: connection closed\n"; out.String() != want {
+			t.Errorf("the example says %q; want %q", out.String(), want)
+		}
+	})
 }
