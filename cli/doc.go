@@ -12,6 +12,7 @@
 //	zksim diff A B             where two traces part
 //	zksim conform              the same requests to it and to a running ZooKeeper
 //	zksim serve                an in-memory ZooKeeper on TCP, for clients in any language
+//	zksim --version            the version of the module
 //
 // # With workloads of your own
 //
@@ -53,12 +54,26 @@
 // again. If it has added nothing it says so, as the next one needs another --seed. Files
 // that are no scenario of a known workload are told on stderr and left out.
 //
+// The goals of a workload ([fuzz.Workload].Sometimes) are told with the number of
+// scenarios in which each was reached, and one that was never reached is told as such.
+//
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not
 // known to be flawed (zksim list tells), one after the other, and adds a total. Each
 // has an equal part of --runs and --for; what one leaves, since it found something or had
 // nothing left to try, the next ones have. Workloads of your own are among them, and
 // their field Flawed leaves them out. With --hands those are left out whose objects are
 // not for several goroutines.
+//
+// # A replay
+//
+// zksim replay tells where a run is not as the file expects, for instance where a
+// fault of its plan matches nothing any more; with --step before the walk and at its end.
+// --draw writes a picture where the judge of the workload has one, such as those of
+// locks; elsewhere it says "no picture" after the story, which changes no exit status.
+//
+// zksim diff takes scenario files (.yaml, .yml) and texts that hold a whole trace, as
+// replay --trace prints it, or the beginning of one, as --until does. A text in which lines
+// are missing or damaged, a story for instance, is refused with the line's place.
 //
 // # The museum
 //
