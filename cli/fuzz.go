@@ -140,9 +140,9 @@ func showHunt(a *app, about string, corpus int) func(*fuzz.Found) {
 			a.progress.show("%s%d of %d scenarios of the corpus, %s", about, f.Replayed, corpus, plural(len(f.Findings), "finding"))
 			return
 		}
-		a.progress.show("%s%s, %s, %s, %s, %.0f/s, last new behaviour %.0f s ago", about,
+		a.progress.show("%s%s, %s, %s, %s (new %.0f s ago), %.0f/s", about,
 			plural(f.Runs, "scenario"), plural(len(f.Findings), "finding"), plural(f.Traces, "trace"), plural(f.Behaviours, "behaviour"),
-			float64(f.Replayed+f.Runs)/time.Since(start).Seconds(), time.Since(fresh).Seconds())
+			time.Since(fresh).Seconds(), float64(f.Replayed+f.Runs)/time.Since(start).Seconds())
 	}
 }
 

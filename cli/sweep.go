@@ -133,7 +133,7 @@ func (c *sweepCommand) Run(a *app) error {
 // sweep runs a sweep with progress.
 func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
 	return fuzz.RunSweep(a.ctx, s, func(done, total int) {
-		a.progress.show("sweep of %s: %d of %d fault points", s.Workload.Impl, done, total)
+		a.progress.show("%d of %d fault points of %s", done, total, s.Workload.Impl)
 	})
 }
 
