@@ -40,9 +40,10 @@ func (c *Client) Hands(number int, script func(h *Hand)) {
 	for n := 1; n < min(number, MaxHands); n++ {
 		h := c.Hand(n)
 		rest.Go(func() {
-			defer h.caught()
-			defer bubble.BeHand(h.Name(), n)()
-			script(h)
+			h.play(func() {
+				defer bubble.BeHand(h.Name(), n)()
+				script(h)
+			})
 		})
 	}
 	defer rest.Wait()
@@ -114,9 +115,21 @@ func Dawdle() {
 	}
 }
 
-// caught notes the panic of the goroutine that defers it, if there is one.
-func (h *Hand) caught() {
-	if r := recover(); r != nil {
-		h.sim.panicked(h, r)
-	}
+// play runs a hand's script. It notes its panic, and whether it has ended its
+// goroutine instead of returning.
+func (h *Hand) play(script func()) {
+	defer h.begin()()
+	returned := false
+	defer func() {
+		if r := recover(); r != nil {
+			h.sim.panicked(h, r)
+		} else if !returned {
+			h.sim.panicked(h, exited)
+		}
+	}()
+	script()
+	returned = true
 }
+
+// exited is said of a script that has ended its goroutine.
+const exited = "the script ended its goroutine (runtime.Goexit, as t.Fatal does) instead of returning"

@@ -119,8 +119,12 @@ func (r *realRun) trouble() error {
 // script runs a client's script to its end.
 func (r *realRun) script(c *RealClient, run func(context.Context, *RealClient)) {
 	defer r.scripts.Done()
+	returned := false
 	defer func() {
 		trouble := recover()
+		if trouble == nil && !returned {
+			trouble = exited
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		c.done = true
@@ -130,6 +134,7 @@ func (r *realRun) script(c *RealClient, run func(context.Context, *RealClient)) 
 		}
 	}()
 	run(r.ctx, c)
+	returned = true
 }
 
 // conclude puts the Result together: the log's changes at their places, and

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
@@ -138,11 +136,6 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 	}
 }
 
-func stacks() string {
-	buf := make([]byte, 1<<20)
-	return string(buf[:runtime.Stack(buf, true)])
-}
-
 // result puts together what the run left. After a freeze the simulation still
 // runs somewhere, so only what is guarded is read.
 func (s *simulation) result(failure *bubble.Failure, frozen string) *Result {
@@ -209,16 +202,3 @@ func (r *Result) number(n notes) {
 // Step is the trace line number of a Moment; for AfterEnd it is one more than
 // the trace has lines.
 func (r *Result) Step(m Moment) int64 { return r.Trace.find(m) }
-
-// stacksOf returns the stacks of what is left in a bubble.
-func stacksOf(bubble string) string {
-	var kept []string
-	for _, g := range strings.Split(stacks(), "\n\n") {
-		header, _, _ := strings.Cut(g, "\n")
-		ours := strings.Contains(g, "internal/bubble.Run") || strings.Contains(g, "testing/synctest.")
-		if strings.Contains(header, bubble) && !ours {
-			kept = append(kept, g)
-		}
-	}
-	return strings.Join(kept, "\n\n")
-}

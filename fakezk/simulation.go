@@ -124,11 +124,7 @@ func (s *simulation) run() {
 	s.engine = engine.New(cfg, s.start)
 	s.setUp()
 	s.loop(s.world.Limit, func() bool { return s.running == 0 })
-	for _, c := range s.clients {
-		if !c.done {
-			s.out.Busy = append(s.out.Busy, c.name)
-		}
-	}
+	s.noteBusy()
 	s.heal()
 	s.loop(s.now()+s.world.Settle, func() bool { return false })
 	s.rest()
@@ -161,8 +157,7 @@ func (s *simulation) setUp() {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	defer s.scriptEnded(c)
-	defer c.Hand(0).caught()
-	run(s.ctx, c)
+	c.Hand(0).play(func() { run(s.ctx, c) })
 }
 
 // panicked notes that one of a client's goroutines has panicked.

@@ -104,8 +104,10 @@ type Result struct {
 	Sessions      []Session
 	Watches       []Watch
 	SessionClient map[int64]string
-	// Busy are the clients whose scripts had not ended at the Limit.
-	Busy []string
+	// Busy are the clients whose scripts had not ended at the Limit. BusyStacks tell
+	// where each of them was then, its hands one below the other; they are nil of a
+	// RealWorld.
+	Busy, BusyStacks []string
 	// Strikes are the faults that struck, in order. Missed are those of the plan whose
 	// coordinates matched nothing.
 	Strikes []Strike
@@ -113,7 +115,8 @@ type Result struct {
 	// Decisions are the choices between messages that there were, of a World whose
 	// Schedule is by Choices.
 	Decisions []Decision
-	// Panics are the scripts that panicked, with their stacks.
+	// Panics are the scripts that panicked or ended their goroutine, as t.Fatal does,
+	// with their stacks.
 	Panics []string
 	// Leaked tells of goroutines that could not be ended; Frozen of a run that
 	// had to be given up. Both are empty in a good run and hold stacks otherwise.

@@ -123,6 +123,25 @@ func TestScriptThatPanics(t *testing.T) {
 	}
 }
 
+// TestScriptThatEndsItsGoroutine: what it had still to do is never done, so it is no
+// better than a panic.
+func TestScriptThatEndsItsGoroutine(t *testing.T) {
+	r := mustRun(t, World{Clients: []Actor{
+		actor("a", func(_ context.Context, c *Client) { _, _, _ = c.Conn().Exists("/"); runtime.Goexit() }),
+		actor("b", func(_ context.Context, c *Client) {
+			c.Hands(2, func(h *Hand) {
+				if h.Number() == 1 {
+					runtime.Goexit()
+				}
+			})
+		}),
+	}})
+	if len(r.Panics) != 2 || !strings.Contains(r.Panics[1], "client a: panic: the script ended its goroutine") ||
+		!strings.Contains(r.Panics[0], "client b.2: panic: ") || !strings.Contains(r.Panics[1], "world_run_test.go") {
+		t.Errorf("panics: %v", r.Panics)
+	}
+}
+
 func TestScriptThatWaitsForItsContext(t *testing.T) {
 	r := mustRun(t, World{Limit: time.Hour, Clients: []Actor{
 		actor("a", func(ctx context.Context, c *Client) { c.Conn(); <-ctx.Done() }),
@@ -130,6 +149,9 @@ func TestScriptThatWaitsForItsContext(t *testing.T) {
 	}})
 	if !slices.Equal(r.Busy, []string{"a"}) || r.Leaked+r.Frozen != "" {
 		t.Errorf("busy %v leaked %q frozen %q", r.Busy, r.Leaked, r.Frozen)
+	}
+	if len(r.BusyStacks) != 1 || !strings.Contains(r.BusyStacks[0], "world_run_test.go") || strings.Contains(r.BusyStacks[0], "\n\n") {
+		t.Errorf("stacks %q; want that of one script", r.BusyStacks)
 	}
 	if r.Elapsed < time.Hour || r.Elapsed > time.Hour+time.Minute {
 		t.Errorf("elapsed %s", r.Elapsed)

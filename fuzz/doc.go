@@ -53,9 +53,10 @@
 //
 // Those of package linearizability: safety, belief, fencing, linearizability,
 // order, answers, presence, view, delivery, liveness, orphans, herd. Besides, a run is violated if a script
-// panics ("panic") or if no virtual time can pass ("frozen"). A client whose
-// calls all fail until the end, for a virtual minute at least, violates liveness
-// as one does that never returns.
+// panics or ends its goroutine, as t.Fatal does ("panic"), or if no virtual time can
+// pass ("frozen"). A client whose calls all fail until the end, for a virtual minute
+// at least, violates liveness as one does that never returns; so does, whatever the
+// judge, a script that hangs outside of every call: the story says where.
 //
 // # Objects of other kinds
 //

@@ -17,7 +17,8 @@ type Invariant struct {
 }
 
 // Invariants is the Judge of a [Workload] that has no model: each of the
-// invariants must hold, and every call must return once the faults have stopped.
+// invariants must hold, and every call must return once the faults have stopped. That
+// every script must come to its end then is asked of any workload.
 func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error) {
 	return func(e Evidence) (linearizability.Report, error) {
 		r := linearizability.JudgeReturns(e.History, e.Rest, nil)

@@ -38,6 +38,9 @@ type Outcome struct {
 	Report linearizability.Report
 	// Reached are the goals that scripts have reached, sorted.
 	Reached []string
+	// Hangs tells where those scripts are that hang outside of every call, one line for
+	// each function; "" if none does.
+	Hangs string
 }
 
 // Status is the worst status of the verdicts; a run that panicked or froze is
@@ -135,6 +138,8 @@ func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, e
 	judgeClosing(&o.Report, o.History, o.Rest)
 	if o.CutShort {
 		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, s.limit())
+	} else {
+		o.Hangs = judgeScripts(&o.Report, result, players)
 	}
 	return o, nil
 }

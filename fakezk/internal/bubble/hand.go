@@ -120,6 +120,12 @@ func (s *source) hand() *hand {
 	return h
 }
 
+// Goroutine is the number of the calling goroutine, by which stack traces call it.
+func Goroutine() int64 {
+	own, _ := goroutines()
+	return own
+}
+
 // goroutines are the numbers of the calling goroutine and of the one that started
 // it, 0 if that is not known. The runtime tells them at the beginning of a stack
 // trace and, after the last function, at its end:
