@@ -54,6 +54,7 @@ func Workloads() Catalogue {
 	list := make(Catalogue, len(builtin))
 	for i, make := range builtin {
 		list[i] = make()
+		list[i].builtin = true
 	}
 	return list
 }

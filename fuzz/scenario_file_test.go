@@ -137,8 +137,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"fault with a bad number", "request=1", "request=one", `f.yaml:7:5: fault "cut client=a request=one": request=one: expected a whole number from 1`},
 	{"no such client", "client=a", "client=z", `f.yaml:7:5: fault "cut client=z request=1": no client is called "z"; with clients: 2 they are a, b`},
 	{"bad expectation", "expect: violated", "expect: maybe", `f.yaml:8:9: expect: "maybe"; expected ok or violated`},
-	{"bad property", ": liveness", ": beauty", `f.yaml:9:11: property: "beauty"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, panic, frozen`},
-	{"property of a queue", ": liveness", ": delivery", `f.yaml:9:11: property: "delivery"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, panic, frozen`},
+	{"bad property", ": liveness", ": beauty", `f.yaml:9:11: property: "beauty"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, invariant, panic, frozen`},
+	{"property of a queue", ": liveness", ": delivery", `f.yaml:9:11: property: "delivery"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, invariant, panic, frozen`},
 	{"leading zero", "clients: 2", "clients: 010", "f.yaml:3:10: clients: found 010; expected plain decimal digits"},
 	{"hexadecimal", "seed: 1", "seed: 0x1F", "f.yaml:5:7: seed: found 0x1F; expected plain decimal digits"},
 	{"fault twice", "request=1\n", "request=1\n  - cut  client=a request=1\n", `f.yaml:8:5: fault "cut  client=a request=1" is given twice`},
@@ -230,6 +230,29 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 		got := strings.Join(r.Problems, "\n")
 		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || len(r.Problems) > 1 {
 			t.Errorf("%s: problems: %q; want %q", c.about, got, c.want)
+		}
+	}
+}
+
+// TestWhatAJudgeOfOnesOwnFindsReadsBack: it calls properties as it likes, though the
+// workload may be called as a built-in kind.
+func TestWhatAJudgeOfOnesOwnFindsReadsBack(t *testing.T) {
+	for _, kind := range []string{"lock", "queue", "counter", "account"} {
+		for _, property := range []string{fuzz.InvariantProperty, "panic", "frozen", "balance of accounts", ""} {
+			w := fuzz.Workload{Name: kind, Impl: "own", Play: func(*fuzz.Player, fuzz.Script) {},
+				Judge: func(fuzz.Evidence) (linearizability.Report, error) {
+					v := linearizability.Verdict{Property: property, Status: linearizability.Violated, Summary: "no"}
+					return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+				}}
+			file := fuzz.FileOf(run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}}))
+			data, err := file.Marshal()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := fuzz.ParseScenario("f.yaml", data, func(string, string) (fuzz.Workload, error) { return w, nil })
+			if err != nil || got.Property != property || got.Expect != linearizability.Violated {
+				t.Errorf("%s, %q: read back as %v of %q, %v", kind, property, got.Expect, got.Property, err)
+			}
 		}
 	}
 }

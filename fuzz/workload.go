@@ -47,6 +47,8 @@ type Workload struct {
 	// Sometimes are goals that some run must reach, by [Player.Sometimes], for a test
 	// to mean anything: [Run] fails otherwise.
 	Sometimes []string
+
+	builtin bool // Judge, and so what it may find violated, is known
 }
 
 // Evidence is what a run is judged by.
