@@ -45,7 +45,7 @@ func (o *Outcome) excerpt() string {
 	const head, tail = 45, 15
 	if len(lines) > head+tail+5 {
 		cut := len(lines) - head - tail
-		middle := fmt.Sprintf("      ... %d more lines; see the whole trace with: zksim replay --trace", cut)
+		middle := fmt.Sprintf("      ... %d more lines of the trace", cut)
 		lines = append(append(append([]string{}, lines[:head]...), middle), lines[len(lines)-tail:]...)
 	}
 	return strings.Join(lines, "\n") + "\n"
