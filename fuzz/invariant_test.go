@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func primaries(careless bool, goals ...string) fuzz.Workload {
 				return p.Do("announce", "", func(context.Context) (linearizability.Result, error) {
 					start := time.Now()
 					primary, err := announce(p.Conn(), p.Name(), careless)
-					if time.Since(start) > 50*time.Millisecond {
+					if time.Since(start) > 50*time.Millisecond && slices.Contains(goals, lostReply) {
 						p.Sometimes(lostReply)
 					}
 					return linearizability.Result{Output: fmt.Sprint(primary)}, err
@@ -80,46 +79,63 @@ func TestRunChecksInvariants(t *testing.T) {
 	}
 }
 
-// TestRunWantsItsGoals: a test that never sees what it is about fails.
+// TestRunWantsItsGoals: a test that never sees what it is about fails, and tells of
+// all that it has not seen.
 func TestRunWantsItsGoals(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(false, lostReply, "the moon is full")) })
-	text := strings.Join(tb.log, "\n")
-	if !tb.failed || !strings.Contains(text, `the goal "the moon is full" was reached in none of`) || strings.Contains(text, lostReply) {
-		t.Errorf("failed: %v\n%s", tb.failed, text)
+	for want, goals := range map[string][]string{
+		`the goal "the moon is full" was reached in none of`:               {lostReply, "the moon is full"},
+		`the goals "the moon is full", "it rains" were reached in none of`: {"the moon is full", lostReply, "it rains"},
+	} {
+		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(false, goals...)) })
+		text := strings.Join(tb.log, "\n")
+		if !tb.failed || !strings.Contains(text, want) || strings.Contains(text, lostReply) {
+			t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
+		}
 	}
 }
 
-// TestSavedFailuresComeFirst: what failed last time is tried before anything else,
-// and told when it is mended.
-func TestSavedFailuresComeFirst(t *testing.T) {
-	t.Chdir(t.TempDir())
-	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(true)) })
-	file := filepath.Join("testdata", "zksim", "TestPrimary.yaml")
-	if _, err := os.Stat(file); err != nil || !bad.failed {
-		t.Fatal(bad.failed, err)
+// TestGoalsAreDeclared: nobody would miss one that is not.
+func TestGoalsAreDeclared(t *testing.T) {
+	w := primaries(false, "a reply to create was lots", lostReply)
+	w.Sometimes = w.Sometimes[:1]
+	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) })
+	want := `the goal "a reply to create was lost" was reached, which is none of Workload.Sometimes: ["a reply to create was lots"]`
+	if text := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(text, want) {
+		t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
 	}
+}
+
+// TestRunWantsSomethingToJudge: a workload that records nothing passes only if
+// something else is asked of it, or rather of what the server did.
+func TestRunWantsSomethingToJudge(t *testing.T) {
 	setFlag(t, "zksim.runs", "1")
-	played := 0
-	counted := primaries(true)
-	judge := counted.Judge
-	counted.Judge = func(e fuzz.Evidence) (linearizability.Report, error) { played++; return judge(e) }
-	again := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, counted) })
-	if !again.failed || played > 60 { // the scenario, and the steps of making it small
-		t.Errorf("failed: %v after %d runs; expected the saved scenario first", again.failed, played)
+	smallScript(t)
+	silent := func(judge func(fuzz.Evidence) (linearizability.Report, error), goals ...string) fuzz.Workload {
+		return fuzz.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge, Play: func(p *fuzz.Player, _ fuzz.Script) {
+			_, _, err := p.Conn().Exists("/")
+			if err == nil && goals != nil {
+				p.Sometimes(goals[0])
+			}
+		}}
 	}
-	counted = primaries(true)
-	counted.Judge = fuzz.Invariants()
-	mended := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, counted) })
-	if text := strings.Join(mended.log, "\n"); mended.failed || !strings.Contains(text, "TestPrimary.yaml shows nothing any more") {
-		t.Errorf("failed: %v\n%s", mended.failed, text)
-	}
-	if err := os.WriteFile(file, []byte("frob"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	broken := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, counted) })
-	if text := strings.Join(broken.log, "\n"); broken.failed || !strings.Contains(text, "what was saved cannot be tried again") {
-		t.Errorf("failed: %v\n%s", broken.failed, text)
+	invariant := fuzz.Invariant{Name: "holds", Holds: func(fuzz.Evidence) error { return nil }}
+	for about, c := range map[string]struct {
+		workload fuzz.Workload
+		fails    bool
+	}{
+		"no invariant": {silent(fuzz.Invariants()), true},
+		"a judge of calls": {silent(func(e fuzz.Evidence) (linearizability.Report, error) {
+			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: "/tally"}), nil
+		}), true},
+		"an invariant": {silent(fuzz.Invariants(invariant)), false},
+		"a goal":       {silent(fuzz.Invariants(), "was there"), false},
+	} {
+		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Run(t, c.workload) })
+		text := strings.Join(tb.log, "\n")
+		if tb.failed != c.fails || c.fails != strings.Contains(text, "no client has recorded a call in any of") {
+			t.Errorf("%s: failed: %v; want %v\n%s", about, tb.failed, c.fails, text)
+		}
 	}
 }
 

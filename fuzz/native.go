@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"encoding/binary"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -11,43 +12,93 @@ import (
 )
 
 // Fuzz makes a native fuzz target of a workload, for go test -fuzz: the engine's
-// bytes decide seed, plan and schedule.
+// bytes decide seed, schedule and plan.
 //
 //	func FuzzMyLock(f *testing.F) {
 //		fuzz.Fuzz(f, fuzz.LockWorkload("mylock", fuzz.LockClaims{}, open))
 //	}
+//
+// Call it with
+//
+//	go test -fuzz '^FuzzMyLock$' -fuzzminimizetime=1x
+//
+// as a failure is made small here, which the engine, left to itself, would try for a
+// minute more. It is saved, replayed and tried first as one of [Run] is, and the flags
+// -zksim.hands and -zksim.rough hold; -zksim.runs and -zksim.seed do not, and nobody
+// asks for goals that were not reached: the engine's processes do not know of each other.
 func Fuzz(f *testing.F, w Workload) {
 	f.Helper()
-	base, err := Scenario{Workload: w, Script: DefaultScript, Seed: 1}.Run()
+	script, err := flaggedScript(w)
 	if err != nil {
 		f.Fatalf("zksim: %v", err)
 	}
+	if *flagReplay != "" {
+		replay(f, w)
+		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
+	}
+	trySaved(f, w)
+	var seen witness
+	base, err := Scenario{Workload: seen.watch(w), Script: script, Seed: 1}.Run()
+	switch {
+	case err != nil:
+		f.Fatalf("zksim: %v", err)
+	case base.Status() == linearizability.Violated:
+		fail(context.Background(), f, base)
+	}
+	seen.demand(f, w, 1)
 	space := newPlanSpace(base, 0)
-	for n := range 8 { // something to begin with: bytes as rapid reads them
-		seed := make([]byte, 512)
-		for i := range seed {
-			seed[i] = byte(hash(uint64(n), uint64(i)))
+	for n := range 2 * space.maxFaults { // something to begin with, some of it with fewer faults
+		var seed []byte
+		for i := range 3 + n%space.maxFaults {
+			seed = binary.LittleEndian.AppendUint64(seed, hash(uint64(n), uint64(i)))
 		}
 		f.Add(seed)
 	}
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		s := base.Scenario
-		s.Seed = rapid.Uint64().Draw(t, "seed")
-		s.Plan = space.plans().Draw(t, "plan")
-		if rapid.Bool().Draw(t, "by priorities") {
-			s.Schedule.Kind = fakezk.Priorities
-			s.Schedule.Numbers = rapid.SliceOfN(rapid.IntRange(1, 4*len(base.Result.Requests)+1), 0, maxDepth).Draw(t, "changes")
-		}
-		o, err := s.Run()
+	target := f.Name()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := space.scenario(base.Scenario, data).Run()
 		if err != nil {
 			t.Fatalf("zksim: %v", err)
 		}
 		if o.Status() == linearizability.Violated {
-			small, err := Minimize(context.Background(), o)
-			if err != nil {
-				t.Fatalf("zksim: %v\n\n%s", err, o.Story())
-			}
-			t.Fatalf("%s", small.Story())
+			fail(context.Background(), namedTB{t, target}, o)
 		}
-	}))
+	})
+}
+
+// namedTB is a test that goes by the name of its fuzz target, which the engine's
+// inputs have in common.
+type namedTB struct {
+	*testing.T
+	name string
+}
+
+func (t namedTB) Name() string { return t.name }
+
+// scenario is what the engine's bytes say, eight for each decision: the seed, the
+// schedule, and then one fault after the other, each decided by its bytes alone, so
+// that to change some changes one fault. Bytes that are missing are zero and bytes
+// that nothing is left for are not read: there is no input that says nothing.
+func (p planSpace) scenario(s Scenario, data []byte) Scenario {
+	words := wordsOf(data)
+	s.Seed, s.Plan, s.Schedule = words[0], nil, fakezk.Schedule{}
+	if words[1]%2 == 1 {
+		s.Schedule.Kind = fakezk.Priorities
+		s.Schedule.Numbers = rapid.SliceOfN(rapid.IntRange(1, 4*p.requests+1), 0, maxDepth).Example(int(words[1]))
+	}
+	fault := rapid.Custom(func(t *rapid.T) fakezk.Fault { return p.drawFault(t, fakezk.FaultKinds()) })
+	for _, word := range words[2:min(len(words), 2+p.maxFaults)] {
+		s.Plan = append(s.Plan, fault.Example(int(word)))
+	}
+	s.Plan = distinct(s.Plan)
+	return s
+}
+
+// wordsOf are bytes as numbers of eight, at least two.
+func wordsOf(data []byte) []uint64 {
+	words := make([]uint64, max(2, (len(data)+7)/8))
+	for i, b := range data {
+		words[i/8] |= uint64(b) << (i % 8 * 8)
+	}
+	return words
 }

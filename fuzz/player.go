@@ -109,7 +109,7 @@ func (p *Player) Choose(n, draw int) int {
 }
 
 // Sometimes notes that a goal was reached: something rare that a test is about, and
-// that it must see in some run, or it tests nothing. See [Workload.Sometimes].
+// that it must see in some run, or it tests nothing. It is one of [Workload.Sometimes].
 func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
 
 // Agree is Choose with the same result for all clients of a run.

@@ -130,7 +130,9 @@ func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, e
 	if o.CutShort = cutShort(result, o.History, s.limit()); !o.CutShort {
 		o.Rest = rest(result, o.History, players)
 	}
-	o.Reached = reached(players)
+	if o.Reached, err = reached(s.Workload, players); err != nil {
+		return nil, err
+	}
 	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
@@ -165,14 +167,21 @@ func violatedLiveness(steps []int64, format string, args ...any) linearizability
 	}
 }
 
-// reached are the goals that players have reached.
-func reached(players []*Player) []string {
+// reached are the goals that players have reached. One that the workload does not
+// declare is an error: nobody would miss it.
+func reached(w Workload, players []*Player) ([]string, error) {
 	var goals []string
 	for _, p := range players {
 		goals = append(goals, p.reached...)
 	}
 	slices.Sort(goals)
-	return slices.Compact(goals)
+	goals = slices.Compact(goals)
+	for _, goal := range goals {
+		if !slices.Contains(w.Sometimes, goal) {
+			return nil, fmt.Errorf("%s %s: the goal %q was reached, which is none of Workload.Sometimes: %q", w.Name, w.Impl, goal, w.Sometimes)
+		}
+	}
+	return goals, nil
 }
 
 // withoutEnd puts the verdict of a run that was cut short in the place of what is

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +30,9 @@ type ScenarioFile struct {
 	// Trace is the SHA-256 of the expected trace in hexadecimal, "" if the file
 	// has none.
 	Trace string
+	// Command shows the scenario again: the file names it in a comment, which is not
+	// read back. "" means zksim replay FILE.
+	Command string
 }
 
 // fileForm is the file's YAML.
@@ -74,7 +78,8 @@ func (f ScenarioFile) Marshal() ([]byte, error) {
 		form.Plan = append(form.Plan, fault.String())
 	}
 	var b bytes.Buffer
-	b.WriteString("# A zksim scenario. Replay it with: zksim replay FILE\n")
+	command := cmp.Or(f.Command, "zksim replay FILE")
+	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n", strings.ReplaceAll(command, "\n", "\n# "))
 	if err := yaml.NewEncoder(&b, yaml.IndentSequence(true)).Encode(form); err != nil {
 		return nil, fmt.Errorf("encode scenario: %w", err)
 	}

@@ -45,7 +45,7 @@ type Workload struct {
 	// promises to survive; see [Catalogue.Sound].
 	Flawed string
 	// Sometimes are goals that some run must reach, by [Player.Sometimes], for a test
-	// to mean anything: [Run] fails otherwise.
+	// to mean anything: [Run] fails otherwise. To reach another goal is an error.
 	Sometimes []string
 
 	builtin bool // Judge, and so what it may find violated, is known

@@ -1,0 +1,200 @@
+package fuzz
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/zksim/zksim/linearizability"
+)
+
+// savedDir is where the failures of a test are kept.
+func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(t.Name())) }
+
+// saveFailure saves a violation, beside those of other properties and scenarios, and says
+// how to see it again. What cannot be saved is printed.
+func saveFailure(t TB, o *Outcome) string {
+	property := cmp.Or(o.Property(), "violation")
+	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
+	file := FileOf(o)
+	file.Command = replayCommand(t, name)
+	again := "to see it again, with the whole trace: " + file.Command
+	err := file.Save(name)
+	if err == nil {
+		return again
+	}
+	text, marshalErr := file.Marshal()
+	if marshalErr != nil {
+		err = errors.Join(err, marshalErr)
+	}
+	return fmt.Sprintf("it could not be saved: %v\nthe file is to be:\n\n%s\n%s", err, text, again)
+}
+
+// replayCommand is what shows a saved failure of a test again, as a shell reads it.
+func replayCommand(t TB, name string) string {
+	return fmt.Sprintf("go test -run %s -zksim.replay=%s", runPattern(t.Name()), shellWord(name))
+}
+
+// trySaved plays what earlier failures of the test have left, and fails if one is a
+// violation still or cannot be played. What is mended is a regression test, so it
+// stays; one whose faults strike no longer is told of, as it tests nothing.
+func trySaved(t TB, w Workload) {
+	t.Helper()
+	names, err := savedFiles(savedDir(t))
+	if err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	for _, name := range names {
+		r, err := playSaved(w, name)
+		if err != nil {
+			t.Fatalf("zksim: what an earlier failure has left cannot be tried again: %v", err)
+		}
+		switch o := r.Outcome; {
+		case o.Status() == linearizability.Violated:
+			t.Fatalf("%s%s\nto see it again, with the whole trace: %s", o.Story(), indented(r.Problems), replayCommand(t, name))
+		case len(o.Result.Missed) > 0:
+			t.Logf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
+		case o.Status() == linearizability.Unknown:
+			t.Logf("zksim: %s: the verdict is unknown: %s", name, o.Report.First().Summary)
+		}
+	}
+}
+
+// savedFiles lists the scenario files in a directory, by name; none if there is no
+// such directory.
+func savedFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("saved failures: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".yaml" && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	return names, nil
+}
+
+// playSaved plays a scenario file of one workload.
+func playSaved(w Workload, name string) (*Replay, error) {
+	data, err := readScenario(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parseFor(w, name, data)
+	if err != nil {
+		return nil, err
+	}
+	r, err := file.Check(false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return r, nil
+}
+
+// parseFor reads a scenario file of one workload.
+func parseFor(w Workload, name string, data []byte) (ScenarioFile, error) {
+	return ParseScenario(name, data, func(kind, impl string) (Workload, error) {
+		if kind != w.Name || impl != w.Impl {
+			return Workload{}, fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
+		}
+		return w, nil
+	})
+}
+
+// replay runs the scenario file of the flag instead of searching. The file's
+// workload must be the test's.
+func replay(t TB, w Workload) {
+	t.Helper()
+	name := *flagReplay
+	r, err := playSaved(w, name)
+	if err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	switch o, problems := r.Outcome, strings.Join(r.Problems, "; "); {
+	case o.Status() == linearizability.Violated:
+		t.Fatalf("%s%s\nthe whole trace:\n\n%s", o.Story(), indented(r.Problems), o.Result.Trace)
+	case o.Status() == linearizability.Unknown:
+		t.Fatalf("zksim: %s: the verdict is unknown: %s", name, o.Report.First().Summary)
+	case len(o.Result.Missed) > 0:
+		t.Fatalf("zksim: %s: %s: it tests nothing any more", name, problems)
+	case r.File.Expect == linearizability.Violated:
+		t.Logf("zksim: %s: nothing is violated any more; the file may stay, as a regression test", name)
+	default:
+		t.Logf("zksim: %s: ok", name)
+	}
+}
+
+// indented is one line for each of the problems, if there are any.
+func indented(problems []string) string {
+	var b strings.Builder
+	for _, p := range problems {
+		fmt.Fprintf(&b, "\nnot as expected: %s\n", p)
+	}
+	return b.String()
+}
+
+// runPattern is the argument of -run that selects one test, quoted for a shell.
+func runPattern(name string) string {
+	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(name), "/", "$/^") + "$"
+	return quoted(pattern)
+}
+
+// shellWord is a file's name as a shell reads it.
+func shellWord(name string) string {
+	for i := range len(name) {
+		if !safeByte(name[i]) && name[i] != '/' && name[i] != '=' {
+			return quoted(name)
+		}
+	}
+	return name
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// safeName makes a name, of a test, say, a file's. Different names stay different: a
+// slash becomes two underscores, and what else is unsafe, an underscore that follows
+// or is followed by another included, its bytes in hexadecimal after an equals sign.
+// Of one that is too long the end becomes its SHA-256.
+func safeName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch c := name[i]; {
+		case c == '/':
+			b.WriteString("__")
+		case c == '_' && (besides(name, i, '_') || besides(name, i, '/')):
+			b.WriteString("=5F")
+		case safeByte(c):
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "=%02X", c)
+		}
+	}
+	if b.Len() <= maxName {
+		return b.String()
+	}
+	return fmt.Sprintf("%s=%x", b.String()[:maxName], sha256.Sum256([]byte(name)))
+}
+
+// maxName is how many bytes of a name are kept of one that no file can have: files'
+// names have 255, and a hash follows.
+const maxName = 150
+
+// besides reports whether the byte before or after the i-th is c.
+func besides(name string, i int, c byte) bool {
+	return i > 0 && name[i-1] == c || i+1 < len(name) && name[i+1] == c
+}
+
+func safeByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-#", c) >= 0
+}

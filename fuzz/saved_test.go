@@ -1,0 +1,182 @@
+package fuzz_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// saved lists the scenario files that a test has left.
+func saved(t *testing.T, test string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join("testdata", "zksim", test, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// edit replaces a part of a file.
+func edit(t *testing.T, name, old, new string) {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(old).ReplaceAllString(string(data), new)
+	if text == string(data) {
+		t.Fatalf("%s is not in\n%s", old, data)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testPrimary is what becomes of a test of primaries that are judged so.
+func testPrimary(judge func(fuzz.Evidence) (linearizability.Report, error)) (failed bool, text string) {
+	w := primaries(true)
+	if judge != nil {
+		w.Judge = judge
+	}
+	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) })
+	return tb.failed, strings.Join(tb.log, "\n")
+}
+
+// failing leaves one saved failure of TestPrimary in a directory of its own.
+func failing(t *testing.T) (file string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "1")
+	failed, text := testPrimary(nil)
+	names := saved(t, "TestPrimary")
+	if !failed || len(names) != 1 {
+		t.Fatalf("failed: %v, saved: %q\n%s", failed, names, text)
+	}
+	return names[0]
+}
+
+// TestSavedFailuresComeFirst: what failed last time is tried before anything else,
+// as it is.
+func TestSavedFailuresComeFirst(t *testing.T) {
+	file := failing(t)
+	if !regexp.MustCompile(`^testdata/zksim/TestPrimary/invariant-[0-9a-f]{8}\.yaml$`).MatchString(filepath.ToSlash(file)) {
+		t.Errorf("saved as %s", file)
+	}
+	played, judge := 0, primaries(true).Judge
+	failed, text := testPrimary(func(e fuzz.Evidence) (linearizability.Report, error) { played++; return judge(e) })
+	if !failed || played != 1 || !strings.Contains(text, "-zksim.replay="+file) {
+		t.Errorf("failed: %v after %d runs; expected the saved scenario first\n%s", failed, played, text)
+	}
+	if names := saved(t, "TestPrimary"); len(names) != 1 {
+		t.Errorf("%q are saved; want what was", names)
+	}
+}
+
+// TestMendedFailuresStay and say nothing, while the next ones are saved beside them.
+func TestMendedFailuresStay(t *testing.T) {
+	file := failing(t)
+	other := func(e fuzz.Evidence) (linearizability.Report, error) {
+		return fuzz.Invariants(fuzz.Invariant{Name: "nobody writes", Holds: func(e fuzz.Evidence) error {
+			if len(e.Plan) > 0 && len(e.History.Ops) > 2 {
+				return errors.New("somebody did")
+			}
+			return nil
+		}})(e)
+	}
+	mended := fuzz.Invariants(fuzz.Invariant{Name: "anything", Holds: func(fuzz.Evidence) error { return nil }})
+	if failed, text := testPrimary(mended); failed || strings.Contains(text, file) {
+		t.Errorf("mended: failed: %v\n%s", failed, text)
+	}
+	if failed, text := testPrimary(other); !failed {
+		t.Errorf("another bug is not found:\n%s", text)
+	}
+	if names := saved(t, "TestPrimary"); len(names) != 2 || names[0] != file && names[1] != file {
+		t.Errorf("%q are saved; want %s and another", names, file)
+	}
+	setFlag(t, "zksim.replay", file)
+	if failed, text := testPrimary(mended); failed || !strings.Contains(text, "nothing is violated any more; the file may stay") {
+		t.Errorf("replay: failed: %v\n%s", failed, text)
+	}
+}
+
+// TestSavedFailureThatStrikesNothingIsTold: it tests nothing.
+func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
+	file := failing(t)
+	edit(t, file, `drop-reply client=a .*`, "drop-reply client=a op=getACL request=7")
+	mended := fuzz.Invariants(fuzz.Invariant{Name: "anything", Holds: func(fuzz.Evidence) error { return nil }})
+	want := file + `: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
+	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) {
+		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
+	}
+	setFlag(t, "zksim.replay", file)
+	if failed, text := testPrimary(mended); !failed || !strings.Contains(text, want) {
+		t.Errorf("replay: failed: %v\n%s\nwant %s", failed, text, want)
+	}
+}
+
+// TestSavedFailureThatCannotBeReadFails with its place.
+func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
+	file := failing(t)
+	for _, c := range []struct{ old, new, want string }{
+		{`seed: \d+`, "seed: many", file + ":6:7: seed: found text; expected a whole number"},
+		{`implementation: .*`, "implementation: other", file + ":3:17: workload primary other; this test is for primary careless: true"},
+		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
+	} {
+		edit(t, file, c.old, c.new)
+		if failed, text := testPrimary(nil); !failed || !strings.Contains(text, c.want) {
+			t.Errorf("failed: %v\n%s\nwant %s", failed, text, c.want)
+		}
+		if c.new != "frob" {
+			edit(t, file, c.new, map[bool]string{true: "seed: 1", false: "implementation: 'careless: true'"}[c.new == "seed: many"])
+		}
+	}
+}
+
+// TestLongNamesAreSaved: that of a test may be longer than that of a file.
+func TestLongNamesAreSaved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i, end := range []string{"one", "another"} {
+		name := "TestPrimary/" + strings.Repeat("x", 300) + end
+		tb := result(name, func(t fuzz.TB) { fuzz.Run(t, primaries(true)) })
+		text := strings.Join(tb.log, "\n")
+		if dirs := saved(t, ""); !tb.failed || len(dirs) != i+1 || strings.Contains(text, "could not be saved") {
+			t.Errorf("failed: %v, saved: %q\n%s", tb.failed, dirs, text)
+		}
+	}
+}
+
+// TestSavedFileNamesTheCommandThatShowsIt: zksim does not know the test's workload.
+func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
+	file := failing(t)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# A zksim scenario. Replay it with: go test -run '^TestPrimary$' -zksim.replay=" + file + "\n"
+	if !strings.HasPrefix(string(data), want) {
+		t.Errorf("the file:\n%s\nwant %s", data, want)
+	}
+}
+
+// TestWhatCannotBeSavedIsPrinted, here as a file has come into the directory's place.
+func TestWhatCannotBeSavedIsPrinted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	judge := primaries(true).Judge
+	failed, text := testPrimary(func(e fuzz.Evidence) (linearizability.Report, error) {
+		if err := os.WriteFile("testdata", nil, 0o666); err != nil {
+			return linearizability.Report{}, err
+		}
+		return judge(e)
+	})
+	for _, want := range []string{"it could not be saved: ", "# A zksim scenario.", "\nworkload: primary\n", "\nexpect: violated\n"} {
+		if !failed || !strings.Contains(text, want) {
+			t.Errorf("failed: %v; %q is missing in:\n%s", failed, want, text)
+		}
+	}
+}
