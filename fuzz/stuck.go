@@ -14,9 +14,13 @@ import (
 // judgeScripts adds to a report what is to be said of scripts that had not ended
 // when the faults were over and the time was up. Of one with a call under way the
 // judge has spoken, if it speaks of liveness at all; one that waits outside of every
-// call is seen by no judge. It returns where those scripts are that it speaks of.
+// call is seen by no judge. It returns where those scripts are that it speaks of, and
+// speaks of none if the judge has found somebody stuck: who fails for ever, say.
 func judgeScripts(report *linearizability.Report, r *fakezk.Result, players []*Player) (where string) {
-	_, judged := report.Verdict(linearizability.Liveness)
+	liveness, judged := report.Verdict(linearizability.Liveness)
+	if liveness.Status == linearizability.Violated {
+		return ""
+	}
 	for i, client := range r.Busy {
 		pending := pendingCall(r, players, client)
 		if pending != "" && judged {
