@@ -47,7 +47,7 @@ func Fuzz(f *testing.F, w Workload) {
 	}
 	seen.demand(f, w, 1)
 	space := newPlanSpace(base, 0)
-	for n := range 2 * space.maxFaults { // something to begin with, some of it with fewer faults
+	for n := range 4 * space.maxFaults { // something to begin with, some of it with fewer faults
 		var seed []byte
 		for i := range 3 + n%space.maxFaults {
 			seed = binary.LittleEndian.AppendUint64(seed, hash(uint64(n), uint64(i)))
