@@ -44,7 +44,8 @@ type LockQueueClaims struct {
 	Element            func(data string) (string, bool)
 	Unordered          bool
 	LeavesAtRest       []string
-	// Lock returns the path of the lock of the element stored at a path.
+	// Lock returns the path of the lock of the element stored at a path; nil means that
+	// path with -lock behind it.
 	Lock func(item string) string
 }
 
@@ -53,6 +54,9 @@ type LockQueueClaims struct {
 // while, now and then past the end of a session that has lost its connection, and
 // then acknowledge it or, one in five, give it back.
 func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) LockQueuer) Workload {
+	if claims.Lock == nil {
+		claims.Lock = func(item string) string { return item + "-lock" }
+	}
 	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
 		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
 	w := plain.workload("lock-queue", impl, func(h linearizability.History, rest *linearizability.Rest, o linearizability.QueueOptions) linearizability.Report {
@@ -74,9 +78,9 @@ func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) 
 
 // TestLockQueue tests a queue of your own that delivers at least once as
 // [TestQueue] tests a FIFO queue.
-func TestLockQueue(t TB, claims LockQueueClaims, open func(*zk.Conn) LockQueuer) {
+func TestLockQueue(t TB, open func(*zk.Conn) LockQueuer, claims ...LockQueueClaims) {
 	t.Helper()
-	Run(t, LockQueueWorkload(t.Name(), claims, open))
+	Run(t, LockQueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // lockQueuePlayer is a queue's client that ends what it was delivered.
@@ -157,7 +161,6 @@ func lockQueue() Workload {
 	return LockQueueWorkload("recipes.LockQueue", LockQueueClaims{
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
-		Lock: func(item string) string { return item + "-lock" },
 	}, func(c *zk.Conn) LockQueuer { return redelivering{recipes.NewLockQueue(InTurn(c), queuePath)} })
 }
 

@@ -121,14 +121,11 @@ func flaggedScript(w Workload) (Script, error) {
 	switch {
 	case *flagRuns < 1:
 		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
-	case s.Hands < 1:
+	case s.Hands < 1 || s.Hands > maxHands:
 		return s, fmt.Errorf("-zksim.hands=%d; expected 1 to %d", s.Hands, maxHands)
 	case s.Hands > 1 && !w.Shared:
 		return s, fmt.Errorf("-zksim.hands=%d; expected 1: an object of %s %s is not used by several goroutines; "+
 			"if it may be, give Run its workload with Shared set", s.Hands, w.Name, w.Impl)
-	}
-	if err := s.Validate(); err != nil {
-		return s, fmt.Errorf("-zksim.%w", err)
 	}
 	return s, nil
 }

@@ -124,6 +124,36 @@ func TestBadQueueFails(t *testing.T) {
 	}
 }
 
+// TestLockQueueTakesClaimsLast, if any, as its likes do.
+func TestLockQueueTakesClaimsLast(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "5")
+	smallScript(t)
+	open := func(c *zk.Conn) fuzz.LockQueuer { return deliveringQueue{recipes.NewLockQueue(c, "/queue")} }
+	claims := fuzz.LockQueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"}}
+	if tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLockQueue(t, open, claims) }); tb.failed {
+		t.Errorf("with its claims it fails:\n%s", strings.Join(tb.log, "\n"))
+	}
+	if tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLockQueue(t, open) }); !tb.failed {
+		t.Errorf("without claims, which are not those of this queue, it passes:\n%s", strings.Join(tb.log, "\n"))
+	}
+	twice := result("TestMine", func(t fuzz.TB) { fuzz.TestLockQueue(t, open, fuzz.LockQueueClaims{}, fuzz.LockQueueClaims{}) })
+	if text := strings.Join(twice.log, "\n"); !twice.failed || text != "zksim: at most one set of claims, got 2" {
+		t.Errorf("two sets of claims: failed: %v\n%s", twice.failed, text)
+	}
+}
+
+// deliveringQueue is a recipes.LockQueue as a fuzz.LockQueuer.
+type deliveringQueue struct{ *recipes.LockQueue }
+
+func (q deliveringQueue) Take(ctx context.Context) (fuzz.Delivery, error) {
+	d, err := q.LockQueue.Take(ctx)
+	if d == nil {
+		return nil, err
+	}
+	return d, err
+}
+
 func TestReplayOfAMissingFileFails(t *testing.T) {
 	setFlag(t, "zksim.replay", filepath.Join(t.TempDir(), "nosuch.yaml"))
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
@@ -184,6 +214,53 @@ func matchesTest(t *testing.T, pattern, name string) bool {
 		}
 	}
 	return true
+}
+
+// TestFlagsAreLookedAtFirst, before anything is played, and named when they are wrong.
+func TestFlagsAreLookedAtFirst(t *testing.T) {
+	for _, c := range []struct{ flag, value, want string }{
+		{"zksim.runs", "0", "zksim: -zksim.runs=0; expected 1 or more"},
+		{"zksim.runs", "-5", "zksim: -zksim.runs=-5; expected 1 or more"},
+		{"zksim.hands", "0", "zksim: -zksim.hands=0; expected 1 to 8"},
+		{"zksim.hands", "2", "zksim: -zksim.hands=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, give Run its workload with Shared set"},
+	} {
+		t.Run(c.flag+"="+c.value, func(t *testing.T) {
+			setFlag(t, c.flag, c.value)
+			played := false
+			w := fuzz.LockWorkload("TestMine", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { played = true; return goodLock(c) })
+			tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) })
+			if got := strings.Join(tb.log, "\n"); !tb.failed || got != c.want || played {
+				t.Errorf("failed: %v, played: %v\n got %s\nwant %s", tb.failed, played, got, c.want)
+			}
+		})
+	}
+	setFlag(t, "zksim.hands", "9")
+	counter := builtin(t, "counter", "")
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, counter) })
+	if got := strings.Join(tb.log, "\n"); !tb.failed || got != "zksim: -zksim.hands=9; expected 1 to 8" {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
+}
+
+// TestFlagsOfTheScript: several hands and rough clients find in a lock what one
+// careful client each does not, and what is saved says so.
+func TestFlagsOfTheScript(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "20")
+	setFlag(t, "zksim.hands", "2")
+	setFlag(t, "zksim.rough", "true")
+	smallScript(t)
+	var scripts sync.Map
+	w := fuzz.LockWorkload("TestMine", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return recipes.NewLock(fuzz.InTurn(c), "/lock") })
+	w.Shared = true
+	play := w.Play
+	w.Play = func(p *fuzz.Player, s fuzz.Script) { scripts.Store(s, true); play(p, s) }
+	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) }); tb.failed {
+		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
+	}
+	if _, played := scripts.Load(fuzz.Script{Clients: 1, Rounds: 1, Hands: 2, Rough: true}); !played {
+		t.Error("no rough script of two hands was played")
+	}
 }
 
 // opened is the kind of state that makes two runs of one seed differ.
