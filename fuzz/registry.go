@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // builtin makes the built-in workloads, one line for each, those of one kind
@@ -109,13 +111,16 @@ func (c Catalogue) Load(name string) (ScenarioFile, error) {
 }
 
 // With adds workloads to a catalogue. It is an error if one has no name, no
-// implementation or no script and judge, or is there already.
+// implementation or no script and judge, or is there already, and if one of its names
+// has a space or a control character: flags and lines of output take names for words.
 func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 	c = slices.Clone(c)
 	for _, w := range more {
 		switch {
 		case w.Name == "" || w.Impl == "":
 			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name, w.Impl)
+		case !isWord(w.Name) || !isWord(w.Impl):
+			return nil, fmt.Errorf("workload %q %q: Name and Impl must have no spaces and no control characters", w.Name, w.Impl)
 		case w.Play == nil || w.Judge == nil:
 			return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", w.Name, w.Impl)
 		case slices.ContainsFunc(c, func(known Workload) bool { return known.Name == w.Name && known.Impl == w.Impl }):
@@ -124,6 +129,11 @@ func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 		c = append(c, w)
 	}
 	return c, nil
+}
+
+// isWord reports whether all of a name can be seen.
+func isWord(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
 // Find returns a built-in workload. An empty impl means the recommended one.
