@@ -21,10 +21,24 @@
 // [TestLock] runs the lock without faults, with every single fault at every
 // protocol step (a sweep), and then lets several strategies hunt. When a
 // property is violated it prints the story, the smallest plan of faults that
-// shows it, and the go test command that shows it again; the scenario is saved
-// under testdata/zksim, and tried first the next time. [TestQueue] does the same for a queue. The flags
-// -zksim.runs, -zksim.seed and -zksim.replay of go test steer both; with -short
-// they use a smaller script.
+// shows it, and the go test command that shows it again. [TestQueue] does the same
+// for a queue, its likes for what else there are recipes of, and [Run] for any code.
+//
+// The scenario of a failure is saved as testdata/zksim/TestMyLock/liveness-1f2e3d4c.yaml,
+// say, beside those of others. All that a test has there is tried first the next time,
+// and what is mended stays: a regression test, to be checked in. With -v go test tells
+// of one whose faults strike nothing any more, as the code sends other requests now:
+// delete it then.
+//
+// Flags of go test steer all this:
+//
+//	-zksim.runs=N       scenarios of the hunt, 300 unless given
+//	-zksim.seed=N       its seed, 1 unless given
+//	-zksim.hands=N      goroutines of each client that share one object; see below
+//	-zksim.rough        clients close objects in use, call with done contexts, try before they wait
+//	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated
+//
+// With -short the script is a smaller one.
 //
 // # In parts
 //
@@ -70,7 +84,8 @@
 // has one for most kinds, and [linearizability.JudgeObject] for one that you bring a
 // sequential model of; or it is made of [Invariants]. What rare thing a test is about, a
 // script tells by [Player.Sometimes], and [Workload.Sometimes] says that it must have
-// happened in some run. [Run] then does for it what TestLock does for a lock, and
+// happened in some run. A workload that records no call, and of which nothing else is
+// asked, is an error. [Run] then does for it what TestLock does for a lock, and
 // [Fuzz] makes a target for go test -fuzz.
 //
 // # What the clients do

@@ -1,0 +1,76 @@
+package fuzz_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// child is what this test binary is told by when it is to run FuzzChild: the lock to
+// test. A fuzz target that fails cannot be looked at from the same process.
+const child = "ZKSIM_FUZZ_CHILD"
+
+func FuzzChild(f *testing.F) {
+	open := map[string]func(*zk.Conn) fuzz.Locker{"good": goodLock, "bad": clientLock}[os.Getenv(child)]
+	if open == nil {
+		f.Skip("for TestFuzzTargets")
+	}
+	fuzz.Fuzz(f, fuzz.LockWorkload("FuzzChild", fuzz.LockClaims{}, open))
+}
+
+// fuzzChild runs FuzzChild in a directory and returns whether it passed, and what it
+// printed.
+func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, text string) {
+	t.Helper()
+	binary, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"-test.run=^FuzzChild$", "-test.v"}, flags...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), child+"="+lock)
+	out, err := cmd.CombinedOutput()
+	return err == nil, string(out)
+}
+
+// TestFuzzTargets: their seeds find what is wrong, no input is skipped, and a failure
+// is told once, saved, tried first the next time, and replayed.
+func TestFuzzTargets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if passed, text := fuzzChild(t, dir, "good"); !passed || strings.Contains(text, "SKIP") || strings.Count(text, "--- PASS: FuzzChild/") < 8 {
+		t.Errorf("a good lock: passed: %v\n%s", passed, text)
+	}
+	const headline = "liveness is violated: client a waits for /lock/"
+	found := func(about string, flags ...string) string {
+		t.Helper()
+		passed, text := fuzzChild(t, dir, "bad", flags...)
+		if passed || strings.Count(text, headline) != 1 {
+			t.Errorf("%s: passed: %v; want %q once\n%s", about, passed, headline, text)
+		}
+		return text
+	}
+	found("a bad lock")
+	files, err := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "FuzzChild", "liveness-*.yaml"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("saved: %q, %v", files, err)
+	}
+	if text := found("a bad lock again"); strings.Contains(text, "FuzzChild/seed") {
+		t.Errorf("the seeds were tried before what was saved:\n%s", text)
+	}
+	replay := "-zksim.replay=" + files[0]
+	if text := found("replay", replay); !strings.Contains(text, "the whole trace:") {
+		t.Errorf("replay:\n%s", text)
+	}
+	if passed, text := fuzzChild(t, dir, "good", replay); !passed || !strings.Contains(text, "nothing is violated any more") {
+		t.Errorf("replay of what was mended: passed: %v\n%s", passed, text)
+	}
+	if passed, text := fuzzChild(t, dir, "good", "-zksim.hands=2"); passed || !strings.Contains(text, "-zksim.hands=2; expected 1") {
+		t.Errorf("two hands: passed: %v\n%s", passed, text)
+	}
+}
