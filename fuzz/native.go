@@ -4,9 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"flag"
+	"math/rand/v2"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/linearizability"
@@ -97,11 +96,10 @@ func (p planSpace) scenario(s Scenario, data []byte) Scenario {
 	s.Seed, s.Plan, s.Schedule = words[0], nil, fakezk.Schedule{}
 	if words[1]%2 == 1 {
 		s.Schedule.Kind = fakezk.Priorities
-		s.Schedule.Numbers = rapid.SliceOfN(rapid.IntRange(1, 4*p.requests+1), 0, maxDepth).Example(int(words[1]))
+		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)
 	}
-	fault := rapid.Custom(func(t *rapid.T) fakezk.Fault { return p.drawFault(t, fakezk.FaultKinds()) })
 	for _, word := range words[2:min(len(words), 2+p.maxFaults)] {
-		s.Plan = append(s.Plan, fault.Example(int(word)))
+		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, fakezk.FaultKinds()))
 	}
 	s.Plan = distinct(s.Plan)
 	return s

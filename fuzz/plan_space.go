@@ -15,6 +15,7 @@ import (
 type planSpace struct {
 	clients          []string
 	requests, events map[string]int // by client
+	messages         int            // about as many does a run deliver
 	elapsed          time.Duration
 	maxFaults        int
 }
@@ -27,6 +28,7 @@ func newPlanSpace(base *Outcome, maxFaults int) planSpace {
 		clients:  base.Scenario.Script.clientNames(),
 		requests: map[string]int{}, events: map[string]int{},
 		maxFaults: maxFaults,
+		messages:  2*(len(base.Result.Requests)+len(base.Scenario.Script.clientNames())) + len(base.Result.Events),
 		elapsed:   max(0, base.Result.Elapsed-settle),
 	}
 	if p.maxFaults <= 0 {
@@ -44,9 +46,12 @@ func newPlanSpace(base *Outcome, maxFaults int) planSpace {
 // draw is a source of numbers: draw(n) is one of 0 to n-1.
 type draw func(n int) int
 
-// plans generates plans for rapid, which can mutate and shrink them, but prefers small
-// numbers: what a hunt draws itself is spread evenly.
-func (p planSpace) plans() *rapid.Generator[[]fakezk.Fault] {
+// Plans generates plans of faults for property-based tests with rapid: at most
+// maxFaults at a time, 0 meaning 4, at coordinates that the run of base has, and some
+// beyond. Rapid prefers small numbers and can shrink what it drew; the strategies of a
+// [Hunt] draw evenly.
+func Plans(base *Outcome, maxFaults int) *rapid.Generator[[]fakezk.Fault] {
+	p := newPlanSpace(base, maxFaults)
 	return rapid.Custom(func(t *rapid.T) []fakezk.Fault {
 		return p.plan(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "draw") })
 	})
@@ -108,4 +113,18 @@ func duration(draw draw) time.Duration {
 	power := float64(draw(steps)) / steps
 	d := float64(shortestFault) * math.Pow(float64(longestFault)/float64(shortestFault), power)
 	return time.Duration(d).Round(10 * time.Millisecond)
+}
+
+// maxDepth is the number of events up to whose order a bug may depend.
+const maxDepth = 4
+
+// changes draws the deliveries at which the priorities of a schedule change.
+func (p planSpace) changes(draw draw) []int {
+	var changes []int
+	for range draw(maxDepth) {
+		if at := 1 + draw(p.messages); !slices.Contains(changes, at) {
+			changes = append(changes, at)
+		}
+	}
+	return changes
 }
