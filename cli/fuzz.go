@@ -13,15 +13,17 @@ import (
 type fuzzCommand struct {
 	Workload         string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all, each that is not known to be flawed."`
 	target           `embed:""`
-	Runs             int           `help:"Stop after so many scenarios besides those of --corpus (default: 1000, or none with --for)." placeholder:"N"`
-	For              time.Duration `help:"Stop after this much time, that for --corpus not counted." placeholder:"DURATION"`
-	Strategy         []string      `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME,..."`
-	MaxFaults        int           `help:"Faults in a plan, at most." default:"4"`
-	Findings         int           `help:"Stop after so many different findings." default:"1"`
-	Corpus           string        `help:"Directory of what has shown new behaviour: all of it is played first, and it is added to; with the same seed the hunt goes on elsewhere the more it holds." placeholder:"DIR"`
-	Save             string        `help:"Directory in which to save what was found." placeholder:"DIR"`
-	CheckDeterminism bool          `help:"Run every scenario twice and compare the traces."`
-	JSON             bool          `help:"Print JSON."`
+	Runs             *int           `help:"Stop after so many scenarios besides those of --corpus (default: 1000, or none with --for)." placeholder:"N"`
+	For              *time.Duration `help:"Stop after this much time, that for --corpus not counted." placeholder:"DURATION"`
+	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
+	MaxFaults        int            `help:"Faults in a plan, at most." default:"4"`
+	Findings         int            `help:"Stop after so many different findings." default:"1"`
+	Corpus           string         `help:"Directory of what has shown new behaviour: all of it is played first, and it is added to; with the same seed the hunt goes on elsewhere the more it holds." placeholder:"DIR"`
+	Save             string         `help:"Directory in which to save what was found." placeholder:"DIR"`
+	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
+	JSON             bool           `help:"Print JSON."`
+
+	bounds bounds // by --runs and --for
 }
 
 func (c *fuzzCommand) Run(a *app) error {
@@ -39,7 +41,7 @@ func (c *fuzzCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	h, err := c.hunt(a, s, bounds{c.Runs, c.For}, corpus, "")
+	h, err := c.hunt(a, s, c.bounds, corpus, "")
 	if err != nil {
 		return err
 	}
@@ -77,17 +79,24 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	}
 }
 
-// check looks at the flags before any work is done, and sets how much of it there
-// is if they do not say.
+// check looks at the flags before any work is done, and sets its bounds.
 func (c *fuzzCommand) check() error {
-	if c.Runs < 0 || c.For < 0 {
-		return fmt.Errorf("--runs and --for must not be negative")
+	switch {
+	case c.Runs != nil && *c.Runs < 1:
+		return fmt.Errorf("--runs: %d; expected 1 or more", *c.Runs)
+	case c.For != nil && *c.For <= 0:
+		return fmt.Errorf("--for: %v; expected more than nothing", *c.For)
+	case c.Runs == nil && c.For == nil:
+		c.bounds.runs = 1000
+	}
+	if c.Runs != nil {
+		c.bounds.runs = *c.Runs
+	}
+	if c.For != nil {
+		c.bounds.time = *c.For
 	}
 	if c.MaxFaults < 1 || c.Findings < 1 {
 		return fmt.Errorf("--max-faults and --findings must be 1 or more")
-	}
-	if c.Runs == 0 && c.For == 0 {
-		c.Runs = 1000
 	}
 	return errors.Join(checkDir("--save", c.Save), checkDir("--corpus", c.Corpus))
 }

@@ -40,8 +40,8 @@ func (c *fuzzCommand) runAll(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Runs > 0 && c.Runs < len(scenarios) {
-		return fmt.Errorf("--runs: %d; expected %d or more, one for each workload", c.Runs, len(scenarios))
+	if c.bounds.runs > 0 && c.bounds.runs < len(scenarios) {
+		return fmt.Errorf("--runs: %d; expected %d or more, one for each workload", c.bounds.runs, len(scenarios))
 	}
 	corpus, err := a.loadCorpus(c.Corpus)
 	if err != nil {
@@ -93,9 +93,9 @@ func (c *fuzzCommand) all(workloads fuzz.Catalogue) ([]fuzz.Scenario, huntsJSON,
 // huntAll divides what was asked for among the workloads; what one leaves, the next
 // ones have.
 func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.Scenario, total *huntsJSON) (interrupted, err error) {
-	left := budget{runs: c.Runs}
-	if c.For > 0 {
-		left.until = time.Now().Add(c.For)
+	left := budget{runs: c.bounds.runs}
+	if c.bounds.time > 0 {
+		left.until = time.Now().Add(c.bounds.time)
 	}
 	for i, s := range scenarios {
 		about := fmt.Sprintf("%d/%d %s: ", i+1, len(scenarios), s.Workload.Impl)
