@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,5 +73,26 @@ func TestNothingTriedIsNotCalledNothingFound(t *testing.T) {
 	}
 	if want := "lock recipes.Lock: 0 scenarios, 0 traces, 0 behaviours; interrupted\nnothing was tried\n"; stdout.String() != want {
 		t.Errorf("stdout %q; want %q", stdout.String(), want)
+	}
+}
+
+// TestInterruptEndsLoading of a corpus, before anything is played.
+func TestInterruptEndsLoading(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("testdata/calm.yaml")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "calm.yaml"), text, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if got := run(ctx, []string{"fuzz", "lock", "--corpus", dir}, &stdout, &stderr); got != exitInterrupted {
+		t.Errorf("exit status %d; want %d", got, exitInterrupted)
+	}
+	if stdout.Len() > 0 || stderr.String() != "zksim: interrupted\n" {
+		t.Errorf("stdout %q, stderr %q; want that it was interrupted, and nothing else", stdout.String(), stderr.String())
 	}
 }
