@@ -51,8 +51,9 @@
 // scenarios after 526 of the corpus") and how many it has added. What it tries then is
 // decided by --seed and by what the corpus holds, in the order of the files' names: with
 // the same seed it goes on elsewhere, and on a copy of the corpus it does the same
-// again. If it has added nothing it says so, as the next one needs another --seed. Files
-// that are no scenario of a known workload are told on stderr and left out.
+// again. If it has added nothing it says so, as the next one needs another --seed. A
+// violation in the corpus is a finding like any other, and counts towards --findings.
+// Files that are no scenario of a known workload are told on stderr and left out.
 //
 // The goals of a workload ([fuzz.Workload].Sometimes) are told with the number of
 // scenarios in which each was reached, and one that was never reached is told as such.

@@ -96,3 +96,17 @@ func TestInterruptEndsLoading(t *testing.T) {
 		t.Errorf("stdout %q, stderr %q; want that it was interrupted, and nothing else", stdout.String(), stderr.String())
 	}
 }
+
+// TestInterruptedWalkEndsWithTheProblems of the file.
+func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stdout, stderr strings.Builder
+	if got := run(ctx, []string{"replay", "--step", "testdata/calm.yaml"}, &stdout, &stderr); got != exitViolated {
+		t.Errorf("exit status %d; want %d", got, exitViolated)
+	}
+	const want = "testdata/calm.yaml: NOT AS EXPECTED: expected a violation, but the verdict is ok\n"
+	if !strings.HasPrefix(stdout.String(), want) || !strings.HasSuffix(stdout.String(), "\n"+want) {
+		t.Errorf("%q; want it to begin and to end with %q", stdout.String(), want)
+	}
+}

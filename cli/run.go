@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -108,7 +110,7 @@ func (c *replayCommand) Run(a *app) error {
 	if noPicture != nil {
 		c.tellNoPicture(a, r, noPicture)
 	}
-	if err == nil && len(r.Problems) > 0 {
+	if len(r.Problems) > 0 && (err == nil || errors.Is(err, context.Canceled)) {
 		err = errViolated
 	}
 	return err
@@ -137,11 +139,9 @@ func (c *replayCommand) step(a *app, r *fuzz.Replay) error {
 		a.printReplay(c.File, r)
 		a.printf("\n")
 	}
-	if err := walk(a.ctx, r.Outcome, max(c.until(), 1), a.in, a.out); err != nil {
-		return err
-	}
+	err := walk(a.ctx, r.Outcome, max(c.until(), 1), a.in, a.out)
 	a.printReplay(c.File, r)
-	return nil
+	return err
 }
 
 // tellNoPicture says that there is none, on stderr where stdout is for programs.
