@@ -110,6 +110,9 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return &Found{Reached: map[string]int{}}, err
+	}
 	h.Seed = h.resumed()
 	base := Scenario{Workload: h.Workload, Script: h.Script, Seed: h.Seed}
 	first := playOne(base, h.CheckDeterminism)
