@@ -120,10 +120,10 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 		return nil, first.err
 	}
 	p := newPursuit(h, infos, first.outcome)
-	if err := p.take(trial{base, noStrategy}, first); err != nil || len(p.found.Findings) >= p.enough {
+	if err := p.replay(ctx); err != nil || len(p.found.Findings) >= p.enough {
 		return p.found, err
 	}
-	if err := p.replay(ctx); err != nil {
+	if err := p.take(trial{base, noStrategy}, first); err != nil {
 		return p.found, err
 	}
 	if h.For > 0 {

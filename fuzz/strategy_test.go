@@ -134,7 +134,7 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	behaviours := 0 // shown when the corpus has been played
 	hunt.Corpus, hunt.Runs, hunt.Keep = *kept, 5, nil
 	hunt.Progress = func(f *fuzz.Found) {
-		if f.Runs == 1 { // the one without faults
+		if f.Runs == 0 {
 			behaviours = f.Behaviours
 		}
 	}
