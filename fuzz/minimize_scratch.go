@@ -14,7 +14,7 @@ const (
 	scratchRounds    = 2
 	scratchCalmSeeds = 100
 	scratchSeeds     = 4
-	scratchRuns      = 4000
+	scratchRuns      = 2500
 )
 
 // fromScratch looks for a small scenario that shows the same: without faults first,
@@ -57,34 +57,40 @@ func roundTimes(o *Outcome, f fakezk.Fault) []fakezk.Fault {
 	return faults
 }
 
-// alike looks for scenarios that are as small as the one that steps down have led to,
-// but come first in a fixed order: different ways down shall end at the same place.
-// Their faults are of the kinds of those at hand, or of the plainest.
+// alike looks for scenarios, of two faults at most, that are as small as the one that
+// steps down have led to, but come first in a fixed order: different ways down shall
+// end at the same place. Their faults are of the kinds of those at hand, or losses.
 func (m *minimizer) alike() {
 	s := m.best.Scenario
 	if s.Schedule.Kind != fakezk.Latencies {
 		return
 	}
 	switch len(s.Plan) {
+	case 0:
 	case 1:
 		m.firstPoint(m.smallScripts(), 1, scratchSeeds, func(o *Outcome) []fakezk.Fault {
-			points := pointsLike(o, s.Plan)
+			points := pointsOf(o, kindsOf(s.Plan))
 			if s.Plan[0].At > 0 {
 				points = append(points, roundTimes(o, s.Plan[0])...)
 			}
 			return points
 		})
-	case 2:
-		plan := append(slices.Clone(s.Plan), fakezk.Fault{Kind: fakezk.DropRequest}, fakezk.Fault{Kind: fakezk.DropReply}, fakezk.Fault{Kind: fakezk.Expire})
-		m.firstPair(m.smallScripts(), func(o *Outcome) []fakezk.Fault { return pointsLike(o, plan) })
+	default:
+		m.firstPair(m.smallScripts(), func(o *Outcome) []fakezk.Fault { return pointsOf(o, append(kindsOf(s.Plan), losses...)) })
 	}
 }
 
-// pointsLike are the fault points of a run with the kinds of a plan.
-func pointsLike(o *Outcome, plan []fakezk.Fault) []fakezk.Fault {
-	return slices.DeleteFunc(FaultPoints(o), func(f fakezk.Fault) bool {
-		return !slices.ContainsFunc(plan, func(p fakezk.Fault) bool { return p.Kind == f.Kind })
-	})
+func kindsOf(plan []fakezk.Fault) []fakezk.FaultKind {
+	var kinds []fakezk.FaultKind
+	for _, f := range plan {
+		kinds = append(kinds, f.Kind)
+	}
+	return kinds
+}
+
+// pointsOf are the fault points of a run with some kinds.
+func pointsOf(o *Outcome, kinds []fakezk.FaultKind) []fakezk.Fault {
+	return slices.DeleteFunc(FaultPoints(o), func(f fakezk.Fault) bool { return !slices.Contains(kinds, f.Kind) })
 }
 
 // firstPoint looks for a single fault, out of those that points offers for a run
