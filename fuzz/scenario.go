@@ -141,7 +141,7 @@ func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, e
 	if o.CutShort {
 		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, s.limit())
 	} else {
-		o.Hangs = judgeScripts(&o.Report, result, players)
+		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 	}
 	return o, nil
 }

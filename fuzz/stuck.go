@@ -6,17 +6,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // judgeScripts adds to a report what is to be said of scripts that had not ended
-// when the faults were over and the time was up. Of one with a call under way the
+// when the faults were over and their time, limit, was up. Of one with a call under way the
 // judge has spoken, if it speaks of liveness at all; one that waits outside of every
 // call is seen by no judge. It returns where those scripts are that it speaks of, and
 // speaks of none if the judge has found somebody stuck: who fails for ever, say.
-func judgeScripts(report *linearizability.Report, r *fakezk.Result, players []*Player) (where string) {
+func judgeScripts(report *linearizability.Report, r *fakezk.Result, players []*Player, limit time.Duration) (where string) {
 	liveness, judged := report.Verdict(linearizability.Liveness)
 	if liveness.Status == linearizability.Violated {
 		return ""
@@ -35,7 +36,7 @@ func judgeScripts(report *linearizability.Report, r *fakezk.Result, players []*P
 			why += ", and it is at " + at
 		}
 		report.Verdicts = withWorst(report.Verdicts, violatedLiveness(nil,
-			"client %s's script has not ended, although the faults stopped: %s", client, why))
+			"client %s's script has not ended after %s, although the faults stopped: %s", client, virtualTime(limit), why))
 		where += fmt.Sprintf("client %s's script:\n%s", client, place)
 	}
 	return where

@@ -37,7 +37,7 @@ func awaitForEver(p *fuzz.Player) {
 func TestScriptThatHangsOutsideOfACallViolatesLiveness(t *testing.T) {
 	s := unseen(awaitForEver)
 	o := run(t, s)
-	want := "client a's script has not ended, although the faults stopped: no call of its is under way, and it is at "
+	want := "client a's script has not ended after 2m0s, although the faults stopped: no call of its is under way, and it is at "
 	if o.Property() != linearizability.Liveness || !strings.HasPrefix(o.Summary(), want) {
 		t.Errorf("property %q, summary %q; want liveness, %q", o.Property(), o.Summary(), want)
 	}

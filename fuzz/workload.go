@@ -26,7 +26,8 @@ type Workload struct {
 	Next  map[string]int32
 
 	// Play is the script of one client. It is called once in a run for each client,
-	// in a goroutine of its own, and must leave when the Player's context is done.
+	// in a goroutine of its own. It must come to its end once the faults have stopped, or
+	// liveness is violated, and must leave when the Player's context is done.
 	// What it does may depend on the Player, the Script and the answers it gets, and
 	// on nothing else.
 	Play func(p *Player, s Script)
