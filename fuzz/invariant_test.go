@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,3 +141,20 @@ func TestRunWantsSomethingToJudge(t *testing.T) {
 }
 
 func FuzzPrimary(f *testing.F) { fuzz.Fuzz(f, primaries(false)) }
+
+// TestGoalsOfTheRunWithoutFaultsCount: here it is the first run alone that reaches
+// one.
+func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
+	setFlag(t, "zksim.runs", "1")
+	smallScript(t)
+	var once sync.Once
+	w := primaries(false, "was there")
+	play := w.Play
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		once.Do(func() { p.Sometimes("was there") })
+		play(p, s)
+	}
+	if tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) }); tb.failed {
+		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
+	}
+}

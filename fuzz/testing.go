@@ -168,16 +168,17 @@ func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
 	t.Helper()
 	var missed []string
 	for _, goal := range w.Sometimes {
-		if sweep.Reached[goal]+found.Reached[goal] == 0 {
+		if sweep.Reached[goal]+found.Reached[goal] == 0 && !slices.Contains(sweep.Base.Reached, goal) {
 			missed = append(missed, fmt.Sprintf("%q", goal))
 		}
 	}
+	runs := 1 + sweep.Points + found.Runs
 	switch len(missed) {
 	case 0:
 	case 1:
-		t.Fatalf("zksim: the goal %s was reached in none of %d runs", missed[0], sweep.Points+found.Runs)
+		t.Fatalf("zksim: the goal %s was reached in none of %d runs", missed[0], runs)
 	default:
-		t.Fatalf("zksim: the goals %s were reached in none of %d runs", strings.Join(missed, ", "), sweep.Points+found.Runs)
+		t.Fatalf("zksim: the goals %s were reached in none of %d runs", strings.Join(missed, ", "), runs)
 	}
 }
 
