@@ -31,7 +31,7 @@ type attendant struct {
 
 const membersDir = "/members"
 
-// groupOf is a workload of a group with some steps replaced.
+// groupOf is a workload of a group with some steps replaced, nil for none.
 func groupOf(replace func(*attendant)) fuzz.Workload {
 	w := fuzz.MembershipWorkload("", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
 		return newAttendant(c, name, replace)
@@ -42,12 +42,11 @@ func groupOf(replace func(*attendant)) fuzz.Workload {
 func newAttendant(c *zk.Conn, name string, replace func(*attendant)) *attendant {
 	g := &attendant{conn: c, name: name, guarded: true}
 	g.theirs, g.await, g.leave, g.view = g.ofAnotherSession, untilEvent, g.stopAndDelete, g.list
-	replace(g)
+	if replace != nil {
+		replace(g)
+	}
 	return g
 }
-
-// group is the group of package recipes, which is right.
-func group() fuzz.Workload { return builtIn("membership", "recipes.Group") }
 
 func (g *attendant) path() string { return membersDir + "/" + g.name }
 

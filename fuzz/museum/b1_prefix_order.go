@@ -23,7 +23,12 @@ func prefixOrder() Exhibit {
 	}
 }
 
-// session is a prefix that tells the session.
-func (l *naked) session() string { return fmt.Sprintf("x-%016x-%s", l.conn.SessionID(), marker) }
+// session is a prefix that tells the session. There is none before the first reply.
+func (l *naked) session() string {
+	for i := 0; i < attempts && l.conn.SessionID() == 0; i++ {
+		_, _, _ = l.conn.Exists(l.dir)
+	}
+	return fmt.Sprintf("x-%016x-%s", l.conn.SessionID(), marker)
+}
 
 func prefixOf(name string) string { return name[:strings.LastIndex(name, marker)] }

@@ -1,6 +1,8 @@
 package museum
 
 import (
+	"errors"
+
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
@@ -10,19 +12,25 @@ import (
 func goneForGood() Exhibit {
 	return Exhibit{
 		ID: "B74", Title: "what is deleted is not watched any more",
-		Report: "https://github.com/python-zk/kazoo/issues/151", See: []string{"kazoo issues 29, 58, 218"},
-		Bug: "When the node is deleted there is nothing to read, and no watch is left by a read of nothing. A node that is made " +
-			"in its place is not seen.",
+		Report: "https://github.com/python-zk/kazoo/issues/58",
+		Bug: "The node is read again at each event of its watch. When it is deleted there is nothing to read, and no watch is left " +
+			"by a read of nothing: a node that is made in its place is not seen.",
 		Property: linearizability.Liveness,
 		Wrong: mirrorOf(func(m *mirror) {
 			m.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
-				node, change, err := m.readAndWatch()
-				if err == nil && node.Path == "" && m.now.Path != "" {
-					change = nil // wrong: it may come back
+				if m.now.Path == "" {
+					return m.readAndWatch() // until it is there
 				}
-				return node, change, err
+				data, stat, change, err := m.conn.GetW(mirrored)
+				if errors.Is(err, zk.ErrNoNode) {
+					return recipes.CachedNode{}, nil, nil // wrong: it may come back
+				}
+				if err != nil {
+					return recipes.CachedNode{}, nil, err
+				}
+				return recipes.CachedNode{Path: mirrored, Data: data, Stat: *stat}, change, nil
 			}
 		}),
-		Right: nodeCache(),
+		Right: mirrorOf(nil),
 	}
 }

@@ -13,7 +13,7 @@ import (
 func watchUsedUp() Exhibit {
 	return Exhibit{
 		ID: "B76", Title: "the guard that heard of other data",
-		Report: "https://github.com/apache/curator/issues/778", See: []string{"CURATOR-258"},
+		Report: "https://github.com/apache/curator/issues/778", // CURATOR-258
 		Bug: "The guard of a persistent ephemeral waits for its deletion. When its data changes the watch fires for that, and " +
 			"is not set again: when the node is deleted later nobody makes it again.",
 		Property: linearizability.Presence,
@@ -32,7 +32,7 @@ func watchUsedUp() Exhibit {
 				return nil
 			}
 		}),
-		Right: group(),
+		Right: notingOf(nil),
 	}
 }
 

@@ -29,6 +29,6 @@ func oldNode() Exhibit {
 				return await(ctx, change)
 			}
 		}),
-		Right: group(),
+		Right: groupOf(nil),
 	}
 }

@@ -15,6 +15,6 @@ func errorIsEmpty() Exhibit {
 				return names, nil
 			}
 		}),
-		Right: group(),
+		Right: groupOf(nil),
 	}
 }

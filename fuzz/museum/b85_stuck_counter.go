@@ -13,7 +13,7 @@ import (
 func stuckCounter() Exhibit {
 	return Exhibit{
 		ID: "B85", Title: "everybody has the largest number",
-		Report: "https://issues.apache.org/jira/browse/ZOOKEEPER-3249", See: []string{"G10"},
+		Report: "https://issues.apache.org/jira/browse/ZOOKEEPER-3249",
 		Bug: "Since 3.6 the counter of a directory grows or stays: after 2147483647 each new node gets that number, too. Among " +
 			"equal numbers the names decide, which begin with a GUID, and a newcomer may sort before the owner.",
 		Property: linearizability.Safety,

@@ -42,8 +42,10 @@ func (c insistentCounter) Add(_ context.Context, delta int64) (sum int64, err er
 func (c insistentCounter) addOnce(delta int64) (int64, error) {
 	data, stat, err := c.conn.Get(counterPath)
 	if errors.Is(err, zk.ErrNoNode) {
-		_, err = c.conn.Create(counterPath, strconv.AppendInt(nil, delta, 10), 0, acl)
-		return delta, err
+		_, err = c.conn.Create(counterPath, []byte("0"), 0, acl)
+		if err == nil || errors.Is(err, zk.ErrNodeExists) {
+			return c.addOnce(delta)
+		}
 	}
 	if err != nil {
 		return 0, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -24,19 +25,21 @@ type center struct {
 
 const centerDir = "/config"
 
-// centerOf is a workload of a configuration centre with some steps replaced.
+// centerRecheck is how often it looks again: the client can lose a change.
+const centerRecheck = 15 * time.Second
+
+// centerOf is a workload of a configuration centre with some steps replaced, nil for none.
 func centerOf(replace func(*center)) fuzz.Workload {
-	claims := fuzz.ConfigClaims{Silent: true, Records: centerDir + "/writes"}
+	claims := fuzz.ConfigClaims{Silent: true, Records: centerDir + "/writes", Recheck: centerRecheck}
 	return fuzz.ConfigWorkload("", claims, func(c *zk.Conn) fuzz.Configurer {
-		made := &center{ConfigCenter: recipes.NewConfigCenter(c, centerDir), conn: c}
+		made := &center{ConfigCenter: recipes.NewConfigCenter(c, centerDir, recipes.RecheckEvery(centerRecheck)), conn: c}
 		made.create, made.update = made.ConfigCenter.Create, made.ConfigCenter.Update
-		replace(made)
+		if replace != nil {
+			replace(made)
+		}
 		return made
 	})
 }
-
-// configCenter is the configuration centre of package recipes, which is right.
-func configCenter() fuzz.Workload { return builtIn("config", "recipes.ConfigCenter") }
 
 // Ready starts it the first time.
 func (c *center) Ready(ctx context.Context) (err error) {

@@ -9,8 +9,9 @@
 // # What is here
 //
 // An [Exhibit] tells its bug in a few sentences and has two workloads: Wrong, with the
-// bug, and Right, which survives what finds the other; where possible they differ in
-// nothing else. [Exhibit.Hunt] looks for the bug as [fuzz.Hunt] does, knowing
+// bug, and Right, which survives what finds the other. Most differ in nothing else;
+// where the recipe that Wrong begins with cannot survive, because of more than this
+// bug, Right is a recipe of package recipes. [Exhibit.Hunt] looks for the bug as [fuzz.Hunt] does, knowing
 // nothing of it, and shrinks what it finds. The smallest scenarios are
 // kept in testdata, one file for each exhibit, with the story of each beside it; zksim
 // replay takes them. [Absent] lists what cannot be shown, and why.
@@ -32,16 +33,27 @@
 // electionOf, semaphoreOf, readWriteOf and turnOf do the same for other objects that are
 // held. lineOf begins with a queue, gatheringOf and quorumOf with a double barrier and a
 // threshold barrier, drawnOf with a read-write lock of a tutorial, mirrorOf with a copy of
-// a node, centerOf with a configuration centre, groupOf and registryOf with members. Some
-// of these are right in one step after the other as naked is, some only as far as their
-// exhibits need it: then Right is the recipe of package recipes, by builtIn. openLock and
-// openElection take any implementation, for a bug in how the steps follow each other; any
-// fuzz.Workload will do. Then
+// a node, centerOf with a configuration centre, groupOf and registryOf with members.
+// These are right in one step after the other as naked is, but for line, gathering and
+// drawn, which are right only as far as their exhibits need it: there Right is the recipe
+// of package recipes, by builtIn, or another. openLock and openElection take any
+// implementation, for a bug in how the steps follow each other; any fuzz.Workload will
+// do, with fuzz.Invariants for what no judge asks. Then
 //
 //	go test ./fuzz/museum -run 'Hunt/B16' -full -update
 //
-// hunts it and writes its scenario and story. Read the story: a recipe that is wrong in
-// two ways is found for the simpler one.
+// hunts it and writes its scenario and story, and in how many scenarios it was found;
+// without /B16 it does so for all of them. Read the story: a recipe that is wrong in two
+// ways is found for the simpler one.
+//
+// # What is tested when
+//
+// go test ./fuzz/museum replays the smallest scenario of every exhibit, to the byte of its
+// trace and of its story, and lets the right recipe survive it. It hunts those exhibits
+// that are found within 30 scenarios by testdata/hunts.txt, and lets their right recipes
+// survive 15 scenarios of the same hunt. With -full it hunts all exhibits, and each right
+// recipe has to survive as many scenarios as it took to find the wrong one, and 50 at
+// least. The seed is 1 throughout, so that each test run does the same.
 //
 // # Limits
 //

@@ -15,17 +15,22 @@ type Exhibit struct {
 	ID string
 	// Title is the bug in a few words.
 	Title string
-	// Report is where it was published, a URL. See are names of others that have
-	// the same cause, if there are any.
+	// Report is where it was published, a URL: a report, or the code that has it. Of
+	// a bug in a text that teaches (most of those named S) it is what the text
+	// teaches the use of: the recipe of the guide, or the class, done rightly.
 	Report string
-	See    []string
+	// See are names of others that have the same cause, if there are any, and are
+	// not exhibited for themselves.
+	See []string
 	// Bug is what is wrong and what comes of it, in two or three sentences.
 	Bug string
 	// Property is what is violated: a constant of package linearizability, or
 	// "panic".
 	Property string
-	// Wrong is the recipe with the bug, and Right the same without it, or a recipe
-	// that is right in another way. Both are called by the exhibit's ID.
+	// Wrong is the recipe with the bug. Right is the same without it where the rest of
+	// that is right in all that its kind is judged by, and otherwise a recipe of
+	// package recipes, which is right in another way. Both are called by the
+	// exhibit's ID.
 	Wrong, Right fuzz.Workload
 	// Script is what the clients do; the zero value means fuzz.DefaultScript.
 	Script fuzz.Script
@@ -36,8 +41,12 @@ func Exhibits() []Exhibit {
 	list := make([]Exhibit, len(all))
 	for i, describe := range all {
 		e := describe()
+		e.Right.About = "the same, mended"
+		if other := e.Right.Impl; other != "" {
+			e.Right.About = other + ", which is right"
+		}
 		e.Wrong.Impl, e.Right.Impl = e.ID, e.ID+rightSuffix
-		e.Wrong.About, e.Right.About = e.Title, "the same, mended"
+		e.Wrong.About = e.Title
 		e.Wrong.Flawed = e.Property
 		if e.Script == (fuzz.Script{}) {
 			e.Script = fuzz.DefaultScript

@@ -35,22 +35,21 @@ type mirror struct {
 // mirrored is the node, as the workload of caches has it.
 const mirrored = "/cache"
 
-// mirrorOf is a workload of a cache with some steps replaced.
+// mirrorOf is a workload of a cache with some steps replaced, or none.
 func mirrorOf(replace func(*mirror)) fuzz.Workload {
 	return fuzz.CacheWorkload("", fuzz.CacheClaims{Silent: true}, func(c *zk.Conn) fuzz.Cacher {
 		m := &mirror{conn: c, ready: make(chan struct{})}
 		m.life, m.end = context.WithCancel(context.Background())
 		m.read, m.isNew, m.stale, m.close = m.readAndWatch, always, m.isStale, m.end
-		replace(m)
+		if replace != nil {
+			replace(m)
+		}
 		go m.run()
 		return m
 	})
 }
 
 func always(_, _ recipes.CachedNode) bool { return true }
-
-// nodeCache is the copy of one node of package recipes, which is right.
-func nodeCache() fuzz.Workload { return builtIn("cache", "recipes.NodeCache") }
 
 // run reads, and waits for the next change.
 func (m *mirror) run() {

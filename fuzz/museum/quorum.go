@@ -37,21 +37,18 @@ const (
 	quorumPath = quorumsDir + "/t"
 )
 
-// quorumOf is a workload of a threshold barrier with some steps replaced.
+// quorumOf is a workload of a threshold barrier with some steps replaced, nil for none.
 func quorumOf(replace func(*quorum)) fuzz.Workload {
 	claims := fuzz.BarrierClaims{LeavesAtRest: []string{quorumPath + "/ready*"}}
 	return fuzz.ThresholdBarrierWorkload("", claims, func(c *zk.Conn) fuzz.ThresholdBarrierer {
 		q := &quorum{conn: c}
 		q.join, q.number, q.tell, q.giveUp, q.leave = q.joinOnce, q.readNumber, q.makeReady, q.remove, q.remove
 		q.enough = func(members, n int) bool { return members >= n }
-		replace(q)
+		if replace != nil {
+			replace(q)
+		}
 		return q
 	})
-}
-
-// thresholdBarrier is the threshold barrier of package recipes, which is right.
-func thresholdBarrier() fuzz.Workload {
-	return builtIn("threshold-barrier", "recipes.ThresholdBarrier")
 }
 
 func (q *quorum) Set(ctx context.Context, members int) error {
@@ -109,6 +106,9 @@ func (q *quorum) look() (open bool, err error) {
 	members := slices.DeleteFunc(names, func(name string) bool { return !isMember(name) })
 	if !q.enough(len(members), number) {
 		return false, nil
+	}
+	if _, now, err := q.number(); err != nil || now != version {
+		return false, err // they have been counted under another number
 	}
 	return true, q.tell(version)
 }

@@ -7,7 +7,7 @@ func offersAgain() Exhibit {
 		ID: "S0-16", Title: "an element is offered twice",
 		Report: "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Queues",
 		Bug: "The reply to the create is lost, and it is sent again. The element has no name by which the first one could be " +
-			"found, so there are two, and two consumers get it.",
+			"found, so it is in the queue twice.",
 		Property: linearizability.Delivery,
 		Wrong: lineOf(func(q *line) {
 			q.add = func(data []byte) (err error) {

@@ -16,6 +16,6 @@ func ownNodeExists() Exhibit {
 		Wrong: singleOf(func(l *single) {
 			l.mine = func(made bool, _ []byte, _ *zk.Stat) bool { return made } // wrong: it may be, though the create failed
 		}),
-		Right: herdLock(),
+		Right: singleOf(nil),
 	}
 }

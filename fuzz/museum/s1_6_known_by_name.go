@@ -16,6 +16,6 @@ func knownByName() Exhibit {
 		Wrong: singleOf(func(l *single) {
 			l.mine = func(_ bool, data []byte, _ *zk.Stat) bool { return string(data) == l.name } // wrong: of which session?
 		}),
-		Right: herdLock(),
+		Right: singleOf(nil),
 	}
 }

@@ -12,6 +12,6 @@ func deletesByName() Exhibit {
 		Wrong: singleOf(func(l *single) {
 			l.leave = func() error { return newNaked(l.conn, lockDir).remove(singlePath) } // wrong: whose it is is not asked
 		}),
-		Right: herdLock(),
+		Right: singleOf(nil),
 	}
 }

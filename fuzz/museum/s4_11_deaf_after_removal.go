@@ -32,6 +32,6 @@ func deafAfterRemoval() Exhibit {
 				return shown
 			}
 		}),
-		Right: serviceRegistry(),
+		Right: registryOf(nil),
 	}
 }

@@ -28,6 +28,6 @@ func wrongKey() Exhibit {
 				return shown
 			}
 		}),
-		Right: serviceRegistry(),
+		Right: registryOf(nil),
 	}
 }

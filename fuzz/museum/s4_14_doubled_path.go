@@ -22,6 +22,6 @@ func doubledPath() Exhibit {
 				return nil
 			}
 		}),
-		Right: serviceRegistry(),
+		Right: registryOf(nil),
 	}
 }

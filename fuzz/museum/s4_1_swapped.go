@@ -22,6 +22,6 @@ func swapped() Exhibit {
 				return c.ConfigCenter.Create(ctx, key, value)
 			}
 		}),
-		Right: configCenter(),
+		Right: centerOf(nil),
 	}
 }

@@ -12,7 +12,7 @@ func justSoMany() Exhibit {
 		Wrong: quorumOf(func(q *quorum) {
 			q.enough = func(members, n int) bool { return members == n } // wrong: or more
 		}),
-		Right: thresholdBarrier(),
+		Right: quorumOf(nil),
 	}
 }
 

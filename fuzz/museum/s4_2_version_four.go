@@ -18,6 +18,6 @@ func versionFour() Exhibit {
 				return c.ConfigCenter.Update(ctx, key, value, 4) // wrong: the version that was seen
 			}
 		}),
-		Right: configCenter(),
+		Right: centerOf(nil),
 	}
 }

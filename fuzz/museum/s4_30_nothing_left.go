@@ -12,6 +12,6 @@ func nothingLeft() Exhibit {
 		Wrong: quorumOf(func(q *quorum) {
 			q.tell = func(int32) error { return nil } // wrong: the others do not know
 		}),
-		Right: thresholdBarrier(),
+		Right: quorumOf(nil),
 	}
 }

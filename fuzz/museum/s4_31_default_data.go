@@ -33,6 +33,6 @@ func defaultData() Exhibit {
 				return n, version, err
 			}
 		}),
-		Right: thresholdBarrier(),
+		Right: quorumOf(nil),
 	}
 }

@@ -21,6 +21,6 @@ func membersOfBefore() Exhibit {
 				return join()
 			}
 		}),
-		Right: thresholdBarrier(),
+		Right: quorumOf(nil),
 	}
 }

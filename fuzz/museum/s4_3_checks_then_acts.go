@@ -34,7 +34,7 @@ func checksThenActs() Exhibit {
 				return err
 			}
 		}),
-		Right:  configCenter(),
+		Right:  centerOf(nil),
 		Script: fuzz.Script{Clients: 2, Rounds: 2},
 	}
 }

@@ -10,7 +10,7 @@ func neverStale() Exhibit {
 			"so from what has been so.",
 		Property: linearizability.Belief,
 		Wrong:    mirrorOf(func(m *mirror) { m.stale = func() bool { return false } }), // wrong: it may be cut off
-		Right:    nodeCache(),
+		Right:    mirrorOf(nil),
 	}
 }
 

@@ -15,6 +15,6 @@ func watchesWithoutReading() Exhibit {
 		Wrong: mirrorOf(func(m *mirror) {
 			m.isNew = func(_, _ recipes.CachedNode) bool { return !m.session } // wrong: it may have changed
 		}),
-		Right: nodeCache(),
+		Right: mirrorOf(nil),
 	}
 }

@@ -24,6 +24,6 @@ func readsThenWatches() Exhibit {
 				return recipes.CachedNode{Path: mirrored, Data: data, Stat: *stat}, change, err
 			}
 		}),
-		Right: nodeCache(),
+		Right: mirrorOf(nil),
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fuzz"
-	"github.com/zksim/zksim/recipes"
 )
 
 // single is the simple lock: one node of a fixed name, which everybody watches, as
@@ -26,12 +25,14 @@ type single struct {
 // singlePath is the node.
 const singlePath = lockDir + "/only"
 
-// singleOf is a workload of a simple lock with some steps replaced.
+// singleOf is a workload of a simple lock with some steps replaced, nil for none.
 func singleOf(replace func(*single)) fuzz.Workload {
 	return openLock(func(c *zk.Conn) fuzz.Locker {
 		l := &single{conn: c, name: newNaked(c, lockDir).guid()}
 		l.mine, l.leave = l.ownedBySession, l.leaveOwn
-		replace(l)
+		if replace != nil {
+			replace(l)
+		}
 		return l
 	})
 }
@@ -84,9 +85,4 @@ func (l *single) leaveOwn() (err error) {
 		}
 	}
 	return err
-}
-
-// herdLock is the simple lock of package recipes, which is right.
-func herdLock() fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker { return recipes.NewHerdLock(c, singlePath) })
 }
