@@ -25,15 +25,21 @@ type line struct {
 // queueDir is the directory of a queue, as its workload has it.
 const queueDir = "/queue"
 
-// lineOf is a workload of a queue with some steps replaced.
+// lineOf is a workload of a queue with some steps replaced, nil for none.
 func lineOf(replace func(*line)) fuzz.Workload {
 	w := fuzz.QueueWorkload("", fuzz.QueueClaims{LeavesAtRest: []string{queueDir}}, func(c *zk.Conn) fuzz.Queuer {
-		q := &line{conn: c}
-		q.add, q.scan, q.await, q.remove = q.addOnce, q.first, awaitChange, q.removeOnce
-		replace(q)
-		return q
+		return newLine(c, replace)
 	})
 	return beside(w, queueDir)
+}
+
+func newLine(c *zk.Conn, replace func(*line)) *line {
+	q := &line{conn: c}
+	q.add, q.scan, q.await, q.remove = q.addOnce, q.first, awaitChange, q.removeOnce
+	if replace != nil {
+		replace(q)
+	}
+	return q
 }
 
 // queue is the queue of package recipes, which is right.

@@ -31,7 +31,7 @@ var sentence = regexp.MustCompile(`^[A-Z].*\.$`)
 
 func TestExhibitsAreDescribed(t *testing.T) {
 	seen := map[string]bool{}
-	known := append(linearizability.Properties(), "panic")
+	known := append(linearizability.Properties(), "panic", fuzz.InvariantProperty)
 	for _, e := range museum.Exhibits() {
 		switch address, err := url.Parse(e.Report); {
 		case seen[e.ID]:

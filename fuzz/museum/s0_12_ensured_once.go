@@ -1,0 +1,28 @@
+package museum
+
+import (
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+func ensuredOnce() Exhibit {
+	return Exhibit{
+		ID: "S0-12", Title: "the directory is made, or nobody hears of it",
+		Report: "https://github.com/apache/zookeeper/blob/master/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/ProtocolSupport.java",
+		Bug: "ensureExists asks whether the directory is there and makes it, and logs what goes wrong. It is called once. If the " +
+			"connection breaks over that, whatever is done later fails with NoNode.",
+		Property: fuzz.InvariantProperty,
+		Wrong: withoutDir(func() dirMaker {
+			tried := false
+			return func(conn *zk.Conn) error {
+				if !tried {
+					tried = true
+					_ = makeQueueDir(conn) // wrong: it may not be there
+				}
+				return nil
+			}
+		}),
+		Right: withoutDir(func() dirMaker { return makeQueueDir }),
+	}
+}

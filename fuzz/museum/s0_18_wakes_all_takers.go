@@ -1,0 +1,86 @@
+package museum
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+func wakesAllTakers() Exhibit {
+	return Exhibit{
+		ID: "S0-18", Title: "one element wakes all consumers",
+		Report: "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Queues",
+		Bug: "Whoever finds the queue empty watches its directory. One element that is offered wakes all who wait, though one " +
+			"of them can have it; the others look, find nothing, and watch again.",
+		Property: fuzz.InvariantProperty,
+		Wrong:    waitingTakers(func(q *line, _ *naked) fuzz.Queuer { return q }), // wrong: all of them watch
+		Right:    waitingTakers(func(q *line, turn *naked) fuzz.Queuer { return turnTaking{q, turn} }),
+	}
+}
+
+// turnTaking is a queue of whose consumers one at a time waits for an element.
+type turnTaking struct {
+	*line
+	turn *naked
+}
+
+func (q turnTaking) Take(ctx context.Context) (data []byte, err error) {
+	if err := q.turn.Lock(ctx); err != nil {
+		return nil, err
+	}
+	data, err = q.line.Take(ctx)
+	_ = q.turn.Unlock(ctx) // it goes with the connection
+	return data, err
+}
+
+// waitingTakers is a workload of a queue in which the first client offers, with pauses,
+// as many elements as the others take.
+func waitingTakers(make func(*line, *naked) fuzz.Queuer) fuzz.Workload {
+	w := beside(lineOf(nil), queueDir, lockDir)
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		q := make(newLine(p.Conn(), nil), newNaked(p.Conn(), lockDir))
+		if p.Index() > 0 {
+			for range s.Rounds {
+				takeWithin(p, q, time.Minute)
+			}
+			return
+		}
+		for n := range s.Rounds * (s.Clients - 1) {
+			p.Pause(100 * time.Millisecond)
+			offer(p, q, fmt.Sprintf("%s%d", p.Name(), n))
+		}
+	}
+	w.Length = func(s fuzz.Script) time.Duration { return time.Duration(s.Rounds) * time.Minute }
+	return judgedBy(w, "an element wakes one consumer", wakesSeveral)
+}
+
+func offer(p *fuzz.Player, q fuzz.Queuer, element string) {
+	_ = p.Do(linearizability.KindOffer, element, func(ctx context.Context) (linearizability.Result, error) {
+		return linearizability.Result{}, q.Offer(ctx, []byte(element))
+	})
+}
+
+func takeWithin(p *fuzz.Player, q fuzz.Queuer, d time.Duration) {
+	_ = p.Do(linearizability.KindTake, "", func(ctx context.Context) (linearizability.Result, error) {
+		ctx, cancel := p.Within(ctx, d)
+		defer cancel()
+		data, err := q.Take(ctx)
+		return linearizability.Result{Output: string(data)}, err
+	})
+}
+
+// wakesSeveral looks at runs in which nobody has given up: the watch of who has cannot
+// be taken back.
+func wakesSeveral(e fuzz.Evidence) error {
+	for _, ev := range e.History.Server {
+		offered := ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, queueDir+"/")
+		if offered && ev.Notified > 1 && !e.GaveUp() {
+			return fmt.Errorf("%s wakes %d at step %d", ev.Path, ev.Notified, ev.Step)
+		}
+	}
+	return nil
+}
