@@ -2,7 +2,6 @@ package museum
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/zksim/zksim/fuzz"
@@ -55,35 +54,7 @@ func resign(p *fuzz.Player, c candidate) error {
 	})
 }
 
-// twoLead says who is elected while another leads whose session is alive.
 func twoLead(e fuzz.Evidence) error {
-	for _, first := range e.History.Ops {
-		if first.Kind != linearizability.KindLead || first.Outcome != linearizability.OpOK {
-			continue
-		}
-		end := termEnd(e.History, first)
-		for _, second := range e.History.Ops {
-			if second.Kind == first.Kind && second.Outcome == first.Outcome && second.Client != first.Client &&
-				second.Return > first.Return && second.Return < end {
-				return fmt.Errorf("%s leads since step %d, and %s since step %d", first.Client, first.Return, second.Client, second.Return)
-			}
-		}
-	}
-	return nil
-}
-
-// termEnd is the step at which a leader begins to resign, or its session ends.
-func termEnd(h linearizability.History, led linearizability.Op) int64 {
-	end := h.End + 1
-	for _, op := range h.Ops {
-		if op.Kind == linearizability.KindResign && op.Client == led.Client && op.Call > led.Return {
-			end = min(end, op.Call)
-		}
-	}
-	for _, ev := range h.Server {
-		if ev.Kind == linearizability.SessionEnded && ev.Owner == led.Session {
-			end = min(end, ev.Step)
-		}
-	}
-	return end
+	return together(e.History, func(op linearizability.Op) bool { return op.Kind == linearizability.KindLead },
+		func(op linearizability.Op) bool { return op.Kind == linearizability.KindResign })
 }

@@ -33,15 +33,21 @@ const (
 	readyPath    = gatheringDir + "/ready"
 )
 
-// gatheringOf is a workload of a double barrier with some steps replaced.
+// gatheringOf is a workload of a double barrier with some steps replaced, nil for none.
 func gatheringOf(replace func(*gathering)) fuzz.Workload {
 	claims := fuzz.BarrierClaims{LeavesAtRest: []string{readyPath}}
 	return beside(fuzz.DoubleBarrierWorkload("", claims, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		g := &gathering{conn: c, size: size}
-		g.join, g.member, g.look, g.await, g.giveUp = g.joinOnce, isMember, g.lookForReady, again, g.remove
-		replace(g)
-		return g
+		return newGathering(c, size, replace)
 	}), gatheringDir)
+}
+
+func newGathering(c *zk.Conn, size int, replace func(*gathering)) *gathering {
+	g := &gathering{conn: c, size: size}
+	g.join, g.member, g.look, g.await, g.giveUp = g.joinOnce, isMember, g.lookForReady, again, g.remove
+	if replace != nil {
+		replace(g)
+	}
+	return g
 }
 
 // doubleBarrier is the double barrier of package recipes, which is right.

@@ -46,3 +46,37 @@ func removedAt(h linearizability.History, czxid int64) (int64, bool) {
 	}
 	return h.Server[i].Step, true
 }
+
+// together tells who is granted something while another has it whose session is alive:
+// from the return of what begins it to the call of what ends it.
+func together(h linearizability.History, begins, ends func(linearizability.Op) bool) error {
+	granted := func(op linearizability.Op) bool { return begins(op) && op.Outcome == linearizability.OpOK }
+	for _, first := range h.Ops {
+		if !granted(first) {
+			continue
+		}
+		end := endOf(h, first, ends)
+		for _, second := range h.Ops {
+			if granted(second) && second.Client != first.Client && second.Return > first.Return && second.Return < end {
+				return fmt.Errorf("%s has it since step %d, and %s since step %d", first.Client, first.Return, second.Client, second.Return)
+			}
+		}
+	}
+	return nil
+}
+
+// endOf is the step at which what was granted is given back, or its session ends.
+func endOf(h linearizability.History, granted linearizability.Op, ends func(linearizability.Op) bool) int64 {
+	end := h.End + 1
+	for _, op := range h.Ops {
+		if ends(op) && op.Client == granted.Client && op.Call > granted.Return {
+			end = min(end, op.Call)
+		}
+	}
+	for _, ev := range h.Server {
+		if ev.Kind == linearizability.SessionEnded && ev.Owner == granted.Session {
+			end = min(end, ev.Step)
+		}
+	}
+	return end
+}

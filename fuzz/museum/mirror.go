@@ -38,15 +38,19 @@ const mirrored = "/cache"
 // mirrorOf is a workload of a cache with some steps replaced, or none.
 func mirrorOf(replace func(*mirror)) fuzz.Workload {
 	return fuzz.CacheWorkload("", fuzz.CacheClaims{Silent: true}, func(c *zk.Conn) fuzz.Cacher {
-		m := &mirror{conn: c, ready: make(chan struct{})}
-		m.life, m.end = context.WithCancel(context.Background())
-		m.read, m.isNew, m.stale, m.close = m.readAndWatch, always, m.isStale, m.end
-		if replace != nil {
-			replace(m)
-		}
-		go m.run()
-		return m
+		return openMirror(c, replace)
 	})
+}
+
+func openMirror(c *zk.Conn, replace func(*mirror)) *mirror {
+	m := &mirror{conn: c, ready: make(chan struct{})}
+	m.life, m.end = context.WithCancel(context.Background())
+	m.read, m.isNew, m.stale, m.close = m.readAndWatch, always, m.isStale, m.end
+	if replace != nil {
+		replace(m)
+	}
+	go m.run()
+	return m
 }
 
 func always(_, _ recipes.CachedNode) bool { return true }

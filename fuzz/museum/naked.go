@@ -22,6 +22,7 @@ type naked struct {
 	conn   *zk.Conn
 	dir    string
 	places int    // how many may own it at once: 1, but for a semaphore
+	flags  int32  // of the own node
 	prefix string // of the own node's name, with a GUID
 	own    string // name of the own node, "" if there is none
 	token  int64  // czxid of the own node, from confirm
@@ -39,7 +40,7 @@ type naked struct {
 }
 
 func newNaked(conn *zk.Conn, dir string) *naked {
-	l := &naked{conn: conn, dir: dir, places: 1}
+	l := &naked{conn: conn, dir: dir, places: 1, flags: zk.FlagEphemeral | zk.FlagSequence}
 	l.naming, l.join, l.find = l.guid, l.joinOnce, l.findPrefix
 	l.contender, l.order, l.ahead, l.confirm = hasNumber, bySequence, l.predecessor, l.confirmOwner
 	l.await, l.giveUp, l.leave = l.awaitDeletion, l.leaveAndTell, l.leaveSurely
@@ -109,7 +110,7 @@ func (l *naked) joinOnce() (err error) {
 
 // create makes the own node, and the directory if need be.
 func (l *naked) create() error {
-	made, err := l.conn.Create(l.path(l.prefix), nil, zk.FlagEphemeral|zk.FlagSequence, acl)
+	made, err := l.conn.Create(l.path(l.prefix), nil, l.flags, acl)
 	if errors.Is(err, zk.ErrNoNode) {
 		if _, err := l.conn.Create(l.dir, nil, 0, acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			return err

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -16,10 +18,8 @@ func readWriteOf(replace func(*naked)) fuzz.Workload {
 	w.Name = "rwlock"
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		for round := range s.Rounds {
-			l := newNaked(p.Conn(), lockDir)
 			mode := []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]
-			l.naming = func() string { return fmt.Sprintf("%s-%s", mode, l.guid()) }
-			l.ahead = l.conflicting
+			l := newReadWrite(p.Conn(), mode)
 			if replace != nil {
 				replace(l)
 			}
@@ -30,6 +30,14 @@ func readWriteOf(replace func(*naked)) fuzz.Workload {
 		return linearizability.JudgeRWLock(e.History, e.Rest, linearizability.LockOptions{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
 	}
 	return w
+}
+
+// newReadWrite is a naked read-write lock in one mode.
+func newReadWrite(conn *zk.Conn, mode string) *naked {
+	l := newNaked(conn, lockDir)
+	l.naming = func() string { return fmt.Sprintf("%s-%s", mode, l.guid()) }
+	l.ahead = l.conflicting
+	return l
 }
 
 // conflicting is the nearest node before the own one that excludes it: a writer's, or

@@ -10,8 +10,8 @@ func ensuredOnce() Exhibit {
 	return Exhibit{
 		ID: "S0-12", Title: "the directory is made, or nobody hears of it",
 		Report: "https://github.com/apache/zookeeper/blob/master/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/ProtocolSupport.java",
-		Bug: "ensureExists asks whether the directory is there and makes it, and logs what goes wrong. It is called once. If the " +
-			"connection breaks over that, whatever is done later fails with NoNode.",
+		Bug: "The directory is made by ensureExists, which asks whether it is there, makes it, and logs what goes wrong. It is " +
+			"called once: if the connection breaks over that, whatever is done later fails with NoNode.",
 		Property: fuzz.InvariantProperty,
 		Wrong: withoutDir(func() dirMaker {
 			tried := false

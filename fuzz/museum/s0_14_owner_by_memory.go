@@ -16,7 +16,7 @@ func ownerByMemory() Exhibit {
 		ID: "S0-14", Title: "the owner remembers that it is",
 		Report: writeLockSource,
 		Bug: "WriteLock.isOwner compares two texts that the object has kept. After the session has ended it says yes as before, " +
-			"while another owns the lock.",
+			"when the lock may be anybody's.",
 		Property: fuzz.InvariantProperty,
 		Wrong:    askingOf(func(l *naked) (bool, error) { return l.own != "", nil }), // wrong: only the server knows
 		Right: askingOf(func(l *naked) (bool, error) {

@@ -9,7 +9,7 @@ import (
 func bareName() Exhibit {
 	return Exhibit{
 		ID: "S0-1", Title: "the recovered id lacks its directory",
-		Report: writeLockSource,
+		Report: writeLockSource, See: []string{"S2-5 (that it is of production quality)"},
 		Bug: "WriteLock compares ids that are full paths. The one that it finds by its prefix, after a lost reply, is a bare name: " +
 			"of the same number, its own node's path sorts before it, so that it waits for its own node.",
 		Property: linearizability.Liveness,

@@ -13,7 +13,7 @@ import (
 func oneIDPerSession() Exhibit {
 	return Exhibit{
 		ID: "S0-4", Title: "two locks of one session share a node",
-		Report: writeLockSource,
+		Report: writeLockSource, See: []string{"S2-3"},
 		Bug: "WriteLock names its node after the session, and looks for such a node before it makes one. Two of them on one " +
 			"connection find the same, so both own the lock, and the first to unlock takes it from the other.",
 		Property: linearizability.Safety,

@@ -9,7 +9,7 @@ import (
 func knownByName() Exhibit {
 	return Exhibit{
 		ID: "S1-6", Title: "the own node of an earlier session",
-		Report: "https://github.com/apache/dubbo/issues/5125", See: []string{"B79, as a lock"},
+		Report: "https://github.com/apache/dubbo/issues/5125",
 		Bug: "NodeExists, and the data says that it is this client's node. It is that of its earlier session, which has ended, " +
 			"and the server is about to remove it: the client owns the lock by a node that is as good as gone.",
 		Property: linearizability.Safety,

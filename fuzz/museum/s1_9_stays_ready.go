@@ -12,7 +12,7 @@ func staysReady() Exhibit {
 		Bug: "As drawn, nobody deletes \"ready\" when all have left. Who comes to the next round finds it, and does not " +
 			"wait for anybody.",
 		Property: linearizability.Safety,
-		Wrong:    gatheringOf(func(*gathering) {}),
+		Wrong:    gatheringOf(nil),
 		Right:    doubleBarrier(),
 		Script:   fuzz.Script{Clients: 3, Rounds: 2},
 	}

@@ -12,7 +12,7 @@ import (
 func watchesAll() Exhibit {
 	return Exhibit{
 		ID: "S2-2", Title: "everybody watches the directory",
-		Report: "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks", See: []string{"S1-1"},
+		Report: "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks", See: []string{"S1-1", "S4-42"},
 		Bug: "Each waiter watches the children of the directory. Whoever comes or goes wakes all of them, though one of them at " +
 			"most can go on: the herd effect, quadratic in the number of waiters.",
 		Property: linearizability.Herd,

@@ -10,7 +10,7 @@ import (
 func doubledPath() Exhibit {
 	return Exhibit{
 		ID: "S4-14", Title: "an empty service is deleted elsewhere",
-		Report: curatorCaches, See: []string{"B19, of a registry"},
+		Report: curatorCaches,
 		Bug: "When the last address of a service has gone its node is to be deleted, by a path to which the directory is " +
 			"prefixed once more. There is no such node, and the empty service stays.",
 		Property: linearizability.Orphans,

@@ -1,0 +1,58 @@
+package museum
+
+import (
+	"context"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+func bothUpgrade() Exhibit {
+	return Exhibit{
+		ID: "S4-40", Title: "who reads may write",
+		Report: sharedLocksGuide,
+		Bug: "The lock is re-entrant: who holds it for reading gets it for writing at once, as it holds it already. Two who " +
+			"read both write.",
+		Property: fuzz.InvariantProperty,
+		Wrong: upgradeOf(func(_ *fuzz.Player, read *naked) tokenLock {
+			return held{read} // wrong: others may read, too
+		}),
+		Right: upgradeOf(func(p *fuzz.Player, read *naked) tokenLock {
+			playUnlock(p, read, linearizability.ModeRead)
+			return newReadWrite(p.Conn(), linearizability.ModeWrite)
+		}),
+	}
+}
+
+// upgradeOf is a workload of clients that read, and then want to write; upgrade makes
+// the lock to write by of the one that they read by.
+func upgradeOf(upgrade func(p *fuzz.Player, read *naked) tokenLock) fuzz.Workload {
+	w := readWriteOf(nil)
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		for round := range s.Rounds {
+			read := newReadWrite(p.Conn(), linearizability.ModeRead)
+			if !p.Persist(func(int) error { return playLock(p, read, linearizability.ModeRead) }) {
+				return
+			}
+			playRound(p, upgrade(p, read), linearizability.ModeWrite, round)
+			if read.own != "" {
+				playUnlock(p, read, linearizability.ModeRead)
+			}
+		}
+	}
+	return judgedBy(w, "one writes at a time", twoWrite)
+}
+
+// held is a lock that its owner locks once more.
+type held struct{ *naked }
+
+func (held) Lock(context.Context) error   { return nil }
+func (held) Unlock(context.Context) error { return nil }
+
+func twoWrite(e fuzz.Evidence) error {
+	return together(e.History, func(op linearizability.Op) bool {
+		return op.Kind == linearizability.KindLock && op.Input == linearizability.ModeWrite
+	}, func(op linearizability.Op) bool {
+		return op.Kind == linearizability.KindUnlock && op.Input == linearizability.ModeWrite
+	})
+}
