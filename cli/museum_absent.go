@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -67,15 +66,10 @@ func notShown(ids []string) error {
 		if _, err := museum.Named(id); err == nil {
 			continue
 		}
-		by := shownBy(id)
 		if missing, err := absent([]string{id}); err == nil {
-			text := fmt.Sprintf("%s is absent: %s", missing[0].ID, missing[0].Why)
-			if by != nil {
-				text += fmt.Sprintf("; %s has the same cause", strings.Join(by, ", "))
-			}
-			return errors.New(text)
+			return fmt.Errorf("%s is absent: %s", missing[0].ID, missing[0].Why)
 		}
-		if by != nil {
+		if by := shownBy(id); by != nil {
 			return fmt.Errorf("%s is shown by %s", id, strings.Join(by, ", "))
 		}
 	}

@@ -77,7 +77,7 @@ func Absent() []Missing {
 		{"S4-10", "https://curator.apache.org/docs/recipes-path-cache",
 			"a program that exits when its client cannot be made: it is no step of a recipe"},
 		{"S4-13", "https://curator.apache.org/docs/recipes-path-cache",
-			"two events that race in two threads of one process, one of which removes what the other writes to; a view here is asked, and not told. For what comes of the missing list there is another exhibit"},
+			"two events that race in two threads of one process, one of which removes what the other writes to; a view here is asked, and not told"},
 		{"S4-21", "https://curator.apache.org/docs/recipes-path-cache",
 			"one variable for the watches of all; the Go client gives each watch a channel of its own"},
 		{"S4-28", "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks",

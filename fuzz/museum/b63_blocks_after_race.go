@@ -29,7 +29,7 @@ func blocksAfterRace() Exhibit {
 				return data, err
 			}
 			q.await = func(ctx context.Context, change <-chan zk.Event) (err error) {
-				if lost {
+				if lost { // the watch of the list tells of the one that another has taken
 					_, _, change, err = q.conn.ChildrenW(queueDir) // wrong: there may be some
 				}
 				if err != nil {

@@ -38,7 +38,7 @@
 // drawn, which are right only as far as their exhibits need it: there Right is the recipe
 // of package recipes, by builtIn, or another. openLock and openElection take any
 // implementation, for a bug in how the steps follow each other; any fuzz.Workload will
-// do, with fuzz.Invariants for what no judge asks. Then
+// do, judgedBy an invariant of its own for what no judge asks. Then
 //
 //	go test ./fuzz/museum -run 'Hunt/B16' -full -update
 //
