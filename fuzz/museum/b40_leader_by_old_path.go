@@ -54,6 +54,7 @@ func resign(p *fuzz.Player, c candidate) error {
 	})
 }
 
+// twoLead says who is elected while another leads whose session is alive.
 func twoLead(e fuzz.Evidence) error {
 	return together(e.History, func(op linearizability.Op) bool { return op.Kind == linearizability.KindLead },
 		func(op linearizability.Op) bool { return op.Kind == linearizability.KindResign })

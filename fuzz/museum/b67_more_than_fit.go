@@ -59,6 +59,7 @@ func (q *line) offerIfRoom() error {
 	return q.addOnce(nil)
 }
 
+// moreThanBound says which element was one too many; nobody takes any.
 func moreThanBound(e fuzz.Evidence) error {
 	elements := 0
 	for _, ev := range e.History.Server {

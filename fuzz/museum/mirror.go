@@ -35,7 +35,7 @@ type mirror struct {
 // mirrored is the node, as the workload of caches has it.
 const mirrored = "/cache"
 
-// mirrorOf is a workload of a cache with some steps replaced, or none.
+// mirrorOf is a workload of a cache with some steps replaced, nil for none.
 func mirrorOf(replace func(*mirror)) fuzz.Workload {
 	return fuzz.CacheWorkload("", fuzz.CacheClaims{Silent: true}, func(c *zk.Conn) fuzz.Cacher {
 		return openMirror(c, replace)

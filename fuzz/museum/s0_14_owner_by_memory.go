@@ -55,6 +55,7 @@ func askingOf(isOwner func(*naked) (bool, error)) fuzz.Workload {
 	return judgedBy(w, "who is told that it owns the lock has its node", ownerWithoutNode)
 }
 
+// ownerWithoutNode says who was told that it is the owner when its node was gone.
 func ownerWithoutNode(e fuzz.Evidence) error {
 	for _, op := range e.History.Ops {
 		if op.Kind != kindIsOwner || op.Output != strconv.FormatBool(true) {

@@ -39,10 +39,10 @@ func (q turnTaking) Take(ctx context.Context) (data []byte, err error) {
 
 // waitingTakers is a workload of a queue in which the first client offers, with pauses,
 // as many elements as the others take.
-func waitingTakers(make func(*line, *naked) fuzz.Queuer) fuzz.Workload {
+func waitingTakers(open func(*line, *naked) fuzz.Queuer) fuzz.Workload {
 	w := beside(lineOf(nil), queueDir, lockDir)
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
-		q := make(newLine(p.Conn(), nil), newNaked(p.Conn(), lockDir))
+		q := open(newLine(p.Conn(), nil), newNaked(p.Conn(), lockDir))
 		if p.Index() > 0 {
 			for range s.Rounds {
 				takeWithin(p, q, time.Minute)

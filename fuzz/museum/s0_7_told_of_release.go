@@ -49,6 +49,7 @@ func listenedOf(tells func(deleted error) bool) fuzz.Workload {
 	return judgedBy(w, "what is told to be released has no node", releasedWithNode)
 }
 
+// releasedWithNode says whose listener was told of a release when the node was there.
 func releasedWithNode(e fuzz.Evidence) error {
 	for _, op := range e.History.Ops {
 		if op.Kind != kindReleased {

@@ -49,6 +49,7 @@ type held struct{ *naked }
 func (held) Lock(context.Context) error   { return nil }
 func (held) Unlock(context.Context) error { return nil }
 
+// twoWrite says who writes while another does.
 func twoWrite(e fuzz.Evidence) error {
 	return together(e.History, func(op linearizability.Op) bool {
 		return op.Kind == linearizability.KindLock && op.Input == linearizability.ModeWrite
