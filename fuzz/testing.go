@@ -100,15 +100,21 @@ func Run(t TB, w Workload) {
 	case err != nil:
 		t.Fatalf("zksim: %v", err)
 	case len(found.Divergences) > 0:
-		t.Fatalf("zksim: two runs of one seed differ; does the code share state between runs, or use math/rand or "+
-			"map order? The scenario is: %s, plan %v", found.Divergences[0], found.Divergences[0].Plan)
+		t.Fatalf("zksim: "+differs, found.Divergences[0], found.Divergences[0].Plan)
 	case found.First() != nil:
 		fail(ctx, t, found.First())
 	}
 	checkGoals(t, w, sweep, found)
+	undecided := sweep.Undecided + found.Undecided
+	if undecided == sweep.Points+found.Runs {
+		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s", undecided, sweep.Base.Report.First().Summary)
+	}
 	t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
-		sweep.Survived, sweep.Points, found.Runs, sweep.Undecided+found.Undecided)
+		sweep.Survived, sweep.Points, found.Runs, undecided)
 }
+
+// differs is what is said of a scenario and its plan whose runs are not the same.
+const differs = "two runs of one seed differ; does the code share state between runs, or use math/rand or map order? The scenario is: %s, plan %v"
 
 // flaggedScript is the script of a test as the flags will have it, or what is wrong
 // with the flags.
@@ -188,6 +194,9 @@ func fail(ctx context.Context, t TB, o *Outcome) {
 	small, err := Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
+	}
+	if again, same, err := small.Scenario.Traces(); err != nil || !same || again.Property() != small.Property() {
+		t.Fatalf("%s\nzksim: %s is violated, but not each time: "+differs, small.Story(), small.Property(), small.Scenario, small.Scenario.Plan)
 	}
 	t.Fatalf("%s\n%s", small.Story(), saveFailure(t, small))
 }

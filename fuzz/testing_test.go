@@ -16,6 +16,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -299,6 +300,40 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	tb := result("TestCounting", func(t fuzz.TB) { fuzz.TestLock(t, countingLock) })
 	got := strings.Join(tb.log, "\n")
 	if !tb.failed || !strings.HasPrefix(got, "zksim: two runs of one seed differ; does the code share state between runs") {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
+}
+
+// TestRunTellsThatNothingCouldBeDecided: a test that judges nothing does not pass.
+func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "5")
+	w := touches(nil)
+	w.Judge = func(fuzz.Evidence) (linearizability.Report, error) {
+		v := linearizability.Verdict{Property: "safety", Status: linearizability.Unknown, Summary: "it took too long"}
+		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+	}
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) })
+	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nothing could be decided in any of") || !strings.Contains(got, "it took too long") {
+		t.Errorf("failed: %v\n%s", tb.failed, got)
+	}
+}
+
+// TestRunTellsOfAViolationThatComesAndGoes, and does not promise to show it again.
+func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setFlag(t, "zksim.runs", "5")
+	var runs atomic.Int64
+	w := touches(nil)
+	w.Judge = func(fuzz.Evidence) (linearizability.Report, error) {
+		v := linearizability.Verdict{Property: "safety", Summary: "wrong"}
+		if runs.Add(1) == 3 {
+			v.Status = linearizability.Violated
+		}
+		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
+	}
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) })
+	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "not each time: two runs of one seed differ") || strings.Contains(got, "to see it again") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }
