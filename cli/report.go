@@ -81,7 +81,7 @@ func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
 		return "", nil
 	}
 	if dir == "" {
-		text, err := fuzz.FileOf(o).Marshal()
+		text, err := a.fileOf(o).Marshal()
 		if err != nil {
 			return "", err
 		}
@@ -93,6 +93,13 @@ func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
 		a.printf("\nto see it again: %s replay %s\n", a.name, name)
 	}
 	return name, nil
+}
+
+// fileOf is an outcome's scenario, to be replayed by this command, whatever its name.
+func (a *app) fileOf(o *fuzz.Outcome) fuzz.ScenarioFile {
+	file := fuzz.FileOf(o)
+	file.Command = a.name + " replay FILE"
+	return file
 }
 
 // scenarioName names a finding's file after what it is:
@@ -124,7 +131,7 @@ func plural(n int, noun string) string {
 // was found is worth more than the file: an error is told and the work goes on.
 func (a *app) write(o *fuzz.Outcome, dir string) string {
 	name := filepath.Join(dir, scenarioName(o))
-	if err := fuzz.FileOf(o).Save(name); err != nil {
+	if err := a.fileOf(o).Save(name); err != nil {
 		a.progress.clear()
 		fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
 		return ""
