@@ -3,7 +3,6 @@ package fakezk
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"sync"
 	"time"
 
@@ -17,9 +16,8 @@ import (
 //
 //   - Each hand's lines have a place of their own in the trace.
 //   - Each draws from a crypto/rand of its own, as do the goroutines that it starts.
-//   - Each sleeps to instants of its own, some microseconds after those that it
-//     asked for, and may ask for a turn of its own before each request ([AwaitTurn])
-//     and dawdle after it ([Dawdle]).
+//   - No two wake from a sleep together, and each may ask for a turn of its own
+//     before each request ([AwaitTurn]) and dawdle after it ([Dawdle]).
 //
 // What remains to the code under test: hands that one event wakes, which all take
 // their next step at the same instant, must not race for something in memory.
@@ -41,14 +39,14 @@ func (c *Client) Hands(number int, script func(h *Hand)) {
 		h := c.Hand(n)
 		rest.Go(func() {
 			h.play(func() {
-				defer bubble.BeHand(h.Name(), n)()
+				defer bubble.BeHand(h.Name(), h.Client)()
 				script(h)
 			})
 		})
 	}
 	defer rest.Wait()
 	if number > 1 {
-		defer bubble.BeHand(c.name, 0)()
+		defer bubble.BeHand(c.name, c)()
 	}
 	script(c.Hand(0))
 }
@@ -83,25 +81,28 @@ func (h *Hand) NoteAside(format string, args ...any) Moment {
 // hands before it.
 func (h *Hand) source(of int) int { return of + h.number*(sourcesOfHand-sourceScript) }
 
-// Sleep is [Client.Sleep] to an instant that is this hand's.
-func (h *Hand) Sleep(ctx context.Context, d time.Duration) error {
-	return h.Client.Sleep(ctx, d+time.Duration(h.number)*time.Microsecond)
-}
+// Sleep is [Client.Sleep], but hands that sleep to the same instant wake one after
+// the other, each once the one before it has come to rest.
+func (h *Hand) Sleep(ctx context.Context, d time.Duration) error { return h.sleep(ctx, h.Name(), d) }
 
-// AwaitTurn waits for some microseconds of virtual time, other ones for each hand of
-// a client, the first of which does not wait. Who calls it before each request,
-// from the goroutine of a hand or from one that it has started, sends nothing at the
-// instant at which another hand does. What is to be sent is told in a word: of
-// several goroutines that a hand starts at once it decides whose turn is first. It
-// does nothing anywhere else.
+// AwaitTurn waits until it is the turn of the calling goroutine, a hand or one that a
+// hand has started. It is the World that gives turns, one at a time: to those that
+// ask at the same instant in the order of their clients and hands, each once all that
+// the one before has set off has come to rest. So who calls it before each request
+// sends nothing at the same time as another, whatever has woken them, and whenever.
+//
+// What is to be sent is told in a word: of several goroutines that a hand has just
+// started it decides whose turn is first. Those that say the same have one turn
+// together. A turn takes some nanoseconds of virtual time. AwaitTurn does nothing
+// anywhere else.
 func AwaitTurn(what string) {
-	if bubble.Newcomer() {
-		h := fnv.New64a()
-		h.Write([]byte(what))
-		time.Sleep(time.Duration(1 + h.Sum64()%999))
+	name, owner, ok := bubble.Hand()
+	if !ok {
+		return
 	}
-	if n, _, ok := bubble.Hand(); ok {
-		time.Sleep(time.Duration(n) * time.Microsecond)
+	c := owner.(*Client)
+	if c.sleep(c.sim.ctx, name+" "+what, 0) == nil {
+		bubble.Introduce()
 	}
 }
 
@@ -110,9 +111,13 @@ func AwaitTurn(what string) {
 // dice will have it. Called after each request of a hand, it makes others overtake
 // who has a reply already. It does nothing anywhere else.
 func Dawdle() {
-	if _, draw, ok := bubble.Hand(); ok && draw%4 == 0 {
-		time.Sleep(time.Duration(draw>>2%8000) * time.Microsecond)
+	draw, ok := bubble.Roll()
+	if !ok || draw%4 != 0 {
+		return
 	}
+	name, owner, _ := bubble.Hand()
+	c := owner.(*Client)
+	c.sleep(c.sim.ctx, name, time.Duration(draw>>2%8000)*time.Microsecond)
 }
 
 // play runs a hand's script. It notes its panic, and whether it has ended its

@@ -62,6 +62,72 @@ func TestHandsOutOfTurnRace(t *testing.T) {
 	t.Error("the traces are equal: nothing raced")
 }
 
+// coinciding are hands that sleep, each for other times, to the same instants, and
+// send equal requests there.
+func coinciding(inTurn bool) fakezk.World {
+	acl := zk.WorldACL(zk.PermAll)
+	return fakezk.World{Schedule: fakezk.Schedule{Kind: fakezk.Priorities}, Clients: []fakezk.Actor{actor("a", func(_ context.Context, c *fakezk.Client) {
+		conn := c.Conn()
+		conn.Create("/n", nil, 0, acl)
+		start := time.Now()
+		c.Hands(4, func(h *fakezk.Hand) {
+			for round := range 5 {
+				back := time.Duration(h.Number()) * time.Microsecond
+				time.Sleep(time.Until(start.Add(time.Duration(round+1)*time.Second - back)))
+				if inTurn {
+					fakezk.AwaitTurn("Create")
+				} else {
+					time.Sleep(back)
+				}
+				path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
+				h.Note("has made %s %v", path, err)
+			}
+		})
+	})}}
+}
+
+func TestHandsHaveOneTraceWhateverTheySleep(t *testing.T) {
+	for range 20 {
+		if !runTwice(t, coinciding(true)) {
+			return
+		}
+	}
+}
+
+// TestHandsThatSleepToOneInstantRace is the control: a turn that is some
+// microseconds of a hand's own is none.
+func TestHandsThatSleepToOneInstantRace(t *testing.T) {
+	first := runWorld(t, coinciding(false)).Trace.Hash()
+	for range 200 {
+		if runWorld(t, coinciding(false)).Trace.Hash() != first {
+			return
+		}
+	}
+	t.Error("the traces are equal: nothing raced")
+}
+
+// TestHandsWakeOneByOne although all sleep to the same instant, and what they do then
+// is not put in order by anything else.
+func TestHandsWakeOneByOne(t *testing.T) {
+	for range 50 {
+		var mu sync.Mutex
+		var names []string
+		runWorld(t, fakezk.World{Clients: []fakezk.Actor{actor("a", func(ctx context.Context, c *fakezk.Client) {
+			end := c.Now() + time.Second
+			c.Hands(4, func(h *fakezk.Hand) {
+				if h.Sleep(ctx, end-c.Now()) == nil {
+					mu.Lock()
+					defer mu.Unlock()
+					names = append(names, h.Name())
+				}
+			})
+		})}})
+		if want := []string{"a", "a.2", "a.3", "a.4"}; !slices.Equal(names, want) {
+			t.Fatalf("they wake in the order %q", names)
+		}
+	}
+}
+
 func TestHandsHaveNamesAndPanics(t *testing.T) {
 	var mu sync.Mutex
 	var names []string

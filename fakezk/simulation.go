@@ -264,6 +264,7 @@ func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 // sleeper is a client's goroutine that wants to be woken.
 type sleeper struct {
 	client *Client
+	name   string // of a hand, and what it is about to do; see AwaitTurn
 	at     time.Duration
 	woken  chan struct{}
 }
@@ -285,14 +286,12 @@ func (s *simulation) scriptEnded(c *Client) {
 
 // putToSleep schedules the wake-ups of one step's sleepers in an order that does
 // not depend on who came first. Those of one client that want to wake at the
-// same time do.
+// same time do, unless they are different hands.
 func (s *simulation) putToSleep(sleepers []sleeper) {
-	slices.SortStableFunc(sleepers, func(a, b sleeper) int {
-		return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at))
-	})
+	slices.SortStableFunc(sleepers, compareSleepers)
 	for len(sleepers) > 0 {
 		n := 1
-		for n < len(sleepers) && sleepers[n].client == sleepers[0].client && sleepers[n].at == sleepers[0].at {
+		for n < len(sleepers) && compareSleepers(sleepers[n], sleepers[0]) == 0 {
 			n++
 		}
 		group := sleepers[:n:n]
@@ -303,6 +302,10 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 		})
 		sleepers = sleepers[n:]
 	}
+}
+
+func compareSleepers(a, b sleeper) int {
+	return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at), cmp.Compare(a.name, b.name))
 }
 
 func (s *simulation) wakeUp() {

@@ -8,11 +8,11 @@ import (
 )
 
 // InTurn makes a connection on which the hands of a client send their requests one
-// after the other, each some microseconds of virtual time after those that woke at
-// the same instant, and now and then dawdle when they have a reply, as a goroutine
-// does that the scheduler has put aside. Without it the outcome of equal requests of several hands would
-// depend on the scheduler, and two runs of a scenario could differ: an object under
-// test that hands share needs it. With one hand it changes nothing.
+// after the other, each in its turn ([fakezk.AwaitTurn]), and now and then dawdle when
+// they have a reply, as a goroutine does that the scheduler has put aside. Without it
+// the outcome of equal requests of several hands would depend on the scheduler, and
+// two runs of a scenario could differ: an object under test that hands share needs
+// it. With one hand it changes nothing.
 func InTurn(c *zk.Conn) recipes.Conn { return inTurn{c} }
 
 type inTurn struct{ conn *zk.Conn }

@@ -10,41 +10,35 @@ import (
 
 // What several goroutines do at one instant of virtual time has no order but the
 // scheduler's. A hand is a goroutine that is told from others, with those that it
-// starts, so that each of them can be given draws of its own, and instants.
+// starts, so that each of them can be given draws of its own, and a turn.
 
 // hand is a hand, or one of the goroutines that it has started.
 type hand struct {
 	name    string
-	number  int
-	started int               // goroutines that were known so far
+	owner   any
+	started int               // goroutines that were introduced so far
 	gen     *mathrand.ChaCha8 // for crypto/rand
 	dice    *mathrand.ChaCha8
 }
 
-func (s *source) newHand(name string, number int) *hand {
-	return &hand{name: name, number: number, gen: generator(s.seed, "h/"+name), dice: generator(s.seed, "d/"+name)}
+func (s *source) newHand(name string, owner any) *hand {
+	return &hand{name: name, owner: owner, gen: generator(s.seed, "h/"+name), dice: generator(s.seed, "d/"+name)}
 }
 
-const (
-	handsApart   = 10 // numbers of hands are smaller
-	startedApart = 16 // more goroutines of one hand are not under way at a time
-)
-
-// child is the next goroutine that h has started. Its number differs from those of
-// all hands and of the goroutines that were started before.
+// child is the next goroutine that h has started.
 func (h *hand) child(s *source) *hand {
 	h.started++
-	return s.newHand(fmt.Sprintf("%s/%d", h.name, h.started), h.number%handsApart+handsApart*(h.started%startedApart))
+	return s.newHand(fmt.Sprintf("%s/%d", h.name, h.started), h.owner)
 }
 
 var activeHands atomic.Int64
 
-// BeHand makes the calling goroutine a hand with a number below 10. It and those
-// that it starts from now on get draws of their own. These depend on the bubble's
-// seed and on the name, but not on when others draw. It returns the function that
-// ends that for the calling goroutine. Outside of a bubble started by Run it does
-// nothing.
-func BeHand(name string, number int) (release func()) {
+// BeHand makes the calling goroutine a hand of a name, which no other has, and an
+// owner, whom [Hand] tells. It and those that it starts from now on get draws of
+// their own. These depend on the bubble's seed and on the name, but not on when
+// others draw. It returns the function that ends that for the calling goroutine.
+// Outside of a bubble started by Run it does nothing.
+func BeHand(name string, owner any) (release func()) {
 	s := ownSource()
 	if s == nil {
 		return func() {}
@@ -52,7 +46,7 @@ func BeHand(name string, number int) (release func()) {
 	id, _ := goroutines()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hands[id] = s.newHand(name, number)
+	s.hands[id] = s.newHand(name, owner)
 	activeHands.Add(1)
 	return func() {
 		activeHands.Add(-1)
@@ -62,35 +56,52 @@ func BeHand(name string, number int) (release func()) {
 	}
 }
 
-// Hand returns a number for the calling goroutine that no other has which is a hand
-// of the client, or was started by one, and a draw that is its own; false if it is
-// no such goroutine.
-func Hand() (number int, draw uint64, ok bool) {
+// Hand tells the name of the calling goroutine and its owner; false if it is no
+// hand and was not started by one. Each has a name of its own but for newcomers:
+// those that were neither introduced nor have drawn anything. They have the name of
+// who has started them and a slash.
+func Hand() (name string, owner any, ok bool) {
 	s := sourceOfHands()
 	if s == nil {
-		return 0, 0, false
+		return "", nil, false
+	}
+	id, creator := goroutines()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.hands[id]; h != nil {
+		return h.name, h.owner, true
+	}
+	if h := s.hands[creator]; h != nil {
+		return h.name + "/", h.owner, true
+	}
+	return "", nil, false
+}
+
+// Introduce gives the calling goroutine a name of its own, if it is a newcomer. The
+// name depends on how many were introduced before that the same hand has started:
+// of several that begin together, the caller must decide the order.
+func Introduce() {
+	if s := sourceOfHands(); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.hand()
+	}
+}
+
+// Roll returns a draw that is the calling goroutine's own; false if it is no hand
+// and was not started by one.
+func Roll() (draw uint64, ok bool) {
+	s := sourceOfHands()
+	if s == nil {
+		return 0, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hand()
 	if h == nil {
-		return 0, 0, false
+		return 0, false
 	}
-	return h.number, h.dice.Uint64(), true
-}
-
-// Newcomer reports whether a hand has started the calling goroutine, which nobody
-// has asked about yet. Its number and its draws depend on how many have been asked
-// about before: of several that begin together, the caller must decide the order.
-func Newcomer() bool {
-	s := sourceOfHands()
-	if s == nil {
-		return false
-	}
-	id, creator := goroutines()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hands[id] == nil && s.hands[creator] != nil
+	return h.dice.Uint64(), true
 }
 
 // sourceOfHands is ownSource, or nil if there are no hands anywhere.
@@ -101,8 +112,8 @@ func sourceOfHands() *source {
 	return ownSource()
 }
 
-// hand is the calling goroutine's, nil if it has none. Whoever asks is remembered,
-// so that the goroutines that it starts are known, too. The caller has locked mu.
+// hand is the calling goroutine's, nil if it has none. A newcomer is introduced, so
+// that the goroutines that it starts are known, too. The caller has locked mu.
 func (s *source) hand() *hand {
 	if len(s.hands) == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func handDraws(t *testing.T, wait ...time.Duration) string {
 		for i := range wait {
 			go func() {
 				defer func() { done <- true }()
-				defer BeHand(string(rune('a'+i)), i)()
+				defer BeHand(string(rune('a'+i)), nil)()
 				time.Sleep(wait[i])
 				got[i] = draw(t)
 				for range 2 {
@@ -49,31 +50,44 @@ func TestDrawsOfAHandDoNotDependOnOthers(t *testing.T) {
 	}
 }
 
-func TestHandsAreNumbered(t *testing.T) {
-	if n, _, ok := Hand(); ok || Newcomer() {
-		t.Errorf("outside: hand %d", n)
+func TestHandsHaveNames(t *testing.T) {
+	if name, _, ok := Hand(); ok {
+		t.Errorf("outside: hand %q", name)
 	}
 	Run(1, func() {
-		if _, _, ok := Hand(); ok {
-			t.Error("a goroutine that is no hand has a number")
+		if name, _, ok := Hand(); ok {
+			t.Errorf("a goroutine that is no hand is called %q", name)
 		}
-		release := BeHand("a", 3)
-		own, _, _ := Hand()
-		child := make(chan int)
-		go func() {
-			fresh := Newcomer()
-			n, _, _ := Hand()
-			if !fresh || Newcomer() {
-				t.Error("a goroutine is asked about the first time, once")
-			}
-			child <- n
-		}()
-		if n := <-child; own != 3 || n == own {
-			t.Errorf("hand %d, its goroutine %d", own, n)
+		release := BeHand("a", 7)
+		if got := handNames(3); !slices.Equal(got, []string{"a", "a/", "a/1", "a/1/", "a/1/1", "a/1/1/", "a/1/1/1"}) {
+			t.Errorf("names %q", got)
+		}
+		if got := handNames(1); !slices.Equal(got, []string{"a", "a/", "a/2"}) {
+			t.Errorf("names afterwards %q", got)
+		}
+		if _, owner, _ := Hand(); owner != 7 {
+			t.Errorf("owner %v", owner)
 		}
 		release()
-		if _, _, ok := Hand(); ok {
-			t.Error("still a hand")
+		if name, _, ok := Hand(); ok {
+			t.Errorf("still a hand: %q", name)
 		}
 	})
+}
+
+// handNames are the names of the calling goroutine, of one that it starts, before and
+// after that is introduced, of one which that starts, and so on.
+func handNames(generations int) []string {
+	name, _, _ := Hand()
+	names := []string{name}
+	Introduce()
+	if after, _, _ := Hand(); after != name {
+		names = append(names, after)
+	}
+	if generations == 0 {
+		return names
+	}
+	started := make(chan []string)
+	go func() { started <- handNames(generations - 1) }()
+	return append(names, <-started...)
 }
