@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -16,13 +17,23 @@ import (
 var pairs = flag.Int("pairs", 3, "number of random scenarios with several hands, or rough, that each workload plays twice")
 
 // otherScenario draws a scenario that is rough, or in which goroutines share an
-// object.
+// object, of each kind of schedule in turn.
 func otherScenario(w fuzz.Workload, seed uint64) fuzz.Scenario {
 	s := randomScenario(w, seed)
 	rng := rand.New(rand.NewPCG(seed, 8))
 	s.Script.Rough = !w.Shared || rng.IntN(2) == 0
 	if w.Shared {
 		s.Script.Hands = 1 + rng.IntN(4)
+	}
+	switch seed % 3 {
+	case 0:
+		s.Schedule.Kind = fakezk.Priorities
+		s.Schedule.Numbers = []int{1 + rng.IntN(100), 101 + rng.IntN(100)}
+	case 1:
+		s.Schedule.Kind = fakezk.Choices
+		for range rng.IntN(60) {
+			s.Schedule.Numbers = append(s.Schedule.Numbers, rng.IntN(3))
+		}
 	}
 	return s
 }
@@ -48,6 +59,30 @@ func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestScenariosThatOnceHadTwoTracesHaveOne: in both, hands came to send at the same
+// instant after different waits.
+func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
+	t.Parallel()
+	for _, s := range []fuzz.Scenario{
+		{
+			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3}, Seed: 13557070725866855798,
+			Schedule: fakezk.Schedule{Kind: fakezk.Priorities, Numbers: []int{129, 85}},
+		},
+		{
+			Workload: builtin(t, "id-generator", ""), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3, Rough: true}, Seed: 1,
+			Plan: plan(t, "delay 10s client=b event=16"),
+		},
+	} {
+		first := run(t, s).Result.Trace.Hash()
+		for range 20 {
+			if run(t, s).Result.Trace.Hash() != first {
+				t.Errorf("two runs differ: %s, plan %v", s, s.Plan)
+				break
+			}
+		}
 	}
 }
 
