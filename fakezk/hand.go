@@ -86,10 +86,11 @@ func (h *Hand) source(of int) int { return of + h.number*(sourcesOfHand-sourceSc
 func (h *Hand) Sleep(ctx context.Context, d time.Duration) error { return h.sleep(ctx, h.Name(), d) }
 
 // AwaitTurn waits until it is the turn of the calling goroutine, a hand or one that a
-// hand has started. It is the World that gives turns, one at a time: to those that
-// ask at the same instant in the order of their clients and hands, each once all that
-// the one before has set off has come to rest. So who calls it before each request
-// sends nothing at the same time as another, whatever has woken them, and whenever.
+// hand has started. It is the World that gives turns, one at a time and each once all
+// that the one before has set off has come to rest: to those that have asked before,
+// and of those that ask at the same instant in the order of their clients and hands.
+// So who calls it before each request sends nothing at the same time as another,
+// whatever has woken them, and whenever.
 //
 // What is to be sent is told in a word: of several goroutines that a hand has just
 // started it decides whose turn is first. Those that say the same have one turn
@@ -101,7 +102,7 @@ func AwaitTurn(what string) {
 		return
 	}
 	c := owner.(*Client)
-	if c.sleep(c.sim.ctx, name+" "+what, 0) == nil {
+	if c.sleep(c.sim.ctx, name+" "+what, time.Nanosecond) == nil {
 		bubble.Introduce()
 	}
 }

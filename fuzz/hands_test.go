@@ -1,10 +1,14 @@
 package fuzz_test
 
 import (
+	"context"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -81,6 +85,41 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 			if run(t, s).Result.Trace.Hash() != first {
 				t.Errorf("two runs differ: %s, plan %v", s, s.Plan)
 				break
+			}
+		}
+	}
+}
+
+// TestHandsBeginTheirCallsInTurn: what an object keeps in memory goes to hands that one
+// event wakes in an order that is the same in each run.
+func TestHandsBeginTheirCallsInTurn(t *testing.T) {
+	t.Parallel()
+	w := fuzz.Workload{
+		Name: "numbers", Impl: "in memory", Shared: true, Judge: fuzz.Invariants(),
+		Play: func(p *fuzz.Player, s fuzz.Script) {
+			var given atomic.Int64
+			start := make(chan struct{})
+			p.Hands(s, func(h *fuzz.Player) {
+				if h == p {
+					h.Pause(time.Second)
+					close(start)
+				}
+				<-start
+				for range s.Rounds {
+					if err := h.Do("take", "", func(context.Context) (linearizability.Result, error) {
+						return linearizability.Result{Output: fmt.Sprint(given.Add(1))}, nil
+					}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		},
+	}
+	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 3, Hands: 4}, Seed: 1}
+	for range 50 {
+		for i, op := range run(t, s).History.Ops {
+			if want := fmt.Sprint(1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Hands); op.Output != want {
+				t.Fatalf("call %d of hand %d has got number %s, want %s", 1+i%s.Script.Rounds, 1+i/s.Script.Rounds, op.Output, want)
 			}
 		}
 	}

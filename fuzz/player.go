@@ -124,8 +124,10 @@ type Call struct {
 }
 
 // Begin records that the client calls an operation; see the kinds of package
-// linearizability.
+// linearizability. Of several hands each begins in its turn, so that they do not race
+// for what the object keeps in memory.
 func (p *Player) Begin(kind, input string) Call {
+	fakezk.AwaitTurn(kind)
 	p.text = "calls " + kind
 	if input != "" {
 		p.text += " " + input
