@@ -104,16 +104,19 @@ func (s *simulation) strikeAt(f *faultState, c *Client) bool {
 }
 
 // strikeClient cuts a client off: by reset and refused dials, or by silence. It
-// reports whether there was a connection; if not, the fault has acted once a
-// dial is hit.
+// reports whether there was a connection, or the client is cut off already; if not,
+// the fault has acted once a dial is hit.
 func (s *simulation) strikeClient(f *faultState, c *Client) bool {
-	o := outage{s.now() + f.For, f}
+	now := s.now()
+	o := outage{now + f.For, f}
 	if f.Kind == Refuse {
-		c.refuse = o
-		return c.eachLink(func(l *link) { l.resetSoon() })
+		already := c.refuse.last(now)
+		c.refuse = append(c.refuse, o)
+		return c.eachLink(func(l *link) { l.resetSoon() }) || already
 	}
-	c.hang = o
-	return c.eachLink(func(l *link) { l.lost = true })
+	already := c.hang.last(now)
+	c.hang = append(c.hang, o)
+	return c.eachLink(func(l *link) { l.lost = true }) || already
 }
 
 // expire ends a session, at once or with its ephemerals left for a while, and
@@ -137,12 +140,12 @@ func (s *simulation) expire(f *faultState, session int64) bool {
 	return ok
 }
 
-// restart takes the server down for a while. It forgets connections and
-// watches, nothing else; while it is down no session ends.
+// restart takes the server down for a while, or for longer if it is down already.
+// It forgets connections and watches, nothing else; while it is down no session ends.
 func (s *simulation) restart(down time.Duration) {
 	s.log("server", "goes down for %s", down)
-	s.downTill = s.now() + down
-	for _, out := range s.engine.Restart(time.Now().Add(down)).Out {
+	s.downTill = max(s.downTill, s.now()+down)
+	for _, out := range s.engine.Restart(s.start.Add(s.downTill)).Out {
 		if l := s.links[out.Conn]; l != nil {
 			l.resetSoon()
 		}

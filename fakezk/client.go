@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,7 +20,7 @@ type Client struct {
 	dials int // connections begun; the World's goroutine owns it
 
 	requests, events int             // counted for faults; the World's goroutine owns them
-	refuse, hang     outage          // dials fail, dials hang
+	refuse, hang     outages         // dials fail, dials hang
 	links            map[int]*link   // by number, those not dead
 	done             bool            // the script has ended
 	sessions         map[int64]bool  // every session it ever had
@@ -32,10 +33,27 @@ type Client struct {
 	first *zk.Conn // what Conn returns
 }
 
-// outage is a fault that hits a client's dials until a time.
+// outages are faults that hit a client's dials, each until a time of its own.
+type outages []outage
+
 type outage struct {
 	until time.Duration
 	fault *faultState
+}
+
+// last reports whether any of them does still.
+func (o outages) last(now time.Duration) bool {
+	return slices.ContainsFunc(o, func(o outage) bool { return now < o.until })
+}
+
+// hit reports whether a dial at this time is hit; if so the faults have acted.
+func (o outages) hit(now time.Duration) bool {
+	for _, o := range o {
+		if now < o.until {
+			o.fault.fired = true
+		}
+	}
+	return o.last(now)
 }
 
 // Name is the client's name.

@@ -180,7 +180,9 @@ func (in *injector) expire(f *faultState, session int64, now time.Time) bool {
 // watches, nothing else; while it is down no session ends.
 func (in *injector) restart(down time.Duration, now time.Time) {
 	s := in.server
-	in.downTill = now.Add(down)
+	if till := now.Add(down); in.downTill.Before(till) {
+		in.downTill = till
+	}
 	for _, out := range s.engine.Restart(in.downTill).Out {
 		if l := s.links[out.Conn]; l != nil {
 			in.resetSoon(l, now)

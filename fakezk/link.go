@@ -143,19 +143,10 @@ func (s *simulation) beginDial(d *dialing) {
 const refusalPause = 100 * time.Millisecond
 
 func (s *simulation) refused(c *Client) bool {
-	return s.closing.Load() || c.refuse.hits(s.now()) || s.now() < s.downTill
+	return s.closing.Load() || c.refuse.hit(s.now()) || s.now() < s.downTill
 }
 
-func (s *simulation) hanging(c *Client) bool { return !s.closing.Load() && c.hang.hits(s.now()) }
-
-// hits reports whether a dial at this time is hit; if so the fault has acted.
-func (o outage) hits(now time.Duration) bool {
-	if now >= o.until {
-		return false
-	}
-	o.fault.fired = true
-	return true
-}
+func (s *simulation) hanging(c *Client) bool { return !s.closing.Load() && c.hang.hit(s.now()) }
 
 func (d *dialing) timeOut() { d.result <- dialResult{err: os.ErrDeadlineExceeded} }
 

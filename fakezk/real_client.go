@@ -23,7 +23,7 @@ type RealClient struct {
 	dials            int
 	session          int64       // the newest; 0 if the server refused to go on with it
 	requests, events int         // counted for faults
-	refuse, hang     outage      // dials fail, dials hang
+	refuse, hang     outages     // dials fail, dials hang
 	links            []*realLink // those not dead
 	conns            []*zk.Conn  // every one, for the end
 	done             bool        // the script has ended
@@ -111,8 +111,8 @@ func (c *RealClient) dial(timeout time.Duration) (net.Conn, error) {
 	r.mu.Lock()
 	c.dials++
 	number := c.dials
-	hanging := !r.closing && c.hang.hits(r.now())
-	refused := r.down || !r.closing && c.refuse.hits(r.now())
+	hanging := !r.closing && c.hang.hit(r.now())
+	refused := r.down || !r.closing && c.refuse.hit(r.now())
 	r.mu.Unlock()
 	switch {
 	case hanging:

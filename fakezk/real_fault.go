@@ -80,15 +80,19 @@ func (l *realLink) takeEvent(f *faultState, m realMessage) {
 }
 
 // cutOff cuts a client off: by reset and refused dials, or by silence. It reports
-// whether there was a connection; if not, the fault has acted once a dial is hit.
+// whether there was a connection, or the client is cut off already; if not, the fault
+// has acted once a dial is hit.
 func (r *realRun) cutOff(f *faultState, c *RealClient) bool {
-	o := outage{r.now() + f.For, f}
+	now := r.now()
+	o := outage{now + f.For, f}
 	if f.Kind == Refuse {
-		c.refuse = o
-		return c.eachLink((*realLink).reset)
+		already := c.refuse.last(now)
+		c.refuse = append(c.refuse, o)
+		return c.eachLink((*realLink).reset) || already
 	}
-	c.hang = o
-	return c.eachLink(func(l *realLink) { l.lost = true })
+	already := c.hang.last(now)
+	c.hang = append(c.hang, o)
+	return c.eachLink(func(l *realLink) { l.lost = true }) || already
 }
 
 // eachLink visits the client's live connections and reports whether there were any.
@@ -211,7 +215,8 @@ const closingXid = 1<<31 - 1
 const serverPatience = 10 * time.Second
 
 // restart kills the server and starts it again after a while. Every connection is
-// reset, and dials are refused until it is back.
+// reset, and dials are refused until it is back. On a server that is down already it
+// does nothing.
 func (r *realRun) restart(down time.Duration) {
 	if r.down {
 		return

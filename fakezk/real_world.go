@@ -214,7 +214,7 @@ func (r *realRun) heal() {
 	defer r.mu.Unlock()
 	r.faultsOn = false
 	for _, c := range r.clients {
-		c.refuse, c.hang = outage{}, outage{}
+		c.refuse, c.hang = nil, nil
 	}
 }
 

@@ -334,7 +334,7 @@ func (s *simulation) heal() {
 	s.faultsOn = false
 	s.downTill = 0
 	for _, c := range s.clients {
-		c.refuse, c.hang = outage{}, outage{}
+		c.refuse, c.hang = nil, nil
 	}
 }
 
