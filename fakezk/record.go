@@ -98,9 +98,9 @@ func concerns(ev state.Event, c Change) bool {
 	return ev.Path == c.Path
 }
 
-// strike notes that a fault acts.
+// strike notes that a fault acts, or, if it never fires, that it would have.
 func (n *notes) strike(at Moment, f *faultState, client, op, path string) {
-	n.strikes = append(n.strikes, pendingStrike{Strike{Fault: f.Fault, Client: client, Op: op, Path: path}, at})
+	n.strikes = append(n.strikes, pendingStrike{Strike{Fault: f.Fault, Client: client, Op: op, Path: path}, f, at})
 }
 
 // countEvent notes a notification as a coordinate and returns the faults that
@@ -179,7 +179,7 @@ func (r *Result) number(n notes) {
 		}
 	}
 	for _, p := range n.strikes {
-		if p.at != AfterEnd {
+		if p.fault.fired && p.at != AfterEnd {
 			p.Step = line(p.at)
 			r.Strikes = append(r.Strikes, p.Strike)
 		}

@@ -87,7 +87,8 @@ type (
 	}
 	pendingStrike struct {
 		Strike
-		at Moment
+		fault *faultState
+		at    Moment
 	}
 )
 

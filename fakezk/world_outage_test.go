@@ -1,6 +1,7 @@
 package fakezk
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -37,4 +38,25 @@ func secondConnection(p *play) time.Duration {
 		}
 	}
 	return 0
+}
+
+// TestWhatFoundNothingHasNotStruck: a fault is among the strikes or among the missed.
+func TestWhatFoundNothingHasNotStruck(t *testing.T) {
+	for _, line := range []string{"expire client=a at=1ns", "cut client=a at=1ns", "stall 1s client=a at=1ns"} {
+		f, err := ParseFault(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := World{Plan: []Fault{f}, Clients: []Actor{actor("a", func(context.Context, *Client) {})}}.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Missed) != 1 || len(p.Strikes) != 0 {
+			t.Errorf("%s: missed %v, struck %v", line, p.Missed, p.Strikes)
+		}
+	}
+	p := perform(t, "refuse 1s client=a at=1ns", func(s *stage) { s.create("/n", 0) })
+	if len(p.Missed) != 0 || len(p.Strikes) != 1 {
+		t.Errorf("a dial is refused: missed %v, struck %v", p.Missed, p.Strikes)
+	}
 }
