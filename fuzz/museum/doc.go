@@ -50,7 +50,7 @@
 //
 // go test ./fuzz/museum replays the smallest scenario of every exhibit, to the byte of its
 // trace and of its story, and lets the right recipe survive it. It hunts those exhibits
-// that are found within 30 scenarios by testdata/hunts.txt, and lets their right recipes
+// that are found within 10 scenarios by testdata/hunts.txt, and lets their right recipes
 // survive 15 scenarios of the same hunt. With -full it hunts all exhibits, and each right
 // recipe has to survive as many scenarios as it took to find the wrong one, and 50 at
 // least. The seed is 1 throughout, so that each test run does the same.

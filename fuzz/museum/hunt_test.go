@@ -16,7 +16,7 @@ import (
 
 const (
 	// soon is in how many scenarios an exhibit is found that is hunted without -full.
-	soon = 30
+	soon = 10
 	// few is how many scenarios a right recipe has to survive without -full, least
 	// how many it has to survive with it, however soon the wrong one is found.
 	few, least = 15, 50
