@@ -41,7 +41,7 @@ type Hunt struct {
 	// adds nothing to its corpus will be repeated by the next with the same Seed.
 	Corpus []Scenario
 	// Property is the one whose violations count, as [Outcome.Property] names it; "" is
-	// any.
+	// any. A run that froze always counts: what spins there would slow down all others.
 	Property string
 	// Findings is after how many different findings to stop; 0 means one.
 	Findings int
@@ -278,7 +278,8 @@ func (p *pursuit) take(t trial, r played) error {
 
 // violates reports whether an outcome is what the hunt is after.
 func (p *pursuit) violates(o *Outcome) bool {
-	return o.Status() == linearizability.Violated && (p.Property == "" || p.Property == o.Property())
+	counts := p.Property == "" || p.Property == o.Property() || o.Result.Frozen != ""
+	return counts && o.Status() == linearizability.Violated
 }
 
 // maxTraces keeps the memory that a hunt takes from growing for ever.

@@ -14,10 +14,14 @@ import (
 // however it was found; where there is none so simple, it goes down from what it was
 // given, step by step. It is deterministic, and runs on all cores. A scenario that cannot
 // be played or judged shows nothing. When ctx is done it returns the smallest so far.
+// A run that froze stays as it is: whatever froze spins on, and each try would add to it.
 func Minimize(ctx context.Context, o *Outcome) (*Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, property: o.Property()}
 	if m.property == "" {
 		return nil, fmt.Errorf("minimize: nothing is violated")
+	}
+	if o.Result.Frozen != "" {
+		return o, nil
 	}
 	if !m.fromScratch() {
 		m.goDown()

@@ -78,3 +78,12 @@ func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+// TestMinimizeLeavesWhatFroze: each try would leave code that spins.
+func TestMinimizeLeavesWhatFroze(t *testing.T) {
+	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1})
+	o.Result.Frozen = "goroutine 7 [running]"
+	if small, err := fuzz.Minimize(t.Context(), o); small != o || err != nil {
+		t.Errorf("got %v, error %v; want what was given", small, err)
+	}
+}

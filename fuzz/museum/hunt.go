@@ -38,6 +38,9 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...
 	if found != nil {
 		h.Runs = found.Runs
 	}
+	if err == nil && found.First() != nil && found.First().Property() != e.Property {
+		err = fmt.Errorf("%s: %s", found.First().Property(), found.First().Summary())
+	}
 	if err == nil && found.First() != nil {
 		h.Minimal, err = fuzz.Minimize(ctx, found.First())
 		h.Shrinking = time.Since(start) - h.Took
