@@ -8,13 +8,14 @@ const (
 )
 
 var leadership = lockKind{
-	noun: "leadership", object: "leader election", acquire: KindLead, release: KindResign, capacity: 1,
+	noun: "leadership", object: "leader election", acquire: KindLead, release: KindResign, capacity: 1, ahead: true,
 	model: newLockModel(lockObject),
 }
 
 // JudgeElection judges a leader election as [JudgeLock] judges a lock: operations
 // of the kinds [KindLead] and [KindResign]. A client that was told of a loss may
-// lead again without having resigned.
+// lead again without having resigned. A call may tell of a leadership that was won before
+// it, and, as long as the client has not been told so, of one that is lost already.
 //
 // Answers are judged besides, if the server's log is known: who is named by an
 // operation of the kind [KindLeader] has had, at some moment of the call, the

@@ -48,6 +48,29 @@ func TestElections(t *testing.T) {
 			f.resigns("a", 2, node("a", 1))
 			return &Rest{}
 		}},
+		{name: "lost before the call that tells of it, and not told", shoot: func(f *film) *Rest {
+			token := f.creates("a", 1, node("a", 0), "a", 1)
+			f.expires(1, node("a", 0))
+			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
+			f.told("a", SessionExpired)
+			f.leads("b", 2, node("b", 1))
+			f.resigns("b", 2, node("b", 1))
+			return &Rest{}
+		}},
+		{name: "lost before the call that tells of it, and told", bad: Safety, says: "was deleted at step 2, and the client was told so (session expired) at step 3", shoot: func(f *film) *Rest {
+			token := f.creates("a", 1, node("a", 0), "a", 1)
+			f.expires(1, node("a", 0))
+			f.told("a", SessionExpired)
+			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
+			return nil
+		}},
+		{name: "won before the call, while another led", bad: Linearizability, says: "lead", shoot: func(f *film) *Rest {
+			f.leads("b", 2, node("b", 0))
+			token := f.creates("a", 1, node("a", 1), "a", 1)
+			f.expires(1, node("a", 1))
+			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
+			return nil
+		}},
 		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", shoot: twoLead},
 		{name: "two believe so", bad: Belief, says: "both believe that they hold the leadership", shoot: twoLead},
 		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", shoot: twoLead},

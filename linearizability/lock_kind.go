@@ -28,7 +28,10 @@ type lockKind struct {
 	counted bool
 	// reentrant: a hold that is acquired again has to be released as often.
 	reentrant bool
-	model     lockModel
+	// ahead: clients compete between calls, too, so that a call may tell of what was
+	// granted before it.
+	ahead bool
+	model lockModel
 }
 
 // lockModel is a sequential model of a kind of lock.

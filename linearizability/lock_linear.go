@@ -63,6 +63,9 @@ func (c *lockCase) acquireEvent(h *hold) event[model.LockOp] {
 	}
 	if h.serverEnd <= h.lock.Return && (h.ending == takenAway || h.ending == snatched) {
 		e.key = at(max(h.serverEnd, h.lock.Call), phaseLateGrant)
+		if c.kind.ahead && h.node != nil && h.serverEnd < h.lock.Call {
+			e.call, e.key = h.node.born, at(h.serverEnd, phaseLateGrant)
+		}
 	}
 	return e
 }

@@ -102,14 +102,15 @@ func (c *lockCase) foreign(l *life, op Op) string {
 
 // phantom judges a client that returned from lock when its last znode was gone.
 // That is nobody's fault if the session ended while the good news was on its
-// way, unless the client had been told, or is in another session already.
+// way, unless the client had been told, or is in another session already. Where
+// clients compete between calls, the news may have come before the call.
 func (c *lockCase) phantom(last *life, op Op) string {
 	switch {
 	case last == nil && op.Token != 0:
 		return fmt.Sprintf("no znode with czxid %d was ever created", op.Token)
 	case last == nil:
 		return "it never created one"
-	case last.died < op.Call:
+	case last.died < op.Call && !c.kind.ahead:
 		return fmt.Sprintf("%s was gone since step %d, before the call", last.path, last.died)
 	case last.removedBy(op.Client, op.Session):
 		return fmt.Sprintf("it had deleted %s itself at step %d", last.path, last.died)
