@@ -40,9 +40,9 @@ type Hunt struct {
 	// as well as on the Seed, so that a hunt that is resumed goes on elsewhere; one that
 	// adds nothing to its corpus will be repeated by the next with the same Seed.
 	Corpus []Scenario
-	// Property is the one whose violations count, as [Outcome.Property] names it; "" is
-	// any. A run that froze always counts: what spins there would slow down all others.
-	Property string
+	// Counts says which violations count; nil is all. A run that froze always does: what
+	// spins there would slow down all others.
+	Counts func(*Outcome) bool
 	// Findings is after how many different findings to stop; 0 means one.
 	Findings int
 	// CheckDeterminism runs every scenario twice and compares the traces.
@@ -278,8 +278,7 @@ func (p *pursuit) take(t trial, r played) error {
 
 // violates reports whether an outcome is what the hunt is after.
 func (p *pursuit) violates(o *Outcome) bool {
-	counts := p.Property == "" || p.Property == o.Property() || o.Result.Frozen != ""
-	return counts && o.Status() == linearizability.Violated
+	return o.Status() == linearizability.Violated && (p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
 }
 
 // maxTraces keeps the memory that a hunt takes from growing for ever.

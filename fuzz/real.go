@@ -45,7 +45,7 @@ func (s Scenario) RunReal(ctx context.Context, server fakezk.RealServer, pace in
 	players := make([]*Player, s.Script.Clients)
 	w := fakezk.RealWorld{
 		Server: server, Plan: s.Plan, Pace: paceOr(pace),
-		SessionTimeout: sessionTimeout, Limit: s.limit(), Settle: settle,
+		SessionTimeout: sessionTimeout, Limit: s.limit(), Settle: s.settle(),
 	}
 	for i, name := range s.Script.clientNames() {
 		w.Clients = append(w.Clients, fakezk.RealActor{Name: name, Run: func(ctx context.Context, c *fakezk.RealClient) {

@@ -208,7 +208,7 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 		Server:         fakezk.Options{TickTime: tickTime},
 		SessionTimeout: sessionTimeout,
 		Limit:          s.limit(),
-		Settle:         settle,
+		Settle:         s.settle(),
 	}
 	for i, name := range s.Script.clientNames() {
 		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {
@@ -219,6 +219,14 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 		}})
 	}
 	return w, players
+}
+
+// settle is how long the World goes on after the scripts.
+func (s Scenario) settle() time.Duration {
+	if slices.ContainsFunc(s.Plan, func(f fakezk.Fault) bool { return f.Kind == fakezk.Blackhole }) {
+		return settleBlackhole
+	}
+	return settle
 }
 
 // limit is how long the scripts get.

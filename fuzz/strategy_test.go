@@ -53,7 +53,7 @@ func TestEveryStrategyFinds(t *testing.T) {
 		if info.Name == "orders" {
 			w, property = wary(), linearizability.Safety
 		}
-		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Property: property, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
+		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Counts: func(o *fuzz.Outcome) bool { return breaks(o, property) }, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
 		var first *fuzz.Found
 		for _, workers := range []int{1, 3, 8} {
 			hunt.Workers = workers

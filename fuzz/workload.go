@@ -144,8 +144,12 @@ func (s Script) clientNames() []string {
 const (
 	sessionTimeout = 4 * time.Second
 	tickTime       = 2 * time.Second
-	// settle is how long a World goes on after the last script has ended.
-	settle = 3 * sessionTimeout
+	// settle is how long a World goes on after the last script has ended. Where a
+	// black hole may swallow an answer to a client that connects, that is longer:
+	// the Go client waits for it ten times as long as for any other, two thirds of
+	// a session's time.
+	settle          = 3 * sessionTimeout
+	settleBlackhole = 8 * sessionTimeout
 	// retryPause is how long a client waits after an error before it tries again.
 	retryPause = 100 * time.Millisecond
 	// baseLimit is how long the scripts get, in virtual time, besides the

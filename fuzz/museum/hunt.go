@@ -33,7 +33,10 @@ const MaxRuns = 3000
 func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
-	found, err := fuzz.Hunt{Workload: e.Wrong, Script: e.Script, Property: e.Property, Seed: seed, Runs: runs, Strategies: strategies}.Run(ctx)
+	found, err := fuzz.Hunt{
+		Workload: e.Wrong, Script: e.Script, Seed: seed, Runs: runs, Strategies: strategies,
+		Counts: func(o *fuzz.Outcome) bool { return o.Property() == e.Property },
+	}.Run(ctx)
 	h.Took = time.Since(start)
 	if found != nil {
 		h.Runs = found.Runs

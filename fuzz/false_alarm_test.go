@@ -1,0 +1,34 @@
+package fuzz_test
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestFormerFalseAlarms: what long hunts in right recipes have found, and what was the
+// fault of a judge or of the workloads.
+func TestFormerFalseAlarms(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about, workload, impl string
+		script                fuzz.Script
+		seed                  uint64
+		plan                  []string
+	}{
+		{"a black hole swallows the answer to a client that connects, and it waits longer than the World did",
+			"queue", "recipes.Queue", fuzz.Script{Clients: 2, Rounds: 2}, 6, []string{"cut client=a op=multi request=5", "blackhole 10ms client=a at=47ms"}},
+		{"the session of a leader ends, before it asks and before it is told",
+			"election", "recipes.LeaderSelector", fuzz.DefaultScript, 7, []string{"expire client=c at=213ms"}},
+		{"the same, of a latch",
+			"election", "recipes.LeaderLatch", fuzz.DefaultScript, 101, []string{"restart 10ms client=a op=sync request=1", "expire client=a at=345ms"}},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			o := run(t, fuzz.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.plan...)})
+			if len(o.Result.Missed) > 0 || o.Status() != linearizability.OK {
+				t.Errorf("missed %v\n%s", o.Result.Missed, o.Story())
+			}
+		})
+	}
+}
