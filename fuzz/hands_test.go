@@ -66,8 +66,9 @@ func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
 	}
 }
 
-// TestScenariosThatOnceHadTwoTracesHaveOne: in both, hands came to send at the same
-// instant after different waits.
+// TestScenariosThatOnceHadTwoTracesHaveOne: in two, hands came to send at the same
+// instant after different waits, in the last it was not known of a goroutine that a
+// hand had started it.
 func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range []fuzz.Scenario{
@@ -78,6 +79,10 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 		{
 			Workload: builtin(t, "id-generator", ""), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3, Rough: true}, Seed: 1,
 			Plan: plan(t, "delay 10s client=b event=16"),
+		},
+		{
+			Workload: builtin(t, "lock", "recipes.WriteLock"), Script: fuzz.Script{Clients: 1, Rounds: 2, Rough: true}, Seed: 14226008342426946284,
+			Plan: plan(t, "stall 3s client=a request=11", "blackhole 3s client=a request=6"),
 		},
 	} {
 		first := run(t, s).Result.Trace.Hash()

@@ -2,10 +2,13 @@ package bubble
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	mathrand "math/rand/v2"
 	"runtime"
+	"runtime/pprof"
 	"sync/atomic"
+	"unsafe"
 )
 
 // What several goroutines do at one instant of virtual time has no order but the
@@ -43,13 +46,14 @@ func BeHand(name string, owner any) (release func()) {
 	if s == nil {
 		return func() {}
 	}
-	id, _ := goroutines()
+	id := Goroutine()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hands[id] = s.newHand(name, owner)
+	s.mark(id, s.newHand(name, owner))
 	activeHands.Add(1)
 	return func() {
 		activeHands.Add(-1)
+		pprof.SetGoroutineLabels(context.Background())
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.hands, id)
@@ -58,27 +62,28 @@ func BeHand(name string, owner any) (release func()) {
 
 // Hand tells the name of the calling goroutine and its owner; false if it is no
 // hand and was not started by one. Each has a name of its own but for newcomers:
-// those that were neither introduced nor have drawn anything. They have the name of
-// who has started them and a slash.
+// those that were neither introduced nor have drawn anything. They have a slash and
+// before it the name of who has started them, or of who has started that one, if it
+// has none of its own, and so on.
 func Hand() (name string, owner any, ok bool) {
 	s := sourceOfHands()
 	if s == nil {
 		return "", nil, false
 	}
-	id, creator := goroutines()
+	id := Goroutine()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.hands[id]; h != nil {
 		return h.name, h.owner, true
 	}
-	if h := s.hands[creator]; h != nil {
+	if h := s.families[labels()]; h != nil {
 		return h.name + "/", h.owner, true
 	}
 	return "", nil, false
 }
 
 // Introduce gives the calling goroutine a name of its own, if it is a newcomer. The
-// name depends on how many were introduced before that the same hand has started:
+// name depends on how many newcomers of the same name were introduced before:
 // of several that begin together, the caller must decide the order.
 func Introduce() {
 	if s := sourceOfHands(); s != nil {
@@ -118,49 +123,36 @@ func (s *source) hand() *hand {
 	if len(s.hands) == 0 {
 		return nil
 	}
-	id, creator := goroutines()
+	id := Goroutine()
 	if h := s.hands[id]; h != nil {
 		return h
 	}
-	parent := s.hands[creator]
+	parent := s.families[labels()]
 	if parent == nil {
 		return nil
 	}
 	h := parent.child(s)
-	s.hands[id] = h
+	s.mark(id, h)
 	return h
 }
 
-// Goroutine is the number of the calling goroutine, by which stack traces call it.
-func Goroutine() int64 {
-	own, _ := goroutines()
-	return own
+// mark makes h known as that of the calling goroutine. What is started from now on,
+// by it, by those, and so on, inherits its labels, by which it is told whose it is;
+// "created by" at the end of a stack trace tells of the nearest only, which nobody may
+// know.
+func (s *source) mark(id int64, h *hand) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("hand", h.name)))
+	s.hands[id], s.families[labels()] = h, h
 }
 
-// goroutines are the numbers of the calling goroutine and of the one that started
-// it, 0 if that is not known. The runtime tells them at the beginning of a stack
-// trace and, after the last function, at its end:
+// labels identifies the labels of the calling goroutine. The runtime keeps this
+// function for those outside that link to it (go.dev/issue/67401).
 //
-//	created by main.main in goroutine 1
-func goroutines() (own, creator int64) {
-	buf := make([]byte, 4<<10)
-	n := runtime.Stack(buf, false)
-	for n == len(buf) {
-		buf = make([]byte, 2*len(buf))
-		n = runtime.Stack(buf, false)
-	}
-	buf = buf[:n]
-	own = leadingNumber(bytes.TrimPrefix(buf, []byte("goroutine ")))
-	if _, rest, found := cutLast(buf, " in goroutine "); found {
-		creator = leadingNumber(rest)
-	}
-	return own, creator
-}
+//go:linkname labels runtime/pprof.runtime_getProfLabel
+func labels() unsafe.Pointer
 
-func cutLast(text []byte, sep string) (before, after []byte, found bool) {
-	i := bytes.LastIndex(text, []byte(sep))
-	if i < 0 {
-		return text, nil, false
-	}
-	return text[:i], text[i+len(sep):], true
+// Goroutine is the number of the calling goroutine, with which its stack trace begins.
+func Goroutine() int64 {
+	var buf [64]byte
+	return leadingNumber(bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine ")))
 }

@@ -75,6 +75,18 @@ func TestHandsHaveNames(t *testing.T) {
 	})
 }
 
+// TestAHandIsKnownByItsGrandchildren, although nobody has heard of who is between.
+func TestAHandIsKnownByItsGrandchildren(t *testing.T) {
+	Run(1, func() {
+		defer BeHand("a", nil)()
+		names := make(chan []string)
+		go func() { go func() { names <- handNames(0) }() }()
+		if got := <-names; !slices.Equal(got, []string{"a/", "a/1"}) {
+			t.Errorf("names %q", got)
+		}
+	})
+}
+
 // handNames are the names of the calling goroutine, of one that it starts, before and
 // after that is introduced, of one which that starts, and so on.
 func handNames(generations int) []string {

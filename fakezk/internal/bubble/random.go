@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // The go-zookeeper client and most recipes draw GUIDs from crypto/rand. Names
@@ -34,9 +35,10 @@ var (
 type source struct {
 	seed uint64
 
-	mu    sync.Mutex
-	gen   *mathrand.ChaCha8
-	hands map[int64]*hand // by goroutine
+	mu       sync.Mutex
+	gen      *mathrand.ChaCha8
+	hands    map[int64]*hand          // by goroutine
+	families map[unsafe.Pointer]*hand // by the labels of those that it starts
 }
 
 // seedRandom gives the calling goroutine's bubble a source of its own and
@@ -44,7 +46,7 @@ type source struct {
 func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
 	sourcesMu.Lock()
-	sources[id] = &source{seed: seed, gen: generator(seed, "zksim crypto/rand stream"), hands: map[int64]*hand{}}
+	sources[id] = &source{seed: seed, gen: generator(seed, "zksim crypto/rand stream"), hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{}}
 	sourcesMu.Unlock()
 	activeBubbles.Add(1)
 	return func() {
