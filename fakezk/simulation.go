@@ -175,7 +175,11 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 	defer timer.Stop()
 	for {
 		s.quiesce()
-		if done() || !s.closing.Load() && s.steps.Load() >= s.world.MaxSteps {
+		if done() {
+			return
+		}
+		if !s.closing.Load() && s.steps.Load() >= s.world.MaxSteps {
+			s.out.OutOfSteps = true
 			return
 		}
 		if s.order != nil {

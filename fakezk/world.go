@@ -66,7 +66,8 @@ type World struct {
 	// without faults, so that clean-up in the background can finish; 0 means
 	// two session timeouts.
 	Settle time.Duration
-	// MaxSteps ends a run that makes no progress in virtual time; 0 means a million.
+	// MaxSteps ends a run after so many steps, whatever it is about, before the Limit
+	// and without going on to settle; 0 means a million. See [Result.OutOfSteps].
 	MaxSteps int64
 	// Freeze is how much real time may pass without a step before the run is
 	// given up as frozen; 0 means 20 s. It is for code that spins or holds a
@@ -108,6 +109,9 @@ type Result struct {
 	// where each of them was then, its hands one below the other; they are nil of a
 	// RealWorld.
 	Busy, BusyStacks []string
+	// OutOfSteps says that MaxSteps ended the run: scripts may be busy, faults may
+	// still be acting, and nothing has settled.
+	OutOfSteps bool
 	// Strikes are the faults that struck, in order. Missed are those of the plan whose
 	// coordinates matched nothing.
 	Strikes []Strike

@@ -131,9 +131,20 @@ func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linea
 // hopeless is how long a client whose every call fails may take to succeed.
 const hopeless = baseLimit / 2
 
-// cutShort reports whether the World ended while scripts were busy, and not for
-// want of progress: some operation had succeeded not long before.
-func cutShort(r *fakezk.Result, h linearizability.History, limit time.Duration) bool {
+// cutShort says why the run was cut short, or "". It was if the World ended while
+// scripts were busy, and not for want of progress: some operation had succeeded not
+// long before; and if it ran out of steps.
+func cutShort(r *fakezk.Result, h linearizability.History, limit time.Duration) string {
+	switch {
+	case r.OutOfSteps:
+		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps, virtualTime(r.Elapsed))
+	case stillGetsOn(r, h, limit):
+		return fmt.Sprintf("the run was cut short after %s of virtual time, while its clients still got on", virtualTime(min(limit, r.Elapsed)))
+	}
+	return ""
+}
+
+func stillGetsOn(r *fakezk.Result, h linearizability.History, limit time.Duration) bool {
 	return len(r.Busy) > 0 && slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
 		return op.Outcome == linearizability.OpOK && op.ReturnTime > min(limit, r.Elapsed)-hopeless
 	})

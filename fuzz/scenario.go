@@ -31,8 +31,9 @@ type Outcome struct {
 	// Rest is the world after the faults and the scripts had ended, nil if
 	// CutShort.
 	Rest *linearizability.Rest
-	// CutShort says that the virtual time of the run ended while clients still got
-	// on: nothing can be said of liveness then, nor of what is left at rest.
+	// CutShort says that the virtual time of the run ended while clients still got on,
+	// or that it ran out of steps (fakezk.World.MaxSteps): nothing can be said of
+	// liveness then, nor of what is left at rest.
 	CutShort bool
 	// Report holds the verdicts.
 	Report linearizability.Report
@@ -127,7 +128,8 @@ func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, e
 	}
 	players = everyHand(players)
 	o.History = history(result, players)
-	if o.CutShort = cutShort(result, o.History, s.limit()); !o.CutShort {
+	why := cutShort(result, o.History, s.limit())
+	if o.CutShort = why != ""; !o.CutShort {
 		o.Rest = rest(result, o.History, players)
 	}
 	if o.Reached, err = reached(s.Workload, players); err != nil {
@@ -139,7 +141,7 @@ func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, e
 	}
 	judgeClosing(&o.Report, o.History, o.Rest)
 	if o.CutShort {
-		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, s.limit())
+		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, why)
 	} else {
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
 	}
@@ -185,14 +187,13 @@ func reached(w Workload, players []*Player) ([]string, error) {
 }
 
 // withoutEnd puts the verdict of a run that was cut short in the place of what is
-// said of liveness.
-func withoutEnd(verdicts []linearizability.Verdict, limit time.Duration) []linearizability.Verdict {
+// said of liveness: why.
+func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizability.Verdict {
 	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v linearizability.Verdict) bool {
 		return v.Property == linearizability.Liveness && v.Status != linearizability.Violated
 	})
 	return append(verdicts, linearizability.Verdict{
-		Property: linearizability.Liveness, Status: linearizability.Unknown,
-		Summary: fmt.Sprintf("the run was cut short after %s of virtual time, while its clients still got on", virtualTime(limit)),
+		Property: linearizability.Liveness, Status: linearizability.Unknown, Summary: why,
 	})
 }
 

@@ -98,3 +98,17 @@ func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
 		}
 	}
 }
+
+// TestARunOutOfStepsIsCutShort: nothing is known of its end, and what is said of that
+// is how far it came.
+func TestARunOutOfStepsIsCutShort(t *testing.T) {
+	t.Parallel()
+	o := run(t, fuzz.Scenario{
+		Workload: builtin(t, "lock", "recipes.Lock"), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "refuse 24h client=a request=1"),
+	})
+	v, _ := o.Report.Verdict(linearizability.Liveness)
+	if !o.CutShort || !o.Undecided() || !strings.Contains(v.Summary, "cut short after 1000000 steps and 14h") {
+		t.Errorf("cut short %v, %s: %s", o.CutShort, o.Status(), v.Summary)
+	}
+}
