@@ -112,15 +112,17 @@ type Delivery struct {
 	Number int
 
 	// Reads and Writes are the paths that a request is about; who creates or
-	// deletes a node writes its parent, too. Opaque says that they are not known.
-	Reads, Writes []string
-	Opaque        bool
+	// deletes a node writes its parent, too. Numbered are the paths of sequential nodes
+	// that it creates, without their numbers. Opaque says that they are not known.
+	Reads, Writes, Numbered []string
+	Opaque                  bool
 }
 
 // Commutes reports whether it makes no difference which of two messages comes
 // first: they go to different clients, or one to a client and the other to the
 // server, or what they ask of the server does not touch. The order in which two
-// clients get independent replies, which real time could tell, counts as none.
+// clients get independent replies, which real time could tell, counts as none, and
+// neither do differences in zxids, nor in what timers find when they go off.
 func (d Delivery) Commutes(e Delivery) bool {
 	switch {
 	case d.Client == e.Client:
@@ -130,11 +132,16 @@ func (d Delivery) Commutes(e Delivery) bool {
 	case d.Opaque || e.Opaque:
 		return false
 	}
-	return !touch(d.Writes, e.Writes) && !touch(d.Writes, e.Reads) && !touch(d.Reads, e.Writes)
+	return !d.changes(e.Reads) && !d.changes(e.Writes) && !e.changes(d.Reads) && !e.changes(d.Writes)
 }
 
-func touch(a, b []string) bool {
-	return slices.ContainsFunc(a, func(path string) bool { return slices.Contains(b, path) })
+// changes reports whether a request may change any of some nodes. A sequential node
+// may come to be any whose path begins like it.
+func (d Delivery) changes(paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return slices.Contains(d.Writes, path) ||
+			slices.ContainsFunc(d.Numbered, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+	})
 }
 
 // Same reports whether two runs speak of the same message.
@@ -311,8 +318,13 @@ func (d *Delivery) reach(req proto.Request) {
 		for _, op := range r.Ops {
 			d.reach(op)
 		}
-	case *proto.Create, *proto.Delete:
-		d.Writes = append(d.Writes, path, cmp.Or(path[:max(0, strings.LastIndexByte(path, '/'))], "/"))
+	case *proto.Create:
+		d.Writes = append(d.Writes, path, parentOf(path))
+		if r.Flags&sequential != 0 {
+			d.Numbered = append(d.Numbered, path)
+		}
+	case *proto.Delete:
+		d.Writes = append(d.Writes, path, parentOf(path))
 	case *proto.SetData, *proto.SetACL:
 		d.Writes = append(d.Writes, path)
 	case *proto.Exists, *proto.GetData, *proto.GetACL, *proto.GetChildren, *proto.Check:
@@ -321,4 +333,11 @@ func (d *Delivery) reach(req proto.Request) {
 	default:
 		d.Opaque = true
 	}
+}
+
+// sequential is set in the flags of all kinds of sequential nodes.
+const sequential = 2
+
+func parentOf(path string) string {
+	return cmp.Or(path[:max(0, strings.LastIndexByte(path, '/'))], "/")
 }

@@ -222,3 +222,38 @@ func asker(name string, ask func(*zk.Conn) error) fakezk.Actor {
 		}
 	})
 }
+
+// TestASequentialNodeMayBeAnyThatBeginsLikeIt: its creation does not commute with a
+// look at what may be its name, but with one at another node.
+func TestASequentialNodeMayBeAnyThatBeginsLikeIt(t *testing.T) {
+	for _, path := range []string{"/n-0000000000", "/m"} {
+		commutes := path == "/m"
+		r := runWorld(t, fakezk.World{
+			Schedule: fakezk.Schedule{Kind: fakezk.Choices}, Nodes: map[string]string{"/m": ""},
+			Clients: []fakezk.Actor{
+				actor("a", func(_ context.Context, c *fakezk.Client) {
+					_, err := c.Conn().Create("/n-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+					c.Note("create: %v", err)
+				}),
+				actor("b", func(_ context.Context, c *fakezk.Client) {
+					_, _, err := c.Conn().Exists(path)
+					c.Note("exists: %v", err)
+				}),
+			},
+		})
+		met := false
+		for _, d := range r.Decisions {
+			if len(d.Candidates) != 2 || len(d.Candidates[0].Numbered) == 0 || len(d.Candidates[1].Reads) == 0 {
+				continue
+			}
+			met = true
+			a, b := d.Candidates[0], d.Candidates[1]
+			if a.Commutes(b) != commutes || b.Commutes(a) != commutes {
+				t.Errorf("create /n- commutes with exists %s: %v", path, a.Commutes(b))
+			}
+		}
+		if !met {
+			t.Errorf("exists %s never met create: %v", path, r.Decisions)
+		}
+	}
+}

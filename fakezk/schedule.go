@@ -37,7 +37,15 @@ func mix(words ...uint64) uint64 {
 // zxid: a real server's order is arbitrary, and a recipe that forgets to sort
 // must fail. It starts from the order of creation and not from that of the
 // server, a hash order, so that the GUIDs in names have no part in it.
-func (s *simulation) shuffleChildren(parent string, zxid int64, names []string) {
+//
+// Where messages are ordered by Choices it depends on the seed and on how often the
+// children have changed, which nothing else moves: or no request would commute with
+// who lists children.
+func (s *simulation) shuffleChildren(parent string, zxid int64, changes int32, names []string) {
+	salt := uint64(zxid)
+	if s.world.Schedule.Kind == Choices {
+		salt = uint64(changes)
+	}
 	store, created := s.engine.Store(), make(map[string]int64, len(names))
 	for _, name := range names {
 		stat, _ := store.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
@@ -47,7 +55,7 @@ func (s *simulation) shuffleChildren(parent string, zxid int64, names []string) 
 		return cmp.Or(cmp.Compare(created[a], created[b]), cmp.Compare(a, b))
 	})
 	for i := len(names) - 1; i > 0; i-- {
-		j := int(mix(s.world.Seed, uint64(zxid), uint64(i)) % uint64(i+1))
+		j := int(mix(s.world.Seed, salt, uint64(i)) % uint64(i+1))
 		names[i], names[j] = names[j], names[i]
 	}
 }

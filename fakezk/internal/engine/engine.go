@@ -38,8 +38,9 @@ type Config struct {
 	// a real server's defaults are 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// OrderChildren puts the names that getChildren returns, which come in
-	// the store's order, into the server's order. zxid is the last applied.
-	OrderChildren func(parent string, zxid int64, names []string)
+	// the store's order, into the server's order. zxid is the last applied, changes is how often
+	// children of parent were created or deleted.
+	OrderChildren func(parent string, zxid int64, changes int32, names []string)
 	// SuperDigest is the digest identity that passes every ACL check,
 	// "user:base64(sha1(user:password))"; empty means that there is none. It is
 	// the property zookeeper.DigestAuthenticationProvider.superDigest.

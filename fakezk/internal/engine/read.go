@@ -59,7 +59,7 @@ func (e *Engine) readChildren(c *conn, req *proto.GetChildren) (proto.Reply, pro
 	}
 	if e.cfg.OrderChildren != nil {
 		names = slices.Clone(names)
-		e.cfg.OrderChildren(req.Path, e.store.LastZxid(), names)
+		e.cfg.OrderChildren(req.Path, e.store.LastZxid(), stat.Cversion, names)
 	}
 	if req.Watch {
 		e.watches.child.add(c, req.Path, OneShot)

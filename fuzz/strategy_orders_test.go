@@ -1,0 +1,130 @@
+package fuzz_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestOrdersMissNothing: what the strategy leaves out leads to no outcome that it has
+// not seen. The outcomes are those of all orders, tried one by one.
+func TestOrdersMissNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		do   func(*fuzz.Player) error
+		see  func(*fuzz.Player) (string, error)
+	}{
+		{
+			name: "a sequential node",
+			do: func(p *fuzz.Player) error {
+				_, err := p.Conn().Create("/d/n-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+				return err
+			},
+			see: func(p *fuzz.Player) (string, error) {
+				ok, _, err := p.Conn().Exists("/d/n-0000000000")
+				return fmt.Sprint(ok), err
+			},
+		},
+		{
+			name: "the order of children",
+			do: func(p *fuzz.Player) error {
+				_, err := p.Conn().Set("/a", nil, -1)
+				return err
+			},
+			see: func(p *fuzz.Player) (string, error) {
+				names, _, err := p.Conn().Children("/many")
+				return strings.Join(names, ","), err
+			},
+		},
+		{
+			name: "a plain node",
+			do: func(p *fuzz.Player) error {
+				_, err := p.Conn().Create("/d/n", nil, 0, zk.WorldACL(zk.PermAll))
+				return err
+			},
+			see: func(p *fuzz.Player) (string, error) {
+				ok, _, err := p.Conn().Exists("/d/n")
+				return fmt.Sprint(ok), err
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			seen := map[string]bool{}
+			w := fuzz.Workload{
+				Name: "tiny", Impl: c.name,
+				Nodes: map[string]string{"/d": "", "/a": "", "/q": "old", "/many/1": "", "/many/2": "", "/many/3": ""},
+				Play: func(p *fuzz.Player, _ fuzz.Script) {
+					if err := p.Do("op", "", func(context.Context) (linearizability.Result, error) {
+						if p.Index() == 0 {
+							if err := c.do(p); err != nil {
+								return linearizability.Result{}, err
+							}
+							_, err := p.Conn().Set("/q", []byte("new"), -1)
+							return linearizability.Result{}, err
+						}
+						what, err := c.see(p)
+						if err != nil {
+							return linearizability.Result{}, err
+						}
+						q, _, err := p.Conn().Get("/q")
+						return linearizability.Result{Output: what + " " + string(q)}, err
+					}); err != nil {
+						t.Error(err)
+					}
+				},
+				Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+					seen[e.History.Ops[1].Output] = true
+					return linearizability.Report{}, nil
+				},
+			}
+			script := fuzz.Script{Clients: 2, Rounds: 1}
+			found, err := fuzz.Hunt{Workload: w, Script: script, Strategies: []string{"orders"}, Runs: 20_000, Workers: 1}.Run(t.Context())
+			if err != nil || !found.Exhausted {
+				t.Fatalf("exhausted: %v, %v", found.Exhausted, err)
+			}
+			some := maps.Clone(seen) // and what the run with latencies shows, which a hunt begins with
+			clear(seen)
+			everyOrder(t, fuzz.Scenario{Workload: w, Script: script})
+			for outcome := range seen {
+				if !some[outcome] {
+					t.Errorf("%q is not seen in %d orders", outcome, found.Runs)
+				}
+			}
+			if len(seen) < 2 {
+				t.Errorf("all orders have one outcome: %v", seen)
+			}
+		})
+	}
+}
+
+// everyOrder runs a scenario with all choices there are.
+func everyOrder(t *testing.T, s fuzz.Scenario) {
+	t.Helper()
+	open := [][]int{nil}
+	for runs := 0; len(open) > 0; runs++ {
+		if runs > 6000 {
+			t.Fatal("no end of choices")
+		}
+		numbers := open[len(open)-1]
+		open = open[:len(open)-1]
+		s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: numbers}
+		way := slices.Clone(numbers)
+		decisions := run(t, s).Result.Decisions
+		for i := len(numbers); i < len(decisions); i++ {
+			for n := 1; n < len(decisions[i].Candidates); n++ {
+				open = append(open, append(slices.Clone(way), n))
+			}
+			way = append(way, 0)
+		}
+	}
+}
