@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
@@ -73,7 +74,8 @@ type Found struct {
 	Findings []Finding
 	// Reached counts the scenarios in which each goal was reached.
 	Reached map[string]int
-	// Exhausted says that the strategies have nothing more to propose.
+	// Exhausted says that the strategies have nothing more to propose, and have left
+	// nothing out that they are about.
 	Exhausted bool
 }
 
@@ -134,7 +136,8 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 			return p.found, err
 		}
 		trials := p.propose()
-		if p.found.Exhausted = len(trials) == 0; p.found.Exhausted {
+		if len(trials) == 0 {
+			p.found.Exhausted = !slices.ContainsFunc(p.players, player.leavesOut)
 			break
 		}
 		if err := p.play(ctx, trials); err != nil {
@@ -162,6 +165,12 @@ type pursuit struct {
 type searcher struct {
 	Strategy
 	name string
+}
+
+// leavesOut reports whether the strategy has passed over some of what it is to try.
+func (p player) leavesOut() bool {
+	s, ok := p.Strategy.(interface{ leftOut() bool })
+	return ok && s.leftOut()
 }
 
 // trial is a scenario that was proposed.

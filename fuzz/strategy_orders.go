@@ -9,12 +9,13 @@ import (
 // orders goes through all orders in which the messages of a tiny script can be
 // delivered, without faults, but for those that differ from one tried already only
 // in messages that commute (sleep sets: Godefroid, Partial-Order Methods, 1996).
-// Orders that differ early come first.
+// Orders that differ early come first. Those that differ beyond orderDepth, and those
+// beyond maxBranches that wait at a time, are left out.
 type orders struct {
-	terrain  Terrain
-	open     []branch // to be tried, the next first
-	tried    []branch // proposed, and not heard of yet
-	branches int
+	terrain Terrain
+	open    []branch // to be tried, the next first
+	tried   []branch // proposed, and not heard of yet
+	left    bool     // some were left out
 }
 
 // A branch is a way through the first decisions of a run, the last of which
@@ -26,7 +27,7 @@ type branch struct {
 
 const (
 	orderDepth  = 60     // decisions that are varied
-	maxBranches = 20_000 // that are kept in mind
+	maxBranches = 20_000 // that wait to be tried
 )
 
 func newOrders(t Terrain) Strategy {
@@ -59,7 +60,11 @@ func (o *orders) Learn(outcome *Outcome, own bool, _ int) {
 		way = append(way, d.Picked)
 	}
 	asleep := b.asleep
-	for i := len(b.numbers); i < min(len(decisions), orderDepth); i++ {
+	for i := len(b.numbers); i < len(decisions); i++ {
+		if i == orderDepth {
+			o.left = true
+			return
+		}
 		d := decisions[i]
 		picked := d.Candidates[d.Picked]
 		redundant := isAsleep(asleep, picked)
@@ -82,10 +87,14 @@ func (o *orders) Learn(outcome *Outcome, own bool, _ int) {
 }
 
 func (o *orders) add(b branch) {
-	if o.branches++; o.branches <= maxBranches {
-		o.open = append(o.open, b)
+	if len(o.open) >= maxBranches {
+		o.left = true
+		return
 	}
+	o.open = append(o.open, b)
 }
+
+func (o *orders) leftOut() bool { return o.left }
 
 func isAsleep(asleep []fakezk.Delivery, d fakezk.Delivery) bool {
 	return slices.ContainsFunc(asleep, d.Same)
