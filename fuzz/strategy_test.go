@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -204,5 +205,36 @@ func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	}
 	if found, err := hunt.Run(t.Context()); err != nil || found.Runs != hunt.Runs {
 		t.Errorf("%d runs, %v", found.Runs, err)
+	}
+}
+
+// TestPrioritiesStarveNobodyForEver: a client that asks again and again does not keep
+// another from doing what it waits for.
+func TestPrioritiesStarveNobodyForEver(t *testing.T) {
+	t.Parallel()
+	w := fuzz.Workload{
+		Name: "poll", Impl: "poller", Judge: fuzz.Invariants(),
+		Play: func(p *fuzz.Player, _ fuzz.Script) {
+			if err := p.Do("wait", "", func(context.Context) (linearizability.Result, error) {
+				if p.Index() == 1 {
+					_, err := p.Conn().Create("/go", nil, 0, zk.WorldACL(zk.PermAll))
+					return linearizability.Result{}, err
+				}
+				for p.Alive() {
+					if ok, _, err := p.Conn().Exists("/go"); ok || err != nil {
+						return linearizability.Result{}, err
+					}
+				}
+				return linearizability.Result{}, p.Context().Err()
+			}); err != nil && p.Alive() {
+				t.Error(err)
+			}
+		},
+	}
+	for seed := uint64(1); seed <= 20; seed++ {
+		o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: seed, Schedule: fakezk.Schedule{Kind: fakezk.Priorities}})
+		if o.Property() != "" {
+			t.Errorf("seed %d: %s", seed, o.Summary())
+		}
 	}
 }
