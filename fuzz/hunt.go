@@ -137,7 +137,7 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 		}
 		trials := p.propose()
 		if len(trials) == 0 {
-			p.found.Exhausted = !slices.ContainsFunc(p.players, player.leavesOut)
+			p.found.Exhausted = !slices.ContainsFunc(p.searchers, searcher.leavesOut)
 			break
 		}
 		if err := p.play(ctx, trials); err != nil {
@@ -168,7 +168,7 @@ type searcher struct {
 }
 
 // leavesOut reports whether the strategy has passed over some of what it is to try.
-func (p player) leavesOut() bool {
+func (p searcher) leavesOut() bool {
 	s, ok := p.Strategy.(interface{ leftOut() bool })
 	return ok && s.leftOut()
 }

@@ -10,7 +10,7 @@ import (
 // left to try.
 func TestOrdersThatAreLeftOutAreNotForgotten(t *testing.T) {
 	o := newOrders(Terrain{}).(*orders)
-	p := player{Strategy: o}
+	p := searcher{Strategy: o}
 	for range maxBranches + 1 {
 		o.add(branch{})
 		o.open = o.open[1:] // tried
