@@ -13,7 +13,8 @@ const shortestPause = time.Millisecond
 // backoff spaces repetitions as a policy says. The zero value is ready.
 type backoff struct {
 	repeats int
-	began   time.Time // of the first failure
+	began   time.Time     // of the first failure
+	apart   time.Duration // added to each pause
 }
 
 // wait pauses before the next repetition of what has failed with why. It
@@ -38,7 +39,7 @@ func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error
 	if b.repeats > 1 {
 		pause = max(pause, shortestPause)
 	}
-	return sleep(ctx, pause)
+	return sleep(ctx, pause+b.apart)
 }
 
 // reset forgets the repetitions so far.

@@ -3,8 +3,10 @@ package recipes
 import (
 	"cmp"
 	"context"
+	"hash/crc32"
 	"strings"
 	"sync"
+	"time"
 )
 
 // lifecycle is what recipes embed that have operations and a Close: it counts
@@ -29,6 +31,7 @@ type lifecycle struct {
 type tally struct {
 	mu      sync.Mutex
 	active  int           // operations and loops that are not over
+	rows    uint32        // of requests that have begun
 	idle    chan struct{} // closed when active becomes 0; nil: nobody waits
 	trouble error         // the first clean-up that was refused
 }
@@ -146,8 +149,20 @@ func (l *lifecycle) explain(what string, err error) error {
 	return &operationError{what + " " + strings.TrimSpace(l.kind+" "+l.path), err}
 }
 
-// requests begins a row of requests.
-func (l *lifecycle) requests() *requests { return newRequests(l.conn, l.opts) }
+// requests begins a row of requests. Rows that fail together do not come back
+// together, but some microseconds apart: in the order in which they began, and those
+// of another kind of recipe at the same path elsewhere.
+func (l *lifecycle) requests() *requests {
+	r := newRequests(l.conn, l.opts)
+	l.tally.mu.Lock()
+	defer l.tally.mu.Unlock()
+	r.backoff.apart = time.Duration((l.tally.rows+crc32.ChecksumIEEE([]byte(l.kind)))%rowsApart) * time.Microsecond
+	l.tally.rows++
+	return r
+}
+
+// rowsApart bounds how far apart rows of requests come back, in microseconds.
+const rowsApart = 1000
 
 // background runs loop in a goroutine of its own, which must return soon after
 // its context is done: that is with Close, which waits for it. What it has
