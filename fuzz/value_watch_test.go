@@ -22,3 +22,17 @@ func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 		t.Error(o.Story())
 	}
 }
+
+// TestAMissedEventLeavesAWatchOnAQueue in the same way.
+func TestAMissedEventLeavesAWatchOnAQueue(t *testing.T) {
+	o := run(t, fuzz.Scenario{
+		Workload: builtin(t, "delay-queue", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "drop-request client=a op=multi request=3", "drop-request client=a op=setWatches request=1"),
+	})
+	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/queue/items" {
+		t.Errorf("watches at rest: %v; expected one on /queue/items", o.Rest.Watches)
+	}
+	if o.Status() != linearizability.OK {
+		t.Error(o.Story())
+	}
+}

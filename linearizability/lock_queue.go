@@ -54,7 +54,7 @@ func JudgeLockQueue(h History, rest *Rest, opts LockQueueOptions) Report {
 	r.Verdicts = append(r.Verdicts, delivery)
 	r.Verdicts = append(r.Verdicts, c.judgeWaits(rest)...)
 	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, opts.AllowedAtRest, c.leftover(rest), c.mayWatch))
+		r.Verdicts = append(r.Verdicts, judgeOrphans(c.withoutMissed(rest), opts.AllowedAtRest, c.leftover(rest), c.mayWatch))
 	}
 	return r
 }

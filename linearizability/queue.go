@@ -19,6 +19,7 @@ type QueueOptions struct {
 	// Path is the directory of all of the queue's znodes, empty for every znode.
 	Path string
 	// Items is the directory whose children are the elements; empty means Path.
+	// Watches on it that are left at rest are not judged.
 	Items string
 	// Element returns the element that a znode's data stands for, and false if it
 	// stands for none. Nil means that the data is the element.
@@ -87,7 +88,7 @@ func judgeQueueAs[S comparable, O any](c *queueCase, rest *Rest, o object[S, O],
 	r.Verdicts = append(r.Verdicts, delivery)
 	r.Verdicts = append(r.Verdicts, c.judgeLiveness(rest)...)
 	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, c.opts.AllowedAtRest, c.leftover(rest), c.history.waits))
+		r.Verdicts = append(r.Verdicts, judgeOrphans(c.withoutMissed(rest), c.opts.AllowedAtRest, c.leftover(rest), c.history.waits))
 	}
 	return r
 }

@@ -1,6 +1,9 @@
 package linearizability
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // judgeLiveness speaks of the world at rest, and if nothing is wrong there, of
 // the takes that gave up.
@@ -92,4 +95,11 @@ func (c *queueCase) leftover(rest *Rest) []orphan {
 		list = append(list, orphan{n, "is no element of the queue"})
 	}
 	return list
+}
+
+// withoutMissed leaves out the watches on the directory of the elements: a client that
+// has lost its connection twice in a row may have missed the event, and nobody can
+// take the watch back; the next take uses it again.
+func (c *queueCase) withoutMissed(rest *Rest) *Rest {
+	return rest.withoutWatches(cmp.Or(c.opts.Items, c.opts.Path))
 }

@@ -32,7 +32,9 @@ import "context"
 // request that decides has been sent and not answered, the call is settled in
 // the background (see the package comment).
 //
-// What it cannot promise: that nothing is left behind by a process that dies
+// What it cannot promise: that no watch is left on its items: one whose event the
+// client has missed, because the connection was lost twice in a row, is used again by
+// the next Take. That nothing is left behind by a process that dies
 // in the middle of a call. An Offer can leave <path>/dedup/<guid>; it says no
 // more than that the element was appended. A Poll or Take can leave
 // <path>/claims/<guid>, with the name of the element as its data: that
