@@ -74,16 +74,18 @@ func findsMutant(t *testing.T, w fuzz.Workload, property string) {
 	t.Helper()
 	runs := 0
 	for _, seed := range []uint64{4, 2, 1, 3, 5, 6, 7, 8} {
-		hunt := fuzz.Hunt{Workload: w, Script: fuzz.DefaultScript, Seed: seed, Runs: 400,
-			Counts: func(o *fuzz.Outcome) bool { return breaks(o, property) }}
-		found, err := hunt.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs += found.Runs
-		if found.First() != nil {
-			t.Logf("%s: %d scenarios, by %s", property, runs, found.Findings[0].Strategy)
-			return
+		for _, script := range []fuzz.Script{fuzz.DefaultScript, {Clients: 2, Rounds: 1}} {
+			hunt := fuzz.Hunt{Workload: w, Script: script, Seed: seed, Runs: 400,
+				Counts: func(o *fuzz.Outcome) bool { return breaks(o, property) }}
+			found, err := hunt.Run(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			runs += found.Runs
+			if found.First() != nil {
+				t.Logf("%s: %d scenarios, by %s", property, runs, found.Findings[0].Strategy)
+				return
+			}
 		}
 	}
 	t.Errorf("%s holds in %d scenarios", property, runs)
