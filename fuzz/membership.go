@@ -241,13 +241,31 @@ func (p *memberPlayer) join(round int) {
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
 	p.joined = p.insist(func(attempt int) error {
-		return p.Do(linearizability.KindJoin, p.instance(p.Index())+"="+data, func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.hasty(ctx, round+2000, attempt)
-			defer cancel()
-			return linearizability.Result{}, p.own.Join(ctx, data)
-		})
+		return p.change(linearizability.KindJoin, "="+data, round+2000, attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
 	})
 }
+
+// change is an attempt to change one's own instance. What is refused since its context
+// was done from the start has not begun.
+func (p *memberPlayer) change(kind, with string, draw, attempt int, do func(context.Context) error) error {
+	c := p.Begin(kind, p.instance(p.Index())+with)
+	ctx, cancel := p.hasty(p.ctx, draw, attempt)
+	defer cancel()
+	late := ctx.Err() != nil
+	switch err := do(ctx); {
+	case err == nil:
+		c.OK(linearizability.Result{})
+		return nil
+	case late:
+		c.Failed(err)
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	default:
+		c.Unknown(linearizability.Result{}, err)
+		return err
+	}
+}
+
+var errNotBegun = errors.New("not begun")
 
 // hasty is the context of an attempt: the first one now and then has little
 // patience.
@@ -265,12 +283,16 @@ func (p *memberPlayer) hasty(ctx context.Context, draw, attempt int) (context.Co
 }
 
 // insist tries until it succeeds; but what a rival wants he may not get, as long as
-// another has it, and it is enough that he has said so.
+// another has it, and it is enough that he has said so, once his context lets him.
 func (p *memberPlayer) insist(try func(attempt int) error) bool {
 	if !p.claims.Rivals {
 		return p.Persist(try)
 	}
-	if err := try(0); err != nil {
+	err := try(0)
+	if errors.Is(err, errNotBegun) {
+		err = try(1)
+	}
+	if err != nil {
 		p.Pause(retryPause)
 	}
 	return true
@@ -278,11 +300,7 @@ func (p *memberPlayer) insist(try func(attempt int) error) bool {
 
 func (p *memberPlayer) leave(round int) {
 	p.joined = !p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindLeave, p.instance(p.Index()), func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.hasty(ctx, round+7000, attempt)
-			defer cancel()
-			return linearizability.Result{}, p.own.Leave(ctx)
-		})
+		return p.change(linearizability.KindLeave, "", round+7000, attempt, p.own.Leave)
 	})
 }
 
@@ -295,11 +313,7 @@ func (p *memberPlayer) update(round int) {
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
 	p.insist(func(attempt int) error {
-		return p.Do(linearizability.KindUpdate, p.instance(p.Index())+"="+data, func(ctx context.Context) (linearizability.Result, error) {
-			ctx, cancel := p.hasty(ctx, round+10000, attempt)
-			defer cancel()
-			return linearizability.Result{}, u.Update(ctx, data)
-		})
+		return p.change(linearizability.KindUpdate, "="+data, round+10000, attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
 	})
 	p.Hold(round+200, nil)
 }

@@ -91,7 +91,8 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 
 // Keep begins to keep the node, unless that has begun, and waits until it is
 // there, in the present session and with the data last Set. An error ends
-// only the waiting: the node is kept all the same, until Close.
+// only the waiting: the node is kept all the same, until Close; but if ctx was done
+// from the start, nothing has begun.
 //
 // If the server refuses the node, the refusal is returned at once; if somebody
 // else has the node and ctx is done, the error wraps ErrOccupied. Neither wraps
@@ -104,7 +105,8 @@ func (n *PersistentNode) Keep(ctx context.Context) error {
 }
 
 // Set changes the data of the node, and waits as Keep does until the server has
-// it. After an error the new data is wanted all the same.
+// it. After an error the new data is wanted all the same, unless ctx was done from the
+// start.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return act(ctx, n.lifecycle, "set data of", func(ctx context.Context, _ *requests) error {
 		n.mu.Lock()
