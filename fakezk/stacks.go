@@ -49,7 +49,7 @@ func (c *Client) stacksIn(all string) string {
 			}
 		}
 	}
-	return strings.Join(kept, "\n\n")
+	return strings.Clone(strings.Join(kept, "\n\n")) // all is large, and a Result may be kept
 }
 
 // stacks are those of all goroutines of the process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -178,6 +179,11 @@ func (e *ear) hear(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool)
 		}
 		if ev.Err != nil || ev.Type == zk.EventNodeDeleted {
 			return ev, true
+		}
+		// A hold that ends at this very moment needs no look: an owner who has left
+		// gives it back as soon as it is his.
+		if sleep(l.life, time.Microsecond); e.hold.over() {
+			return ev, false
 		}
 		own, err := r.getW(l.life, e.hold.path)
 		switch {
