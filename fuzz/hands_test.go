@@ -15,7 +15,6 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 var pairs = flag.Int("pairs", 3, "number of random scenarios with several hands, or rough, that each workload plays twice")
@@ -131,15 +130,30 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 }
 
 // TestHandsOutOfTurnHaveManyTraces is the control: without InTurn the hands of one
-// client race.
+// client race, here for the numbers of nodes that all make at one instant.
 func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 	t.Parallel()
-	w := fuzz.SemaphoreWorkload("out of turn", fuzz.SemaphoreClaims{}, func(c *zk.Conn) fuzz.Semaphore {
-		return wrappedSemaphore{Semaphore: recipes.NewSemaphore(c, "/semaphore", 2), wrap: func(l *recipes.Lease) fuzz.Lease { return l }}
-	})
+	w := fuzz.Workload{
+		Name: "numbers", Impl: "out of turn", Shared: true, Judge: fuzz.Invariants(), Nodes: map[string]string{"/numbers": ""},
+		Play: func(p *fuzz.Player, s fuzz.Script) {
+			start := make(chan struct{})
+			p.Hands(s, func(h *fuzz.Player) {
+				call := h.Begin("make", "")
+				if h == p {
+					h.Pause(time.Second)
+					close(start)
+				}
+				<-start
+				made, err := p.Conn().Create("/numbers/n-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+				if err != nil {
+					t.Error(err)
+				}
+				call.OK(linearizability.Result{Output: made})
+			})
+		},
+	}
 	for seed := range uint64(300) {
-		s := randomScenario(w, seed)
-		s.Script.Hands = 4
+		s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1, Hands: 8}, Seed: seed}
 		if _, same, err := s.Traces(); err != nil {
 			t.Fatal(err)
 		} else if !same {
