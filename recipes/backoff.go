@@ -39,7 +39,11 @@ func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error
 	if b.repeats > 1 {
 		pause = max(pause, shortestPause)
 	}
-	return sleep(ctx, pause+b.apart)
+	pause += b.apart
+	if ctx.Done() == nil { // clean-up
+		pause += rowsApart / 2 * time.Microsecond
+	}
+	return sleep(ctx, pause)
 }
 
 // reset forgets the repetitions so far.

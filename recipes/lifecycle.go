@@ -31,7 +31,6 @@ type lifecycle struct {
 type tally struct {
 	mu      sync.Mutex
 	active  int           // operations and loops that are not over
-	rows    uint32        // of requests that have begun
 	idle    chan struct{} // closed when active becomes 0; nil: nobody waits
 	trouble error         // the first clean-up that was refused
 }
@@ -150,14 +149,11 @@ func (l *lifecycle) explain(what string, err error) error {
 }
 
 // requests begins a row of requests. Rows that fail together do not come back
-// together, but some microseconds apart: in the order in which they began, and those
-// of another kind of recipe at the same path elsewhere.
+// together, but some microseconds apart: those of each kind of recipe elsewhere, as
+// they may be at the same path, and clean-up later than what a caller waits for.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
-	l.tally.mu.Lock()
-	defer l.tally.mu.Unlock()
-	r.backoff.apart = time.Duration((l.tally.rows+crc32.ChecksumIEEE([]byte(l.kind)))%rowsApart) * time.Microsecond
-	l.tally.rows++
+	r.backoff.apart = time.Duration(crc32.ChecksumIEEE([]byte(l.kind))%rowsApart) * time.Microsecond
 	return r
 }
 
