@@ -41,7 +41,7 @@ func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error
 	}
 	pause += b.apart
 	if ctx.Done() == nil { // clean-up
-		pause += rowsApart / 2 * time.Microsecond
+		pause += rowsApart / 2
 	}
 	return sleep(ctx, pause)
 }

@@ -3,6 +3,7 @@ package recipes
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/crc32"
 	"strings"
 	"sync"
@@ -149,16 +150,27 @@ func (l *lifecycle) explain(what string, err error) error {
 }
 
 // requests begins a row of requests. Rows that fail together do not come back
-// together, but some microseconds apart: those of each kind of recipe elsewhere, as
-// they may be at the same path, and clean-up later than what a caller waits for.
+// together, but each up to a millisecond later, which depends on the kind of recipe
+// and on when the row began, and clean-up later than what a caller waits for. That
+// spreads what comes back to a server, and two equal requests of one client never
+// race for the same answer.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
-	r.backoff.apart = time.Duration(crc32.ChecksumIEEE([]byte(l.kind))%rowsApart) * time.Microsecond
+	r.backoff.apart = apart(l.kind, time.Now())
 	return r
 }
 
-// rowsApart bounds how far apart rows of requests come back, in microseconds.
-const rowsApart = 1000
+// rowsApart bounds how far apart rows of requests come back.
+const rowsApart = time.Millisecond
+
+// apart is how much later than others a row comes back. No random number and no
+// count has a part in it, so that it does not depend on which of several goroutines
+// is first.
+func apart(kind string, begun time.Time) time.Duration {
+	sum := crc32.NewIEEE()
+	fmt.Fprint(sum, kind, begun.UnixNano())
+	return time.Duration(sum.Sum32()) % rowsApart
+}
 
 // background runs loop in a goroutine of its own, which must return soon after
 // its context is done: that is with Close, which waits for it. What it has

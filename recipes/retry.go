@@ -15,7 +15,8 @@ import (
 //
 // A policy bounds the number of requests, not the time that one request waits
 // inside the client, which holds it back until it is connected. Bound time with
-// a context.
+// a context. Recipes make pauses up to 1.5 ms longer, each operation by another
+// part of that, so that what failed together is not sent again at one instant.
 type RetryPolicy interface {
 	// Next is given how often the request was sent, how long ago its first
 	// failure was, and the last one. It returns how long to wait before the

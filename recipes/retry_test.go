@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -159,6 +160,44 @@ func TestBackoffEndsWithItsContext(t *testing.T) {
 		var b backoff
 		if err := b.wait(ctx, RetryFixed(time.Hour, 0), zk.ErrNoServer); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("wait: %v", err)
+		}
+	})
+}
+
+// TestRowsComeBackApart: rows of requests that fail at one instant do not send again at
+// one instant, unless they are of one kind and one kind of row and began together.
+func TestRowsComeBackApart(t *testing.T) {
+	rows := []struct {
+		kind    string
+		begun   time.Duration
+		cleanUp bool
+	}{{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false}, {"lock", time.Nanosecond, false}, {"lock", time.Second, true}}
+	synctest.Test(t, func(t *testing.T) {
+		back := make(chan time.Duration, len(rows))
+		began := time.Now()
+		for _, row := range rows {
+			go func() {
+				time.Sleep(row.begun)
+				r := newLifecycle(nil, row.kind, "/a", []Option{Retry(RetryFixed(10*time.Millisecond, 0))}).requests()
+				time.Sleep(2*time.Second - row.begun) // all fail now
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				if row.cleanUp {
+					ctx = context.Background()
+				}
+				if err := r.again(ctx, zk.ErrConnectionClosed); err != nil {
+					t.Error(err)
+				}
+				back <- time.Since(began)
+			}()
+		}
+		var times []time.Duration
+		for range rows {
+			times = append(times, <-back)
+		}
+		slices.Sort(times)
+		if distinct := slices.Compact(slices.Clone(times)); len(distinct) != len(rows) {
+			t.Errorf("rows come back at %v; want all apart", times)
 		}
 	})
 }
