@@ -19,7 +19,7 @@ func offersByData() Exhibit {
 			"expects: the candidate fails, and its own offer stays in front of all later ones.",
 		Property: linearizability.Liveness,
 		Wrong: openElection(func(_ context.Context, c *zk.Conn) fuzz.Elector {
-			return offers{&failing{naked: remade(c, lockDir, readEveryOffer)}}
+			return offers{failing(remade(c, lockDir, readEveryOffer))}
 		}),
 		Right: electionOf(nil),
 	}
@@ -37,7 +37,7 @@ func readEveryOffer(l *naked) {
 }
 
 // offers is an election by a lock that fails.
-type offers struct{ *failing }
+type offers struct{ *naked }
 
 func (o offers) Lead(ctx context.Context) error   { return o.Lock(ctx) }
 func (o offers) Resign(ctx context.Context) error { return o.Unlock(ctx) }

@@ -35,6 +35,7 @@ type naked struct {
 	ahead     func(queue []string) (name string, err error) // whom to wait for, "" for nobody
 	confirm   func() error                                  // that the own node is this session's
 	await     func(ctx context.Context, ahead string)       // wait until something has changed
+	fatal     func(err error) bool                          // whether it ends Lock as it is
 	giveUp    func(ctx context.Context) error               // leave without having owned it
 	leave     func() error                                  // delete the own node
 }
@@ -44,6 +45,7 @@ func newNaked(conn *zk.Conn, dir string) *naked {
 	l.naming, l.join, l.find = l.guid, l.joinOnce, l.findPrefix
 	l.contender, l.order, l.ahead, l.confirm = hasNumber, bySequence, l.predecessor, l.confirmOwner
 	l.await, l.giveUp, l.leave = l.awaitDeletion, l.leaveAndTell, l.leaveSurely
+	l.fatal = func(error) bool { return false }
 	return l
 }
 
@@ -64,6 +66,8 @@ func (l *naked) Lock(ctx context.Context) error {
 		}
 		ahead, err := l.look()
 		switch {
+		case l.fatal(err):
+			return err
 		case errors.Is(err, errGone):
 			l.own = ""
 		case err != nil: // the next request waits for the connection

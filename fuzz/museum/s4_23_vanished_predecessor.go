@@ -15,7 +15,7 @@ func vanishedPredecessor() Exhibit {
 			"node stays in the line. All who come later wait for it.",
 		Property: linearizability.Liveness,
 		Wrong: beside(fuzz.TurnQueueWorkload("", claims, func(c *zk.Conn) fuzz.Locker {
-			l := &failing{naked: newNaked(c, lockDir)}
+			l := failing(newNaked(c, lockDir))
 			l.ahead = func(queue []string) (string, error) {
 				ahead, err := l.predecessor(queue)
 				if ahead == "" || err != nil {
