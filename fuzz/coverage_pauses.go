@@ -49,11 +49,5 @@ func (k keptRun) inPause(dice *rand.Rand) fakezk.Fault {
 	if dice.IntN(2) > 0 {
 		return f
 	}
-	timed := slices.DeleteFunc(fakezk.FaultKinds(), func(info fakezk.FaultKindInfo) bool { return !info.OnTime })
-	info := timed[dice.IntN(len(timed))]
-	f.Kind = info.Kind
-	if info.Lasts {
-		f.For = sweepDurations[dice.IntN(len(sweepDurations))]
-	}
-	return f
+	return anyKind(f, dice, func(info fakezk.FaultKindInfo) bool { return info.OnTime })
 }

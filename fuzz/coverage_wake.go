@@ -40,7 +40,12 @@ func (k keptRun) inWake(dice *rand.Rand) fakezk.Fault {
 		f.Kind = losses[n]
 		return f
 	}
-	kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(info fakezk.FaultKindInfo) bool { return !info.OnRequest })
+	return anyKind(f, dice, func(info fakezk.FaultKindInfo) bool { return info.OnRequest })
+}
+
+// anyKind is a fault with one of some kinds, and a length if it lasts.
+func anyKind(f fakezk.Fault, dice *rand.Rand, among func(fakezk.FaultKindInfo) bool) fakezk.Fault {
+	kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(info fakezk.FaultKindInfo) bool { return !among(info) })
 	info := kinds[dice.IntN(len(kinds))]
 	f.Kind = info.Kind
 	if info.Lasts {

@@ -55,18 +55,17 @@ func (p *pairs) Propose() (Scenario, bool) {
 	if p.terrain.MaxFaults < 2 {
 		return Scenario{}, false
 	}
-	if p.turn++; p.turn%2 == 0 && len(p.behind) > 0 {
+	if p.turn++; p.turn%2 == 1 {
+		if s, more := p.atOnce(); more {
+			return s, true
+		}
+	}
+	if len(p.behind) > 0 {
 		s := p.behind[0]
 		p.behind = p.behind[1:]
 		return s, true
 	}
-	if s, more := p.atOnce(); more {
-		return s, true
-	}
-	if len(p.behind) == 0 {
-		return Scenario{}, false
-	}
-	return p.Propose()
+	return p.atOnce()
 }
 
 // atOnce are two of the points that the run without faults has.

@@ -11,7 +11,7 @@ import (
 type singles struct {
 	deaf
 	terrain Terrain
-	rounds  []*fewPoints
+	rounds  [2]fewPoints
 }
 
 // fewPoints are some of the points, scattered.
@@ -29,7 +29,7 @@ func newSingles(t Terrain) Strategy {
 			later = append(later, f)
 		}
 	}
-	return &singles{terrain: t, rounds: []*fewPoints{{first, newScattered(len(first), t.from)}, {later, newScattered(len(later), t.from)}}}
+	return &singles{terrain: t, rounds: [2]fewPoints{{first, newScattered(len(first), t.from)}, {later, newScattered(len(later), t.from)}}}
 }
 
 func (s *singles) Propose() (Scenario, bool) {
