@@ -107,15 +107,11 @@ func (s *simulation) strikeAt(f *faultState, c *Client) bool {
 // reports whether there was a connection, or the client is cut off already; if not,
 // the fault has acted once a dial is hit.
 func (s *simulation) strikeClient(f *faultState, c *Client) bool {
-	now := s.now()
-	o := outage{now + f.For, f}
 	if f.Kind == Refuse {
-		already := c.refuse.last(now)
-		c.refuse = append(c.refuse, o)
+		already := c.refuse.add(f, s.now())
 		return c.eachLink(func(l *link) { l.resetSoon() }) || already
 	}
-	already := c.hang.last(now)
-	c.hang = append(c.hang, o)
+	already := c.hang.add(f, s.now())
 	return c.eachLink(func(l *link) { l.lost = true }) || already
 }
 

@@ -41,6 +41,13 @@ type outage struct {
 	fault *faultState
 }
 
+// add is one more, and reports whether the client was hit already.
+func (o *outages) add(f *faultState, now time.Duration) (already bool) {
+	already = o.last(now)
+	*o = append(*o, outage{now + f.For, f})
+	return already
+}
+
 // last reports whether any of them does still.
 func (o outages) last(now time.Duration) bool {
 	return slices.ContainsFunc(o, func(o outage) bool { return now < o.until })

@@ -83,15 +83,11 @@ func (l *realLink) takeEvent(f *faultState, m realMessage) {
 // whether there was a connection, or the client is cut off already; if not, the fault
 // has acted once a dial is hit.
 func (r *realRun) cutOff(f *faultState, c *RealClient) bool {
-	now := r.now()
-	o := outage{now + f.For, f}
 	if f.Kind == Refuse {
-		already := c.refuse.last(now)
-		c.refuse = append(c.refuse, o)
+		already := c.refuse.add(f, r.now())
 		return c.eachLink((*realLink).reset) || already
 	}
-	already := c.hang.last(now)
-	c.hang = append(c.hang, o)
+	already := c.hang.add(f, r.now())
 	return c.eachLink(func(l *realLink) { l.lost = true }) || already
 }
 
