@@ -112,11 +112,10 @@ func AwaitTurn(what string) {
 // dice will have it. Called after each request of a hand, it makes others overtake
 // who has a reply already. It does nothing anywhere else.
 func Dawdle() {
-	draw, ok := bubble.Roll()
+	draw, name, owner, ok := bubble.Roll()
 	if !ok || draw%4 != 0 {
 		return
 	}
-	name, owner, _ := bubble.Hand()
 	c := owner.(*Client)
 	c.sleep(c.sim.ctx, name, time.Duration(draw>>2%8000)*time.Microsecond)
 }

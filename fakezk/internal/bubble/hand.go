@@ -34,12 +34,15 @@ func (h *hand) child(s *source) *hand {
 	return s.newHand(fmt.Sprintf("%s/%d", h.name, h.started), h.owner)
 }
 
+// activeHands counts the hands of all bubbles that have not ended, also those that
+// were released: the goroutines that they have started go on.
 var activeHands atomic.Int64
 
 // BeHand makes the calling goroutine a hand of a name, which no other has, and an
 // owner, whom [Hand] tells. It and those that it starts from now on get draws of
 // their own. These depend on the bubble's seed and on the name, but not on when
-// others draw. It returns the function that ends that for the calling goroutine.
+// others draw. It returns the function that ends that for the calling goroutine; those
+// that it has started stay what they are.
 // Outside of a bubble started by Run it does nothing.
 func BeHand(name string, owner any) (release func()) {
 	s := ownSource()
@@ -50,9 +53,9 @@ func BeHand(name string, owner any) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mark(id, s.newHand(name, owner))
+	s.began++
 	activeHands.Add(1)
 	return func() {
-		activeHands.Add(-1)
 		pprof.SetGoroutineLabels(context.Background())
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -93,20 +96,20 @@ func Introduce() {
 	}
 }
 
-// Roll returns a draw that is the calling goroutine's own; false if it is no hand
-// and was not started by one.
-func Roll() (draw uint64, ok bool) {
+// Roll returns a draw that is the calling goroutine's own, and what [Hand] would, once
+// a newcomer is introduced; false if it is no hand and was not started by one.
+func Roll() (draw uint64, name string, owner any, ok bool) {
 	s := sourceOfHands()
 	if s == nil {
-		return 0, false
+		return 0, "", nil, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.hand()
 	if h == nil {
-		return 0, false
+		return 0, "", nil, false
 	}
-	return h.dice.Uint64(), true
+	return h.dice.Uint64(), h.name, h.owner, true
 }
 
 // sourceOfHands is ownSource, or nil if there are no hands anywhere.
@@ -120,7 +123,7 @@ func sourceOfHands() *source {
 // hand is the calling goroutine's, nil if it has none. A newcomer is introduced, so
 // that the goroutines that it starts are known, too. The caller has locked mu.
 func (s *source) hand() *hand {
-	if len(s.hands) == 0 {
+	if len(s.families) == 0 {
 		return nil
 	}
 	id := Goroutine()

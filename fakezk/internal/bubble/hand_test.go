@@ -103,3 +103,36 @@ func handNames(generations int) []string {
 	go func() { started <- handNames(generations - 1) }()
 	return append(names, <-started...)
 }
+
+// TestWhatAHandHasStartedOutlivesIt: it keeps its name and its draws, whether or not
+// any other bubble has hands.
+func TestWhatAHandHasStartedOutlivesIt(t *testing.T) {
+	child := func(before bool) (names []string, drawn string) {
+		Run(1, func() {
+			begin, done := make(chan bool), make(chan bool)
+			release := BeHand("a", 7)
+			go func() {
+				defer close(done)
+				<-begin
+				names, drawn = handNames(0), draw(t)
+			}()
+			if before {
+				close(begin)
+				<-done
+				release()
+				return
+			}
+			release()
+			close(begin)
+			<-done
+		})
+		return names, drawn
+	}
+	names, drawn := child(true)
+	if later, again := child(false); !slices.Equal(later, names) || again != drawn || !slices.Equal(names, []string{"a/", "a/1"}) {
+		t.Errorf("after its hand %q draws %s, before %q draws %s", later, again, names, drawn)
+	}
+	if n := activeHands.Load(); n != 0 {
+		t.Errorf("%d hands are left when their bubbles have ended", n)
+	}
+}

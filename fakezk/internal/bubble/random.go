@@ -39,18 +39,23 @@ type source struct {
 	gen      *mathrand.ChaCha8
 	hands    map[int64]*hand          // by goroutine
 	families map[unsafe.Pointer]*hand // by the labels of those that it starts
+	began    int64                    // hands so far
 }
 
 // seedRandom gives the calling goroutine's bubble a source of its own and
 // returns the function that takes it away.
 func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
+	s := &source{seed: seed, gen: generator(seed, "zksim crypto/rand stream"), hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{}}
 	sourcesMu.Lock()
-	sources[id] = &source{seed: seed, gen: generator(seed, "zksim crypto/rand stream"), hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{}}
+	sources[id] = s
 	sourcesMu.Unlock()
 	activeBubbles.Add(1)
 	return func() {
 		activeBubbles.Add(-1)
+		s.mu.Lock()
+		activeHands.Add(-s.began)
+		s.mu.Unlock()
 		sourcesMu.Lock()
 		delete(sources, id)
 		sourcesMu.Unlock()
