@@ -76,7 +76,7 @@ func (f *blindSpots) first() error {
 const blindMax = 10 * time.Second
 
 // remind plans to make due again what was refused, unless that is planned.
-func (f *blindSpots) remind(nudge func(path string)) {
+func (f *blindSpots) remind(nudge func(paths ...string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -89,8 +89,8 @@ func (f *blindSpots) remind(nudge func(path string)) {
 	pause := doubled(retryFirst, blindMax, f.tries)
 	f.tries++
 	f.timer = time.AfterFunc(pause, func() {
-		for _, path := range f.planned() {
-			nudge(path)
+		if paths := f.planned(); len(paths) > 0 {
+			nudge(paths...) // at once: a step in between would see a part of them
 		}
 	})
 }

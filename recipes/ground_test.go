@@ -172,6 +172,20 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	})
 }
 
+// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears
+// of the event first, the next look sets one.
+func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
+	for first := range 2 {
+		v := vigil{path: "/n"}
+		events := []chan zk.Event{make(chan zk.Event, 1), make(chan zk.Event, 1)}
+		watches := []*watch{v.keep(events[0], nil), v.keep(events[1], nil)}
+		events[first] <- zk.Event{Type: zk.EventNodeDataChanged}
+		if _, err := watches[first].await(t.Context(), 0); err != nil || v.current() != nil {
+			t.Errorf("event of watch %d: %v, and another watch is taken to be set", first, err)
+		}
+	}
+}
+
 func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
 		c := s.connect()

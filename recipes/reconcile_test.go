@@ -124,3 +124,23 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take
+// two steps or one, as the scheduler has it.
+func TestWhatIsRefusedIsDueTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var spots blindSpots
+		for _, path := range []string{"/b", "/a", "/c"} {
+			if err := spots.tolerate(t.Context(), path, zk.ErrNoAuth); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var due [][]string
+		spots.remind(func(paths ...string) { due = append(due, paths) })
+		time.Sleep(blindMax)
+		synctest.Wait()
+		if len(due) != 1 || !slices.Equal(due[0], []string{"/a", "/b", "/c"}) {
+			t.Errorf("due %q; want all at once", due)
+		}
+	})
+}

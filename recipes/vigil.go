@@ -106,9 +106,6 @@ func (w *watch) wait(ctx context.Context, recheck time.Duration) error {
 func (v *vigil) current() *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.watch != nil && v.watch.over() {
-		v.watch = nil
-	}
 	return v.watch
 }
 
@@ -120,7 +117,17 @@ func (v *vigil) keep(events <-chan zk.Event, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.watch = newWatch(events)
+	v.watch.spent = v.forget
 	return v.watch
+}
+
+// forget begins anew: the event of any watch on the node has fired all of them. Two
+// goroutines that look at the same time set one each, and whether the other has its
+// event already must not decide whether a look sets a watch.
+func (v *vigil) forget() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.watch = nil
 }
 
 // reuse is the watch of a look that has set none. On a node that is missing it

@@ -50,20 +50,22 @@ func newWakeups(l *lifecycle) *wakeups {
 	return w
 }
 
-// nudge makes path due, or everything if path is empty. Any goroutine may call
-// it, for instance when the desired state has changed.
-func (w *wakeups) nudge(path string) {
+// nudge makes paths due together, and everything if one of them is empty. Any
+// goroutine may call it, for instance when the desired state has changed.
+func (w *wakeups) nudge(paths ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.mark(path)
+	w.mark(paths...)
 }
 
-// mark makes path due and rings. The caller has locked mu.
-func (w *wakeups) mark(path string) {
-	if path == "" {
-		w.all = true
-	} else {
-		w.paths[path] = true
+// mark makes paths due and rings. The caller has locked mu.
+func (w *wakeups) mark(paths ...string) {
+	for _, path := range paths {
+		if path == "" {
+			w.all = true
+		} else {
+			w.paths[path] = true
+		}
 	}
 	select {
 	case w.bell <- struct{}{}:

@@ -13,21 +13,12 @@ import (
 type watch struct {
 	events <-chan zk.Event
 	fired  chan struct{} // closed by who has received the event
+	spent  func()        // called when the event is received; nil: nobody keeps the watch
 	why    error         // what the event means to a waiter; to be read once fired is closed
 }
 
 func newWatch(events <-chan zk.Event) *watch {
 	return &watch{events: events, fired: make(chan struct{})}
-}
-
-// over reports whether somebody has received the event.
-func (w *watch) over() bool {
-	select {
-	case <-w.fired:
-		return true
-	default:
-		return false
-	}
 }
 
 // await waits for the event. It reports false if it is time to look again
@@ -65,6 +56,9 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 func (w *watch) receive(ev zk.Event, ok bool) error {
 	if ok {
 		w.why = watchError(ev)
+		if w.spent != nil {
+			w.spent()
+		}
 		close(w.fired)
 	}
 	<-w.fired
