@@ -36,7 +36,7 @@ func (s *simulation) takeByFault(f *faultState, l *link, m message) bool {
 // eventFault lets faults act on a notification that is about to be delivered,
 // and reports whether it is taken.
 func (s *simulation) eventFault(l *link, m message) bool {
-	if len(m.faults) == 0 {
+	if len(m.faults) == 0 || !s.faultsOn {
 		return false
 	}
 	f := m.faults[0]

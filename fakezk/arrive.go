@@ -19,7 +19,7 @@ func (s *simulation) arrive(l *link, m message) {
 		m.judged = true
 		s.judge(l, &m)
 	}
-	for len(m.faults) > 0 {
+	for len(m.faults) > 0 && s.faultsOn {
 		f := m.faults[0]
 		m.faults = m.faults[1:]
 		f.fired = true

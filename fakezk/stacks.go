@@ -54,8 +54,11 @@ func (c *Client) stacksIn(all string) string {
 
 // stacks are those of all goroutines of the process.
 func stacks() string {
-	buf := make([]byte, 1<<20)
-	return string(buf[:runtime.Stack(buf, true)])
+	for buf := make([]byte, 1<<20); ; buf = make([]byte, 2*len(buf)) {
+		if n := runtime.Stack(buf, true); n < len(buf) {
+			return string(buf[:n])
+		}
+	}
 }
 
 // stacksOf returns the stacks of what is left in a bubble.

@@ -60,3 +60,26 @@ func TestWhatFoundNothingHasNotStruck(t *testing.T) {
 		t.Errorf("a dial is refused: missed %v, struck %v", p.Missed, p.Strikes)
 	}
 }
+
+// TestNothingStrikesAfterTheScripts, also if what it would strike was under way, and
+// held by another fault, when they ended.
+func TestNothingStrikesAfterTheScripts(t *testing.T) {
+	hold, err := ParseFault("delay 2s client=a op=exists request=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse, err := ParseFault("refuse 10s client=a op=exists request=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := World{Plan: []Fault{hold, refuse}, Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
+		go c.Conn().Exists("/")
+		_ = c.Sleep(ctx, time.Second)
+	})}}.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Strikes) != 1 || len(p.Missed) != 1 || p.Missed[0].Kind != Refuse {
+		t.Errorf("struck %v, missed %v; want the delay to strike only\n%s", p.Strikes, p.Missed, p.Trace)
+	}
+}
