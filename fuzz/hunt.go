@@ -41,8 +41,9 @@ type Hunt struct {
 	// as well as on the Seed, so that a hunt that is resumed goes on elsewhere; one that
 	// adds nothing to its corpus will be repeated by the next with the same Seed.
 	Corpus []Scenario
-	// Counts says which violations count; nil is all. A run that froze always does: what
-	// spins there would slow down all others.
+	// Counts says which violations count; nil is all. It is called by several goroutines
+	// at the same time and must say the same of an outcome each time. A run that froze
+	// always counts: what spins there would slow down all others.
 	Counts func(*Outcome) bool
 	// Findings is after how many different findings to stop; 0 means one.
 	Findings int

@@ -14,7 +14,8 @@ import (
 // however it was found; where there is none so simple, it goes down from what it was
 // given, step by step. It is deterministic, and runs on all cores. A scenario that cannot
 // be played or judged shows nothing. When ctx is done it returns the smallest so far.
-// A run that froze stays as it is: whatever froze spins on, and each try would add to it.
+// A run that froze stays as it is, and the first try that freezes is the last: whatever
+// froze spins on, and each try would add to it.
 func Minimize(ctx context.Context, o *Outcome) (*Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, property: o.Property()}
 	if m.property == "" {
@@ -29,6 +30,9 @@ func Minimize(ctx context.Context, o *Outcome) (*Outcome, error) {
 	} else if s := m.best.Scenario.Script; s.Rough || s.hands() > 1 {
 		m.shortenScript()
 	}
+	for i := range m.best.Scenario.Plan {
+		m.shortenDuration(i)
+	}
 	m.nameOperations()
 	return m.best, nil
 }
@@ -37,11 +41,12 @@ type minimizer struct {
 	ctx      context.Context
 	best     *Outcome
 	property string
-	kept     int // steps that were an improvement
+	kept     int  // steps that were an improvement
+	frozen   bool // a try froze
 }
 
 // done reports whether nothing more is to be tried.
-func (m *minimizer) done() bool { return m.ctx.Err() != nil }
+func (m *minimizer) done() bool { return m.ctx.Err() != nil || m.frozen }
 
 // try runs a candidate and keeps it if it violates the same property.
 func (m *minimizer) try(s Scenario) bool { return m.first([]Scenario{s}) }
@@ -50,12 +55,16 @@ func (m *minimizer) try(s Scenario) bool { return m.first([]Scenario{s}) }
 // property; it reports whether there is one.
 func (m *minimizer) first(candidates []Scenario) bool {
 	for chunk := range slices.Chunk(candidates, generation) {
+		if m.done() {
+			return false
+		}
 		outcomes := make([]*Outcome, len(chunk))
 		together(m.ctx, len(chunk), 0, func(i int) (goOn bool) {
 			outcomes[i] = m.play(chunk[i])
-			return !m.shows(outcomes[i])
+			return !m.shows(outcomes[i]) && !froze(outcomes[i])
 		})
 		for _, o := range outcomes {
+			m.frozen = m.frozen || froze(o)
 			if m.done() {
 				return false
 			}
@@ -77,6 +86,9 @@ func (m *minimizer) play(s Scenario) *Outcome {
 	}
 	return playOne(s, false).outcome
 }
+
+// froze reports whether a run did not come to rest; see [fakezk.Result].
+func froze(o *Outcome) bool { return o != nil && o.Result.Frozen != "" }
 
 func (m *minimizer) shows(o *Outcome) bool { return o != nil && o.Property() == m.property }
 

@@ -71,7 +71,7 @@ func TestMinimizeMakesPlain(t *testing.T) {
 	}{
 		{"hands, rough script and a weaker kind", func(e fuzz.Evidence) (bool, error) {
 			return hasKind(e, fakezk.Delay, fakezk.Expire, fakezk.CutMidFrame), nil
-		}, []string{"cut-mid-frame client=b request=3", "cut client=a request=2"}, "clients: 1, rounds: 1, plan [delay 1s client=a op=exists request=1]"},
+		}, []string{"cut-mid-frame client=b request=3", "cut client=a request=2"}, "clients: 1, rounds: 1, plan [delay 10ms client=a op=exists request=1]"},
 		{"a time", late, []string{"expire client=b at=3.217s"}, "clients: 1, rounds: 1, plan [expire client=a at=3s]"},
 		{"a duration", func(e fuzz.Evidence) (bool, error) {
 			return slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.For > 0 && f.For < time.Second }), nil

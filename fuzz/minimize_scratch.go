@@ -13,6 +13,7 @@ const (
 	scratchClients   = 3
 	scratchRounds    = 2
 	scratchCalmSeeds = 100
+	scratchRareSeeds = 300 // once it is known that a single fault will not do
 	scratchSeeds     = 4
 	scratchRuns      = 2500
 )
@@ -22,14 +23,22 @@ const (
 // plan of two faults, the second of which only moves the first to its place.
 func (m *minimizer) fromScratch() bool {
 	scripts := m.smallScripts()
-	var calm []Scenario
 	for _, script := range scripts {
-		for seed := uint64(1); seed <= scratchCalmSeeds; seed++ {
-			calm = append(calm, m.plain(script, seed))
+		if m.firstSeed(script, 1, scratchCalmSeeds) {
+			return true
 		}
 	}
-	return m.first(calm) || len(m.best.Scenario.Plan) > 0 &&
+	return len(m.best.Scenario.Plan) > 0 &&
 		(m.firstPoint(scripts, 1, 1, everyPoint) || m.firstPoint(scripts, 2, scratchSeeds, plainPoints))
+}
+
+// firstSeed looks for a run of a script without faults.
+func (m *minimizer) firstSeed(script Script, from, to uint64) bool {
+	var calm []Scenario
+	for seed := from; seed <= to; seed++ {
+		calm = append(calm, m.plain(script, seed))
+	}
+	return m.first(calm)
 }
 
 // everyPoint are all fault points of a run, and some ends of sessions while nothing is
@@ -57,10 +66,15 @@ func roundTimes(o *Outcome, f fakezk.Fault) []fakezk.Fault {
 	return faults
 }
 
-// alike looks for scenarios, of two faults at most, that are as small as the one that
+// alike looks for a rare run without faults, and for scenarios, of two faults at most, that are as small as the one that
 // steps down have led to, but come first in a fixed order: different ways down shall
 // end at the same place. Their faults are of the kinds of those at hand, or losses.
 func (m *minimizer) alike() {
+	for _, script := range m.smallScripts() {
+		if m.firstSeed(script, scratchCalmSeeds+1, scratchRareSeeds) {
+			return
+		}
+	}
 	s := m.best.Scenario
 	if s.Schedule.Kind != fakezk.Latencies {
 		return

@@ -210,6 +210,7 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 		SessionTimeout: sessionTimeout,
 		Limit:          s.limit(),
 		Settle:         s.settle(),
+		Freeze:         s.Workload.Freeze,
 	}
 	for i, name := range s.Script.clientNames() {
 		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {

@@ -70,7 +70,8 @@ func FaultPoints(base *Outcome) []fakezk.Fault {
 
 // RunSweep runs the scenario without faults and then once with each single
 // fault at each of its protocol steps, on all cores. progress, if not nil, hears of every run.
-// It ends early, with what it has and the context's error, when ctx is done.
+// It ends early, with what it has and the context's error, when ctx is done, and with
+// what it has when a run froze: what spins there would slow down all others.
 func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (*Sweep, error) {
 	s.Plan = nil
 	base, err := s.Run()
@@ -84,21 +85,24 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	}
 	faults := FaultPoints(base)
 	sweep.Total = len(faults)
+	frozen := false
 	for chunk := range slices.Chunk(faults, generation) {
 		err := playTogether(ctx, len(chunk), 0,
 			func(i int) (played, bool) {
 				point := s
 				point.Plan = []fakezk.Fault{chunk[i]}
-				return playOne(point, false), true
+				r := playOne(point, false)
+				return r, !froze(r.outcome)
 			},
 			func(i int, r played) (bool, error) {
 				sweep.add(chunk[i], r.outcome)
 				if progress != nil {
 					progress(sweep.Points, sweep.Total)
 				}
-				return true, nil
+				frozen = froze(r.outcome)
+				return !frozen, nil
 			})
-		if err != nil {
+		if err != nil || frozen {
 			return sweep, err
 		}
 	}

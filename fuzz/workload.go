@@ -38,6 +38,9 @@ type Workload struct {
 	// Length is how long the turns of a script may take in virtual time, faults
 	// left out. Nil means no longer than two minutes in all.
 	Length func(s Script) time.Duration
+	// Freeze is how much real time may pass without a step before a run is given up as
+	// frozen; 0 means 20 s. See fakezk.World.
+	Freeze time.Duration
 	// Judge says what is to be said of a run. It is called outside of the
 	// simulated world. An error means that nothing can be said; wrap [ErrClaims] in
 	// it if the object does nothing where it claims to.

@@ -1,0 +1,120 @@
+package fuzz_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// exists is a workload whose only requests look whether / exists, five in all, and that
+// goes on with then after the first that fails.
+func exists(then func(), judge func(e fuzz.Evidence) linearizability.Verdict) fuzz.Workload {
+	return fuzz.Workload{
+		Name: "exists", Impl: "own", Freeze: 100 * time.Millisecond,
+		Play: func(p *fuzz.Player, _ fuzz.Script) {
+			for range 5 {
+				err := p.Do("exists", "", func(context.Context) (linearizability.Result, error) {
+					_, _, err := p.Conn().Exists("/")
+					return linearizability.Result{}, err
+				})
+				if err != nil && then != nil {
+					then()
+				}
+			}
+		},
+		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+			return linearizability.Report{Verdicts: []linearizability.Verdict{judge(e)}}, nil
+		},
+	}
+}
+
+func fine(fuzz.Evidence) linearizability.Verdict {
+	return linearizability.Verdict{Property: fuzz.InvariantProperty, Status: linearizability.OK}
+}
+
+// spinning is a script that spins when a request has failed, until the test ends.
+func spinning(t *testing.T) (spin func(), times *atomic.Int64) {
+	var end atomic.Bool
+	t.Cleanup(func() { end.Store(true) })
+	times = new(atomic.Int64)
+	return func() {
+		times.Add(1)
+		for !end.Load() {
+		}
+	}, times
+}
+
+// mostAtOnce is more than may be under way together when one has frozen.
+const mostAtOnce = 64
+
+// TestSweepStopsAtWhatFroze, with the finding, instead of leaving one spinning goroutine
+// for each fault.
+func TestSweepStopsAtWhatFroze(t *testing.T) {
+	spin, times := spinning(t)
+	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: exists(spin, fine), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sweep.Violations) != 1 || sweep.Violations[0].Outcome.Property() != "frozen" || sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
+		t.Errorf("%d violations after %d of %d points, %d spin; want one that froze, and a stop",
+			len(sweep.Violations), sweep.Points, sweep.Total, times.Load())
+	}
+}
+
+// TestMinimizeStopsWhenATryFreezes: it returns what it has.
+func TestMinimizeStopsWhenATryFreezes(t *testing.T) {
+	spin, times := spinning(t)
+	var tries atomic.Int64
+	w := exists(func() {
+		if tries.Add(1) > 1 {
+			spin()
+		}
+	}, func(e fuzz.Evidence) linearizability.Verdict {
+		v := fine(e)
+		if len(e.Plan) == 2 {
+			v.Status = linearizability.Violated
+		}
+		return v
+	})
+	w.Play = playedByOne(w.Play)
+	o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Plan: plan(t, "delay 1s client=b request=1", "drop-reply client=a request=1")})
+	small, err := fuzz.Minimize(t.Context(), o)
+	if err != nil || small.Property() != fuzz.InvariantProperty || times.Load() == 0 || times.Load() > mostAtOnce {
+		t.Errorf("got %v, error %v, %d spin; want what was found before the first of few", small, err, times.Load())
+	}
+}
+
+// playedByOne lets client a only play.
+func playedByOne(play func(p *fuzz.Player, s fuzz.Script)) func(p *fuzz.Player, s fuzz.Script) {
+	return func(p *fuzz.Player, s fuzz.Script) {
+		if p.Name() == "a" {
+			play(p, s)
+		}
+	}
+}
+
+// TestMinimizeNeverLengthensAFault, though it looks for faults of round lengths, too.
+func TestMinimizeNeverLengthensAFault(t *testing.T) {
+	const least = 10 * time.Millisecond
+	w := exists(nil, func(e fuzz.Evidence) linearizability.Verdict {
+		v := fine(e)
+		if len(e.Plan) == 1 && e.Plan[0].Kind == fakezk.Stall && e.Plan[0].For >= least {
+			v.Status = linearizability.Violated
+		}
+		return v
+	})
+	o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 7, Plan: plan(t, "stall 10ms client=a request=2")})
+	small, err := fuzz.Minimize(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := small.Scenario.Plan; len(got) != 1 || got[0].For != least {
+		t.Errorf("got %v; want a stall of %v", got, least)
+	}
+}
