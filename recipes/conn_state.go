@@ -74,7 +74,13 @@ type ConnMonitor struct {
 	mu      sync.Mutex
 	status  ConnStatus
 	lost    chan struct{} // of this epoch
-	readers []chan ConnStatus
+	readers []statusReader
+}
+
+// statusReader is who was given a channel by Changes.
+type statusReader struct {
+	status chan ConnStatus
+	forget func() bool // that its context may end
 }
 
 // withoutTimeout is how often a monitor looks that knows no session timeout.
@@ -129,8 +135,7 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 		close(reader)
 		return reader
 	}
-	m.readers = append(m.readers, reader)
-	context.AfterFunc(ctx, func() { m.leave(reader) })
+	m.readers = append(m.readers, statusReader{reader, context.AfterFunc(ctx, func() { m.leave(reader) })})
 	return reader
 }
 
@@ -138,7 +143,7 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 func (m *ConnMonitor) leave(reader chan ConnStatus) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at := slices.Index(m.readers, reader); at >= 0 {
+	if at := slices.IndexFunc(m.readers, func(r statusReader) bool { return r.status == reader }); at >= 0 {
 		m.readers = slices.Delete(m.readers, at, at+1)
 		close(reader)
 	}
@@ -172,8 +177,9 @@ func (m *ConnMonitor) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.endEpoch()
-	for _, reader := range m.readers {
-		close(reader)
+	for _, r := range m.readers {
+		r.forget()
+		close(r.status)
 	}
 	m.readers = nil
 }
@@ -216,11 +222,11 @@ func (m *ConnMonitor) become(status ConnStatus) {
 		return
 	}
 	m.status = status
-	for _, reader := range m.readers {
+	for _, r := range m.readers {
 		select {
-		case <-reader:
+		case <-r.status:
 		default:
 		}
-		reader <- status
+		r.status <- status
 	}
 }

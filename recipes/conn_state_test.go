@@ -119,3 +119,28 @@ func TestReaderOfChangesLeaves(t *testing.T) {
 		}
 	})
 }
+
+// watchedContext counts who waits for its end.
+type watchedContext struct {
+	context.Context
+	waiting int
+}
+
+func (c *watchedContext) Value(any) any { return nil } // or the one within is used
+
+func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
+	c.waiting++
+	return func() bool { c.waiting--; return true }
+}
+
+// TestMonitorLetsContextsGo: one that outlives the monitor does not keep it.
+func TestMonitorLetsContextsGo(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		ctx := &watchedContext{Context: t.Context()}
+		m := NewConnMonitor(s.connect(), 10*time.Second)
+		m.Changes(ctx)
+		if err := m.Close(t.Context()); err != nil || ctx.waiting != 0 {
+			t.Errorf("%d wait for the end of a context, %v", ctx.waiting, err)
+		}
+	})
+}
