@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -46,32 +45,27 @@ func (c *fuzzCommand) Run(a *app) error {
 		return err
 	}
 	report, err := c.report(a, s, h)
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.ended
 	}
 	if c.JSON {
-		err = a.json(report)
+		err = errors.Join(err, a.json(report))
 	} else {
 		c.conclude(a, report)
 	}
-	switch {
-	case err != nil:
-		return err
-	case report.bad():
-		return errViolated
-	}
-	return h.interrupted
+	return a.ending(report.bad(), err)
 }
 
 // conclude says in words what was not found.
 func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	switch {
+	case report.Error != "": // which is told
 	case report.Runs+report.Replayed == 0:
 		a.printf("nothing was tried\n")
 	case len(report.Findings) == 0:
 		a.printf("no violation found\n")
 	}
-	if report.Replayed > 0 && *report.Kept == 0 && !report.Interrupted && len(report.Findings) == 0 {
+	if report.Replayed > 0 && *report.Kept == 0 && !report.Interrupted && report.Error == "" && len(report.Findings) == 0 {
 		a.printf("nothing was added to the corpus, so the same command would hunt the same again: go on with another --seed\n")
 	}
 	if report.Divergences != nil {
@@ -110,11 +104,12 @@ type bounds struct {
 // hunted is what a hunt has led to.
 type hunted struct {
 	*fuzz.Found
-	kept        int   // files added to the corpus
-	interrupted error // the context's, nil if the hunt came to its end
+	kept  int   // files added to the corpus
+	ended error // what has ended it early, the context's or another; nil if it came to its end
 }
 
-// hunt runs a hunt with progress, which a text goes before.
+// hunt runs a hunt with progress, which a text goes before. An error means that there is
+// nothing to tell of.
 func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz.Scenario, about string) (h hunted, err error) {
 	hunt := fuzz.Hunt{
 		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
@@ -131,11 +126,10 @@ func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz
 			return err
 		}
 	}
-	h.Found, err = hunt.Run(a.ctx)
-	if errors.Is(err, context.Canceled) {
-		h.interrupted, err = err, nil
+	if h.Found, h.ended = hunt.Run(a.ctx); h.Found == nil {
+		return h, h.ended
 	}
-	return h, err
+	return h, nil
 }
 
 // showHunt tells of a hunt under way on one line, and before that of its corpus.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,6 +27,7 @@ type huntsJSON struct {
 	Undecided   int      `json:"undecided"`
 	Divergences *int     `json:"divergences,omitempty"`
 	Interrupted bool     `json:"interrupted"`
+	Error       string   `json:"error,omitempty"` // that has ended it early
 }
 
 // runAll hunts in all workloads that promise to survive, one after the other.
@@ -47,22 +49,17 @@ func (c *fuzzCommand) runAll(a *app) error {
 	if err != nil {
 		return err
 	}
-	interrupted, err := c.huntAll(a, scenarios, corpus, &total)
-	if err != nil {
-		return err
+	ended := c.huntAll(a, scenarios, corpus, &total)
+	if ended != nil && len(total.Hunts) == 0 {
+		return ended
 	}
+	total.Interrupted, total.Error = a.why(ended)
 	if c.JSON {
-		err = a.json(total)
+		ended = errors.Join(ended, a.json(total))
 	} else {
 		a.printf("%s\n", total)
 	}
-	switch {
-	case err != nil:
-		return err
-	case total.bad():
-		return errViolated
-	}
-	return interrupted
+	return a.ending(total.bad(), ended)
 }
 
 // all are the scenarios of those workloads that can play the script, and a total
@@ -91,8 +88,8 @@ func (c *fuzzCommand) all(workloads fuzz.Catalogue) ([]fuzz.Scenario, huntsJSON,
 }
 
 // huntAll divides what was asked for among the workloads; what one leaves, the next
-// ones have.
-func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.Scenario, total *huntsJSON) (interrupted, err error) {
+// ones have. An error, or an interrupt, ends it: who has not had a turn is left out.
+func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.Scenario, total *huntsJSON) error {
 	left := budget{runs: c.bounds.runs}
 	if c.bounds.time > 0 {
 		left.until = time.Now().Add(c.bounds.time)
@@ -102,21 +99,23 @@ func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.S
 		start := time.Now()
 		h, err := c.hunt(a, s, left.share(len(scenarios)-i), corpus, about)
 		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
+			return fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 		}
 		total.Seconds += time.Since(start).Seconds()
 		left.runs -= h.Runs
 		report, err := c.report(a, s, h)
-		if err != nil {
-			return nil, err
-		}
 		total.add(report)
-		if interrupted = a.ctx.Err(); interrupted != nil {
-			break // who has not had a turn is left out
+		if err == nil {
+			err = h.ended
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
+		}
+		if err := a.ctx.Err(); err != nil {
+			return err
 		}
 	}
-	total.Interrupted = interrupted != nil
-	return interrupted, nil
+	return nil
 }
 
 // budget is what is left of what was asked for.
@@ -163,9 +162,7 @@ func (j huntsJSON) String() string {
 	if j.Divergences != nil {
 		text += ", " + plural(*j.Divergences, "divergence")
 	}
-	if j.Interrupted {
-		text += "; interrupted"
-	}
+	text += howEnded(j.Interrupted, j.Error)
 	if n := len(j.LeftOut); n > 0 {
 		text += fmt.Sprintf("\nleft out, as their objects are not used by several goroutines: %s", plural(n, "workload"))
 	}

@@ -20,6 +20,7 @@ type fuzzJSON struct {
 	Undecided   int           `json:"undecided"`
 	Exhausted   bool          `json:"exhausted"`
 	Interrupted bool          `json:"interrupted"`
+	Error       string        `json:"error,omitempty"` // that has ended it early
 	Divergences *int          `json:"divergences,omitempty"`
 	Diverging   []outcomeJSON `json:"diverging,omitempty"`
 	// Goals are those that the workload says must be reached.
@@ -59,8 +60,9 @@ func (j fuzzJSON) bad() bool {
 func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error) {
 	j := fuzzJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl, Runs: h.Runs, Replayed: h.Replayed, Traces: h.Traces, Behaviours: h.Behaviours,
-		Undecided: h.Undecided, Exhausted: h.Exhausted, Interrupted: h.interrupted != nil, Findings: []findingJSON{},
+		Undecided: h.Undecided, Exhausted: h.Exhausted, Findings: []findingJSON{},
 	}
+	j.Interrupted, j.Error = a.why(h.ended)
 	if c.Corpus != "" {
 		j.Kept = &h.kept
 	}
@@ -159,11 +161,8 @@ func summary(j fuzzJSON, findings, violations int) string {
 	if j.Undecided > 0 {
 		parts = append(parts, fmt.Sprintf("%d undecided", j.Undecided))
 	}
-	text := strings.Join(parts, ", ")
-	switch {
-	case j.Interrupted:
-		text += "; interrupted"
-	case j.Exhausted:
+	text := strings.Join(parts, ", ") + howEnded(j.Interrupted, j.Error)
+	if j.Exhausted && !j.Interrupted {
 		text += "; nothing is left to try"
 	}
 	return text

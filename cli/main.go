@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,17 +15,6 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
 )
-
-// Exit statuses.
-const (
-	exitOK          = 0
-	exitViolated    = 1
-	exitInput       = 2
-	exitInterrupted = 130
-)
-
-// errViolated ends a command whose finding has been printed already.
-var errViolated = errors.New("violated")
 
 // commands is what kong parses the arguments into.
 type commands struct {
@@ -138,7 +126,7 @@ func (p program) run(ctx context.Context, args []string, stdout, stderr io.Write
 		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, out.err)
 		return exitViolated
 	}
-	return p.status(err, stderr)
+	return a.status(err)
 }
 
 // app is what the commands work with.
@@ -157,19 +145,4 @@ func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
 		return nil, err
 	}
 	return a, nil
-}
-
-// status tells what has ended a command and is the exit status that says so.
-func (p program) status(err error, stderr io.Writer) int {
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.Is(err, errViolated):
-		return exitViolated
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(stderr, "%s: interrupted\n", p.name)
-		return exitInterrupted
-	}
-	fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
-	return exitInput
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
 	for i, e := range exhibits {
 		a.progress.show("%s: exhibit %d of %d", e.ID, i+1, len(exhibits))
 		hunts, err := c.huntOne(a.ctx, e)
-		if err != nil && !errors.Is(err, context.Canceled) {
+		if err != nil && !a.interrupted(err) {
 			return err
 		}
 		if interrupted = err; err != nil {

@@ -132,8 +132,7 @@ func plural(n int, noun string) string {
 func (a *app) write(o *fuzz.Outcome, dir string) string {
 	name := filepath.Join(dir, scenarioName(o))
 	if err := a.fileOf(o).Save(name); err != nil {
-		a.progress.clear()
-		fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
+		a.tell(err)
 		return ""
 	}
 	return name

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -80,6 +79,7 @@ type sweepJSON struct {
 	Missed         int         `json:"missed"`
 	Total          int         `json:"total"`
 	Interrupted    bool        `json:"interrupted"`
+	Error          string      `json:"error,omitempty"` // that has ended it early
 	Violations     []foundJSON `json:"violations"`
 }
 
@@ -100,34 +100,33 @@ func (c *sweepCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	sweep, err := a.sweep(s)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return err
+	sweep, ended := a.sweep(s)
+	if sweep == nil {
+		return ended
 	}
 	report := sweepJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived,
 		Undecided: sweep.Undecided, Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
 	}
+	report.Interrupted, report.Error = a.why(ended)
 	if !c.JSON {
-		a.printf("%s\n", sweepLine(s, sweep))
+		a.printf("%s%s\n", sweepLine(s, sweep), howEnded(report.Interrupted, report.Error))
 	}
 	for _, group := range groupByProperty(sweep.Violations) {
 		found, err := c.show(a, group)
 		if err != nil {
-			return err
+			return a.ending(true, err)
 		}
 		report.Violations = append(report.Violations, found)
 	}
+	if ended == nil {
+		ended = a.ctx.Err() // the interrupt of making something small
+	}
 	if report.Interrupted = a.ctx.Err() != nil; c.JSON {
-		if err := a.json(report); err != nil {
-			return err
-		}
+		ended = errors.Join(ended, a.json(report))
 	}
-	if len(sweep.Violations) > 0 {
-		return errViolated
-	}
-	return a.ctx.Err()
+	return a.ending(len(sweep.Violations) > 0, ended)
 }
 
 // sweep runs a sweep with progress.
@@ -153,7 +152,7 @@ func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
 	line := fmt.Sprintf("%s %s, %d clients x %d rounds%s: survived %d of %d fault points",
 		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, manner(s.Script), sweep.Survived, sweep.Points)
 	if sweep.Points < sweep.Total {
-		line += fmt.Sprintf(" tried, of %d; interrupted", sweep.Total)
+		line += fmt.Sprintf(" tried, of %d", sweep.Total)
 	}
 	if sweep.Undecided > 0 {
 		line += fmt.Sprintf(" (%d undecided)", sweep.Undecided)

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// failingJudge is a lock that has a bug, whose judge gives up on plans with a fault of one
+// kind, "" for those without any fault.
+func failingJudge(kind fakezk.FaultKind, failure error) fuzz.Workload {
+	w := ownLock("failing")
+	judge := w.Judge
+	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+		if kind == "" && len(e.Plan) == 0 || slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.Kind == kind }) {
+			return linearizability.Report{}, failure
+		}
+		return judge(e)
+	}
+	return w
+}
+
+// TestErrorKeepsWhatWasFound until then: it is told and saved, and decides the status.
+func TestErrorKeepsWhatWasFound(t *testing.T) {
+	w := failingJudge(fakezk.Cut, errors.New("the judge has gone home"))
+	for args, wants := range map[string][]string{
+		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99":               {", 1 finding; ended by an error\n", "\nliveness is violated: "},
+		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99 --json":        {`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `},
+		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800":        {"lock failing: ", ", 1 finding; ended by an error\n", "\nliveness is violated: ", " 1 finding, 0 undecided; ended by an error\n"},
+		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800 --json": {`"property": "liveness"`, `"error": "lock failing: `},
+		"sweep failing --clients 1 --rounds 1":                                             {" tried, of ", "; ended by an error\n", "\nliveness is violated at "},
+		"sweep failing --clients 1 --rounds 1 --json":                                      {`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `},
+	} {
+		var stdout, stderr strings.Builder
+		status := program{"zksim", []fuzz.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
+		if status != exitViolated || !strings.HasSuffix(stderr.String(), ": the judge has gone home\n") || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status, stderr.String(), exitViolated)
+		}
+		for _, want := range wants {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("%s: %q; want %q", args, stdout.String(), want)
+			}
+		}
+	}
+}
+
+// TestErrorLikeAnInterrupt is wrong input all the same, be there anything to tell or not.
+func TestErrorLikeAnInterrupt(t *testing.T) {
+	failure := fmt.Errorf("ask the oracle: %w", context.Canceled)
+	for kind, w := range map[string]fuzz.Workload{"at once": failingJudge("", failure), "later": failingJudge(fakezk.DropRequest, failure)} {
+		for _, args := range []string{"fuzz failing --strategy sweep", "fuzz all --strategy sweep --runs 800", "sweep failing"} {
+			args += " --clients 1 --rounds 1"
+			var stdout, stderr strings.Builder
+			status := program{"zksim", []fuzz.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
+			if status != exitInput || !strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
+				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind, status, stderr.String(), exitInput)
+			}
+			for _, lie := range []string{"interrupted", "no violation found"} {
+				if strings.Contains(stdout.String(), lie) {
+					t.Errorf("%s, %s: %q in %q", args, kind, lie, stdout.String())
+				}
+			}
+		}
+	}
+}
