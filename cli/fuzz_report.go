@@ -106,6 +106,8 @@ type smallFinding struct {
 	by []foundBy
 	// unfinished says that it may not be as small as it gets: there was an interrupt.
 	unfinished bool
+	// unsteady says that it does not show each time.
+	unsteady bool
 }
 
 // makeSmall makes findings small; those whose smallest scenarios are the same are
@@ -125,7 +127,7 @@ func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
 		}
 		same := known[string(text)]
 		if same == nil {
-			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil}
+			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil, unsteady: !steady(o)}
 			known[string(text)] = same
 			small = append(small, same)
 		}
@@ -169,7 +171,7 @@ func summary(j fuzzJSON, findings, violations int) string {
 }
 
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
-	found := findingJSON{f.by[0], foundJSON{Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome), Unfinished: f.unfinished}, f.by[1:]}
+	found := findingJSON{f.by[0], foundJSON{Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome), Unfinished: f.unfinished, Unsteady: f.unsteady}, f.by[1:]}
 	if !c.JSON {
 		by := make([]string, len(f.by))
 		for i, b := range f.by {
@@ -178,7 +180,7 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "), whyLarge(f.unfinished), f.Story())
 	}
 	var err error
-	found.File, err = a.save(f.Outcome, c.Save, c.JSON)
+	found.File, err = a.keepFinding(f.Outcome, found.foundJSON, c.Save, c.JSON)
 	return found, err
 }
 

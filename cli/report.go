@@ -84,6 +84,17 @@ func verdicts(o *fuzz.Outcome) []linearizability.Verdict {
 	return append([]linearizability.Verdict{broken}, o.Verdicts()...)
 }
 
+// keepFinding saves what was found, unless it does not show each time, which it tells.
+func (a *app) keepFinding(o *fuzz.Outcome, found foundJSON, dir string, quiet bool) (string, error) {
+	if !found.Unsteady {
+		return a.save(o, dir, quiet)
+	}
+	if !quiet {
+		a.printf("\n"+unsteady+"\n", found.Property)
+	}
+	return "", nil
+}
+
 // save writes a violation's scenario and, unless quiet, tells how to repeat it.
 // Without a directory it only shows the scenario.
 func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {

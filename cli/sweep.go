@@ -88,8 +88,10 @@ type foundJSON struct {
 	Points   int         `json:"points"`
 	Minimal  outcomeJSON `json:"minimal"`
 	// Unfinished says that Minimal may not be as small as it gets: there was an interrupt.
-	Unfinished bool   `json:"unfinished,omitempty"`
-	File       string `json:"file,omitempty"`
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Unsteady says that Minimal does not violate Property each time it is run.
+	Unsteady bool   `json:"unsteady,omitempty"`
+	File     string `json:"file,omitempty"`
 }
 
 func (c *sweepCommand) Run(a *app) error {
@@ -183,7 +185,7 @@ func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
 	if err != nil {
 		return foundJSON{}, err
 	}
-	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil}
+	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil, Unsteady: !steady(small)}
 	if !c.JSON {
 		scenario := "the smallest scenario"
 		if found.Unfinished {
@@ -192,7 +194,7 @@ func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
 		a.printf("\n%s is violated at %s (%s); %s:\n\n%s",
 			small.Property(), plural(len(group), "point"), kindsOf(group), scenario, indent(small.Story()))
 	}
-	found.File, err = a.save(small, c.Save, c.JSON)
+	found.File, err = a.keepFinding(small, found, c.Save, c.JSON)
 	return found, err
 }
 
