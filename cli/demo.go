@@ -26,6 +26,7 @@ func (c *demoCommand) Run(a *app) error {
 		a.printf("   zk.Lock survived every fault: its deadlock was not found\n")
 		return errViolated
 	}
+	a.progress.phase("making one of %s small", plural(len(sweep.Violations), "violation"))
 	small, err := fuzz.Minimize(a.ctx, sweep.Violations[0].Outcome)
 	if err == nil {
 		err = a.ctx.Err() // what was made small until then is not the smallest

@@ -116,7 +116,7 @@ func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
 	known := map[string]*smallFinding{}
 	for i, f := range findings {
-		a.progress.show("making finding %d of %d small", i+1, len(findings))
+		a.progress.phase("making finding %d of %d small", i+1, len(findings))
 		o, err := fuzz.Minimize(a.ctx, f.Outcome)
 		if err != nil {
 			return nil, err

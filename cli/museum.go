@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,8 +81,7 @@ func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
 	missed := 0
 	var interrupted error
 	for i, e := range exhibits {
-		a.progress.show("%s: exhibit %d of %d", e.ID, i+1, len(exhibits))
-		hunts, err := c.huntOne(a.ctx, e)
+		hunts, err := c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.ID, i+1, len(exhibits)))
 		if err != nil && !a.interrupted(err) {
 			return err
 		}
@@ -131,10 +129,19 @@ func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, mi
 	return nil
 }
 
-func (c *museumCommand) huntOne(ctx context.Context, e museum.Exhibit) ([]museum.Hunted, error) {
+// huntOne hunts one exhibit with each seed. The progress begins with what it is about.
+func (c *museumCommand) huntOne(a *app, e museum.Exhibit, about string) ([]museum.Hunted, error) {
 	var hunts []museum.Hunted
 	for n := range c.Seeds {
-		h, err := e.Hunt(ctx, c.Seed+uint64(n), c.Runs, c.Strategy...)
+		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
+		a.progress.phase("%s", hunt)
+		h, err := e.Find(a.ctx, c.Seed+uint64(n), c.Runs, c.Strategy...)
+		if h.Found() {
+			a.progress.phase("%s: making it small after %s", hunt, plural(h.Runs, "scenario"))
+		}
+		if err == nil {
+			err = h.Shrink(a.ctx)
+		}
 		if err != nil {
 			return nil, err
 		}

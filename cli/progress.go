@@ -11,7 +11,7 @@ import (
 )
 
 // progress shows one line that changes, on a terminal only, and only for what
-// takes longer than a second. What does not fit on one row of the terminal is cut off:
+// takes longer than a second, or has another phase before it. What does not fit on one row of the terminal is cut off:
 // there is no way back to the first of several.
 type progress struct {
 	out     io.Writer  // nil when there is no terminal
@@ -39,10 +39,17 @@ func newProgress(stderr io.Writer) *progress {
 // show replaces the line, a few times a second at most.
 func (p *progress) show(format string, args ...any) {
 	now := time.Now()
-	if p.out == nil || now.Sub(p.start) < time.Second || now.Sub(p.shown) < 100*time.Millisecond {
+	if now.Sub(p.start) >= time.Second && now.Sub(p.shown) >= 100*time.Millisecond {
+		p.phase(format, args...)
+	}
+}
+
+// phase replaces the line at once: what begins now may go on for long without another word.
+func (p *progress) phase(format string, args ...any) {
+	if p.out == nil {
 		return
 	}
-	p.shown = now
+	p.shown = time.Now()
 	columns := p.columns()
 	line := cut(fmt.Sprintf(format, args...), columns)
 	fmt.Fprint(p.out, "\r"+cut(fmt.Sprintf("%-*s", p.width, line), columns))

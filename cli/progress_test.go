@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/museum"
 )
 
 // TestProgressStaysOnOneRow of a terminal, however long the line, and leaves nothing of
@@ -40,5 +44,41 @@ func TestProgressIsShownWhole(t *testing.T) {
 	line := strings.Repeat("x", 200)
 	if p.show("%s", line); out.String() != "\r"+line {
 		t.Errorf("shown: %q", out.String())
+	}
+}
+
+// TestPhasesAreShownAtOnce, though something was shown just now, as nothing may follow for
+// a long time: not so what is shown now and then.
+func TestPhasesAreShownAtOnce(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now().Add(-time.Minute)}
+	p.show("32 scenarios")
+	p.show("33 scenarios")
+	p.phase("making it small")
+	if got, want := out.String(), "\r32 scenarios\rmaking it small"; got != want {
+		t.Errorf("shown: %q; want %q", got, want)
+	}
+}
+
+// TestShrinkingIsShown: it takes most of the time of many hunts.
+func TestShrinkingIsShown(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now()}
+	a := &app{ctx: t.Context(), out: io.Discard, progress: p}
+	p.phase("at work")
+	if _, err := makeSmall(a, []fuzz.Finding{finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1")}); err != nil {
+		t.Error(err)
+	}
+	exhibits, err := museum.Named("B3")
+	if err == nil {
+		err = (&museumCommand{Seeds: 1, Seed: 1, Runs: 100}).hunt(a, exhibits)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"\rmaking finding 1 of 1 small", "\rB3: exhibit 1 of 1, hunt 1 of 1\r", "\rB3: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q; want %q", out.String(), want)
+		}
 	}
 }

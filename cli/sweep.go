@@ -181,6 +181,7 @@ func groupByProperty(points []fuzz.Point) [][]fuzz.Point {
 // show tells of one violated property: at how many points, and the smallest
 // scenario.
 func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
+	a.progress.phase("making the violation of %s small", group[0].Outcome.Property())
 	small, err := fuzz.Minimize(a.ctx, group[0].Outcome)
 	if err != nil {
 		return foundJSON{}, err

@@ -12,7 +12,8 @@ import (
 type Hunted struct {
 	Exhibit Exhibit
 	Seed    uint64
-	// Minimal is the smallest scenario that shows the bug, nil if it was not found.
+	// Minimal is the smallest scenario that shows the bug, once Shrink has made it that,
+	// nil if it was not found.
 	Minimal *fuzz.Outcome
 	// Runs is how many scenarios were tried until it was found, and Took the real time
 	// for that; Shrinking is the real time for making the scenario small.
@@ -31,6 +32,15 @@ const MaxRuns = 3000
 // decided by the seed but the times. Strategies are names as fuzz.Hunt takes them,
 // none for all. When ctx is done it returns what it has and the context's error.
 func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
+	h, err := e.Find(ctx, seed, runs, strategies...)
+	if err == nil {
+		err = h.Shrink(ctx)
+	}
+	return h, err
+}
+
+// Find is the first half of Hunt: Minimal is as it was found.
+func (e Exhibit) Find(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
 	found, err := fuzz.Hunt{
@@ -44,17 +54,27 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...
 	if err == nil && found.First() != nil && found.First().Property() != e.Property {
 		err = fmt.Errorf("%s: %s", found.First().Property(), found.First().Summary())
 	}
-	if err == nil && found.First() != nil {
-		h.Minimal, err = fuzz.Minimize(ctx, found.First())
-		h.Shrinking = time.Since(start) - h.Took
+	if err != nil {
+		return h, fmt.Errorf("hunt %s: %w", e.ID, err)
+	}
+	h.Minimal = found.First()
+	return h, nil
+}
+
+// Shrink is the second half of Hunt: it makes Minimal small, if there is one.
+func (h *Hunted) Shrink(ctx context.Context) (err error) {
+	if h.Found() {
+		start := time.Now()
+		h.Minimal, err = fuzz.Minimize(ctx, h.Minimal)
+		h.Shrinking = time.Since(start)
 	}
 	if err == nil {
 		err = ctx.Err() // what was made small until then is not the smallest
 	}
 	if err != nil {
-		return h, fmt.Errorf("hunt %s: %w", e.ID, err)
+		return fmt.Errorf("hunt %s: %w", h.Exhibit.ID, err)
 	}
-	return h, nil
+	return nil
 }
 
 // Survives sends the right recipe through the hunt that the wrong one is found by,
