@@ -54,6 +54,9 @@ type exhibitJSON struct {
 
 func (c *museumCommand) Run(a *app) error {
 	if c.Absent {
+		if c.Story || len(c.Strategy) > 0 {
+			return fmt.Errorf("--absent goes without --story and --strategy")
+		}
 		return c.listAbsent(a)
 	}
 	if err := notShown(c.IDs); err != nil {
