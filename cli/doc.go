@@ -53,7 +53,8 @@
 // decided by --seed and by what the corpus holds, in the order of the files' names: with
 // the same seed it goes on elsewhere, and on a copy of the corpus it does the same
 // again. If it has added nothing it says so, as the next one needs another --seed. A
-// violation in the corpus is a finding like any other, and counts towards --findings.
+// violation in the corpus is a finding like any other, and counts towards --findings; if nothing is left of these, it says that --findings must be raised
+// to go on. What --findings counts are violations that read differently before they are made small.
 // Files that are no scenario of a known workload are told on stderr and left out.
 //
 // The goals of a workload ([fuzz.Workload].Sometimes) are told with the number of

@@ -16,7 +16,7 @@ type fuzzCommand struct {
 	For              *time.Duration `help:"Stop after this much time, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
 	MaxFaults        int            `help:"Faults in a plan, at most." default:"4"`
-	Findings         int            `help:"Stop after so many different findings." default:"1"`
+	Findings         int            `help:"Stop after so many violations that read differently before they are made small; those of the corpus count." default:"1"`
 	Corpus           string         `help:"Directory of what has shown new behaviour: all of it is played first, and it is added to; with the same seed the hunt goes on elsewhere the more it holds." placeholder:"DIR"`
 	Save             string         `help:"Directory in which to save what was found." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/fuzz"
@@ -85,7 +86,17 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 		}
 		j.Findings = append(j.Findings, shown)
 	}
+	if !c.JSON && c.knewAll(h) {
+		a.printf("\nthe corpus has what ended this hunt: to go on, raise --findings above %d\n", c.Findings)
+	}
 	return j, c.reportDivergences(a, h.Found, &j)
+}
+
+// knewAll reports whether a hunt ended before it began, by the violations in its corpus:
+// the same command would end there again.
+func (c *fuzzCommand) knewAll(h hunted) bool {
+	return h.ended == nil && len(h.Findings) >= c.Findings &&
+		!slices.ContainsFunc(h.Findings, func(f fuzz.Finding) bool { return f.Strategy != "corpus" })
 }
 
 // reportGoals tells of the workload's goals. One that was never reached shows that a hunt
