@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/fuzz"
 )
 
-// maxBadNamed is how many bad files of a corpus are named.
-const maxBadNamed = 5
+// maxNamed is how many of a sort are named, bad files of a corpus, say.
+const maxNamed = 5
 
 // loadCorpus reads the scenarios out of a directory, in the order of the files' names;
 // "" has none. Bad files are told and left out; it is an error if all are bad, or if the
@@ -50,10 +50,10 @@ func (a *app) loadCorpus(dir string) ([]fuzz.Scenario, error) {
 // leftOut tells of the bad files of a corpus.
 func (a *app) leftOut(bad []error) {
 	a.progress.clear()
-	for _, err := range bad[:min(len(bad), maxBadNamed)] {
+	for _, err := range bad[:min(len(bad), maxNamed)] {
 		fmt.Fprintf(a.errors, "%s: --corpus: left out: %v\n", a.name, err)
 	}
-	if more := len(bad) - maxBadNamed; more > 0 {
+	if more := len(bad) - maxNamed; more > 0 {
 		fmt.Fprintf(a.errors, "%s: --corpus: left out: %s\n", a.name, plural(more, "more file"))
 	}
 }

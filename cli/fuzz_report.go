@@ -195,18 +195,28 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	return found, err
 }
 
-// reportDivergences tells of scenarios whose two runs differ.
+// reportDivergences tells of scenarios whose two runs differ: of the first ones in words, and
+// of all for programs.
 func (c *fuzzCommand) reportDivergences(a *app, found *fuzz.Found, j *fuzzJSON) error {
 	if !c.CheckDeterminism {
 		return nil
 	}
 	n := len(found.Divergences)
 	j.Divergences = &n
-	for _, s := range found.Divergences {
-		if !c.JSON {
-			a.printf("two runs differ: %s, plan %v\n", s, s.Plan)
-			continue
-		}
+	if c.JSON {
+		return j.addDiverging(found.Divergences)
+	}
+	for _, s := range found.Divergences[:min(n, maxNamed)] {
+		a.printf("two runs differ: %s, plan %v\n", s, s.Plan)
+	}
+	if more := n - maxNamed; more > 0 {
+		a.printf("two runs differ: %s\n", plural(more, "more scenario"))
+	}
+	return nil
+}
+
+func (j *fuzzJSON) addDiverging(scenarios []fuzz.Scenario) error {
+	for _, s := range scenarios {
 		o, err := s.Run()
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/fakezk"
@@ -63,5 +64,24 @@ func TestBudgetIsUsedUp(t *testing.T) {
 	}
 	if want := []int{3, 3, 3, 3, 4, 5}; !slices.Equal(shares, want) {
 		t.Errorf("shares %v; want %v", shares, want)
+	}
+}
+
+// TestManyDivergencesAreCounted, and only the first are named.
+func TestManyDivergencesAreCounted(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 1, 5: 5, 6: 6, 200: 6} {
+		var out strings.Builder
+		found := &fuzz.Found{Divergences: make([]fuzz.Scenario, n)}
+		var j fuzzJSON
+		c := fuzzCommand{CheckDeterminism: true}
+		if err := c.reportDivergences(&app{out: &out, progress: &progress{}}, found, &j); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Count(out.String(), "\n"); lines != want || *j.Divergences != n {
+			t.Errorf("%d divergences: counted %d, told in %d lines; want %d lines", n, *j.Divergences, lines, want)
+		}
+		if n == 200 && !strings.HasSuffix(out.String(), "two runs differ: 195 more scenarios\n") {
+			t.Errorf("%q; want it to end with 195 more", out.String())
+		}
 	}
 }
