@@ -143,7 +143,7 @@
 // The exit status is 0 if everything is as expected, 1 if a property is
 // violated, a bug of the museum is not found, two runs of one seed differ, a
 // server breaks or the output cannot be written, 2 if the input is wrong, and 130
-// if it was interrupted. What is known decides first: an interrupt or an error after a
+// if it was interrupted, by Ctrl-C or SIGTERM. What is known decides first: an interrupt or an error after a
 // violation was found, or a file of run was not as expected, is a 1; what was found and not
 // yet made small is shown and saved as it is, with "not made smaller: interrupted", and an
 // error that ends a sweep or a hunt, for instance of a judge or of a corpus that cannot be

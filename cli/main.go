@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -53,7 +54,7 @@ func Main(own ...fuzz.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
 	// often makes runs about twice as fast.
 	debug.SetGCPercent(400)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills
 	os.Exit(program{nameOf(os.Args), own}.run(ctx, arguments(os.Args), os.Stdout, os.Stderr))

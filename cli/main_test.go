@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -30,8 +31,9 @@ func TestMain(m *testing.M) {
 		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
 		"several":     func() { Main(ownKind("lock", "mine"), ownKind("parcel", "mine"), ownKind("box", "mine")) },
 		"goals":       func() { Main(withGoals()) },
-		"interrupted": func() { Main(interrupting("lock", 60)) },
-		"stopped":     func() { Main(interrupting("lock", 2), ownKind("parcel", "own.Parcel")) },
+		"interrupted": func() { Main(interrupting(60, os.Interrupt)) },
+		"terminated":  func() { Main(interrupting(60, syscall.SIGTERM)) },
+		"stopped":     func() { Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel")) },
 		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
 		"incomplete":  func() { Main(fuzz.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
@@ -217,18 +219,18 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 	}
 }
 
-// interrupting is a lock in whose n-th turn the process gets an interrupt, as if
-// somebody had typed Ctrl-C.
-func interrupting(kind string, n int64) fuzz.Workload {
-	w := ownKind(kind, "interrupting")
+// interrupting is a lock in whose n-th turn the process gets a signal, as if somebody had
+// typed Ctrl-C, say.
+func interrupting(n int64, sig os.Signal) fuzz.Workload {
+	w := ownKind("lock", "interrupting")
 	play, turns := w.Play, new(atomic.Int64)
 	heard := make(chan os.Signal, 1)
-	signal.Notify(heard, os.Interrupt)
+	signal.Notify(heard, sig)
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		if turns.Add(1) == n {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {
-				err = self.Signal(os.Interrupt)
+				err = self.Signal(sig)
 			}
 			if err != nil {
 				panic(err)

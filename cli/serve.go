@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 
 	"github.com/zksim/zksim/fakezk"
 )
@@ -46,14 +43,11 @@ func (c *serveCommand) Help() string {
 
 // Run serves until a signal comes.
 func (c *serveCommand) Run(a *app) error {
-	ctx, stop := signal.NotifyContext(a.ctx, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // a second signal kills
 	s, err := c.prepare(a)
 	if err != nil {
 		return err
 	}
-	return s.run(ctx)
+	return s.run(a.ctx)
 }
 
 // serving is a server that listens, with all that is around it.

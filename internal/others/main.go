@@ -9,12 +9,13 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"syscall"
 
 	"github.com/zksim/zksim/fuzz"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := measure(ctx, os.Stdout, os.Stderr, os.Args[1:])
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
