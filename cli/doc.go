@@ -60,6 +60,9 @@
 // The goals of a workload ([fuzz.Workload].Sometimes) are told with the number of
 // scenarios in which each was reached, and one that was never reached is told as such.
 //
+// A workload of which no client records a call, and which has neither goals nor verdicts of
+// its own, is wrong input: there would be nothing to find. So it is for zksim sweep.
+//
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not
 // known to be flawed (zksim list tells), one after the other, and adds a total. Each
 // has an equal part of --runs and --for; what one leaves, since it found something or had

@@ -51,6 +51,35 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 	}
 }
 
+// idle is a workload that does something, of which nothing is judged.
+func idle() fuzz.Workload {
+	return fuzz.Workload{
+		Name: "parcel", Impl: "idle",
+		Play: func(p *fuzz.Player, _ fuzz.Script) {
+			for range 3 {
+				_, _, _ = p.Conn().Exists("/parcel") // whatever comes of it
+			}
+		},
+		Judge: func(fuzz.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
+	}
+}
+
+// TestNothingToJudgeIsNotCalledNothingFound, unless there are goals.
+func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
+	goals := idle()
+	goals.Sometimes = []string{"a parcel comes"}
+	for _, args := range []string{"fuzz idle --runs 20", "fuzz idle --runs 20 --json", "sweep idle --clients 1"} {
+		var stdout, stderr strings.Builder
+		status := program{"zksim", []fuzz.Workload{idle()}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
+		if status != exitInput || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
+			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing", args, status, stdout.String(), stderr.String(), exitInput)
+		}
+		if status := (program{"zksim", []fuzz.Workload{goals}}).run(t.Context(), strings.Fields(args), &stdout, &stderr); status != exitOK {
+			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK, stderr.String())
+		}
+	}
+}
+
 // TestErrorLikeAnInterrupt is wrong input all the same, be there anything to tell or not.
 func TestErrorLikeAnInterrupt(t *testing.T) {
 	failure := fmt.Errorf("ask the oracle: %w", context.Canceled)

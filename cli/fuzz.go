@@ -111,8 +111,9 @@ type hunted struct {
 // hunt runs a hunt with progress, which a text goes before. An error means that there is
 // nothing to tell of.
 func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz.Scenario, about string) (h hunted, err error) {
+	var seen fuzz.Witness
 	hunt := fuzz.Hunt{
-		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
+		Workload: seen.Watch(s.Workload), Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
 		MaxFaults: c.MaxFaults, Findings: c.Findings, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload),
 	}
@@ -129,7 +130,10 @@ func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz
 	if h.Found, h.ended = hunt.Run(a.ctx); h.Found == nil {
 		return h, h.ended
 	}
-	return h, nil
+	if h.ended == nil && len(h.Findings)+len(h.Divergences) == 0 {
+		err = seen.Err(s.Workload, h.Runs)
+	}
+	return h, err
 }
 
 // showHunt tells of a hunt under way on one line, and before that of its corpus.

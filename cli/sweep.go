@@ -131,11 +131,21 @@ func (c *sweepCommand) Run(a *app) error {
 	return a.ending(len(sweep.Violations) > 0, ended)
 }
 
-// sweep runs a sweep with progress.
+// sweep runs a sweep with progress. There is none if there was nothing to judge.
 func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
-	return fuzz.RunSweep(a.ctx, s, func(done, total int) {
-		a.progress.show("%d of %d fault points of %s", done, total, s.Workload.Impl)
+	var seen fuzz.Witness
+	w := s.Workload
+	s.Workload = seen.Watch(w)
+	sweep, err := fuzz.RunSweep(a.ctx, s, func(done, total int) {
+		a.progress.show("%d of %d fault points of %s", done, total, w.Impl)
 	})
+	if err != nil || len(sweep.Violations) > 0 {
+		return sweep, err
+	}
+	if err := seen.Err(w, 1+sweep.Points); err != nil {
+		return nil, err
+	}
+	return sweep, nil
 }
 
 // manner says what a script does besides.

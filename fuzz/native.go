@@ -37,8 +37,8 @@ func Fuzz(f *testing.F, w Workload) {
 		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
 	}
 	trySaved(f, w)
-	var seen witness
-	base, err := Scenario{Workload: seen.watch(w), Script: script, Seed: 1}.Run()
+	var seen Witness
+	base, err := Scenario{Workload: seen.Watch(w), Script: script, Seed: 1}.Run()
 	switch {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)

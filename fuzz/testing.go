@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/linearizability"
 )
 
 // Flags of a test binary that uses this package. Give them to go test.
@@ -84,8 +81,8 @@ func Run(t TB, w Workload) {
 		return
 	}
 	trySaved(t, w)
-	var seen witness
-	ctx, s := context.Background(), Scenario{Workload: seen.watch(w), Script: script, Seed: *flagSeed}
+	var seen Witness
+	ctx, s := context.Background(), Scenario{Workload: seen.Watch(w), Script: script, Seed: *flagSeed}
 	sweep, err := RunSweep(ctx, s, nil)
 	if err != nil {
 		t.Fatalf("zksim: sweep: %v", err)
@@ -134,38 +131,6 @@ func flaggedScript(w Workload) (Script, error) {
 			"if it may be, give Run its workload with Shared set", s.Hands, w.Name, w.Impl)
 	}
 	return s, nil
-}
-
-// witness knows whether there was anything to judge.
-type witness struct{ something atomic.Bool }
-
-// watch makes the workload's judge tell: of calls that were recorded, and of verdicts
-// that are its own, as those on invariants. All others are about calls.
-func (n *witness) watch(w Workload) Workload {
-	judge := w.Judge
-	if judge == nil {
-		return w
-	}
-	w.Judge = func(e Evidence) (linearizability.Report, error) {
-		report, err := judge(e)
-		own := func(v linearizability.Verdict) bool {
-			return !slices.Contains(linearizability.Properties(), v.Property)
-		}
-		if len(e.History.Ops) > 0 || slices.ContainsFunc(report.Verdicts, own) {
-			n.something.Store(true)
-		}
-		return report, err
-	}
-	return w
-}
-
-// demand fails if there was nothing to judge in so many runs.
-func (n *witness) demand(t TB, w Workload, runs int) {
-	t.Helper()
-	if !n.something.Load() && len(w.Sometimes) == 0 {
-		t.Fatalf("zksim: no client has recorded a call in any of %d runs, so there was nothing to judge: "+
-			"record calls by Player.Do or Player.Begin, or say what must hold by an Invariant or a goal", runs)
-	}
 }
 
 // checkGoals fails for goals that no run has reached: what the test seems to try,
