@@ -131,7 +131,7 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 		if steps := s.steps.Load(); steps != last {
 			last, idle = steps, 0
 		} else if idle++; idle >= 4 {
-			return nil, stacks()
+			return nil, s.bubbleStacks()
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *Result {
 	if failure != nil && failure.Kind == "panic" {
 		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
 	} else if failure != nil {
-		out.Leaked = failure.Message + "\n" + stacksOf(s.bubble)
+		out.Leaked = failure.Message + "\n" + s.bubbleStacks()
 	}
 	for _, f := range s.faults {
 		if !f.fired {

@@ -43,7 +43,6 @@ type simulation struct {
 
 	wake    chan struct{}     // capacity 1: a client did something
 	origins map[string]origin // of the nodes that exist
-	bubble  string            // how stack traces name the run's bubble
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
 	clock   atomic.Int64 // start as UnixNano, for now()
@@ -54,6 +53,7 @@ type simulation struct {
 	ended    []*Client  // scripts that ended in this step
 	dials    []*dialing // dials begun in this step
 	written  []*link    // links written to or closed in this step
+	bubble   string     // how stack traces name the run's bubble
 	panics   []string
 	out      Result
 	notes
@@ -115,7 +115,7 @@ func newSimulation(w World) *simulation {
 func (s *simulation) run() {
 	s.start = time.Now()
 	s.clock.Store(s.start.UnixNano())
-	s.bubble = bubble.Name()
+	s.setBubble(bubble.Name())
 	s.wake = make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -130,6 +130,21 @@ func (s *simulation) run() {
 	s.loop(s.now()+s.world.Settle, func() bool { return false })
 	s.rest()
 	s.tearDown(cancel)
+}
+
+func (s *simulation) setBubble(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bubble = name
+}
+
+// bubbleStacks are those of the goroutines in the run's bubble, also of one that
+// still runs.
+func (s *simulation) bubbleStacks() string {
+	s.mu.Lock()
+	name := s.bubble
+	s.mu.Unlock()
+	return stacksOf(name)
 }
 
 // setUp makes the nodes and starts the scripts, each at an instant of its own.

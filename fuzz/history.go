@@ -98,6 +98,7 @@ func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linea
 		Sessions: []linearizability.SessionAtRest{},
 		Watches:  []linearizability.WatchAtRest{},
 		Waiting:  waits(r, h),
+		Leaked:   leaks(r.Leaked),
 	}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
@@ -113,9 +114,6 @@ func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linea
 			continue
 		}
 		out.Watches = append(out.Watches, linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
-	}
-	if r.Leaked != "" {
-		out.Leaked = []string{r.Leaked}
 	}
 	for _, p := range players {
 		if !slices.Contains(r.Busy, p.client.Of()) {

@@ -144,6 +144,7 @@ func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, e
 		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, why)
 	} else {
 		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
+		judgeLeaks(&o.Report, o.Rest)
 	}
 	return o, nil
 }

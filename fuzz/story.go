@@ -27,6 +27,9 @@ func (o *Outcome) Story() string {
 	}
 	b.WriteString("\nwhat happened (step, virtual time, who):\n\n")
 	b.WriteString(o.excerpt())
+	if at := brokeAt(o.Result); at != "" {
+		fmt.Fprintf(&b, "\nwhere it broke, the innermost call first:\n\n%s", at)
+	}
 	if o.Hangs != "" {
 		fmt.Fprintf(&b, "\nwhere it hangs, the innermost call first:\n\n%s", o.Hangs)
 	}

@@ -84,7 +84,7 @@ func framesOf(stack string) []frame {
 	lines := strings.Split(stack, "\n")
 	for i := 1; i+1 < len(lines); i += 2 {
 		m := sourceLine.FindStringSubmatch(lines[i+1])
-		if m == nil || strings.Contains(lines[i], "/fuzz.Scenario.world") || strings.Contains(lines[i], "/fakezk.(*Hand).play") {
+		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i], "/fuzz.Scenario.world") || strings.Contains(lines[i], "/fakezk.(*Hand).play") {
 			break
 		}
 		function := lines[i]

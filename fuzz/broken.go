@@ -1,0 +1,145 @@
+package fuzz
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// brokeAt tells where a run broke that panicked or froze, one line for each call, the
+// same in each run; "" if it did neither.
+func brokeAt(r *fakezk.Result) string {
+	if len(r.Panics) > 0 {
+		return place{panicFrames(r.Panics[0])}.String()
+	}
+	return frozenAt(r.Frozen)
+}
+
+// panicFrames are the calls that a panic, or the end of its goroutine, cut short.
+func panicFrames(report string) []frame {
+	_, stack, _ := strings.Cut(report, "\ngoroutine ")
+	lines := strings.Split(stack, "\n")
+	at := slices.IndexFunc(lines, func(line string) bool {
+		return strings.HasPrefix(line, "panic(") || strings.HasPrefix(line, "runtime.Goexit(")
+	})
+	if at < 0 {
+		return nil
+	}
+	frames := framesOf(strings.Join(lines[at+1:], "\n"))
+	for len(frames) > 0 && strings.HasPrefix(frames[0].function, "runtime.") {
+		frames = frames[1:] // how the runtime came to panic
+	}
+	return frames
+}
+
+// frozenAt tells of those goroutines of a frozen run that keep virtual time from
+// passing: of one that spins as far as it stays the same however long it does. If one
+// of them waits for a mutex it tells of the others too that are in the code under
+// test: who holds it is among them.
+func frozenAt(stacks string) string {
+	var culprits, others []string
+	blocked := false
+	for stack := range strings.SplitSeq(stacks, "\n\n") {
+		header, _, _ := strings.Cut(stack, "\n")
+		frames := framesOf(stack)
+		switch {
+		case len(frames) == 0:
+		case strings.Contains(header, "(durable)"):
+			if (place{frames}).first() != "" {
+				others = append(others, "a goroutine that waits:\n"+place{frames}.String())
+			}
+		case waiting(header):
+			blocked = true
+			culprits = append(culprits, "a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{frames}.String())
+		default:
+			culprits = append(culprits, "a goroutine that spins:\n"+place{spinning(frames)}.String())
+		}
+	}
+	if blocked {
+		culprits = append(culprits, others...)
+	}
+	slices.Sort(culprits) // the runtime lists them in no order
+	return strings.Join(slices.Compact(culprits), "\n")
+}
+
+// waiting reports whether the header of a goroutine's stack says that it is blocked.
+func waiting(header string) bool {
+	_, state, _ := strings.Cut(header, "[")
+	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"}, func(kind string) bool {
+		return strings.HasPrefix(state, kind)
+	})
+}
+
+// spinning are those calls of a goroutine that spins that are the same whenever one
+// looks: from the function of the code under test that the machinery called. Its line is
+// left out, as what it calls is.
+func spinning(frames []frame) []frame {
+	ours := func(f frame) bool { return machinery.MatchString(f.function) }
+	user := slices.IndexFunc(frames, func(f frame) bool { return !ours(f) })
+	if user < 0 {
+		return frames[len(frames)-1:]
+	}
+	for user+1 < len(frames) && !ours(frames[user+1]) {
+		user++
+	}
+	kept := slices.Clone(frames[user:])
+	file, _, _ := strings.Cut(kept[0].source, ":")
+	kept[0].source = file
+	return kept
+}
+
+// judgeLeaks adds to a report that goroutines were left behind, unless it says already
+// that something was.
+func judgeLeaks(report *linearizability.Report, rest *linearizability.Rest) {
+	if len(rest.Leaked) > 0 {
+		report.Verdicts = withWorst(report.Verdicts, linearizability.Verdict{
+			Property: linearizability.Orphans, Status: linearizability.Violated,
+			Summary: "left at rest: a goroutine: " + strings.Join(rest.Leaked, "; a goroutine: "),
+		})
+	}
+}
+
+// leaks tells of each goroutine that a run left behind: where it hangs and what began
+// it, the same in each run. report is a line and stacks.
+func leaks(report string) []string {
+	if report == "" {
+		return nil
+	}
+	why, stacks, _ := strings.Cut(report, "\n")
+	var told []string
+	for stack := range strings.SplitSeq(stacks, "\n\n") {
+		frames := framesOf(stack)
+		if len(frames) == 0 {
+			continue
+		}
+		at := "it never ends: it is at " + cmp.Or((place{frames}).first(), frames[0].source) + ", in " + frames[len(frames)-1].function
+		if function, source := begunBy(stack); function != "" {
+			at += ", begun at " + source + " by " + function
+		}
+		told = append(told, at)
+	}
+	if len(told) == 0 {
+		return []string{why}
+	}
+	slices.Sort(told) // the runtime lists them in no order
+	return slices.Compact(told)
+}
+
+// begunBy is the last call of a stack trace, which made the goroutine.
+func begunBy(stack string) (function, source string) {
+	_, last, ok := strings.Cut(stack, "\ncreated by ")
+	if !ok {
+		return "", ""
+	}
+	function, line, _ := strings.Cut(last, "\n")
+	function, _, _ = strings.Cut(function, " in goroutine ")
+	m := sourceLine.FindStringSubmatch(firstLine(line))
+	if m == nil {
+		return "", ""
+	}
+	return function, path.Base(m[1]) + ":" + m[2]
+}
