@@ -49,13 +49,16 @@ func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barr
 		Shared: true,
 		Length: func(s Script) time.Duration { return time.Duration(2*s.Clients*s.Rounds) * (longHold + time.Second) },
 		Judge: func(e Evidence) (linearizability.Report, error) {
+			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
+				return linearizability.Report{}, err
+			}
 			opts := linearizability.BarrierOptions{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
 			return linearizability.JudgeBarrier(e.History, e.Rest, opts), nil
 		},
 	}
 }
 
-// TestBarrier is [Run] of a barrier.
+// TestBarrier is [Run] of a barrier at /barriers/b, unless it claims another path.
 func TestBarrier(t TB, open func(*zk.Conn) Barrierer, claims ...BarrierClaims) {
 	t.Helper()
 	Run(t, BarrierWorkload(t.Name(), only(t, claims), open))

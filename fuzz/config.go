@@ -41,7 +41,8 @@ type ConfigClaims struct {
 	Recheck time.Duration
 }
 
-// TestConfig is TestLock for a configuration centre; use any path under /config.
+// TestConfig is TestLock for a configuration centre; its settings
+// are the children of /config/keys, or of the path that it claims.
 func TestConfig(t TB, open func(*zk.Conn) Configurer, claims ...ConfigClaims) {
 	t.Helper()
 	Run(t, ConfigWorkload(t.Name(), only(t, claims), open))

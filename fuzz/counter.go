@@ -85,16 +85,12 @@ func (c CounterClaims) judge(e Evidence) (linearizability.Report, error) {
 // stores reports whether data was ever stored at path, or no operation of the
 // kind succeeded.
 func stores(h linearizability.History, kind, path string) bool {
-	succeeded := false
-	for _, op := range h.Ops {
-		succeeded = succeeded || op.Kind == kind && op.Outcome == linearizability.OpOK
-	}
 	for _, ev := range h.Server {
 		if ev.Path == path && (ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged) {
 			return true
 		}
 	}
-	return !succeeded
+	return !succeeded(h, kind)
 }
 
 type counterPlayer struct {

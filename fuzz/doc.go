@@ -15,7 +15,7 @@
 //	)
 //
 //	func TestMyLock(t *testing.T) {
-//		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker { return mylock.New(c, "/lock/mine") })
+//		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker { return mylock.New(c, "/lock") })
 //	}
 //
 // [TestLock] runs the lock without faults, with every single fault at every

@@ -38,6 +38,9 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 		},
 		Length: func(s Script) time.Duration { return time.Duration(s.Rounds) * (2*enterPatience + longHold) },
 		Judge: func(e Evidence) (linearizability.Report, error) {
+			if err := elsewhere(e, linearizability.KindEnter, claims.Path, "BarrierClaims.Path"); err != nil {
+				return linearizability.Report{}, err
+			}
 			opts := linearizability.DoubleBarrierOptions{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
@@ -46,7 +49,8 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 	}
 }
 
-// TestDoubleBarrier is [Run] of a double barrier.
+// TestDoubleBarrier is [Run] of a double barrier at /double, unless it claims another
+// path.
 func TestDoubleBarrier(t TB, open func(c *zk.Conn, size int) DoubleBarrierer, claims ...BarrierClaims) {
 	t.Helper()
 	Run(t, DoubleBarrierWorkload(t.Name(), only(t, claims), open))

@@ -53,13 +53,17 @@ func ElectionWorkload(impl string, claims LockClaims, open func(c *zk.Conn, name
 	}
 }
 
-// TestElection is [Run] of a leader election.
+// TestElection is [Run] of a leader election in exactly /election, unless it claims
+// another path.
 func TestElection(t TB, open func(c *zk.Conn, name string) Elector, claims ...LockClaims) {
 	t.Helper()
 	Run(t, ElectionWorkload(t.Name(), only(t, claims), open))
 }
 
 func (c LockClaims) judgeElection(e Evidence) (linearizability.Report, error) {
+	if err := elsewhere(e, linearizability.KindLead, c.Path, "LockClaims.Path"); err != nil {
+		return linearizability.Report{}, err
+	}
 	opts := linearizability.LockOptions{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,

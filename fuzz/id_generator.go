@@ -32,7 +32,8 @@ type IDClaims struct {
 	LeavesAtRest []string
 }
 
-// TestIDGenerator is TestLock for a generator of numbers; use the znode /ids.
+// TestIDGenerator is TestLock for a generator of numbers; use the znode
+// /ids, or claim another path.
 func TestIDGenerator(t TB, open func(*zk.Conn) IDGenerator, claims ...IDClaims) {
 	t.Helper()
 	Run(t, IDGeneratorWorkload(t.Name(), only(t, claims), open))
@@ -62,6 +63,9 @@ func IDGeneratorWorkload(impl string, claims IDClaims, open func(*zk.Conn) IDGen
 func (c IDClaims) judge(e Evidence) (linearizability.Report, error) {
 	if c.Uncounted {
 		return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{Ordered: c.Ordered}), nil
+	}
+	if err := elsewhere(e, linearizability.KindNext, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
+		return linearizability.Report{}, err
 	}
 	return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{
 		Path: c.Path, Ordered: c.Ordered, AllowedAtRest: c.LeavesAtRest,

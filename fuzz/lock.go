@@ -80,6 +80,10 @@ func (c LockClaims) fitting(e Evidence, report linearizability.Report) (lineariz
 	if report.Status() != linearizability.Violated && granted(e.History) && !c.seesNodes(e.History) {
 		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", ErrClaims, c.Path)
 	}
+	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && report.First().Status == linearizability.Violated && report.First().Property == linearizability.Orphans {
+		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s or as its child, and %s; set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
+			ErrClaims, dir, c.Path, report.First().Summary)
+	}
 	return report, nil
 }
 

@@ -122,7 +122,7 @@ func TestClaimsThatDoNotFitAreInputErrors(t *testing.T) {
 		{mutantTake(func(q *recipes.Queue) fuzz.Queuer { return framedQueue{q} }), "QueueClaims.Element"},
 		{fuzz.QueueWorkload("elsewhere", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
 			return recipes.NewQueue(c, "/other")
-		}), "was ever made under /queue; set QueueClaims.Items"},
+		}), "was ever made under /queue as its child (one was at /other/"},
 	} {
 		_, err := fuzz.Scenario{Workload: c.workload, Script: fuzz.DefaultScript, Seed: 1}.Run()
 		if err == nil || !strings.Contains(err.Error(), c.want) {

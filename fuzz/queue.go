@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -91,10 +92,11 @@ func (c QueueClaims) workload(name, impl string, judge queueJudge, play func(*Pl
 }
 
 func (c QueueClaims) judge(e Evidence, judge queueJudge) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !c.seesElements(e.History) {
+	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
 		items := cmp.Or(c.Items, c.Path)
-		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s; "+
-			"set QueueClaims.Items to the directory of the elements, or QueueClaims.Element to read their data", ErrClaims, items)
+		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
+			"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
+			ErrClaims, items, butAt(others))
 	}
 	return judge(e.History, e.Rest, linearizability.QueueOptions{
 		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
@@ -104,32 +106,35 @@ func (c QueueClaims) judge(e Evidence, judge queueJudge) (linearizability.Report
 }
 
 // seesElements reports whether some offered element was stored where the claims
-// say, or no offer succeeded. It is asked of runs without faults: there an offer
-// that stores nothing is one that stores elsewhere, or in another form.
-func (c QueueClaims) seesElements(h linearizability.History) bool {
+// say, as a child of that directory, or no offer succeeded; and else the paths at which
+// elements were stored. It is asked of runs without faults: there an offer that stores
+// nothing is one that stores elsewhere, or in another form.
+func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others []string) {
 	offered := map[string]bool{}
-	succeeded := false
 	for _, op := range h.Ops {
 		if op.Kind == linearizability.KindOffer {
 			offered[elementOf(op.Input)] = true
-			succeeded = succeeded || op.Outcome == linearizability.OpOK
 		}
 	}
-	dir := strings.TrimSuffix(cmp.Or(c.Items, c.Path), "/") + "/"
+	dir := path.Clean(cmp.Or(c.Items, c.Path))
 	for _, ev := range h.Server {
 		stores := ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged
-		if !stores || !strings.HasPrefix(ev.Path, dir) {
+		if !stores {
 			continue
 		}
 		element, ok := ev.Data, true
 		if c.Element != nil {
 			element, ok = c.Element(ev.Data)
 		}
-		if ok && offered[element] {
-			return true
+		switch {
+		case !ok || !offered[element]:
+		case path.Dir(ev.Path) == dir:
+			return true, nil
+		default:
+			others = append(others, ev.Path)
 		}
 	}
-	return !succeeded
+	return !succeeded(h, linearizability.KindOffer), others
 }
 
 // elementOf returns the element of an offer's input, in which its place in the

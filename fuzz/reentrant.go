@@ -37,7 +37,8 @@ func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 	}
 }
 
-// TestReentrant is TestLock for a re-entrant lock; use any path under /reentrant.
+// TestReentrant is TestLock for a re-entrant lock; use exactly the
+// path /reentrant, or claim another.
 func TestReentrant(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	t.Helper()
 	Run(t, ReentrantWorkload(t.Name(), only(t, claims), open))

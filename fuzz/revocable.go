@@ -48,7 +48,8 @@ func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revoc
 	}
 }
 
-// TestRevocable is TestLock for a revocable lock; use any path under /revocable.
+// TestRevocable is TestLock for a revocable lock; use exactly the
+// path /revocable, or claim another.
 func TestRevocable(t TB, open func(*zk.Conn) Revocable, claims ...LockClaims) {
 	t.Helper()
 	Run(t, RevocableWorkload(t.Name(), only(t, claims), open))

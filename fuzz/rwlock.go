@@ -49,7 +49,8 @@ func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker
 	}
 }
 
-// TestRWLock is TestLock for a read-write lock; use any path under /rwlock.
+// TestRWLock is TestLock for a read-write lock; use exactly the
+// path /rwlock, or claim another.
 func TestRWLock(t TB, open func(*zk.Conn) RWLocker, claims ...LockClaims) {
 	t.Helper()
 	Run(t, RWLockWorkload(t.Name(), only(t, claims), open))

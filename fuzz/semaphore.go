@@ -72,7 +72,7 @@ func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) 
 }
 
 // TestSemaphore is TestLock for a semaphore of two leases, or as many as claimed;
-// use any path under /semaphore.
+// use exactly the path /semaphore, or claim another.
 func TestSemaphore(t TB, open func(*zk.Conn) Semaphore, claims ...SemaphoreClaims) {
 	t.Helper()
 	Run(t, SemaphoreWorkload(t.Name(), only(t, claims), open))

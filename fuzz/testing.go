@@ -30,7 +30,8 @@ type TB interface {
 
 // TestLock tests a lock: without faults, with every single fault at every
 // protocol step, and with random plans and schedules. open is called for each
-// client, with a connection of its own; use any path under /lock.
+// client, with a connection of its own. The lock's path is exactly /lock, or that of its
+// claims, for what is found elsewhere is taken for what somebody has left:
 //
 //	func TestMyLock(t *testing.T) {
 //		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker { return mylock.New(c, "/lock") })
@@ -45,7 +46,13 @@ func TestLock(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	Run(t, LockWorkload(t.Name(), only(t, claims), open))
 }
 
-// TestQueue is TestLock for a queue; use any path under /queue.
+// TestQueue is TestLock for a queue, whose elements are the children of exactly /queue,
+// or of the directory of its claims. Directories of its own beside the elements are to
+// be claimed too; for that of package recipes:
+//
+//	fuzz.TestQueue(t, func(c *zk.Conn) fuzz.Queuer { return recipes.NewQueue(c, "/queue") }, fuzz.QueueClaims{
+//		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+//	})
 func TestQueue(t TB, open func(*zk.Conn) Queuer, claims ...QueueClaims) {
 	t.Helper()
 	Run(t, QueueWorkload(t.Name(), only(t, claims), open))

@@ -41,6 +41,9 @@ func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.C
 			return time.Duration(2*s.Rounds) * (2*enterPatience + longHold)
 		},
 		Judge: func(e Evidence) (linearizability.Report, error) {
+			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
+				return linearizability.Report{}, err
+			}
 			opts := linearizability.ThresholdBarrierOptions{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
@@ -49,7 +52,8 @@ func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.C
 	}
 }
 
-// TestThresholdBarrier is [Run] of a threshold barrier.
+// TestThresholdBarrier is [Run] of a threshold barrier at /thresholds/t, unless it
+// claims another path.
 func TestThresholdBarrier(t TB, open func(*zk.Conn) ThresholdBarrierer, claims ...BarrierClaims) {
 	t.Helper()
 	Run(t, ThresholdBarrierWorkload(t.Name(), only(t, claims), open))

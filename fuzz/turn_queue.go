@@ -16,7 +16,8 @@ func TurnQueueWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 	return w
 }
 
-// TestTurnQueue tests a line of your own as [TestLock] tests a lock.
+// TestTurnQueue tests a line of your own as [TestLock] tests a lock: in exactly /lock,
+// unless it claims another path, as the built-in line does, which is in /queue.
 func TestTurnQueue(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
 	t.Helper()
 	Run(t, TurnQueueWorkload(t.Name(), only(t, claims), open))

@@ -89,7 +89,8 @@ func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, 
 	}
 }
 
-// TestTwoPhaseCommit is [Run] of a two-phase commit.
+// TestTwoPhaseCommit is [Run] of a two-phase commit; open is given the path of each
+// transaction, a child of /transactions, unless another path is claimed.
 func TestTwoPhaseCommit(t TB, open func(c *zk.Conn, path string) TwoPhaser, claims ...TwoPhaseClaims) {
 	t.Helper()
 	Run(t, TwoPhaseWorkload(t.Name(), only(t, claims), open))
