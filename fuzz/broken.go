@@ -66,6 +66,19 @@ func frozenAt(stacks string) string {
 	return strings.Join(slices.Compact(culprits), "\n")
 }
 
+// restless are the stacks of those goroutines of a frozen run that keep virtual time from
+// passing, as they were seen; all of them if none is known to.
+func restless(stacks string) string {
+	kept := slices.DeleteFunc(strings.Split(stacks, "\n\n"), func(stack string) bool {
+		header, _, _ := strings.Cut(stack, "\n")
+		return strings.Contains(header, "(durable)")
+	})
+	if len(kept) == 0 {
+		return stacks
+	}
+	return strings.Join(kept, "\n\n")
+}
+
 // waiting reports whether the header of a goroutine's stack says that it is blocked.
 func waiting(header string) bool {
 	_, state, _ := strings.Cut(header, "[")

@@ -103,10 +103,10 @@ func Run(t TB, w Workload) {
 	switch {
 	case err != nil:
 		t.Fatalf("zksim: %v", err)
-	case len(found.Divergences) > 0:
-		t.Fatalf("zksim: "+differs, found.Divergences[0], found.Divergences[0].Plan)
 	case found.First() != nil:
-		fail(ctx, t, found.First())
+		fail(ctx, t, found.First(), found.Divergences...)
+	case len(found.Divergences) > 0:
+		t.Fatalf("zksim: %s", diverged(found.Divergences[0]))
 	}
 	checkGoals(t, w, sweep, found)
 	undecided := sweep.Undecided + found.Undecided
@@ -117,8 +117,10 @@ func Run(t TB, w Workload) {
 		sweep.Survived, sweep.Points, found.Runs, undecided)
 }
 
-// differs is what is said of a scenario and its plan whose runs are not the same.
-const differs = "two runs of one seed differ; does the code share state between runs, or use math/rand or map order? The scenario is: %s, plan %v"
+// diverged is what is said of a scenario whose runs are not the same.
+func diverged(s Scenario) string {
+	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
+}
 
 // flaggedScript is the script of a test as the flags will have it, or what is wrong
 // with the flags.
@@ -160,15 +162,23 @@ func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
 	}
 }
 
-// fail makes the violation small, saves it and tells of it.
-func fail(ctx context.Context, t TB, o *Outcome) {
+// fail makes the violation small, saves it and tells of it, and of scenarios that were
+// seen to diverge besides. One that froze is not run again: that takes as long as the
+// World waits for it, and leaves one more goroutine that spins.
+func fail(ctx context.Context, t TB, o *Outcome, diverging ...Scenario) {
 	t.Helper()
 	small, err := Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}
-	if again, same, err := small.Scenario.Traces(); err != nil || !same || again.Property() != small.Property() {
-		t.Fatalf("%s\nzksim: %s is violated, but not each time: "+differs, small.Story(), small.Property(), small.Scenario, small.Scenario.Plan)
+	story := small.Story()
+	if small.Result.Frozen != "" {
+		story += "\nthe goroutines when it was given up:\n\n" + restless(small.Result.Frozen) + "\n"
+	} else if again, same, err := small.Scenario.Traces(); err != nil || !same || again.Property() != small.Property() {
+		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s", story, small.Property(), diverged(small.Scenario))
 	}
-	t.Fatalf("%s\n%s", small.Story(), saveFailure(t, small))
+	if len(diverging) > 0 {
+		story += "\nzksim: besides, in another scenario: " + diverged(diverging[0]) + "\n"
+	}
+	t.Fatalf("%s\n%s", story, saveFailure(t, small))
 }

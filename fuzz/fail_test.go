@@ -1,0 +1,84 @@
+package fuzz
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/zksim/zksim/linearizability"
+)
+
+// failing is a test that keeps what it failed with.
+type failing struct{ text string }
+
+func (*failing) Helper()             {}
+func (*failing) Name() string        { return "TestMine" }
+func (*failing) Logf(string, ...any) {}
+func (f *failing) Fatalf(format string, args ...any) {
+	f.text = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// failure is what a test fails with, "" if it passes.
+func failure(test func(TB)) string {
+	var f failing
+	var group sync.WaitGroup
+	group.Go(func() { test(&f) })
+	group.Wait()
+	return f.text
+}
+
+// TestWhatFrozeIsNotRunAgain: it would take as long again, twice.
+func TestWhatFrozeIsNotRunAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var plays atomic.Int64
+	w := Workload{Name: "own", Impl: "freezes", Judge: Invariants(), Play: func(*Player, Script) { plays.Add(1) }}
+	o, err := Scenario{Workload: w, Script: Script{Clients: 1, Rounds: 1}, Seed: 1}.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Result.Frozen = "goroutine 7 [running]:\nmylock.spin()\n\t/src/mylock.go:7 +0x1\n\ngoroutine 8 [select (durable)]:\nzk.loop()\n\t/zk/conn.go:8 +0x1"
+	text := failure(func(tb TB) { fail(t.Context(), tb, o) })
+	if plays.Load() != 1 {
+		t.Errorf("played %d times", plays.Load())
+	}
+	if !strings.Contains(text, "frozen is violated") || !strings.Contains(text, "/src/mylock.go:7") || strings.Contains(text, "zk.loop") {
+		t.Errorf("failed with:\n%s", text)
+	}
+}
+
+// TestViolationIsToldBeforeADivergence of another scenario, and that one too.
+func TestViolationIsToldBeforeADivergence(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var runs atomic.Int64
+	both := func(violates, diverges bool) Workload {
+		return Workload{Name: "own", Impl: "TestMine",
+			Play: func(p *Player, _ Script) {
+				call := p.Begin("draw", fmt.Sprint(p.Agree(8, 1)))
+				if diverges && p.Agree(8, 1) == 1 {
+					call.OK(linearizability.Result{Output: fmt.Sprint(runs.Add(1))})
+				} else {
+					call.OK(linearizability.Result{})
+				}
+			},
+			Judge: Invariants(Invariant{Name: "never 2", Holds: func(e Evidence) error {
+				for _, op := range e.History.Ops {
+					if violates && op.Input == "2" {
+						return fmt.Errorf("it is")
+					}
+				}
+				return nil
+			}}),
+		}
+	}
+	const violation, divergence = "invariant is violated: never 2", "two runs of one seed differ"
+	for _, c := range []struct{ violates, diverges bool }{{true, true}, {true, false}, {false, true}} {
+		text := failure(func(tb TB) { Run(tb, both(c.violates, c.diverges)) })
+		if strings.HasPrefix(text, violation) != c.violates || strings.Contains(text, divergence) != c.diverges || strings.Contains(text, "not each time") {
+			t.Errorf("violates: %v, diverges: %v; failed with:\n%s", c.violates, c.diverges, text)
+		}
+	}
+}
