@@ -114,6 +114,24 @@ func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 	sameStory(t, s)
 }
 
+// TestPanicOfAnotherGoroutineCanBeFound: Go lets nobody else recover it, so that the
+// process ends. One that recovers itself and stays is told of as leaked.
+func TestPanicOfAnotherGoroutineCanBeFound(t *testing.T) {
+	o := run(t, unseen(func(p *fuzz.Player) { go renewBadly(p.Context()) }))
+	if o.Property() != linearizability.Orphans || !strings.Contains(o.Summary(), "fuzz_test.renewBadly, begun at broken_test.go:") {
+		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
+	}
+}
+
+func renewBadly(ctx context.Context) error {
+	defer func() {
+		if recover() != nil {
+			select {}
+		}
+	}()
+	return derefNil(ctx)
+}
+
 func exit() { runtime.Goexit() }
 
 func waitForEver() { select {} }

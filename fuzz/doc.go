@@ -143,6 +143,11 @@
 //     goroutine that does not is reported as leaked. Code that spins, or holds
 //     a mutex while it waits for the server, freezes virtual time; such a run is
 //     given up after 20 s of real time, and reported as frozen.
+//   - A panic in a goroutine that the code under test starts itself ends the process,
+//     with a stack but without a scenario: Go lets nobody else recover it. The same
+//     flags end it again. To get the scenario, let that goroutine begin with
+//     defer func() { if recover() != nil { select {} } }(): it is then reported as
+//     leaked, with a story, the smallest plan and the command that repeats it.
 //   - Faults are those of one server and its network: no lagging followers and no
 //     failover, and the clients' clocks do not drift apart. zk.ErrNoServer does not occur.
 //   - Herd is judged only in runs in which no wait was given up. Fairness, herd
