@@ -3,6 +3,7 @@ package fuzz
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func panicFrames(report string) []frame {
 	for len(frames) > 0 && strings.HasPrefix(frames[0].function, "runtime.") {
 		frames = frames[1:] // how the runtime came to panic
 	}
-	return frames
+	return underTest(frames)
 }
 
 // frozenAt tells of those goroutines of a frozen run that keep virtual time from
@@ -50,11 +51,11 @@ func frozenAt(stacks string) string {
 		case len(frames) == 0:
 		case strings.Contains(header, "(durable)"):
 			if (place{frames}).first() != "" {
-				others = append(others, "a goroutine that waits:\n"+place{frames}.String())
+				others = append(others, "a goroutine that waits:\n"+place{underTest(frames)}.String())
 			}
 		case waiting(header):
 			blocked = true
-			culprits = append(culprits, "a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{frames}.String())
+			culprits = append(culprits, "a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{underTest(frames)}.String())
 		default:
 			culprits = append(culprits, "a goroutine that spins:\n"+place{spinning(frames)}.String())
 		}
@@ -87,22 +88,58 @@ func waiting(header string) bool {
 	})
 }
 
-// spinning are those calls of a goroutine that spins that are the same whenever one
-// looks: from the function of the code under test that the machinery called. Its line is
-// left out, as what it calls is.
-func spinning(frames []frame) []frame {
-	ours := func(f frame) bool { return machinery.MatchString(f.function) }
-	user := slices.IndexFunc(frames, func(f frame) bool { return !ours(f) })
+// underTest leaves out by which calls of this package the code under test was called;
+// they say nothing, and change with it. If there is no such code it leaves out nothing.
+func underTest(frames []frame) []frame {
+	user := slices.IndexFunc(frames, func(f frame) bool { return !machinery.MatchString(f.function) })
 	if user < 0 {
-		return frames[len(frames)-1:]
+		return named(frames)
 	}
-	for user+1 < len(frames) && !ours(frames[user+1]) {
-		user++
+	caller := slices.IndexFunc(frames[user:], func(f frame) bool {
+		return strings.HasPrefix(f.function, "github.com/zksim/zksim/fuzz.")
+	})
+	if caller < 0 {
+		return named(frames)
 	}
-	kept := slices.Clone(frames[user:])
-	file, _, _ := strings.Cut(kept[0].source, ":")
-	kept[0].source = file
-	return kept
+	return named(frames[:user+caller])
+}
+
+// literal is in the names of function literals. How they go on depends on what the
+// compiler has inlined, and so on its flags.
+var literal = regexp.MustCompile(`^(.*/)?([^./]+)\..*(\.func\d|-range\d|wrap\d)`)
+
+// nameOf is a function's name, the same however it was compiled.
+func nameOf(function string) string {
+	if m := literal.FindStringSubmatch(function); m != nil {
+		return "a function literal in " + m[1] + m[2]
+	}
+	return function
+}
+
+// named are frames as they are however they were compiled. The line from which a
+// function calls its own literals is left out: those are mostly deferred, and it
+// depends on the compiler's flags which line that is.
+func named(frames []frame) []frame {
+	told := slices.Clone(frames)
+	for i, f := range frames {
+		if i > 0 && strings.HasPrefix(frames[i-1].function, f.function+".func") {
+			told[i] = f.withoutLine()
+		}
+		told[i].function = nameOf(f.function)
+	}
+	return told
+}
+
+func (f frame) withoutLine() frame {
+	f.source, _, _ = strings.Cut(f.source, ":")
+	return f
+}
+
+// spinning is the call of a goroutine that spins that is the same whenever one looks:
+// that of the code under test. Its line is left out, as what it calls is.
+func spinning(frames []frame) []frame {
+	frames = underTest(frames)
+	return []frame{frames[len(frames)-1].withoutLine()}
 }
 
 // judgeLeaks adds to a report that goroutines were left behind, unless it says already
@@ -130,9 +167,9 @@ func leaks(report string) []string {
 		if len(frames) == 0 || !inRun {
 			continue // in a real world the stacks are those of the whole process
 		}
-		at := "it never ends: it is at " + cmp.Or((place{frames}).first(), frames[0].source) + ", in " + frames[len(frames)-1].function
+		at := "it never ends: it is at " + cmp.Or((place{frames}).first(), frames[0].source) + ", in " + nameOf(frames[len(frames)-1].function)
 		if function, source := begunBy(stack); function != "" {
-			at += ", begun at " + source + " by " + function
+			at += ", begun at " + source + " by " + nameOf(function)
 		}
 		told = append(told, at)
 	}

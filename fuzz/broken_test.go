@@ -38,7 +38,7 @@ func sameStory(t *testing.T, s fuzz.Scenario, want ...string) {
 
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
-	sameStory(t, s, "innermost call first:\n\n  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n")
+	sameStory(t, s, "innermost call first:\n\n  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n  stuck_test.go:20  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n")
 	sameStory(t, unseen(func(*fuzz.Player) { exit() }), "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
 }
 
@@ -87,7 +87,6 @@ func TestStoryOfAFrozenRunSaysWhere(t *testing.T) {
 
 a goroutine that spins:
   mylock.go  mylock.(*Lock).Lock
-  lock.go:160  github.com/zksim/zksim/fuzz.lockPlayer.attempt
 
 a goroutine that waits for a mutex, or for what is outside of the run:
   mylock.go:40  mylock.(*Lock).Unlock
