@@ -8,7 +8,6 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
-	"github.com/zksim/zksim/linearizability"
 )
 
 // json prints a value for programs.
@@ -69,19 +68,10 @@ func outcomeOf(o *fuzz.Outcome) outcomeJSON {
 	for _, f := range o.Result.Missed {
 		j.Missed = append(j.Missed, f.String())
 	}
-	for _, v := range verdicts(o) {
+	for _, v := range o.Verdicts() {
 		j.Verdicts = append(j.Verdicts, verdictJSON{v.Property, v.Status.String(), v.Summary})
 	}
 	return j
-}
-
-// verdicts are those on a run, after that it panicked or froze, of which no judge speaks.
-func verdicts(o *fuzz.Outcome) []linearizability.Verdict {
-	if len(o.Result.Panics) == 0 && o.Result.Frozen == "" {
-		return o.Verdicts()
-	}
-	broken := linearizability.Verdict{Property: o.Property(), Status: linearizability.Violated, Summary: o.Summary()}
-	return append([]linearizability.Verdict{broken}, o.Verdicts()...)
 }
 
 // keepFinding saves what was found, unless it does not show each time, which it tells.

@@ -194,7 +194,7 @@ func (c *replayCommand) tell(a *app, r *fuzz.Replay) {
 		a.printf("%s", r.Outcome.Story())
 	}
 	a.printf("\nverdicts:\n")
-	for _, v := range verdicts(r.Outcome) {
+	for _, v := range r.Outcome.Verdicts() {
 		a.printf("  %s\n", v)
 	}
 	for _, m := range r.Outcome.Measurements() {

@@ -79,7 +79,7 @@ func (s *stepper) obey(command string) bool {
 	case command == "c":
 		s.next()
 	case command == "v":
-		for _, v := range verdicts(s.outcome) {
+		for _, v := range s.outcome.Verdicts() {
 			fmt.Fprintf(s.out, "  %s\n", v)
 		}
 	case command == "q":

@@ -84,11 +84,16 @@ func (o *Outcome) Measurements() []string {
 	return lines
 }
 
-// Verdicts is one line for each property judged.
+// Verdicts is one line for each property judged, after that it panicked or froze if it
+// did: no judge speaks of that.
 func (o *Outcome) Verdicts() []linearizability.Verdict {
-	verdicts := append([]linearizability.Verdict(nil), o.Report.Verdicts...)
-	for i := range verdicts {
-		verdicts[i].Summary = o.Result.Trace.Rename(verdicts[i].Summary)
+	var verdicts []linearizability.Verdict
+	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
+		verdicts = append(verdicts, linearizability.Verdict{Property: o.Property(), Status: o.Status(), Summary: o.Summary()})
+	}
+	for _, v := range o.Report.Verdicts {
+		v.Summary = o.Result.Trace.Rename(v.Summary)
+		verdicts = append(verdicts, v)
 	}
 	return verdicts
 }
