@@ -11,8 +11,8 @@ import (
 )
 
 // progress shows one line that changes, on a terminal only, and only for what
-// takes longer than a second, or has another phase before it. What does not fit on one row of the terminal is cut off:
-// there is no way back to the first of several.
+// takes longer than a second, or has another phase before it. What does not fit on one
+// row of the terminal is cut off: there is no way back to the first of several.
 type progress struct {
 	out     io.Writer  // nil when there is no terminal
 	columns func() int // of the terminal, 0 if they are not known

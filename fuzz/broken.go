@@ -45,15 +45,14 @@ func frozenAt(stacks string) string {
 	var culprits, others []string
 	blocked := false
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
-		header, _, _ := strings.Cut(stack, "\n")
 		frames := framesOf(stack)
 		switch {
 		case len(frames) == 0:
-		case strings.Contains(header, "(durable)"):
+		case durable(stack):
 			if (place{frames}).first() != "" {
 				others = append(others, "a goroutine that waits:\n"+place{underTest(frames)}.String())
 			}
-		case waiting(header):
+		case waiting(stack):
 			blocked = true
 			culprits = append(culprits, "a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{underTest(frames)}.String())
 		default:
@@ -70,19 +69,19 @@ func frozenAt(stacks string) string {
 // restless are the stacks of those goroutines of a frozen run that keep virtual time from
 // passing, as they were seen; all of them if none is known to.
 func restless(stacks string) string {
-	kept := slices.DeleteFunc(strings.Split(stacks, "\n\n"), func(stack string) bool {
-		header, _, _ := strings.Cut(stack, "\n")
-		return strings.Contains(header, "(durable)")
-	})
+	kept := slices.DeleteFunc(strings.Split(stacks, "\n\n"), durable)
 	if len(kept) == 0 {
 		return stacks
 	}
 	return strings.Join(kept, "\n\n")
 }
 
-// waiting reports whether the header of a goroutine's stack says that it is blocked.
-func waiting(header string) bool {
-	_, state, _ := strings.Cut(header, "[")
+// durable reports whether a goroutine's stack says that it lets virtual time pass.
+func durable(stack string) bool { return strings.Contains(firstLine(stack), "(durable)") }
+
+// waiting reports whether a goroutine's stack says that it is blocked.
+func waiting(stack string) bool {
+	_, state, _ := strings.Cut(firstLine(stack), "[")
 	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"}, func(kind string) bool {
 		return strings.HasPrefix(state, kind)
 	})

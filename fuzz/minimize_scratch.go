@@ -66,9 +66,10 @@ func roundTimes(o *Outcome, f fakezk.Fault) []fakezk.Fault {
 	return faults
 }
 
-// alike looks for a rare run without faults, and for scenarios, of two faults at most, that are as small as the one that
-// steps down have led to, but come first in a fixed order: different ways down shall
-// end at the same place. Their faults are of the kinds of those at hand, or losses.
+// alike looks for a rare run without faults, and for scenarios, of two faults at most,
+// that are as small as the one that steps down have led to, but come first in a fixed
+// order: different ways down shall end at the same place. Their faults are of the kinds
+// of those at hand, or losses.
 func (m *minimizer) alike() {
 	if m.best.Scenario.Seed > smallSeeds && m.rareSeed() {
 		return
