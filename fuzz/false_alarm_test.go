@@ -23,6 +23,12 @@ func TestFormerFalseAlarms(t *testing.T) {
 			"election", "recipes.LeaderSelector", fuzz.DefaultScript, 7, []string{"expire client=c at=213ms"}},
 		{"the same, of a latch",
 			"election", "recipes.LeaderLatch", fuzz.DefaultScript, 101, []string{"restart 10ms client=a op=sync request=1", "expire client=a at=345ms"}},
+		{"an outage that began before the last 15 s goes on in them",
+			"threshold-barrier", "recipes.ThresholdBarrier", fuzz.Script{Clients: 1, Rounds: 1}, 1,
+			[]string{"refuse 5s client=a op=delete request=1", "refuse 25.6s client=a op=delete request=2"}},
+		{"the same, of a server that is down",
+			"double-barrier", "recipes.DoubleBarrier", fuzz.Script{Clients: 2, Rounds: 1}, 8,
+			[]string{"expire client=b op=getData request=1", "restart 15.33s client=b op=create request=2"}},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, fuzz.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.plan...)})

@@ -45,9 +45,11 @@ func (p *Player) ops(r *fakezk.Result) []linearizability.Op {
 	return ops
 }
 
-// A disconnect takes nothing from a holder, but excuses a signal of loss.
+// A disconnect takes nothing from a holder, but excuses a signal of loss, and until
+// the client is connected again it is asked for no patience.
 var noticeKinds = map[fakezk.NoticeKind]linearizability.NoticeKind{
 	fakezk.Disconnected:   linearizability.Disconnected,
+	fakezk.Connected:      linearizability.Connected,
 	fakezk.SessionExpired: linearizability.SessionExpired,
 }
 

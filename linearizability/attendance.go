@@ -88,9 +88,12 @@ func (a *attendance) patient(s *stay, since time.Duration) []*stay {
 	return list
 }
 
-// disturbed reports whether a client was told of a disconnect or the end of its
-// session since a time in which it waited.
+// disturbed reports whether a client was cut off at a time in which it waited, or was
+// told of its connection or session since.
 func (a *attendance) disturbed(s *stay, since time.Duration) bool {
+	if a.history.cutOff(s.come.Client, since) {
+		return true
+	}
 	for _, n := range a.history.Notices {
 		if n.Client == s.come.Client && n.Time >= since && n.Step <= s.come.end() {
 			return true

@@ -152,10 +152,15 @@ type NoticeKind int
 // The kinds of notices. SessionExpired and LockLost end the client's right to
 // believe that it holds anything. Disconnected does so only with
 // [LockOptions.DisconnectEndsBelief]: a session outlives most disconnects.
+//
+// From Disconnected or SessionExpired until Connected a client is cut off: what a
+// patience (as [QueueOptions.Patience]) asks of it begins after that. Of a client
+// that is never Connected in a history, a loss is held to be over at once.
 const (
 	Disconnected NoticeKind = iota + 1
 	SessionExpired
-	LockLost // the recipe's own signal
+	LockLost  // the recipe's own signal
+	Connected // with a session, the old one or a new one
 )
 
 // String returns the notice as what the client was told.
@@ -167,11 +172,13 @@ func (k NoticeKind) String() string {
 		return "session expired"
 	case LockLost:
 		return "lock lost"
+	case Connected:
+		return "connected"
 	}
 	return fmt.Sprintf("NoticeKind(%d)", int(k))
 }
 
-// Notice is the moment a client was told of a loss, or of a possible one.
+// Notice is the moment a client was told of a loss, of a possible one, or of its end.
 type Notice struct {
 	Client string
 	Step   int64
@@ -205,4 +212,21 @@ func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice,
 		}
 	}
 	return Notice{}, false
+}
+
+// cutOff reports whether a client had been told, before a time, that it has no
+// connection, and of none since. A history that never tells of its connections
+// does not know.
+func (h History) cutOff(client string, at time.Duration) (cut bool) {
+	known := false
+	for _, n := range h.Notices {
+		if n.Client != client {
+			continue
+		}
+		known = known || n.Kind == Connected
+		if n.Time < at && n.Kind != LockLost {
+			cut = n.Kind != Connected
+		}
+	}
+	return known && cut
 }

@@ -39,7 +39,8 @@ type QueueOptions struct {
 	// removed an element which had been there for that long, unless the client was
 	// told of a loss during the call. The time counts
 	// from the call, from the last notice to the client and from the last begin or
-	// end of a session of the client. It must be longer than any fault, and any
+	// end of a session of the client, and not while the client is cut off (see
+	// [Connected]). It must be longer than any fault, and any
 	// claim of another client, may keep a taker from an element. 0 means that this
 	// is not judged; without the server's log it never is.
 	Patience time.Duration

@@ -70,16 +70,18 @@ func (c *queueCase) overlooked(op *Op) (*element, time.Duration) {
 	return longest, lay
 }
 
-// undisturbed returns the time since which the client was in one session and was
-// told of no loss, or the time of the call, if that was later.
+// undisturbed is that of the history, for a call of this queue.
 func (c *queueCase) undisturbed(op *Op) time.Duration {
 	return c.history.undisturbed(*op, c.log)
 }
 
 // undisturbed returns the time since which the client of a call that has returned
-// was in one session and was told of no loss, or the time of the call, if that was
-// later.
+// was in one session and connected, for all that it was told, or the time of the
+// call, if that was later.
 func (h History) undisturbed(op Op, log serverLog) time.Duration {
+	if h.cutOff(op.Client, op.ReturnTime) {
+		return op.ReturnTime
+	}
 	from := op.CallTime
 	for _, n := range h.Notices {
 		if n.Client == op.Client && n.Step <= op.Return {

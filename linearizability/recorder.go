@@ -81,7 +81,7 @@ func (c *Call) finish(outcome Outcome, result Result, err error) {
 	}
 }
 
-// Notice records that the client was told of a loss.
+// Notice records what the client was told of its connection, its session or its hold.
 func (r *Recorder) Notice(client string, kind NoticeKind) {
 	if r == nil {
 		return

@@ -63,9 +63,9 @@ func leftBehind(h linearizability.History) string {
 	return ""
 }
 
-// disturbed reports whether a client was told of its connection or session in a call.
+// disturbed reports whether a client was told of a loss in a call.
 func disturbed(h linearizability.History, op linearizability.Op) bool {
 	return slices.ContainsFunc(h.Notices, func(n linearizability.Notice) bool {
-		return n.Client == op.Client && n.Step >= op.Call && n.Step <= op.Return
+		return n.Client == op.Client && n.Kind != linearizability.Connected && n.Step >= op.Call && n.Step <= op.Return
 	})
 }
