@@ -29,6 +29,9 @@ func TestFormerFalseAlarms(t *testing.T) {
 		{"the same, of a server that is down",
 			"double-barrier", "recipes.DoubleBarrier", fuzz.Script{Clients: 2, Rounds: 1}, 8,
 			[]string{"expire client=b op=getData request=1", "restart 15.33s client=b op=create request=2"}},
+		{"the second of two leases is lost while the first is given back",
+			"semaphore", "recipes.Semaphore", fuzz.Script{Clients: 2, Rounds: 1}, 16,
+			[]string{"delay 1s client=a op=delete request=3", "expire client=a op=delete request=2"}},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, fuzz.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.plan...)})

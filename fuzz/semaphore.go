@@ -147,10 +147,9 @@ func (p semaphorePlayer) both(round int, s several) {
 	}
 	stop := p.heed(held[1])
 	p.Hold(round, lostOf(held[0]))
+	p.release(round, held[0], names[0])
 	stop()
-	for i, which := range names {
-		p.release(round, held[i], which)
-	}
+	p.release(round, held[1], names[1])
 }
 
 // second holds a second lease for a while, if there is one soon: two clients with
