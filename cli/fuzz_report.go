@@ -138,7 +138,7 @@ func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
 		}
 		same := known[string(text)]
 		if same == nil {
-			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil, unsteady: !steady(o)}
+			same = &smallFinding{Outcome: o, unfinished: a.ctx.Err() != nil, unsteady: !o.Steady()}
 			known[string(text)] = same
 			small = append(small, same)
 		}

@@ -125,7 +125,8 @@ func (c *sweepCommand) Run(a *app) error {
 	if ended == nil {
 		ended = a.ctx.Err() // the interrupt of making something small
 	}
-	if report.Interrupted = a.ctx.Err() != nil; c.JSON {
+	report.Interrupted = a.ctx.Err() != nil
+	if c.JSON {
 		ended = errors.Join(ended, a.json(report))
 	}
 	return a.ending(len(sweep.Violations) > 0, ended)
@@ -196,7 +197,7 @@ func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
 	if err != nil {
 		return foundJSON{}, err
 	}
-	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil, Unsteady: !steady(small)}
+	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil, Unsteady: !small.Steady()}
 	if !c.JSON {
 		scenario := "the smallest scenario"
 		if found.Unfinished {

@@ -163,8 +163,7 @@ func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
 }
 
 // fail makes the violation small, saves it and tells of it, and of scenarios that were
-// seen to diverge besides. One that froze is not run again: that takes as long as the
-// World waits for it, and leaves one more goroutine that spins.
+// seen to diverge besides.
 func fail(ctx context.Context, t TB, o *Outcome, diverging ...Scenario) {
 	t.Helper()
 	small, err := Minimize(ctx, o)
@@ -174,7 +173,8 @@ func fail(ctx context.Context, t TB, o *Outcome, diverging ...Scenario) {
 	story := small.Story()
 	if small.Result.Frozen != "" {
 		story += "\nthe goroutines when it was given up:\n\n" + restless(small.Result.Frozen) + "\n"
-	} else if again, same, err := small.Scenario.Traces(); err != nil || !same || again.Property() != small.Property() {
+	}
+	if !small.Steady() {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s", story, small.Property(), diverged(small.Scenario))
 	}
 	if len(diverging) > 0 {
