@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/zksim/zksim/fakezk"
@@ -16,13 +17,24 @@ type orders struct {
 	open    []branch // to be tried, the next first
 	tried   []branch // proposed, and not heard of yet
 	left    bool     // some were left out
+	known   map[string]*fakezk.Delivery
 }
 
 // A branch is a way through the first decisions of a run, the last of which
-// nobody has taken before.
+// nobody has taken before. It takes little memory: many wait for their turn.
 type branch struct {
-	numbers []int
-	asleep  []fakezk.Delivery // what need not be delivered next: that was tried
+	way    []int              // of the run that passed it by, which other branches share
+	at     int                // where it leaves that
+	next   int                // to where
+	asleep []*fakezk.Delivery // what need not be delivered next: that was tried
+}
+
+// numbers are the decisions of the branch.
+func (b branch) numbers() []int {
+	if b.way == nil {
+		return nil
+	}
+	return append(slices.Clone(b.way[:b.at]), b.next)
 }
 
 const (
@@ -31,7 +43,7 @@ const (
 )
 
 func newOrders(t Terrain) Strategy {
-	return &orders{terrain: t, open: []branch{{}}}
+	return &orders{terrain: t, open: []branch{{}}, known: map[string]*fakezk.Delivery{}}
 }
 
 func (o *orders) Propose() (Scenario, bool) {
@@ -43,7 +55,7 @@ func (o *orders) Propose() (Scenario, bool) {
 	o.tried = append(o.tried, b)
 	s := o.terrain.plain()
 	s.Script.Clients, s.Script.Rounds = min(2, s.Script.Clients), 1
-	s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: b.numbers}
+	s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: b.numbers()}
 	return s, true
 }
 
@@ -55,28 +67,29 @@ func (o *orders) Learn(outcome *Outcome, own bool, _ int) {
 	b := o.tried[0]
 	o.tried = o.tried[1:]
 	decisions := outcome.Result.Decisions
-	way := make([]int, 0, len(decisions))
-	for _, d := range decisions {
+	way := make([]int, 0, orderDepth)
+	for _, d := range decisions[:min(orderDepth, len(decisions))] {
 		way = append(way, d.Picked)
 	}
 	asleep := b.asleep
-	for i := len(b.numbers); i < len(decisions); i++ {
+	for i := len(b.numbers()); i < len(decisions); i++ {
 		if i == orderDepth {
 			o.left = true
 			return
 		}
 		d := decisions[i]
-		picked := d.Candidates[d.Picked]
+		picked := o.know(d.Candidates[d.Picked])
 		redundant := isAsleep(asleep, picked)
 		passed := slices.Clone(asleep)
 		if !redundant {
 			passed = append(passed, picked)
 		}
-		for n, c := range d.Candidates {
+		for n, candidate := range d.Candidates {
+			c := o.know(candidate)
 			if n == d.Picked || isAsleep(asleep, c) {
 				continue
 			}
-			o.add(branch{append(slices.Clone(way[:i]), n), awake(passed, c)})
+			o.add(branch{way, i, n, awake(passed, c)})
 			passed = append(passed, c)
 		}
 		if redundant {
@@ -96,15 +109,27 @@ func (o *orders) add(b branch) {
 
 func (o *orders) leftOut() bool { return o.left }
 
-func isAsleep(asleep []fakezk.Delivery, d fakezk.Delivery) bool {
-	return slices.ContainsFunc(asleep, d.Same)
+// know returns the one copy that is kept of a message: the same ones come up in run
+// after run.
+func (o *orders) know(d fakezk.Delivery) *fakezk.Delivery {
+	key := fmt.Sprintf("%#v", d)
+	known := o.known[key]
+	if known == nil {
+		known = &d
+		o.known[key] = known
+	}
+	return known
+}
+
+func isAsleep(asleep []*fakezk.Delivery, d *fakezk.Delivery) bool {
+	return slices.ContainsFunc(asleep, func(a *fakezk.Delivery) bool { return a.Same(*d) })
 }
 
 // awake leaves out what the delivery of d wakes: what does not commute with it.
-func awake(asleep []fakezk.Delivery, d fakezk.Delivery) []fakezk.Delivery {
-	var left []fakezk.Delivery
+func awake(asleep []*fakezk.Delivery, d *fakezk.Delivery) []*fakezk.Delivery {
+	var left []*fakezk.Delivery
 	for _, a := range asleep {
-		if a.Commutes(d) {
+		if a.Commutes(*d) {
 			left = append(left, a)
 		}
 	}
