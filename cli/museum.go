@@ -27,6 +27,7 @@ type museumCommand struct {
 type museumJSON struct {
 	Exhibits    []exhibitJSON `json:"exhibits"`
 	Interrupted bool          `json:"interrupted"`
+	Error       string        `json:"error,omitempty"` // that has ended it early
 }
 
 // exhibitJSON is what the hunts for an exhibit have led to. Seconds and Runs are medians
@@ -82,13 +83,11 @@ func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
 		a.printf(museumRow, "bug", "violates", "found in", "runs", "faults", "clients", "what is wrong")
 	}
 	missed := 0
-	var interrupted error
+	var ended error
 	for i, e := range exhibits {
-		hunts, err := c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.ID, i+1, len(exhibits)))
-		if err != nil && !a.interrupted(err) {
-			return err
-		}
-		if interrupted = err; err != nil {
+		var hunts []museum.Hunted
+		hunts, ended = c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.ID, i+1, len(exhibits)))
+		if ended != nil {
 			break
 		}
 		j := entryOf(e, hunts)
@@ -100,25 +99,19 @@ func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
 			c.print(a, j, hunts)
 		}
 	}
-	if err := c.end(a, report, interrupted, len(exhibits), missed); err != nil {
+	report.Interrupted, report.Error = a.why(ended)
+	if err := c.end(a, report, len(exhibits), missed); err != nil {
 		return err
 	}
-	if missed > 0 {
-		return errViolated
-	}
-	return interrupted
+	return a.ending(missed > 0, ended)
 }
 
 // end prints what comes after the last exhibit.
-func (c *museumCommand) end(a *app, report museumJSON, interrupted error, of, missed int) error {
-	if report.Interrupted = interrupted != nil; c.JSON {
+func (c *museumCommand) end(a *app, report museumJSON, of, missed int) error {
+	if c.JSON {
 		return a.json(report)
 	}
-	a.printf("\n%d of %s found", len(report.Exhibits)-missed, plural(of, "exhibit"))
-	if interrupted != nil {
-		a.printf("; interrupted")
-	}
-	a.printf("\n")
+	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"), howEnded(report.Interrupted, report.Error))
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -28,11 +29,40 @@ func TestMedians(t *testing.T) {
 	var out strings.Builder
 	c := museumCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}
 	a := &app{out: &out, progress: &progress{}}
-	if err := c.end(a, museumJSON{Exhibits: []exhibitJSON{j}}, nil, 1, 0); err != nil {
+	if err := c.end(a, museumJSON{Exhibits: []exhibitJSON{j}}, 1, 0); err != nil {
 		t.Fatal(err)
 	}
 	want := "  4, 9 and 9 scenarios (the median is the larger of 2 and 4)\n  2.50 s, 4.00 s and 4.00 s\n"
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q; want it to end with %q", out.String(), want)
+	}
+}
+
+// TestErrorKeepsExhibits that were hunted before, found or missed.
+func TestErrorKeepsExhibits(t *testing.T) {
+	shown, err := museum.Named("S0-10")
+	if err != nil {
+		t.Fatal(err)
+	}
+	missed, broken := shown[0], shown[0]
+	missed.ID, missed.Wrong = "M", shown[0].Right
+	broken.ID, broken.Wrong = "F", failingJudge("", errors.New("the judge has gone home"))
+	for _, json := range []bool{false, true} {
+		var out, errs strings.Builder
+		a := &app{name: "zksim", ctx: t.Context(), out: &out, errors: &errs, progress: &progress{}}
+		c := museumCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
+		err := c.hunt(a, []museum.Exhibit{shown[0], missed, broken})
+		if !errors.Is(err, errViolated) || !strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
+			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())
+		}
+		wants := []string{"\nS0-10 ", "NOT FOUND", "\n1 of 3 exhibits found; ended by an error\n"}
+		if json {
+			wants = []string{`"id": "S0-10"`, `"id": "M"`, `"interrupted": false`, `"error": "hunt F: `}
+		}
+		for _, want := range wants {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%q; want %q", out.String(), want)
+			}
+		}
 	}
 }
