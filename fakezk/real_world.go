@@ -67,8 +67,8 @@ type RealWorld struct {
 	SessionTimeout time.Duration
 	// Limit ends the run even if scripts are still busy; 0 means 10 minutes.
 	Limit time.Duration
-	// Settle is how long the world goes on without faults after the last script has
-	// ended; 0 means two session timeouts.
+	// Settle is how long the world goes on without faults after the last script has ended
+	// and nothing is held any more; 0 means two session timeouts.
 	Settle time.Duration
 }
 
@@ -144,7 +144,7 @@ func (r *realRun) play(ctx context.Context) error {
 	r.await(ctx)
 	r.heal()
 	r.background.Wait()
-	r.pause(ctx, r.world.Settle)
+	r.pause(ctx, r.held()+r.world.Settle)
 	close(calm)
 	atRest := r.rest(ctx)
 	cancel()
@@ -216,6 +216,28 @@ func (r *realRun) heal() {
 	for _, c := range r.clients {
 		c.refuse, c.hang = nil, nil
 	}
+}
+
+// held is for how long delays and stalls still hold something, in virtual time.
+func (r *realRun) held() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	until := time.Now()
+	for _, c := range r.clients {
+		for _, l := range c.links {
+			for _, lane := range []*realLane{&l.up, &l.down} {
+				if lane.until.After(until) {
+					until = lane.until
+				}
+				for _, m := range lane.messages {
+					if m.notBefore.After(until) {
+						until = m.notBefore
+					}
+				}
+			}
+		}
+	}
+	return time.Until(until) * time.Duration(r.world.Pace)
 }
 
 // tearDown closes the clients and ends all connections. The journal has ended.

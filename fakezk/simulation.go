@@ -127,7 +127,7 @@ func (s *simulation) run() {
 	s.loop(s.world.Limit, func() bool { return s.running == 0 })
 	s.noteBusy()
 	s.heal()
-	s.loop(s.now()+s.world.Settle, func() bool { return false })
+	s.loop(max(s.now(), s.held())+s.world.Settle, func() bool { return false })
 	s.rest()
 	s.tearDown(cancel)
 }
@@ -356,6 +356,22 @@ func (s *simulation) heal() {
 	for _, c := range s.clients {
 		c.refuse, c.hang = nil, nil
 	}
+}
+
+// held is until when delays and stalls hold something.
+func (s *simulation) held() (until time.Duration) {
+	for _, l := range s.links {
+		if l.dead {
+			continue
+		}
+		for _, q := range []*queue{&l.up, &l.down} {
+			until = max(until, q.heldUntil)
+			for _, m := range q.messages {
+				until = max(until, m.notBefore)
+			}
+		}
+	}
+	return until
 }
 
 // rest notes the server's state before the end.

@@ -62,9 +62,9 @@ type World struct {
 	// Limit ends the run at this virtual time even if scripts are still busy;
 	// 0 means 10 minutes.
 	Limit time.Duration
-	// Settle is how long, after the last script has ended, the World goes on
-	// without faults, so that clean-up in the background can finish; 0 means
-	// two session timeouts.
+	// Settle is how long, after the last script has ended and the last delay or stall
+	// has let go, the World goes on without faults, so that clean-up in the background
+	// can finish; 0 means two session timeouts.
 	Settle time.Duration
 	// MaxSteps ends a run after so many steps, whatever it is about, before the Limit
 	// and without going on to settle; 0 means a million. See [Result.OutOfSteps].

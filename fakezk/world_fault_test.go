@@ -245,6 +245,13 @@ func TestStallAtATime(t *testing.T) {
 	between(t, "the create", p.change(t, NodeCreated, "/x"), 4*second, 4*second+soon)
 }
 
+// A World is not at rest while something is held: here what a client connects with.
+func TestTheWorldSettlesAfterAStall(t *testing.T) {
+	p := perform(t, "cut client=a at=1s\nstall 40s client=a at=1.007s", func(s *stage) { s.create("/e", 0); _ = s.Sleep(s.ctx, 2*second) })
+	between(t, "the new session", p.notice(t, "a", Connected, 2), 41*second, 41*second+soon)
+	between(t, "the end", p.Elapsed, 61*second, 61*second+soon)
+}
+
 func TestStallMidFrameAppliesAndDeliversTheRestLate(t *testing.T) {
 	p := perform(t, "stall-mid-frame 3s request=2", twice)
 	p.wantTold(t, "a", createdE, created, already)
