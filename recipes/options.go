@@ -66,7 +66,7 @@ func SessionTimeout(timeout time.Duration) Option {
 
 // RecheckEvery sets how often a recipe that waits, or keeps something up to
 // date, looks again without having been notified. Where there are many nodes, it
-// reads all of them. The default is one minute; zero or less trusts watches alone.
+// reads all of them so often at least, whatever it was notified of in between. The default is one minute; zero or less trusts watches alone.
 //
 // It is needed, for the client can lose a change. On a reconnection it asks for what
 // it has missed since the newest zxid in any reply, and so never hears of a change

@@ -76,6 +76,40 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 	})
 }
 
+// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the
+// look at another, whose event was lost.
+func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		c := s.connect()
+		s.seed(t, 0, "/a", "1")
+		s.seed(t, 0, "/b", "1")
+		m := newMirror(c)
+		m.l.opts.recheck = 15 * time.Second
+		began, all := time.Now(), []time.Duration{}
+		step := m.step
+		m.step = func(ctx context.Context, r *requests, d due) error {
+			if d.all {
+				all = append(all, time.Since(began))
+			}
+			return step(ctx, r, d)
+		}
+		if err := m.start(); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			time.Sleep(4 * time.Second)
+			m.nudge("/a")
+		}
+		synctest.Wait()
+		if want := []time.Duration{0, 15 * time.Second, 30 * time.Second}; !slices.Equal(all, want) {
+			t.Errorf("everything was looked at after %v; want %v", all, want)
+		}
+		if err := m.l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
 		c := s.connect()

@@ -25,8 +25,9 @@ const (
 // watches at the same moment, is one wake-up, and so is the deletion of a node,
 // which ends all watches on it.
 type wakeups struct {
-	l    *lifecycle
-	bell chan struct{} // rung when something is due
+	l      *lifecycle
+	bell   chan struct{} // rung when something is due
+	looked time.Time     // when everything was due last; of the loop's goroutine
 
 	mu    sync.Mutex
 	armed map[string][]*ring // by path
@@ -118,25 +119,32 @@ func (w *wakeups) fire(path string, r *ring, ev zk.Event) {
 	w.mark(path)
 }
 
-// next waits until something is due, and takes it. After recheck without a
-// reason everything is.
+// next waits until something is due, and takes it. Everything is due when it has not
+// been for as long as recheck, however often single nodes have: what a lost event
+// told of may be another.
 func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) {
 	var again <-chan time.Time
 	if recheck > 0 {
-		timer := time.NewTimer(recheck)
+		timer := time.NewTimer(time.Until(w.looked.Add(recheck)))
 		defer timer.Stop()
 		again = timer.C
 	}
 	select {
 	case <-w.bell:
 	case <-again:
-		w.nudge("")
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
 		return due{}, context.Cause(ctx)
 	}
-	return w.take(), nil
+	if recheck > 0 && time.Since(w.looked) >= recheck {
+		w.nudge("")
+	}
+	d := w.take()
+	if d.all {
+		w.looked = time.Now()
+	}
+	return d, nil
 }
 
 // take returns what is due, and nothing the next time.
