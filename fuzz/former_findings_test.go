@@ -8,7 +8,7 @@ import (
 )
 
 // TestFormerFindings: what long hunts in recipes that are thought right have found, and
-// what was, but for one, the fault of a judge, of a workload or of the World.
+// what was, but for two, the fault of a judge, of a workload or of the World.
 func TestFormerFindings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -38,6 +38,9 @@ func TestFormerFindings(t *testing.T) {
 		{"a view never rechecks, since it looks every ten seconds at a node that may not be read",
 			"membership", "recipes.PersistentNode", fuzz.Script{Clients: 2, Rounds: 1}, 8170477154890738279,
 			[]string{"blackhole 2.77s client=a at=11.6s", "drop-request client=a op=setWatches request=1"}},
+		{"a member dies as another takes it into a group, comes again and leaves with the next",
+			"double-barrier", "recipes.DoubleBarrier", fuzz.Script{Clients: 2, Rounds: 1}, 18,
+			[]string{"drop-reply client=a request=3", "refuse 8s client=a at=10ms"}},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, fuzz.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.plan...)})

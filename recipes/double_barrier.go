@@ -47,7 +47,7 @@ var (
 // the connection is lost twice in a row, as the client may miss the event then: it
 // finds out after RecheckEvery. That who has left has done its work, and did not just
 // die. And if all members of a group die inside, or lose their sessions, its node
-// stays until another member enters or leaves; nobody waits for it.
+// stays until another member leaves; nobody waits for it.
 //
 // Layout:
 //

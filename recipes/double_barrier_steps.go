@@ -181,7 +181,7 @@ func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protecte
 }
 
 // leave removes the own node, waits for the others to do so, and removes the
-// group's node.
+// group's node, and those of groups that have died: nobody else may come.
 func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}], m *member) error {
 	err := r.tidy(m.release)
 	for _, name := range m.group {
@@ -191,7 +191,7 @@ func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}
 		err = b.awaitGone(ctx, r, epoch{r.conn, m.session}, name)
 	}
 	if err == nil && t.settle(struct{}{}) {
-		b.note(r.remove(join(b.path, m.ready)))
+		b.note(r.tidy(b.sweep))
 		return nil
 	}
 	if err == nil {

@@ -156,6 +156,24 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 	})
 }
 
+// TestWhoLeavesRemovesDeadGroups: of a group whose members have all died nobody is left
+// who would.
+func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServer) {
+		m, c := guests(s, 4, 2)
+		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
+		wantAll(t, waiting(t, m[2].Enter), waiting(t, m[3].Enter))
+		c[0].expire(false)
+		c[1].expire(false)
+		s.wantBelow(t, "/d", 4)
+		wantAll(t, waiting(t, m[2].Leave), waiting(t, m[3].Leave))
+		s.wantBelow(t, "/d", 0)
+		for _, b := range m {
+			mustClose(t, b)
+		}
+	})
+}
+
 func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServer) {
 		m, _ := guests(s, 2, 2)
