@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -24,8 +25,9 @@ type Player struct {
 	calls   *linearizability.Recorder
 	asides  *linearizability.Recorder
 	seed    uint64
-	rough   bool // the script is
-	signals bool // the object under test has a signal for losses
+	rough   bool  // the script is
+	signals bool  // the object under test has a signal for losses
+	token   int64 // of what was taken last, 0 if it has none
 	reached []string
 }
 
@@ -139,6 +141,7 @@ func (p *Player) Begin(kind, input string) Call {
 // moment.
 func (c Call) OK(r linearizability.Result) {
 	c.p.text = c.kind + " returns" + resultText(r)
+	c.p.token = cmp.Or(r.Token, c.p.token)
 	c.rec.OK(c.inSession(r))
 }
 

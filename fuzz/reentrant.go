@@ -96,13 +96,11 @@ func (s side) outlast(round int) {
 
 // deep locks again and holds at the inner level, with another one in it.
 func (s side) deep(round int) {
-	stop := s.heed()
+	defer s.heed()()
 	if s.acquire(s.Context()) != nil {
 		s.Pause(time.Millisecond)
-		stop()
 		return
 	}
-	stop()
 	s.again(round + 5000)
 	s.hold(round)
 	s.release(round + 3000)

@@ -144,9 +144,7 @@ func (s side) heed() (stop func()) {
 	if s.lost == nil {
 		return func() {}
 	}
-	end := make(chan struct{})
-	go s.listen(s.lost(), end)
-	return func() { close(end) }
+	return s.Player.heed(s.Player.token, s.lost())
 }
 
 // hold is Player.Hold of this side.
@@ -158,15 +156,14 @@ func (s side) hold(round int) {
 	s.Hold(round, lost)
 }
 
-// again locks what is held once more and leaves that level.
+// again locks what is held once more and leaves that level. What is lost meanwhile is
+// the level outside, too.
 func (s side) again(round int) {
-	stop := s.heed()
+	defer s.heed()()
 	if s.acquire(s.Context()) != nil {
-		stop()
 		return
 	}
 	s.Pause(time.Duration(1+s.Choose(10, round+4000)) * time.Millisecond)
-	stop()
 	s.release(round + 1000)
 }
 

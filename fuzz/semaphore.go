@@ -107,7 +107,7 @@ func (p semaphorePlayer) turn(round int) {
 		p.second(round)
 	}
 	stop()
-	p.Hold(round, lostOf(one))
+	p.keep(round, one.Token(), lostOf(one))
 	p.release(round, one, first)
 }
 
@@ -146,7 +146,7 @@ func (p semaphorePlayer) both(round int, s several) {
 		return
 	}
 	stop := p.heed(held[1])
-	p.Hold(round, lostOf(held[0]))
+	p.keep(round, held[0].Token(), lostOf(held[0]))
 	p.release(round, held[0], names[0])
 	stop()
 	p.release(round, held[1], names[1])
@@ -214,7 +214,7 @@ func (p semaphorePlayer) release(round int, lease Lease, which string) {
 
 // heed records it as a loss when the lease is lost before stop.
 func (p semaphorePlayer) heed(lease Lease) (stop func()) {
-	return side{Player: p.Player, lost: func() <-chan struct{} { return lostOf(lease) }}.heed()
+	return p.Player.heed(lease.Token(), lostOf(lease))
 }
 
 // lostOf is the lease's signal of loss, or nil.

@@ -3,8 +3,6 @@ package fuzz
 import (
 	"context"
 	"time"
-
-	"github.com/zksim/zksim/linearizability"
 )
 
 // Persist calls try, with the number of the attempt from 0, until it returns nil
@@ -75,15 +73,14 @@ func (p *Player) GiveBack(draw int, release func(ctx context.Context) error) boo
 const longHold = 2 * sessionTimeout
 
 // Hold keeps what the client holds for some 5 to 45 ms, in one of eight rounds
-// for longer than a session lives, and records it as a loss ([linearizability.LockLost])
+// for longer than a session lives, and records it as a loss (LockLost of package linearizability)
 // when lost is closed meanwhile. A nil lost is no signal. It uses the draws round
 // and round+1000 of Choose.
-func (p *Player) Hold(round int, lost <-chan struct{}) {
-	stop := make(chan struct{})
-	defer close(stop)
-	if lost != nil {
-		go p.listen(lost, stop)
-	}
+func (p *Player) Hold(round int, lost <-chan struct{}) { p.keep(round, p.token, lost) }
+
+// keep is Hold of what has a token.
+func (p *Player) keep(round int, token int64, lost <-chan struct{}) {
+	defer p.heed(token, lost)()
 	d := time.Duration(5+p.Choose(40, round)) * time.Millisecond
 	if p.Choose(8, round+1000) == 0 {
 		d += longHold
@@ -95,8 +92,19 @@ func (p *Player) Hold(round int, lost <-chan struct{}) {
 // that a missing one counts.
 func (p *Player) Signals() { p.signals = true }
 
-// listen notes the loss of the present hold.
-func (p *Player) listen(lost <-chan struct{}, stop <-chan struct{}) {
+// heed records it as a loss of what has a token, 0 if that is not known, when lost is
+// closed before stop. A nil lost is no signal.
+func (p *Player) heed(token int64, lost <-chan struct{}) (stop func()) {
+	if lost == nil {
+		return func() {}
+	}
+	end := make(chan struct{})
+	go p.listen(token, lost, end)
+	return func() { close(end) }
+}
+
+// listen notes the loss of a hold.
+func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	select {
 	case <-lost:
 	case <-stop:
@@ -104,7 +112,7 @@ func (p *Player) listen(lost <-chan struct{}, stop <-chan struct{}) {
 	select {
 	case <-stop: // whatever is said from here on is the release's own doing
 	default:
-		p.asides.Notice(p.client.Of(), linearizability.LockLost)
+		p.asides.LockLost(p.client.Of(), token)
 	}
 }
 

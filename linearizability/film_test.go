@@ -73,6 +73,11 @@ func (f *film) told(client string, kind NoticeKind) {
 	f.h.Notices = append(f.h.Notices, Notice{Client: client, Step: step, Time: now, Kind: kind})
 }
 
+func (f *film) loses(client string, token int64) {
+	step, now := f.next()
+	f.h.Notices = append(f.h.Notices, Notice{Client: client, Step: step, Time: now, Kind: LockLost, Token: token})
+}
+
 func (f *film) history() History {
 	f.h.End, f.h.EndTime = f.step, time.Duration(f.step)*time.Millisecond
 	return f.h

@@ -184,6 +184,9 @@ type Notice struct {
 	Step   int64
 	Time   time.Duration
 	Kind   NoticeKind
+	// Token says of a LockLost which hold it is about, by [Op.Token], for clients that
+	// have several, as goroutines of theirs may: 0 if that is not known.
+	Token int64
 }
 
 // sorted returns a copy in step order; what has the same step keeps its order.

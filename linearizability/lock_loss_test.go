@@ -132,6 +132,17 @@ func TestSignalsOfLoss(t *testing.T) {
 			return nil
 		}
 	}
+	inTheNextHold := func(about int) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			var tokens []int64
+			tokens = append(tokens, f.lock("a", 1, node("a", 0)))
+			f.unlock("a", 1, node("a", 0))
+			tokens = append(tokens, f.lock("a", 1, node("a", 1)))
+			f.loses("a", tokens[about])
+			f.unlock("a", 1, node("a", 1))
+			return nil
+		}
+	}
 	tests := []lockTest{
 		{name: "lies", opts: signals, bad: Belief, says: "a was told at step 4 that it had lost the lock, but its znode /lock/a-0000000000 was alive", shoot: told(LockLost)},
 		{name: "has no signal", shoot: told(LockLost)},
@@ -145,6 +156,8 @@ func TestSignalsOfLoss(t *testing.T) {
 			f.ret(op, OpOK, Result{})
 			return nil
 		}},
+		{name: "says so late of its hold before", opts: signals, shoot: inTheNextHold(0)},
+		{name: "says so too soon of its hold", opts: signals, bad: Belief, says: "but its znode", shoot: inTheNextHold(1)},
 		{name: "in time", opts: signals, shoot: expired(2, lost)},
 		{name: "too late", opts: signals, bad: Belief, says: "the lock's signal of loss did not come within 3ms", shoot: expired(3, lost)},
 		{name: "never", opts: signals, bad: Belief, says: "a's session expired at step 5 while it held the lock", shoot: expired(3, unlocks)},

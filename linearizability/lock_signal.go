@@ -43,11 +43,15 @@ func (c *lockCase) falseSignal(h *hold) (Verdict, bool) {
 // signal returns the first signal of a hold; from the call of unlock on, none is
 // about it for certain.
 func (c *lockCase) signal(h *hold) (Notice, bool) {
-	n, told := c.history.notice(h.lock.Client, h.lock.Return, LockLost)
-	if !told || h.unlock != nil && n.Step >= h.unlock.Call {
-		return Notice{}, false
+	for _, n := range c.history.Notices {
+		switch {
+		case n.Client != h.lock.Client || n.Kind != LockLost || n.Step < h.lock.Return:
+		case n.Token != 0 && h.lock.Token != 0 && n.Token != h.lock.Token: // it is about another
+		default:
+			return n, h.unlock == nil || n.Step < h.unlock.Call
+		}
 	}
-	return n, true
+	return Notice{}, false
 }
 
 // closesAt reports whether a close of the holder goes on at a step that was called

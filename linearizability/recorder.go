@@ -82,11 +82,17 @@ func (c *Call) finish(outcome Outcome, result Result, err error) {
 }
 
 // Notice records what the client was told of its connection, its session or its hold.
-func (r *Recorder) Notice(client string, kind NoticeKind) {
+func (r *Recorder) Notice(client string, kind NoticeKind) { r.notice(client, kind, 0) }
+
+// LockLost records that the client was told that it has lost what has this token; see
+// [Notice.Token].
+func (r *Recorder) LockLost(client string, token int64) { r.notice(client, LockLost, token) }
+
+func (r *Recorder) notice(client string, kind NoticeKind, token int64) {
 	if r == nil {
 		return
 	}
-	n := Notice{Client: client, Step: r.step(), Time: r.now(), Kind: kind}
+	n := Notice{Client: client, Step: r.step(), Time: r.now(), Kind: kind, Token: token}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notices = append(r.notices, n)

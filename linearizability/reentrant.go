@@ -1,9 +1,8 @@
 package linearizability
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"github.com/zksim/zksim/model"
 )
@@ -73,7 +72,7 @@ func (c *lockCase) givenUpEarly() (Verdict, bool) {
 		if l == nil || len(h.inner) == 0 || !l.removedBy(h.owner.Client, h.owner.Session) || h.unlock != nil && h.unlock.Call <= l.died {
 			continue
 		}
-		if n, told := c.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost); told && n.Step <= l.died {
+		if n, told := c.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost); told && n.Step <= l.died && !c.byUnlock(h, n) {
 			continue
 		}
 		return violated(Safety, []int64{h.lock.Return, l.died},
@@ -81,6 +80,17 @@ func (c *lockCase) givenUpEarly() (Verdict, bool) {
 			h.lock.Client, l.died, l.path, count(h.deepest(), "time"), h.lock.Return), true
 	}
 	return Verdict{}, false
+}
+
+// byUnlock reports whether it is one of the inner unlocks that a client's signal of
+// loss tells of: it comes during that, and no connection or session was lost before.
+func (c *lockCase) byUnlock(h *hold, signal Notice) bool {
+	if n, excused := c.history.notice(h.lock.Client, h.lock.Return, Disconnected, SessionExpired); excused && n.Step <= signal.Step {
+		return false
+	}
+	return slices.ContainsFunc(h.inner, func(op *Op) bool {
+		return op.Kind == c.kind.release && op.Call <= signal.Step && signal.Step <= op.end()
+	})
 }
 
 // deepest is how many locks of the hold were not given back at once.

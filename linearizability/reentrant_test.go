@@ -12,6 +12,19 @@ func TestReentrantLocks(t *testing.T) {
 	again := func(f *film, kind string, token int64) {
 		f.ret(f.call("a", kind, ""), OpOK, Result{Session: 1, Token: token})
 	}
+	innerUnlockLoses := func(disconnected bool) func(f *film) *Rest {
+		return func(f *film) *Rest {
+			again(f, KindLock, f.lock("a", 1, a))
+			op := f.call("a", KindUnlock, "")
+			if disconnected {
+				f.told("a", Disconnected)
+			}
+			f.told("a", LockLost)
+			f.deletes("a", 1, a, 0)
+			f.ret(op, OpOK, Result{Session: 1})
+			return nil
+		}
+	}
 	tests := []struct {
 		name      string
 		shoot     func(f *film) *Rest
@@ -58,6 +71,8 @@ func TestReentrantLocks(t *testing.T) {
 			again(f, KindLock, token)
 			return nil
 		}},
+		{name: "given up by the inner unlock, which says so", bad: Safety, says: "a gave the lock up at step", shoot: innerUnlockLoses(false)},
+		{name: "given up in the inner unlock after a disconnect", shoot: innerUnlockLoses(true)},
 		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", shoot: func(f *film) *Rest {
 			first := f.lock("a", 1, a)
 			f.call("a", KindLock, "")

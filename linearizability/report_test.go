@@ -68,7 +68,7 @@ func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	if len(h.Ops) != 2 || h.Ops[0] != want[0] || h.Ops[1] != want[1] {
 		t.Errorf("got %+v", h.Ops)
 	}
-	if len(h.Notices) != 1 || h.Notices[0] != (Notice{"a", 5, 5, LockLost}) || h.End != 6 {
+	if len(h.Notices) != 1 || h.Notices[0] != (Notice{Client: "a", Step: 5, Time: 5, Kind: LockLost}) || h.End != 6 {
 		t.Errorf("got %+v, end %d", h.Notices, h.End)
 	}
 }
