@@ -89,8 +89,11 @@ func (c *fuzzCommand) check() error {
 	if c.For != nil {
 		c.bounds.time = *c.For
 	}
-	if c.MaxFaults < 1 || c.Findings < 1 {
-		return fmt.Errorf("--max-faults and --findings must be 1 or more")
+	if c.MaxFaults < 1 || c.MaxFaults > fuzz.MostFaults {
+		return fmt.Errorf("--max-faults: %d; expected 1 to %d", c.MaxFaults, fuzz.MostFaults)
+	}
+	if c.Findings < 1 {
+		return fmt.Errorf("--findings: %d; expected 1 or more", c.Findings)
 	}
 	return errors.Join(checkDir("--save", c.Save), checkDir("--corpus", c.Corpus))
 }

@@ -30,7 +30,7 @@ type Hunt struct {
 	// proposed together, see Strategy, is played to its end. Neither bounds the Corpus.
 	Runs int
 	For  time.Duration
-	// MaxFaults bounds the length of a plan; 0 means 4.
+	// MaxFaults bounds the length of a plan; 0 means 4, and [MostFaults] is the most.
 	MaxFaults int
 	// Strategies are names out of [Strategies]; none means all of them, each with
 	// its share.
@@ -59,6 +59,9 @@ type Hunt struct {
 	// error ends the hunt.
 	Keep func(*Outcome) error
 }
+
+// MostFaults is the greatest bound of the length of a plan that a Hunt takes.
+const MostFaults = 100
 
 // Found is what a Hunt led to.
 type Found struct {
@@ -106,8 +109,8 @@ const generation = 32
 // Run hunts until enough was found, a bound is reached or ctx is done; in the last
 // case it returns what it has and the context's error.
 func (h Hunt) Run(ctx context.Context) (*Found, error) {
-	if h.Runs <= 0 && h.For <= 0 {
-		return nil, fmt.Errorf("hunt: a number of runs or a duration is needed")
+	if err := h.checkBounds(); err != nil {
+		return nil, err
 	}
 	infos, err := FindStrategies(h.Strategies)
 	if err != nil {
@@ -146,6 +149,16 @@ func (h Hunt) Run(ctx context.Context) (*Found, error) {
 		}
 	}
 	return p.found, nil
+}
+
+func (h Hunt) checkBounds() error {
+	if h.Runs <= 0 && h.For <= 0 {
+		return fmt.Errorf("hunt: a number of runs or a duration is needed")
+	}
+	if h.MaxFaults < 0 || h.MaxFaults > MostFaults {
+		return fmt.Errorf("hunt: MaxFaults: %d; expected 0 to %d", h.MaxFaults, MostFaults)
+	}
+	return nil
 }
 
 // pursuit is a hunt under way.
@@ -187,7 +200,7 @@ func newPursuit(h Hunt, infos []StrategyInfo, base *Outcome) *pursuit {
 	}
 	p.enough = max(1, h.Findings)
 	t := Terrain{Base: base, Seed: h.Seed, MaxFaults: h.MaxFaults}
-	if t.MaxFaults <= 0 {
+	if t.MaxFaults == 0 {
 		t.MaxFaults = defaultMaxFaults
 	}
 	if len(h.Corpus) > 0 {

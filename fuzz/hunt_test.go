@@ -3,6 +3,8 @@ package fuzz_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -79,6 +81,22 @@ func TestSeedsDiffer(t *testing.T) {
 func TestHuntNeedsABound(t *testing.T) {
 	if _, err := (fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}).Run(t.Context()); err == nil {
 		t.Error("no error")
+	}
+}
+
+// TestHuntBoundsThePlans: one that is too long would take all memory.
+func TestHuntBoundsThePlans(t *testing.T) {
+	hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Strategies: []string{"random"}, Runs: 3}
+	for _, n := range []int{-1, fuzz.MostFaults + 1, math.MaxInt} {
+		hunt.MaxFaults = n
+		want := fmt.Sprintf("hunt: MaxFaults: %d; expected 0 to 100", n)
+		if _, err := hunt.Run(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("%d faults: error %v; want %s", n, err, want)
+		}
+	}
+	hunt.MaxFaults = fuzz.MostFaults
+	if found, err := hunt.Run(t.Context()); err != nil || found.Runs != 3 {
+		t.Errorf("%d faults: %+v, error %v; want 3 runs", fuzz.MostFaults, found, err)
 	}
 }
 
