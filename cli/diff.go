@@ -45,7 +45,7 @@ func (c *diffCommand) Run(a *app) error {
 		mark string
 		rest []string
 	}{{"-", left[n:]}, {"+", right[n:]}} {
-		for _, line := range side.rest[:min(len(side.rest), c.Context+1)] {
+		for _, line := range side.rest[:min(len(side.rest)-1, c.Context)+1] {
 			a.printf("%s %s\n", side.mark, line)
 		}
 		if len(side.rest) == 0 {
