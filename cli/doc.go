@@ -85,7 +85,8 @@
 //
 // zksim museum finds published bugs again, each by a hunt that begins with nothing but
 // the wrong recipe. Medians are over the hunts that have found something: of two numbers
-// of scenarios in the middle it is the larger one, of two times their mean. An ID without
+// of scenarios in the middle it is the larger one, of two times their mean. An interrupt
+// keeps the hunts that have ended until then, those of the exhibit under way too. An ID without
 // an exhibit is answered by why the bug is absent, or by the exhibit that has the same
 // cause; --absent lists the absent ones, or those of them that are named.
 //

@@ -30,7 +30,8 @@ type museumJSON struct {
 	Error       string        `json:"error,omitempty"` // that has ended it early
 }
 
-// exhibitJSON is what the hunts for an exhibit have led to. Seconds and Runs are medians
+// exhibitJSON is what the hunts for an exhibit have led to. Hunts are those that have come
+// to their end, less than were asked for if the visit has ended early. Seconds and Runs are medians
 // over those hunts that have found it, Worst is the longest until then; between two times
 // in the middle the median is their mean, and of two counts the larger. Minimal is the
 // scenario that most of them have been made small to, the first of them if several are
@@ -87,16 +88,18 @@ func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
 	for i, e := range exhibits {
 		var hunts []museum.Hunted
 		hunts, ended = c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.ID, i+1, len(exhibits)))
+		if len(hunts) > 0 {
+			j := entryOf(e, hunts)
+			report.Exhibits = append(report.Exhibits, j)
+			if j.Found < j.Hunts {
+				missed++
+			}
+			if !c.JSON {
+				c.print(a, j, hunts)
+			}
+		}
 		if ended != nil {
 			break
-		}
-		j := entryOf(e, hunts)
-		report.Exhibits = append(report.Exhibits, j)
-		if j.Found < j.Hunts {
-			missed++
-		}
-		if !c.JSON {
-			c.print(a, j, hunts)
 		}
 	}
 	report.Interrupted, report.Error = a.why(ended)
@@ -126,6 +129,7 @@ func (c *museumCommand) end(a *app, report museumJSON, of, missed int) error {
 }
 
 // huntOne hunts one exhibit with each seed. The progress begins with what it is about.
+// An error, or an interrupt, ends it: the hunts that have come to their end are returned.
 func (c *museumCommand) huntOne(a *app, e museum.Exhibit, about string) ([]museum.Hunted, error) {
 	var hunts []museum.Hunted
 	for n := range c.Seeds {
@@ -139,7 +143,7 @@ func (c *museumCommand) huntOne(a *app, e museum.Exhibit, about string) ([]museu
 			err = h.Shrink(a.ctx)
 		}
 		if err != nil {
-			return nil, err
+			return hunts, err
 		}
 		hunts = append(hunts, h)
 		if h.Found() {
@@ -206,6 +210,9 @@ func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
 	}
 	if j.Found < j.Hunts {
 		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found, plural(j.Hunts, "hunt"))
+	}
+	if j.Hunts < c.Seeds {
+		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, plural(c.Seeds, "hunt"))
 	}
 	if j.Found == 0 {
 		a.printf(museumRow, j.ID, j.Property, "-", "-", "-", "-", title)

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +37,39 @@ func TestMedians(t *testing.T) {
 	want := "  4, 9 and 9 scenarios (the median is the larger of 2 and 4)\n  2.50 s, 4.00 s and 4.00 s\n"
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%q; want it to end with %q", out.String(), want)
+	}
+}
+
+// TestInterruptKeepsHunts of the exhibit under way; one without any is left out.
+func TestInterruptKeepsHunts(t *testing.T) {
+	const median = "\n1 of 1 exhibit found; interrupted\nuntil a bug was found, in the median of 2 hunts, "
+	for _, c := range []struct {
+		during int // which hunt
+		json   bool
+		wants  []string
+	}{
+		{1, false, []string{"\n0 of 1 exhibit found; interrupted\n"}},
+		{1, true, []string{`"exhibits": []`, `"interrupted": true`}},
+		{3, false, []string{" (only 2 of 3 hunts)\n", median}},
+		{3, true, []string{`"hunts": 2,`, `"found": 2,`, `"interrupted": true`}},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		shown := interrupter{after: fmt.Sprintf("\rS0-10: exhibit 1 of 1, hunt %d of 3", c.during), interrupt: cancel}
+		var out strings.Builder
+		a := &app{name: "zksim", ctx: ctx, out: &out, progress: &progress{out: &shown, columns: func() int { return 0 }}}
+		exhibits, err := museum.Named("S0-10")
+		if err != nil {
+			t.Fatal(err)
+		}
+		visit := museumCommand{Seeds: 3, Seed: 1, Runs: 20, JSON: c.json}
+		if err := visit.hunt(a, exhibits); !a.interrupted(err) {
+			t.Errorf("during hunt %d: error %v; want the interrupt", c.during, err)
+		}
+		for _, want := range c.wants {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("during hunt %d: %q; want %q", c.during, out.String(), want)
+			}
+		}
 	}
 }
 
