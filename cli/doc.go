@@ -44,7 +44,8 @@
 // how many different things have happened (behaviours). What it has found it makes
 // small first; findings that become the same scenario are one, and it says which
 // they were. One that is not violated each time its scenario is run is told as such, and
-// not saved, as nobody could see it again.
+// not saved, as nobody could see it again. What --save cannot write is told on stderr, and
+// printed instead.
 //
 // --corpus DIR keeps what has shown new behaviour, one scenario file each, which is
 // written whole whenever the hunt is interrupted. The next hunt plays all of these

@@ -86,24 +86,27 @@ func (a *app) keepFinding(o *fuzz.Outcome, found foundJSON, dir string, quiet bo
 }
 
 // save writes a violation's scenario and, unless quiet, tells how to repeat it.
-// Without a directory it only shows the scenario.
+// Without a directory, or if it cannot be written there, it only shows the scenario.
 func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
-	if dir == "" && quiet {
-		return "", nil
-	}
-	if dir == "" {
-		text, err := a.fileOf(o).Marshal()
-		if err != nil {
-			return "", err
+	hint := " (--save DIR writes it)"
+	if dir != "" {
+		if name := a.write(o, dir); name != "" {
+			if !quiet {
+				a.printf("\nto see it again: %s replay %s\n", a.name, name)
+			}
+			return name, nil
 		}
-		a.printf("\nthe scenario, as a file (--save DIR writes it):\n\n%s", indent(string(text)))
+		hint = ""
+	}
+	if quiet {
 		return "", nil
 	}
-	name := a.write(o, dir)
-	if name != "" && !quiet {
-		a.printf("\nto see it again: %s replay %s\n", a.name, name)
+	text, err := a.fileOf(o).Marshal()
+	if err != nil {
+		return "", err
 	}
-	return name, nil
+	a.printf("\nthe scenario, as a file%s:\n\n%s", hint, indent(string(text)))
+	return "", nil
 }
 
 // fileOf is an outcome's scenario, to be replayed by this command, whatever its name.
@@ -138,7 +141,7 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// write writes a violation's scenario and returns the file's name. What
+// write writes a violation's scenario and returns the file's name, "" if that failed. What
 // was found is worth more than the file: an error is told and the work goes on.
 func (a *app) write(o *fuzz.Outcome, dir string) string {
 	name := filepath.Join(dir, scenarioName(o))
