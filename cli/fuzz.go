@@ -123,7 +123,7 @@ func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {
 		hunt.Keep = func(o *fuzz.Outcome) error {
-			added, err := keep(c.Corpus, o)
+			added, err := a.keep(c.Corpus, o)
 			if added {
 				h.kept++
 			}

@@ -71,7 +71,7 @@ func ofWorkload(corpus []fuzz.Scenario, w fuzz.Workload) []fuzz.Scenario {
 
 // keep adds to a corpus what has shown new behaviour, as a scenario file, and reports
 // whether there is one more now.
-func keep(dir string, o *fuzz.Outcome) (added bool, err error) {
+func (a *app) keep(dir string, o *fuzz.Outcome) (added bool, err error) {
 	if o, err = withoutMissed(o); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
@@ -82,7 +82,7 @@ func keep(dir string, o *fuzz.Outcome) (added bool, err error) {
 	name := filepath.Join(dir, fileName(s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
 	_, err = os.Stat(name)
 	added = errors.Is(err, fs.ErrNotExist)
-	if err := fuzz.FileOf(o).Save(name); err != nil {
+	if err := a.fileOf(o).Save(name); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
 	return added, nil
