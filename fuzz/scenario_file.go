@@ -146,11 +146,13 @@ func readScenario(name string) ([]byte, error) {
 
 // ParseScenario reads a scenario. It is strict: unknown keys, wrong types and
 // values that mean nothing are refused with the place, as name:line:column,
-// what was found and what was expected. find looks up workloads.
+// what was found and what was expected. A byte order mark at the beginning is skipped.
+// find looks up workloads.
 func ParseScenario(name string, data []byte, find func(workload, impl string) (Workload, error)) (ScenarioFile, error) {
 	if len(data) > maxScenarioFile {
 		return ScenarioFile{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data), maxScenarioFile)
 	}
+	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	doc, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return ScenarioFile{}, yamlError(name, err)
@@ -172,6 +174,9 @@ func ParseScenario(name string, data []byte, find func(workload, impl string) (W
 	}
 	return p.file(form, find)
 }
+
+// byteOrderMark is what some editors begin a file in UTF-8 with.
+const byteOrderMark = "\ufeff"
 
 // maxScenarioFile also keeps the YAML library, which takes quadratic time for
 // nested brackets, from taking long.

@@ -171,6 +171,22 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 	}
 }
 
+// TestByteOrderMarkIsSkipped, as in tree files, and moves no place.
+func TestByteOrderMarkIsSkipped(t *testing.T) {
+	want, err := fuzz.ParseScenario("f.yaml", []byte(good), fuzz.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := fuzz.ParseScenario("f.yaml", []byte("\ufeff"+good), fuzz.Find)
+	if err != nil || fileText(got) != fileText(want) {
+		t.Errorf("%s, error %v; want %s", fileText(got), err, fileText(want))
+	}
+	_, err = fuzz.ParseScenario("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)), fuzz.Find)
+	if want := "f.yaml:1:11: workload: found a number; expected text"; err == nil || err.Error() != want {
+		t.Errorf("error %v; want %s", err, want)
+	}
+}
+
 // FuzzParseScenario: whatever the bytes, no panic; what is accepted is written
 // and read again as the same.
 func FuzzParseScenario(f *testing.F) {
@@ -179,6 +195,7 @@ func FuzzParseScenario(f *testing.F) {
 		f.Add([]byte(strings.Replace(good, c.old, c.new, 1)))
 	}
 	f.Add([]byte("{workload: lock, clients: 1, rounds: 1, expect: ok, seed: 0x1F}"))
+	f.Add([]byte("\ufeff" + good))
 	f.Add([]byte("<<: {clients: 3}\n? seed\n: !!int 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := fuzz.ParseScenario("f.yaml", data, fuzz.Find)
