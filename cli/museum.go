@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
 )
@@ -54,10 +56,10 @@ type exhibitJSON struct {
 	Minimal  *outcomeJSON `json:"minimal,omitempty"`
 }
 
-func (c *museumCommand) Run(a *app) error {
+func (c *museumCommand) Run(a *app, line *kong.Context) error {
 	if c.Absent {
-		if c.Story || len(c.Strategy) > 0 {
-			return fmt.Errorf("--absent goes without --story and --strategy")
+		if err := withoutHunts(line); err != nil {
+			return err
 		}
 		return c.listAbsent(a)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/zksim/zksim/fuzz/museum"
 )
 
@@ -13,6 +15,17 @@ type absentJSON struct {
 	ID     string `json:"id"`
 	Report string `json:"report"`
 	Why    string `json:"why"`
+}
+
+// withoutHunts refuses the flags that are about hunts, be they given as they are anyway.
+func withoutHunts(line *kong.Context) error {
+	hunts := []string{"seeds", "seed", "runs", "strategy", "story"}
+	for _, given := range line.Path {
+		if f := given.Flag; f != nil && slices.Contains(hunts, f.Name) {
+			return fmt.Errorf("--absent goes without --%s", f.Name)
+		}
+	}
+	return nil
 }
 
 // listAbsent lists the bugs that have no exhibit, or those of them that were asked for.
