@@ -70,8 +70,11 @@ func (c *museumCommand) Run(a *app, line *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Seeds < 1 || c.Runs < 1 {
-		return fmt.Errorf("--seeds and --runs must be 1 or more")
+	if c.Seeds < 1 {
+		return fmt.Errorf("--seeds: %d; expected 1 or more", c.Seeds)
+	}
+	if c.Runs < 1 {
+		return fmt.Errorf("--runs: %d; expected 1 or more", c.Runs)
 	}
 	if _, err := fuzz.FindStrategies(c.Strategy); err != nil {
 		return err
