@@ -57,6 +57,7 @@ type exhibitJSON struct {
 }
 
 func (c *museumCommand) Run(a *app, line *kong.Context) error {
+	c.IDs = once(c.IDs)
 	if c.Absent {
 		if err := withoutHunts(line); err != nil {
 			return err
@@ -80,6 +81,17 @@ func (c *museumCommand) Run(a *app, line *kong.Context) error {
 		return err
 	}
 	return c.hunt(a, exhibits)
+}
+
+// once are the ids in the order in which they are named first.
+func once(ids []string) []string {
+	var named []string
+	for _, id := range ids {
+		if !slices.ContainsFunc(named, func(before string) bool { return strings.EqualFold(before, id) }) {
+			named = append(named, id)
+		}
+	}
+	return named
 }
 
 // hunt hunts one exhibit after the other and tells of each when it is done.
