@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -69,7 +68,7 @@ func equalPart(n int) string {
 // traceOf is the trace of a scenario file, which is run, or out of a text that
 // holds one.
 func traceOf(workloads fuzz.Catalogue, name string) ([]string, error) {
-	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+	if isScenario(name) {
 		file, err := workloads.Load(name)
 		if err != nil {
 			return nil, err

@@ -56,7 +56,8 @@
 // again. If it has added nothing it says so, as the next one needs another --seed. A
 // violation in the corpus is a finding like any other, and counts towards --findings; if nothing is left of these, it says that --findings must be raised
 // to go on. What --findings counts are violations that read differently before they are made small.
-// Files that are no scenario of a known workload are told on stderr and left out.
+// Files (.yaml, .yml) that are no scenario of a known workload are told on stderr and left
+// out.
 //
 // The goals of a workload ([fuzz.Workload].Sometimes) are told with the number of
 // scenarios in which each was reached, and one that was never reached is told as such.

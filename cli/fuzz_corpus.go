@@ -25,7 +25,7 @@ func (a *app) loadCorpus(dir string) ([]fuzz.Scenario, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--corpus: %w", err)
 	}
-	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) != ".yaml" })
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !isScenario(e.Name()) })
 	var corpus []fuzz.Scenario
 	var bad []error
 	for i, e := range entries {

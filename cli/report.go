@@ -123,6 +123,12 @@ func scenarioName(o *fuzz.Outcome) string {
 	return fileName(s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
 }
 
+// isScenario tells by a file's name whether it holds a scenario.
+func isScenario(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".yaml" || ext == ".yml"
+}
+
 // fileName is the name of a scenario file in a directory: the names of a workload
 // of one's own may have a slash.
 func fileName(parts ...string) string {
