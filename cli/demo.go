@@ -26,8 +26,8 @@ func (c *demoCommand) Run(a *app) error {
 		a.printf("   zk.Lock survived every fault: its deadlock was not found\n")
 		return errViolated
 	}
-	a.progress.phase("making one of %s small", plural(len(sweep.Violations), "violation"))
-	small, err := fuzz.Minimize(a.ctx, sweep.Violations[0].Outcome)
+	a.progress.phase("making one of %s small", plural(sweep.Violated, "violation"))
+	small, err := fuzz.Minimize(a.ctx, sweep.Violations[0].First)
 	if err == nil {
 		err = a.ctx.Err() // what was made small until then is not the smallest
 	}
@@ -50,7 +50,7 @@ func (c *demoCommand) Run(a *app) error {
 	a.printf("   %s\n", sweepLine(good, sweep))
 	a.printf("\nAll of it ran the real client against a simulated server, in %.1f s of real time.\n", time.Since(start).Seconds())
 	if len(sweep.Violations) > 0 {
-		a.printf("\n%s", sweep.Violations[0].Outcome.Story())
+		a.printf("\n%s", sweep.Violations[0].First.Story())
 		return errViolated
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -115,8 +116,8 @@ func (c *sweepCommand) Run(a *app) error {
 	if !c.JSON {
 		a.printf("%s%s\n", sweepLine(s, sweep), howEnded(report.Interrupted, report.Error))
 	}
-	for _, group := range groupByProperty(sweep.Violations) {
-		found, err := c.show(a, group)
+	for _, v := range sweep.Violations {
+		found, err := c.show(a, v)
 		if err != nil {
 			return a.ending(true, err)
 		}
@@ -173,38 +174,22 @@ func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
 	return line
 }
 
-// groupByProperty puts together the points that violate the same property.
-func groupByProperty(points []fuzz.Point) [][]fuzz.Point {
-	var groups [][]fuzz.Point
-	for _, p := range points {
-		i := slices.IndexFunc(groups, func(g []fuzz.Point) bool {
-			return g[0].Outcome.Property() == p.Outcome.Property()
-		})
-		if i < 0 {
-			groups = append(groups, []fuzz.Point{p})
-		} else {
-			groups[i] = append(groups[i], p)
-		}
-	}
-	return groups
-}
-
 // show tells of one violated property: at how many points, and the smallest
 // scenario.
-func (c *sweepCommand) show(a *app, group []fuzz.Point) (foundJSON, error) {
-	a.progress.phase("making the violation of %s small", group[0].Outcome.Property())
-	small, err := fuzz.Minimize(a.ctx, group[0].Outcome)
+func (c *sweepCommand) show(a *app, v fuzz.Violation) (foundJSON, error) {
+	a.progress.phase("making the violation of %s small", v.Property)
+	small, err := fuzz.Minimize(a.ctx, v.First)
 	if err != nil {
 		return foundJSON{}, err
 	}
-	found := foundJSON{Property: small.Property(), Points: len(group), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil, Unsteady: !small.Steady()}
+	found := foundJSON{Property: small.Property(), Points: len(v.Faults), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil, Unsteady: !small.Steady()}
 	if !c.JSON {
 		scenario := "the smallest scenario"
 		if found.Unfinished {
 			scenario = "a scenario" + whyLarge(true)
 		}
 		a.printf("\n%s is violated at %s (%s); %s:\n\n%s",
-			small.Property(), plural(len(group), "point"), kindsOf(group), scenario, indent(small.Story()))
+			small.Property(), plural(len(v.Faults), "point"), kindsOf(v.Faults), scenario, indent(small.Story()))
 	}
 	found.File, err = a.keepFinding(small, found, c.Save, c.JSON)
 	return found, err
@@ -218,10 +203,10 @@ func whyLarge(unfinished bool) string {
 	return ""
 }
 
-func kindsOf(group []fuzz.Point) string {
+func kindsOf(faults []fakezk.Fault) string {
 	var kinds []string
-	for _, p := range group {
-		if k := string(p.Fault.Kind); k != "" && !slices.Contains(kinds, k) {
+	for _, f := range faults {
+		if k := string(f.Kind); k != "" && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)
 		}
 	}

@@ -60,9 +60,9 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sweep.Violations) != 1 || sweep.Violations[0].Outcome.Property() != "frozen" || sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
+	if sweep.Violated != 1 || sweep.Violations[0].Property != "frozen" || sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
 		t.Errorf("%d violations after %d of %d points, %d spin; want one that froze, and a stop",
-			len(sweep.Violations), sweep.Points, sweep.Total, times.Load())
+			sweep.Violated, sweep.Points, sweep.Total, times.Load())
 	}
 }
 

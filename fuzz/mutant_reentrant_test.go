@@ -46,7 +46,7 @@ func TestSameReentrantLockWithoutDefectSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sweep.Violations) > 0 {
-		t.Fatal(sweep.Violations[0].Outcome.Story())
+		t.Fatal(sweep.Violations[0].First.Story())
 	}
 }
 

@@ -108,7 +108,7 @@ func TestSameLockWithoutDefectSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sweep.Violations) > 0 {
-		p := sweep.Violations[0]
-		t.Fatalf("%d of %d points; the first: %s\n%s", len(sweep.Violations), sweep.Points, p.Fault, p.Outcome.Story())
+		v := sweep.Violations[0]
+		t.Fatalf("%d of %d points; the first: %s\n%s", sweep.Violated, sweep.Points, v.Faults[0], v.First.Story())
 	}
 }

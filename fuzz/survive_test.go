@@ -106,8 +106,8 @@ func trySweep(t *testing.T, w fuzz.Workload, script fuzz.Script) (trial, error) 
 		return trial{}, err
 	}
 	n := trial{points: sweep.Points, survived: sweep.Survived, missed: sweep.Missed, unknown: sweep.Undecided}
-	for _, p := range sweep.Violations {
-		return n, fmt.Errorf("%d violations in %d fault points; the first: %s\n%s", len(sweep.Violations), sweep.Points, p.Fault, p.Outcome.Story())
+	for _, v := range sweep.Violations {
+		return n, fmt.Errorf("%d violations in %d fault points; the first: %s\n%s", sweep.Violated, sweep.Points, v.Faults[0], v.First.Story())
 	}
 	return n, nil
 }

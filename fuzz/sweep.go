@@ -9,11 +9,16 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// A Point is one fault at one protocol step of the fault-free run, and how the
-// workload got over it.
-type Point struct {
-	Fault   fakezk.Fault
-	Outcome *Outcome
+// A Violation is all that a sweep found against one property. Of the outcomes only the
+// first is there, as each holds the trace of its run; the others are had again by the
+// scenario of the base with their fault.
+type Violation struct {
+	Property string
+	// Faults are the points at which the property is violated, in order: the one zero
+	// Fault if it is violated without any.
+	Faults []fakezk.Fault
+	// First is the outcome of the first of them.
+	First *Outcome
 }
 
 // Sweep is the outcome of trying every fault at every protocol step.
@@ -24,10 +29,13 @@ type Sweep struct {
 	// the sweep was interrupted; Survived those without a violation and without a
 	// verdict left open.
 	Total, Points, Survived int
-	// Undecided counts the points at which some verdict is unknown.
-	Undecided int
-	// Violations are the points at which a property was violated, in order.
-	Violations []Point
+	// Violated counts the points with a violation, Undecided those without one at which
+	// some verdict is unknown.
+	Violated, Undecided int
+	// Violations are the properties that were violated, in the order in which they first
+	// were; each point counts for one of those it violates, see Outcome.Property. If the
+	// fault-free run violates one, that is the only one, and no point was tried.
+	Violations []Violation
 	// Missed counts the points that the run with the fault did not reach.
 	Missed int
 	// Reached counts the runs in which each goal was reached.
@@ -80,7 +88,7 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	}
 	sweep := &Sweep{Base: base, Reached: map[string]int{}}
 	if base.Status() == linearizability.Violated {
-		sweep.Violations = []Point{{Outcome: base}}
+		sweep.blame(fakezk.Fault{}, base)
 		return sweep, nil
 	}
 	faults := FaultPoints(base)
@@ -119,10 +127,21 @@ func (s *Sweep) add(f fakezk.Fault, o *Outcome) {
 	}
 	switch o.Status() {
 	case linearizability.Violated:
-		s.Violations = append(s.Violations, Point{f, o})
+		s.Violated++
+		s.blame(f, o)
 	case linearizability.Unknown:
 		s.Undecided++
 	default:
 		s.Survived++
 	}
+}
+
+// blame notes a violation, and its outcome if it is the first of its property.
+func (s *Sweep) blame(f fakezk.Fault, o *Outcome) {
+	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Property == o.Property() })
+	if i < 0 {
+		i = len(s.Violations)
+		s.Violations = append(s.Violations, Violation{Property: o.Property(), First: o})
+	}
+	s.Violations[i].Faults = append(s.Violations[i].Faults, f)
 }

@@ -3,8 +3,13 @@ package fuzz_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"sync"
 	"testing"
+	"weak"
 
+	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -31,15 +36,19 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 		t.Run(c.impl, func(t *testing.T) {
 			t.Parallel()
 			sweep := sweepOf(t, c.workload, c.impl, fuzz.Script{Clients: 2, Rounds: 2})
-			if len(sweep.Violations) == 0 || sweep.Survived == 0 {
-				t.Fatalf("%d violations, %d survived; want some of both", len(sweep.Violations), sweep.Survived)
+			if sweep.Violated == 0 || sweep.Survived == 0 {
+				t.Fatalf("%d violations, %d survived; want some of both", sweep.Violated, sweep.Survived)
 			}
-			if got := sweep.Survived + sweep.Undecided + len(sweep.Violations); got != sweep.Points {
+			if got := sweep.Survived + sweep.Undecided + sweep.Violated; got != sweep.Points {
 				t.Errorf("the numbers add up to %d, not to the %d points", got, sweep.Points)
 			}
-			for _, p := range sweep.Violations {
-				if got := p.Outcome.Property(); got != c.property {
-					t.Errorf("%s: %s is violated; want %s: %s", p.Fault, got, c.property, p.Outcome.Summary())
+			for _, v := range sweep.Violations {
+				if v.Property != c.property || v.First.Property() != c.property || len(v.Faults) != sweep.Violated {
+					t.Errorf("%s: %s is violated, %d times of %d; want %s: %s",
+						v.Faults[0], v.Property, len(v.Faults), sweep.Violated, c.property, v.First.Summary())
+				}
+				if !slices.Equal(v.First.Scenario.Plan, v.Faults[:1]) {
+					t.Errorf("the first outcome is of %v, not of %s", v.First.Scenario.Plan, v.Faults[0])
 				}
 			}
 		})
@@ -92,7 +101,38 @@ func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sweep.Violations) != 1 || sweep.Violations[0].Outcome != sweep.Base || sweep.Points != 0 {
-		t.Errorf("%d violations, %d points; want the fault-free run only", len(sweep.Violations), sweep.Points)
+	if len(sweep.Violations) != 1 || sweep.Violations[0].First != sweep.Base || sweep.Points != 0 || sweep.Violated != 0 {
+		t.Fatalf("%d violations, %d points; want the fault-free run only", len(sweep.Violations), sweep.Points)
 	}
+	if faults := sweep.Violations[0].Faults; len(faults) != 1 || faults[0] != (fakezk.Fault{}) {
+		t.Errorf("faults %v; want the zero one alone", faults)
+	}
+}
+
+// TestSweepKeepsOneRunOfEachProperty: hundreds of runs that violate the same must not fill
+// the memory.
+func TestSweepKeepsOneRunOfEachProperty(t *testing.T) {
+	w := builtin(t, "lock", "zk.Lock")
+	var runs struct {
+		sync.Mutex
+		calls []weak.Pointer[linearizability.Op]
+	}
+	judge := w.Judge
+	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+		runs.Lock()
+		runs.calls = append(runs.calls, weak.Make(&e.History.Ops[0]))
+		runs.Unlock()
+		return judge(e)
+	}
+	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	kept := len(slices.DeleteFunc(runs.calls, func(p weak.Pointer[linearizability.Op]) bool { return p.Value() == nil }))
+	if want := 1 + len(sweep.Violations); kept != want || sweep.Violated <= want {
+		t.Errorf("%d violations of %d properties keep %d runs; want that of the base and one of each property",
+			sweep.Violated, len(sweep.Violations), kept)
+	}
+	runtime.KeepAlive(sweep)
 }

@@ -95,7 +95,7 @@ func Run(t TB, w Workload) {
 		t.Fatalf("zksim: sweep: %v", err)
 	}
 	if len(sweep.Violations) > 0 {
-		fail(ctx, t, sweep.Violations[0].Outcome)
+		fail(ctx, t, sweep.Violations[0].First)
 	}
 	seen.demand(t, w, sweep.Points+1)
 	hunt := Hunt{Workload: s.Workload, Script: script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
