@@ -41,6 +41,8 @@ func TestFormerFindings(t *testing.T) {
 		{"a member dies as another takes it into a group, comes again and leaves with the next",
 			"double-barrier", "recipes.DoubleBarrier", fuzz.Script{Clients: 2, Rounds: 1}, 18,
 			[]string{"drop-reply client=a request=3", "refuse 8s client=a at=10ms"}},
+		{"a service loses its last instance so late that the server looks for empty containers after the end",
+			"registry", "recipes.ServiceRegistry", fuzz.Script{Clients: 3, Rounds: 1}, 185, []string{"late-reap 67s client=b at=54.772s"}},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			o := run(t, fuzz.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.plan...)})

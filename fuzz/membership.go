@@ -121,21 +121,33 @@ func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
 		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", ErrClaims, c.Path)
 	}
 	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
-		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e.Plan),
+		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}), nil
 }
 
-// mayStay are the patterns of what may be left at rest. A server that restarts
-// looks for empty containers a minute after that, which may be after the end.
-func (c MembershipClaims) mayStay(plan []fakezk.Fault) []string {
+// mayStay are the patterns of what may be left at rest: of the services, those in which
+// the server has not looked for empty containers since they lost their last instance. It
+// looks once a minute; one that restarts begins to count then, which may be so late that
+// the next look is after the end.
+func (c MembershipClaims) mayStay(e Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
-	for _, f := range plan {
-		if f.Kind == fakezk.Restart {
-			return append(list, c.Path+"/web", c.Path+"/mail")
+	restarts := slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.Kind == fakezk.Restart })
+	for _, service := range services {
+		dir := c.Path + "/" + service
+		if restarts || emptied(e.History, dir, e.History.EndTime-untilReaped) {
+			list = append(list, dir)
 		}
 	}
 	return list
+}
+
+// emptied reports whether a directory has lost a child after a time: a late-reap may keep
+// an instance there for long after its client has left.
+func emptied(h linearizability.History, dir string, after time.Duration) bool {
+	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
+		return ev.Kind == linearizability.NodeDeleted && ev.Time > after && strings.HasPrefix(ev.Path, dir+"/")
+	})
 }
 
 // seesNodes reports whether a member appeared where the claims say, or none has
@@ -196,7 +208,10 @@ func (p *memberPlayer) instance(n int) string {
 	return name
 }
 
-func (p *memberPlayer) service(n int) string { return []string{"web", "mail"}[n%2] }
+// services are those of a registry.
+var services = []string{"web", "mail"}
+
+func (p *memberPlayer) service(n int) string { return services[n%len(services)] }
 
 // turn joins, stays for a while, and in every other round leaves.
 func (p *memberPlayer) turn(round int) {

@@ -54,6 +54,16 @@ func TestSameMembershipWithoutDefectIsRight(t *testing.T) {
 	}
 }
 
+// TestServicesMayStayOnlyIfEmptiedLate: a late reap that ends long before the end excuses
+// no registry that keeps its services.
+func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
+	w := mutantRegistry(registryDefects{plainParents: true})
+	o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1, Plan: plan(t, "late-reap 3s client=b at=1s")})
+	if len(o.Result.Missed) > 0 || !breaks(o, linearizability.Orphans) {
+		t.Errorf("missed %v; want orphans:\n%s", o.Result.Missed, o.Story())
+	}
+}
+
 // plainGroup is a group in a few lines: a guard makes the member's node again, and
 // a view lists the group at each look. It is right without faults, with one defect
 // more for each flag.
