@@ -100,7 +100,7 @@ func (c *coverage) mutate(s *Scenario) {
 		f.Kind, f.For = other.Kind, other.For
 	case 5:
 		if f.For > 0 {
-			f.For = max(10*time.Millisecond, (f.For * time.Duration(1+c.dice.IntN(8)) / 4).Round(10*time.Millisecond))
+			f.For = c.stretch(f.For)
 		} else {
 			f.Client = c.space.clients[c.dice.IntN(len(c.space.clients))]
 		}
@@ -108,6 +108,14 @@ func (c *coverage) mutate(s *Scenario) {
 	if f.Validate() == nil && slices.Contains(s.Script.clientNames(), f.Client) {
 		s.Plan[i] = f
 	}
+}
+
+// stretch makes a length up to twice as long, or up to four times shorter; but no longer
+// than those that are drawn, or else a hunt would double some of them again and again.
+func (c *coverage) stretch(d time.Duration) time.Duration {
+	longest := max(d, longestFault) // a corpus may have longer ones
+	d = (d * time.Duration(1+c.dice.IntN(8)) / 4).Round(10 * time.Millisecond)
+	return min(max(d, 10*time.Millisecond), longest)
 }
 
 // shift moves a fault to a place nearby.
