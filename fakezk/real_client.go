@@ -79,6 +79,11 @@ func (c *RealClient) Sleep(ctx context.Context, d time.Duration) error {
 // Now is the virtual time since the world began.
 func (c *RealClient) Now() time.Duration { return c.run.now() }
 
+// At is the virtual time at which the clock shows t, the same for each client.
+func (c *RealClient) At(t time.Time) time.Duration {
+	return t.Sub(c.run.start) * time.Duration(c.run.world.Pace)
+}
+
 // Note writes a line into the trace, as the client's script, and returns when
 // that was.
 func (c *RealClient) Note(format string, args ...any) Moment {

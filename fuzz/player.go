@@ -43,6 +43,8 @@ type client interface {
 	Conn() *zk.Conn
 	Sleep(ctx context.Context, d time.Duration) error
 	Now() time.Duration
+	// At is what Now is when the clock shows t: the same for all clients of a world.
+	At(t time.Time) time.Duration
 	Note(format string, args ...any) fakezk.Moment
 	NoteAside(format string, args ...any) fakezk.Moment
 	// Pace is how many seconds of the world's time pass in one of the clock's.
@@ -55,6 +57,8 @@ type worldClient struct{ *fakezk.Hand }
 
 func (c worldClient) Of() string { return c.Client.Name() }
 func (worldClient) Pace() int    { return 1 }
+
+func (c worldClient) At(t time.Time) time.Duration { return c.Now() + time.Until(t) }
 
 // realClient is a client in a RealWorld.
 type realClient struct{ *fakezk.RealClient }
@@ -100,9 +104,7 @@ func (p *Player) clock(d time.Duration) time.Time {
 }
 
 // virtualTime is when it will be t by the clock, since the World began.
-func (p *Player) virtualTime(t time.Time) time.Duration {
-	return p.client.Now() + time.Until(t)*time.Duration(p.client.Pace())
-}
+func (p *Player) virtualTime(t time.Time) time.Duration { return p.client.At(t) }
 
 // Choose draws a number from 0 up to n, n excluded and above 0; the same for the same seed, client and draw.
 // Give each decision of a script draws of its own: the round plus some thousands.
