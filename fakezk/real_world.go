@@ -225,7 +225,16 @@ func (r *realRun) held() time.Duration {
 	until := time.Now()
 	for _, c := range r.clients {
 		for _, l := range c.links {
-			until = l.down.held(l.up.held(until))
+			for _, lane := range []*realLane{&l.up, &l.down} {
+				if lane.until.After(until) {
+					until = lane.until
+				}
+				for _, m := range lane.messages {
+					if m.notBefore.After(until) {
+						until = m.notBefore
+					}
+				}
+			}
 		}
 	}
 	return time.Until(until) * time.Duration(r.world.Pace)

@@ -107,7 +107,10 @@ func (p revocablePlayer) ask() error {
 // await holds the lock until somebody asks for it.
 func (p revocablePlayer) await() {
 	c := p.Begin(linearizability.KindHold, "")
-	lost := p.signal()
+	var lost <-chan struct{}
+	if p.lost != nil {
+		lost = p.lost()
+	}
 	revoked := p.lock().Revoked()
 	over, cancel := p.Within(p.Context(), enough)
 	defer cancel()
