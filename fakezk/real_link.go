@@ -160,6 +160,19 @@ func (lane *realLane) putBack(m realMessage) {
 	lane.messages = slices.Insert(lane.messages, 0, m)
 }
 
+// held is until when something of the lane is held, if that is later than since.
+func (lane *realLane) held(since time.Time) time.Time {
+	if lane.until.After(since) {
+		since = lane.until
+	}
+	for _, m := range lane.messages {
+		if m.notBefore.After(since) {
+			since = m.notBefore
+		}
+	}
+	return since
+}
+
 // hold keeps lanes from moving for a virtual while.
 func (l *realLink) hold(d time.Duration, lanes ...*realLane) {
 	until := time.Now().Add(l.run.real(d))

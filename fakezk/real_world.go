@@ -225,16 +225,7 @@ func (r *realRun) held() time.Duration {
 	until := time.Now()
 	for _, c := range r.clients {
 		for _, l := range c.links {
-			for _, lane := range []*realLane{&l.up, &l.down} {
-				if lane.until.After(until) {
-					until = lane.until
-				}
-				for _, m := range lane.messages {
-					if m.notBefore.After(until) {
-						until = m.notBefore
-					}
-				}
-			}
+			until = l.down.held(l.up.held(until))
 		}
 	}
 	return time.Until(until) * time.Duration(r.world.Pace)

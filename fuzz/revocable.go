@@ -107,10 +107,7 @@ func (p revocablePlayer) ask() error {
 // await holds the lock until somebody asks for it.
 func (p revocablePlayer) await() {
 	c := p.Begin(linearizability.KindHold, "")
-	var lost <-chan struct{}
-	if p.lost != nil {
-		lost = p.lost()
-	}
+	lost := p.signal()
 	revoked := p.lock().Revoked()
 	over, cancel := p.Within(p.Context(), enough)
 	defer cancel()

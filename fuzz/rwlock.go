@@ -141,20 +141,19 @@ func (s side) release(round int) {
 // heed records it as a loss when what is held is lost before it is released. The
 // release comes after stop.
 func (s side) heed() (stop func()) {
+	return s.Player.heed(s.Player.token, s.signal())
+}
+
+// signal is closed when the present hold is lost; nil: there is no signal.
+func (s side) signal() <-chan struct{} {
 	if s.lost == nil {
-		return func() {}
+		return nil
 	}
-	return s.Player.heed(s.Player.token, s.lost())
+	return s.lost()
 }
 
 // hold is Player.Hold of this side.
-func (s side) hold(round int) {
-	var lost <-chan struct{}
-	if s.lost != nil {
-		lost = s.lost()
-	}
-	s.Hold(round, lost)
-}
+func (s side) hold(round int) { s.Hold(round, s.signal()) }
 
 // again locks what is held once more and leaves that level. What is lost meanwhile is
 // the level outside, too.

@@ -72,7 +72,7 @@ func (o *orders) Learn(outcome *Outcome, own bool, _ int) {
 		way = append(way, d.Picked)
 	}
 	asleep := b.asleep
-	for i := len(b.numbers()); i < len(decisions); i++ {
+	for i := len(outcome.Scenario.Schedule.Numbers); i < len(decisions); i++ {
 		if i == orderDepth {
 			o.left = true
 			return
@@ -85,8 +85,11 @@ func (o *orders) Learn(outcome *Outcome, own bool, _ int) {
 			passed = append(passed, picked)
 		}
 		for n, candidate := range d.Candidates {
+			if n == d.Picked {
+				continue
+			}
 			c := o.know(candidate)
-			if n == d.Picked || isAsleep(asleep, c) {
+			if isAsleep(asleep, c) {
 				continue
 			}
 			o.add(branch{way, i, n, awake(passed, c)})

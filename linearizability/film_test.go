@@ -74,8 +74,8 @@ func (f *film) told(client string, kind NoticeKind) {
 }
 
 func (f *film) loses(client string, token int64) {
-	step, now := f.next()
-	f.h.Notices = append(f.h.Notices, Notice{Client: client, Step: step, Time: now, Kind: LockLost, Token: token})
+	f.told(client, LockLost)
+	f.h.Notices[len(f.h.Notices)-1].Token = token
 }
 
 func (f *film) history() History {

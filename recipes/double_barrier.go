@@ -75,7 +75,6 @@ type DoubleBarrier struct {
 // member is one who is inside, or was.
 type member struct {
 	*hold
-	ready string   // the group's node
 	group []string // the names of its members
 	left  bool     // Leave was called
 }

@@ -177,7 +177,7 @@ func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protecte
 	if err != nil {
 		return nil, err
 	}
-	return &member{hold: held, ready: ready, group: group}, nil
+	return &member{hold: held, group: group}, nil
 }
 
 // leave removes the own node, waits for the others to do so, and removes the
