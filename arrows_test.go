@@ -22,46 +22,71 @@ var arrows = map[string][]string{
 	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
 	"recipes":                    {"github.com/go-zookeeper/zk"},
 	"fakezk/internal/proto":      {},
-	"fakezk/internal/wire":       {module + "fakezk/internal/proto"},
-	"fakezk/internal/state":      {module + "fakezk/internal/proto"},
-	"fakezk/internal/engine":     {module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/wire"},
-	"fakezk/internal/fourletter": {module + "fakezk/internal/engine", module + "fakezk/internal/proto"},
+	"fakezk/internal/wire":       own("fakezk/internal/proto"),
+	"fakezk/internal/state":      own("fakezk/internal/proto"),
+	"fakezk/internal/engine":     own("fakezk/internal/proto", "fakezk/internal/state", "fakezk/internal/wire"),
+	"fakezk/internal/fourletter": own("fakezk/internal/engine", "fakezk/internal/proto"),
 	"fakezk/internal/memnet":     {},
-	"fakezk/internal/txnlog":     {module + "fakezk/internal/proto", module + "fakezk/internal/wire"},
+	"fakezk/internal/txnlog":     own("fakezk/internal/proto", "fakezk/internal/wire"),
 	"fakezk/internal/bubble":     {},
-	"fakezk": {
-		module + "fakezk/internal/bubble", module + "fakezk/internal/engine", module + "fakezk/internal/fourletter",
-		module + "fakezk/internal/memnet",
-		module + "fakezk/internal/proto", module + "fakezk/internal/state", module + "fakezk/internal/txnlog", module + "fakezk/internal/wire",
-		"github.com/go-zookeeper/zk",
-	},
+	"fakezk/fault":               own("fakezk/internal/proto"),
+	"fakezk/view":                {},
+	"fakezk/trace":               own("fakezk/fault", "fakezk/view"),
+	"fakezk/internal/carry":      own("fakezk/fault", "fakezk/internal/engine", "fakezk/internal/proto", "fakezk/internal/wire"),
+	"fakezk/internal/inspect":    own("fakezk/internal/engine", "fakezk/internal/proto", "fakezk/internal/state", "fakezk/view"),
+	"fakezk/internal/tracetext":  own("fakezk/internal/engine", "fakezk/internal/proto", "fakezk/trace"),
+	"fakezk/internal/zkclient":   append(own("fakezk/trace"), "github.com/go-zookeeper/zk"),
+	"fakezk": append(own(
+		"fakezk/fault", "fakezk/view", "fakezk/internal/carry", "fakezk/internal/engine", "fakezk/internal/fourletter",
+		"fakezk/internal/inspect", "fakezk/internal/memnet", "fakezk/internal/proto", "fakezk/internal/state", "fakezk/internal/wire",
+	), "github.com/go-zookeeper/zk"),
+	"fakezk/sim": append(own(
+		"fakezk/fault", "fakezk/view", "fakezk/trace", "fakezk/internal/bubble", "fakezk/internal/carry", "fakezk/internal/engine",
+		"fakezk/internal/inspect", "fakezk/internal/memnet", "fakezk/internal/proto", "fakezk/internal/state",
+		"fakezk/internal/tracetext", "fakezk/internal/wire", "fakezk/internal/zkclient",
+	), "github.com/go-zookeeper/zk"),
+	"fakezk/realworld": append(own(
+		"fakezk/fault", "fakezk/view", "fakezk/trace", "fakezk/sim", "fakezk/internal/bubble", "fakezk/internal/carry",
+		"fakezk/internal/engine", "fakezk/internal/memnet", "fakezk/internal/proto", "fakezk/internal/tracetext",
+		"fakezk/internal/txnlog", "fakezk/internal/wire", "fakezk/internal/zkclient",
+	), "github.com/go-zookeeper/zk"),
 	"fakezk/conform": {
-		module + "fakezk", module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
+		module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": {module + "fakezk", module + "fuzz", module + "linearizability"},
+	"internal/others": {module + "fakezk", module + "fakezk/fault", module + "fuzz", module + "linearizability"},
 	"internal/realzk": {},
 	"internal/zkload": {
 		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
 	},
 	"examples/go": {"github.com/go-zookeeper/zk"},
 	"fuzz": {
-		module + "fakezk", module + "linearizability", module + "recipes",
+		module + "fakezk/fault", module + "fakezk/realworld", module + "fakezk/sim", module + "fakezk/trace", module + "fakezk/view",
+		module + "linearizability", module + "recipes",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
 	},
 	"fuzz/museum":         {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
 	"cmd/zksim":           {module + "cli"},
 	"examples/go/myzksim": {module + "cli", module + "fuzz", "github.com/go-zookeeper/zk"},
 	"cli": {
-		module + "fakezk", module + "fakezk/conform", module + "fuzz", module + "fuzz/museum",
+		module + "fakezk", module + "fakezk/conform", module + "fakezk/fault", module + "fakezk/sim", module + "fakezk/view", module + "fuzz", module + "fuzz/museum",
 		"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term",
 	},
+}
+
+// own are packages of this module.
+func own(names ...string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = module + name
+	}
+	return list
 }
 
 // pure lists the packages that hold rules: values in, values out. They may not
 // reach for the network, a clock, a goroutine, a lock or a random number.
 var pure = []string{
 	"model", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
-	"fakezk/internal/fourletter",
+	"fakezk/internal/fourletter", "fakezk/internal/carry", "fakezk/fault", "fakezk/view",
 }
 
 var impureImports = []string{"net", "os", "sync", "sync/atomic", "math/rand", "math/rand/v2", "crypto/rand", "context", "runtime"}

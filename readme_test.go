@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fakezk/conform"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/recipes"
 )
@@ -50,7 +50,7 @@ func TestCreateWhoseReplyIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fakezk.Fault{Kind: fakezk.DropReply, Op: "create", Request: 1}); err != nil {
+		if err := server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // failingJudge is a lock that has a bug, whose judge gives up on plans with a fault of one
 // kind, "" for those without any fault.
-func failingJudge(kind fakezk.FaultKind, failure error) fuzz.Workload {
+func failingJudge(kind fault.Kind, failure error) fuzz.Workload {
 	w := ownLock("failing")
 	judge := w.Judge
 	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
-		if kind == "" && len(e.Plan) == 0 || slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.Kind == kind }) {
+		if kind == "" && len(e.Plan) == 0 || slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == kind }) {
 			return linearizability.Report{}, failure
 		}
 		return judge(e)
@@ -29,7 +29,7 @@ func failingJudge(kind fakezk.FaultKind, failure error) fuzz.Workload {
 
 // TestErrorKeepsWhatWasFound until then: it is told and saved, and decides the status.
 func TestErrorKeepsWhatWasFound(t *testing.T) {
-	w := failingJudge(fakezk.Cut, errors.New("the judge has gone home"))
+	w := failingJudge(fault.Cut, errors.New("the judge has gone home"))
 	for args, wants := range map[string][]string{
 		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99":               {", 1 finding; ended by an error\n", "\nliveness is violated: "},
 		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99 --json":        {`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `},
@@ -83,7 +83,7 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 // TestErrorLikeAnInterrupt is wrong input all the same, be there anything to tell or not.
 func TestErrorLikeAnInterrupt(t *testing.T) {
 	failure := fmt.Errorf("ask the oracle: %w", context.Canceled)
-	for kind, w := range map[string]fuzz.Workload{"at once": failingJudge("", failure), "later": failingJudge(fakezk.DropRequest, failure)} {
+	for kind, w := range map[string]fuzz.Workload{"at once": failingJudge("", failure), "later": failingJudge(fault.DropRequest, failure)} {
 		for _, args := range []string{"fuzz failing --strategy sweep", "fuzz all --strategy sweep --runs 800", "sweep failing"} {
 			args += " --clients 1 --rounds 1"
 			var stdout, stderr strings.Builder

@@ -6,22 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 )
 
 // finding is a violation of a built-in workload by a plan of one fault.
-func finding(t *testing.T, runs int, workload, impl, fault string) fuzz.Finding {
+func finding(t *testing.T, runs int, workload, impl, line string) fuzz.Finding {
 	t.Helper()
 	w, err := fuzz.Find(workload, impl)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fakezk.ParseFault(fault)
+	f, err := fault.Parse(line)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Plan: []fakezk.Fault{f}}.Run()
+	o, err := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f}}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -98,7 +98,7 @@ func makeListing(workloads fuzz.Catalogue) listing {
 	for _, s := range fuzz.Strategies() {
 		l.Strategies = append(l.Strategies, listedStrategy{s.Name, s.Share, s.About})
 	}
-	for _, info := range fakezk.FaultKinds() {
+	for _, info := range fault.Kinds() {
 		f := listedFault{Kind: string(info.Kind), Duration: info.Lasts, Meaning: info.Meaning}
 		for _, c := range []struct {
 			takes bool

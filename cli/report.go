@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -59,7 +59,7 @@ func outcomeOf(o *fuzz.Outcome) outcomeJSON {
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
 		Verdicts: []verdictJSON{}, Trace: o.Result.Trace.Hash(),
 	}
-	if s.Schedule.Kind != fakezk.Latencies {
+	if s.Schedule.Kind != sim.Latencies {
 		j.Schedule = s.Schedule.String()
 	}
 	for _, f := range s.Plan {

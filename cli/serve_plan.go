@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // A plannedFault is a fault with the place where it was written.
 type plannedFault struct {
 	where string
-	fault fakezk.Fault
+	fault fault.Fault
 }
 
 // maxPlan is the longest plan in bytes.
@@ -31,7 +32,7 @@ func (c *serveCommand) injectPlan(server *fakezk.Server) error {
 		}
 	}
 	for _, line := range c.Fault {
-		fault, err := fakezk.ParseFault(line)
+		fault, err := fault.Parse(line)
 		if err != nil {
 			return fmt.Errorf("--fault: %w", err)
 		}
@@ -68,7 +69,7 @@ func parsePlan(name, text string) ([]plannedFault, error) {
 			continue
 		}
 		where := fmt.Sprintf("%s:%d", name, n)
-		fault, err := fakezk.ParseFault(line)
+		fault, err := fault.Parse(line)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", where, err)
 		}

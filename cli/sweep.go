@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -203,7 +203,7 @@ func whyLarge(unfinished bool) string {
 	return ""
 }
 
-func kindsOf(faults []fakezk.Fault) string {
+func kindsOf(faults []fault.Fault) string {
 	var kinds []string
 	for _, f := range faults {
 		if k := string(f.Kind); k != "" && !slices.Contains(kinds, k) {

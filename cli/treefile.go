@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // A tree file is a mapping from paths to nodes, in YAML or JSON. A node is its
@@ -33,7 +33,7 @@ import (
 // wrong kind and paths given twice are errors.
 type treeFile struct {
 	zxid  int64 // 0 if there is none
-	nodes []fakezk.NodeSpec
+	nodes []view.NodeSpec
 }
 
 // treeFormat is the language of a tree file.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // permLetters are the letters of permissions with their bits, in the order in
@@ -16,18 +16,18 @@ var permBits = map[rune]int32{'c': 4, 'd': 8, 'r': 1, 'w': 2, 'a': 16}
 
 // openACL is the ACL of a node that has none in its file: everybody may do
 // everything.
-func openACL() []fakezk.ACL {
-	return []fakezk.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
+func openACL() []view.ACL {
+	return []view.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
 }
 
 // isOpen tells the ACL that openACL makes, or none.
-func isOpen(acl []fakezk.ACL) bool {
+func isOpen(acl []view.ACL) bool {
 	return len(acl) == 0 || slices.Equal(acl, openACL())
 }
 
 // formatACL is an entry as a tree file has it: scheme:id:perms. Permissions
 // without letters of their own are a number.
-func formatACL(a fakezk.ACL) string {
+func formatACL(a view.ACL) string {
 	var perms strings.Builder
 	rest := a.Perms
 	for _, letter := range permLetters {
@@ -43,7 +43,7 @@ func formatACL(a fakezk.ACL) string {
 }
 
 // aclTexts is an ACL as a tree file has it; none is the open one.
-func aclTexts(acl []fakezk.ACL) []string {
+func aclTexts(acl []view.ACL) []string {
 	if len(acl) == 0 {
 		acl = openACL()
 	}
@@ -55,14 +55,14 @@ func aclTexts(acl []fakezk.ACL) []string {
 }
 
 // aclOfValue reads a list of entries.
-func aclOfValue(v fileValue) ([]fakezk.ACL, error) {
+func aclOfValue(v fileValue) ([]view.ACL, error) {
 	if err := v.is(listValue, "acl"); err != nil {
 		return nil, err
 	}
 	if len(v.list) == 0 {
 		return nil, v.at.wrong("acl: is empty; expected at least one entry such as world:anyone:cdrwa")
 	}
-	acl := make([]fakezk.ACL, 0, len(v.list))
+	acl := make([]view.ACL, 0, len(v.list))
 	for _, element := range v.list {
 		if err := element.is(textValue, "acl"); err != nil {
 			return nil, err
@@ -77,14 +77,14 @@ func aclOfValue(v fileValue) ([]fakezk.ACL, error) {
 }
 
 // parseACL reads scheme:id:perms; the id may hold colons.
-func parseACL(text string) (fakezk.ACL, bool) {
+func parseACL(text string) (view.ACL, bool) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	last := strings.LastIndexByte(rest, ':')
 	if !ok || last < 0 || scheme == "" {
-		return fakezk.ACL{}, false
+		return view.ACL{}, false
 	}
 	perms, ok := parsePerms(rest[last+1:])
-	return fakezk.ACL{Perms: perms, Scheme: scheme, ID: rest[:last]}, ok
+	return view.ACL{Perms: perms, Scheme: scheme, ID: rest[:last]}, ok
 }
 
 func parsePerms(text string) (int32, bool) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // treeOfValue reads what a tree file holds, in the order of the file.
@@ -56,8 +56,8 @@ func checkTreePath(path string) string {
 const nodeKeys = "data, base64, acl, kind, ttl or next"
 
 // nodeOfValue reads one node.
-func nodeOfValue(path string, v fileValue) (fakezk.NodeSpec, error) {
-	spec := fakezk.NodeSpec{Path: path, ACL: openACL()}
+func nodeOfValue(path string, v fileValue) (view.NodeSpec, error) {
+	spec := view.NodeSpec{Path: path, ACL: openACL()}
 	switch v.kind {
 	case nothingValue:
 		return spec, nil
@@ -84,14 +84,14 @@ func nodeOfValue(path string, v fileValue) (fakezk.NodeSpec, error) {
 			return spec, err
 		}
 	}
-	if hasTTL != (spec.Kind == fakezk.TTLNode) {
+	if hasTTL != (spec.Kind == view.TTLNode) {
 		return spec, v.at.wrong("%s: ttl and kind: ttl go together; expected both or neither", path)
 	}
 	return spec, nil
 }
 
 // setNodeKey reads one key of a node's mapping.
-func setNodeKey(spec *fakezk.NodeSpec, p filePair) (err error) {
+func setNodeKey(spec *view.NodeSpec, p filePair) (err error) {
 	switch p.key {
 	case "data":
 		if p.value.kind == nothingValue {
@@ -129,16 +129,16 @@ func dataOfBase64(v fileValue) ([]byte, error) {
 	return data, nil
 }
 
-func kindOfValue(v fileValue) (fakezk.NodeKind, error) {
+func kindOfValue(v fileValue) (view.NodeKind, error) {
 	if err := v.is(textValue, "kind"); err != nil {
-		return fakezk.PersistentNode, err
+		return view.PersistentNode, err
 	}
-	for _, kind := range []fakezk.NodeKind{fakezk.PersistentNode, fakezk.ContainerNode, fakezk.TTLNode} {
+	for _, kind := range []view.NodeKind{view.PersistentNode, view.ContainerNode, view.TTLNode} {
 		if v.text == kind.String() {
 			return kind, nil
 		}
 	}
-	return fakezk.PersistentNode, v.at.wrong("kind: %q; expected persistent, container or ttl", v.text)
+	return view.PersistentNode, v.at.wrong("kind: %q; expected persistent, container or ttl", v.text)
 }
 
 func ttlOfValue(v fileValue) (time.Duration, error) {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/view"
+	"pgregory.net/rapid"
 )
 
 // TestTreeFilesReadBack: what is written is what is read, in both formats.
@@ -41,14 +41,14 @@ func diffTrees(want, got treeFile) string {
 
 func drawTree(t *rapid.T) treeFile {
 	paths := rapid.SliceOfNDistinct(drawPath(), 0, 8, rapid.ID[string]).Draw(t, "paths")
-	var specs []fakezk.NodeSpec
+	var specs []view.NodeSpec
 	for _, path := range paths {
-		spec := fakezk.NodeSpec{Path: path, Data: drawData().Draw(t, "data"), ACL: openACL()}
+		spec := view.NodeSpec{Path: path, Data: drawData().Draw(t, "data"), ACL: openACL()}
 		if rapid.Bool().Draw(t, "has acl") {
 			spec.ACL = rapid.SliceOfN(drawACL(), 1, 3).Draw(t, "acl")
 		}
-		spec.Kind = rapid.SampledFrom([]fakezk.NodeKind{fakezk.PersistentNode, fakezk.ContainerNode, fakezk.TTLNode}).Draw(t, "kind")
-		if spec.Kind == fakezk.TTLNode {
+		spec.Kind = rapid.SampledFrom([]view.NodeKind{view.PersistentNode, view.ContainerNode, view.TTLNode}).Draw(t, "kind")
+		if spec.Kind == view.TTLNode {
 			spec.TTL = time.Duration(rapid.Int64Range(1, 1<<40-1).Draw(t, "ttl")) * time.Millisecond
 		}
 		if rapid.Bool().Draw(t, "has next") {
@@ -81,9 +81,9 @@ func drawData() *rapid.Generator[[]byte] {
 	)
 }
 
-func drawACL() *rapid.Generator[fakezk.ACL] {
-	return rapid.Custom(func(t *rapid.T) fakezk.ACL {
-		return fakezk.ACL{
+func drawACL() *rapid.Generator[view.ACL] {
+	return rapid.Custom(func(t *rapid.T) view.ACL {
+		return view.ACL{
 			Perms:  rapid.OneOf(rapid.Int32Range(0, 31), rapid.Int32()).Draw(t, "perms"),
 			Scheme: rapid.SampledFrom([]string{"world", "digest", "ip"}).Draw(t, "scheme"),
 			ID:     rapid.OneOf(rapid.SampledFrom([]string{"anyone", "user:aGFzaA==", "10.0.0.0/8", "", ":", "a: #b"}), rapid.String()).Draw(t, "id"),
@@ -119,18 +119,18 @@ func TestDumpsLoad(t *testing.T) {
 }
 
 // drawLoadable draws a tree that a server takes.
-func drawLoadable(t *rapid.T) []fakezk.NodeSpec {
+func drawLoadable(t *rapid.T) []view.NodeSpec {
 	name := rapid.StringMatching(`[a-c#: ]{1,3}`)
-	var specs []fakezk.NodeSpec
+	var specs []view.NodeSpec
 	for _, names := range rapid.SliceOfNDistinct(rapid.SliceOfN(name, 0, 3), 0, 6, func(n []string) string { return strings.Join(n, "/") }).Draw(t, "paths") {
-		spec := fakezk.NodeSpec{Path: "/" + strings.Join(names, "/"), Data: drawData().Draw(t, "data")}
+		spec := view.NodeSpec{Path: "/" + strings.Join(names, "/"), Data: drawData().Draw(t, "data")}
 		spec.Next = rapid.Int32Range(0, 5).Draw(t, "next")
 		if kind := rapid.IntRange(0, 3).Draw(t, "kind"); kind == 1 && len(names) > 0 {
-			spec.Kind = fakezk.ContainerNode
+			spec.Kind = view.ContainerNode
 		} else if kind == 2 && len(names) > 0 {
-			spec.Kind, spec.TTL = fakezk.TTLNode, time.Hour
+			spec.Kind, spec.TTL = view.TTLNode, time.Hour
 		} else if kind == 3 {
-			spec.ACL = []fakezk.ACL{{Perms: 1, Scheme: "digest", ID: "user:hash"}, {Perms: 77, Scheme: "ip", ID: "10.0.0.0/8"}}
+			spec.ACL = []view.ACL{{Perms: 1, Scheme: "digest", ID: "user:hash"}, {Perms: 77, Scheme: "ip", ID: "10.0.0.0/8"}}
 		}
 		specs = append(specs, spec)
 	}
@@ -140,15 +140,15 @@ func drawLoadable(t *rapid.T) []fakezk.NodeSpec {
 // TestTreeFileIsForPeople shows every way to write a node, and the file that
 // comes out.
 func TestTreeFileIsForPeople(t *testing.T) {
-	specs := []fakezk.NodeSpec{
+	specs := []view.NodeSpec{
 		{Path: "/app", Data: []byte("hello"), ACL: openACL()},
 		{Path: "/app/config", Data: []byte("{\n  \"a\": 1\n}\n"), ACL: openACL()},
 		{Path: "/app/empty", Data: []byte{}, ACL: openACL()},
 		{Path: "/app/nothing", ACL: openACL()},
 		{Path: "/app/port", Data: []byte("8080"), ACL: openACL()},
 		{Path: "/app/raw", Data: []byte{0, 1, 2}, ACL: openACL()},
-		{Path: "/app/locks", ACL: []fakezk.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "user:hash="}}, Kind: fakezk.ContainerNode, Next: 12},
-		{Path: "/app/short", Data: []byte("x"), ACL: []fakezk.ACL{{Perms: 0, Scheme: "ip", ID: "10.0.0.0/8"}}, Kind: fakezk.TTLNode, TTL: 90 * time.Second},
+		{Path: "/app/locks", ACL: []view.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "user:hash="}}, Kind: view.ContainerNode, Next: 12},
+		{Path: "/app/short", Data: []byte("x"), ACL: []view.ACL{{Perms: 0, Scheme: "ip", ID: "10.0.0.0/8"}}, Kind: view.TTLNode, TTL: 90 * time.Second},
 	}
 	for _, format := range []treeFormat{treeYAML, treeJSON} {
 		want, err := os.ReadFile(filepath.Join("testdata", "tree."+string(format)))
@@ -222,7 +222,7 @@ func TestBadJSONTreeFiles(t *testing.T) {
 // TestByteOrderMarkIsSkipped: at the beginning only, and what ends a file is no
 // less than what ends with a line break.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	want := treeFile{zxid: 3, nodes: []fakezk.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}}}
+	want := treeFile{zxid: 3, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}}}
 	for format, text := range map[treeFormat]string{treeYAML: "zxid: 3\n/a: x!", treeJSON: `{"zxid": 3, "/a": "x!"}`} {
 		got, err := parseTree("tree", format, []byte("\xef\xbb\xbf"+text))
 		if err != nil {
@@ -242,9 +242,9 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	var text strings.Builder
 	const n = 20000
-	want := make([]fakezk.NodeSpec, n)
+	want := make([]view.NodeSpec, n)
 	for i := range want {
-		want[i] = fakezk.NodeSpec{Path: "/n" + strings.Repeat("x", i%5) + string(rune('a'+i%26)) + time.Duration(i).String(), Data: []byte("one\ntwo"), ACL: openACL()}
+		want[i] = view.NodeSpec{Path: "/n" + strings.Repeat("x", i%5) + string(rune('a'+i%26)) + time.Duration(i).String(), Data: []byte("one\ntwo"), ACL: openACL()}
 	}
 	text.Write(yamlTree(treeFile{nodes: want}))
 	got, err := parseTree("tree", treeYAML, []byte(text.String()))
@@ -300,7 +300,7 @@ func FuzzParseTree(f *testing.F) {
 func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "tree.yaml")
-	tree := treeFile{zxid: 7, nodes: []fakezk.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}}}
+	tree := treeFile{zxid: 7, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}}}
 	n, err := writeTreeFile(name, tree)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // formatTree is the text of a tree file, nodes in the given order.
@@ -27,14 +27,14 @@ func formatTree(format treeFormat, tree treeFile) []byte {
 // simplify leaves out what loading the nodes into a new server gives anyway: the
 // next number of a node whose children account for it, and a root as every
 // server has it.
-func simplify(specs []fakezk.NodeSpec) []fakezk.NodeSpec {
+func simplify(specs []view.NodeSpec) []view.NodeSpec {
 	children := map[string]uint32{}
 	for _, spec := range specs {
 		if spec.Path != "/" {
 			children[path.Dir(spec.Path)]++
 		}
 	}
-	var simple []fakezk.NodeSpec
+	var simple []view.NodeSpec
 	for _, spec := range specs {
 		if uint32(spec.Next) <= children[spec.Path] {
 			spec.Next = 0
@@ -72,7 +72,7 @@ type nodeField struct {
 
 // fieldsOf are the keys that a node needs beyond or instead of plain data.
 // plain says that the data alone is the whole node.
-func fieldsOf(spec fakezk.NodeSpec) (fields []nodeField, plain bool) {
+func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
 	switch {
 	case spec.Data == nil:
 	case isText(spec.Data):
@@ -85,10 +85,10 @@ func fieldsOf(spec fakezk.NodeSpec) (fields []nodeField, plain bool) {
 	if !isOpen(spec.ACL) {
 		fields = append(fields, nodeField{key: "acl", list: aclTexts(spec.ACL)})
 	}
-	if spec.Kind != fakezk.PersistentNode {
+	if spec.Kind != view.PersistentNode {
 		fields = append(fields, nodeField{key: "kind", text: spec.Kind.String()})
 	}
-	if spec.Kind == fakezk.TTLNode {
+	if spec.Kind == view.TTLNode {
 		fields = append(fields, nodeField{key: "ttl", text: spec.TTL.String()})
 	}
 	if spec.Next != 0 {

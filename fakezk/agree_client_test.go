@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
 	"github.com/zksim/zksim/model"
 )
 
@@ -49,7 +49,7 @@ func (o *observer) connect() error {
 	o.watching = map[model.EventType]set{watchData: {}, watchExist: {}, watchChild: {}}
 	o.mu.Unlock()
 	conn, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout,
-		zk.WithDialer(o.dial), zk.WithHostProvider(&hostProvider{}), zk.WithLogger(quiet{}),
+		zk.WithDialer(o.dial), zk.WithHostProvider(&hostProvider{}), zk.WithLogger(zkclient.Quiet{}),
 		zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize((64 << 10)),
 		zk.WithEventCallback(o.notice))
 	if err != nil {
@@ -71,7 +71,7 @@ func (o *observer) dial(string, string, time.Duration) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tap{Conn: conn, observer: o, frames: frameSplitter{max: 1 << 30}}, nil
+	return &tap{Conn: conn, observer: o, frames: wire.Splitter{Max: 1 << 30}}, nil
 }
 
 // notice keeps watch events and mirrors what the client forgets with each:
@@ -134,13 +134,13 @@ func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 type tap struct {
 	net.Conn
 	observer *observer
-	frames   frameSplitter
+	frames   wire.Splitter
 	count    int
 }
 
 func (c *tap) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	if broken := c.frames.feed(p[:n], c.note); broken != nil {
+	if broken := c.frames.Feed(p[:n], c.note); broken != nil {
 		panic(broken)
 	}
 	return n, err

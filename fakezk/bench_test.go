@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk/internal/memnet"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
 )
 
 // BenchmarkStart is what a unit test pays: a server, a client, the first node.
@@ -103,7 +103,7 @@ func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
 	b.Helper()
 	connected := make(chan struct{}, 1)
 	c, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout, zk.WithDialer(dial), zk.WithHostProvider(&hostProvider{}),
-		zk.WithLogger(quiet{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize(64<<10),
+		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize(64<<10),
 		zk.WithEventCallback(func(ev zk.Event) {
 			if ev.State == zk.StateHasSession {
 				connected <- struct{}{}
@@ -120,7 +120,7 @@ func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
 // stat, and a handshake with session 1.
 func echoDial(string, string, time.Duration) (net.Conn, error) {
 	var c *memnet.Conn
-	frames := frameSplitter{max: wire.DefaultMaxFrame}
+	frames := wire.Splitter{Max: wire.DefaultMaxFrame}
 	greeted := false
 	var buf []byte
 	answer := func(frame []byte) {
@@ -137,7 +137,7 @@ func echoDial(string, string, time.Duration) (net.Conn, error) {
 		c.Deliver(buf)
 	}
 	c = memnet.New(func(p []byte) {
-		if err := frames.feed(p, answer); err != nil {
+		if err := frames.Feed(p, answer); err != nil {
 			panic(err)
 		}
 	}, func() {})

@@ -53,7 +53,7 @@ func (s *Server) Connect(t TB) *zk.Conn {
 	conn, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout,
 		zk.WithDialer(s.Dialer()),
 		zk.WithHostProvider(&hostProvider{}),
-		zk.WithLogger(quiet{}),
+		zk.WithLogger(noLogger{}),
 		zk.WithEventCallback(func(ev zk.Event) {
 			if ev.State == zk.StateHasSession {
 				once.Do(func() { close(connected) })
@@ -136,7 +136,7 @@ func (h *hostProvider) Connected() {
 	h.failed = false
 }
 
-// quiet is a zk.Logger that says nothing.
-type quiet struct{}
+// noLogger is a zk.Logger that writes nothing.
+type noLogger struct{}
 
-func (quiet) Printf(string, ...any) {}
+func (noLogger) Printf(string, ...any) {}

@@ -26,49 +26,12 @@
 // bubble, and a session's ten seconds pass in microseconds. No goroutine stays
 // behind once the test's cleanup is done.
 //
-// # A world for hunting bugs
-//
-// A [World] runs several clients against one server in virtual time, under a
-// plan of faults, and returns a [Result]: the trace of all that happened, every
-// change at the server, what was left at rest, who got stuck. The same seed and
-// plan give the same trace, byte for byte, on any number of processors; another
-// seed is another schedule.
-//
-//	w := fakezk.World{
-//		Seed:    1,
-//		Clients: []fakezk.Actor{{Name: "a", Run: script}, {Name: "b", Run: script}},
-//		Plan:    []fakezk.Fault{{Kind: fakezk.DropReply, Client: "b", Request: 5}},
-//	}
-//	result, err := w.Run()
-//
-// Use a Server to test that code does what it should, and a World to learn
-// whether it still does when the network, the server or its session fails at
-// the worst moment.
-//
-// A [RealWorld] is a World around a real ZooKeeper, in real time: the same clients
-// and faults, by a proxy, and a Result of the same shape. It is there to check that
-// what holds in a World holds outside of it.
-//
 // # Faults
 //
-// A [Fault] is data: what goes wrong ([FaultKinds] lists the kinds) and where,
-// as the n-th request or the n-th watch notification of a client, or as a
-// virtual time. It prints as one line, which [ParseFault] reads:
-//
-//	drop-reply client=b request=5
-//	stall 3s client=a op=getChildren2 request=1
-//	restart 200ms at=2s
-//
-// A fault whose coordinates match nothing in a run is reported in
-// Result.Missed. It never passes silently.
-//
-// # Virtual time
-//
-// In a bubble time passes only when every goroutine of it waits for something
-// in the bubble: a channel, a timer, a condition made there. Waiting for a
-// mutex, for the network or for a channel made outside does not count, and code
-// that spins keeps time from passing at all; a World reports both as
-// Result.Frozen. The clock of a bubble begins at midnight UTC of 2000-01-01.
+// [Server.Inject] arms a fault: it cuts a connection, loses a reply or ends a session
+// when a request of your choice comes. Package fakezk/fault has the kinds. To run
+// code under many faults, each at the worst moment, use package fakezk/sim, or
+// package fuzz, which also judges what happened.
 //
 // # What it is like
 //
@@ -81,7 +44,7 @@
 // # What is missing
 //
 //	every operation of a standalone 3.8.0    yes, compared with one by package conform
-//	orders of children and of clean-up       Java's hash order (in a World: children shuffled by the seed)
+//	orders of children and of clean-up       Java's hash order
 //	auth                                     digest, ip, world, the super user; no x509, and sasl as a server without it
 //	quotas, containers, TTL nodes            yes
 //	four-letter words                        over TCP; envi and dirs show a host of the imagination

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // The reply to a create gets lost. Code that takes the error for "not created"
@@ -18,7 +19,7 @@ func ExampleServer_Inject() {
 	inBubble(func(t fakezk.TB) { // in a test, synctest.Test
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fakezk.Fault{Kind: fakezk.DropReply, Op: "create", Request: 1}); err != nil {
+		if err := server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}); err != nil {
 			t.Fatalf("inject: %v", err)
 		}
 		_, err := conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))
@@ -56,16 +57,16 @@ func ExampleServer_StallConnections() {
 // A dump of one server is the beginning of another.
 func ExampleServer_Load() {
 	first, second := fakezk.New(fakezk.Options{}), fakezk.New(fakezk.Options{})
-	err := first.Load([]fakezk.NodeSpec{
+	err := first.Load([]view.NodeSpec{
 		{Path: "/config/mode", Data: []byte("fast")},
-		{Path: "/queue", Kind: fakezk.ContainerNode, Next: 7},
+		{Path: "/queue", Kind: view.ContainerNode, Next: 7},
 	})
 	fmt.Println(err)
 	fmt.Println(second.Load(first.Snapshot()))
 	for _, n := range second.Snapshot() {
 		fmt.Printf("%s %q %s next %d\n", n.Path, n.Data, n.Kind, n.Next)
 	}
-	fmt.Println(second.Load([]fakezk.NodeSpec{{Path: "/new"}, {Path: "/config"}}))
+	fmt.Println(second.Load([]view.NodeSpec{{Path: "/new"}, {Path: "/config"}}))
 	fmt.Println(first.Close(), second.Close())
 	// Output:
 	// <nil>

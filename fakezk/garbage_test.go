@@ -12,6 +12,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 func unhex(s string) []byte {
@@ -140,7 +141,7 @@ func undisturbed(t *testing.T, s *Server, garbage func()) {
 	if h := bystander.call(&proto.GetData{Path: "/by"}); h.Xid != bystander.xid || h.Err != proto.OK {
 		t.Errorf("the bystander got %+v", h)
 	}
-	if got := s.Watches(); !slices.Contains(got, Watch{Path: "/by", Session: resp.SessionID}) {
+	if got := s.Watches(); !slices.Contains(got, view.Watch{Path: "/by", Session: resp.SessionID}) {
 		t.Errorf("watches: %+v", got)
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
 // FaultStatus is a fault that Inject armed, and how far it has come.
 type FaultStatus struct {
 	// Fault is as it was given, but for a session's id, which became its name.
-	Fault Fault
+	Fault fault.Fault
 	// Matched is how many requests or events it has selected, up to the one whose
 	// turn it was; 0 for a fault bound to a time.
 	Matched int
@@ -52,7 +54,7 @@ const maxArmed = 1000
 // Faults that fired stay on the list that Faults returns, until ClearFaults; at
 // most 1000 fit. The error says what is wrong with the fault, as Validate does,
 // or with its Client.
-func (s *Server) Inject(f Fault) error {
+func (s *Server) Inject(f fault.Fault) error {
 	if err := f.Validate(); err != nil {
 		return fmt.Errorf("fakezk: inject: %w", err)
 	}
@@ -103,7 +105,7 @@ func (s *Server) Faults() []FaultStatus {
 	}
 	list := make([]FaultStatus, len(s.inject.armed))
 	for i, f := range s.inject.armed {
-		list[i] = FaultStatus{Fault: f.Fault, Matched: f.seen, Fired: f.fired}
+		list[i] = FaultStatus{Fault: f.Fault, Matched: f.Seen, Fired: f.Fired}
 	}
 	return list
 }
@@ -126,8 +128,8 @@ func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 // one timer stands for all that is bound to a time.
 type injector struct {
 	server  *Server
-	armed   []*faultState
-	waiting []*faultState // those bound to a request or event that has not come
+	armed   []*carry.Armed
+	waiting []*carry.Armed // those bound to a request or event that has not come
 	timed   []timedFault
 	outages []serverOutage
 	// downTill is when a server that restarts is back.
@@ -139,7 +141,7 @@ type injector struct {
 }
 
 type timedFault struct {
-	*faultState
+	*carry.Armed
 	at time.Time
 }
 
@@ -151,8 +153,8 @@ func (s *Server) injection() *injector {
 	return s.inject
 }
 
-func (in *injector) arm(f Fault, now time.Time) {
-	state := &faultState{Fault: f}
+func (in *injector) arm(f fault.Fault, now time.Time) {
+	state := &carry.Armed{Fault: f}
 	in.armed = append(in.armed, state)
 	if f.At == 0 {
 		in.waiting = append(in.waiting, state)
@@ -163,10 +165,10 @@ func (in *injector) arm(f Fault, now time.Time) {
 }
 
 // due is the faults whose turn comes with a coordinate.
-func (in *injector) due(c coordinate) []*faultState {
-	now := due(in.waiting, c)
+func (in *injector) due(c fault.Coordinate) []*carry.Armed {
+	now := carry.Due(in.waiting, c)
 	if len(now) > 0 {
-		in.waiting = slices.DeleteFunc(in.waiting, (*faultState).turnHasCome)
+		in.waiting = slices.DeleteFunc(in.waiting, (*carry.Armed).TurnHasCome)
 	}
 	return now
 }
@@ -218,7 +220,7 @@ func (in *injector) fireTimed(now time.Time) {
 			in.timed = append(in.timed, f)
 			continue
 		}
-		in.fireAt(f.faultState, now)
+		in.fireAt(f.Armed, now)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
@@ -55,7 +57,7 @@ func (in *injector) actOnFrame(l *serverLink, p parcel, now time.Time) bool {
 	f := p.faults[0]
 	p.faults = p.faults[1:] // which act if it puts the frame off
 	in.fire(f)
-	if f.Kind.damagesReply() {
+	if carry.DamagesReply(f.Kind) {
 		in.damageReply(f, l, p.bytes, now)
 	} else {
 		in.takeByFault(f, l, p, now)
@@ -64,11 +66,11 @@ func (in *injector) actOnFrame(l *serverLink, p parcel, now time.Time) bool {
 }
 
 // judge counts a request and finds the faults whose turn it is.
-func (in *injector) judge(l *serverLink, frame []byte) []*faultState {
+func (in *injector) judge(l *serverLink, frame []byte) []*carry.Armed {
 	if len(in.waiting) == 0 {
 		return nil
 	}
-	c, ok := requestCoordinate(l.name, l.number, frame)
+	c, ok := carry.RequestCoordinate(l.name, l.number, frame)
 	if !ok {
 		return nil
 	}
@@ -77,30 +79,30 @@ func (in *injector) judge(l *serverLink, frame []byte) []*faultState {
 
 // takeByFault lets a fault act on a request instead of the server, which gets it
 // later or never.
-func (in *injector) takeByFault(f *faultState, l *serverLink, p parcel, now time.Time) {
+func (in *injector) takeByFault(f *carry.Armed, l *serverLink, p parcel, now time.Time) {
 	session := in.server.engine.SessionOf(l.id)
 	switch f.Kind {
-	case DropRequest:
+	case fault.DropRequest:
 		in.resetSoon(l, now)
-	case Delay:
+	case fault.Delay:
 		d := in.detour(l)
 		in.hold(now.Add(f.For), &d.up)
 		d.up.putBack(p)
-	case Stall:
+	case fault.Stall:
 		in.stall(l, now.Add(f.For))
 		l.detour.up.putBack(p)
-	case Blackhole, Refuse:
+	case fault.Blackhole, fault.Refuse:
 		in.strike(f, session, now)
-	case Expire, LateReap:
+	case fault.Expire, fault.LateReap:
 		in.expire(f, session, now)
-	case Restart:
+	case fault.Restart:
 		in.restart(f.For, now)
 	}
 }
 
 // damageReply handles a request and lets a fault damage what goes back on its
 // connection.
-func (in *injector) damageReply(f *faultState, l *serverLink, frame []byte, now time.Time) {
+func (in *injector) damageReply(f *carry.Armed, l *serverLink, frame []byte, now time.Time) {
 	s := in.server
 	r := s.engine.Handle(l.id, frame, now)
 	s.noteApplied(r.Applied)
@@ -114,22 +116,22 @@ func (in *injector) damageReply(f *faultState, l *serverLink, frame []byte, now 
 			s.emit(to, out)
 		}
 	}
-	if f.Kind != StallMidFrame {
+	if f.Kind != fault.StallMidFrame {
 		in.resetSoon(l, now)
 	}
 }
 
 // damage does to one output what a fault says. What other faults would do to it
 // comes after, unless it is lost.
-func (in *injector) damage(f *faultState, l *serverLink, out engine.Output, others []*faultState, now time.Time) {
-	switch f.Kind.damageTo(out) {
-	case lost:
-	case unharmed:
+func (in *injector) damage(f *carry.Armed, l *serverLink, out engine.Output, others []*carry.Armed, now time.Time) {
+	switch carry.DamageTo(f.Kind, out) {
+	case carry.Lost:
+	case carry.Unharmed:
 		in.sendOutput(l, out, others, now)
-	case torn:
+	case carry.Torn:
 		half := len(out.Frame) / 2
 		in.send(l, parcel{bytes: out.Frame[:half]}, now)
-		if f.Kind == StallMidFrame && in.server.links[l.id] == l {
+		if f.Kind == fault.StallMidFrame && in.server.links[l.id] == l {
 			in.sendLate(l, parcel{bytes: out.Frame[half:], notBefore: now.Add(f.For)})
 		}
 	}
@@ -148,15 +150,15 @@ func (in *injector) takeOutput(l *serverLink, out engine.Output) bool {
 
 // count counts a notification, also one that is about to be lost, and finds the
 // faults whose turn it is.
-func (in *injector) count(l *serverLink, out engine.Output) []*faultState {
+func (in *injector) count(l *serverLink, out engine.Output) []*carry.Armed {
 	if out.Event == nil || len(in.waiting) == 0 {
 		return nil
 	}
-	return in.due(coordinate{event: true, client: l.name, conn: l.number, path: out.Event.Path})
+	return in.due(fault.Coordinate{Event: true, Client: l.name, Conn: l.number, Path: out.Event.Path})
 }
 
 // sendOutput is Server.emit with faults that act on the frame.
-func (in *injector) sendOutput(l *serverLink, out engine.Output, faults []*faultState, now time.Time) {
+func (in *injector) sendOutput(l *serverLink, out engine.Output, faults []*carry.Armed, now time.Time) {
 	if out.Frame != nil {
 		in.send(l, parcel{bytes: out.Frame, faults: faults}, now)
 	}
@@ -200,23 +202,23 @@ func (in *injector) pass(l *serverLink, p parcel, now time.Time) {
 }
 
 // actOnEvent lets a fault act on a notification that is about to be delivered.
-func (in *injector) actOnEvent(f *faultState, l *serverLink, p parcel, now time.Time) {
+func (in *injector) actOnEvent(f *carry.Armed, l *serverLink, p parcel, now time.Time) {
 	half := len(p.bytes) / 2
 	switch f.Kind {
-	case Cut:
+	case fault.Cut:
 		in.reset(l)
-	case CutMidFrame:
+	case fault.CutMidFrame:
 		l.sink.Deliver(p.bytes[:half])
 		in.reset(l)
-	case StallMidFrame:
+	case fault.StallMidFrame:
 		l.sink.Deliver(p.bytes[:half])
 		d := in.detour(l)
 		d.down.putBack(parcel{bytes: p.bytes[half:], notBefore: now.Add(f.For)})
 		in.wakeAt(now.Add(f.For))
-	case Stall:
+	case fault.Stall:
 		in.stall(l, now.Add(f.For))
 		l.detour.down.putBack(p)
-	case Delay:
+	case fault.Delay:
 		d := in.detour(l)
 		in.hold(now.Add(f.For), &d.down)
 		d.down.putBack(p)

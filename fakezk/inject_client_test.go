@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // What the genuine client makes of each fault on its second request. It is what
@@ -42,7 +44,7 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				s := Start(t)
 				c, told := client(t, s, DefaultSessionTimeout)
 				told.take()
-				f, err := ParseFault(test.line)
+				f, err := fault.Parse(test.line)
 				if err == nil {
 					err = s.Inject(f)
 				}
@@ -70,7 +72,7 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				if got := slices.Compact(told.take()); !slices.Equal(got, test.told) {
 					t.Errorf("told %v, want %v", got, test.told)
 				}
-				if there := slices.ContainsFunc(s.Tree(), func(n Node) bool { return n.Path == "/e" }); there != test.ephemeral {
+				if there := slices.ContainsFunc(s.Tree(), func(n view.Node) bool { return n.Path == "/e" }); there != test.ephemeral {
 					t.Errorf("the ephemeral: %v", there)
 				}
 				if status := s.Faults(); len(status) != 1 || !status[0].Fired || status[0].Matched != 2 {
@@ -99,7 +101,7 @@ func TestGenuineClientUnderInjectedFaultsOnEvents(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := Start(t)
 				c, _ := client(t, s, DefaultSessionTimeout)
-				f, err := ParseFault(test.line)
+				f, err := fault.Parse(test.line)
 				if err == nil {
 					err = s.Inject(f)
 				}
@@ -144,4 +146,20 @@ func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What the client gets for a create of /x, and times.
+const (
+	created     = "create /x: <nil>"
+	lostReply   = "create /x: zk: connection closed"
+	already     = "create /x: zk: node already exists"
+	second      = time.Second
+	recvTimeout = 2 * DefaultSessionTimeout / 3
+)
+
+func between(t *testing.T, what string, at, low, high time.Duration) {
+	t.Helper()
+	if at < low || at > high {
+		t.Errorf("%s at %s, want it between %s and %s", what, at, low, high)
+	}
 }

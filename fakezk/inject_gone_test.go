@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -144,7 +146,7 @@ func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
 		defer s.mu.Unlock()
 		return len(s.inject.detours) == 1 && s.inject.inOrder()[0].detour.gone
 	})
-	if strings.Count(stacks(), "(*Server).serveTCP") != 1 {
+	if strings.Count(bubble.Stacks(), "(*Server).serveTCP") != 1 {
 		t.Error("the connection is closed")
 	}
 	if err := s.ExpireSession(session.SessionID); err != nil {
@@ -160,7 +162,7 @@ func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
 
 func injectLine(t *testing.T, s *Server, line string) {
 	t.Helper()
-	f, err := ParseFault(line)
+	f, err := fault.Parse(line)
 	if err == nil {
 		err = s.Inject(f)
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
 )
 
 // A detour is what faults put a connection through.
@@ -26,10 +28,10 @@ type lane struct {
 type parcel struct {
 	bytes     []byte
 	word      bool
-	end       error         // the connection ends with this error
-	judged    bool          // counted, and faults chosen
-	faults    []*faultState // that still have to act on it
-	notBefore time.Time     // stays at least so long
+	end       error          // the connection ends with this error
+	judged    bool           // counted, and faults chosen
+	faults    []*carry.Armed // that still have to act on it
+	notBefore time.Time      // stays at least so long
 }
 
 // maxHeld bounds what a connection holds from its client: 64 MiB. What it holds

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"pgregory.net/rapid"
 )
 
 func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
@@ -347,10 +347,10 @@ func TestHoldsLoseAndReorderNothing(t *testing.T) {
 func TestInjectOverTCP(t *testing.T) {
 	s, address := startTCP(t)
 	r, _ := tcpSession(t, address)
-	if err := s.Inject(Fault{Kind: Stall, For: 50 * time.Millisecond, Op: "create", Request: 1}); err != nil {
+	if err := s.Inject(fault.Fault{Kind: fault.Stall, For: 50 * time.Millisecond, Op: "create", Request: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Inject(Fault{Kind: CutMidFrame, Op: "create", Request: 3}); err != nil {
+	if err := s.Inject(fault.Fault{Kind: fault.CutMidFrame, Op: "create", Request: 3}); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
@@ -370,7 +370,7 @@ func TestInjectOverTCP(t *testing.T) {
 func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 	s, address := startTCP(t)
 	r, session := tcpSession(t, address)
-	if err := s.Inject(Fault{Kind: Blackhole, For: time.Hour, Request: 1}); err != nil {
+	if err := s.Inject(fault.Fault{Kind: fault.Blackhole, For: time.Hour, Request: 1}); err != nil {
 		t.Fatal(err)
 	}
 	r.ask(rawCreate("/1", 0))

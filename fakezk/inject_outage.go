@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
@@ -19,7 +21,7 @@ const (
 
 // serverOutage is a time in which dials fail or hang.
 type serverOutage struct {
-	fault   *faultState
+	fault   *carry.Armed
 	session int64 // 0 means everybody's
 	until   time.Time
 }
@@ -31,11 +33,11 @@ func (o serverOutage) hits(session int64, now time.Time) bool {
 // strike cuts a session off, or everybody: by reset and refused dials, or by
 // silence. It reports whether there was a connection; if not, the fault has
 // acted once a dial is hit.
-func (in *injector) strike(f *faultState, session int64, now time.Time) bool {
+func (in *injector) strike(f *carry.Armed, session int64, now time.Time) bool {
 	in.outages = slices.DeleteFunc(in.outages, func(o serverOutage) bool { return !now.Before(o.until) })
 	in.outages = append(in.outages, serverOutage{f, session, now.Add(f.For)})
 	return in.eachLink(session, func(l *serverLink) {
-		if f.Kind == Refuse {
+		if f.Kind == fault.Refuse {
 			in.resetSoon(l, now)
 			return
 		}
@@ -73,7 +75,7 @@ func (in *injector) refuseDial(now time.Time) error {
 		return errRefused
 	}
 	for _, o := range in.outages {
-		if o.session == 0 && o.fault.Kind == Refuse && o.hits(0, now) {
+		if o.session == 0 && o.fault.Kind == fault.Refuse && o.hits(0, now) {
 			in.fire(o.fault)
 			return errRefused
 		}
@@ -100,7 +102,7 @@ func (in *injector) actOnHandshake(l *serverLink, p parcel, now time.Time) bool 
 			continue
 		}
 		in.fire(o.fault)
-		if o.fault.Kind == Refuse {
+		if o.fault.Kind == fault.Refuse {
 			in.resetSoon(l, now)
 		} else {
 			in.hang(l, p, o.until)
@@ -121,13 +123,13 @@ func (in *injector) hang(l *serverLink, p parcel, until time.Time) {
 }
 
 // fireAt lets a fault act that is bound to a time.
-func (in *injector) fireAt(f *faultState, now time.Time) {
+func (in *injector) fireAt(f *carry.Armed, now time.Time) {
 	var session int64
 	if f.Client != "" {
 		session = in.server.roster.find(f.Client)
 	}
 	switch {
-	case f.Kind == Restart:
+	case f.Kind == fault.Restart:
 		in.fire(f)
 		in.restart(f.For, now)
 	case f.Client != "" && session == 0: // there is no such session now
@@ -140,13 +142,13 @@ func (in *injector) fireAt(f *faultState, now time.Time) {
 
 // strikeAt lets a fault bound to a time act on a session, or on everybody, and
 // reports whether there was anything to act on.
-func (in *injector) strikeAt(f *faultState, session int64, now time.Time) bool {
+func (in *injector) strikeAt(f *carry.Armed, session int64, now time.Time) bool {
 	switch f.Kind {
-	case Blackhole, Refuse:
+	case fault.Blackhole, fault.Refuse:
 		return in.strike(f, session, now)
-	case Cut:
+	case fault.Cut:
 		return in.eachLink(session, func(l *serverLink) { in.resetSoon(l, now) })
-	case Stall:
+	case fault.Stall:
 		return in.eachLink(session, func(l *serverLink) { in.stall(l, now.Add(f.For)) })
 	}
 	ended := false
@@ -160,14 +162,14 @@ func (in *injector) strikeAt(f *faultState, session int64, now time.Time) bool {
 
 // expire ends a session, at once or with its ephemerals left for a while, and
 // reports whether it was alive. A server that is down ends none.
-func (in *injector) expire(f *faultState, session int64, now time.Time) bool {
+func (in *injector) expire(f *carry.Armed, session int64, now time.Time) bool {
 	s := in.server
 	if s.stopped || now.Before(in.downTill) {
 		return false
 	}
 	var r engine.Reaction
 	var ok bool
-	if f.Kind == LateReap {
+	if f.Kind == fault.LateReap {
 		r, ok = s.engine.ExpireLate(session, now.Add(f.For))
 	} else {
 		r, ok = s.engine.Expire(session, now)

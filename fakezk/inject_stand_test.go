@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
@@ -39,7 +40,7 @@ func onStand(t *testing.T, body func(*stand)) {
 
 func (st *stand) inject(line string) {
 	st.Helper()
-	f, err := ParseFault(line)
+	f, err := fault.Parse(line)
 	if err == nil {
 		err = st.Inject(f)
 	}
@@ -70,11 +71,11 @@ func (r *raw) got() string {
 	p, err := io.ReadAll(r)
 	r.noDeadline()
 	var words []string
-	split := frameSplitter{max: 1 << 20}
-	if err := split.feed(p, func(frame []byte) { words = append(words, frameWords(frame)) }); err != nil {
+	split := wire.Splitter{Max: 1 << 20}
+	if err := split.Feed(p, func(frame []byte) { words = append(words, frameWords(frame)) }); err != nil {
 		r.t.Fatal(err)
 	}
-	if n := len(split.buf); n > 0 {
+	if n := len(split.Partial()); n > 0 {
 		words = append(words, fmt.Sprint("half ", n))
 	}
 	switch {

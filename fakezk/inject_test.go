@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
@@ -443,17 +444,17 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		ended, _ := rawSession(st, st.Server, rawTimeout)
 		ended.call(&proto.Simple{Code: proto.OpCloseSession})
 		tests := []struct {
-			fault Fault
+			fault fault.Fault
 			want  string
 		}{
-			{Fault{}, `fakezk: inject: unknown fault kind ""`},
-			{Fault{Kind: Stall, Request: 1}, `stall needs a duration`},
-			{Fault{Kind: Cut, Request: 1, Client: "a"}, `fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
-			{Fault{Kind: Cut, Request: 1, Client: "S0"}, `client=S0: expected a session`},
-			{Fault{Kind: Cut, Request: 1, Client: "S01"}, `client=S01: expected a session`},
-			{Fault{Kind: Cut, Request: 1, Client: "S3"}, `client=S3: the session has ended`},
-			{Fault{Kind: Cut, Request: 1, Client: "0xg"}, `client=0xg: expected up to 16 hexadecimal digits`},
-			{Fault{Kind: Cut, Request: 1, Client: "0x1"}, `client=0x1: no such session`},
+			{fault.Fault{}, `fakezk: inject: unknown fault kind ""`},
+			{fault.Fault{Kind: fault.Stall, Request: 1}, `stall needs a duration`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "a"}, `fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S0"}, `client=S0: expected a session`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S01"}, `client=S01: expected a session`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S3"}, `client=S3: the session has ended`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0xg"}, `client=0xg: expected up to 16 hexadecimal digits`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0x1"}, `client=0x1: no such session`},
 		}
 		for _, test := range tests {
 			if err := st.Inject(test.fault); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -464,7 +465,7 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		for range maxArmed {
 			st.inject("cut request=1000000000")
 		}
-		if err := st.Inject(Fault{Kind: Cut, Request: 1}); err == nil || !strings.Contains(err.Error(), "1000 faults are on the list already") {
+		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); err == nil || !strings.Contains(err.Error(), "1000 faults are on the list already") {
 			st.Errorf("one too many: %v", err)
 		}
 		st.ClearFaults()
@@ -472,7 +473,7 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		if err := st.Close(); err != nil {
 			st.Fatal(err)
 		}
-		if err := st.Inject(Fault{Kind: Cut, Request: 1}); !errors.Is(err, ErrStopped) {
+		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); !errors.Is(err, ErrStopped) {
 			st.Errorf("after Close: %v", err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -199,9 +200,9 @@ func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 }
 
 // fire notes that a fault acts.
-func (in *injector) fire(f *faultState) {
-	if !f.fired {
-		f.fired = true
+func (in *injector) fire(f *carry.Armed) {
+	if !f.Fired {
+		f.Fired = true
 		in.server.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
 	}
 }

@@ -220,28 +220,10 @@ func TestLogHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// TestNoLoggerNoLog: neither a queue nor a goroutine; nor does a World, whose
-// goroutines are counted, have one.
+// TestNoLoggerNoLog: neither a queue nor a goroutine.
 func TestNoLoggerNoLog(t *testing.T) {
 	if s := Start(t); s.log != nil {
 		t.Error("a server without a Logger has a log")
-	}
-	h := &slowHandler{until: make(chan struct{})}
-	run := func(o Options) *Result {
-		result, err := World{Server: o, Clients: []Actor{{Name: "a", Run: func(_ context.Context, c *Client) {
-			_, _, _ = c.Conn().Exists("/x") // what comes of it is in the trace
-		}}}}.Run()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return result
-	}
-	with, without := run(Options{Logger: slog.New(h)}), run(Options{})
-	if diff := cmp.Diff(without.Trace.String(), with.Trace.String()); diff != "" {
-		t.Errorf("a World with a Logger is another one:\n%s", diff)
-	}
-	if lines, dropped := h.told(); lines+dropped > 0 {
-		t.Errorf("%d lines of a World", lines)
 	}
 }
 

@@ -2,7 +2,6 @@ package fakezk
 
 import (
 	"log/slog"
-	"math"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -65,33 +64,19 @@ type Options struct {
 
 // LongestTimeout is the longest time that the protocol, in which a timeout is 32
 // bits of milliseconds, has for a session.
-const LongestTimeout = math.MaxInt32 * time.Millisecond
+const LongestTimeout = engine.LongestTimeout
 
 // IsFourLetterWord says whether a word is one that a server knows, so that
 // Options.FourLetterWords may hold it.
 func IsFourLetterWord(word string) bool { return fourletter.Known(word) }
 
-// maxFrameLimit keeps four-letter words apart from lengths: read as a number,
-// each is above it.
-const maxFrameLimit = 1 << 30
-
 func (o Options) withDefaults() Options {
-	if o.TickTime <= 0 {
-		o.TickTime = 2 * time.Second
-	}
-	o.TickTime = clampTimeout(o.TickTime)
-	if o.MinSessionTimeout <= 0 {
-		o.MinSessionTimeout = 2 * o.TickTime
-	}
-	if o.MaxSessionTimeout <= 0 {
-		o.MaxSessionTimeout = 20 * o.TickTime
-	}
-	o.MinSessionTimeout = clampTimeout(o.MinSessionTimeout)
-	o.MaxSessionTimeout = max(clampTimeout(o.MaxSessionTimeout), o.MinSessionTimeout)
+	times := o.engineConfig()
+	o.TickTime, o.MinSessionTimeout, o.MaxSessionTimeout = times.TickTime, times.MinSessionTimeout, times.MaxSessionTimeout
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = wire.DefaultMaxFrame
 	}
-	o.MaxFrame = min(o.MaxFrame, maxFrameLimit)
+	o.MaxFrame = min(o.MaxFrame, wire.MaxFrameLimit)
 	if o.MaxClientConns == 0 {
 		o.MaxClientConns = 60
 	}
@@ -104,10 +89,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func clampTimeout(d time.Duration) time.Duration {
-	return min(max(d, time.Millisecond), LongestTimeout)
-}
-
 func (o Options) engineConfig() engine.Config {
 	return engine.Config{
 		TickTime:               o.TickTime,
@@ -116,5 +97,5 @@ func (o Options) engineConfig() engine.Config {
 		SuperDigest:            o.SuperDigest,
 		EnforceQuota:           o.EnforceQuota,
 		ContainerCheckInterval: o.ContainerCheckInterval,
-	}
+	}.WithDefaults()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
+	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // ErrStopped is what dialing a stopped Server returns.
@@ -42,7 +43,7 @@ type Server struct {
 type serverLink struct {
 	id      engine.ConnID
 	peer    peer
-	frames  frameSplitter
+	frames  wire.Splitter
 	greeted bool // its first bytes are known to be no four-letter word
 	sink    sink
 	session int64   // 0 before the handshake
@@ -155,7 +156,7 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 		return nil, err
 	}
 	s.nextConn++
-	l := &serverLink{id: s.nextConn, peer: from, frames: frameSplitter{max: s.opts.MaxFrame}, sink: k}
+	l := &serverLink{id: s.nextConn, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k}
 	s.links[l.id] = l
 	s.engine.Open(l.id, from.ip, time.Now())
 	s.schedule()
@@ -174,7 +175,7 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 		if s.inject != nil && s.inject.ignores(l) || !l.greeted && s.greet(l, p) {
 			return nil
 		}
-		frame, rest, err := l.frames.next(p)
+		frame, rest, err := l.frames.Next(p)
 		if err != nil {
 			s.logGarbage(l, err)
 		}

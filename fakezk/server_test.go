@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 func TestStartAndConnectInsideAUsersBubble(t *testing.T) {
@@ -277,7 +277,7 @@ func TestDirectCalls(t *testing.T) {
 		}
 		_, _, data, err := c.GetW("/a/b/c")
 		must(err)
-		if got := s.Watches(); len(got) != 1 || got[0] != (Watch{Path: "/a/b/c", Session: c.SessionID()}) {
+		if got := s.Watches(); len(got) != 1 || got[0] != (view.Watch{Path: "/a/b/c", Session: c.SessionID()}) {
 			t.Errorf("watches: %+v", got)
 		}
 		must(s.Put("/a/b/c", []byte("two")))

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // client is a genuine client with the given session timeout whose session
@@ -19,7 +20,7 @@ func client(t *testing.T, s *Server, timeout time.Duration) (*zk.Conn, *states) 
 	t.Helper()
 	told := &states{}
 	conn, _, err := zk.Connect([]string{Address}, timeout, zk.WithDialer(s.Dialer()), zk.WithHostProvider(&hostProvider{}),
-		zk.WithLogger(quiet{}), zk.WithEventCallback(told.notice))
+		zk.WithLogger(zkclient.Quiet{}), zk.WithEventCallback(told.notice))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 		if len(sessions) != 1 || sessions[0].ID != id || !slices.Equal(sessions[0].Ephemerals, []string{"/mine"}) {
 			t.Errorf("sessions: %+v", sessions)
 		}
-		if got := s.Watches(); len(got) != 1 || got[0] != (Watch{Path: "/mine", Session: id}) {
+		if got := s.Watches(); len(got) != 1 || got[0] != (view.Watch{Path: "/mine", Session: id}) {
 			t.Errorf("watches: %+v", got)
 		}
 		if len(quietWatch) > 0 {

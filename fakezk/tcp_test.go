@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
 )
 
 // startTCP is a server that listens. When the test ends it is closed, and
@@ -42,7 +44,7 @@ func wantNoGoroutine(t testing.TB) {
 	t.Helper()
 	var last string
 	gone := func() bool { // the last one may be on its way out
-		last = stacks()
+		last = bubble.Stacks()
 		return !strings.Contains(last, "(*Server).serveTCP") && !strings.Contains(last, "(*outbox).write") &&
 			!strings.Contains(last, "(*Server).Serve(")
 	}
@@ -118,7 +120,7 @@ func (r *raw) closeWrite() {
 func TestServeTCP(t *testing.T) {
 	s := Start(t)
 	address, ended := listen(t, s)
-	c, events, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(quiet{}))
+	c, events, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(zkclient.Quiet{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +351,7 @@ func TestReplyToCloseSessionArrivesThoughMoreWasSent(t *testing.T) {
 func TestResetIsAnErrorForTheClient(t *testing.T) {
 	s, address := startTCP(t)
 	r, _ := tcpSession(t, address)
-	if err := s.Inject(Fault{Kind: Cut, Request: 1}); err != nil {
+	if err := s.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); err != nil {
 		t.Fatal(err)
 	}
 	r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))

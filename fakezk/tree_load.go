@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/inspect"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // Load makes the nodes, all in one transaction, and their parents where they are
@@ -25,7 +27,7 @@ import (
 //
 // Sequence numbers move on as those of a server do that loads a snapshot of its
 // tree: nobody is told.
-func (s *Server) Load(nodes []NodeSpec) error {
+func (s *Server) Load(nodes []view.NodeSpec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := loading{server: s, now: time.Now(), made: map[string]bool{}}
@@ -50,9 +52,9 @@ type loading struct {
 
 // plan decides all that is to do, or finds what cannot be done. It changes
 // nothing.
-func (l *loading) plan(nodes []NodeSpec) error {
+func (l *loading) plan(nodes []view.NodeSpec) error {
 	nodes = slices.Clone(nodes)
-	slices.SortStableFunc(nodes, func(a, b NodeSpec) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int { return cmp.Compare(a.Path, b.Path) })
 	for i := range nodes {
 		if err := l.add(&nodes[i]); err != nil {
 			if before := l.rehearse(); before != nil {
@@ -65,8 +67,8 @@ func (l *loading) plan(nodes []NodeSpec) error {
 }
 
 // add plans one node and the parents it misses.
-func (l *loading) add(n *NodeSpec) error {
-	if err := n.check(); err != nil {
+func (l *loading) add(n *view.NodeSpec) error {
+	if err := checkSpec(n); err != nil {
 		return err
 	}
 	if n.Path == "/" {
@@ -74,7 +76,7 @@ func (l *loading) add(n *NodeSpec) error {
 	}
 	for i := 1; i < len(n.Path); i++ {
 		if n.Path[i] == '/' && !l.exists(n.Path[:i]) {
-			l.create(&NodeSpec{Path: n.Path[:i]}, fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
+			l.create(&view.NodeSpec{Path: n.Path[:i]}, fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
 		}
 	}
 	if l.made[n.Path] {
@@ -85,12 +87,12 @@ func (l *loading) add(n *NodeSpec) error {
 }
 
 // addRoot plans what becomes of "/". A multi takes its data, but no ACL.
-func (l *loading) addRoot(n *NodeSpec) error {
+func (l *loading) addRoot(n *view.NodeSpec) error {
 	if l.root {
 		return errTwice
 	}
 	l.root = true
-	for _, req := range l.server.changesOfRoot(slices.Clone(n.Data), n.acl()) {
+	for _, req := range l.server.changesOfRoot(slices.Clone(n.Data), aclOf(n)) {
 		if set, ok := req.(*proto.SetACL); ok {
 			l.acl = set
 			continue
@@ -108,12 +110,12 @@ func (l *loading) exists(p string) bool {
 	return ok || l.made[p]
 }
 
-func (l *loading) create(n *NodeSpec, about string) {
-	req := &proto.Create{Code: proto.OpCreate, Path: n.Path, Data: slices.Clone(n.Data), ACL: n.acl()}
+func (l *loading) create(n *view.NodeSpec, about string) {
+	req := &proto.Create{Code: proto.OpCreate, Path: n.Path, Data: slices.Clone(n.Data), ACL: aclOf(n)}
 	switch n.Kind {
-	case ContainerNode:
+	case view.ContainerNode:
 		req.Code, req.Flags = proto.OpCreateContainer, proto.FlagContainer
-	case TTLNode:
+	case view.TTLNode:
 		req.Code, req.Flags, req.TTL = proto.OpCreateTTL, proto.FlagTTL, n.TTL.Milliseconds()
 	}
 	l.ops = append(l.ops, req)
@@ -121,21 +123,21 @@ func (l *loading) create(n *NodeSpec, about string) {
 	l.made[n.Path] = true
 }
 
-// check finds what is wrong with a node on its own, as far as the server does
+// checkSpec finds what is wrong with a node on its own, as far as the server does
 // not say it better.
-func (n *NodeSpec) check() error {
+func checkSpec(n *view.NodeSpec) error {
 	switch {
 	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"), n.Path != "/" && strings.HasSuffix(n.Path, "/"):
 		return errors.New("expected a path of / or names that each follow one /")
 	case isServersOwn(n.Path):
 		return errors.New("it is the server's own")
-	case n.Kind != PersistentNode && n.Kind != ContainerNode && n.Kind != TTLNode:
+	case n.Kind != view.PersistentNode && n.Kind != view.ContainerNode && n.Kind != view.TTLNode:
 		return fmt.Errorf("kind %d: expected persistent, container or ttl", n.Kind)
-	case n.Path == "/" && n.Kind != PersistentNode:
+	case n.Path == "/" && n.Kind != view.PersistentNode:
 		return fmt.Errorf("kind %s: the root is persistent", n.Kind)
-	case n.Kind != TTLNode && n.TTL != 0:
+	case n.Kind != view.TTLNode && n.TTL != 0:
 		return fmt.Errorf("ttl %s: only a node of kind ttl has one", n.TTL)
-	case n.Kind == TTLNode && (n.TTL < time.Millisecond || n.TTL%time.Millisecond != 0):
+	case n.Kind == view.TTLNode && (n.TTL < time.Millisecond || n.TTL%time.Millisecond != 0):
 		return fmt.Errorf("ttl %s: expected whole milliseconds from 1ms", n.TTL)
 	case n.Next < 0:
 		return fmt.Errorf("next %d: expected 0 to %d", n.Next, math.MaxInt32)
@@ -143,9 +145,9 @@ func (n *NodeSpec) check() error {
 	return nil
 }
 
-func (n *NodeSpec) acl() []proto.ACL {
+func aclOf(n *view.NodeSpec) []proto.ACL {
 	if len(n.ACL) == 0 {
-		return openACLs
+		return inspect.OpenACL
 	}
 	list := make([]proto.ACL, len(n.ACL))
 	for i, entry := range n.ACL {
@@ -195,7 +197,7 @@ func refusedLoad(what string, code proto.ErrCode) error {
 }
 
 // make makes what was rehearsed.
-func (l *loading) make(nodes []NodeSpec) {
+func (l *loading) make(nodes []view.NodeSpec) {
 	if len(l.ops) > 0 {
 		l.server.mustSubmit(&proto.Multi{Ops: l.ops}, l.now)
 	}

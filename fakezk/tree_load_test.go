@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
 // TestLoadTellsConflictsFromBadNodes: what is in the way at the server is a
@@ -17,17 +18,17 @@ func TestLoadTellsConflictsFromBadNodes(t *testing.T) {
 	owner, _ := rawSession(t, s, DefaultSessionTimeout)
 	owner.mustCall(rawCreate("/ephemeral", proto.FlagEphemeral))
 	for _, test := range []struct {
-		node     NodeSpec
+		node     view.NodeSpec
 		conflict bool
 	}{
-		{NodeSpec{Path: "/there"}, true},
-		{NodeSpec{Path: "/ephemeral/child"}, true},
-		{NodeSpec{Path: "/a/.."}, false},
-		{NodeSpec{Path: "/zookeeper/quota"}, false},
-		{NodeSpec{Path: "a"}, false},
-		{NodeSpec{Path: "/a", ACL: []ACL{{Perms: 31, Scheme: "nosuch", ID: "x"}}}, false},
+		{view.NodeSpec{Path: "/there"}, true},
+		{view.NodeSpec{Path: "/ephemeral/child"}, true},
+		{view.NodeSpec{Path: "/a/.."}, false},
+		{view.NodeSpec{Path: "/zookeeper/quota"}, false},
+		{view.NodeSpec{Path: "a"}, false},
+		{view.NodeSpec{Path: "/a", ACL: []view.ACL{{Perms: 31, Scheme: "nosuch", ID: "x"}}}, false},
 	} {
-		err := s.Load([]NodeSpec{test.node})
+		err := s.Load([]view.NodeSpec{test.node})
 		if err == nil || errors.Is(err, ErrConflict) != test.conflict {
 			t.Errorf("%s: %v; want an error, a conflict: %v", test.node.Path, err, test.conflict)
 		}

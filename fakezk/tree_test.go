@@ -12,18 +12,18 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/view"
+	"pgregory.net/rapid"
 )
 
 var (
-	everybody = []ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
-	readers   = []ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "alice:5LSpvMcMtdGHu1vzEO2OvzYD8rg="}}
+	everybody = []view.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
+	readers   = []view.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "alice:5LSpvMcMtdGHu1vzEO2OvzYD8rg="}}
 )
 
 // anySpecs draws nodes with all their parents, in order of path.
-var anySpecs = rapid.Custom(func(t *rapid.T) []NodeSpec {
+var anySpecs = rapid.Custom(func(t *rapid.T) []view.NodeSpec {
 	paths := map[string]int32{"/": 0} // path -> children
 	for range rapid.IntRange(0, 12).Draw(t, "nodes") {
 		parent := rapid.SampledFrom(sortedKeys(paths)).Draw(t, "parent")
@@ -33,15 +33,15 @@ var anySpecs = rapid.Custom(func(t *rapid.T) []NodeSpec {
 			paths[parent]++
 		}
 	}
-	var specs []NodeSpec
+	var specs []view.NodeSpec
 	for _, path := range sortedKeys(paths) {
-		n := NodeSpec{Path: path, ACL: rapid.SampledFrom([][]ACL{everybody, readers}).Draw(t, "acl")}
+		n := view.NodeSpec{Path: path, ACL: rapid.SampledFrom([][]view.ACL{everybody, readers}).Draw(t, "acl")}
 		n.Data = rapid.SampledFrom([][]byte{nil, {}, []byte("x"), {0, 255}}).Draw(t, "data")
 		n.Next = paths[path] + rapid.SampledFrom([]int32{0, 0, 1, 77}).Draw(t, "further")
 		if path != "/" {
-			n.Kind = rapid.SampledFrom([]NodeKind{PersistentNode, ContainerNode, TTLNode}).Draw(t, "kind")
+			n.Kind = rapid.SampledFrom([]view.NodeKind{view.PersistentNode, view.ContainerNode, view.TTLNode}).Draw(t, "kind")
 		}
-		if n.Kind == TTLNode {
+		if n.Kind == view.TTLNode {
 			n.TTL = time.Duration(rapid.Int64Range(1, 1<<40-1).Draw(t, "ttl")) * time.Millisecond
 		}
 		specs = append(specs, n)
@@ -70,7 +70,7 @@ func TestLoadAndSnapshotAreInverse(t *testing.T) {
 			t.Errorf("(-loaded +snapshot)\n%s", diff)
 		}
 		for _, n := range s.Tree() {
-			i := slices.IndexFunc(specs, func(spec NodeSpec) bool { return spec.Path == n.Path })
+			i := slices.IndexFunc(specs, func(spec view.NodeSpec) bool { return spec.Path == n.Path })
 			if spec := specs[i]; n.Kind != spec.Kind || n.TTL != spec.TTL || (n.ACL == nil) != slices.Equal(spec.ACL, everybody) {
 				t.Errorf("node %+v of %+v", n, spec)
 			}
@@ -110,9 +110,9 @@ func TestSequenceNumbersGoOnAfterLoad(t *testing.T) {
 func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)
-		err := s.Load([]NodeSpec{
-			{Path: "/used", Kind: ContainerNode, Next: 1}, {Path: "/unused", Kind: ContainerNode},
-			{Path: "/short", Kind: TTLNode, TTL: time.Millisecond}, {Path: "/long", Kind: TTLNode, TTL: time.Hour},
+		err := s.Load([]view.NodeSpec{
+			{Path: "/used", Kind: view.ContainerNode, Next: 1}, {Path: "/unused", Kind: view.ContainerNode},
+			{Path: "/short", Kind: view.TTLNode, TTL: time.Millisecond}, {Path: "/long", Kind: view.TTLNode, TTL: time.Hour},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 		if _, err := c.Create("/zookeeper/quota/a/zookeeper_limits", []byte("count=9,bytes=-1"), 0, openACL); err != nil {
 			t.Fatal(err)
 		}
-		want := []NodeSpec{
+		want := []view.NodeSpec{
 			{Path: "/", Data: []byte{}, ACL: everybody, Next: 2},
 			{Path: "/a", ACL: everybody},
 			{Path: "/zookeeper/quota/a", ACL: everybody, Next: 1},
@@ -149,7 +149,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 			t.Error(diff)
 		}
 		tree := s.Tree()
-		if e := tree[2]; e.Path != "/e" || e.Kind != EphemeralNode || e.Owner != c.SessionID() {
+		if e := tree[2]; e.Path != "/e" || e.Kind != view.EphemeralNode || e.Owner != c.SessionID() {
 			t.Errorf("%+v", e)
 		}
 		other := Start(t)
@@ -165,7 +165,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 func TestSnapshotIsACopy(t *testing.T) {
 	s := Start(t)
 	data := []byte("data")
-	if err := s.Load([]NodeSpec{{Path: "/a", Data: data, ACL: readers}}); err != nil {
+	if err := s.Load([]view.NodeSpec{{Path: "/a", Data: data, ACL: readers}}); err != nil {
 		t.Fatal(err)
 	}
 	data[0] = 'D'
@@ -182,31 +182,31 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 	}
 	before, zxid := s.Snapshot(), s.engine.Store().LastZxid()
 	tests := []struct {
-		bad  NodeSpec
+		bad  view.NodeSpec
 		want string
 	}{
-		{NodeSpec{Path: "/there"}, `load: node "/there": NodeExists`},
-		{NodeSpec{Path: ""}, `node "": expected a path of / or names`},
-		{NodeSpec{Path: "x"}, `node "x": expected a path`},
-		{NodeSpec{Path: "/x/"}, `node "/x/": expected a path`},
-		{NodeSpec{Path: "/x//y"}, `node "/x//y": expected a path`},
-		{NodeSpec{Path: "/x/../y"}, `node "/x/../y": create its parent /x/..: BadArguments`},
-		{NodeSpec{Path: "/x/\x01"}, `node "/x/\x01": BadArguments`},
-		{NodeSpec{Path: "/ok/a"}, `node "/ok/a": it is given twice`},
-		{NodeSpec{Path: "/"}, `node "/": it is given twice`},
-		{NodeSpec{Path: "/zookeeper/quota"}, `it is the server's own`},
-		{NodeSpec{Path: "/x", Kind: EphemeralNode}, `node "/x": kind 1: expected persistent, container or ttl`},
-		{NodeSpec{Path: "/x", Kind: 9}, `node "/x": kind 9: expected`},
-		{NodeSpec{Path: "/x", TTL: 1}, `only a node of kind ttl has one`},
-		{NodeSpec{Path: "/x", Kind: TTLNode}, `ttl 0s: expected whole milliseconds`},
-		{NodeSpec{Path: "/x", Kind: TTLNode, TTL: 1500 * time.Microsecond}, `ttl 1.5ms: expected whole milliseconds`},
-		{NodeSpec{Path: "/x", Kind: TTLNode, TTL: 1 << 40 * time.Millisecond}, `node "/x": BadArguments`},
-		{NodeSpec{Path: "/x", ACL: []ACL{{Perms: 1, Scheme: "auth"}}}, `node "/x": InvalidACL`},
-		{NodeSpec{Path: "/x", Next: -1}, `node "/x": next -1: expected 0 to 2147483647`},
-		{NodeSpec{Path: "/x", Next: math.MinInt32}, `node "/x": next -2147483648: expected 0 to 2147483647`},
+		{view.NodeSpec{Path: "/there"}, `load: node "/there": NodeExists`},
+		{view.NodeSpec{Path: ""}, `node "": expected a path of / or names`},
+		{view.NodeSpec{Path: "x"}, `node "x": expected a path`},
+		{view.NodeSpec{Path: "/x/"}, `node "/x/": expected a path`},
+		{view.NodeSpec{Path: "/x//y"}, `node "/x//y": expected a path`},
+		{view.NodeSpec{Path: "/x/../y"}, `node "/x/../y": create its parent /x/..: BadArguments`},
+		{view.NodeSpec{Path: "/x/\x01"}, `node "/x/\x01": BadArguments`},
+		{view.NodeSpec{Path: "/ok/a"}, `node "/ok/a": it is given twice`},
+		{view.NodeSpec{Path: "/"}, `node "/": it is given twice`},
+		{view.NodeSpec{Path: "/zookeeper/quota"}, `it is the server's own`},
+		{view.NodeSpec{Path: "/x", Kind: view.EphemeralNode}, `node "/x": kind 1: expected persistent, container or ttl`},
+		{view.NodeSpec{Path: "/x", Kind: 9}, `node "/x": kind 9: expected`},
+		{view.NodeSpec{Path: "/x", TTL: 1}, `only a node of kind ttl has one`},
+		{view.NodeSpec{Path: "/x", Kind: view.TTLNode}, `ttl 0s: expected whole milliseconds`},
+		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1500 * time.Microsecond}, `ttl 1.5ms: expected whole milliseconds`},
+		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1 << 40 * time.Millisecond}, `node "/x": BadArguments`},
+		{view.NodeSpec{Path: "/x", ACL: []view.ACL{{Perms: 1, Scheme: "auth"}}}, `node "/x": InvalidACL`},
+		{view.NodeSpec{Path: "/x", Next: -1}, `node "/x": next -1: expected 0 to 2147483647`},
+		{view.NodeSpec{Path: "/x", Next: math.MinInt32}, `node "/x": next -2147483648: expected 0 to 2147483647`},
 	}
 	for _, test := range tests {
-		err := s.Load([]NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}, test.bad})
+		err := s.Load([]view.NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}, test.bad})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v; want %s", test.bad, err, test.want)
 		}
@@ -214,19 +214,19 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 			t.Fatalf("%+v: something changed: %s", test.bad, diff)
 		}
 	}
-	bad := []NodeSpec{{Path: "/x", Kind: 9}, {Path: "/there"}}
+	bad := []view.NodeSpec{{Path: "/x", Kind: 9}, {Path: "/there"}}
 	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `node "/there": NodeExists`) {
 		t.Errorf("not the first in order of path: %v", err)
 	}
-	bad = []NodeSpec{{Path: "/", ACL: []ACL{{Scheme: "auth"}}}}
+	bad = []view.NodeSpec{{Path: "/", ACL: []view.ACL{{Scheme: "auth"}}}}
 	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `node "/": InvalidACL`) {
 		t.Error(err)
 	}
-	bad = []NodeSpec{{Path: "/", Kind: ContainerNode}}
+	bad = []view.NodeSpec{{Path: "/", Kind: view.ContainerNode}}
 	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `kind container: the root is persistent`) {
 		t.Error(err)
 	}
-	if err := s.Load([]NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}}); err != nil {
+	if err := s.Load([]view.NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -239,7 +239,7 @@ func TestLoadedNumbersAndCversions(t *testing.T) {
 		}
 	}
 	zxid := s.engine.Store().LastZxid()
-	err := s.Load([]NodeSpec{
+	err := s.Load([]view.NodeSpec{
 		{Path: "/", Data: []byte{}, Next: 2}, {Path: "/few/a"}, {Path: "/few", Next: 1}, {Path: "/some/a"}, {Path: "/some", Next: 7},
 		{Path: "/most", Next: math.MaxInt32}, {Path: "/half", Next: 1 << 30},
 	})
@@ -271,7 +271,7 @@ func TestLoadedNumbersAndCversions(t *testing.T) {
 // A number is not a child: no quota keeps it back.
 func TestLoadedNumbersNeedNoQuota(t *testing.T) {
 	s := Start(t, Options{EnforceQuota: true})
-	specs := []NodeSpec{
+	specs := []view.NodeSpec{
 		{Path: "/q", Next: 9},
 		{Path: "/zookeeper/quota/q/zookeeper_limits", Data: []byte("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1")},
 		{Path: "/zookeeper/quota/q/zookeeper_stats", Data: []byte("count=1,bytes=0")},
@@ -289,7 +289,7 @@ func TestLoadedNumbersNeedNoQuota(t *testing.T) {
 func TestLoadNotifiesWatches(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.watch(st.a, "/x")
-		if err := st.Load([]NodeSpec{{Path: "/x"}}); err != nil {
+		if err := st.Load([]view.NodeSpec{{Path: "/x"}}); err != nil {
 			st.Fatal(err)
 		}
 		st.want(st.a, "event /x")
@@ -300,8 +300,8 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 	onStand(t, func(st *stand) {
 		fresh := Start(st).Snapshot()
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
-		err := st.Load([]NodeSpec{
-			{Path: "/", Data: nil, ACL: readers}, {Path: "/a/b/c"}, {Path: "/zzz"}, {Path: "/c", Kind: ContainerNode},
+		err := st.Load([]view.NodeSpec{
+			{Path: "/", Data: nil, ACL: readers}, {Path: "/a/b/c"}, {Path: "/zzz"}, {Path: "/c", Kind: view.ContainerNode},
 			{Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=1,bytes=-1")},
 		})
 		if err != nil {
@@ -350,16 +350,16 @@ func TestWatchesShowTheirMode(t *testing.T) {
 
 // BenchmarkLoad is a tree of 10,000 nodes.
 func BenchmarkLoad(b *testing.B) {
-	var specs []NodeSpec
+	var specs []view.NodeSpec
 	for i := range 10_000 {
-		specs = append(specs, NodeSpec{Path: fmt.Sprintf("/dir%d/node%d", i%100, i), Data: []byte("data")})
+		specs = append(specs, view.NodeSpec{Path: fmt.Sprintf("/dir%d/node%d", i%100, i), Data: []byte("data")})
 	}
 	for b.Loop() {
 		loadOnce(b, specs)
 	}
 }
 
-func loadOnce(b *testing.B, specs []NodeSpec) {
+func loadOnce(b *testing.B, specs []view.NodeSpec) {
 	s := New(Options{})
 	if err := s.Load(specs); err != nil {
 		b.Fatal(err)

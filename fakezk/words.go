@@ -30,8 +30,8 @@ func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(f
 //
 // Source: NIOServerCnxn.readLength, checkFourLetterWord.
 func (s *Server) greet(l *serverLink, p []byte) bool {
-	if len(l.frames.buf) > 0 {
-		p = slices.Concat(l.frames.buf, p[:min(len(p), 12)])
+	if len(l.frames.Partial()) > 0 {
+		p = slices.Concat(l.frames.Partial(), p[:min(len(p), 12)])
 	}
 	if len(p) < 4 {
 		return false

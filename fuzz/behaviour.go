@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -35,12 +35,12 @@ func Behaviours(o *Outcome) []uint64 {
 // behaviour collects the behaviours of a run.
 type behaviour struct {
 	o        *Outcome
-	requests map[string][]fakezk.RequestPoint // by client, in order
+	requests map[string][]trace.RequestPoint // by client, in order
 	found    []uint64
 }
 
 func newBehaviour(o *Outcome) *behaviour {
-	b := &behaviour{o: o, requests: map[string][]fakezk.RequestPoint{}}
+	b := &behaviour{o: o, requests: map[string][]trace.RequestPoint{}}
 	for _, r := range o.Result.Requests {
 		b.requests[r.Client] = append(b.requests[r.Client], r)
 	}
@@ -54,7 +54,7 @@ func (b *behaviour) add(words ...string) {
 }
 
 // strike tells where a fault struck, and what came of it.
-func (b *behaviour) strike(s fakezk.Strike) {
+func (b *behaviour) strike(s trace.Strike) {
 	call := b.callAt(s.Client, s.Step)
 	what := []string{string(s.Fault.Kind), length(s.Fault.For), s.Op, call.Kind}
 	b.add(append(what, "after", strings.Join(b.opsBetween(s.Client, call.Call, s.Step), " "))...)
@@ -108,9 +108,9 @@ func (b *behaviour) held(client string, step int64) string {
 			continue
 		}
 		switch c.Kind {
-		case fakezk.NodeCreated:
+		case trace.NodeCreated:
 			n++
-		case fakezk.NodeDeleted:
+		case trace.NodeDeleted:
 			n--
 		}
 	}

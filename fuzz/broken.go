@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // brokeAt tells where a run broke that panicked or froze, one line for each call, the
 // same in each run; "" if it did neither.
-func brokeAt(r *fakezk.Result) string {
+func brokeAt(r *trace.Result) string {
 	if len(r.Panics) > 0 {
 		return place{panicFrames(r.Panics[0])}.String()
 	}
@@ -162,7 +162,7 @@ func leaks(report string) []string {
 	var told []string
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
 		frames := framesOf(stack)
-		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack, "/fakezk.(*realRun).script(")
+		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack, "/realworld.(*run).script(")
 		if len(frames) == 0 || !inRun {
 			continue // in a real world the stacks are those of the whole process
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -80,7 +80,7 @@ created by github.com/go-zookeeper/zk.(*Conn).loop in goroutine 46
 func TestStoryOfAFrozenRunSaysWhere(t *testing.T) {
 	var stories []string
 	for _, line := range []string{"30", "31"} {
-		o := &fuzz.Outcome{Scenario: unseen(nil), Result: &fakezk.Result{Frozen: strings.Replace(frozenStacks, "LINE", line, 1), Trace: run(t, unseen(func(*fuzz.Player) {})).Result.Trace}}
+		o := &fuzz.Outcome{Scenario: unseen(nil), Result: &trace.Result{Frozen: strings.Replace(frozenStacks, "LINE", line, 1), Trace: run(t, unseen(func(*fuzz.Player) {})).Result.Trace}}
 		stories = append(stories, o.Story())
 	}
 	want := `where it broke, the innermost call first:

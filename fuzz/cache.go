@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -98,7 +97,7 @@ const cacheRecheck = 15 * time.Second
 
 // quiet is how long after the last change a plan may still keep a cache from
 // showing it, or 0 if that is too long to wait for.
-func quiet(plan []fakezk.Fault, recheck time.Duration) time.Duration {
+func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
 	d := 2 * sessionTimeout
 	for _, f := range plan {
 		d += f.For

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // keptRun is a scenario to be changed, with the pauses of its run, and the wake of its
@@ -13,7 +14,7 @@ import (
 type keptRun struct {
 	Scenario
 	pauses []time.Duration
-	wake   []fakezk.RequestPoint
+	wake   []trace.RequestPoint
 }
 
 func keep(o *Outcome) keptRun { return keptRun{o.Scenario, pauses(o), wake(o)} }
@@ -43,11 +44,11 @@ func pauses(o *Outcome) []time.Duration {
 }
 
 // inPause is a fault in a pause of the run, in half of the cases the end of a session.
-func (k keptRun) inPause(dice *rand.Rand) fakezk.Fault {
+func (k keptRun) inPause(dice *rand.Rand) fault.Fault {
 	clients := k.Script.clientNames()
-	f := fakezk.Fault{Kind: fakezk.Expire, At: k.pauses[dice.IntN(len(k.pauses))], Client: clients[dice.IntN(len(clients))]}
+	f := fault.Fault{Kind: fault.Expire, At: k.pauses[dice.IntN(len(k.pauses))], Client: clients[dice.IntN(len(clients))]}
 	if dice.IntN(2) > 0 {
 		return f
 	}
-	return anyKind(f, dice, func(info fakezk.FaultKindInfo) bool { return info.OnTime })
+	return anyKind(f, dice, func(info fault.KindInfo) bool { return info.OnTime })
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -19,7 +19,7 @@ func TestCoverageEndsSessionsInPauses(t *testing.T) {
 	var ends, quiet atomic.Int64
 	judge := w.Judge
 	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
-		i := slices.IndexFunc(e.Plan, func(f fakezk.Fault) bool { return f.Kind == fakezk.Expire && f.At > 0 })
+		i := slices.IndexFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Expire && f.At > 0 })
 		if i >= 0 {
 			ends.Add(1)
 			near := func(at time.Duration) bool { return (at - e.Plan[i].At).Abs() < time.Millisecond }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -21,10 +21,10 @@ func randomScenario(w fuzz.Workload, seed uint64) fuzz.Scenario {
 	return s
 }
 
-func randomFault(rng *rand.Rand, clients int) fakezk.Fault {
-	kinds := fakezk.FaultKinds()
+func randomFault(rng *rand.Rand, clients int) fault.Fault {
+	kinds := fault.Kinds()
 	k := kinds[rng.IntN(len(kinds))]
-	f := fakezk.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
+	f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
 	if k.Lasts {
 		f.For = time.Duration(1+rng.IntN(120)) * 100 * time.Millisecond
 	}

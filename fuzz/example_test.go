@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/recipes"
 )
@@ -20,12 +19,12 @@ func ExampleScenario_Run() {
 	if err != nil {
 		panic(err)
 	}
-	fault, err := fakezk.ParseFault("drop-request client=a op=getChildren2 request=1")
+	f, err := fault.Parse("drop-request client=a op=getChildren2 request=1")
 	if err != nil {
 		panic(err)
 	}
 	o, err := fuzz.Scenario{
-		Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fakezk.Fault{fault},
+		Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
 	}.Run()
 	if err != nil {
 		panic(err)
@@ -83,12 +82,12 @@ func Example() {
 	w := fuzz.LockWorkload("mine", fuzz.LockClaims{About: "waits until nobody is there"}, func(c *zk.Conn) fuzz.Locker {
 		return &forgetfulLock{conn: c}
 	})
-	fault, err := fakezk.ParseFault("drop-reply client=a op=create path=/lock/* request=1")
+	f, err := fault.Parse("drop-reply client=a op=create path=/lock/* request=1")
 	if err != nil {
 		panic(err)
 	}
 	o, err := fuzz.Scenario{
-		Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fakezk.Fault{fault},
+		Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
 	}.Run()
 	if err != nil {
 		panic(err)

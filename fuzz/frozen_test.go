@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -104,7 +104,7 @@ func TestMinimizeNeverLengthensAFault(t *testing.T) {
 	const least = 10 * time.Millisecond
 	w := exists(nil, func(e fuzz.Evidence) linearizability.Verdict {
 		v := fine(e)
-		if len(e.Plan) == 1 && e.Plan[0].Kind == fakezk.Stall && e.Plan[0].For >= least {
+		if len(e.Plan) == 1 && e.Plan[0].Kind == fault.Stall && e.Plan[0].For >= least {
 			v.Status = linearizability.Violated
 		}
 		return v

@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
 )
 
 // Hands runs script for each hand of the client at the same time, as many as the
@@ -27,7 +26,7 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 		hand.rough = p.rough
 		p.others = append(p.others, hand)
 	}
-	world.Hands(number, func(h *fakezk.Hand) {
+	world.Hands(number, func(h *sim.Hand) {
 		hand := p
 		if n := h.Number(); n > 0 {
 			hand = p.others[n-1]

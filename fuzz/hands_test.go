@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -30,10 +29,10 @@ func otherScenario(w fuzz.Workload, seed uint64) fuzz.Scenario {
 	}
 	switch seed % 3 {
 	case 0:
-		s.Schedule.Kind = fakezk.Priorities
+		s.Schedule.Kind = sim.Priorities
 		s.Schedule.Numbers = []int{1 + rng.IntN(100), 101 + rng.IntN(100)}
 	case 1:
-		s.Schedule.Kind = fakezk.Choices
+		s.Schedule.Kind = sim.Choices
 		for range rng.IntN(60) {
 			s.Schedule.Numbers = append(s.Schedule.Numbers, rng.IntN(3))
 		}
@@ -73,7 +72,7 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	for _, s := range []fuzz.Scenario{
 		{
 			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3}, Seed: 13557070725866855798,
-			Schedule: fakezk.Schedule{Kind: fakezk.Priorities, Numbers: []int{129, 85}},
+			Schedule: sim.Schedule{Kind: sim.Priorities, Numbers: []int{129, 85}},
 		},
 		{
 			Workload: builtin(t, "id-generator", ""), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3, Rough: true}, Seed: 1,

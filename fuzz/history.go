@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // history puts together what the players recorded and what the server did.
 // Moments become lines of the trace.
-func history(r *fakezk.Result, players []*Player) linearizability.History {
+func history(r *trace.Result, players []*Player) linearizability.History {
 	h := linearizability.History{
 		Server:  serverEvents(r),
 		End:     int64(r.Trace.Len()),
@@ -21,7 +22,7 @@ func history(r *fakezk.Result, players []*Player) linearizability.History {
 	for _, p := range players {
 		h.Ops = append(h.Ops, p.ops(r)...)
 		for _, n := range p.asides.History(nil).Notices {
-			if n.Step = r.Step(fakezk.Moment(n.Step)); n.Step <= h.End {
+			if n.Step = r.Step(trace.Moment(n.Step)); n.Step <= h.End {
 				h.Notices = append(h.Notices, n)
 			}
 		}
@@ -35,7 +36,7 @@ func history(r *fakezk.Result, players []*Player) linearizability.History {
 }
 
 // ops are the player's calls, in its own order.
-func (p *Player) ops(r *fakezk.Result) []linearizability.Op {
+func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	var ops []linearizability.Op
 	for _, op := range p.calls.History(nil).Ops {
 		if op, begun := numbered(r, op); begun {
@@ -47,38 +48,38 @@ func (p *Player) ops(r *fakezk.Result) []linearizability.Op {
 
 // A disconnect takes nothing from a holder, but excuses a signal of loss, and until
 // the client is connected again it is asked for no patience.
-var noticeKinds = map[fakezk.NoticeKind]linearizability.NoticeKind{
-	fakezk.Disconnected:   linearizability.Disconnected,
-	fakezk.Connected:      linearizability.Connected,
-	fakezk.SessionExpired: linearizability.SessionExpired,
+var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
+	trace.Disconnected:   linearizability.Disconnected,
+	trace.Connected:      linearizability.Connected,
+	trace.SessionExpired: linearizability.SessionExpired,
 }
 
 // numbered turns an operation's moments into trace lines. What returned only
 // when the World was torn down has not returned; what was called then never
 // began.
-func numbered(r *fakezk.Result, op linearizability.Op) (linearizability.Op, bool) {
-	if fakezk.Moment(op.Call) == fakezk.AfterEnd {
+func numbered(r *trace.Result, op linearizability.Op) (linearizability.Op, bool) {
+	if trace.Moment(op.Call) == trace.AfterEnd {
 		return op, false
 	}
-	op.Call = r.Step(fakezk.Moment(op.Call))
-	if op.Outcome != linearizability.OpPending && fakezk.Moment(op.Return) == fakezk.AfterEnd {
+	op.Call = r.Step(trace.Moment(op.Call))
+	if op.Outcome != linearizability.OpPending && trace.Moment(op.Return) == trace.AfterEnd {
 		op.Outcome, op.Err, op.Output, op.Return = linearizability.OpPending, "", "", -1
 	}
 	if op.Outcome != linearizability.OpPending {
-		op.Return = r.Step(fakezk.Moment(op.Return))
+		op.Return = r.Step(trace.Moment(op.Return))
 	}
 	return op, true
 }
 
-var changeKinds = map[fakezk.ChangeKind]linearizability.ServerEventKind{
-	fakezk.NodeCreated:    linearizability.NodeCreated,
-	fakezk.NodeDeleted:    linearizability.NodeDeleted,
-	fakezk.DataChanged:    linearizability.DataChanged,
-	fakezk.SessionStarted: linearizability.SessionStarted,
-	fakezk.SessionEnded:   linearizability.SessionEnded,
+var changeKinds = map[trace.ChangeKind]linearizability.ServerEventKind{
+	trace.NodeCreated:    linearizability.NodeCreated,
+	trace.NodeDeleted:    linearizability.NodeDeleted,
+	trace.DataChanged:    linearizability.DataChanged,
+	trace.SessionStarted: linearizability.SessionStarted,
+	trace.SessionEnded:   linearizability.SessionEnded,
 }
 
-func serverEvents(r *fakezk.Result) []linearizability.ServerEvent {
+func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 	events := make([]linearizability.ServerEvent, 0, len(r.Changes))
 	for _, c := range r.Changes {
 		ev := linearizability.ServerEvent{
@@ -94,7 +95,7 @@ func serverEvents(r *fakezk.Result) []linearizability.ServerEvent {
 }
 
 // rest tells the judge of the world at rest.
-func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linearizability.Rest {
+func rest(r *trace.Result, h linearizability.History, players []*Player) *linearizability.Rest {
 	out := &linearizability.Rest{
 		Nodes:    []linearizability.NodeAtRest{},
 		Sessions: []linearizability.SessionAtRest{},
@@ -134,7 +135,7 @@ const hopeless = baseLimit / 2
 // cutShort says why the run was cut short, or "". It was if the World ended while
 // scripts were busy, and not for want of progress: some operation had succeeded not
 // long before; and if it ran out of steps.
-func cutShort(r *fakezk.Result, h linearizability.History, limit time.Duration) string {
+func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) string {
 	switch {
 	case r.OutOfSteps:
 		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps, virtualTime(r.Elapsed))
@@ -144,7 +145,7 @@ func cutShort(r *fakezk.Result, h linearizability.History, limit time.Duration) 
 	return ""
 }
 
-func stillGetsOn(r *fakezk.Result, h linearizability.History, limit time.Duration) bool {
+func stillGetsOn(r *trace.Result, h linearizability.History, limit time.Duration) bool {
 	return len(r.Busy) > 0 && slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
 		return op.Outcome == linearizability.OpOK && op.ReturnTime > min(limit, r.Elapsed)-hopeless
 	})
@@ -193,7 +194,7 @@ func gaveUp(h linearizability.History) map[string]bool {
 }
 
 // waits tells, for each call that has not returned, which znode it watches.
-func waits(r *fakezk.Result, h linearizability.History) []linearizability.Wait {
+func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 	waits := []linearizability.Wait{}
 	for _, op := range h.Ops {
 		if op.Outcome != linearizability.OpPending {
@@ -205,7 +206,7 @@ func waits(r *fakezk.Result, h linearizability.History) []linearizability.Wait {
 				w.Path = watch.Path
 			}
 		}
-		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s fakezk.Session) bool {
+		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s view.Session) bool {
 			return r.SessionClient[s.ID] == op.Client
 		}) {
 			w.Why = "a session: it has none"

@@ -2,8 +2,7 @@ package fuzz
 
 import (
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -21,74 +20,74 @@ func (c inTurn) SessionID() int64 { return c.conn.SessionID() }
 func (c inTurn) State() zk.State  { return c.conn.State() }
 
 func (c inTurn) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
-	fakezk.AwaitTurn("Create " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Create " + path)
+	defer sim.Dawdle()
 	return c.conn.Create(path, data, flags, acl)
 }
 
 func (c inTurn) CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
-	fakezk.AwaitTurn("CreateContainer " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("CreateContainer " + path)
+	defer sim.Dawdle()
 	return c.conn.CreateContainer(path, data, flags, acl)
 }
 
 func (c inTurn) Delete(path string, version int32) error {
-	fakezk.AwaitTurn("Delete " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Delete " + path)
+	defer sim.Dawdle()
 	return c.conn.Delete(path, version)
 }
 
 func (c inTurn) Exists(path string) (bool, *zk.Stat, error) {
-	fakezk.AwaitTurn("Exists " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Exists " + path)
+	defer sim.Dawdle()
 	return c.conn.Exists(path)
 }
 
 func (c inTurn) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
-	fakezk.AwaitTurn("ExistsW " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("ExistsW " + path)
+	defer sim.Dawdle()
 	return c.conn.ExistsW(path)
 }
 
 func (c inTurn) Get(path string) ([]byte, *zk.Stat, error) {
-	fakezk.AwaitTurn("Get " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Get " + path)
+	defer sim.Dawdle()
 	return c.conn.Get(path)
 }
 
 func (c inTurn) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
-	fakezk.AwaitTurn("GetW " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("GetW " + path)
+	defer sim.Dawdle()
 	return c.conn.GetW(path)
 }
 
 func (c inTurn) Set(path string, data []byte, version int32) (*zk.Stat, error) {
-	fakezk.AwaitTurn("Set " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Set " + path)
+	defer sim.Dawdle()
 	return c.conn.Set(path, data, version)
 }
 
 func (c inTurn) Children(path string) ([]string, *zk.Stat, error) {
-	fakezk.AwaitTurn("Children " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Children " + path)
+	defer sim.Dawdle()
 	return c.conn.Children(path)
 }
 
 func (c inTurn) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
-	fakezk.AwaitTurn("ChildrenW " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("ChildrenW " + path)
+	defer sim.Dawdle()
 	return c.conn.ChildrenW(path)
 }
 
 func (c inTurn) Sync(path string) (string, error) {
-	fakezk.AwaitTurn("Sync " + path)
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Sync " + path)
+	defer sim.Dawdle()
 	return c.conn.Sync(path)
 }
 
 func (c inTurn) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	fakezk.AwaitTurn("Multi" + pathsOf(ops))
-	defer fakezk.Dawdle()
+	sim.AwaitTurn("Multi" + pathsOf(ops))
+	defer sim.Dawdle()
 	return c.conn.Multi(ops...)
 }
 

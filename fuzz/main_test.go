@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -51,11 +51,11 @@ func holdsUndisturbed(t *testing.T, w fuzz.Workload, seeds uint64) {
 }
 
 // plan reads faults.
-func plan(t testing.TB, lines ...string) []fakezk.Fault {
+func plan(t testing.TB, lines ...string) []fault.Fault {
 	t.Helper()
-	var faults []fakezk.Fault
+	var faults []fault.Fault
 	for _, line := range lines {
-		f, err := fakezk.ParseFault(line)
+		f, err := fault.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -132,7 +131,7 @@ func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
 // the next look is after the end.
 func (c MembershipClaims) mayStay(e Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
-	restarts := slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.Kind == fakezk.Restart })
+	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Restart })
 	for _, service := range services {
 		dir := c.Path + "/" + service
 		if restarts || emptied(e.History, dir, e.History.EndTime-untilReaped) {
@@ -168,7 +167,7 @@ func (c MembershipClaims) seesNodes(h linearizability.History) bool {
 // lag is how long a view may be out of date, or a member missing: while the
 // faults last, and a session that each of them ends, and until the next look
 // besides. 0, for plans too long, means that it is not judged.
-func lag(plan []fakezk.Fault, recheck time.Duration) time.Duration {
+func lag(plan []fault.Fault, recheck time.Duration) time.Duration {
 	d := 2*sessionTimeout + recheck
 	for _, f := range plan {
 		d += f.For + sessionTimeout
@@ -180,7 +179,7 @@ func lag(plan []fakezk.Fault, recheck time.Duration) time.Duration {
 }
 
 // late is how long a request may be on its way.
-func late(plan []fakezk.Fault) time.Duration {
+func late(plan []fault.Fault) time.Duration {
 	d := 100 * time.Millisecond
 	for _, f := range plan {
 		d += f.For

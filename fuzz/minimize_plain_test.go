@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -48,8 +48,8 @@ func minimized(t *testing.T, s fuzz.Scenario) fuzz.Scenario {
 	return small.Scenario
 }
 
-func hasKind(e fuzz.Evidence, kinds ...fakezk.FaultKind) bool {
-	return slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return slices.Contains(kinds, f.Kind) })
+func hasKind(e fuzz.Evidence, kinds ...fault.Kind) bool {
+	return slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return slices.Contains(kinds, f.Kind) })
 }
 
 // plays reports whether a client has done anything.
@@ -61,7 +61,7 @@ func plays(e fuzz.Evidence, client string) bool {
 func TestMinimizeMakesPlain(t *testing.T) {
 	t.Parallel()
 	late := func(e fuzz.Evidence) (bool, error) {
-		return slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.Kind == fakezk.Expire && f.At > 2*time.Second }), nil
+		return slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Expire && f.At > 2*time.Second }), nil
 	}
 	for _, c := range []struct {
 		about string
@@ -70,17 +70,17 @@ func TestMinimizeMakesPlain(t *testing.T) {
 		want  string
 	}{
 		{"hands, rough script and a weaker kind", func(e fuzz.Evidence) (bool, error) {
-			return hasKind(e, fakezk.Delay, fakezk.Expire, fakezk.CutMidFrame), nil
+			return hasKind(e, fault.Delay, fault.Expire, fault.CutMidFrame), nil
 		}, []string{"cut-mid-frame client=b request=3", "cut client=a request=2"}, "clients: 1, rounds: 1, plan [delay 10ms client=a op=exists request=1]"},
 		{"a time", late, []string{"expire client=b at=3.217s"}, "clients: 1, rounds: 1, plan [expire client=a at=3s]"},
 		{"a duration", func(e fuzz.Evidence) (bool, error) {
-			return slices.ContainsFunc(e.Plan, func(f fakezk.Fault) bool { return f.For > 0 && f.For < time.Second }), nil
+			return slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.For > 0 && f.For < time.Second }), nil
 		}, []string{"delay 730ms client=b request=2"}, "clients: 1, rounds: 1, plan [delay 10ms client=a op=exists request=1]"},
 		{"a judge that knows nothing of one client", func(e fuzz.Evidence) (bool, error) {
 			if !plays(e, "b") {
 				return false, errors.New("alone")
 			}
-			return hasKind(e, fakezk.Expire), nil
+			return hasKind(e, fault.Expire), nil
 		}, []string{"expire client=c request=2"}, "clients: 2, rounds: 1, plan [expire client=b op=exists request=1]"},
 		{"no faults", func(e fuzz.Evidence) (bool, error) { return plays(e, "b") || len(e.Plan) > 0, nil },
 			nil, "clients: 2, rounds: 1, plan []"},
@@ -99,7 +99,7 @@ func TestMinimizeMakesPlain(t *testing.T) {
 	}
 }
 
-func planText(plan []fakezk.Fault) string {
+func planText(plan []fault.Fault) string {
 	var lines []string
 	for _, f := range plan {
 		lines = append(lines, f.String())
@@ -112,9 +112,9 @@ func TestJudgeThatFailsIsToldWithTheScenario(t *testing.T) {
 	t.Parallel()
 	w := touches(func(e fuzz.Evidence) (bool, error) {
 		switch {
-		case hasKind(e, fakezk.DropReply):
+		case hasKind(e, fault.DropReply):
 			panic("index out of hand")
-		case hasKind(e, fakezk.Expire):
+		case hasKind(e, fault.Expire):
 			return false, errors.New("index out of hand")
 		}
 		return false, nil

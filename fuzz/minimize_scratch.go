@@ -4,7 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // The bounds of what is looked for from scratch: scripts, seeds of runs without faults
@@ -43,20 +45,20 @@ func (m *minimizer) firstSeed(script Script, from, to uint64) bool {
 
 // everyPoint are all fault points of a run, and some ends of sessions while nothing is
 // under way.
-func everyPoint(o *Outcome) []fakezk.Fault {
-	return append(FaultPoints(o), roundTimes(o, fakezk.Fault{Kind: fakezk.Expire})...)
+func everyPoint(o *Outcome) []fault.Fault {
+	return append(FaultPoints(o), roundTimes(o, fault.Fault{Kind: fault.Expire})...)
 }
 
 // plainPoints are those of everyPoint whose faults do not last, but for the rarest.
-func plainPoints(o *Outcome) []fakezk.Fault {
-	return slices.DeleteFunc(everyPoint(o), func(f fakezk.Fault) bool { return f.For > 0 || f.Kind == fakezk.CutMidFrame })
+func plainPoints(o *Outcome) []fault.Fault {
+	return slices.DeleteFunc(everyPoint(o), func(f fault.Fault) bool { return f.For > 0 || f.Kind == fault.CutMidFrame })
 }
 
 // roundTimes are a fault at round times, with each client: often enough for what
 // a session's end between two requests does.
-func roundTimes(o *Outcome, f fakezk.Fault) []fakezk.Fault {
+func roundTimes(o *Outcome, f fault.Fault) []fault.Fault {
 	const unit, times = 5 * time.Millisecond, 20
-	var faults []fakezk.Fault
+	var faults []fault.Fault
 	for _, f.Client = range o.Scenario.Script.clientNames() {
 		for n := range times {
 			f.At = unit * time.Duration(n+1)
@@ -75,13 +77,13 @@ func (m *minimizer) alike() {
 		return
 	}
 	s := m.best.Scenario
-	if s.Schedule.Kind != fakezk.Latencies {
+	if s.Schedule.Kind != sim.Latencies {
 		return
 	}
 	switch len(s.Plan) {
 	case 0:
 	case 1:
-		m.firstPoint(m.smallScripts(), 1, scratchSeeds, func(o *Outcome) []fakezk.Fault {
+		m.firstPoint(m.smallScripts(), 1, scratchSeeds, func(o *Outcome) []fault.Fault {
 			points := pointsOf(o, kindsOf(s.Plan))
 			if s.Plan[0].At > 0 {
 				points = append(points, roundTimes(o, s.Plan[0])...)
@@ -89,7 +91,7 @@ func (m *minimizer) alike() {
 			return points
 		})
 	default:
-		m.firstPair(m.smallScripts(), func(o *Outcome) []fakezk.Fault { return pointsOf(o, append(kindsOf(s.Plan), losses...)) })
+		m.firstPair(m.smallScripts(), func(o *Outcome) []fault.Fault { return pointsOf(o, append(kindsOf(s.Plan), losses...)) })
 	}
 }
 
@@ -104,8 +106,8 @@ func (m *minimizer) rareSeed() bool {
 	return false
 }
 
-func kindsOf(plan []fakezk.Fault) []fakezk.FaultKind {
-	var kinds []fakezk.FaultKind
+func kindsOf(plan []fault.Fault) []fault.Kind {
+	var kinds []fault.Kind
 	for _, f := range plan {
 		kinds = append(kinds, f.Kind)
 	}
@@ -113,13 +115,13 @@ func kindsOf(plan []fakezk.Fault) []fakezk.FaultKind {
 }
 
 // pointsOf are the fault points of a run with some kinds.
-func pointsOf(o *Outcome, kinds []fakezk.FaultKind) []fakezk.Fault {
-	return slices.DeleteFunc(FaultPoints(o), func(f fakezk.Fault) bool { return !slices.Contains(kinds, f.Kind) })
+func pointsOf(o *Outcome, kinds []fault.Kind) []fault.Fault {
+	return slices.DeleteFunc(FaultPoints(o), func(f fault.Fault) bool { return !slices.Contains(kinds, f.Kind) })
 }
 
 // firstPoint looks for a single fault, out of those that points offers for a run
 // without any, in each script, with each of the seeds, until enough was tried.
-func (m *minimizer) firstPoint(scripts []Script, from, to uint64, points func(*Outcome) []fakezk.Fault) bool {
+func (m *minimizer) firstPoint(scripts []Script, from, to uint64, points func(*Outcome) []fault.Fault) bool {
 	tried := 0
 	for _, script := range scripts {
 		for seed := from; seed <= to; seed++ {
@@ -144,7 +146,7 @@ func (m *minimizer) firstPoint(scripts []Script, from, to uint64, points func(*O
 }
 
 // firstPair looks for two faults, the second after the first has struck.
-func (m *minimizer) firstPair(scripts []Script, points func(*Outcome) []fakezk.Fault) bool {
+func (m *minimizer) firstPair(scripts []Script, points func(*Outcome) []fault.Fault) bool {
 	tried := 0
 	for _, script := range scripts {
 		base := m.play(m.plain(script, 1))
@@ -176,8 +178,8 @@ func (m *minimizer) firstPair(scripts []Script, points func(*Outcome) []fakezk.F
 
 // plansOf are scenarios with one fault more than s, the weakest kinds first. Faults of
 // clients that s does not have are left out.
-func plansOf(s Scenario, faults []fakezk.Fault) []Scenario {
-	slices.SortStableFunc(faults, func(a, b fakezk.Fault) int {
+func plansOf(s Scenario, faults []fault.Fault) []Scenario {
+	slices.SortStableFunc(faults, func(a, b fault.Fault) int {
 		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)
 	})
 	names := s.Script.clientNames()
@@ -196,8 +198,8 @@ func plansOf(s Scenario, faults []fakezk.Fault) []Scenario {
 func since(o *Outcome, step int64) *Outcome {
 	rest, result := *o, *o.Result
 	rest.Result = &result
-	result.Requests = slices.DeleteFunc(slices.Clone(result.Requests), func(r fakezk.RequestPoint) bool { return r.Step <= step })
-	result.Events = slices.DeleteFunc(slices.Clone(result.Events), func(e fakezk.EventPoint) bool { return e.Step <= step })
+	result.Requests = slices.DeleteFunc(slices.Clone(result.Requests), func(r trace.RequestPoint) bool { return r.Step <= step })
+	result.Events = slices.DeleteFunc(slices.Clone(result.Events), func(e trace.EventPoint) bool { return e.Step <= step })
 	return &rest
 }
 
@@ -226,7 +228,7 @@ func (m *minimizer) smallScripts() []Script {
 }
 
 // weakest lists the kinds of faults from the plainest accident to the rarest.
-var weakest = []fakezk.FaultKind{
-	fakezk.DropRequest, fakezk.DropReply, fakezk.Cut, fakezk.Delay, fakezk.Stall, fakezk.Expire,
-	fakezk.CutMidFrame, fakezk.Refuse, fakezk.StallMidFrame, fakezk.Blackhole, fakezk.LateReap, fakezk.Restart,
+var weakest = []fault.Kind{
+	fault.DropRequest, fault.DropReply, fault.Cut, fault.Delay, fault.Stall, fault.Expire,
+	fault.CutMidFrame, fault.Refuse, fault.StallMidFrame, fault.Blackhole, fault.LateReap, fault.Restart,
 }

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 )
 
 // goDown takes steps, each of which makes the scenario smaller, until none does.
@@ -116,13 +117,13 @@ func (m *minimizer) smallSeed() {
 // plainSchedule tries to do without the scenario's schedule, or with fewer of its
 // numbers.
 func (m *minimizer) plainSchedule() {
-	if m.best.Scenario.Schedule.Kind == fakezk.Latencies {
+	if m.best.Scenario.Schedule.Kind == sim.Latencies {
 		return
 	}
 	var candidates []Scenario
 	for seed := uint64(1); seed <= smallSeeds; seed++ {
 		s := m.scenario()
-		s.Schedule, s.Seed = fakezk.Schedule{}, seed
+		s.Schedule, s.Seed = sim.Schedule{}, seed
 		candidates = append(candidates, s)
 	}
 	if m.first(candidates) {
@@ -132,7 +133,7 @@ func (m *minimizer) plainSchedule() {
 		s := m.scenario()
 		numbers := slices.Clone(s.Schedule.Numbers)
 		switch {
-		case s.Schedule.Kind == fakezk.Priorities || i == len(numbers)-1:
+		case s.Schedule.Kind == sim.Priorities || i == len(numbers)-1:
 			s.Schedule.Numbers = slices.Delete(numbers, i, i+1)
 		case numbers[i] > 0:
 			numbers[i] = 0
@@ -156,7 +157,7 @@ func (m *minimizer) simplifyFaults() {
 
 // firstFault tries other faults in the place of the i-th, as far as they are faults at
 // all.
-func (m *minimizer) firstFault(i int, faults []fakezk.Fault) bool {
+func (m *minimizer) firstFault(i int, faults []fault.Fault) bool {
 	var candidates []Scenario
 	for _, f := range faults {
 		if f.Validate() == nil {
@@ -169,7 +170,7 @@ func (m *minimizer) firstFault(i int, faults []fakezk.Fault) bool {
 }
 
 func (m *minimizer) simplifyKind(i int) {
-	var faults []fakezk.Fault
+	var faults []fault.Fault
 	for _, kind := range weakest {
 		f := m.best.Scenario.Plan[i]
 		if f.Kind == kind {
@@ -183,8 +184,8 @@ func (m *minimizer) simplifyKind(i int) {
 	m.firstFault(i, faults)
 }
 
-func lasts(kind fakezk.FaultKind) bool {
-	for _, info := range fakezk.FaultKinds() {
+func lasts(kind fault.Kind) bool {
+	for _, info := range fault.Kinds() {
 		if info.Kind == kind {
 			return info.Lasts
 		}
@@ -198,7 +199,7 @@ func (m *minimizer) lowerCoordinate(i int) {
 	if f.At > 0 || f.Event > 0 {
 		highest = m.requestsOf(f.Client) + 2
 	}
-	var faults []fakezk.Fault
+	var faults []fault.Fault
 	for n := 1; n < highest; n++ {
 		c := f
 		c.Request, c.Event, c.At = n, 0, 0
@@ -217,7 +218,7 @@ func (m *minimizer) lowerCoordinate(i int) {
 // roundTime tries a time with fewer digits, not later than the time at hand.
 func (m *minimizer) roundTime(i int) {
 	f := m.best.Scenario.Plan[i]
-	var faults []fakezk.Fault
+	var faults []fault.Fault
 	for _, unit := range []time.Duration{time.Second, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond} {
 		if f.At%unit == 0 {
 			break // it is as round already
@@ -242,7 +243,7 @@ func (m *minimizer) requestsOf(client string) int {
 }
 
 func (m *minimizer) shortenDuration(i int) {
-	var faults []fakezk.Fault
+	var faults []fault.Fault
 	for _, d := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second} {
 		f := m.best.Scenario.Plan[i]
 		if f.For <= d {
@@ -273,7 +274,7 @@ func (m *minimizer) nameOperations() {
 
 // operation is the operation that a request coordinate stands for, and its
 // number among the client's operations of that name.
-func (m *minimizer) operation(f fakezk.Fault) (string, int) {
+func (m *minimizer) operation(f fault.Fault) (string, int) {
 	for _, r := range m.best.Result.Requests {
 		if r.Client != f.Client || r.Number != f.Request {
 			continue

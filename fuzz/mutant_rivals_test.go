@@ -9,8 +9,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -44,10 +43,10 @@ func TestARepeatedDeletionIsFound(t *testing.T) {
 	t.Parallel()
 	s := fuzz.Scenario{Workload: mutantRivals(rivalDefects{deleteAgain: true}), Script: fuzz.DefaultScript, Seed: 1}
 	for _, f := range fuzz.FaultPoints(run(t, s)) {
-		if f.Kind != fakezk.Expire {
+		if f.Kind != fault.Expire {
 			continue
 		}
-		s.Plan = []fakezk.Fault{f}
+		s.Plan = []fault.Fault{f}
 		if breaks(run(t, s), linearizability.Safety) {
 			return
 		}

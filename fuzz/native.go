@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -93,13 +94,13 @@ func (t namedTB) Name() string { return t.name }
 // that nothing is left for are not read: there is no input that says nothing.
 func (p planSpace) scenario(s Scenario, data []byte) Scenario {
 	words := wordsOf(data)
-	s.Seed, s.Plan, s.Schedule = words[0], nil, fakezk.Schedule{}
+	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}
 	if words[1]%2 == 1 {
-		s.Schedule.Kind = fakezk.Priorities
+		s.Schedule.Kind = sim.Priorities
 		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)
 	}
 	for _, word := range words[2:min(len(words), 2+p.maxFaults)] {
-		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, fakezk.FaultKinds()))
+		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, fault.Kinds()))
 	}
 	s.Plan = distinct(s.Plan)
 	return s

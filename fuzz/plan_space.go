@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"pgregory.net/rapid"
-
-	"github.com/zksim/zksim/fakezk"
 )
 
 // planSpace bounds the plans that are drawn: coordinates that the fault-free
@@ -50,21 +49,21 @@ type draw func(n int) int
 // maxFaults at a time, 0 meaning 4, at coordinates that the run of base has, and some
 // beyond. Rapid prefers small numbers and can shrink what it drew; the strategies of a
 // [Hunt] draw evenly.
-func Plans(base *Outcome, maxFaults int) *rapid.Generator[[]fakezk.Fault] {
+func Plans(base *Outcome, maxFaults int) *rapid.Generator[[]fault.Fault] {
 	p := newPlanSpace(base, maxFaults)
-	return rapid.Custom(func(t *rapid.T) []fakezk.Fault {
+	return rapid.Custom(func(t *rapid.T) []fault.Fault {
 		return p.plan(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "draw") })
 	})
 }
 
 // plan draws one. It draws first which kinds of faults there are (swarm testing: Groce
 // et al., ISSTA 2012), and how many: a plan of all kinds rarely has two of one.
-func (p planSpace) plan(draw draw) []fakezk.Fault {
-	kinds := slices.DeleteFunc(fakezk.FaultKinds(), func(fakezk.FaultKindInfo) bool { return draw(3) > 0 })
+func (p planSpace) plan(draw draw) []fault.Fault {
+	kinds := slices.DeleteFunc(fault.Kinds(), func(fault.KindInfo) bool { return draw(3) > 0 })
 	if len(kinds) == 0 {
-		kinds = fakezk.FaultKinds()
+		kinds = fault.Kinds()
 	}
-	plan := make([]fakezk.Fault, 1+draw(p.maxFaults))
+	plan := make([]fault.Fault, 1+draw(p.maxFaults))
 	for i := range plan {
 		plan[i] = p.fault(draw, kinds)
 	}
@@ -72,8 +71,8 @@ func (p planSpace) plan(draw draw) []fakezk.Fault {
 }
 
 // distinct leaves out the faults that are there already: none strikes twice.
-func distinct(plan []fakezk.Fault) []fakezk.Fault {
-	var kept []fakezk.Fault
+func distinct(plan []fault.Fault) []fault.Fault {
+	var kept []fault.Fault
 	for _, f := range plan {
 		if !slices.Contains(kept, f) {
 			kept = append(kept, f)
@@ -82,9 +81,9 @@ func distinct(plan []fakezk.Fault) []fakezk.Fault {
 	return kept
 }
 
-func (p planSpace) fault(draw draw, kinds []fakezk.FaultKindInfo) fakezk.Fault {
+func (p planSpace) fault(draw draw, kinds []fault.KindInfo) fault.Fault {
 	info := kinds[draw(len(kinds))]
-	f := fakezk.Fault{Kind: info.Kind, Client: p.clients[draw(len(p.clients))]}
+	f := fault.Fault{Kind: info.Kind, Client: p.clients[draw(len(p.clients))]}
 	if info.Lasts {
 		f.For = duration(draw)
 	}

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -45,15 +46,15 @@ type client interface {
 	Now() time.Duration
 	// At is what Now is when the clock shows t: the same for all clients of a world.
 	At(t time.Time) time.Duration
-	Note(format string, args ...any) fakezk.Moment
-	NoteAside(format string, args ...any) fakezk.Moment
+	Note(format string, args ...any) trace.Moment
+	NoteAside(format string, args ...any) trace.Moment
 	// Pace is how many seconds of the world's time pass in one of the clock's.
 	Pace() int
 }
 
 // worldClient is a hand of a client in a World, in whose bubble the clock shows the
 // World's time.
-type worldClient struct{ *fakezk.Hand }
+type worldClient struct{ *sim.Hand }
 
 func (c worldClient) Of() string { return c.Client.Name() }
 func (worldClient) Pace() int    { return 1 }
@@ -61,7 +62,7 @@ func (worldClient) Pace() int    { return 1 }
 func (c worldClient) At(t time.Time) time.Duration { return c.Now() + time.Until(t) }
 
 // realClient is a client in a RealWorld.
-type realClient struct{ *fakezk.RealClient }
+type realClient struct{ *realworld.Client }
 
 func (c realClient) Of() string { return c.Name() }
 func (realClient) Number() int  { return 0 }
@@ -131,7 +132,7 @@ type Call struct {
 // linearizability. Of several hands each begins in its turn, so that they do not race
 // for what the object keeps in memory.
 func (p *Player) Begin(kind, input string) Call {
-	fakezk.AwaitTurn(kind)
+	sim.AwaitTurn(kind)
 	p.text = "calls " + kind
 	if input != "" {
 		p.text += " " + input

@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -208,7 +207,7 @@ const takePatience = time.Minute
 // patience is how long an element may be there for a take that waits: while the
 // faults last, and a session that they end. 0, for plans too long, means that it
 // is not judged.
-func patience(plan []fakezk.Fault) time.Duration {
+func patience(plan []fault.Fault) time.Duration {
 	d := 2 * sessionTimeout
 	for _, f := range plan {
 		d += f.For

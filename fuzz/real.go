@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -32,23 +34,23 @@ func paceOr(pace int) int {
 // DefaultPace; what goes by the clock itself, such as the pauses of a retry policy,
 // is slower by the pace than the history says. An error means what it means in Run,
 // or that the server could not be used; see [fakezk.RealWorld].
-func (s Scenario) RunReal(ctx context.Context, server fakezk.RealServer, pace int) (*Outcome, error) {
+func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int) (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
 	if s.Script.hands() > 1 || s.Script.Rough {
 		return nil, fmt.Errorf("hands: %d, rough: %v; expected one hand and no rough script: they need a World", s.Script.hands(), s.Script.Rough)
 	}
-	if s.Schedule.Kind != fakezk.Latencies {
+	if s.Schedule.Kind != sim.Latencies {
 		return nil, fmt.Errorf("schedule: %s; expected latencies: nobody can order the messages of a real server", s.Schedule)
 	}
 	players := make([]*Player, s.Script.Clients)
-	w := fakezk.RealWorld{
+	w := realworld.World{
 		Server: server, Plan: s.Plan, Pace: paceOr(pace),
 		SessionTimeout: sessionTimeout, Limit: s.limit(), Settle: s.settle(),
 	}
 	for i, name := range s.Script.clientNames() {
-		w.Clients = append(w.Clients, fakezk.RealActor{Name: name, Run: func(ctx context.Context, c *fakezk.RealClient) {
+		w.Clients = append(w.Clients, realworld.Actor{Name: name, Run: func(ctx context.Context, c *realworld.Client) {
 			p := newPlayer(ctx, realClient{c}, i, s.Seed)
 			players[i] = p
 			s.Workload.Play(p, s.Script)
@@ -69,10 +71,10 @@ func (s Scenario) RunReal(ctx context.Context, server fakezk.RealServer, pace in
 
 // asItWas is a plan whose restarts take as long as they did, by which patience is to
 // be judged.
-func asItWas(plan []fakezk.Fault, down time.Duration) []fakezk.Fault {
+func asItWas(plan []fault.Fault, down time.Duration) []fault.Fault {
 	plan = slices.Clone(plan)
 	for i := range plan {
-		if plan[i].Kind == fakezk.Restart {
+		if plan[i].Kind == fault.Restart {
 			plan[i].For = max(plan[i].For, down)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -25,7 +25,7 @@ func TestStalledRunsSayNothingOfWhatTakesTime(t *testing.T) {
 		{time.Second, "", false},
 		{time.Millisecond, linearizability.Liveness, false},
 	} {
-		o := &fuzz.Outcome{Result: &fakezk.Result{Stalled: test.stalled}}
+		o := &fuzz.Outcome{Result: &trace.Result{Stalled: test.stalled}}
 		if test.property != "" {
 			o.Report.Verdicts = []linearizability.Verdict{{Property: test.property, Status: linearizability.Violated}}
 		}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,16 +18,16 @@ type Scenario struct {
 	Workload Workload
 	Script   Script
 	Seed     uint64
-	Plan     []fakezk.Fault
+	Plan     []fault.Fault
 	// Schedule is what orders the messages; the zero value gives each a latency.
-	Schedule fakezk.Schedule
+	Schedule sim.Schedule
 }
 
 // An Outcome is what a Scenario led to, and what is to be said of it.
 type Outcome struct {
 	Scenario Scenario
 	// Result is the run, its trace included.
-	Result *fakezk.Result
+	Result *trace.Result
 	// History is what the clients did and saw; its steps are lines of the trace.
 	History linearizability.History
 	// Rest is the world after the faults and the scripts had ended, nil if
@@ -121,7 +123,7 @@ func (s Scenario) playable() error {
 }
 
 // judge says what is to be said of a run.
-func (s Scenario) judge(result *fakezk.Result, players []*Player) (o *Outcome, err error) {
+func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, err error) {
 	o = &Outcome{Scenario: s, Result: result}
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
@@ -199,22 +201,22 @@ func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizabilit
 }
 
 // world describes the run; players are filled in while it runs.
-func (s Scenario) world() (fakezk.World, []*Player) {
+func (s Scenario) world() (sim.World, []*Player) {
 	players := make([]*Player, s.Script.Clients)
-	w := fakezk.World{
+	w := sim.World{
 		Seed:           s.Seed,
 		Nodes:          s.Workload.Nodes,
 		Next:           s.Workload.Next,
 		Plan:           s.Plan,
 		Schedule:       s.Schedule,
-		Server:         fakezk.Options{TickTime: tickTime},
+		Server:         sim.Settings{TickTime: tickTime},
 		SessionTimeout: sessionTimeout,
 		Limit:          s.limit(),
 		Settle:         s.settle(),
 		Freeze:         s.Workload.Freeze,
 	}
 	for i, name := range s.Script.clientNames() {
-		w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: func(ctx context.Context, c *fakezk.Client) {
+		w.Clients = append(w.Clients, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
 			p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
 			p.rough = s.Script.Rough
 			players[i] = p
@@ -226,7 +228,7 @@ func (s Scenario) world() (fakezk.World, []*Player) {
 
 // settle is how long the World goes on after the scripts.
 func (s Scenario) settle() time.Duration {
-	if slices.ContainsFunc(s.Plan, func(f fakezk.Fault) bool { return f.Kind == fakezk.Blackhole }) {
+	if slices.ContainsFunc(s.Plan, func(f fault.Fault) bool { return f.Kind == fault.Blackhole }) {
 		return settleBlackhole
 	}
 	return settle
@@ -261,7 +263,7 @@ func (s Scenario) Traces() (*Outcome, bool, error) {
 // String is the scenario in one line.
 func (s Scenario) String() string {
 	text := fmt.Sprintf("%s %s, %s, seed: %d", s.Workload.Name, s.Workload.Impl, s.Script, s.Seed)
-	if s.Schedule.Kind != fakezk.Latencies {
+	if s.Schedule.Kind != sim.Latencies {
 		text += ", schedule: " + s.Schedule.String()
 	}
 	return text

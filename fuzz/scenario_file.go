@@ -15,8 +15,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -68,7 +68,7 @@ func (f ScenarioFile) Marshal() ([]byte, error) {
 		Rough: f.Scenario.Script.Rough, Seed: f.Scenario.Seed,
 		Plan: []string{}, Expect: f.Expect.String(), Property: f.Property, Trace: f.Trace,
 	}
-	if f.Scenario.Schedule.Kind != fakezk.Latencies {
+	if f.Scenario.Schedule.Kind != sim.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
 	}
 	if hands := f.Scenario.Script.hands(); hands > 1 {
@@ -235,7 +235,7 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 		return f, p.wrong("$."+key, "%v", err)
 	}
 	if p.node("$.schedule") != nil {
-		if s.Schedule, err = fakezk.ParseSchedule(form.Schedule); err != nil {
+		if s.Schedule, err = sim.ParseSchedule(form.Schedule); err != nil {
 			return f, p.wrong("$.schedule", "%v", err)
 		}
 	}
@@ -247,15 +247,15 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 }
 
 // plan reads the faults.
-func (p scenarioParser) plan(lines []string, script Script) ([]fakezk.Fault, error) {
+func (p scenarioParser) plan(lines []string, script Script) ([]fault.Fault, error) {
 	clients := map[string]bool{"": true}
 	for _, c := range script.clientNames() {
 		clients[c] = true
 	}
-	var plan []fakezk.Fault
+	var plan []fault.Fault
 	for i, line := range lines {
 		at := fmt.Sprintf("$.plan[%d]", i)
-		fault, err := fakezk.ParseFault(line)
+		fault, err := fault.Parse(line)
 		if err != nil {
 			return nil, p.wrong(at, "%v", err)
 		}

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"pgregory.net/rapid"
 )
 
 // anyWorkload finds a workload whatever its name, as a user's test does.
@@ -63,9 +62,9 @@ func drawFile(t *rapid.T) fuzz.ScenarioFile {
 	return f
 }
 
-func drawFault(t *rapid.T, clients int) fakezk.Fault {
-	info := rapid.SampledFrom(fakezk.FaultKinds()).Draw(t, "kind")
-	f := fakezk.Fault{Kind: info.Kind, Client: string(rune('a' + rapid.IntRange(0, clients-1).Draw(t, "client")))}
+func drawFault(t *rapid.T, clients int) fault.Fault {
+	info := rapid.SampledFrom(fault.Kinds()).Draw(t, "kind")
+	f := fault.Fault{Kind: info.Kind, Client: string(rune('a' + rapid.IntRange(0, clients-1).Draw(t, "client")))}
 	if info.Lasts {
 		f.For = time.Duration(rapid.Int64Range(1, int64(24*time.Hour)).Draw(t, "for"))
 	}

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -98,7 +97,7 @@ func TestSignalsAreOfWhatIsHeld(t *testing.T) {
 			{Workload: late, Script: fuzz.Script{Clients: 1, Rounds: 8, Hands: 2}, Seed: seed},
 		}
 		for i := range 4 {
-			scenarios[2].Plan = append(scenarios[2].Plan, fakezk.Fault{Kind: fakezk.Expire, Client: "a", Request: 5 + int(seed*7)%11 + i*17})
+			scenarios[2].Plan = append(scenarios[2].Plan, fault.Fault{Kind: fault.Expire, Client: "a", Request: 5 + int(seed*7)%11 + i*17})
 		}
 		for _, s := range scenarios {
 			if o := run(t, s); o.Status() != linearizability.OK {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -13,7 +13,7 @@ import (
 type Snapshot struct {
 	// Nodes are those that have been made, by path; those that every server has
 	// are left out.
-	Nodes []fakezk.Change
+	Nodes []trace.Change
 	// Sessions are the live ones, in the order in which they began, named as in the
 	// trace.
 	Sessions []string
@@ -26,31 +26,31 @@ type Snapshot struct {
 // At is the world after line number step of the trace.
 func (o *Outcome) At(step int64) Snapshot {
 	s := Snapshot{rename: o.Result.Trace.Rename}
-	nodes := map[string]fakezk.Change{}
+	nodes := map[string]trace.Change{}
 	for _, c := range o.Result.Changes {
 		if c.Step > step {
 			break
 		}
 		name := s.rename(fmt.Sprintf("0x%016x", uint64(c.Owner)))
 		switch c.Kind {
-		case fakezk.NodeCreated:
+		case trace.NodeCreated:
 			nodes[c.Path] = c
-		case fakezk.DataChanged:
+		case trace.DataChanged:
 			n := nodes[c.Path]
 			n.Data = c.Data
 			nodes[c.Path] = n
-		case fakezk.NodeDeleted:
+		case trace.NodeDeleted:
 			delete(nodes, c.Path)
-		case fakezk.SessionStarted:
+		case trace.SessionStarted:
 			s.Sessions = append(s.Sessions, name)
-		case fakezk.SessionEnded:
+		case trace.SessionEnded:
 			s.Sessions = slices.DeleteFunc(s.Sessions, func(n string) bool { return n == name })
 		}
 	}
 	for _, n := range nodes {
 		s.Nodes = append(s.Nodes, n)
 	}
-	slices.SortFunc(s.Nodes, func(a, b fakezk.Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(s.Nodes, func(a, b trace.Change) int { return strings.Compare(a.Path, b.Path) })
 	for _, op := range o.History.Ops {
 		if op.Call <= step && (op.Outcome == linearizability.OpPending || op.Return > step) {
 			s.Calls = append(s.Calls, op)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -60,7 +60,7 @@ var dull = []string{
 	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ", "session ", "notifies ",
 }
 
-func telling(e fakezk.Entry) bool {
+func telling(e trace.Entry) bool {
 	if strings.HasPrefix(e.Text, "<- event") || strings.Contains(e.Text, "refused") {
 		return true
 	}

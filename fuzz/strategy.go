@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // A Strategy decides which scenarios a Hunt tries. What it proposes must depend
@@ -100,7 +100,7 @@ type deaf struct{}
 func (deaf) Learn(*Outcome, bool, int) {}
 
 // plain is the scenario of the hunt, with another plan.
-func (t Terrain) plain(plan ...fakezk.Fault) Scenario {
+func (t Terrain) plain(plan ...fault.Fault) Scenario {
 	s := t.Base.Scenario
 	s.Plan = plan
 	return s

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // coverage keeps the scenarios that have shown new behaviour, whoever proposed
@@ -60,11 +60,11 @@ func (c *coverage) pick() int {
 	return n - 1 - min(c.dice.IntN(n), c.dice.IntN(n))
 }
 
-func (c *coverage) drawn() []fakezk.Fault { return c.space.plan(c.dice.IntN) }
+func (c *coverage) drawn() []fault.Fault { return c.space.plan(c.dice.IntN) }
 
 // fault draws one that strikes a client of s, which may have fewer than the hunt's
 // script: one of all orders has.
-func (c *coverage) fault(s *Scenario) fakezk.Fault {
+func (c *coverage) fault(s *Scenario) fault.Fault {
 	f := c.drawn()[0]
 	names := s.Script.clientNames()
 	f.Client = names[slices.Index(c.space.clients, f.Client)%len(names)]
@@ -74,7 +74,7 @@ func (c *coverage) fault(s *Scenario) fakezk.Fault {
 // mutate changes one thing.
 func (c *coverage) mutate(s *Scenario) {
 	if len(s.Plan) == 0 {
-		s.Plan = []fakezk.Fault{c.fault(s)}
+		s.Plan = []fault.Fault{c.fault(s)}
 		return
 	}
 	i := c.dice.IntN(len(s.Plan))
@@ -119,7 +119,7 @@ func (c *coverage) stretch(d time.Duration) time.Duration {
 }
 
 // shift moves a fault to a place nearby.
-func (c *coverage) shift(f *fakezk.Fault) {
+func (c *coverage) shift(f *fault.Fault) {
 	by := 1 + c.dice.IntN(3)
 	if c.dice.IntN(2) == 0 {
 		by = -by

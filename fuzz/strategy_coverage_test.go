@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -42,7 +42,7 @@ func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 	}
 }
 
-func longestOf(plan []fakezk.Fault) time.Duration {
+func longestOf(plan []fault.Fault) time.Duration {
 	longest := time.Duration(0)
 	for _, f := range plan {
 		longest = max(longest, f.For)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // orders goes through all orders in which the messages of a tiny script can be
@@ -17,16 +18,16 @@ type orders struct {
 	open    []branch // to be tried, the next first
 	tried   []branch // proposed, and not heard of yet
 	left    bool     // some were left out
-	known   map[string]*fakezk.Delivery
+	known   map[string]*trace.Delivery
 }
 
 // A branch is a way through the first decisions of a run, the last of which
 // nobody has taken before. It takes little memory: many wait for their turn.
 type branch struct {
-	way    []int              // of the run that passed it by, which other branches share
-	at     int                // where it leaves that
-	next   int                // to where
-	asleep []*fakezk.Delivery // what need not be delivered next: that was tried
+	way    []int             // of the run that passed it by, which other branches share
+	at     int               // where it leaves that
+	next   int               // to where
+	asleep []*trace.Delivery // what need not be delivered next: that was tried
 }
 
 // numbers are the decisions of the branch.
@@ -43,7 +44,7 @@ const (
 )
 
 func newOrders(t Terrain) Strategy {
-	return &orders{terrain: t, open: []branch{{}}, known: map[string]*fakezk.Delivery{}}
+	return &orders{terrain: t, open: []branch{{}}, known: map[string]*trace.Delivery{}}
 }
 
 func (o *orders) Propose() (Scenario, bool) {
@@ -55,7 +56,7 @@ func (o *orders) Propose() (Scenario, bool) {
 	o.tried = append(o.tried, b)
 	s := o.terrain.plain()
 	s.Script.Clients, s.Script.Rounds = min(2, s.Script.Clients), 1
-	s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: b.numbers()}
+	s.Schedule = sim.Schedule{Kind: sim.Choices, Numbers: b.numbers()}
 	return s, true
 }
 
@@ -114,7 +115,7 @@ func (o *orders) leftOut() bool { return o.left }
 
 // know returns the one copy that is kept of a message: the same ones come up in run
 // after run.
-func (o *orders) know(d fakezk.Delivery) *fakezk.Delivery {
+func (o *orders) know(d trace.Delivery) *trace.Delivery {
 	key := fmt.Sprintf("%#v", d)
 	known := o.known[key]
 	if known == nil {
@@ -124,13 +125,13 @@ func (o *orders) know(d fakezk.Delivery) *fakezk.Delivery {
 	return known
 }
 
-func isAsleep(asleep []*fakezk.Delivery, d *fakezk.Delivery) bool {
-	return slices.ContainsFunc(asleep, func(a *fakezk.Delivery) bool { return a.Same(*d) })
+func isAsleep(asleep []*trace.Delivery, d *trace.Delivery) bool {
+	return slices.ContainsFunc(asleep, func(a *trace.Delivery) bool { return a.Same(*d) })
 }
 
 // awake leaves out what the delivery of d wakes: what does not commute with it.
-func awake(asleep []*fakezk.Delivery, d *fakezk.Delivery) []*fakezk.Delivery {
-	var left []*fakezk.Delivery
+func awake(asleep []*trace.Delivery, d *trace.Delivery) []*trace.Delivery {
+	var left []*trace.Delivery
 	for _, a := range asleep {
 		if a.Commutes(*d) {
 			left = append(left, a)

@@ -3,7 +3,7 @@ package fuzz
 import (
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
 // TestOrdersThatAreLeftOutAreNotForgotten: a hunt asks before it says that nothing is
@@ -30,13 +30,13 @@ func TestOrdersThatDifferLateAreLeftOut(t *testing.T) {
 	for _, depth := range []int{orderDepth, orderDepth + 1} {
 		o := newOrders(Terrain{}).(*orders)
 		o.tried = []branch{{}}
-		var decisions []fakezk.Decision
+		var decisions []trace.Decision
 		for i := range depth {
-			decisions = append(decisions, fakezk.Decision{Candidates: []fakezk.Delivery{
+			decisions = append(decisions, trace.Decision{Candidates: []trace.Delivery{
 				{Client: "a", Up: true, Number: i, Opaque: true}, {Client: "b", Up: true, Number: i, Opaque: true},
 			}})
 		}
-		o.Learn(&Outcome{Result: &fakezk.Result{Decisions: decisions}}, true, 0)
+		o.Learn(&Outcome{Result: &trace.Result{Decisions: decisions}}, true, 0)
 		if want := depth > orderDepth; o.leftOut() != want || len(o.open) != 1+orderDepth {
 			t.Errorf("of %d decisions: %d branches, some are left out: %v", depth, len(o.open), o.leftOut())
 		}

@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -117,7 +116,7 @@ func everyOrder(t *testing.T, s fuzz.Scenario) {
 		}
 		numbers := open[len(open)-1]
 		open = open[:len(open)-1]
-		s.Schedule = fakezk.Schedule{Kind: fakezk.Choices, Numbers: numbers}
+		s.Schedule = sim.Schedule{Kind: sim.Choices, Numbers: numbers}
 		way := slices.Clone(numbers)
 		decisions := run(t, s).Result.Decisions
 		for i := len(numbers); i < len(decisions); i++ {

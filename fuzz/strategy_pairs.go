@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 )
 
 // pairs tries two faults at once: all pairs of a small workload, else pairs at
@@ -13,7 +14,7 @@ import (
 // tried, once for each two operations and kinds.
 type pairs struct {
 	terrain Terrain
-	points  []fakezk.Fault
+	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
 	behind  []Scenario      // second faults behind single ones
@@ -34,7 +35,7 @@ func newPairs(t Terrain) Strategy {
 
 // Learn finds the places for a second fault.
 func (p *pairs) Learn(o *Outcome, _ bool, _ int) {
-	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 || o.Scenario.Schedule.Kind != fakezk.Latencies {
+	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 || o.Scenario.Schedule.Kind != sim.Latencies {
 		return
 	}
 	strike := o.Result.Strikes[0]
@@ -44,7 +45,7 @@ func (p *pairs) Learn(o *Outcome, _ bool, _ int) {
 			if !p.tried[name] {
 				p.tried[name] = true
 				s := o.Scenario
-				s.Plan = []fakezk.Fault{s.Plan[0], {Kind: kind, Client: r.Client, Request: r.Number}}
+				s.Plan = []fault.Fault{s.Plan[0], {Kind: kind, Client: r.Client, Request: r.Number}}
 				p.behind = append(p.behind, s)
 			}
 		}

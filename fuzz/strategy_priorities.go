@@ -3,7 +3,8 @@ package fuzz
 import (
 	"math/rand/v2"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 )
 
 // priorities tries schedules by priorities, every other one with faults.
@@ -21,13 +22,13 @@ func newPriorities(t Terrain) Strategy {
 
 func (p *priorities) Propose() (Scenario, bool) {
 	p.n++
-	var plan []fakezk.Fault
+	var plan []fault.Fault
 	if p.n%2 == 0 {
 		plan = p.space.plan(p.dice.IntN)
 	}
 	s := p.terrain.plain(plan...)
 	s.Seed = p.dice.Uint64()
-	s.Schedule.Kind = fakezk.Priorities
+	s.Schedule.Kind = sim.Priorities
 	s.Schedule.Numbers = p.space.changes(p.dice.IntN)
 	return s, true
 }

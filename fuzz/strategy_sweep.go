@@ -3,7 +3,7 @@ package fuzz
 import (
 	"slices"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // singles is the sweep: first what loses a request, a reply or a session, then the
@@ -16,12 +16,12 @@ type singles struct {
 
 // fewPoints are some of the points, scattered.
 type fewPoints struct {
-	points []fakezk.Fault
+	points []fault.Fault
 	order  *scattered
 }
 
 func newSingles(t Terrain) Strategy {
-	var first, later []fakezk.Fault
+	var first, later []fault.Fault
 	for _, f := range FaultPoints(t.Base) {
 		if slices.Contains(losses, f.Kind) {
 			first = append(first, f)

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -232,7 +231,7 @@ func TestPrioritiesStarveNobodyForEver(t *testing.T) {
 		},
 	}
 	for seed := uint64(1); seed <= 20; seed++ {
-		o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: seed, Schedule: fakezk.Schedule{Kind: fakezk.Priorities}})
+		o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: seed, Schedule: sim.Schedule{Kind: sim.Priorities}})
 		if o.Property() != "" {
 			t.Errorf("seed %d: %s", seed, o.Summary())
 		}

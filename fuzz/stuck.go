@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +17,7 @@ import (
 // judge has spoken, if it speaks of liveness at all; one that waits outside of every
 // call is seen by no judge. It returns where those scripts are that it speaks of, and
 // speaks of none if the judge has found somebody stuck: who fails for ever, say.
-func judgeScripts(report *linearizability.Report, r *fakezk.Result, players []*Player, limit time.Duration) (where string) {
+func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player, limit time.Duration) (where string) {
 	liveness, judged := report.Verdict(linearizability.Liveness)
 	if liveness.Status == linearizability.Violated {
 		return ""
@@ -44,7 +44,7 @@ func judgeScripts(report *linearizability.Report, r *fakezk.Result, players []*P
 
 // pendingCall is the kind of a call that some hand of a client has under way, ""
 // if there is none.
-func pendingCall(r *fakezk.Result, players []*Player, client string) string {
+func pendingCall(r *trace.Result, players []*Player, client string) string {
 	for _, p := range players {
 		if p.client.Of() != client {
 			continue
@@ -64,7 +64,7 @@ type place [][]frame
 // frame is a call: the function, and the place in the source.
 type frame struct{ function, source string }
 
-func placeOf(r *fakezk.Result, busy int) place {
+func placeOf(r *trace.Result, busy int) place {
 	if busy >= len(r.BusyStacks) {
 		return nil
 	}
@@ -84,7 +84,7 @@ func framesOf(stack string) []frame {
 	lines := strings.Split(stack, "\n")
 	for i := 1; i+1 < len(lines); i += 2 {
 		m := sourceLine.FindStringSubmatch(lines[i+1])
-		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i], "/fuzz.Scenario.world") || strings.Contains(lines[i], "/fakezk.(*Hand).play") {
+		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i], "/fuzz.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
 			break
 		}
 		function := lines[i]

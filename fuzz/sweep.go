@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,7 +16,7 @@ type Violation struct {
 	Property string
 	// Faults are the points at which the property is violated, in order: the one zero
 	// Fault if it is violated without any.
-	Faults []fakezk.Fault
+	Faults []fault.Fault
 	// First is the outcome of the first of them.
 	First *Outcome
 }
@@ -49,9 +49,9 @@ var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Sec
 
 // FaultPoints lists every single fault that a run offers a place for: each kind,
 // at each request and each notification of the run.
-func FaultPoints(base *Outcome) []fakezk.Fault {
-	var faults []fakezk.Fault
-	add := func(info fakezk.FaultKindInfo, f fakezk.Fault) {
+func FaultPoints(base *Outcome) []fault.Fault {
+	var faults []fault.Fault
+	add := func(info fault.KindInfo, f fault.Fault) {
 		f.Kind = info.Kind
 		if !info.Lasts {
 			faults = append(faults, f)
@@ -61,15 +61,15 @@ func FaultPoints(base *Outcome) []fakezk.Fault {
 			faults = append(faults, f)
 		}
 	}
-	for _, info := range fakezk.FaultKinds() {
+	for _, info := range fault.Kinds() {
 		for _, r := range base.Result.Requests {
 			if info.OnRequest {
-				add(info, fakezk.Fault{Client: r.Client, Request: r.Number})
+				add(info, fault.Fault{Client: r.Client, Request: r.Number})
 			}
 		}
 		for _, e := range base.Result.Events {
 			if info.OnEvent {
-				add(info, fakezk.Fault{Client: e.Client, Event: e.Number})
+				add(info, fault.Fault{Client: e.Client, Event: e.Number})
 			}
 		}
 	}
@@ -88,7 +88,7 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	}
 	sweep := &Sweep{Base: base, Reached: map[string]int{}}
 	if base.Status() == linearizability.Violated {
-		sweep.blame(fakezk.Fault{}, base)
+		sweep.blame(fault.Fault{}, base)
 		return sweep, nil
 	}
 	faults := FaultPoints(base)
@@ -98,7 +98,7 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 		err := playTogether(ctx, len(chunk), 0,
 			func(i int) (played, bool) {
 				point := s
-				point.Plan = []fakezk.Fault{chunk[i]}
+				point.Plan = []fault.Fault{chunk[i]}
 				r := playOne(point, false)
 				return r, !froze(r.outcome)
 			},
@@ -117,7 +117,7 @@ func RunSweep(ctx context.Context, s Scenario, progress func(done, total int)) (
 	return sweep, nil
 }
 
-func (s *Sweep) add(f fakezk.Fault, o *Outcome) {
+func (s *Sweep) add(f fault.Fault, o *Outcome) {
 	s.Points++
 	for _, goal := range o.Reached {
 		s.Reached[goal]++
@@ -137,7 +137,7 @@ func (s *Sweep) add(f fakezk.Fault, o *Outcome) {
 }
 
 // blame notes a violation, and its outcome if it is the first of its property.
-func (s *Sweep) blame(f fakezk.Fault, o *Outcome) {
+func (s *Sweep) blame(f fault.Fault, o *Outcome) {
 	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Property == o.Property() })
 	if i < 0 {
 		i = len(s.Violations)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"weak"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -104,7 +104,7 @@ func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	if len(sweep.Violations) != 1 || sweep.Violations[0].First != sweep.Base || sweep.Points != 0 || sweep.Violated != 0 {
 		t.Fatalf("%d violations, %d points; want the fault-free run only", len(sweep.Violations), sweep.Points)
 	}
-	if faults := sweep.Violations[0].Faults; len(faults) != 1 || faults[0] != (fakezk.Fault{}) {
+	if faults := sweep.Violations[0].Faults; len(faults) != 1 || faults[0] != (fault.Fault{}) {
 		t.Errorf("faults %v; want the zero one alone", faults)
 	}
 }

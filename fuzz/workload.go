@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -63,7 +64,7 @@ type Evidence struct {
 	// cut short.
 	Rest *linearizability.Rest
 	// Plan holds the faults of the run.
-	Plan []fakezk.Fault
+	Plan []fault.Fault
 	// Signals says that some script called [Player.Signals].
 	Signals bool
 	// Reached are the goals that scripts have reached, sorted; see [Player.Sometimes].
@@ -101,7 +102,7 @@ var DefaultScript = Script{Clients: 3, Rounds: 2}
 const (
 	maxClients = 26
 	maxRounds  = 1000
-	maxHands   = fakezk.MaxHands - 1 // and one that closes what they share
+	maxHands   = sim.MaxHands - 1 // and one that closes what they share
 )
 
 // Validate says what is wrong with a Script, or returns nil.

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -36,22 +38,22 @@ func (b *scoreboard) fail(format string, args ...any) {
 }
 
 // actors are clients a, b and c with the same script.
-func actors(script func(ctx context.Context, c *fakezk.Client)) []fakezk.Actor {
-	var list []fakezk.Actor
+func actors(script func(ctx context.Context, c *sim.Client)) []sim.Actor {
+	var list []sim.Actor
 	for _, name := range []string{"a", "b", "c"} {
-		list = append(list, fakezk.Actor{Name: name, Run: script})
+		list = append(list, sim.Actor{Name: name, Run: script})
 	}
 	return list
 }
 
 // endsSessions reports whether a fault may end a session, of which its client learns
 // later than the others.
-func endsSessions(f fakezk.Fault) bool {
-	return f.Kind == fakezk.Expire || f.Kind == fakezk.LateReap || f.For > 3*time.Second
+func endsSessions(f fault.Fault) bool {
+	return f.Kind == fault.Expire || f.Kind == fault.LateReap || f.For > 3*time.Second
 }
 
 // wantClean is what is wrong with what is left below path, besides the problem.
-func (b *scoreboard) wantClean(res *fakezk.Result, path string) string {
+func (b *scoreboard) wantClean(res *trace.Result, path string) string {
 	if left := leftovers(res, path); len(left) > 0 {
 		return b.problem + fmt.Sprint(" left over: ", left)
 	}
@@ -61,9 +63,9 @@ func (b *scoreboard) wantClean(res *fakezk.Result, path string) string {
 // TestBarriersInManyWorlds: b and c pass only when a, who has set the barrier, has
 // begun to take it down.
 func TestBarriersInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
-		sets := func(ctx context.Context, c *fakezk.Client) {
+		sets := func(ctx context.Context, c *sim.Client) {
 			b := recipes.NewBarrier(c.Conn(), "/g/b")
 			if err := b.Set(ctx); err != nil {
 				board.fail("Set: %v", err)
@@ -77,7 +79,7 @@ func TestBarriersInManyWorlds(t *testing.T) {
 				board.fail("Remove: %v", err)
 			}
 		}
-		waits := func(ctx context.Context, c *fakezk.Client) {
+		waits := func(ctx context.Context, c *sim.Client) {
 			for board.add("up", 0) == 0 {
 				if c.Sleep(ctx, 100*time.Millisecond) != nil {
 					return
@@ -91,8 +93,8 @@ func TestBarriersInManyWorlds(t *testing.T) {
 			}
 			board.add("passed", 1)
 		}
-		w.Clients = []fakezk.Actor{{Name: "a", Run: sets}, {Name: "b", Run: waits}, {Name: "c", Run: waits}}
-		return func(res *fakezk.Result) string {
+		w.Clients = []sim.Actor{{Name: "a", Run: sets}, {Name: "b", Run: waits}, {Name: "c", Run: waits}}
+		return func(res *trace.Result) string {
 			if n := board.add("passed", 0); n != 2 {
 				board.fail("%d have passed", n)
 			}
@@ -104,9 +106,9 @@ func TestBarriersInManyWorlds(t *testing.T) {
 // TestDoubleBarriersInManyWorlds: nobody enters before all three have come in this
 // round, or leaves before all have begun to leave or have lost their session.
 func TestDoubleBarriersInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
-		w.Clients = actors(func(ctx context.Context, c *fakezk.Client) {
+		w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 			b := recipes.NewDoubleBarrier(c.Conn(), "/d", 3)
 			board.add("here", 1)
 			patience, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -134,15 +136,15 @@ func TestDoubleBarriersInManyWorlds(t *testing.T) {
 				board.fail("%s has left after %d: %v", c.Name(), left, err)
 			}
 		})
-		return func(res *fakezk.Result) string { return board.wantClean(res, "/d") }
+		return func(res *trace.Result) string { return board.wantClean(res, "/d") }
 	})
 }
 
 // TestThresholdBarriersInManyWorlds: nobody passes before two have come.
 func TestThresholdBarriersInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
-		w.Clients = actors(func(ctx context.Context, c *fakezk.Client) {
+		w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 			b := recipes.NewThresholdBarrier(c.Conn(), "/t")
 			if c.Name() == "a" {
 				if err := b.Set(ctx, 2); err != nil {
@@ -161,7 +163,7 @@ func TestThresholdBarriersInManyWorlds(t *testing.T) {
 			}
 			board.add("passed", 1)
 		})
-		return func(res *fakezk.Result) string {
+		return func(res *trace.Result) string {
 			if n := board.add("passed", 0); n != 3 {
 				board.fail("%d have passed", n)
 			}

@@ -12,16 +12,17 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/recipes"
 )
 
 // badWorlds counts, for a negative control, the worlds in which something is wrong.
-func badWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result) string)) (bad int) {
+func badWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) (bad int) {
 	t.Helper()
 	for seed := range max(seeds(), 20) {
-		w := fakezk.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
+		w := sim.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
 		judge := run(&w)
 		res, err := w.Run()
 		if err != nil {
@@ -37,13 +38,13 @@ func badWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Resul
 // monitored follows the connections of all clients with monitors that believe in a
 // session timeout. Lost of a session must be closed before the server ends it, unless
 // a fault ends it at will, and in the end everybody is connected in the present one.
-func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) string {
+func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
 	const granted = 6 * time.Second
 	w.SessionTimeout = granted
 	var mu sync.Mutex
 	var problem string
 	lost := map[int64]time.Duration{} // by session
-	w.Clients = actors(func(ctx context.Context, c *fakezk.Client) {
+	w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 		m := recipes.NewConnMonitor(c.Conn(), timeout)
 		var last recipes.ConnStatus
 		for range 200 { // 40 s, longer than two faults
@@ -76,9 +77,9 @@ func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) stri
 			c.Note("close: %v", err)
 		}
 	})
-	return func(res *fakezk.Result) string {
+	return func(res *trace.Result) string {
 		for _, end := range res.Changes {
-			if end.Kind != fakezk.SessionEnded || end.Session != 0 || endedAtWill(res, end) {
+			if end.Kind != trace.SessionEnded || end.Session != 0 || endedAtWill(res, end) {
 				continue
 			}
 			if at, told := lost[end.Owner]; told && at > end.Time {
@@ -90,19 +91,19 @@ func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) stri
 }
 
 // endedAtWill reports whether a fault has ended a session of the client.
-func endedAtWill(res *fakezk.Result, end fakezk.Change) bool {
-	return slices.ContainsFunc(res.Strikes, func(s fakezk.Strike) bool {
-		return s.Client == res.SessionClient[end.Owner] && (s.Fault.Kind == fakezk.Expire || s.Fault.Kind == fakezk.LateReap)
+func endedAtWill(res *trace.Result, end trace.Change) bool {
+	return slices.ContainsFunc(res.Strikes, func(s trace.Strike) bool {
+		return s.Client == res.SessionClient[end.Owner] && (s.Fault.Kind == fault.Expire || s.Fault.Kind == fault.LateReap)
 	})
 }
 
 func TestMonitorsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string { return monitored(w, 6*time.Second) })
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 6*time.Second) })
 }
 
 // TestMonitorsWithoutTimeoutAreLate is the control.
 func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
-	if badWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string { return monitored(w, 0) }) == 0 {
+	if badWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) }) == 0 {
 		t.Error("all are told in time")
 	}
 }
@@ -110,12 +111,12 @@ func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
 // created makes nodes by turns ephemeral and persistent. At rest the nodes that are
 // there are those that were returned, but for ephemeral ones that went with their
 // sessions, and one may be left whose creation was in doubt.
-func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error)) func(*fakezk.Result) string {
+func created(w *sim.World, create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error)) func(*trace.Result) string {
 	w.Nodes = map[string]string{"/d": ""}
 	var mu sync.Mutex
 	made := map[string]recipes.NodeKind{}
 	doubts := 0
-	w.Clients = actors(func(ctx context.Context, c *fakezk.Client) {
+	w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 		for i := range 4 {
 			kind := []recipes.NodeKind{recipes.EphemeralSequential, recipes.PersistentSequential}[i%2]
 			path, err := create(ctx, c.Conn(), kind)
@@ -133,7 +134,7 @@ func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, ki
 			}
 		}
 	})
-	return func(res *fakezk.Result) (problem string) {
+	return func(res *trace.Result) (problem string) {
 		left := leftovers(res, "/d")
 		for path, kind := range made {
 			if kind == recipes.PersistentSequential && !slices.Contains(left, path) {
@@ -149,7 +150,7 @@ func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, ki
 }
 
 func TestProtectedCreationsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		return created(w, func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error) {
 			// Long enough for most faults: what is left behind draws GUIDs in the same
 			// moment as what comes next, which no World can order.
@@ -163,7 +164,7 @@ func TestProtectedCreationsInManyWorlds(t *testing.T) {
 
 // TestRepeatedCreationsLeaveStrays is the control.
 func TestRepeatedCreationsLeaveStrays(t *testing.T) {
-	bad := badWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		return created(w, func(_ context.Context, conn *zk.Conn, kind recipes.NodeKind) (path string, err error) {
 			flags := int32(zk.FlagSequence)
 			if kind == recipes.EphemeralSequential {
@@ -183,14 +184,14 @@ func TestRepeatedCreationsLeaveStrays(t *testing.T) {
 }
 
 // deleted deletes nodes under a context that ends soon. At rest none is there.
-func deleted(w *fakezk.World, remove func(ctx context.Context, conn *zk.Conn, path string) error) func(*fakezk.Result) string {
+func deleted(w *sim.World, remove func(ctx context.Context, conn *zk.Conn, path string) error) func(*trace.Result) string {
 	w.Nodes = map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
 		for i := range 4 {
 			w.Nodes[fmt.Sprintf("/d/%s%d", name, i)] = ""
 		}
 	}
-	w.Clients = actors(func(ctx context.Context, c *fakezk.Client) {
+	w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 		for i := range 4 {
 			soon, cancel := context.WithTimeout(ctx, time.Second)
 			err := remove(soon, c.Conn(), fmt.Sprintf("/d/%s%d", c.Name(), i))
@@ -201,11 +202,11 @@ func deleted(w *fakezk.World, remove func(ctx context.Context, conn *zk.Conn, pa
 			}
 		}
 	})
-	return func(res *fakezk.Result) string { return strings.Join(leftovers(res, "/d"), " ") }
+	return func(res *trace.Result) string { return strings.Join(leftovers(res, "/d"), " ") }
 }
 
 func TestGuaranteedDeletionsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		return deleted(w, func(ctx context.Context, conn *zk.Conn, path string) error {
 			return recipes.GuaranteedDelete(ctx, conn, path)
 		})
@@ -214,7 +215,7 @@ func TestGuaranteedDeletionsInManyWorlds(t *testing.T) {
 
 // TestPlainDeletionsLeaveNodes is the control.
 func TestPlainDeletionsLeaveNodes(t *testing.T) {
-	bad := badWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		return deleted(w, func(_ context.Context, conn *zk.Conn, path string) error { return conn.Delete(path, -1) })
 	})
 	if bad == 0 {

@@ -11,23 +11,23 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/recipes"
 )
 
 // testedQueue is a queue at /q of which all is of the same priority.
 type testedQueue struct {
-	offer func(ctx context.Context, c *fakezk.Client, data string) error
-	poll  func(ctx context.Context, c *fakezk.Client) ([]byte, bool, error)
+	offer func(ctx context.Context, c *sim.Client, data string) error
+	poll  func(ctx context.Context, c *sim.Client) ([]byte, bool, error)
 }
 
-func plainQueue(c *fakezk.Client) *recipes.Queue { return recipes.NewQueue(c.Conn(), "/q") }
-func rankedQueue(c *fakezk.Client) *recipes.PriorityQueue {
+func plainQueue(c *sim.Client) *recipes.Queue { return recipes.NewQueue(c.Conn(), "/q") }
+func rankedQueue(c *sim.Client) *recipes.PriorityQueue {
 	return recipes.NewPriorityQueue(c.Conn(), "/q")
 }
 
-func pollPlain(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) {
+func pollPlain(ctx context.Context, c *sim.Client) ([]byte, bool, error) {
 	return plainQueue(c).Poll(ctx)
 }
 
@@ -36,22 +36,22 @@ func pollPlain(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) {
 func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	kinds := map[string]testedQueue{
 		"Queue": {
-			func(ctx context.Context, c *fakezk.Client, data string) error {
+			func(ctx context.Context, c *sim.Client, data string) error {
 				return plainQueue(c).Offer(ctx, []byte(data))
 			},
 			pollPlain,
 		},
 		"PriorityQueue": {
-			func(ctx context.Context, c *fakezk.Client, data string) error {
+			func(ctx context.Context, c *sim.Client, data string) error {
 				return rankedQueue(c).Offer(ctx, []byte(data), 0)
 			},
-			func(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) { return rankedQueue(c).Poll(ctx) },
+			func(ctx context.Context, c *sim.Client) ([]byte, bool, error) { return rankedQueue(c).Poll(ctx) },
 		},
 	}
 	for name, q := range kinds {
 		for _, next := range []int32{math.MaxInt32 - 3, math.MaxInt32} {
 			t.Run(fmt.Sprint(name, next), func(t *testing.T) {
-				inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string { return offersAt(w, next, q) })
+				inWorlds(t, func(w *sim.World) func(*trace.Result) string { return offersAt(w, next, q) })
 			})
 		}
 	}
@@ -60,12 +60,12 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 // TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no
 // number.
 func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
-	offer := func(_ context.Context, c *fakezk.Client, data string) error {
+	offer := func(_ context.Context, c *sim.Client, data string) error {
 		_, err := c.Conn().Create(fmt.Sprintf("/q/items/_c_%x-item-", 9-int(data[1]-'0')), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
 		return err
 	}
 	for next, ordered := range map[int32]bool{0: true, math.MaxInt32: false} {
-		w := fakezk.World{Seed: 1}
+		w := sim.World{Seed: 1}
 		judge := offersAt(&w, next, testedQueue{offer, pollPlain})
 		res, err := w.Run()
 		if err != nil {
@@ -79,11 +79,11 @@ func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 
 // offersAt plays a queue whose elements are numbered from next on: a offers, b takes
 // now and then, c deletes the directory if it is empty. It returns what is wrong.
-func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) string {
+func offersAt(w *sim.World, next int32, q testedQueue) func(*trace.Result) string {
 	var mu sync.Mutex
 	var offered, refused, doubtful, taken []string
 	w.Nodes, w.Next = map[string]string{"/q/items": ""}, map[string]int32{"/q/items": next}
-	offers := func(ctx context.Context, c *fakezk.Client) {
+	offers := func(ctx context.Context, c *sim.Client) {
 		for i := range 9 {
 			e := fmt.Sprint(c.Name(), i)
 			err := q.offer(ctx, c, e)
@@ -103,7 +103,7 @@ func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) s
 			}
 		}
 	}
-	takes := func(ctx context.Context, c *fakezk.Client) {
+	takes := func(ctx context.Context, c *sim.Client) {
 		for i := 0; i < 25 && c.Sleep(ctx, 4*time.Second) == nil; i++ {
 			for ok := true; ok; {
 				var data []byte
@@ -119,15 +119,15 @@ func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) s
 			}
 		}
 	}
-	sweeps := func(ctx context.Context, c *fakezk.Client) {
+	sweeps := func(ctx context.Context, c *sim.Client) {
 		for i := 0; i < 5 && c.Sleep(ctx, 4500*time.Millisecond) == nil; i++ {
 			if err := c.Conn().Delete("/q/items", -1); err != nil {
 				c.Note("delete: %v", err)
 			}
 		}
 	}
-	w.Clients = []fakezk.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps}}
-	return func(res *fakezk.Result) string {
+	w.Clients = []sim.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps}}
+	return func(res *trace.Result) string {
 		known := slices.DeleteFunc(slices.Clone(taken), func(e string) bool { return slices.Contains(doubtful, e) })
 		switch {
 		case !slices.Equal(known, offered):

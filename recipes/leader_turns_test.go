@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -35,14 +36,14 @@ type stageTurn struct {
 }
 
 // candidate is the i-th of ten.
-func (s *stage) candidate(c *fakezk.Client, i int) *recipes.LeaderSelector {
+func (s *stage) candidate(c *sim.Client, i int) *recipes.LeaderSelector {
 	return recipes.NewLeaderSelector(c.Conn(), "/master", fmt.Sprint("candidate-", i), recipes.LeaderFunc(func(ctx context.Context) {
 		s.lead(ctx, c, i, recipes.LeaderEpoch(ctx))
 	})).AutoRequeue()
 }
 
 // lead is one turn.
-func (s *stage) lead(ctx context.Context, c *fakezk.Client, i int, epoch int64) {
+func (s *stage) lead(ctx context.Context, c *sim.Client, i int, epoch int64) {
 	s.mu.Lock()
 	turn := len(s.turns)
 	s.turns = append(s.turns, stageTurn{who: i, begin: c.Now(), epoch: epoch})
@@ -59,7 +60,7 @@ func (s *stage) lead(ctx context.Context, c *fakezk.Client, i int, epoch int64) 
 }
 
 // play lets candidates start one after the other and stand until the play is over.
-func (s *stage) play(ctx context.Context, c *fakezk.Client, who ...int) {
+func (s *stage) play(ctx context.Context, c *sim.Client, who ...int) {
 	pause := func(d time.Duration) {
 		if err := c.Sleep(ctx, d); err != nil {
 			c.Note("the World ends: %v", err)
@@ -117,7 +118,7 @@ func (s *stage) longest() (longest time.Duration) {
 // herd is what was wrong with the notifications: each release wakes one candidate at
 // most, besides whoever releases, and nothing else wakes anybody. When candidates
 // leave for good the watches of those in the middle stay, and are not counted.
-func herd(res *fakezk.Result) string {
+func herd(res *trace.Result) string {
 	told := map[string]int{} // by path and client
 	for _, e := range res.Events {
 		key := e.Path + " " + e.Client
@@ -128,7 +129,7 @@ func herd(res *fakezk.Result) string {
 	}
 	releases := 0
 	for _, c := range res.Changes {
-		if c.Kind != fakezk.NodeDeleted || !strings.HasPrefix(c.Path, "/master/") || c.Time > playTime {
+		if c.Kind != trace.NodeDeleted || !strings.HasPrefix(c.Path, "/master/") || c.Time > playTime {
 			continue
 		}
 		if releases++; c.Notified > 1 {
@@ -142,15 +143,15 @@ func herd(res *fakezk.Result) string {
 }
 
 // scenes are the two ways to run the play.
-var scenes = map[string]func(s *stage) []fakezk.Actor{
-	"on one connection": func(s *stage) []fakezk.Actor {
-		return []fakezk.Actor{{Name: "all", Run: func(ctx context.Context, c *fakezk.Client) {
+var scenes = map[string]func(s *stage) []sim.Actor{
+	"on one connection": func(s *stage) []sim.Actor {
+		return []sim.Actor{{Name: "all", Run: func(ctx context.Context, c *sim.Client) {
 			s.play(ctx, c, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 		}}}
 	},
-	"on ten connections": func(s *stage) (all []fakezk.Actor) {
+	"on ten connections": func(s *stage) (all []sim.Actor) {
 		for i := range candidates {
-			all = append(all, fakezk.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *fakezk.Client) {
+			all = append(all, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *sim.Client) {
 				s.play(ctx, c, i)
 			}})
 		}
@@ -167,7 +168,7 @@ func TestTenCandidatesAlternate(t *testing.T) {
 				var hashes [2]string
 				for i := range hashes {
 					s := &stage{}
-					w := fakezk.World{Seed: seed, Clients: scene(s)}
+					w := sim.World{Seed: seed, Clients: scene(s)}
 					res, err := w.Run()
 					if err != nil {
 						t.Fatal(err)
@@ -193,9 +194,9 @@ func TestTenCandidatesAlternate(t *testing.T) {
 // each release wakes all of them.
 func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
-	w := fakezk.World{}
+	w := sim.World{}
 	for i := range candidates {
-		w.Clients = append(w.Clients, fakezk.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *fakezk.Client) {
+		w.Clients = append(w.Clients, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *sim.Client) {
 			l := recipes.NewHerdLock(c.Conn(), "/master/lock")
 			for c.Now() < playTime {
 				if err := l.Lock(ctx); err != nil {

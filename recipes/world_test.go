@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -24,12 +26,12 @@ func seeds() uint64 {
 }
 
 // randomPlan draws up to three faults for clients a, b, c.
-func randomPlan(rng *rand.Rand) []fakezk.Fault {
-	kinds := fakezk.FaultKinds()
-	var plan []fakezk.Fault
+func randomPlan(rng *rand.Rand) []fault.Fault {
+	kinds := fault.Kinds()
+	var plan []fault.Fault
 	for range rng.IntN(4) {
 		k := kinds[rng.IntN(len(kinds))]
-		f := fakezk.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(3)))}
+		f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(3)))}
 		if k.Lasts {
 			f.For = time.Duration(1+rng.IntN(15000)) * time.Millisecond
 		}
@@ -48,12 +50,12 @@ func randomPlan(rng *rand.Rand) []fakezk.Fault {
 
 // inWorlds runs scripts for clients a, b and c in many worlds, each twice, and
 // gives both results to judge.
-func inWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result) string)) {
+func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) {
 	for seed := range seeds() {
 		plan := randomPlan(rand.New(rand.NewPCG(seed, 7)))
 		var hashes [2]string
 		for i := range hashes {
-			w := fakezk.World{Seed: seed, Plan: plan}
+			w := sim.World{Seed: seed, Plan: plan}
 			judge := run(&w)
 			res, err := w.Run()
 			if err != nil {
@@ -75,7 +77,7 @@ func inWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result
 }
 
 // leftovers are the nodes below path that at rest nobody owns.
-func leftovers(res *fakezk.Result, path string) []string {
+func leftovers(res *trace.Result, path string) []string {
 	var out []string
 	for _, n := range res.Nodes {
 		if strings.HasPrefix(n.Path, path+"/") {
@@ -86,19 +88,19 @@ func leftovers(res *fakezk.Result, path string) []string {
 }
 
 func TestLocksInManyWorlds(t *testing.T) {
-	kinds := map[string]func(c *fakezk.Client) recipes.Locker{
-		"Lock": func(c *fakezk.Client) recipes.Locker {
+	kinds := map[string]func(c *sim.Client) recipes.Locker{
+		"Lock": func(c *sim.Client) recipes.Locker {
 			return recipes.NewLock(c.Conn(), "/l", recipes.SessionTimeout(10*time.Second))
 		},
-		"HerdLock": func(c *fakezk.Client) recipes.Locker { return recipes.NewHerdLock(c.Conn(), "/l/node") },
+		"HerdLock": func(c *sim.Client) recipes.Locker { return recipes.NewHerdLock(c.Conn(), "/l/node") },
 	}
 	for name, newLock := range kinds {
 		t.Run(name, func(t *testing.T) {
-			inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+			inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 				var mu sync.Mutex
 				var problem string
 				var last int64
-				script := func(ctx context.Context, c *fakezk.Client) {
+				script := func(ctx context.Context, c *sim.Client) {
 					l := newLock(c)
 					token := l.(interface{ Token() int64 }).Token
 					for range 3 {
@@ -126,9 +128,9 @@ func TestLocksInManyWorlds(t *testing.T) {
 					}
 				}
 				for _, name := range []string{"a", "b", "c"} {
-					w.Clients = append(w.Clients, fakezk.Actor{Name: name, Run: script})
+					w.Clients = append(w.Clients, sim.Actor{Name: name, Run: script})
 				}
-				return func(res *fakezk.Result) string {
+				return func(res *trace.Result) string {
 					if left := leftovers(res, "/l"); len(left) > 0 {
 						problem += fmt.Sprint("left over: ", left)
 					}
@@ -140,11 +142,11 @@ func TestLocksInManyWorlds(t *testing.T) {
 }
 
 func TestQueueInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
+	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		var mu sync.Mutex
 		seen := map[string]int{}
 		var problem string
-		offers := func(ctx context.Context, c *fakezk.Client) {
+		offers := func(ctx context.Context, c *sim.Client) {
 			q := recipes.NewQueue(c.Conn(), "/q")
 			for i := range 4 {
 				if err := q.Offer(ctx, fmt.Append(nil, c.Name(), i)); err != nil {
@@ -154,7 +156,7 @@ func TestQueueInManyWorlds(t *testing.T) {
 				}
 			}
 		}
-		takes := func(ctx context.Context, c *fakezk.Client) {
+		takes := func(ctx context.Context, c *sim.Client) {
 			q := recipes.NewQueue(c.Conn(), "/q")
 			for range 4 {
 				data, err := q.Take(ctx)
@@ -166,9 +168,9 @@ func TestQueueInManyWorlds(t *testing.T) {
 				mu.Unlock()
 			}
 		}
-		both := func(ctx context.Context, c *fakezk.Client) { offers(ctx, c); takes(ctx, c) }
-		w.Clients = []fakezk.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: both}}
-		return func(res *fakezk.Result) string {
+		both := func(ctx context.Context, c *sim.Client) { offers(ctx, c); takes(ctx, c) }
+		w.Clients = []sim.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: both}}
+		return func(res *trace.Result) string {
 			if len(seen) != 8 {
 				problem += fmt.Sprint("taken: ", seen)
 			}

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // TestOneOrderInSpiteOfTheLostReply runs the example against a server in this
@@ -30,7 +30,7 @@ func TestOneOrderInSpiteOfTheLostReply(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		fault, err := fakezk.ParseFault(string(line))
+		fault, err := fault.Parse(string(line))
 		if err == nil {
 			err = server.Inject(fault)
 		}
@@ -63,7 +63,7 @@ func TestNothingIsSaidOfAnOrderThatCouldNotBeLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fakezk.Fault{Kind: fakezk.DropRequest, Op: "create", Request: 1}); err != nil {
+		if err := server.Inject(fault.Fault{Kind: fault.DropRequest, Op: "create", Request: 1}); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder

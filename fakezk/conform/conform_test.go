@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/fakezk"
+	znode "github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -165,7 +165,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 			}
 		}
 	}
-	before := [][]fakezk.Node{a.Tree(), b.Tree()}
+	before := [][]znode.Node{a.Tree(), b.Tree()}
 	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: patient(), Ops: 1000})
 	if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
 		t.Errorf("the family fresh was played: %+v", f)
@@ -181,7 +181,7 @@ func TestServersThatAreNotFresh(t *testing.T) {
 }
 
 // nodes are the paths and the data of a tree.
-func nodes(tree []fakezk.Node) map[string]string {
+func nodes(tree []znode.Node) map[string]string {
 	m := map[string]string{}
 	for _, n := range tree {
 		m[n.Path] = string(n.Data)

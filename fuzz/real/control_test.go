@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -49,11 +48,11 @@ func TestWrongOnesAreFound(t *testing.T) {
 			if o.Status() == linearizability.Violated {
 				t.Errorf("without faults: %s", o.Story())
 			}
-			f, err := fakezk.ParseFault(c.fault)
+			f, err := fault.Parse(c.fault)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Plan = []fakezk.Fault{f}
+			s.Plan = []fault.Fault{f}
 			if o, err = p.run(t, s); err != nil {
 				t.Fatal(err)
 			}

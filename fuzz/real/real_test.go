@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -116,29 +116,29 @@ func (n *tally) count(t *testing.T, o *fuzz.Outcome) {
 const slow = 40 * time.Second
 
 // somePlans are the single faults and the random plans to try.
-func somePlans(base *fuzz.Outcome) [][]fakezk.Fault {
+func somePlans(base *fuzz.Outcome) [][]fault.Fault {
 	name := base.Scenario.Workload.Impl
 	dice := rand.New(rand.NewPCG(*seed, uint64(len(name))<<8|uint64(name[len(name)-1])))
 	share := 1
 	if base.Result.Elapsed > slow {
 		share = 3
 	}
-	all := slices.DeleteFunc(fuzz.FaultPoints(base), func(f fakezk.Fault) bool { return f.Kind == fakezk.LateReap })
+	all := slices.DeleteFunc(fuzz.FaultPoints(base), func(f fault.Fault) bool { return f.Kind == fault.LateReap })
 	chosen := slices.Clone(all)
 	dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	if *points > 0 {
 		chosen = chosen[:min((*points+share-1)/share, len(chosen))]
 	}
-	var list [][]fakezk.Fault
+	var list [][]fault.Fault
 	for _, f := range chosen {
-		list = append(list, []fakezk.Fault{f})
+		list = append(list, []fault.Fault{f})
 	}
 	for range (*plans + share - 1) / share {
-		plan := make([]fakezk.Fault, 2+dice.IntN(2))
+		plan := make([]fault.Fault, 2+dice.IntN(2))
 		for i := range plan {
 			plan[i] = all[dice.IntN(len(all))]
 		}
-		slices.SortFunc(plan, func(a, b fakezk.Fault) int { return strings.Compare(a.String(), b.String()) })
+		slices.SortFunc(plan, func(a, b fault.Fault) int { return strings.Compare(a.String(), b.String()) })
 		list = append(list, slices.Compact(plan))
 	}
 	return list

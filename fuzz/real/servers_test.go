@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/internal/realzk"
 )
@@ -40,7 +40,7 @@ func startPool(t *testing.T, size int) *pool {
 		TickTime: fuzz.TickTime(0),
 		Properties: map[string]string{
 			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / fuzz.DefaultPace).Milliseconds(), 10),
-			"zookeeper.DigestAuthenticationProvider.superDigest": fakezk.RealSuperDigest,
+			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
 		},
 		JVMFlags: []string{"-Xmx64m"},
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // TestOthersLoseAnElementWithTheReply plays with genuine libraries, as far as they
@@ -38,8 +38,8 @@ func losesAnElement(t *testing.T, w *worker, queue *recipe) {
 		bad   string
 	}{
 		{point{}, ""},
-		{point{fakezk.DropReply, "b", "getData", 1}, ""},
-		{point{fakezk.DropReply, "b", "delete", 1}, "delivery: a0 was offered, is not in the queue, and nobody got it"},
+		{point{fault.DropReply, "b", "getData", 1}, ""},
+		{point{fault.DropReply, "b", "delete", 1}, "delivery: a0 was offered, is not in the queue, and nobody got it"},
 	} {
 		out, err := w.play(t.Context(), queue, p.point, confirmPatience)
 		if errors.Is(err, errMissing) {

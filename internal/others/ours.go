@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -31,7 +31,7 @@ func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
 		if !slices.Contains(faultKinds, f.Kind) || f.Request == 0 {
 			continue
 		}
-		scenario.Plan = []fakezk.Fault{f}
+		scenario.Plan = []fault.Fault{f}
 		o, err := scenario.Run()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f, err)
@@ -44,7 +44,7 @@ func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
 	return s, nil
 }
 
-func (s *sweep) addOurs(f fakezk.Fault, o *fuzz.Outcome) {
+func (s *sweep) addOurs(f fault.Fault, o *fuzz.Outcome) {
 	if len(o.Result.Missed) > 0 {
 		return
 	}

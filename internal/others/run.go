@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -64,7 +65,7 @@ type requests struct {
 // by their operation: so they keep their meaning when a client looks once more or
 // once less.
 type point struct {
-	kind       fakezk.FaultKind
+	kind       fault.Kind
 	client, op string
 	request    int
 }
@@ -145,7 +146,7 @@ const never = 1 << 30
 func (r *run) arm(p point) error {
 	for _, client := range []string{"a", "b"} {
 		for _, op := range operations {
-			f := fakezk.Fault{Kind: fakezk.Cut, Client: fmt.Sprintf("0x%x", r.ids[client]), Op: op, Request: never}
+			f := fault.Fault{Kind: fault.Cut, Client: fmt.Sprintf("0x%x", r.ids[client]), Op: op, Request: never}
 			if p.client == client && p.op == op {
 				f.Kind, f.Request = p.kind, p.request
 			} else if p.client != "" {

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 // faultKinds are those that are tried at every request.
-var faultKinds = []fakezk.FaultKind{fakezk.DropRequest, fakezk.DropReply, fakezk.Expire}
+var faultKinds = []fault.Kind{fault.DropRequest, fault.DropReply, fault.Expire}
 
 const (
 	// patience is how long nothing may happen before a run counts as stuck;

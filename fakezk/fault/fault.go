@@ -1,0 +1,300 @@
+package fault
+
+import (
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// A Fault is one thing that goes wrong in a World, or on a Server that was asked
+// to Inject it, as data: what happens, and where. It prints as one line and ParseFault reads that line back:
+//
+//	drop-reply client=b request=5
+//	stall 3s client=a op=getChildren2 request=1
+//	expire client=a at=1.5s
+//	cut client=b event=1 path=/lock/**
+//	restart 200ms at=2s
+//
+// Exactly one of Request, Event and At says when. The other selectors narrow
+// what is counted: Request 2 with Op "create" is the second create.
+// Coordinates are logical, so a fault keeps its meaning when latencies change.
+// Pings and handshakes are never counted.
+type Fault struct {
+	// Kind is what happens.
+	Kind Kind
+	// For is how long, for kinds that last (see FaultKinds); else zero.
+	For time.Duration
+	// Client is the client concerned: in a World an actor, on a Server a session,
+	// as S1 or 0x and its id in hexadecimal. Empty means any client for Request
+	// and Event, and all of them for At.
+	Client string
+	// Conn counts the client's connections from 1; 0 means any.
+	Conn int
+	// Request is the n-th request (from 1) that the other selectors match.
+	Request int
+	// Event is the n-th watch notification (from 1) that the other selectors match.
+	Event int
+	// At is a virtual time since the World began, or the time since Inject.
+	At time.Duration
+	// Op is an operation's name, as in the trace: create, getData, multi, ...
+	Op string
+	// Path is a glob: * matches within one path element, a trailing /** matches
+	// every descendant. The path of a multi is that of its first operation.
+	Path string
+}
+
+// A Kind names what a Fault does.
+type Kind string
+
+// The fault kinds. "The request" is the one that the fault's coordinates
+// select; with At there is none, and the fault acts at that time.
+const (
+	// DropRequest: the request is not applied and its connection is reset.
+	DropRequest Kind = "drop-request"
+	// DropReply: the request is applied, its reply and everything after it on
+	// that connection is lost, and the connection is reset.
+	DropReply Kind = "drop-reply"
+	// Cut resets the connection: after the reply of the request was delivered,
+	// before the event was delivered, or at the time.
+	Cut Kind = "cut"
+	// CutMidFrame delivers half of the reply or event, then resets.
+	CutMidFrame Kind = "cut-mid-frame"
+	// Stall holds all bytes of the connection, both ways, from the request (or
+	// event, or time) on, for a while; then they flow in order.
+	Stall Kind = "stall"
+	// StallMidFrame delivers half of the reply or event and the rest, with all
+	// that follows, after a while.
+	StallMidFrame Kind = "stall-mid-frame"
+	// Delay holds the request, or the event, and what is behind it in the same
+	// direction, for a while. Replies already under way are not held.
+	Delay Kind = "delay"
+	// Blackhole discards, without any sign, every byte of the client's
+	// connections from the request on, for ever; dials hang for a while. On a
+	// Server, a dial that hangs is served when that while is over, unless the
+	// client gave it up.
+	Blackhole Kind = "blackhole"
+	// Refuse resets the client's connections instead of applying the request, and
+	// its dials fail for a while. On a Server, the dials of one session fail at
+	// their handshake, which tells whose they are.
+	Refuse Kind = "refuse"
+	// Expire ends the client's session at the server before the request is
+	// applied; the connection is closed, as by a real server.
+	Expire Kind = "expire"
+	// LateReap is Expire, but the session's ephemerals stay for a while.
+	LateReap Kind = "late-reap"
+	// Restart restarts the server before the request is applied: every
+	// connection is reset, dials fail for a while, data and sessions stay.
+	Restart Kind = "restart"
+)
+
+// KindInfo describes a FaultKind for people and programs.
+type KindInfo struct {
+	Kind Kind
+	// Lasts says that the kind needs a duration.
+	Lasts bool
+	// OnRequest, OnEvent and OnTime say which coordinates it takes.
+	OnRequest, OnEvent, OnTime bool
+	// Meaning is one line of text.
+	Meaning string
+}
+
+var faultKinds = []KindInfo{
+	{DropRequest, false, true, false, false, "the connection dies before the request is applied"},
+	{DropReply, false, true, false, false, "the request is applied, its reply is lost with the connection"},
+	{Cut, false, true, true, true, "the connection is reset after the reply, before the event, or at a time"},
+	{CutMidFrame, false, true, true, false, "half of the reply or event arrives, then the connection is reset"},
+	{Stall, true, true, true, true, "no bytes pass either way for a while, then they flow again"},
+	{StallMidFrame, true, true, true, false, "half of the reply or event arrives, the rest after a while"},
+	{Delay, true, true, true, false, "the request or event arrives late"},
+	{Blackhole, true, true, false, true, "bytes vanish without a reset; dials hang for a while"},
+	{Refuse, true, true, false, true, "the connection dies and dials fail for a while"},
+	{Expire, false, true, false, true, "the session ends at the server before the request is applied"},
+	{LateReap, true, true, false, true, "the session ends, its ephemerals stay visible for a while"},
+	{Restart, true, true, false, true, "the server restarts: every connection dies, dials fail for a while"},
+}
+
+// Kinds lists all kinds, in a fixed order.
+func Kinds() []KindInfo { return append([]KindInfo(nil), faultKinds...) }
+
+func (k Kind) info() (KindInfo, bool) {
+	for _, info := range faultKinds {
+		if info.Kind == k {
+			return info, true
+		}
+	}
+	return KindInfo{}, false
+}
+
+// String is the one-line form that ParseFault reads.
+func (f Fault) String() string {
+	var b strings.Builder
+	b.WriteString(string(f.Kind))
+	if f.For != 0 {
+		fmt.Fprintf(&b, " %s", f.For)
+	}
+	text := func(key, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, " %s=%s", key, value)
+		}
+	}
+	number := func(key string, n int) {
+		if n != 0 {
+			fmt.Fprintf(&b, " %s=%d", key, n)
+		}
+	}
+	text("client", f.Client)
+	number("conn", f.Conn)
+	text("op", f.Op)
+	text("path", f.Path)
+	number("request", f.Request)
+	number("event", f.Event)
+	if f.At != 0 {
+		text("at", f.At.String())
+	}
+	return b.String()
+}
+
+// Parse reads the one-line form of a Fault. Its error says which word is
+// wrong and what was expected.
+func Parse(line string) (Fault, error) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return Fault{}, fmt.Errorf("fault is empty; expected a kind such as %q", DropReply)
+	}
+	f := Fault{Kind: Kind(words[0])}
+	if _, ok := f.Kind.info(); !ok {
+		return Fault{}, fmt.Errorf("unknown fault kind %q; expected one of %s", words[0], kindNames())
+	}
+	words = words[1:]
+	if len(words) > 0 && !strings.Contains(words[0], "=") {
+		d, err := parseDuration("duration", words[0])
+		if err != nil {
+			return Fault{}, err
+		}
+		f.For, words = d, words[1:]
+	}
+	seen := map[string]bool{}
+	for _, word := range words {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok || value == "" {
+			return Fault{}, fmt.Errorf("fault %q: word %q is not key=value", line, word)
+		}
+		if seen[key] {
+			return Fault{}, fmt.Errorf("fault %q: %s is given twice", line, key)
+		}
+		seen[key] = true
+		if err := f.set(key, value); err != nil {
+			return Fault{}, fmt.Errorf("fault %q: %w", line, err)
+		}
+	}
+	return f, f.Validate()
+}
+
+func (f *Fault) set(key, value string) (err error) {
+	switch key {
+	case "client":
+		f.Client = value
+	case "op":
+		f.Op = value
+	case "path":
+		f.Path = value
+	case "conn":
+		f.Conn, err = parseOrdinal(key, value)
+	case "request":
+		f.Request, err = parseOrdinal(key, value)
+	case "event":
+		f.Event, err = parseOrdinal(key, value)
+	case "at":
+		f.At, err = parseDuration(key, value)
+	default:
+		return fmt.Errorf("unknown selector %q; expected client, conn, op, path, request, event or at", key)
+	}
+	return err
+}
+
+func parseOrdinal(key, value string) (int, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 || n > 1_000_000_000 {
+		return 0, fmt.Errorf("%s=%s: expected a whole number from 1", key, value)
+	}
+	return n, nil
+}
+
+func parseDuration(key, value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 || d > maxFaultDuration {
+		return 0, fmt.Errorf("%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms", key, value, maxFaultDuration)
+	}
+	return d, nil
+}
+
+const maxFaultDuration = 24 * time.Hour
+
+// Validate says what is wrong with a Fault, or returns nil.
+func (f Fault) Validate() error {
+	info, ok := f.Kind.info()
+	if !ok {
+		return fmt.Errorf("unknown fault kind %q; expected one of %s", f.Kind, kindNames())
+	}
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("fault %q: %s", f.String(), fmt.Sprintf(format, args...))
+	}
+	points := 0
+	for _, given := range []bool{f.Request != 0, f.Event != 0, f.At != 0} {
+		if given {
+			points++
+		}
+	}
+	switch {
+	case points != 1:
+		return wrong("expected exactly one of request=, event= and at=")
+	case f.Request != 0 && !info.OnRequest, f.Event != 0 && !info.OnEvent, f.At != 0 && !info.OnTime:
+		return wrong("%s takes %s", f.Kind, info.coordinates())
+	case info.Lasts && f.For <= 0:
+		return wrong("%s needs a duration, as in %q", f.Kind, string(f.Kind)+" 2s ...")
+	case !info.Lasts && f.For != 0:
+		return wrong("%s takes no duration", f.Kind)
+	case f.At != 0 && (f.Op != "" || f.Path != "" || f.Conn != 0):
+		return wrong("op, path and conn do not go with at=")
+	case f.Event != 0 && f.Op != "":
+		return wrong("op does not go with event=")
+	case strings.ContainsFunc(f.Client+f.Op+f.Path, unicode.IsSpace):
+		return wrong("client, op and path hold no white space")
+	case f.For > maxFaultDuration || f.At > maxFaultDuration:
+		return wrong("durations are %s at most", maxFaultDuration)
+	case f.Op != "" && !proto.IsOp(f.Op):
+		return wrong("no operation is called %q; create, delete, exists, getData, setData, getChildren2 and multi are some", f.Op)
+	case f.Request < 0 || f.Event < 0 || f.Conn < 0 || f.At < 0:
+		return wrong("coordinates count from 1")
+	}
+	if _, err := path.Match(f.Path, "/"); err != nil {
+		return wrong("path is not a glob: %v", err)
+	}
+	return nil
+}
+
+func (i KindInfo) coordinates() string {
+	var words []string
+	for _, c := range []struct {
+		ok   bool
+		word string
+	}{{i.OnRequest, "request="}, {i.OnEvent, "event="}, {i.OnTime, "at="}} {
+		if c.ok {
+			words = append(words, c.word)
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+func kindNames() string {
+	names := make([]string, len(faultKinds))
+	for i, info := range faultKinds {
+		names[i] = string(info.Kind)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,144 @@
+package realworld
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// event is a notification that the server sent: it told a session of the first
+// change of its kind behind a zxid.
+type event struct {
+	session int64
+	after   int64
+	event   proto.WatcherEvent
+}
+
+// arrived notes a frame from the server, its length before it, also one that the
+// client will never see, and puts it on its way to the client.
+func (l *link) arrived(packet []byte) {
+	m, frame := message{bytes: packet}, packet[4:]
+	h, body, err := wire.DecodeReplyHeader(frame)
+	switch {
+	case l.session == 0 && len(l.waiting) > 0 && l.waiting[0].Handshake:
+		l.greetedBy(frame, &m)
+	case err == nil && h.Xid == -1:
+		l.notified(body, &m)
+	case err == nil:
+		l.answered(h, body, &m)
+	}
+	if !l.dead {
+		l.down.messages = append(l.down.messages, m)
+	}
+}
+
+// greetedBy notes the answer to a handshake.
+func (l *link) greetedBy(frame []byte, m *message) {
+	r, q := l.run, l.waiting[0]
+	l.waiting = l.waiting[1:]
+	c, err := wire.DecodeConnectResponse(frame)
+	if err != nil {
+		return
+	}
+	q.received, q.Session = len(r.lines), c.SessionID
+	m.about = tracetext.Reply(q.Request)
+	l.session, l.client.session = c.SessionID, c.SessionID
+	if c.SessionID == 0 {
+		return
+	}
+	r.out.SessionClient[c.SessionID], r.sessions[c.SessionID] = l.client.name, c.Password
+	if first := (call{c.SessionID, 0}); r.calls[first] == nil {
+		r.calls[first] = q
+	}
+}
+
+// notified notes a watch notification, as a coordinate too.
+func (l *link) notified(body []byte, m *message) {
+	r := l.run
+	ev, err := wire.DecodeEvent(body)
+	if err != nil {
+		return
+	}
+	m.about, m.event = tracetext.Event(ev), &ev
+	l.watches.fired(ev)
+	if !l.catchesUp() && l.lastZxid >= 0 {
+		r.events = append(r.events, event{l.session, l.lastZxid, ev})
+	}
+	if r.closing {
+		return
+	}
+	l.client.events++
+	p := trace.EventPoint{Client: l.client.name, Number: l.client.events, Type: ev.Type.String(), Path: ev.Path}
+	at := r.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
+	r.notes.Event(at, p)
+	if r.faultsOn {
+		m.faults = carry.Due(r.faults, fault.Coordinate{Event: true, Client: l.client.name, Conn: l.number, Path: ev.Path})
+	}
+}
+
+// catchesUp says that the server is answering a setWatches, with events that are
+// due to changes of long ago.
+func (l *link) catchesUp() bool {
+	return slices.ContainsFunc(l.waiting, func(q *request) bool { return q.Header.Op == proto.OpSetWatches })
+}
+
+// answered notes a reply.
+func (l *link) answered(h proto.ReplyHeader, body []byte, m *message) {
+	i := slices.IndexFunc(l.waiting, func(q *request) bool { return !q.Handshake && q.Header.Xid == h.Xid })
+	if i < 0 {
+		return
+	}
+	q := l.waiting[i]
+	l.waiting = slices.Delete(l.waiting, i, i+1)
+	q.received, q.Zxid, q.Err = len(l.run.lines), h.Zxid, h.Err
+	l.run.stall(time.Since(q.sentAt))
+	if h.Zxid > 0 { // an error of a request that was not carried out may have none
+		l.lastZxid = h.Zxid
+	}
+	if h.Err == proto.OK {
+		if reply, err := wire.DecodeReply(q.Header.Op, body); err == nil {
+			q.Reply = reply
+		}
+	}
+	l.watches.asked(q)
+	m.about, m.request = tracetext.Reply(q.Request), q
+}
+
+// moveDown hands the client one message, if one may go.
+func (l *link) moveDown() bool {
+	m, ok := l.take(&l.down)
+	switch {
+	case !ok:
+		return false
+	case l.lost: // the client does not even hear of the end
+	case m.end != nil:
+		l.breakOff(m.end)
+	case len(m.faults) > 0:
+		f := m.faults[0]
+		m.faults = m.faults[1:]
+		f.Fired = true
+		at := l.run.log("fault", "%s hits %s's %s", f.Fault, l.client.name, m.about)
+		l.run.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: l.client.name, Op: m.event.Type.String(), Path: m.event.Path}, &f.Fired)
+		l.takeEvent(f, m)
+	case m.request != nil && m.request.damage != nil:
+		f := m.request.damage
+		m.request = nil
+		l.damageReply(f, m)
+	default:
+		l.deliver(m)
+	}
+	return true
+}
+
+func (l *link) deliver(m message) {
+	if m.about != nil {
+		l.run.log(l.client.name, "<- %s", m.about)
+	}
+	l.conn.Deliver(m.bytes)
+}

@@ -1,0 +1,161 @@
+package realworld
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/txnlog"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// changesBehind are the changes of the transaction log behind a zxid that concern
+// the run's sessions, each with its place in the trace.
+func (r *run) changesBehind(base int64) ([]placedChange, error) {
+	entries, err := txnlog.Read(r.world.Server.DataDir(), base)
+	if err != nil {
+		return nil, err
+	}
+	places, err := r.places(entries)
+	if err != nil {
+		return nil, err
+	}
+	teller := teller{run: r, origins: map[string]nodeOrigin{}}
+	var list []placedChange
+	for i, e := range entries {
+		if e.Session != 0 && r.out.SessionClient[e.Session] == "" {
+			continue // whoever looks at the server from outside
+		}
+		if e.Zxid > r.restZxid {
+			break // what is done to end the run
+		}
+		for _, c := range teller.tell(e) {
+			c.Time = r.timeOf(places[i], e.TimeMs)
+			list = append(list, placedChange{c, trace.MomentBehind(places[i], len(list))})
+		}
+	}
+	r.countNotified(list)
+	return list, nil
+}
+
+// placedChange is a change and its place in the trace.
+type placedChange struct {
+	trace.Change
+	at trace.Moment
+}
+
+// timeOf is the virtual time of a change: what the server's clock says, but within
+// what its place in the trace allows.
+func (r *run) timeOf(place int, ms int64) time.Duration {
+	at := time.UnixMilli(ms).Sub(r.start) * time.Duration(r.world.Pace)
+	if place > 0 {
+		at = max(at, r.lines[place-1].Time)
+	}
+	if place < len(r.lines) {
+		at = min(at, r.lines[place].Time)
+	}
+	return max(at, 0)
+}
+
+// teller turns entries of the log, in order, into changes. It remembers the
+// nodes that exist.
+type teller struct {
+	run     *run
+	origins map[string]nodeOrigin
+}
+
+func (t *teller) tell(e proto.LogEntry) []trace.Change {
+	base := trace.Change{Zxid: e.Zxid, Session: e.Session}
+	if e.Op == proto.OpCloseSession && t.run.calls[callOf(e)] == nil {
+		base.Session = 0 // nobody but the server, or a fault, asked for it
+	}
+	base.Client = t.run.out.SessionClient[base.Session]
+	var list []trace.Change
+	for _, record := range e.Records {
+		list = append(list, t.tellRecord(base, e.Session, record)...)
+	}
+	return list
+}
+
+func (t *teller) tellRecord(c trace.Change, session int64, record proto.LogRecord) []trace.Change {
+	c.Path = record.Path
+	switch record.Op {
+	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL:
+		c.Kind, c.Data, c.Czxid = trace.NodeCreated, record.Data, c.Zxid
+		if record.Ephemeral {
+			c.Owner = session
+		}
+		t.origins[c.Path] = nodeOrigin{c.Czxid, c.Owner}
+	case proto.OpSetData:
+		c.Kind, c.Data = trace.DataChanged, record.Data
+		c.Owner, c.Czxid = t.origins[c.Path].owner, t.origins[c.Path].czxid
+	case proto.OpDelete, proto.OpDeleteContainer:
+		c = t.deleted(c)
+	case proto.OpCreateSession:
+		c.Kind, c.Owner = trace.SessionStarted, session
+	case proto.OpCloseSession:
+		return t.sessionEnded(c, session)
+	default:
+		return nil
+	}
+	return []trace.Change{c}
+}
+
+func (t *teller) deleted(c trace.Change) trace.Change {
+	c.Kind = trace.NodeDeleted
+	c.Owner, c.Czxid = t.origins[c.Path].owner, t.origins[c.Path].czxid
+	delete(t.origins, c.Path)
+	return c
+}
+
+// sessionEnded tells first that the session ends, then what goes with it.
+func (t *teller) sessionEnded(c trace.Change, session int64) []trace.Change {
+	end := c
+	end.Kind, end.Owner = trace.SessionEnded, session
+	list := []trace.Change{end}
+	for _, path := range slices.Sorted(maps.Keys(t.origins)) {
+		if t.origins[path].owner == session {
+			c.Path = path
+			list = append(list, t.deleted(c))
+		}
+	}
+	return list
+}
+
+// countNotified counts, for each change, the notifications that it caused: each was
+// due to the first change of its kind behind the newest that its session had heard
+// of. Those to whoever made the change do not count.
+func (r *run) countNotified(list []placedChange) {
+	for _, ev := range r.events {
+		from, _ := slices.BinarySearchFunc(list, ev.after+1, func(c placedChange, zxid int64) int { return cmp.Compare(c.Zxid, zxid) })
+		for i := from; i < len(list); i++ {
+			if causes(list[i].Change, ev.event) {
+				if list[i].Session != ev.session {
+					list[i].Notified++
+				}
+				break
+			}
+		}
+	}
+}
+
+// causes reports whether a change fires an event.
+func causes(c trace.Change, ev proto.WatcherEvent) bool {
+	switch ev.Type {
+	case proto.EventCreated:
+		return c.Kind == trace.NodeCreated && c.Path == ev.Path
+	case proto.EventDeleted:
+		return c.Kind == trace.NodeDeleted && c.Path == ev.Path
+	case proto.EventDataChanged:
+		return c.Kind == trace.DataChanged && c.Path == ev.Path
+	case proto.EventChildrenChanged:
+		return (c.Kind == trace.NodeCreated || c.Kind == trace.NodeDeleted) && path.Dir(c.Path) == ev.Path
+	}
+	return false
+}
+
+// nodeOrigin is what a node's deletion has to tell of its creation.
+type nodeOrigin struct{ czxid, owner int64 }

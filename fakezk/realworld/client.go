@@ -1,0 +1,158 @@
+package realworld
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// Client is a RealWorld's client from the inside, as Client is a World's. Its
+// methods may be called from any goroutine.
+type Client struct {
+	run  *run
+	name string
+	once sync.Once
+
+	// Guarded by the run's mutex.
+	dials            int
+	session          int64         // the newest; 0 if the server refused to go on with it
+	requests, events int           // counted for faults
+	refuse, hang     carry.Outages // dials fail, dials hang
+	links            []*link       // those not dead
+	conns            []*zk.Conn    // every one, for the end
+	done             bool          // the script has ended
+}
+
+// Name is the client's name.
+func (c *Client) Name() string { return c.name }
+
+// Pace is how many virtual seconds pass in one real second.
+func (c *Client) Pace() int { return c.run.world.Pace }
+
+// Conn is the client's connection, made at the first call. It may still be
+// connecting; requests wait for it.
+func (c *Client) Conn() *zk.Conn {
+	c.once.Do(func() { c.connect() })
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	return c.conns[0]
+}
+
+func (c *Client) connect() {
+	r := c.run
+	conn, _, err := zk.Connect([]string{proxyAddress}, r.real(r.world.SessionTimeout),
+		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) { return c.dial(timeout) }),
+		zk.WithHostProvider(&hosts{run: r}),
+		zk.WithLogger(zkclient.Quiet{}),
+		zk.WithLogInfo(false),
+		zk.WithMaxBufferSize(buffer),
+		zk.WithMaxConnBufferSize(buffer),
+		zk.WithEventCallback(c.notice))
+	if err != nil {
+		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err)) // only a wrong option of ours can do it
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.conns = append(c.conns, conn)
+}
+
+const buffer = 64 << 10
+
+// Sleep waits in virtual time, or until ctx ends.
+func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(c.run.real(d))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Now is the virtual time since the world began.
+func (c *Client) Now() time.Duration { return c.run.now() }
+
+// At is the virtual time at which the clock shows t, the same for each client.
+func (c *Client) At(t time.Time) time.Duration {
+	return t.Sub(c.run.start) * time.Duration(c.run.world.Pace)
+}
+
+// Note writes a line into the trace, as the client's script, and returns when
+// that was.
+func (c *Client) Note(format string, args ...any) trace.Moment {
+	text := fmt.Sprintf(format, args...)
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	return c.run.log(c.name, "%s", text)
+}
+
+// NoteAside is Note; it is there for what is written for a Client of a World.
+func (c *Client) NoteAside(format string, args ...any) trace.Moment { return c.Note(format, args...) }
+
+// notice records what the client's library says of the session.
+func (c *Client) notice(ev zk.Event) {
+	kind, ok := zkclient.NoticeOf(ev)
+	if !ok {
+		return
+	}
+	r := c.run
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.log(c.name, "is told: %s", kind); at != trace.AfterEnd {
+		r.notes.Notice(at, trace.Notice{Client: c.name, Kind: kind, Time: r.now()})
+	}
+}
+
+// dial is the client's dialer.
+func (c *Client) dial(timeout time.Duration) (net.Conn, error) {
+	r := c.run
+	r.mu.Lock()
+	c.dials++
+	number := c.dials
+	hanging := !r.closing && c.hang.Hit(r.now())
+	refused := r.down || !r.closing && c.refuse.Hit(r.now())
+	r.mu.Unlock()
+	switch {
+	case hanging:
+		r.pause(r.ctx, min(timeout, dialPatience))
+		return nil, os.ErrDeadlineExceeded
+	case refused:
+		r.pause(r.ctx, carry.RefusalPause)
+		return nil, syscall.ECONNREFUSED
+	}
+	server, err := net.DialTimeout("tcp", r.world.Server.Address(), timeout)
+	if err != nil {
+		r.pause(r.ctx, carry.RefusalPause)
+		return nil, err
+	}
+	return r.open(c, number, server), nil
+}
+
+// dialPatience is how long a dial hangs, in virtual time.
+const dialPatience = time.Second
+
+// hosts offers the only server. The client pauses between dials only when the
+// end has come, as in a World.
+type hosts struct{ run *run }
+
+func (h *hosts) Init([]string) error { return nil }
+func (h *hosts) Len() int            { return 1 }
+func (h *hosts) Connected()          {}
+func (h *hosts) Next() (server string, retryStart bool) {
+	h.run.mu.Lock()
+	defer h.run.mu.Unlock()
+	return proxyAddress, h.run.closing
+}
+
+// proxyAddress is what clients of a RealWorld dial.
+const proxyAddress = "127.0.0.1:2181"

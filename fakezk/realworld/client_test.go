@@ -1,0 +1,23 @@
+package realworld
+
+import (
+	"testing"
+	"time"
+)
+
+// TestAMomentIsTheSameForAllClients of a RealWorld, whenever they ask: the order of what
+// is due must not hang on how long the asking takes.
+func TestAMomentIsTheSameForAllClients(t *testing.T) {
+	r := &run{start: time.Now()}
+	r.world.Pace = 3
+	due := r.start.Add(2*time.Second + time.Millisecond).Truncate(time.Millisecond)
+	want := (&Client{run: r}).At(due)
+	if want <= 6*time.Second || want > 6*time.Second+3*time.Millisecond {
+		t.Errorf("2 s by the clock are %v; want 6 s, at a pace of 3, or up to 3 ms more", want)
+	}
+	for range 1000 {
+		if at := (&Client{run: r}).At(due); at != want {
+			t.Fatalf("the same moment is %v, and %v to another client", want, at)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package realworld
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+)
+
+// places finds, for each entry of the log, behind how many lines of the trace it is:
+// the fewest that everything that is known allows. A standalone server handles all
+// requests one after the other, in one thread, and an answer carries the zxid of
+// the newest change at that moment. So an entry is
+//
+//   - behind its own request on its way to the server;
+//   - behind every request that was answered with a smaller zxid;
+//   - behind all lines that are older, by the clock, than it;
+//   - not before any entry with a smaller zxid;
+//   - before everything that came after an answer with its zxid or a greater one.
+//
+// The last is not needed to find the place. If it does not hold, the log and the
+// proxy contradict each other.
+func (r *run) places(entries []proto.LogEntry) ([]int, error) {
+	answers := slices.DeleteFunc(slices.Clone(r.answers), func(q *request) bool {
+		return q.received == 0 || q.Zxid <= 0 || q.Handshake
+	})
+	slices.SortStableFunc(answers, func(a, b *request) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	latest := latestFor(answers)
+	places := make([]int, len(entries))
+	place, next := 0, 0
+	for i, e := range entries {
+		for ; next < len(answers) && answers[next].Zxid < e.Zxid; next++ {
+			place = max(place, answers[next].sent)
+		}
+		if q := r.calls[callOf(e)]; q != nil {
+			place = max(place, q.sent)
+		}
+		place = max(place, sort.Search(len(r.wallMs), func(n int) bool { return r.wallMs[n] >= e.TimeMs }))
+		if next < len(answers) && place > latest[next] {
+			return nil, fmt.Errorf("zxid %d of the log cannot have been applied before line %d of the trace, and the server had answered with a zxid as great by line %d",
+				e.Zxid, place, latest[next])
+		}
+		places[i] = place
+	}
+	return places, nil
+}
+
+// latestFor is, for each answer, the first line behind which it, or one with a
+// greater zxid, had come.
+func latestFor(answers []*request) []int {
+	latest := make([]int, len(answers))
+	for i := len(answers) - 1; i >= 0; i-- {
+		latest[i] = answers[i].received
+		if i+1 < len(answers) {
+			latest[i] = min(latest[i], latest[i+1])
+		}
+	}
+	return latest
+}
+
+// callOf names the request behind an entry.
+func callOf(e proto.LogEntry) call {
+	if e.Op == proto.OpCreateSession {
+		return call{e.Session, 0}
+	}
+	if e.Cxid == 0 {
+		return call{}
+	}
+	return call{e.Session, e.Cxid}
+}

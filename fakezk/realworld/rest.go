@@ -1,0 +1,175 @@
+package realworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/view"
+)
+
+// rest notes the server's state before the end, and ends the journal.
+func (r *run) rest(ctx context.Context) error {
+	r.mu.Lock()
+	r.ended, r.out.Elapsed = true, r.now()
+	r.out.Watches = r.watchesAtRest()
+	r.mu.Unlock()
+	var err error
+	if r.restZxid, err = r.lastZxid(ctx); err != nil {
+		return err
+	}
+	if r.out.Sessions, err = r.sessionsAtRest(ctx); err != nil {
+		return err
+	}
+	return r.fromOutside(func(conn *zk.Conn) error {
+		r.out.Nodes = []view.Node{}
+		return walk(conn, "/", func(path string, data []byte, stat *zk.Stat) error {
+			r.out.Nodes = append(r.out.Nodes, nodeAtRest(path, data, stat))
+			return nil
+		})
+	})
+}
+
+// lastZxid asks the server for its newest zxid.
+func (r *run) lastZxid(ctx context.Context) (int64, error) {
+	answer, err := r.fourLetters(ctx, "srvr")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(answer) {
+		if digits, ok := strings.CutPrefix(strings.TrimSpace(line), "Zxid: 0x"); ok {
+			return strconv.ParseInt(digits, 16, 64)
+		}
+	}
+	return 0, fmt.Errorf("srvr: no zxid in %q", answer)
+}
+
+// sessionsAtRest are the clients' sessions that the server lists.
+func (r *run) sessionsAtRest(ctx context.Context) ([]view.Session, error) {
+	answer, err := r.fourLetters(ctx, "dump")
+	if err != nil {
+		return nil, err
+	}
+	list := []view.Session{}
+	sets, _, _ := strings.Cut(answer, "ephemeral nodes dump:")
+	for line := range strings.Lines(sets) {
+		if id, ok := sessionOf(line); ok && r.out.SessionClient[id] != "" {
+			list = append(list, view.Session{ID: id})
+		}
+	}
+	slices.SortFunc(list, func(a, b view.Session) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	return list, nil
+}
+
+// sessionOf reads a line that holds the id of a session and nothing else.
+func sessionOf(line string) (int64, bool) {
+	digits, ok := strings.CutPrefix(strings.TrimSpace(line), "0x")
+	if !ok {
+		return 0, false
+	}
+	id, err := strconv.ParseUint(digits, 16, 64)
+	return int64(id), err == nil
+}
+
+// fourLetters asks the server a word.
+func (r *run) fourLetters(ctx context.Context, word string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, serverPatience)
+	defer cancel()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "tcp", r.world.Server.Address())
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", word, err)
+	}
+	defer closeQuietly(conn)
+	defer context.AfterFunc(ctx, func() { closeQuietly(conn) })()
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", fmt.Errorf("%s: %w", word, err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", word, err)
+	}
+	return string(answer), nil
+}
+
+// clean deletes all znodes of the server but its own.
+func (r *run) clean() error {
+	return r.fromOutside(func(conn *zk.Conn) error {
+		var paths []string
+		err := walk(conn, "/", func(path string, _ []byte, _ *zk.Stat) error {
+			paths = append(paths, path)
+			return nil
+		})
+		for _, path := range slices.Backward(paths) { // children first
+			if path == "/" || err != nil {
+				continue
+			}
+			if err = conn.Delete(path, -1); errors.Is(err, zk.ErrNoNode) {
+				err = nil
+			}
+		}
+		return err
+	})
+}
+
+// fromOutside does something on a connection of its own, past the proxy.
+func (r *run) fromOutside(do func(*zk.Conn) error) error {
+	conn, _, err := zk.Connect([]string{r.world.Server.Address()}, serverPatience, zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.AddAuth("digest", []byte(SuperPassword)); err != nil {
+		return err
+	}
+	return do(conn)
+}
+
+// walk visits a node and all below it, parents first, but for /zookeeper.
+func walk(conn *zk.Conn, path string, visit func(path string, data []byte, stat *zk.Stat) error) error {
+	if path == "/zookeeper" {
+		return nil
+	}
+	data, stat, err := conn.Get(path)
+	if err == nil {
+		err = visit(path, data, stat)
+	}
+	if err != nil || stat.NumChildren == 0 {
+		return ignoreNoNode(err)
+	}
+	names, _, err := conn.Children(path)
+	slices.Sort(names)
+	for _, name := range names {
+		if err == nil {
+			err = walk(conn, strings.TrimSuffix(path, "/")+"/"+name, visit)
+		}
+	}
+	return ignoreNoNode(err)
+}
+
+// ignoreNoNode is for nodes that go while one looks.
+func ignoreNoNode(err error) error {
+	if errors.Is(err, zk.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// nodeAtRest is what a client can see of a node.
+func nodeAtRest(path string, data []byte, stat *zk.Stat) view.Node {
+	n := view.Node{
+		Path: path, Data: data, Owner: stat.EphemeralOwner, Czxid: stat.Czxid, Mzxid: stat.Mzxid,
+		Version: stat.Version, NumChildren: int(stat.NumChildren),
+	}
+	if n.Owner != 0 {
+		n.Kind = view.EphemeralNode
+	}
+	return n
+}

@@ -1,0 +1,293 @@
+package realworld
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// A RealWorld proves to be the superuser with RealSuperPassword, in scheme digest, when
+// it looks at a server and cleans it. RealSuperDigest is what the server is told for
+// it, as the system property zookeeper.DigestAuthenticationProvider.superDigest.
+const (
+	SuperPassword = "super:zksim"
+	SuperDigest   = "super:RSJ5AS7hvpmFZA+fp7Kvi+RqM/8="
+)
+
+// Server is a running ZooKeeper, 3.6 or newer and standalone, that a RealWorld
+// has for itself. Its four-letter words srvr and dump are answered. Where clients make
+// nodes that not everybody may read, it must know the superuser by [RealSuperDigest].
+type Server interface {
+	// Address is host:port.
+	Address() string
+	// DataDir is the folder with the transaction log.
+	DataDir() string
+	// Restart kills the server, waits for down, and starts it again at the same
+	// address with the same data.
+	Restart(ctx context.Context, down time.Duration) error
+}
+
+// A World is a World whose server is a real ZooKeeper and whose time is real.
+// The clients are genuine too; between them and the server stands a proxy, which
+// lets the faults of the plan act where a World does. Run returns a Result of the
+// same shape, so whatever judges a World can judge the real one.
+//
+// What a RealWorld cannot do:
+//
+//   - Two runs differ: the schedule is that of the machine.
+//   - LateReap, which no proxy can cause, is refused.
+//   - An event that a request causes to its own client is not lost with the reply
+//     (DropReply, Cut): it has passed when the reply comes.
+//   - Restart takes at least as long as the server takes to start.
+//   - The client never pauses between dials and so never returns ErrNoServer, as in a
+//     World.
+//   - Delay, Stall and Blackhole hold or discard bytes in the proxy. What the
+//     server had received before, it has.
+//
+// What the server did is read from its transaction log when all is over. Each
+// change is put at the earliest place in the trace at which it can have been, given
+// all that the proxy saw: behind its own request, behind every request that was
+// answered with a smaller zxid, and not before the server's clock says. So the
+// Result tells a history that is possible, and no stricter one.
+type World struct {
+	// Server is used by nobody else while the world runs. All its znodes but those
+	// below /zookeeper are deleted first.
+	Server Server
+	// Plan is what goes wrong, if anything. Its durations are virtual.
+	Plan []fault.Fault
+	// Clients are the actors.
+	Clients []Actor
+	// Pace is how many virtual seconds pass in one real second; 0 means 1. All
+	// durations here and in the Result are virtual.
+	Pace int
+	// SessionTimeout is what clients ask for; 0 means 10 s. The server grants no
+	// less than two of its ticks, which are in real time.
+	SessionTimeout time.Duration
+	// Limit ends the run even if scripts are still busy; 0 means 10 minutes.
+	Limit time.Duration
+	// Settle is how long the world goes on without faults after the last script has ended
+	// and nothing is held any more; 0 means two session timeouts.
+	Settle time.Duration
+}
+
+// A Actor is a client of a RealWorld by name, and what it does.
+type Actor struct {
+	// Name is made of letters, digits, '-' and '_'.
+	Name string
+	Run  func(ctx context.Context, c *Client)
+}
+
+// Validate says what is wrong with the description, or returns nil.
+func (w World) Validate() error {
+	if w.Server == nil {
+		return errors.New("no server is given")
+	}
+	if w.Pace < 0 {
+		return fmt.Errorf("pace: %d; expected 1 or more", w.Pace)
+	}
+	actors := make([]sim.Actor, len(w.Clients))
+	for i, a := range w.Clients {
+		actors[i].Name = a.Name
+		if a.Run != nil {
+			actors[i].Run = func(context.Context, *sim.Client) {}
+		}
+	}
+	like := sim.World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout, Limit: w.Limit, Settle: w.Settle}
+	if err := like.Validate(); err != nil {
+		return err
+	}
+	for i, f := range w.Plan {
+		if f.Kind == fault.LateReap {
+			return fmt.Errorf("fault %d: %q: no proxy can make a real server late to reap", i+1, f)
+		}
+	}
+	return nil
+}
+
+func (w World) withDefaults() World {
+	w.SessionTimeout = cmp.Or(w.SessionTimeout, 10*time.Second)
+	w.Limit = cmp.Or(w.Limit, 10*time.Minute)
+	w.Settle = cmp.Or(w.Settle, 2*w.SessionTimeout)
+	w.Pace = max(w.Pace, 1)
+	return w
+}
+
+// Run makes it happen and returns when everything has ended. The error says that
+// the description is wrong, that the server could not be used, that ctx is done, or
+// that the log and what the proxy saw contradict each other.
+func (w World) Run(ctx context.Context) (*trace.Result, error) {
+	if err := w.Validate(); err != nil {
+		return nil, fmt.Errorf("fakezk: real world: %w", err)
+	}
+	r := newRealRun(w.withDefaults())
+	if err := r.play(ctx); err != nil {
+		return nil, fmt.Errorf("fakezk: real world: %w", err)
+	}
+	return &r.out, nil
+}
+
+// play is the run from beginning to end.
+func (r *run) play(ctx context.Context) error {
+	if err := r.clean(); err != nil {
+		return fmt.Errorf("clean the server: %w", err)
+	}
+	base, err := r.lastZxid(ctx)
+	if err != nil {
+		return err
+	}
+	scripts, cancel := context.WithCancel(ctx)
+	defer cancel()
+	calm := make(chan struct{})
+	go r.watchClock(calm)
+	r.begin(scripts)
+	r.await(ctx)
+	r.heal()
+	r.background.Wait()
+	r.pause(ctx, r.held()+r.world.Settle)
+	close(calm)
+	atRest := r.rest(ctx)
+	cancel()
+	r.tearDown()
+	if err := errors.Join(ctx.Err(), atRest, r.trouble()); err != nil {
+		return err
+	}
+	return r.conclude(base)
+}
+
+// begin starts the scripts and what is bound to a time.
+func (r *run) begin(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ctx, r.start = ctx, time.Now()
+	for _, a := range r.world.Clients {
+		c := &Client{run: r, name: a.Name}
+		r.clients = append(r.clients, c)
+		r.scripts.Add(1)
+		go r.script(c, a.Run)
+	}
+	for _, f := range r.faults {
+		if f.At != 0 {
+			time.AfterFunc(r.real(f.At), func() { r.fireAt(f) })
+		}
+	}
+}
+
+// await waits for the scripts to end, or the Limit and as long as the server was
+// down besides.
+func (r *run) await(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.scripts.Wait()
+	}()
+	for left := r.world.Limit; left > 0; left = r.world.Limit + r.downtime() - r.now() {
+		limit := time.NewTimer(r.real(left))
+		select {
+		case <-ended:
+		case <-limit.C:
+			continue
+		case <-ctx.Done():
+		}
+		limit.Stop()
+		break
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		if !c.done {
+			r.out.Busy = append(r.out.Busy, c.name)
+		}
+	}
+}
+
+func (r *run) pause(ctx context.Context, virtual time.Duration) {
+	select {
+	case <-time.After(r.real(virtual)):
+	case <-ctx.Done():
+	}
+}
+
+// heal lets dials succeed again. What is on hold arrives at its time.
+func (r *run) heal() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faultsOn = false
+	for _, c := range r.clients {
+		c.refuse, c.hang = nil, nil
+	}
+}
+
+// held is for how long delays and stalls still hold something, in virtual time.
+func (r *run) held() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	until := time.Now()
+	for _, c := range r.clients {
+		for _, l := range c.links {
+			until = l.down.held(l.up.held(until))
+		}
+	}
+	return time.Until(until) * time.Duration(r.world.Pace)
+}
+
+// tearDown closes the clients and ends all connections. The journal has ended.
+func (r *run) tearDown() {
+	var conns []interface{ Close() }
+	r.mu.Lock()
+	r.closing = true
+	for _, c := range r.clients {
+		for _, conn := range c.conns {
+			conns = append(conns, conn)
+		}
+	}
+	r.mu.Unlock()
+	for _, conn := range conns {
+		r.background.Add(1)
+		go func() {
+			defer r.background.Done()
+			conn.Close()
+		}()
+	}
+	r.background.Wait()
+	r.endLinks()
+	if !r.scriptsEnd(tearDownPatience) {
+		r.out.Leaked = "scripts that did not end with their context\n" + bubble.Stacks()
+	}
+	r.readers.Wait()
+}
+
+// tearDownPatience is real time.
+const tearDownPatience = 10 * time.Second
+
+func (r *run) scriptsEnd(within time.Duration) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.scripts.Wait()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+// endLinks resets every connection that is left.
+func (r *run) endLinks() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, c := range r.clients {
+		for _, l := range slices.Clone(c.links) {
+			l.reset()
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/zkclient"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// Client is a World's client from the inside: what its script may use. Its
+// methods may be called from any goroutine of the client.
+type Client struct {
+	sim   *simulation
+	name  string
+	index int // in World.Clients
+	dials int // connections begun; the World's goroutine owns it
+
+	requests, events int             // counted for faults; the World's goroutine owns them
+	refuse, hang     carry.Outages   // dials fail, dials hang
+	links            map[int]*link   // by number, those not dead
+	done             bool            // the script has ended
+	sessions         map[int64]bool  // every session it ever had
+	mu               sync.Mutex      // guards what follows
+	connects         int             // calls of Connect
+	conns            []*zk.Conn      // every one, for the end
+	scripts          [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
+
+	once  sync.Once
+	first *zk.Conn // what Conn returns
+}
+
+// Name is the client's name.
+func (c *Client) Name() string { return c.name }
+
+// Conn is the client's connection, made at the first call. It may still be
+// connecting; requests wait for it.
+func (c *Client) Conn() *zk.Conn {
+	c.once.Do(func() { c.first, _ = c.Connect() })
+	return c.first
+}
+
+// Connect makes one more connection, with a session of its own, and returns it
+// and its channel of session events, as zk.Connect does. The World closes it at
+// the end. The client drops events when the channel's six slots are full.
+func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
+	c.mu.Lock()
+	c.connects++
+	nth := c.connects
+	c.mu.Unlock()
+	conn, events, err := zk.Connect([]string{serverAddress}, c.sim.world.SessionTimeout,
+		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) { return c.dial(nth, timeout) }),
+		zk.WithHostProvider(&worldHosts{sim: c.sim}),
+		zk.WithLogger(zkclient.Quiet{}),
+		zk.WithLogInfo(false),
+		zk.WithMaxBufferSize(c.sim.world.ClientBuffer),
+		zk.WithMaxConnBufferSize(c.sim.world.ClientBuffer),
+		zk.WithEventCallback(c.notice))
+	if err != nil {
+		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err)) // only a wrong option of ours can do it
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conns = append(c.conns, conn)
+	return conn, events
+}
+
+// Sleep waits in virtual time, to an instant that nothing else in the World
+// shares (goroutines of one client that sleep to the same instant wake
+// together), or until ctx ends.
+func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
+	return c.sleep(ctx, "", d)
+}
+
+// sleep is Sleep for one of those that the World tells from others by a name: who
+// have the same wake together.
+func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
+	woken := make(chan struct{})
+	c.sim.sleep(sleeper{c, name, c.sim.now() + max(d, 0), woken})
+	select {
+	case <-woken:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Now is the virtual time since the World began.
+func (c *Client) Now() time.Duration { return c.sim.now() }
+
+// Note writes a line into the trace, as the client's script, and returns when
+// that was. Call it from one goroutine of the client only.
+func (c *Client) Note(format string, args ...any) trace.Moment {
+	return c.Hand(0).Note(format, args...)
+}
+
+// NoteAside is Note for a second goroutine of the client, one that watches
+// over a lock it holds, say. Lines of one step are ordered by source: the
+// client's library, then the script, then asides.
+func (c *Client) NoteAside(format string, args ...any) trace.Moment {
+	return c.Hand(0).NoteAside(format, args...)
+}
+
+// The sources of a client's lines, in their order within a step; each further
+// hand has a script and asides, too.
+const (
+	sourceLibrary = iota
+	sourceScript
+	sourceAside
+	sourcesOfHand
+	sources = sourcesOfHand + (MaxHands-1)*(sourcesOfHand-sourceScript)
+)
+
+func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s", fmt.Sprintf(format, args...))
+	if m != trace.AfterEnd {
+		c.sim.wakeUp()
+	}
+	return m
+}
+
+// notice records what the client's library says of the session.
+func (c *Client) notice(ev zk.Event) {
+	kind, ok := zkclient.NoticeOf(ev)
+	if !ok || c.sim.closing.Load() {
+		return
+	}
+	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
+	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.now()})
+}
+
+// worldHosts offers the World's only server. While the World runs, the client
+// never pauses between dials, since whether a request is failed at a pause
+// would depend on the scheduler; at the end it does, as only then it can close.
+type worldHosts struct{ sim *simulation }
+
+func (h *worldHosts) Init([]string) error { return nil }
+func (h *worldHosts) Len() int            { return 1 }
+func (h *worldHosts) Connected()          {}
+func (h *worldHosts) Next() (server string, retryStart bool) {
+	return serverAddress, h.sim.closing.Load()
+}
+
+// serverAddress is what clients of a World dial.
+const serverAddress = "127.0.0.1:2181"

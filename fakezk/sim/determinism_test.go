@@ -1,0 +1,96 @@
+package sim_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// randomPlan draws up to three faults for clients a, b, c.
+func randomPlan(rng *rand.Rand, clients int) []fault.Fault {
+	kinds := fault.Kinds()
+	var plan []fault.Fault
+	for range rng.IntN(4) {
+		k := kinds[rng.IntN(len(kinds))]
+		f := fault.Fault{Kind: k.Kind, Client: string(rune('a' + rng.IntN(clients)))}
+		if k.Lasts {
+			f.For = time.Duration(1+rng.IntN(15000)) * time.Millisecond
+		}
+		switch {
+		case k.OnTime && rng.IntN(3) == 0:
+			f.At = time.Duration(1+rng.IntN(500)) * time.Millisecond
+		case k.OnEvent && rng.IntN(3) == 0:
+			f.Event = 1 + rng.IntN(3)
+		default:
+			f.Request = 1 + rng.IntN(12)
+		}
+		plan = append(plan, f)
+	}
+	return plan
+}
+
+func runTwice(t *testing.T, w sim.World) bool {
+	t.Helper()
+	first, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Leaked+first.Frozen != "" || len(first.Panics) > 0 {
+		t.Fatalf("seed %d plan %v: %v\n%s%s\n%s", w.Seed, w.Plan, first.Panics, first.Leaked, first.Frozen, first.Trace)
+	}
+	if first.Trace.Hash() == second.Trace.Hash() {
+		// Not only the trace: all of the Result, but for the numbers of goroutines.
+		first.Trace, second.Trace = trace.Trace{}, trace.Trace{}
+		first.BusyStacks, second.BusyStacks = nil, nil
+		if diff := cmp.Diff(first, second, cmpopts.IgnoreUnexported(trace.Trace{})); diff != "" {
+			t.Errorf("seed %d plan %v: results differ:\n%s", w.Seed, w.Plan, diff)
+			return false
+		}
+		return true
+	}
+	a, b := first.Trace, second.Trace
+	n := int64(1)
+	for n <= int64(min(a.Len(), b.Len())) && a.Line(n) == b.Line(n) {
+		n++
+	}
+	t.Errorf("seed %d plan %v: traces differ at line %d:\n%s---\n%s", w.Seed, w.Plan, n, a.Range(n-8, n+3), b.Range(n-8, n+3))
+	return false
+}
+
+func TestSameSeedSameTrace(t *testing.T) {
+	runs := 300
+	if testing.Short() {
+		runs = 50
+	}
+	for seed := range uint64(runs) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		w := sim.World{Seed: seed, Plan: randomPlan(rng, 3), Clients: lockers(3, 3), Limit: time.Minute}
+		if !runTwice(t, w) {
+			return
+		}
+	}
+}
+
+func BenchmarkWorld(b *testing.B) {
+	steps := int64(0)
+	for i := range b.N {
+		rng := rand.New(rand.NewPCG(uint64(i), 1))
+		w := sim.World{Seed: uint64(i), Plan: randomPlan(rng, 4), Clients: lockers(4, 4), Limit: time.Minute}
+		r, err := w.Run()
+		if err != nil {
+			b.Fatal(err)
+		}
+		steps += r.Steps
+	}
+	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
+}

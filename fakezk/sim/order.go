@@ -1,0 +1,296 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// ScheduleKind says by what the messages of a World are ordered.
+type ScheduleKind string
+
+// The kinds of Schedule.
+const (
+	// Latencies give each message a latency drawn by the seed. It is the default.
+	Latencies ScheduleKind = ""
+	// Priorities deliver one message at a time, each client's requests and its
+	// replies by their priority, which the seed draws. After each of the deliveries
+	// that Numbers counts out, from 1, whoever was served falls behind all that have
+	// not; of those that have, the one whose number stands last in Numbers is first.
+	// With few numbers it is what probabilistic concurrency testing does (Burckhardt
+	// et al., ASPLOS 2010): a bug that needs d events in a certain order is met with
+	// a chance that falls with the length of the run to the power of d-1 only. After
+	// 5000 deliveries messages come in the order in which they were sent, so that nobody
+	// starves for ever, and what never ends then is the clients' doing.
+	Priorities ScheduleKind = "priorities"
+	// Choices deliver one message at a time, and wherever several are under way
+	// the next of Numbers says which, from 0, in the order in which they were sent;
+	// the last one if there are not so many. Beyond Numbers, and once all scripts have
+	// ended, it is the first.
+	Choices ScheduleKind = "choices"
+)
+
+// A Schedule is what orders the messages of a World, as data: the zero value is
+// Latencies. Timers, of clients and of the server, go off at their time in any
+// case. A message takes a millisecond unless Latencies say otherwise.
+type Schedule struct {
+	Kind    ScheduleKind
+	Numbers []int
+}
+
+// String is the schedule in one line: latencies, or a kind and its numbers.
+func (s Schedule) String() string {
+	if s.Kind == Latencies {
+		return "latencies"
+	}
+	text := string(s.Kind)
+	for _, n := range s.Numbers {
+		text += " " + strconv.Itoa(n)
+	}
+	return text
+}
+
+// ParseSchedule reads what String writes.
+func ParseSchedule(text string) (Schedule, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Schedule{}, fmt.Errorf("schedule is empty; expected latencies, priorities or choices")
+	}
+	s := Schedule{Kind: ScheduleKind(words[0])}
+	if words[0] == "latencies" {
+		s.Kind = Latencies
+	}
+	for _, word := range words[1:] {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return Schedule{}, fmt.Errorf("schedule %q: %q is no number", text, word)
+		}
+		s.Numbers = append(s.Numbers, n)
+	}
+	return s, s.Validate()
+}
+
+// Validate says what is wrong with a schedule, or returns nil.
+func (s Schedule) Validate() error {
+	least := map[ScheduleKind]int{Priorities: 1, Choices: 0}
+	low, known := least[s.Kind]
+	switch {
+	case s.Kind == Latencies && len(s.Numbers) > 0:
+		return fmt.Errorf("schedule latencies takes no numbers, got %v", s.Numbers)
+	case s.Kind != Latencies && !known:
+		return fmt.Errorf("schedule %q; expected latencies, priorities or choices", s.Kind)
+	}
+	for _, n := range s.Numbers {
+		if n < low {
+			return fmt.Errorf("schedule %s: %d; expected numbers from %d", s.Kind, n, low)
+		}
+	}
+	return nil
+}
+
+// order delivers the messages of a World one at a time.
+type order struct {
+	sim       *simulation
+	planned   time.Duration // instant of the next delivery; 0: none
+	delivered int
+	ranks     map[stream]uint64 // the higher the sooner
+	decisions []trace.Decision
+}
+
+// stream is one direction of a client's messages.
+type stream struct {
+	client int
+	up     bool
+}
+
+// hop is how long a message, a dial and the start of a script take that are not
+// ordered by latencies.
+const hop = time.Millisecond
+
+// head is the first message of a queue.
+type head struct {
+	link  *link
+	queue *queue
+}
+
+func (h head) message() message { return h.queue.messages[0] }
+func (h head) up() bool         { return h.queue == &h.link.up }
+
+// plan schedules the next delivery, if there is anything to deliver.
+func (o *order) plan() {
+	at, waiting := time.Duration(0), false
+	for _, h := range o.heads() {
+		ready := max(h.queue.heldUntil, h.message().notBefore)
+		if !waiting || ready < at {
+			at, waiting = ready, true
+		}
+	}
+	if !waiting {
+		return
+	}
+	if at = max(at, o.sim.now()+hop); o.planned != 0 && o.planned <= at {
+		return
+	}
+	var planned time.Duration
+	planned = o.sim.schedule(at, func() {
+		if o.planned == planned { // not overtaken by an earlier one
+			o.planned = 0
+			o.deliver()
+		}
+	})
+	o.planned = planned
+}
+
+// heads are the first messages of all queues, in the order in which they were
+// sent.
+func (o *order) heads() []head {
+	var heads []head
+	for _, l := range o.sim.links {
+		for _, q := range []*queue{&l.up, &l.down} {
+			if len(q.messages) > 0 {
+				heads = append(heads, head{l, q})
+			}
+		}
+	}
+	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.message().sent, b.message().sent) })
+	return heads
+}
+
+// deliver delivers one of the messages that may arrive now.
+func (o *order) deliver() {
+	now := o.sim.now()
+	heads := slices.DeleteFunc(o.heads(), func(h head) bool { return now < max(h.queue.heldUntil, h.message().notBefore) })
+	if len(heads) == 0 {
+		return // lost meanwhile
+	}
+	h := heads[o.pick(heads)]
+	o.delivered++
+	o.fallBehind(h)
+	if h.up() {
+		h.link.deliverUp()
+	} else {
+		h.link.deliverDown()
+	}
+}
+
+func (o *order) pick(heads []head) int {
+	if o.sim.world.Schedule.Kind == Priorities {
+		if o.delivered >= fairAfter {
+			return 0
+		}
+		first := slices.MaxFunc(heads, func(a, b head) int { return cmp.Compare(o.rank(a), o.rank(b)) })
+		return slices.Index(heads, first)
+	}
+	if len(heads) == 1 || !o.sim.faultsOn {
+		return 0
+	}
+	picked := 0
+	if numbers := o.sim.world.Schedule.Numbers; len(o.decisions) < len(numbers) {
+		picked = min(numbers[len(o.decisions)], len(heads)-1)
+	}
+	d := trace.Decision{Picked: picked}
+	for _, h := range heads {
+		d.Candidates = append(d.Candidates, h.describe())
+	}
+	o.decisions = append(o.decisions, d)
+	return picked
+}
+
+// fairAfter is the number of deliveries by priority, many times what a script that
+// gets on needs.
+const fairAfter = 5000
+
+// rank is the priority of a message's stream, drawn at its first message. Those
+// that have fallen behind are below all others; no two are equal.
+func (o *order) rank(h head) uint64 {
+	s := stream{h.link.client.index, h.up()}
+	if _, ok := o.ranks[s]; !ok {
+		direction := uint64(0)
+		if s.up {
+			direction = 1
+		}
+		o.ranks[s] = mix(o.sim.world.Seed, uint64(s.client), direction)>>8 + fallen
+	}
+	return o.ranks[s]
+}
+
+// fallen is above the rank of every stream that has fallen behind.
+const fallen = 1 << 32
+
+// fallBehind lowers the priority of the stream that was served if it is its
+// time to.
+func (o *order) fallBehind(h head) {
+	if o.sim.world.Schedule.Kind != Priorities {
+		return
+	}
+	if i := slices.Index(o.sim.world.Schedule.Numbers, o.delivered); i >= 0 {
+		o.ranks[stream{h.link.client.index, h.up()}] = uint64(i)
+	}
+}
+
+// describe tells what is known of a message, for those who compare schedules.
+func (h head) describe() trace.Delivery {
+	m := h.message()
+	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.number, Up: h.up(), Number: m.nth}
+	if !d.Up {
+		return d
+	}
+	header, body, err := wire.DecodeHeader(m.bytes)
+	switch {
+	case m.nth == 1: // the handshake: its order with others decides who gets which session
+		d.Writes = []string{""}
+		return d
+	case err != nil || m.end != nil:
+		d.Opaque = true
+		return d
+	}
+	if header.Op == proto.OpPing {
+		return d
+	}
+	req, err := wire.DecodeRequest(header.Op, body)
+	if err != nil {
+		d.Opaque = true
+		return d
+	}
+	reach(&d, req)
+	return d
+}
+
+// reach notes which paths a request reads and writes.
+func reach(d *trace.Delivery, req proto.Request) {
+	path := proto.PathOf(req)
+	switch r := req.(type) {
+	case *proto.Multi:
+		for _, op := range r.Ops {
+			reach(d, op)
+		}
+	case *proto.Create:
+		d.Writes = append(d.Writes, path, parentOf(path))
+		if r.Flags&sequential != 0 {
+			d.Numbered = append(d.Numbered, path)
+		}
+	case *proto.Delete:
+		d.Writes = append(d.Writes, path, parentOf(path))
+	case *proto.SetData, *proto.SetACL:
+		d.Writes = append(d.Writes, path)
+	case *proto.Exists, *proto.GetData, *proto.GetACL, *proto.GetChildren, *proto.Check:
+		d.Reads = append(d.Reads, path)
+	case *proto.Sync:
+	default:
+		d.Opaque = true
+	}
+}
+
+// sequential is set in the flags of all kinds of sequential nodes.
+const sequential = 2
+
+func parentOf(path string) string {
+	return cmp.Or(path[:max(0, strings.LastIndexByte(path, '/'))], "/")
+}

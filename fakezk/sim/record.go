@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"path"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/state"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// origin is what a node's deletion has to tell of it.
+type origin struct{ czxid, owner int64 }
+
+// recordChanges notes every change that the engine made.
+func (s *simulation) recordChanges(r engine.Reaction) {
+	for _, a := range r.Applied {
+		changes := a.Txn.Changes
+		if n := len(changes); n > 0 && a.Txn.Op == proto.OpCloseSession {
+			// First that the session ends, then what goes with it.
+			s.recordChange(a, changes[n-1])
+			changes = changes[:n-1]
+		}
+		for _, change := range changes {
+			s.recordChange(a, change)
+		}
+	}
+}
+
+func (s *simulation) recordChange(a engine.Applied, change state.Change) {
+	c := trace.Change{Time: s.now(), Zxid: a.Txn.Zxid}
+	if !a.ByServer {
+		c.Session = a.Txn.Session
+	}
+	switch ch := change.(type) {
+	case state.CreateNode:
+		c.Kind, c.Path, c.Data, c.Owner, c.Czxid = trace.NodeCreated, ch.Path, ch.Data, ch.Owner, a.Txn.Zxid
+		s.origins[ch.Path] = origin{a.Txn.Zxid, ch.Owner}
+	case state.DeleteNode:
+		c.Kind, c.Path = trace.NodeDeleted, ch.Path
+		c.Owner, c.Czxid = s.origins[ch.Path].owner, s.origins[ch.Path].czxid
+		delete(s.origins, ch.Path)
+	case state.SetData:
+		c.Kind, c.Path, c.Data = trace.DataChanged, ch.Path, ch.Data
+		c.Owner, c.Czxid = s.origins[ch.Path].owner, s.origins[ch.Path].czxid
+	case state.CreateSession:
+		c.Kind, c.Owner = trace.SessionStarted, ch.ID
+	case state.CloseSession:
+		c.Kind, c.Owner = trace.SessionEnded, ch.ID
+	default:
+		return
+	}
+	c.Client = s.out.SessionClient[c.Session]
+	c.Notified = notifiedOf(a, c)
+	s.notes.Change(s.log("server", "%s", tracetext.Change(c)), c)
+}
+
+// notifiedOf counts the notifications that one change caused, those of its node
+// and, for a creation or deletion, those of its parent; whoever made the change
+// and was told of it too does not count.
+func notifiedOf(a engine.Applied, c trace.Change) int {
+	n := 0
+	for i, ev := range a.Result.Events {
+		if !concerns(ev, c) {
+			continue
+		}
+		for _, session := range a.Notified[i] {
+			if session != a.Txn.Session {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// concerns reports whether an event is due to a change. In a transaction that
+// changes several children of one node, the parent's event counts for each.
+func concerns(ev state.Event, c trace.Change) bool {
+	switch {
+	case c.Path == "":
+		return false
+	case ev.Type == proto.EventChildrenChanged:
+		return c.Kind != trace.DataChanged && ev.Path == path.Dir(c.Path)
+	}
+	return ev.Path == c.Path
+}
+
+// countEvent notes a notification as a coordinate and returns the faults that
+// select it.
+func (s *simulation) countEvent(l *link, ev *proto.WatcherEvent) []*carry.Armed {
+	l.client.events++
+	p := trace.EventPoint{Client: l.client.name, Number: l.client.events, Type: ev.Type.String(), Path: ev.Path}
+	at := s.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
+	s.notes.Event(at, p)
+	if !s.faultsOn {
+		return nil
+	}
+	return carry.Due(s.faults, fault.Coordinate{Event: true, Client: l.client.name, Conn: l.number, Path: ev.Path})
+}
+
+// watch waits for the run to end. When no step is made for too long in real
+// time, it gives up and returns all goroutines' stacks.
+func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, string) {
+	tick := time.NewTicker(s.world.Freeze / 4)
+	defer tick.Stop()
+	last, idle := int64(-1), 0
+	for {
+		select {
+		case failure := <-ended:
+			return failure, ""
+		case <-tick.C:
+		}
+		if steps := s.steps.Load(); steps != last {
+			last, idle = steps, 0
+		} else if idle++; idle >= 4 {
+			return nil, s.bubbleStacks()
+		}
+	}
+}
+
+// result puts together what the run left. After a freeze the simulation still
+// runs somewhere, so only what is guarded is read.
+func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Result {
+	if frozen != "" {
+		return &trace.Result{Trace: s.journal.finish(), Frozen: frozen, Steps: s.steps.Load()}
+	}
+	out := &s.out
+	out.Trace = s.journal.finish()
+	out.Panics = s.panics
+	if s.order != nil {
+		out.Decisions = s.order.decisions
+	}
+	if failure != nil && failure.Kind == "panic" {
+		out.Panics = append(out.Panics, failure.Message+"\n"+failure.Stack)
+	} else if failure != nil {
+		out.Leaked = failure.Message + "\n" + s.bubbleStacks()
+	}
+	for _, f := range s.faults {
+		if !f.Fired {
+			out.Missed = append(out.Missed, f.Fault)
+		}
+	}
+	s.notes.Into(out)
+	return out
+}

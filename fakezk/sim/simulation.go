@@ -1,0 +1,416 @@
+package sim
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing/synctest"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/inspect"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// simulation is one run of a World. All of it but the fields under mu, the
+// journal and the atomics belongs to one goroutine, the World's, which alone
+// acts: it sleeps until the next event, waits until every other goroutine of
+// the bubble is blocked, applies exactly that event, and waits again.
+type simulation struct {
+	world   World
+	start   time.Time
+	ctx     context.Context
+	engine  *engine.Engine
+	clients []*Client
+	links   map[engine.ConnID]*link
+	faults  []*carry.Armed
+	journal journal
+
+	events   eventHeap
+	taken    map[time.Duration]bool // instants of pending events: no two are equal
+	sequence int64
+	order    *order // nil: messages have latencies
+	messages int64  // sent so far
+	nextConn engine.ConnID
+	running  int           // scripts
+	downTill time.Duration // the server refuses everybody
+	faultsOn bool
+
+	wake    chan struct{}     // capacity 1: a client did something
+	origins map[string]origin // of the nodes that exist
+
+	closing atomic.Bool  // the end: dials fail, nothing is recorded
+	clock   atomic.Int64 // start as UnixNano, for now()
+	steps   atomic.Int64 // progress, for the watchdog
+
+	mu       sync.Mutex
+	sleepers []sleeper  // sleeps begun in this step
+	ended    []*Client  // scripts that ended in this step
+	dials    []*dialing // dials begun in this step
+	written  []*link    // links written to or closed in this step
+	bubble   string     // how stack traces name the run's bubble
+	panics   []string
+	out      trace.Result
+	notes    trace.Notes
+}
+
+func newSimulation(w World) *simulation {
+	s := &simulation{
+		world:    w,
+		links:    map[engine.ConnID]*link{},
+		taken:    map[time.Duration]bool{},
+		origins:  map[string]origin{},
+		journal:  journal{nth: map[int]int{}},
+		faultsOn: true,
+	}
+	if w.Schedule.Kind != Latencies {
+		s.order = &order{sim: s, ranks: map[stream]uint64{}}
+	}
+	s.out.SessionClient = map[int64]string{}
+	for i := range w.Plan {
+		s.faults = append(s.faults, &carry.Armed{Fault: w.Plan[i]})
+	}
+	return s
+}
+
+// run is the World's goroutine.
+func (s *simulation) run() {
+	s.start = time.Now()
+	s.clock.Store(s.start.UnixNano())
+	s.setBubble(bubble.Name())
+	s.wake = make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.ctx = ctx
+	cfg := s.world.Server.engineConfig()
+	cfg.OrderChildren = s.shuffleChildren
+	s.engine = engine.New(cfg, s.start)
+	s.setUp()
+	s.loop(s.world.Limit, func() bool { return s.running == 0 })
+	s.noteBusy()
+	s.heal()
+	s.loop(max(s.now(), s.held())+s.world.Settle, func() bool { return false })
+	s.rest()
+	s.tearDown(cancel)
+}
+
+func (s *simulation) setBubble(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bubble = name
+}
+
+// bubbleStacks are those of the goroutines in the run's bubble, also of one that
+// still runs.
+func (s *simulation) bubbleStacks() string {
+	s.mu.Lock()
+	name := s.bubble
+	s.mu.Unlock()
+	return stacksOf(name)
+}
+
+// setUp makes the nodes and starts the scripts, each at an instant of its own.
+func (s *simulation) setUp() {
+	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
+		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(), s.recordChanges); err != nil {
+			panic(err)
+		}
+	}
+	for path, next := range s.world.Next {
+		s.engine.Store().SetCreated(path, next)
+	}
+	for i, actor := range s.world.Clients {
+		c := &Client{sim: s, name: actor.Name, index: i, links: map[int]*link{}, sessions: map[int64]bool{}}
+		s.clients = append(s.clients, c)
+		s.running++
+		s.schedule(s.latency(i, 0, 0, 0), func() { go s.script(c, actor.Run) })
+	}
+	for _, f := range s.faults {
+		if f.At != 0 {
+			s.schedule(f.At, func() { s.fireAt(f) })
+		}
+	}
+}
+
+// script runs a client's script to its end.
+func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
+	defer s.scriptEnded(c)
+	c.Hand(0).play(func() { run(s.ctx, c) })
+}
+
+// panicked notes that one of a client's goroutines has panicked.
+func (s *simulation) panicked(h *Hand, why any) {
+	h.Note("panics: %v", why)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.panics = append(s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()))
+}
+
+// loop applies events until done, the time limit or the step limit.
+func (s *simulation) loop(limit time.Duration, done func() bool) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		s.quiesce()
+		if done() {
+			return
+		}
+		if !s.closing.Load() && s.steps.Load() >= s.world.MaxSteps {
+			s.out.OutOfSteps = true
+			return
+		}
+		if s.order != nil {
+			s.order.plan()
+		}
+		next, apply := s.next()
+		if next > limit {
+			next, apply = limit, nil
+		}
+		if s.now() < next {
+			timer.Reset(next - s.now())
+			select {
+			case <-timer.C:
+			case <-s.wake:
+			}
+			continue // others may have woken at the same instant: let them finish first
+		}
+		if apply == nil {
+			return
+		}
+		s.step()
+		apply()
+	}
+}
+
+func (s *simulation) step() {
+	s.steps.Add(1)
+	s.journal.nextStep()
+}
+
+// quiesce waits until every other goroutine of the bubble is blocked, and
+// takes in, in canonical order, what they asked for.
+func (s *simulation) quiesce() {
+	for {
+		if !s.world.undisciplined {
+			synctest.Wait()
+		}
+		select {
+		case <-s.wake:
+		default:
+		}
+		if !s.collect() {
+			return
+		}
+	}
+}
+
+// next is the next thing to happen: an event, or the engine's own deadline.
+func (s *simulation) next() (time.Duration, func()) {
+	at, apply := time.Duration(1<<62), func() {}
+	if len(s.events) > 0 {
+		at, apply = s.events[0].at, s.pop
+	}
+	if d := s.engine.NextDeadline(); !d.IsZero() && d.Sub(s.start) < at {
+		at, apply = d.Sub(s.start), s.tick
+	}
+	return at, apply
+}
+
+func (s *simulation) pop() {
+	ev := heap.Pop(&s.events).(event)
+	delete(s.taken, ev.at)
+	ev.apply()
+}
+
+// tick lets the engine end sessions whose time is up.
+func (s *simulation) tick() { s.carryOut(withoutLastWords(s.engine.Tick(time.Now())), nil, nil) }
+
+// now is the virtual time since the start.
+func (s *simulation) now() time.Duration {
+	return time.Duration(time.Now().UnixNano() - s.clock.Load())
+}
+
+// schedule plans an event at a time, or a few nanoseconds later: no two events
+// share an instant.
+func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
+	at = max(at, s.now())
+	for !s.world.undisciplined && s.taken[at] {
+		at++
+	}
+	s.taken[at] = true
+	s.sequence++
+	heap.Push(&s.events, event{at, s.sequence, apply})
+	return at
+}
+
+// sleeper is a client's goroutine that wants to be woken.
+type sleeper struct {
+	client *Client
+	name   string // of a hand, and what it is about to do; see AwaitTurn
+	at     time.Duration
+	woken  chan struct{}
+}
+
+// sleep and scriptEnded take note, in any goroutine, of what collect takes in.
+func (s *simulation) sleep(z sleeper) {
+	s.mu.Lock()
+	s.sleepers = append(s.sleepers, z)
+	s.mu.Unlock()
+	s.wakeUp()
+}
+
+func (s *simulation) scriptEnded(c *Client) {
+	s.mu.Lock()
+	s.ended = append(s.ended, c)
+	s.mu.Unlock()
+	s.wakeUp()
+}
+
+// putToSleep schedules the wake-ups of one step's sleepers in an order that does
+// not depend on who came first. Those of one client that want to wake at the
+// same time do, unless they are different hands.
+func (s *simulation) putToSleep(sleepers []sleeper) {
+	slices.SortStableFunc(sleepers, compareSleepers)
+	for len(sleepers) > 0 {
+		n := 1
+		for n < len(sleepers) && compareSleepers(sleepers[n], sleepers[0]) == 0 {
+			n++
+		}
+		group := sleepers[:n:n]
+		s.schedule(group[0].at, func() {
+			for _, z := range group {
+				close(z.woken)
+			}
+		})
+		sleepers = sleepers[n:]
+	}
+}
+
+func compareSleepers(a, b sleeper) int {
+	return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at), cmp.Compare(a.name, b.name))
+}
+
+func (s *simulation) wakeUp() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// log writes the World's own line. The arguments are formatted later, so they
+// must not change.
+func (s *simulation) log(actor, format string, args ...any) trace.Moment {
+	return s.journal.add(0, s.now(), actor, format, args...)
+}
+
+func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes.Notice(at, n)
+}
+
+// heal lets dials succeed again and reaps what late-reap left. What a delay or a
+// stall holds arrives at its time.
+func (s *simulation) heal() {
+	s.carryOut(s.engine.ReapEnded(time.Now()), nil, nil)
+	s.faultsOn = false
+	s.downTill = 0
+	for _, c := range s.clients {
+		c.refuse, c.hang = nil, nil
+	}
+}
+
+// held is until when delays and stalls hold something.
+func (s *simulation) held() (until time.Duration) {
+	for _, l := range s.links {
+		if l.dead {
+			continue
+		}
+		for _, q := range []*queue{&l.up, &l.down} {
+			until = max(until, q.heldUntil)
+			for _, m := range q.messages {
+				until = max(until, m.notBefore)
+			}
+		}
+	}
+	return until
+}
+
+// rest notes the server's state before the end.
+func (s *simulation) rest() {
+	s.out.Nodes = inspect.Tree(s.engine)
+	s.out.Sessions = inspect.Sessions(s.engine)
+	s.out.Watches = inspect.Watches(s.engine)
+	s.out.Elapsed, s.out.Steps = s.now(), s.steps.Load()
+	s.journal.end()
+}
+
+// tearDown ends everything: connections cut, dials refused, clients closed,
+// virtual time drained.
+func (s *simulation) tearDown(cancel func()) {
+	s.closing.Store(true)
+	cancel()
+	for _, id := range slices.Sorted(maps.Keys(s.links)) {
+		s.links[id].reset()
+	}
+	closed := make(chan struct{})
+	go s.closeClients(closed)
+	s.loop(s.now()+tearDownLimit, func() bool {
+		select {
+		case <-closed:
+			return s.running == 0
+		default:
+			return false
+		}
+	})
+	s.loop(s.now()+2*time.Second, func() bool { return false })
+}
+
+// tearDownLimit is how much virtual time the clients get to close. The
+// go-zookeeper client needs up to three seconds for each connection.
+const tearDownLimit = time.Minute
+
+func (s *simulation) closeClients(closed chan<- struct{}) {
+	defer close(closed)
+	defer s.wakeUp()
+	for _, c := range s.clients {
+		c.mu.Lock()
+		conns := slices.Clone(c.conns)
+		c.mu.Unlock()
+		for _, conn := range conns {
+			conn.Close()
+		}
+	}
+}
+
+type event struct {
+	at       time.Duration
+	sequence int64
+	apply    func()
+}
+
+type eventHeap []event
+
+func (h eventHeap) Len() int { return len(h) }
+func (h eventHeap) Less(i, j int) bool {
+	if h[i].at != h[j].at {
+		return h[i].at < h[j].at
+	}
+	return h[i].sequence < h[j].sequence
+}
+func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *eventHeap) Push(x any)   { *h = append(*h, x.(event)) }
+func (h *eventHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return last
+}

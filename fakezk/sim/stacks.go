@@ -1,0 +1,65 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+)
+
+// begin notes that the calling goroutine runs the hand's script; the function it
+// returns notes that it no longer does.
+func (h *Hand) begin() (end func()) {
+	id := bubble.Goroutine()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.scripts[h.number] = id
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.scripts[h.number] = 0
+	}
+}
+
+// noteBusy notes whose scripts have not ended, and where they are.
+func (s *simulation) noteBusy() {
+	var all string
+	for _, c := range s.clients {
+		if c.done {
+			continue
+		}
+		if all == "" {
+			all = bubble.Stacks()
+		}
+		s.out.Busy = append(s.out.Busy, c.name)
+		s.out.BusyStacks = append(s.out.BusyStacks, c.stacksIn(all))
+	}
+}
+
+// stacksIn picks those of the client's scripts from the stacks of all goroutines.
+func (c *Client) stacksIn(all string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var kept []string
+	for _, id := range c.scripts {
+		for g := range strings.SplitSeq(all, "\n\n") {
+			if strings.HasPrefix(g, fmt.Sprintf("goroutine %d ", id)) {
+				kept = append(kept, g)
+			}
+		}
+	}
+	return strings.Clone(strings.Join(kept, "\n\n")) // all is large, and a Result may be kept
+}
+
+// stacksOf returns the stacks of what is left in a bubble.
+func stacksOf(name string) string {
+	var kept []string
+	for _, g := range strings.Split(bubble.Stacks(), "\n\n") {
+		header, _, _ := strings.Cut(g, "\n")
+		ours := strings.Contains(g, "internal/bubble.Run") || strings.Contains(g, "testing/synctest.")
+		if strings.Contains(header, name) && !ours {
+			kept = append(kept, g)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}

@@ -1,0 +1,178 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/inspect"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// A World runs clients against a server in virtual time, under a plan of
+// faults. It is a description: Run may be called many times and gives the same
+// Result, byte for byte, each time.
+//
+// Every message between a client and the server takes a latency that is a hash
+// of the seed and the message's coordinates; that is what orders things, so
+// another seed is another schedule. Time is that of a testing/synctest bubble:
+// it passes only when everything waits.
+//
+// A client's script may use any code on *zk.Conn. What would make it behave
+// differently in two runs of one seed is its own: package-level state shared
+// between runs or clients, math/rand's global source, map order, and goroutines of
+// one client that race for something that the World does not order. It orders
+// their requests, by content. It cannot order, when several of them run at the
+// same instant: equal requests, draws from crypto/rand (which is seeded within the
+// World), and a select over two watches that one event or an expiry fires at
+// once. Two runs of one seed, compared, show such a race; [Client.Hands] avoids it.
+//
+// The client's ErrNoServer does not occur in a World: whether it hits a request
+// or not depends on the scheduler alone. For the same reason a Conn that is closed
+// while its dials are refused goes on dialing, and closes its session when it gets
+// through; a request begun after Close has a random outcome.
+type World struct {
+	// Seed chooses the schedule.
+	Seed uint64
+	// Plan is what goes wrong, if anything.
+	Plan []fault.Fault
+	// Schedule is what orders the messages; the zero value gives each a latency.
+	Schedule Schedule
+	// Clients are the actors. Their order matters to the schedule.
+	Clients []Actor
+	// Server are the server's settings.
+	Server Settings
+	// Nodes exist from the beginning: path to data.
+	Nodes map[string]string
+	// Next are the numbers that the next sequential children of some of these nodes
+	// get: path to number. The last number is 2147483647, which all children get
+	// from then on. Servers before 3.6 went on with -2147483648 (ZOOKEEPER-3249), and
+	// a tree that comes from one goes on from there: so a number may be negative.
+	Next map[string]int32
+	// SessionTimeout is what clients ask for; 0 means 10 s.
+	SessionTimeout time.Duration
+	// ClientBuffer is the length in bytes of the longest frame that a client sends
+	// or takes; 0 means 64 KiB. The client allocates its buffers anew at each
+	// connection; its own default of 1.5 MB would be most of the cost of a run.
+	ClientBuffer int
+	// Limit ends the run at this virtual time even if scripts are still busy;
+	// 0 means 10 minutes.
+	Limit time.Duration
+	// Settle is how long, after the last script has ended and the last delay or stall
+	// has let go, the World goes on without faults, so that clean-up in the background
+	// can finish; 0 means two session timeouts.
+	Settle time.Duration
+	// MaxSteps ends a run after so many steps, whatever it is about, before the Limit
+	// and without going on to settle; 0 means a million. See [Result.OutOfSteps].
+	MaxSteps int64
+	// Freeze is how much real time may pass without a step before the run is
+	// given up as frozen; 0 means 20 s. It is for code that spins or holds a
+	// mutex while it waits: neither lets virtual time pass.
+	Freeze time.Duration
+
+	undisciplined bool // negative control: no canonical order, see the tests
+}
+
+// An Actor is a client by name and what it does. When Run returns, the client
+// is done; ctx ends when the World does.
+type Actor struct {
+	// Name is made of letters, digits, '-' and '_'.
+	Name string
+	Run  func(ctx context.Context, c *Client)
+}
+
+var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Validate says what is wrong with the description, or returns nil.
+func (w World) Validate() error {
+	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 || w.ClientBuffer < 0 {
+		return fmt.Errorf("SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
+	}
+	if err := w.Schedule.Validate(); err != nil {
+		return err
+	}
+	scratch := engine.New(w.Server.engineConfig(), time.Unix(0, 0))
+	for _, path := range slices.Sorted(maps.Keys(w.Nodes)) {
+		if err := inspect.Put(scratch, path, nil, time.Unix(0, 0), func(engine.Reaction) {}); err != nil {
+			return fmt.Errorf("nodes: %w", err)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(w.Next)) {
+		if n, ok := scratch.Store().Node(path); !ok || w.Next[path] >= 0 && w.Next[path] < n.Created {
+			return fmt.Errorf("next: %d for %q: expected a path of Nodes or one of their parents, and a number of %d at least, or below 0", w.Next[path], path, n.Created)
+		}
+	}
+	seen := map[string]bool{}
+	for _, a := range w.Clients {
+		if a.Name == "server" || a.Name == "fault" {
+			return fmt.Errorf("client name %q: the trace calls something else so", a.Name)
+		}
+		if !clientName.MatchString(a.Name) {
+			return fmt.Errorf("client name %q: expected letters, digits, - and _", a.Name)
+		}
+		if seen[a.Name] {
+			return fmt.Errorf("client name %q is used twice", a.Name)
+		}
+		seen[a.Name] = true
+		if a.Run == nil {
+			return fmt.Errorf("client %q has nothing to run", a.Name)
+		}
+	}
+	for i, f := range w.Plan {
+		if err := f.Validate(); err != nil {
+			return fmt.Errorf("fault %d: %w", i+1, err)
+		}
+		if f.Client != "" && !seen[f.Client] {
+			return fmt.Errorf("fault %d: %q: no client is called %q", i+1, f, f.Client)
+		}
+	}
+	return nil
+}
+
+func (w World) withDefaults() World {
+	if w.SessionTimeout == 0 {
+		w.SessionTimeout = 10 * time.Second
+	}
+	if w.ClientBuffer == 0 {
+		w.ClientBuffer = 64 << 10
+	}
+	if w.Limit == 0 {
+		w.Limit = 10 * time.Minute
+	}
+	if w.Settle == 0 {
+		w.Settle = 2 * w.SessionTimeout
+	}
+	if w.MaxSteps == 0 {
+		w.MaxSteps = 1_000_000
+	}
+	if w.Freeze == 0 {
+		w.Freeze = 20 * time.Second
+	}
+	w.Freeze = max(w.Freeze, time.Millisecond)
+	return w
+}
+
+// Run makes it happen, in a bubble of its own, and returns when everything has
+// ended. It must not be called inside a synctest bubble. An error means that
+// the description is wrong; whatever goes wrong in the run is in the Result.
+func (w World) Run() (*trace.Result, error) {
+	if bubble.Name() != "" {
+		return nil, errors.New("fakezk: world: Run makes a synctest bubble of its own and cannot be called inside one")
+	}
+	if err := w.Validate(); err != nil {
+		return nil, fmt.Errorf("fakezk: world: %w", err)
+	}
+	w = w.withDefaults()
+	sim := newSimulation(w)
+	ended := make(chan *bubble.Failure, 1)
+	go func() { ended <- bubble.Run(w.Seed, sim.run) }()
+	failure, stacks := sim.watch(ended)
+	return sim.result(failure, stacks), nil
+}

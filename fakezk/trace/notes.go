@@ -1,0 +1,91 @@
+package trace
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// Notes collect what a run of a world has to tell besides its trace, each with its
+// moment. The zero value is empty. Into turns moments into line numbers.
+type Notes struct {
+	notices  []noted[Notice]
+	requests []noted[RequestPoint]
+	events   []noted[EventPoint]
+	changes  []noted[Change]
+	strikes  []noted[pendingStrike]
+}
+
+type noted[T any] struct {
+	at   Moment
+	what T
+}
+
+type pendingStrike struct {
+	Strike
+	fired *bool
+}
+
+// Notice adds what a client learnt.
+func (n *Notes) Notice(at Moment, what Notice) {
+	n.notices = append(n.notices, noted[Notice]{at, what})
+}
+
+// Request adds a request as a coordinate.
+func (n *Notes) Request(at Moment, what RequestPoint) {
+	n.requests = append(n.requests, noted[RequestPoint]{at, what})
+}
+
+// Event adds a notification as a coordinate.
+func (n *Notes) Event(at Moment, what EventPoint) {
+	n.events = append(n.events, noted[EventPoint]{at, what})
+}
+
+// Change adds a change at the server.
+func (n *Notes) Change(at Moment, what Change) {
+	n.changes = append(n.changes, noted[Change]{at, what})
+}
+
+// Strike adds a fault that acts, if *fired is true when the run has ended.
+func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
+	n.strikes = append(n.strikes, noted[pendingStrike]{at, pendingStrike{what, fired}})
+}
+
+// Into adds the notes to a Result whose Trace is complete. Notes of AfterEnd are
+// left out.
+func (n *Notes) Into(r *Result) {
+	slices.SortStableFunc(n.notices, func(a, b noted[Notice]) int { return cmp.Compare(a.at, b.at) })
+	for step, p := range numbered(r.Trace, n.notices) {
+		p.Step = step
+		r.Notices = append(r.Notices, p)
+	}
+	for step, p := range numbered(r.Trace, n.requests) {
+		p.Step = step
+		r.Requests = append(r.Requests, p)
+	}
+	for step, p := range numbered(r.Trace, n.events) {
+		p.Step = step
+		r.Events = append(r.Events, p)
+	}
+	for step, p := range numbered(r.Trace, n.changes) {
+		p.Step = step
+		r.Changes = append(r.Changes, p)
+	}
+	for step, p := range numbered(r.Trace, n.strikes) {
+		if *p.fired {
+			p.Step = step
+			r.Strikes = append(r.Strikes, p.Strike)
+		}
+	}
+}
+
+// numbered yields notes with their line numbers, but for those of AfterEnd.
+func numbered[T any](t Trace, notes []noted[T]) iter.Seq2[int64, T] {
+	return func(yield func(int64, T) bool) {
+		for _, n := range notes {
+			if n.at != AfterEnd && !yield(t.find(n.at), n.what) {
+				return
+			}
+		}
+	}
+}

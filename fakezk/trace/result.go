@@ -1,0 +1,146 @@
+package trace
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/view"
+)
+
+// Step is the trace line number of a Moment; for AfterEnd it is one more than
+// the trace has lines.
+func (r *Result) Step(m Moment) int64 { return r.Trace.find(m) }
+
+// Result is what happened.
+type Result struct {
+	// Trace is the canonical record.
+	Trace Trace
+	// Requests are the requests that reached the server, or that a fault kept from
+	// it, in order; pings and handshakes left out. They are the coordinates of
+	// faults.
+	Requests []RequestPoint
+	// Events are the watch notifications that the server sent, in order.
+	Events []EventPoint
+	// Changes are the changes of tree and sessions, in order.
+	Changes []Change
+	// Notices are what the clients learnt of their sessions, in order.
+	Notices []Notice
+	// Nodes, Sessions and Watches are the server's state at rest, before the
+	// connections were closed; SessionClient tells whose each session is or was.
+	Nodes         []view.Node
+	Sessions      []view.Session
+	Watches       []view.Watch
+	SessionClient map[int64]string
+	// Busy are the clients whose scripts had not ended at the Limit. BusyStacks tell
+	// where each of them was then, its hands one below the other; they are nil of a
+	// RealWorld.
+	Busy, BusyStacks []string
+	// OutOfSteps says that MaxSteps ended the run: scripts may be busy, faults may
+	// still be acting, and nothing has settled.
+	OutOfSteps bool
+	// Strikes are the faults that struck, in order. Missed are those of the plan whose
+	// coordinates matched nothing.
+	Strikes []Strike
+	Missed  []fault.Fault
+	// Decisions are the choices between messages that there were, of a World whose
+	// Schedule is by Choices.
+	Decisions []Decision
+	// Panics are the scripts that panicked or ended their goroutine, as t.Fatal does,
+	// with their stacks.
+	Panics []string
+	// Leaked tells of goroutines that could not be ended; Frozen of a run that
+	// had to be given up. Both are empty in a good run and hold stacks otherwise.
+	Leaked, Frozen string
+	// Elapsed is the virtual time from start to rest; Steps counts the steps.
+	Elapsed time.Duration
+	Steps   int64
+	// Stalled and Down are of a RealWorld only. Stalled is the longest that the
+	// machine kept it from going on: a timer that was late, or a server that took
+	// its time to answer. What has to happen within some time is not to be judged by
+	// a run that was stalled for longer. Down is how long the server was down for
+	// each Restart, the longest of them.
+	Stalled, Down time.Duration
+}
+
+// A Strike is a fault that acts.
+type Strike struct {
+	Fault fault.Fault
+	// Client is whose request, notification, connection or session it acts on; ""
+	// stands for everybody.
+	Client string
+	// Op is the request, or the type of the notification; "" if it came at a time.
+	Op, Path string
+	Step     int64
+}
+
+// RequestPoint is one request as a coordinate for faults.
+type RequestPoint struct {
+	Client string
+	// Number counts the client's requests from 1, over all its connections.
+	Number int
+	// Conn counts the client's connections from 1.
+	Conn     int
+	Op, Path string
+	Step     int64
+}
+
+// EventPoint is one watch notification as a coordinate for faults.
+type EventPoint struct {
+	Client string
+	// Number counts the client's notifications from 1, over all its connections.
+	Number     int
+	Type, Path string
+	Step       int64
+}
+
+// ChangeKind says what a Change did.
+type ChangeKind string
+
+// The kinds of Change.
+const (
+	NodeCreated    ChangeKind = "node-created"
+	NodeDeleted    ChangeKind = "node-deleted"
+	DataChanged    ChangeKind = "data-changed"
+	SessionStarted ChangeKind = "session-started"
+	SessionEnded   ChangeKind = "session-ended"
+)
+
+// Change is one change at the server.
+type Change struct {
+	Kind ChangeKind
+	// Step is a trace line number; see Trace.
+	Step int64
+	Time time.Duration
+	Path string
+	Data []byte
+	// Zxid is the transaction; Czxid that which created the node.
+	Zxid, Czxid int64
+	// Session asked for it; 0 is the server itself, which ends sessions that
+	// expire. Client is the session's.
+	Session int64
+	Client  string
+	// Owner is the session that owns the node, if it is ephemeral, or that starts
+	// or ends.
+	Owner int64
+	// Notified counts the watch notifications that the change caused, without
+	// those to whoever made it.
+	Notified int
+}
+
+// NoticeKind says what a client learnt.
+type NoticeKind string
+
+// The kinds of Notice.
+const (
+	Disconnected   NoticeKind = "disconnected"
+	Connected      NoticeKind = "connected"
+	SessionExpired NoticeKind = "session-expired"
+)
+
+// Notice is something that a client's library told it about its session.
+type Notice struct {
+	Client string
+	Kind   NoticeKind
+	Step   int64
+	Time   time.Duration
+}

@@ -1,0 +1,180 @@
+package trace
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Trace is the record of a run as canonical text: the same seed and plan give
+// the same lines. Lines are numbered from 1, and a line's number is the "step"
+// that histories and verdicts speak of. Sessions and GUIDs are renamed S1, S2,
+// G1, G2, in order of first appearance.
+type Trace struct {
+	lines []Line
+	texts *texts
+}
+
+// A Line is put into words only when somebody reads the trace, which most
+// runs of a hunt see nobody do. Its arguments must not change any more.
+type Line struct {
+	At     Moment
+	Time   time.Duration
+	Actor  string
+	Format string
+	Args   []any
+}
+
+// MomentBehind is the moment of the n-th of all things, from 0, that are put behind
+// lines of a finished record: behind so many of them.
+func MomentBehind(lines, n int) Moment {
+	return NewMoment(int64(lines), 1+n>>nthBits, n&(1<<nthBits-1))
+}
+
+// New puts lines into their canonical order, in place.
+func New(lines []Line) Trace {
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.At, b.At) })
+	return Trace{lines: lines, texts: &texts{names: map[string]string{}, count: map[byte]int{}}}
+}
+
+// Len is the number of lines.
+func (t Trace) Len() int { return len(t.lines) }
+
+// An Entry is a line of a trace in its parts.
+type Entry struct {
+	// Step is the line's number.
+	Step int64
+	// Time is virtual, since the World began.
+	Time time.Duration
+	// Actor is a client, "server" or "fault".
+	Actor string
+	// Text says what happened. What a client sends begins with "->", what it
+	// receives with "<-".
+	Text string
+}
+
+// String is the line.
+func (e Entry) String() string {
+	return fmt.Sprintf("%5d %12.6fs  %-8s %s", e.Step, e.Time.Seconds(), e.Actor, e.Text)
+}
+
+// Entry is line number n, from 1, in its parts; an empty one if there is no
+// such line.
+func (t Trace) Entry(n int64) Entry {
+	if n < 1 || n > int64(len(t.lines)) {
+		return Entry{Step: n}
+	}
+	l := t.lines[n-1]
+	return Entry{n, l.Time, l.Actor, t.texts.all(t.lines)[n-1]}
+}
+
+// Line is line number n, from 1.
+func (t Trace) Line(n int64) string { return t.Entry(n).String() }
+
+// String is the whole trace.
+func (t Trace) String() string { return t.Range(1, int64(t.Len())) }
+
+// Range is the text of the lines from first to last, cut to what there is.
+func (t Trace) Range(first, last int64) string {
+	var b strings.Builder
+	for n := max(first, 1); n <= min(last, int64(t.Len())); n++ {
+		b.WriteString(t.Line(n))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Hash is the SHA-256 of String, in hexadecimal.
+func (t Trace) Hash() string {
+	sum := sha256.Sum256([]byte(t.String()))
+	return hex.EncodeToString(sum[:])
+}
+
+// Rename replaces session ids and GUIDs in a text by their names in the trace.
+func (t Trace) Rename(text string) string {
+	if t.texts == nil {
+		return text
+	}
+	t.texts.all(t.lines)
+	return t.texts.rename(text)
+}
+
+// A Moment is a point of a World's history, taken while it runs. Moments order
+// what happens: by step, then, within a step, by a fixed rank of who speaks,
+// then in the speaker's own order; they do not depend on which goroutine came
+// first. Result.Step turns a Moment into a trace line number afterwards.
+type Moment int64
+
+// AfterEnd is the Moment of everything that happens once the World is at rest
+// and only its clients are being closed. The trace does not tell of it.
+const AfterEnd Moment = 1<<63 - 1
+
+const (
+	nthBits  = 16 // lines of one speaker in one step
+	rankBits = 16 // speakers: 0 is the World, then each client's sources
+)
+
+func NewMoment(step int64, rank, nth int) Moment {
+	return Moment(step<<(rankBits+nthBits) | int64(rank)<<nthBits | int64(nth))
+}
+
+// find is the number of the line written at m; one more than there are lines
+// for AfterEnd.
+func (t Trace) find(m Moment) int64 {
+	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int { return cmp.Compare(l.At, m) })
+	return int64(i) + 1
+}
+
+// texts are a trace's lines in words, with session ids and GUIDs replaced by
+// short names in order of appearance.
+type texts struct {
+	once  sync.Once
+	texts []string
+
+	mu    sync.Mutex
+	names map[string]string
+	count map[byte]int
+}
+
+// all puts the lines into words, once.
+func (t *texts) all(lines []Line) []string {
+	t.once.Do(func() {
+		t.texts = make([]string, len(lines))
+		for i, l := range lines {
+			t.texts[i] = t.rename(fmt.Sprintf(l.Format, l.Args...))
+		}
+	})
+	return t.texts
+}
+
+// A GUID is 32 hexadecimal digits, or 36 characters with dashes; a session is
+// written 0x and hexadecimal digits, at least 12 of them.
+var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
+
+func (t *texts) rename(s string) string {
+	return Renamable.ReplaceAllStringFunc(s, t.name)
+}
+
+// name is the short name of a session id, with or without leading zeros, or of
+// a GUID.
+func (t *texts) name(id string) string {
+	kind, key := byte('G'), id
+	if digits, session := strings.CutPrefix(id, "0x"); session {
+		kind, key = 'S', strings.TrimLeft(digits, "0")
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	name, ok := t.names[key]
+	if !ok {
+		t.count[kind]++
+		name = fmt.Sprintf("%c%d", kind, t.count[kind])
+		t.names[key] = name
+	}
+	return name
+}
