@@ -199,12 +199,9 @@ func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 	s.log.add(slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", why))...)
 }
 
-// fire notes that a fault acts.
-func (in *injector) fire(f *carry.Armed) {
-	if !f.Fired {
-		f.Fired = true
-		in.server.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
-	}
+// logFault tells that a fault acts for the first time.
+func (s *Server) logFault(f *carry.Armed) {
+	s.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
 }
 
 // sessionAttrs are a link's session, if it has one, and its address.

@@ -23,13 +23,11 @@ type Client struct {
 	once sync.Once
 
 	// Guarded by the run's mutex.
-	dials            int
-	session          int64         // the newest; 0 if the server refused to go on with it
-	requests, events int           // counted for faults
-	refuse, hang     carry.Outages // dials fail, dials hang
-	links            []*link       // those not dead
-	conns            []*zk.Conn    // every one, for the end
-	done             bool          // the script has ended
+	peer    carry.Client // as faults know it
+	dials   int
+	session int64      // the newest; 0 if the server refused to go on with it
+	conns   []*zk.Conn // every one, for the end
+	done    bool       // the script has ended
 }
 
 // Name is the client's name.
@@ -119,14 +117,15 @@ func (c *Client) dial(timeout time.Duration) (net.Conn, error) {
 	r.mu.Lock()
 	c.dials++
 	number := c.dials
-	hanging := !r.closing && c.hang.Hit(r.now())
-	refused := r.down || !r.closing && c.refuse.Hit(r.now())
+	answer, _, actions := r.net.Dial(c.peer.ID, theServer, r.now())
+	r.carryOut(actions)
+	down := r.down // which may last longer than it should
 	r.mu.Unlock()
 	switch {
-	case hanging:
+	case answer == carry.Hangs:
 		r.pause(r.ctx, min(timeout, dialPatience))
 		return nil, os.ErrDeadlineExceeded
-	case refused:
+	case answer == carry.Refused || down:
 		r.pause(r.ctx, carry.RefusalPause)
 		return nil, syscall.ECONNREFUSED
 	}

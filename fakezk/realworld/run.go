@@ -26,8 +26,9 @@ type run struct {
 
 	mu       sync.Mutex
 	clients  []*Client
-	faults   []*carry.Armed
-	faultsOn bool
+	net      *carry.Network
+	links    map[int64]*link // of the connections of net
+	lastConn int64
 	down     bool // the server is being restarted
 	closing  bool // the end: nothing is counted
 	ended    bool // nothing is noted any more
@@ -55,11 +56,8 @@ type call struct {
 }
 
 func newRealRun(w World) *run {
-	r := &run{world: w, faultsOn: true, sessions: map[int64][]byte{}, calls: map[call]*request{}}
+	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{}, sessions: map[int64][]byte{}, calls: map[call]*request{}}
 	r.out.SessionClient = map[int64]string{}
-	for _, f := range w.Plan {
-		r.faults = append(r.faults, &carry.Armed{Fault: f})
-	}
 	return r
 }
 
@@ -155,11 +153,7 @@ func (r *run) conclude(base int64) error {
 	}
 	out := &r.out
 	out.Trace = trace.New(r.lines)
-	for _, f := range r.faults {
-		if !f.Fired {
-			out.Missed = append(out.Missed, f.Fault)
-		}
-	}
+	out.Missed = r.net.Missed()
 	out.Steps, out.Stalled = int64(len(r.lines)), r.stalled*time.Duration(r.world.Pace)
 	r.notes.Into(out)
 	return nil

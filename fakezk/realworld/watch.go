@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
 )
@@ -64,14 +65,12 @@ func (w watchesBy) fired(ev proto.WatcherEvent) {
 // watchesAtRest are the watches of the connections that live, in order of path.
 func (r *run) watchesAtRest() []view.Watch {
 	list := []view.Watch{}
-	for _, c := range r.clients {
-		for _, l := range c.links {
-			if l.dead || l.lost {
-				continue
-			}
-			for w := range l.watches {
-				list = append(list, view.Watch{Path: w.path, Children: w.children, Session: l.session})
-			}
+	for _, l := range r.links {
+		if l.conn.State() != carry.Open {
+			continue
+		}
+		for w := range l.watches {
+			list = append(list, view.Watch{Path: w.path, Children: w.children, Session: l.session})
 		}
 	}
 	slices.SortFunc(list, func(a, b view.Watch) int {

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"syscall"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 )
@@ -167,15 +168,15 @@ func (r *run) begin(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ctx, r.start = ctx, time.Now()
-	for _, a := range r.world.Clients {
-		c := &Client{run: r, name: a.Name}
+	for i, a := range r.world.Clients {
+		c := &Client{run: r, name: a.Name, peer: carry.Client{ID: int64(i) + 1, Name: a.Name}}
 		r.clients = append(r.clients, c)
 		r.scripts.Add(1)
 		go r.script(c, a.Run)
 	}
-	for _, f := range r.faults {
+	for _, f := range r.net.Armed() {
 		if f.At != 0 {
-			time.AfterFunc(r.real(f.At), func() { r.fireAt(f) })
+			time.AfterFunc(r.real(f.At), func() { r.strikeAt(f) })
 		}
 	}
 }
@@ -219,23 +220,14 @@ func (r *run) pause(ctx context.Context, virtual time.Duration) {
 func (r *run) heal() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.faultsOn = false
-	for _, c := range r.clients {
-		c.refuse, c.hang = nil, nil
-	}
+	r.net.Heal()
 }
 
 // held is for how long delays and stalls still hold something, in virtual time.
 func (r *run) held() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	until := time.Now()
-	for _, c := range r.clients {
-		for _, l := range c.links {
-			until = l.down.held(l.up.held(until))
-		}
-	}
-	return time.Until(until) * time.Duration(r.world.Pace)
+	return max(0, r.net.HeldUntil()-r.now())
 }
 
 // tearDown closes the clients and ends all connections. The journal has ended.
@@ -285,9 +277,7 @@ func (r *run) scriptsEnd(within time.Duration) bool {
 func (r *run) endLinks() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range r.clients {
-		for _, l := range slices.Clone(c.links) {
-			l.reset()
-		}
+	for _, c := range r.net.Conns() {
+		r.carryOut(c.Reset(syscall.ECONNRESET))
 	}
 }

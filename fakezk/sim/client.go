@@ -21,15 +21,13 @@ type Client struct {
 	index int // in World.Clients
 	dials int // connections begun; the World's goroutine owns it
 
-	requests, events int             // counted for faults; the World's goroutine owns them
-	refuse, hang     carry.Outages   // dials fail, dials hang
-	links            map[int]*link   // by number, those not dead
-	done             bool            // the script has ended
-	sessions         map[int64]bool  // every session it ever had
-	mu               sync.Mutex      // guards what follows
-	connects         int             // calls of Connect
-	conns            []*zk.Conn      // every one, for the end
-	scripts          [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
+	peer     carry.Client    // as faults know it
+	done     bool            // the script has ended
+	sessions map[int64]bool  // every session it ever had
+	mu       sync.Mutex      // guards what follows
+	connects int             // calls of Connect
+	conns    []*zk.Conn      // every one, for the end
+	scripts  [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
 
 	once  sync.Once
 	first *zk.Conn // what Conn returns

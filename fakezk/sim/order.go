@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/trace"
@@ -114,22 +115,22 @@ type stream struct {
 // ordered by latencies.
 const hop = time.Millisecond
 
-// head is the first message of a queue.
+// head is the first message of a lane, and when it may be delivered.
 type head struct {
-	link  *link
-	queue *queue
+	link    *link
+	message *carry.Message
+	ready   time.Duration
+	up      bool
 }
 
-func (h head) message() message { return h.queue.messages[0] }
-func (h head) up() bool         { return h.queue == &h.link.up }
+func (h head) label() *label { return labelOf(h.message) }
 
 // plan schedules the next delivery, if there is anything to deliver.
 func (o *order) plan() {
 	at, waiting := time.Duration(0), false
 	for _, h := range o.heads() {
-		ready := max(h.queue.heldUntil, h.message().notBefore)
-		if !waiting || ready < at {
-			at, waiting = ready, true
+		if !waiting || h.ready < at {
+			at, waiting = h.ready, true
 		}
 	}
 	if !waiting {
@@ -148,32 +149,32 @@ func (o *order) plan() {
 	o.planned = planned
 }
 
-// heads are the first messages of all queues, in the order in which they were
+// heads are the first messages of all lanes, in the order in which they were
 // sent.
 func (o *order) heads() []head {
 	var heads []head
 	for _, l := range o.sim.links {
-		for _, q := range []*queue{&l.up, &l.down} {
-			if len(q.messages) > 0 {
-				heads = append(heads, head{l, q})
+		for _, lane := range []*carry.Lane{&l.conn.Up, &l.conn.Down} {
+			if m, ready, ok := lane.First(); ok {
+				heads = append(heads, head{l, m, ready, lane == &l.conn.Up})
 			}
 		}
 	}
-	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.message().sent, b.message().sent) })
+	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.label().sent, b.label().sent) })
 	return heads
 }
 
 // deliver delivers one of the messages that may arrive now.
 func (o *order) deliver() {
 	now := o.sim.now()
-	heads := slices.DeleteFunc(o.heads(), func(h head) bool { return now < max(h.queue.heldUntil, h.message().notBefore) })
+	heads := slices.DeleteFunc(o.heads(), func(h head) bool { return now < h.ready })
 	if len(heads) == 0 {
 		return // lost meanwhile
 	}
 	h := heads[o.pick(heads)]
 	o.delivered++
 	o.fallBehind(h)
-	if h.up() {
+	if h.up {
 		h.link.deliverUp()
 	} else {
 		h.link.deliverDown()
@@ -188,7 +189,7 @@ func (o *order) pick(heads []head) int {
 		first := slices.MaxFunc(heads, func(a, b head) int { return cmp.Compare(o.rank(a), o.rank(b)) })
 		return slices.Index(heads, first)
 	}
-	if len(heads) == 1 || !o.sim.faultsOn {
+	if len(heads) == 1 || o.sim.net.Healed() {
 		return 0
 	}
 	picked := 0
@@ -210,7 +211,7 @@ const fairAfter = 5000
 // rank is the priority of a message's stream, drawn at its first message. Those
 // that have fallen behind are below all others; no two are equal.
 func (o *order) rank(h head) uint64 {
-	s := stream{h.link.client.index, h.up()}
+	s := stream{h.link.client.index, h.up}
 	if _, ok := o.ranks[s]; !ok {
 		direction := uint64(0)
 		if s.up {
@@ -231,23 +232,22 @@ func (o *order) fallBehind(h head) {
 		return
 	}
 	if i := slices.Index(o.sim.world.Schedule.Numbers, o.delivered); i >= 0 {
-		o.ranks[stream{h.link.client.index, h.up()}] = uint64(i)
+		o.ranks[stream{h.link.client.index, h.up}] = uint64(i)
 	}
 }
 
 // describe tells what is known of a message, for those who compare schedules.
 func (h head) describe() trace.Delivery {
-	m := h.message()
-	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.number, Up: h.up(), Number: m.nth}
+	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.conn.Number, Up: h.up, Number: h.label().nth}
 	if !d.Up {
 		return d
 	}
-	header, body, err := wire.DecodeHeader(m.bytes)
+	header, body, err := wire.DecodeHeader(h.message.Bytes)
 	switch {
-	case m.nth == 1: // the handshake: its order with others decides who gets which session
+	case d.Number == 1: // the handshake: its order with others decides who gets which session
 		d.Writes = []string{""}
 		return d
-	case err != nil || m.end != nil:
+	case err != nil || h.message.End != nil:
 		d.Opaque = true
 		return d
 	}

@@ -4,7 +4,6 @@ import (
 	"path"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -93,14 +92,11 @@ func concerns(ev state.Event, c trace.Change) bool {
 // countEvent notes a notification as a coordinate and returns the faults that
 // select it.
 func (s *simulation) countEvent(l *link, ev *proto.WatcherEvent) []*carry.Armed {
-	l.client.events++
-	p := trace.EventPoint{Client: l.client.name, Number: l.client.events, Type: ev.Type.String(), Path: ev.Path}
+	number, faults := l.conn.Event(ev.Path)
+	p := trace.EventPoint{Client: l.client.name, Number: number, Type: ev.Type.String(), Path: ev.Path}
 	at := s.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
 	s.notes.Event(at, p)
-	if !s.faultsOn {
-		return nil
-	}
-	return carry.Due(s.faults, fault.Coordinate{Event: true, Client: l.client.name, Conn: l.number, Path: ev.Path})
+	return faults
 }
 
 // watch waits for the run to end. When no step is made for too long in real
@@ -140,11 +136,7 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 	} else if failure != nil {
 		out.Leaked = failure.Message + "\n" + s.bubbleStacks()
 	}
-	for _, f := range s.faults {
-		if !f.Fired {
-			out.Missed = append(out.Missed, f.Fault)
-		}
-	}
+	out.Missed = s.net.Missed()
 	s.notes.Into(out)
 	return out
 }

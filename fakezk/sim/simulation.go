@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing/synctest"
 	"time"
 
@@ -31,7 +32,7 @@ type simulation struct {
 	engine  *engine.Engine
 	clients []*Client
 	links   map[engine.ConnID]*link
-	faults  []*carry.Armed
+	net     *carry.Network // connections and faults
 	journal journal
 
 	events   eventHeap
@@ -40,9 +41,7 @@ type simulation struct {
 	order    *order // nil: messages have latencies
 	messages int64  // sent so far
 	nextConn engine.ConnID
-	running  int           // scripts
-	downTill time.Duration // the server refuses everybody
-	faultsOn bool
+	running  int // scripts
 
 	wake    chan struct{}     // capacity 1: a client did something
 	origins map[string]origin // of the nodes that exist
@@ -64,20 +63,17 @@ type simulation struct {
 
 func newSimulation(w World) *simulation {
 	s := &simulation{
-		world:    w,
-		links:    map[engine.ConnID]*link{},
-		taken:    map[time.Duration]bool{},
-		origins:  map[string]origin{},
-		journal:  journal{nth: map[int]int{}},
-		faultsOn: true,
+		world:   w,
+		links:   map[engine.ConnID]*link{},
+		net:     carry.New(w.Plan...),
+		taken:   map[time.Duration]bool{},
+		origins: map[string]origin{},
+		journal: journal{nth: map[int]int{}},
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
 	}
 	s.out.SessionClient = map[int64]string{}
-	for i := range w.Plan {
-		s.faults = append(s.faults, &carry.Armed{Fault: w.Plan[i]})
-	}
 	return s
 }
 
@@ -97,7 +93,7 @@ func (s *simulation) run() {
 	s.loop(s.world.Limit, func() bool { return s.running == 0 })
 	s.noteBusy()
 	s.heal()
-	s.loop(max(s.now(), s.held())+s.world.Settle, func() bool { return false })
+	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
 	s.rest()
 	s.tearDown(cancel)
 }
@@ -128,14 +124,15 @@ func (s *simulation) setUp() {
 		s.engine.Store().SetCreated(path, next)
 	}
 	for i, actor := range s.world.Clients {
-		c := &Client{sim: s, name: actor.Name, index: i, links: map[int]*link{}, sessions: map[int64]bool{}}
+		c := &Client{sim: s, name: actor.Name, index: i, sessions: map[int64]bool{}}
+		c.peer = carry.Client{ID: int64(i) + 1, Name: actor.Name}
 		s.clients = append(s.clients, c)
 		s.running++
 		s.schedule(s.latency(i, 0, 0, 0), func() { go s.script(c, actor.Run) })
 	}
-	for _, f := range s.faults {
+	for _, f := range s.net.Armed() {
 		if f.At != 0 {
-			s.schedule(f.At, func() { s.fireAt(f) })
+			s.schedule(f.At, func() { s.strikeAt(f) })
 		}
 	}
 }
@@ -231,7 +228,7 @@ func (s *simulation) pop() {
 }
 
 // tick lets the engine end sessions whose time is up.
-func (s *simulation) tick() { s.carryOut(withoutLastWords(s.engine.Tick(time.Now())), nil, nil) }
+func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
 
 // now is the virtual time since the start.
 func (s *simulation) now() time.Duration {
@@ -320,28 +317,8 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 // heal lets dials succeed again and reaps what late-reap left. What a delay or a
 // stall holds arrives at its time.
 func (s *simulation) heal() {
-	s.carryOut(s.engine.ReapEnded(time.Now()), nil, nil)
-	s.faultsOn = false
-	s.downTill = 0
-	for _, c := range s.clients {
-		c.refuse, c.hang = nil, nil
-	}
-}
-
-// held is until when delays and stalls hold something.
-func (s *simulation) held() (until time.Duration) {
-	for _, l := range s.links {
-		if l.dead {
-			continue
-		}
-		for _, q := range []*queue{&l.up, &l.down} {
-			until = max(until, q.heldUntil)
-			for _, m := range q.messages {
-				until = max(until, m.notBefore)
-			}
-		}
-	}
-	return until
+	s.react(s.engine.ReapEnded(time.Now()))
+	s.net.Heal()
 }
 
 // rest notes the server's state before the end.
@@ -358,8 +335,8 @@ func (s *simulation) rest() {
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
-	for _, id := range slices.Sorted(maps.Keys(s.links)) {
-		s.links[id].reset()
+	for _, c := range s.net.Conns() {
+		s.carryOut(c.Reset(syscall.ECONNRESET))
 	}
 	closed := make(chan struct{})
 	go s.closeClients(closed)

@@ -1,0 +1,133 @@
+package carry
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+)
+
+// A Message is a frame on its way, or the end of the connection.
+type Message struct {
+	Bytes []byte
+	// End is the error with which the connection ends; nil for a frame.
+	End error
+	// Last says that what the client sends behind the message means nothing.
+	Last bool
+	// Half says of an End from the client that the client may still read.
+	Half bool
+	// Event says that it is a watch notification, on which Faults still have to act.
+	Event  bool
+	Faults []*Armed
+	// Dials says that the message tells whose dial the connection is: that of
+	// Client, or of an unknown client if 0. Outages act on it.
+	Dials  bool
+	Client int64
+	// NotBefore is when the message may be delivered.
+	NotBefore time.Duration
+	// Tag is the driver's.
+	Tag any
+
+	// Number counts the requests of a client, from 1; it is 0 for what no fault can
+	// select. Point is the request. Both are known from the delivery on.
+	Number int
+	Point  fault.Coordinate
+
+	hello  bool // the first message of the client, which is no request
+	judged bool // counted, and faults chosen
+}
+
+// split cuts a message into halves. The second one is the message to the driver.
+func (m *Message) split() (first, second *Message) {
+	half := len(m.Bytes) / 2
+	return &Message{Bytes: m.Bytes[:half]}, &Message{Bytes: m.Bytes[half:], Tag: m.Tag}
+}
+
+// A Lane is one direction of a connection: messages in order.
+type Lane struct {
+	until    time.Duration // nothing moves before
+	messages []*Message
+	size     int
+}
+
+// messageCost counts for what keeping a message takes beside its bytes.
+const messageCost = 128
+
+// Size is what the messages in the lane take, in bytes.
+func (a *Lane) Size() int { return a.size }
+
+// SizeWith is Size with one more message.
+func (a *Lane) SizeWith(m *Message) int { return a.size + len(m.Bytes) + messageCost }
+
+// Busy reports whether a message that is queued now has to wait.
+func (a *Lane) Busy(now time.Duration) bool { return len(a.messages) > 0 || now < a.until }
+
+// First is the first message and when it may be delivered.
+func (a *Lane) First() (m *Message, at time.Duration, ok bool) {
+	if len(a.messages) == 0 {
+		return nil, 0, false
+	}
+	m = a.messages[0]
+	return m, max(a.until, m.NotBefore), true
+}
+
+// OpenFrom is until when the lane as a whole is on hold.
+func (a *Lane) OpenFrom() time.Duration { return a.until }
+
+// Last is the last message, nil if there is none.
+func (a *Lane) Last() *Message {
+	if len(a.messages) == 0 {
+		return nil
+	}
+	return a.messages[len(a.messages)-1]
+}
+
+// HeldUntil is until when faults hold something in the lane.
+func (a *Lane) HeldUntil() time.Duration {
+	until := a.until
+	for _, m := range a.messages {
+		until = max(until, m.NotBefore)
+	}
+	return until
+}
+
+func (a *Lane) queue(m *Message) {
+	a.size = a.SizeWith(m)
+	a.messages = append(a.messages, m)
+}
+
+// putBack makes m the first message again. The lane keeps a copy of its bytes.
+func (a *Lane) putBack(m *Message) {
+	m.Bytes = slices.Clone(m.Bytes)
+	a.size = a.SizeWith(m)
+	a.messages = slices.Insert(a.messages, 0, m)
+}
+
+// take removes the first message, if it may be delivered.
+func (a *Lane) take(now time.Duration) *Message {
+	m, at, ok := a.First()
+	if !ok || now < at {
+		return nil
+	}
+	a.messages[0] = nil
+	a.messages = a.messages[1:]
+	a.size -= len(m.Bytes) + messageCost
+	return m
+}
+
+func (a *Lane) hold(until time.Duration) { a.until = max(a.until, until) }
+
+func (a *Lane) empty() { a.messages, a.size = nil, 0 }
+
+// release lets everything go at once.
+func (a *Lane) release() {
+	a.until = 0
+	for _, m := range a.messages {
+		m.NotBefore = 0
+	}
+}
+
+// ends reports whether the client's end of the connection is among the messages.
+func (a *Lane) ends() bool {
+	return slices.ContainsFunc(a.messages, func(m *Message) bool { return isClientsEnd(m) })
+}

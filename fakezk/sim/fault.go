@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// carryOut does what package carry has decided.
+func (s *simulation) carryOut(actions []carry.Action) {
+	for _, a := range actions {
+		if a.Conn == nil {
+			s.carryOutForAll(a)
+		} else {
+			s.carryOutOn(s.links[engine.ConnID(a.Conn.ID)], a)
+		}
+	}
+}
+
+func (s *simulation) carryOutForAll(a carry.Action) {
+	switch a.Do {
+	case carry.Expire:
+		s.expireSessionsOf(a.Client, a.Fault)
+	case carry.Restart:
+		s.restart(a)
+	}
+}
+
+func (s *simulation) carryOutOn(l *link, a carry.Action) {
+	switch a.Do {
+	case carry.Struck:
+		s.logStrike(l, a)
+	case carry.Apply:
+		s.process(l, a.Message, a.Fault)
+	case carry.Deliver:
+		if about := labelOf(a.Message).about; about != nil {
+			s.log(l.client.name, "<- %s", about)
+		}
+		l.end.Deliver(a.Message.Bytes)
+	case carry.Send:
+		l.send(false, a.Message)
+	case carry.Later:
+		l.deliverLater(a)
+	case carry.Sever:
+		s.engine.Drop(l.id)
+	case carry.End:
+		s.log(l.client.name, "connection %d: %s", l.conn.Number, tracetext.End(a.Err))
+		l.end.Fail(a.Err)
+		delete(s.links, l.id)
+	case carry.Reset:
+		s.engine.Drop(l.id)
+		l.end.Fail(a.Err)
+		delete(s.links, l.id)
+	case carry.Forget, carry.Unheard: // of the latter the server does not hear, nor does anybody
+		l.conn.Close()
+		delete(s.links, l.id)
+	case carry.Expire:
+		s.expire(a.Fault, s.engine.SessionOf(l.id))
+	}
+}
+
+// deliverLater sees to a message that was put back.
+func (l *link) deliverLater(a carry.Action) {
+	switch {
+	case l.sim.order != nil: // it looks for itself
+	case a.Up:
+		l.sim.schedule(a.At, l.deliverUp)
+	default:
+		l.sim.schedule(a.At, l.deliverDown)
+	}
+}
+
+// logStrike notes that a fault acts on a message.
+func (s *simulation) logStrike(l *link, a carry.Action) {
+	f, m := a.Fault, a.Message
+	if event := labelOf(m).event; event != nil {
+		at := s.log("fault", "%s hits %s's %s", f.Fault, l.client.name, labelOf(m).about)
+		s.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: l.client.name, Op: event.Type.String(), Path: event.Path}, &f.Fired)
+		return
+	}
+	p := m.Point
+	at := s.log("fault", "%s hits %s's #%d %s", f.Fault, p.Client, m.Number, strings.TrimSpace(p.Op+" "+p.Path))
+	s.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: p.Client, Op: p.Op, Path: p.Path}, &f.Fired)
+	if a.Taken {
+		s.notes.Request(at, requestPoint(m))
+	}
+}
+
+// strikeAt lets a fault act whose time has come. If there is nothing for it to act
+// on, a connection or a session, it counts as missed.
+func (s *simulation) strikeAt(f *carry.Armed) {
+	if s.net.Healed() {
+		return
+	}
+	s.notes.Strike(s.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client}, &f.Fired)
+	var client int64
+	for _, c := range s.clients {
+		if c.name == f.Client {
+			client = c.peer.ID
+		}
+	}
+	if f.Client == "" || client != 0 || f.Kind == fault.Restart {
+		s.carryOut(s.net.Strike(f, client, s.now()))
+	}
+}
+
+// expireSessionsOf ends the sessions of a client, or of all clients if 0.
+func (s *simulation) expireSessionsOf(client int64, f *carry.Armed) {
+	for _, c := range s.clients {
+		if client != 0 && client != c.peer.ID {
+			continue
+		}
+		for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
+			if s.expire(f, id) {
+				s.carryOut(s.net.Fired(f))
+			}
+		}
+	}
+}
+
+// expire ends a session, at once or with its ephemerals left for a while, and
+// reports whether it was alive.
+func (s *simulation) expire(f *carry.Armed, session int64) bool {
+	now := time.Now()
+	var r engine.Reaction
+	var ok bool
+	if s.net.IsDown(theServer, s.now()) {
+		return false
+	}
+	if f.Kind == fault.LateReap {
+		r, ok = s.engine.ExpireLate(session, now.Add(f.For))
+	} else {
+		r, ok = s.engine.Expire(session, now)
+	}
+	if ok {
+		s.log("server", "expires session %s", tracetext.Session(session))
+		s.react(withoutLastWords(r))
+	}
+	return ok
+}
+
+// restart lets the engine forget connections and watches, nothing else; while the
+// server is down no session ends.
+func (s *simulation) restart(a carry.Action) {
+	s.log("server", "goes down for %s", a.Fault.For)
+	s.engine.Restart(s.start.Add(a.At)) // its connections are severed by what follows
+}
