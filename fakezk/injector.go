@@ -182,13 +182,12 @@ func (in *injector) takeGone(l *serverLink, half bool) bool {
 // takeOutput lets faults act on what the server sends, f on what a request causes
 // on its own connection, and reports whether it is taken care of.
 func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed) bool {
-	m := &carry.Message{Bytes: out.Frame}
-	if out.Event != nil {
-		m.Event = true
-		_, m.Faults = l.conn.Event(out.Event.Path)
-	}
-	if f == nil && !out.Close && len(m.Faults) == 0 && l.conn.Idle(in.now()) {
+	if f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
 		return false
+	}
+	m := &carry.Message{Bytes: out.Frame, Event: out.Event}
+	if m.Event != nil {
+		l.conn.CountEvent(m)
 	}
 	if out.Frame != nil {
 		in.carryOut(l.conn.FromServer(m, f, in.now()))

@@ -46,7 +46,7 @@ func (l *link) greetedBy(frame []byte, m *carry.Message) {
 		return
 	}
 	q.received, q.Session = len(r.lines), c.SessionID
-	m.Tag = label{about: tracetext.Reply(q.Request)}
+	m.Tag = tracetext.Reply(q.Request)
 	l.session, l.client.session = c.SessionID, c.SessionID
 	if c.SessionID == 0 {
 		return
@@ -64,7 +64,7 @@ func (l *link) notified(body []byte, m *carry.Message) {
 	if err != nil {
 		return
 	}
-	m.Event, m.Tag = true, label{about: tracetext.Event(ev), event: &ev}
+	m.Event, m.Tag = &ev, tracetext.Event(ev)
 	l.watches.fired(ev)
 	if !l.catchesUp() && l.lastZxid >= 0 {
 		r.events = append(r.events, event{l.session, l.lastZxid, ev})
@@ -72,9 +72,8 @@ func (l *link) notified(body []byte, m *carry.Message) {
 	if r.closing {
 		return
 	}
-	number, faults := l.conn.Event(ev.Path)
-	m.Faults = faults
-	p := trace.EventPoint{Client: l.client.name, Number: number, Type: ev.Type.String(), Path: ev.Path}
+	l.conn.CountEvent(m)
+	p := trace.EventPoint{Client: l.client.name, Number: m.Number, Type: ev.Type.String(), Path: ev.Path}
 	at := r.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
 	r.notes.Event(at, p)
 }
@@ -104,6 +103,6 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *car
 		}
 	}
 	l.watches.asked(q)
-	m.Tag = label{about: tracetext.Reply(q.Request)}
+	m.Tag = tracetext.Reply(q.Request)
 	return q.damage
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -47,7 +46,7 @@ func (l *link) carryOut(a carry.Action) {
 	case carry.Apply:
 		l.forward(l.requestOf(a), a.Message.Bytes)
 	case carry.Deliver:
-		if about := labelOf(a.Message).about; about != nil {
+		if about := a.Message.Tag; about != nil {
 			l.run.log(l.client.name, "<- %s", about)
 		}
 		l.end.Deliver(a.Message.Bytes)
@@ -77,23 +76,12 @@ func (l *link) over(err error) {
 
 // logStrike notes that a fault acts on a message.
 func (l *link) logStrike(a carry.Action) {
-	r, f, m := l.run, a.Fault, a.Message
-	if event := labelOf(m).event; event != nil {
-		at := r.log("fault", "%s hits %s's %s", f.Fault, l.client.name, labelOf(m).about)
-		r.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: l.client.name, Op: event.Type.String(), Path: event.Path}, &f.Fired)
-		return
+	text, strike := tracetext.Hit(a.Fault.Fault, l.client.name, a.Message)
+	at := l.run.log("fault", "%s", text)
+	l.run.notes.Strike(at, strike, &a.Fault.Fired)
+	if a.Taken && a.Message.Event == nil {
+		l.run.notes.Request(at, tracetext.Point(a.Message))
 	}
-	p := requestPoint(m)
-	at := r.log("fault", "%s hits %s's #%d %s", f.Fault, p.Client, p.Number, strings.TrimSpace(p.Op+" "+p.Path))
-	r.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: p.Client, Op: p.Op, Path: p.Path}, &f.Fired)
-	if a.Taken {
-		r.notes.Request(at, p)
-	}
-}
-
-func requestPoint(m *carry.Message) trace.RequestPoint {
-	p := m.Point
-	return trace.RequestPoint{Client: p.Client, Number: m.Number, Conn: p.Conn, Op: p.Op, Path: p.Path}
 }
 
 // strikeAt lets a fault act whose time has come. If there is nothing for it to act

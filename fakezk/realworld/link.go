@@ -10,12 +10,12 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/memnet"
-	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
 // link is one connection of a client, in memory up to the proxy, and the proxy's
-// own to the server. All of it is guarded by the run's mutex.
+// own to the server. All of it is guarded by the run's mutex. The Tag of a message to
+// the client is what the trace says of it.
 type link struct {
 	run    *run
 	client *Client
@@ -29,17 +29,6 @@ type link struct {
 	waiting  []*request // what the server has not answered, in order
 	lastZxid int64      // of the newest reply; -1 before
 	watches  watchesBy
-}
-
-// label is what the trace says of a message to the client, its Tag.
-type label struct {
-	about fmt.Stringer
-	event *proto.WatcherEvent // a notification
-}
-
-func labelOf(m *carry.Message) label {
-	about, _ := m.Tag.(label)
-	return about
 }
 
 // open begins a connection.

@@ -43,7 +43,7 @@ func (l *link) requestOf(a carry.Action) *request {
 		l.greeted = true
 		return &request{Request: engine.Request{Handshake: true}}
 	}
-	q := &request{number: a.Message.Number, point: requestPoint(a.Message), damage: a.Fault}
+	q := &request{number: a.Message.Number, point: tracetext.Point(a.Message), damage: a.Fault}
 	q.Session = l.session
 	h, body, err := wire.DecodeHeader(a.Message.Bytes)
 	if err != nil {

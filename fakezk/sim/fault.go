@@ -3,7 +3,6 @@ package sim
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -79,17 +78,11 @@ func (l *link) deliverLater(a carry.Action) {
 
 // logStrike notes that a fault acts on a message.
 func (s *simulation) logStrike(l *link, a carry.Action) {
-	f, m := a.Fault, a.Message
-	if event := labelOf(m).event; event != nil {
-		at := s.log("fault", "%s hits %s's %s", f.Fault, l.client.name, labelOf(m).about)
-		s.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: l.client.name, Op: event.Type.String(), Path: event.Path}, &f.Fired)
-		return
-	}
-	p := m.Point
-	at := s.log("fault", "%s hits %s's #%d %s", f.Fault, p.Client, m.Number, strings.TrimSpace(p.Op+" "+p.Path))
-	s.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: p.Client, Op: p.Op, Path: p.Path}, &f.Fired)
-	if a.Taken {
-		s.notes.Request(at, requestPoint(m))
+	text, strike := tracetext.Hit(a.Fault.Fault, l.client.name, a.Message)
+	at := s.log("fault", "%s", text)
+	s.notes.Strike(at, strike, &a.Fault.Fired)
+	if a.Taken && a.Message.Event == nil {
+		s.notes.Request(at, tracetext.Point(a.Message))
 	}
 }
 

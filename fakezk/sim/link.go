@@ -40,11 +40,9 @@ type traffic struct {
 
 // label is what a World knows of a message, its Tag.
 type label struct {
-	about fmt.Stringer        // for the trace: what the client receives
-	event *proto.WatcherEvent // a notification
-
-	sent int64 // counts the World's messages
-	nth  int   // of its direction's messages, from 1
+	about fmt.Stringer // for the trace: what the client receives
+	sent  int64        // counts the World's messages
+	nth   int          // of its direction's messages, from 1
 }
 
 func labelOf(m *carry.Message) *label {

@@ -89,14 +89,12 @@ func concerns(ev state.Event, c trace.Change) bool {
 	return ev.Path == c.Path
 }
 
-// countEvent notes a notification as a coordinate and returns the faults that
-// select it.
-func (s *simulation) countEvent(l *link, ev *proto.WatcherEvent) []*carry.Armed {
-	number, faults := l.conn.Event(ev.Path)
-	p := trace.EventPoint{Client: l.client.name, Number: number, Type: ev.Type.String(), Path: ev.Path}
-	at := s.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
-	s.notes.Event(at, p)
-	return faults
+// countEvent notes a notification as a coordinate.
+func (s *simulation) countEvent(l *link, m *carry.Message) {
+	l.conn.CountEvent(m)
+	ev, name := m.Event, l.client.name
+	at := s.log("server", "notifies %s: %s %s (event %d)", name, ev.Type, ev.Path, m.Number)
+	s.notes.Event(at, trace.EventPoint{Client: name, Number: m.Number, Type: ev.Type.String(), Path: ev.Path})
 }
 
 // watch waits for the run to end. When no step is made for too long in real

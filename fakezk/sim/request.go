@@ -23,15 +23,10 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, time.Now())
 	at := s.logRequest(l, m, r.Request)
 	if m.Number > 0 {
-		s.notes.Request(at, requestPoint(m))
+		s.notes.Request(at, tracetext.Point(m))
 	}
 	s.send(r, tracetext.Reply(r.Request), l.conn, f)
 	s.carryOut(l.conn.Applied(f))
-}
-
-func requestPoint(m *carry.Message) trace.RequestPoint {
-	p := m.Point
-	return trace.RequestPoint{Client: p.Client, Number: m.Number, Conn: p.Conn, Op: p.Op, Path: p.Path}
 }
 
 // sortSetWatches rebuilds a SetWatches frame with sorted lists: the client
@@ -69,10 +64,10 @@ func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn,
 			damage = nil
 		}
 		if out.Frame != nil {
-			m := &carry.Message{Bytes: slices.Clone(out.Frame), Tag: &label{about: reply}}
+			m := &carry.Message{Bytes: slices.Clone(out.Frame), Event: out.Event, Tag: &label{about: reply}}
 			if out.Event != nil {
-				m.Tag = &label{about: tracetext.Event(*out.Event), event: out.Event}
-				m.Event, m.Faults = true, s.countEvent(l, out.Event)
+				m.Tag = &label{about: tracetext.Event(*out.Event)}
+				s.countEvent(l, m)
 			}
 			s.carryOut(l.conn.FromServer(m, damage, s.now()))
 		}

@@ -173,7 +173,7 @@ func (c *Conn) judge(m *Message) {
 		return
 	}
 	c.Client.requests++
-	m.Number, m.Point, m.Faults = c.Client.requests, point, c.net.due(point)
+	m.Number, m.Point, m.faults = c.Client.requests, point, c.net.due(point)
 }
 
 // dials lets outages act on what tells whose dial the connection is.
@@ -205,7 +205,7 @@ func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
 	switch {
 	case c.state == Severed || c.state == Lost || c.state == Over || d.passes == nothing:
 		return nil
-	case d.passes == whole || m.Event:
+	case d.passes == whole || m.Event != nil:
 		return []Action{send(m)}
 	}
 	first, second := m.split()

@@ -162,7 +162,8 @@ func TestRequestsAreCountedAsCoordinates(t *testing.T) {
 	if first := n.Armed()[0]; first.Seen != 3 || n.Armed()[1].Seen != 0 || !n.Waiting() {
 		t.Errorf("seen %d and %d", first.Seen, n.Armed()[1].Seen)
 	}
-	if number, _ := n.a1.Event("/x"); number != 1 || n.a1.Client.requests != 2 {
-		t.Errorf("event %d, requests %d", number, n.a1.Client.requests)
+	m := event()
+	if n.a2.CountEvent(m); m.Number != 1 || n.a1.Client.requests != 2 {
+		t.Errorf("event %d, requests %d", m.Number, n.a1.Client.requests)
 	}
 }

@@ -53,6 +53,11 @@ func request() *Message {
 	return &Message{Bytes: wire.AppendRequest(nil, 1, create)[4:]}
 }
 
+// event is a notification of /x.
+func event() *Message {
+	return &Message{Bytes: []byte("event"), Event: &proto.WatcherEvent{Path: "/x"}}
+}
+
 // ask sends a request on a connection and lets it reach the server.
 func ask(c *Conn, now time.Duration) []Action {
 	c.QueueUp(request())
@@ -61,8 +66,8 @@ func ask(c *Conn, now time.Duration) []Action {
 
 // notify lets the server send a notification and the client get it.
 func notify(c *Conn, now time.Duration) []Action {
-	m := &Message{Bytes: []byte("event"), Event: true}
-	_, m.Faults = c.Event("/x")
+	m := event()
+	c.CountEvent(m)
 	send(c.FromServer(m, nil, now))
 	return c.DeliverDown(now)
 }

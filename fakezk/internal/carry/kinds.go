@@ -113,11 +113,11 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 	if lane == &c.Up {
 		do = Apply
 	}
-	if len(m.Faults) == 0 || n.healed {
+	if len(m.faults) == 0 || n.healed {
 		return []Action{{Do: do, Conn: c, Message: m}}
 	}
-	f := m.Faults[0]
-	m.Faults = m.Faults[1:] // those act if this one puts the message off
+	f := m.faults[0]
+	m.faults = m.faults[1:] // those act if this one puts the message off
 	s := &strike{net: n, fault: f, conn: c, lane: lane, message: m, client: c.clientID(), now: now}
 	struck := Action{Conn: c, Message: m, Fault: f}
 	if act := s.rule(); act != nil {
@@ -133,7 +133,7 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 // damages the reply.
 func (s *strike) rule() func(*strike) {
 	r, _ := ruleOf(s.fault.Kind)
-	if s.message.Event {
+	if s.message.Event != nil {
 		return r.event
 	}
 	return r.request

@@ -108,8 +108,7 @@ func requestWords(n testNetwork) string {
 		return text
 	}
 	var sent []Action
-	event := &Message{Bytes: []byte("event"), Event: true}
-	sent = append(sent, n.a1.FromServer(event, last.Fault, second)...)
+	sent = append(sent, n.a1.FromServer(event(), last.Fault, second)...)
 	sent = append(sent, n.a1.FromServer(&Message{Bytes: []byte("reply")}, last.Fault, second)...)
 	sent = append(sent, n.a1.ServerClosed(last.Fault)...)
 	sent = append(sent, n.a1.Applied(last.Fault)...)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
 // A Message is a frame on its way, or the end of the connection.
@@ -16,9 +17,8 @@ type Message struct {
 	Last bool
 	// Half says of an End from the client that the client may still read.
 	Half bool
-	// Event says that it is a watch notification, on which Faults still have to act.
-	Event  bool
-	Faults []*Armed
+	// Event is the watch notification that the message is, or nil.
+	Event *proto.WatcherEvent
 	// Dials says that the message tells whose dial the connection is: that of
 	// Client, or of an unknown client if 0. Outages act on it.
 	Dials  bool
@@ -28,13 +28,15 @@ type Message struct {
 	// Tag is the driver's.
 	Tag any
 
-	// Number counts the requests of a client, from 1; it is 0 for what no fault can
-	// select. Point is the request. Both are known from the delivery on.
+	// Number counts the requests of a client, or its events, from 1; it is 0 for what
+	// no fault can select. Point is the coordinate. They are known of a request from
+	// its delivery on, and of an event once it was counted.
 	Number int
 	Point  fault.Coordinate
 
-	hello  bool // the first message of the client, which is no request
-	judged bool // counted, and faults chosen
+	hello  bool     // the first message of the client, which is no request
+	judged bool     // counted, and faults chosen
+	faults []*Armed // that still have to act on it
 }
 
 // split cuts a message into halves. The second one is the message to the driver.

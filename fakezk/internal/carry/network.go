@@ -103,16 +103,15 @@ func (c *Conn) clientID() int64 {
 	return c.Client.ID
 }
 
-// Event counts a notification on a connection, also one that is about to be lost.
-// It returns its number among the client's, from 1, and the faults whose turn it
-// is, for Message.Faults.
-func (c *Conn) Event(path string) (number int, faults []*Armed) {
+// CountEvent counts a message that is an event, also one that is about to be lost.
+func (c *Conn) CountEvent(m *Message) {
 	if c.Client == nil {
-		return 0, nil
+		return
 	}
 	c.Client.events++
-	point := fault.Coordinate{Event: true, Client: c.Client.Name, Conn: c.Number, Path: path}
-	return c.Client.events, c.net.due(point)
+	m.Number = c.Client.events
+	m.Point = fault.Coordinate{Event: true, Client: c.Client.Name, Conn: c.Number, Path: m.Event.Path}
+	m.faults = c.net.due(m.Point)
 }
 
 // due counts one coordinate for every fault that selects it and returns those
