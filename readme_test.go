@@ -66,9 +66,9 @@ func TestCreateWhoseReplyIsLost(t *testing.T) {
 
 // README: own lock
 func TestMyLock(t *testing.T) {
-	fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewLock(c, "/lock") // your lock here
-	})
+	fuzz.Test(t, fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+		return recipes.NewLock(env.Conn, "/lock") // your lock here
+	}))
 }
 
 // README: end

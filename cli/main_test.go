@@ -42,17 +42,17 @@ func TestMain(m *testing.M) {
 // ownLock is a workload of a lock as a user may have one, here of one that waits
 // for itself when a reply is lost.
 func ownLock(impl string) fuzz.Workload {
-	return fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a lock of one's own", MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
-	})
+	return fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+		return recipes.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
+	}, fuzz.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
 }
 
 // ownKind is a lock of package recipes by the name of a kind of which nothing is
 // built in.
 func ownKind(kind, impl string) fuzz.Workload {
-	w := fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a kind of one's own", Fair: true, MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewLock(c, "/lock")
-	})
+	w := fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+		return recipes.NewLock(env.Conn, "/lock")
+	}, fuzz.LockClaims{About: "a kind of one's own", Fair: true, MaxHerd: 1}).Named(impl)
 	w.Name = kind
 	return w
 }

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -32,15 +30,15 @@ type BarrierClaims struct {
 // BarrierWorkload makes a workload of a barrier. Each client calls open once, with
 // a connection of its own; in each round it waits at the barrier, or puts it up,
 // leaves it for a while and takes it down.
-func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barrierer) Workload {
+func BarrierWorkload(open func(Env) Barrierer, given ...BarrierClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = barrierPath
 	}
 	return Workload{
 		Name:  "barrier",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[Barrierer]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[Barrierer]) {
 			bp := barrierPlayer{p, h.now}
 			for round := range 2 * s.Rounds {
 				bp.turn(round)
@@ -56,12 +54,6 @@ func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barr
 			return linearizability.JudgeBarrier(e.History, e.Rest, opts), nil
 		},
 	}
-}
-
-// TestBarrier is [Run] of a barrier at /barriers/b, unless it claims another path.
-func TestBarrier(t TB, open func(*zk.Conn) Barrierer, claims ...BarrierClaims) {
-	t.Helper()
-	Run(t, BarrierWorkload(t.Name(), only(t, claims), open))
 }
 
 type barrierPlayer struct {
@@ -118,7 +110,7 @@ func (p barrierPlayer) look() {
 const barrierPath = "/barriers/b"
 
 func fixedBarrier() Workload {
-	return BarrierWorkload("recipes.Barrier", BarrierClaims{
+	return BarrierWorkload(func(env Env) Barrierer { return recipes.NewBarrier(env.InTurn(), barrierPath) }, BarrierClaims{
 		About: "the barrier of package recipes",
-	}, func(c *zk.Conn) Barrierer { return recipes.NewBarrier(InTurn(c), barrierPath) })
+	}).Named("recipes.Barrier")
 }

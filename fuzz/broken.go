@@ -66,6 +66,10 @@ func frozenAt(stacks string) string {
 	return strings.Join(slices.Compact(culprits), "\n")
 }
 
+// FrozenStacks are the stacks of the goroutines that keep virtual time from passing in
+// a run that froze, as they were seen.
+func (o *Outcome) FrozenStacks() string { return restless(o.Result.Frozen) }
+
 // restless are the stacks of those goroutines of a frozen run that keep virtual time from
 // passing, as they were seen; all of them if none is known to.
 func restless(stacks string) string {

@@ -45,26 +45,20 @@ type CacheClaims struct {
 	Recheck time.Duration
 }
 
-// TestCache is TestLock for a cache; make it one of /cache.
-func TestCache(t TB, open func(*zk.Conn) Cacher, claims ...CacheClaims) {
-	t.Helper()
-	Run(t, CacheWorkload(t.Name(), only(t, claims), open))
-}
-
 // CacheWorkload makes a workload of a cache. Each client calls open once, with a
 // connection of its own, and then, twice a round, changes a node in the cached part
 // of the tree or near it by that connection, and looks several times into its
 // cache. At the end it waits until faults are over and looks once more.
-func CacheWorkload(impl string, claims CacheClaims, open func(*zk.Conn) Cacher) Workload {
+func CacheWorkload(open func(Env) Cacher, given ...CacheClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = cachePath
 	}
 	return Workload{
 		Name:  "cache",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
-			c := &cachePlayer{Player: p, cache: open(p.Conn()), path: claims.Path}
+			c := &cachePlayer{Player: p, cache: opener(open, claims.Path)(p), path: claims.Path}
 			c.ready()
 			for turn := range 2 * s.Rounds {
 				c.change(turn)
@@ -237,25 +231,25 @@ func (p *cachePlayer) close() {
 
 // treeCache is the cache of most, so it comes first.
 func treeCache() Workload {
-	return CacheWorkload("recipes.TreeCache", CacheClaims{About: "the copy of a tree of package recipes", Levels: -1, Recheck: cacheRecheck}, func(c *zk.Conn) Cacher {
-		cache := recipes.NewTreeCache(c, cachePath, recipes.RecheckEvery(cacheRecheck))
+	return CacheWorkload(func(env Env) Cacher {
+		cache := recipes.NewTreeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	})
+	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1, Recheck: cacheRecheck}).Named("recipes.TreeCache")
 }
 
 func childrenCache() Workload {
 	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1, Rootless: true, Recheck: cacheRecheck}
-	return CacheWorkload("recipes.ChildrenCache", claims, func(c *zk.Conn) Cacher {
-		cache := recipes.NewChildrenCache(c, cachePath, recipes.RecheckEvery(cacheRecheck))
+	return CacheWorkload(func(env Env) Cacher {
+		cache := recipes.NewChildrenCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	})
+	}, claims).Named("recipes.ChildrenCache")
 }
 
 func nodeCache() Workload {
-	return CacheWorkload("recipes.NodeCache", CacheClaims{About: "the copy of one node of package recipes", Recheck: cacheRecheck}, func(c *zk.Conn) Cacher {
-		cache := recipes.NewNodeCache(c, cachePath, recipes.RecheckEvery(cacheRecheck))
+	return CacheWorkload(func(env Env) Cacher {
+		cache := recipes.NewNodeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	})
+	}, CacheClaims{About: "the copy of one node of package recipes", Recheck: cacheRecheck}).Named("recipes.NodeCache")
 }
 
 // started is a cache of package recipes with a reader of its changes.

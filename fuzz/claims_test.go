@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -14,44 +12,44 @@ import (
 
 // TestRightCodeAtAnotherPathIsNotConvicted, but told what it has to claim.
 func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
-	lock := func(path string) func(c *zk.Conn) fuzz.Locker {
-		return func(c *zk.Conn) fuzz.Locker { return recipes.NewLock(fuzz.InTurn(c), path) }
+	lock := func(path string) func(fuzz.Env) fuzz.Locker {
+		return func(env fuzz.Env) fuzz.Locker { return recipes.NewLock(env.InTurn(), path) }
 	}
 	for name, c := range map[string]struct {
 		workload fuzz.Workload
 		want     string
 	}{
-		"lock deeper": {fuzz.LockWorkload("", fuzz.LockClaims{}, lock("/lock/mine")), "under /lock/mine, none at /lock or as its child"},
-		"reentrant deeper": {fuzz.ReentrantWorkload("", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-			return recipes.NewReentrantLock(fuzz.InTurn(c), "/reentrant/mine")
-		}), "set LockClaims.Path"},
-		"rwlock deeper": {fuzz.RWLockWorkload("", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.RWLocker {
-			return recipes.NewRWLock(fuzz.InTurn(c), "/rwlock/a")
-		}), "under /rwlock/a"},
-		"queue deeper": {fuzz.QueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-			return recipes.NewApacheQueue(fuzz.InTurn(c), "/queue/mine")
-		}), "under /queue as its child (one was at /queue/mine/"},
-		"queue with items": {fuzz.QueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-			return recipes.NewQueue(fuzz.InTurn(c), "/queue")
-		}), "QueueClaims.Items to that of the elements"},
-		"priority queue deeper": {fuzz.PriorityQueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.PriorityQueuer {
-			return recipes.NewPriorityQueue(fuzz.InTurn(c), "/queue/mine")
-		}), "QueueClaims.Path"},
-		"barrier": {fuzz.BarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-			return recipes.NewBarrier(fuzz.InTurn(c), "/barrier")
-		}), "under /barriers/b (one was at /barrier); set BarrierClaims.Path"},
-		"threshold barrier": {fuzz.ThresholdBarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.ThresholdBarrierer {
-			return recipes.NewThresholdBarrier(c, "/gate")
-		}), "set BarrierClaims.Path"},
-		"double barrier": {fuzz.DoubleBarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-			return recipes.NewDoubleBarrier(c, "/mine", size)
-		}), "set BarrierClaims.Path"},
-		"election": {fuzz.ElectionWorkload("", fuzz.LockClaims{}, func(c *zk.Conn, name string) fuzz.Elector {
-			return lockElector{recipes.NewLock(c, "/mine")}
-		}), "set LockClaims.Path"},
-		"ids": {fuzz.IDGeneratorWorkload("", fuzz.IDClaims{}, func(c *zk.Conn) fuzz.IDGenerator {
-			return recipes.NewIDGenerator(fuzz.InTurn(c), "/myids", 2)
-		}), "set IDClaims.Path"},
+		"lock deeper": {fuzz.LockWorkload(lock("/lock/mine")).Named(""), "under /lock/mine, none at /lock or as its child"},
+		"reentrant deeper": {fuzz.ReentrantWorkload(func(env fuzz.Env) fuzz.Locker {
+			return recipes.NewReentrantLock(env.InTurn(), "/reentrant/mine")
+		}).Named(""), "set LockClaims.Path"},
+		"rwlock deeper": {fuzz.RWLockWorkload(func(env fuzz.Env) fuzz.RWLocker {
+			return recipes.NewRWLock(env.InTurn(), "/rwlock/a")
+		}).Named(""), "under /rwlock/a"},
+		"queue deeper": {fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer {
+			return recipes.NewApacheQueue(env.InTurn(), "/queue/mine")
+		}).Named(""), "under /queue as its child (one was at /queue/mine/"},
+		"queue with items": {fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer {
+			return recipes.NewQueue(env.InTurn(), "/queue")
+		}).Named(""), "QueueClaims.Items to that of the elements"},
+		"priority queue deeper": {fuzz.PriorityQueueWorkload(func(env fuzz.Env) fuzz.PriorityQueuer {
+			return recipes.NewPriorityQueue(env.InTurn(), "/queue/mine")
+		}).Named(""), "QueueClaims.Path"},
+		"barrier": {fuzz.BarrierWorkload(func(env fuzz.Env) fuzz.Barrierer {
+			return recipes.NewBarrier(env.InTurn(), "/barrier")
+		}).Named(""), "under /barriers/b (one was at /barrier); set BarrierClaims.Path"},
+		"threshold barrier": {fuzz.ThresholdBarrierWorkload(func(env fuzz.Env) fuzz.ThresholdBarrierer {
+			return recipes.NewThresholdBarrier(env.Conn, "/gate")
+		}).Named(""), "set BarrierClaims.Path"},
+		"double barrier": {fuzz.DoubleBarrierWorkload(func(env fuzz.Env) fuzz.DoubleBarrierer {
+			return recipes.NewDoubleBarrier(env.Conn, "/mine", env.Size)
+		}).Named(""), "set BarrierClaims.Path"},
+		"election": {fuzz.ElectionWorkload(func(env fuzz.Env) fuzz.Elector {
+			return lockElector{recipes.NewLock(env.Conn, "/mine")}
+		}).Named(""), "set LockClaims.Path"},
+		"ids": {fuzz.IDGeneratorWorkload(func(env fuzz.Env) fuzz.IDSource {
+			return recipes.NewIDGenerator(env.InTurn(), "/myids", 2)
+		}).Named(""), "set IDClaims.Path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := fuzz.Scenario{Workload: c.workload, Script: fuzz.DefaultScript, Seed: 1}.Run()
@@ -60,7 +58,7 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 			}
 		})
 	}
-	claimed := fuzz.LockWorkload("", fuzz.LockClaims{Path: "/lock/mine"}, lock("/lock/mine"))
+	claimed := fuzz.LockWorkload(lock("/lock/mine"), fuzz.LockClaims{Path: "/lock/mine"}).Named("")
 	if o := run(t, fuzz.Scenario{Workload: claimed, Script: fuzz.DefaultScript, Seed: 1}); o.Status() != linearizability.OK {
 		t.Errorf("with the claim: %s", o.Story())
 	}

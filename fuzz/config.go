@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,28 +40,21 @@ type ConfigClaims struct {
 	Recheck time.Duration
 }
 
-// TestConfig is TestLock for a configuration centre; its settings
-// are the children of /config/keys, or of the path that it claims.
-func TestConfig(t TB, open func(*zk.Conn) Configurer, claims ...ConfigClaims) {
-	t.Helper()
-	Run(t, ConfigWorkload(t.Name(), only(t, claims), open))
-}
-
 // ConfigWorkload makes a workload of a configuration centre. Each client calls
 // open once, with a connection of its own, and then, twice a round, creates,
 // updates, deletes or fetches one of two settings, now and then with little
 // patience, and looks several times into its copy. At the end it waits until
 // faults are over and looks once more.
-func ConfigWorkload(impl string, claims ConfigClaims, open func(*zk.Conn) Configurer) Workload {
+func ConfigWorkload(open func(Env) Configurer, given ...ConfigClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = configPath + "/keys"
 	}
 	return Workload{
 		Name:  "config",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
-			config := open(p.Conn())
+			config := opener(open, claims.Path)(p)
 			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config, doubted: map[string]bool{}}
 			c.ready()
 			for turn := range 2 * s.Rounds {
@@ -113,18 +105,6 @@ func ofKey(h linearizability.History, key string) linearizability.History {
 	}
 	h.Ops = ops
 	return h
-}
-
-// withWorst keeps the worse of two verdicts on one property.
-func withWorst(verdicts []linearizability.Verdict, v linearizability.Verdict) []linearizability.Verdict {
-	at := slices.IndexFunc(verdicts, func(w linearizability.Verdict) bool { return w.Property == v.Property })
-	switch {
-	case at < 0:
-		return append(verdicts, v)
-	case v.Status > verdicts[at].Status:
-		verdicts[at] = v
-	}
-	return verdicts
 }
 
 var configKeys = []string{"x", "y"}
@@ -202,10 +182,10 @@ func (p configPlayer) fetch(key string) {
 // configCenter is the configuration centre to use.
 func configCenter() Workload {
 	claims := ConfigClaims{About: "the configuration centre of package recipes, read from a local copy", Records: configPath + "/writes", Recheck: cacheRecheck}
-	return ConfigWorkload("recipes.ConfigCenter", claims, func(c *zk.Conn) Configurer {
-		config := recipes.NewConfigCenter(c, configPath, recipes.RecheckEvery(cacheRecheck))
+	return ConfigWorkload(func(env Env) Configurer {
+		config := recipes.NewConfigCenter(env.Conn, configPath, recipes.RecheckEvery(cacheRecheck))
 		return &startedConfig{ConfigCenter: config, cache: started(config, config.Start, config.Changes())}
-	})
+	}, claims).Named("recipes.ConfigCenter")
 }
 
 // startedConfig is the one of package recipes with a reader of its changes.

@@ -23,7 +23,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
-			file, err := fuzz.LoadScenario(name)
+			file, err := fuzz.Workloads().Load(name)
 			if err != nil {
 				t.Fatal(err)
 			}

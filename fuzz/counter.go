@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -43,24 +41,18 @@ type CounterClaims struct {
 	LeavesAtRest []string
 }
 
-// TestCounter is TestLock for a counter; use the znode /counter.
-func TestCounter(t TB, open func(*zk.Conn) Counterer, claims ...CounterClaims) {
-	t.Helper()
-	Run(t, CounterWorkload(t.Name(), only(t, claims), open))
-}
-
 // CounterWorkload makes a workload of a counter. Each client calls open once,
 // with a connection of its own, and then, twice a round, adds a number of its
 // own, now and then with little patience, and looks at the value.
-func CounterWorkload(impl string, claims CounterClaims, open func(*zk.Conn) Counterer) Workload {
+func CounterWorkload(open func(Env) Counterer, given ...CounterClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = counterPath
 	}
 	return Workload{
 		Name:  "counter",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[Counterer]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[Counterer]) {
 			c := counterPlayer{Player: p, counter: h.now, definite: claims.Definite}
 			for turn := range 2 * s.Rounds {
 				c.add(turn)
@@ -102,7 +94,7 @@ type counterPlayer struct {
 // add adds once; whether a failed add took effect is for the judge to find out.
 // No two adds of a script add the same number, so that each is told from others.
 func (p counterPlayer) add(turn int) {
-	delta := int64(1 + p.Index() + maxClients*(turn+2*maxRounds*p.client.Number()))
+	delta := int64(1 + p.Index() + MaxClients*(turn+2*MaxRounds*p.Hand()))
 	if p.Choose(4, turn+2000) == 0 {
 		delta = -delta
 	}
@@ -145,9 +137,9 @@ func (p counterPlayer) get(turn int) {
 
 // recordedCounter is the counter to use.
 func recordedCounter() Workload {
-	return CounterWorkload("recipes.Counter", CounterClaims{
+	return CounterWorkload(func(env Env) Counterer { return recipes.NewCounter(env.InTurn(), counterPath) }, CounterClaims{
 		About: "the counter of package recipes, which a lost reply neither adds to twice nor never", Definite: true,
-	}, func(c *zk.Conn) Counterer { return recipes.NewCounter(InTurn(c), counterPath) })
+	}).Named("recipes.Counter")
 }
 
 // counterPath is the znode that the workloads of counters use.

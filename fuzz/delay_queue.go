@@ -1,10 +1,9 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -22,8 +21,9 @@ type DelayQueuer interface {
 // DelayQueueWorkload makes a workload of a delay queue. The clients do what those
 // of QueueWorkload do, with delays of up to three seconds, or none. The claims are
 // those of a queue; Unordered is one of which only delivery is to be judged.
-func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) DelayQueuer) Workload {
-	return claims.workload("delay-queue", impl, linearizability.JudgeDelayQueue, shared(open, func(p *Player, s Script, h *handle[DelayQueuer]) {
+func DelayQueueWorkload(open func(Env) DelayQueuer, given ...QueueClaims) Workload {
+	claims := only(given)
+	return claims.workload("delay-queue", linearizability.JudgeDelayQueue, shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *Player, s Script, h *handle[DelayQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			delay := max(0, time.Duration(p.Choose(4000, round+7000)-1000)*time.Millisecond)
 			due := p.clock(delay).Truncate(time.Millisecond)
@@ -33,15 +33,7 @@ func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Del
 	}))
 }
 
-// TestDelayQueue tests a delay queue of your own as [TestQueue] tests a FIFO
-// queue.
-func TestDelayQueue(t TB, open func(*zk.Conn) DelayQueuer, claims ...QueueClaims) {
-	t.Helper()
-	Run(t, DelayQueueWorkload(t.Name(), only(t, claims), open))
-}
-
 // delayQueue is the delay queue to use.
 func delayQueue() Workload {
-	return DelayQueueWorkload("recipes.DelayQueue", claimsOfOurs("the delay queue of package recipes, exactly-once removal"),
-		func(c *zk.Conn) DelayQueuer { return recipes.NewDelayQueue(InTurn(c), queuePath) })
+	return DelayQueueWorkload(func(env Env) DelayQueuer { return recipes.NewDelayQueue(env.InTurn(), queuePath) }, claimsOfOurs("the delay queue of package recipes, exactly-once removal")).Named("recipes.DelayQueue")
 }

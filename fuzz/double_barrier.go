@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -21,17 +19,17 @@ type DoubleBarrierer interface {
 // many members as there are clients, or in half of the runs any smaller number. Each
 // client calls open once, with a connection of its own and the size, and in each round
 // enters, stays for a while and leaves. Who has waited for half a minute gives up. The claims are those of a barrier; Path "" means /double.
-func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Conn, size int) DoubleBarrierer) Workload {
+func DoubleBarrierWorkload(open func(Env) DoubleBarrierer, given ...BarrierClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = doubleBarrierPath
 	}
 	return Workload{
 		Name:  "double-barrier",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
 			size := groupSize(p, s.Clients)
-			dp := doubleBarrierPlayer{p, open(p.Conn(), size), strconv.Itoa(size)}
+			dp := doubleBarrierPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}), strconv.Itoa(size)}
 			for round := range s.Rounds {
 				dp.turn(round)
 			}
@@ -47,13 +45,6 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 			return linearizability.JudgeDoubleBarrier(e.History, e.Rest, opts), nil
 		},
 	}
-}
-
-// TestDoubleBarrier is [Run] of a double barrier at /double, unless it claims another
-// path.
-func TestDoubleBarrier(t TB, open func(c *zk.Conn, size int) DoubleBarrierer, claims ...BarrierClaims) {
-	t.Helper()
-	Run(t, DoubleBarrierWorkload(t.Name(), only(t, claims), open))
 }
 
 // enterPatience is how long a member waits for the others, of whom some may have
@@ -87,7 +78,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return
 	}
 	p.Hold(round, nil)
-	if p.rough && p.Choose(3, round+8000) == 0 {
+	if p.Rough() && p.Choose(3, round+8000) == 0 {
 		p.leaveUnheard()
 		return
 	}
@@ -123,9 +114,9 @@ const barrierRecheck = 10 * time.Second
 const doubleBarrierPath = "/double"
 
 func doubleBarrier() Workload {
-	return DoubleBarrierWorkload("recipes.DoubleBarrier", BarrierClaims{
+	return DoubleBarrierWorkload(func(env Env) DoubleBarrierer {
+		return recipes.NewDoubleBarrier(env.Conn, doubleBarrierPath, env.Size, recipes.RecheckEvery(barrierRecheck))
+	}, BarrierClaims{
 		About: "the double barrier of package recipes",
-	}, func(c *zk.Conn, size int) DoubleBarrierer {
-		return recipes.NewDoubleBarrier(c, doubleBarrierPath, size, recipes.RecheckEvery(barrierRecheck))
-	})
+	}).Named("recipes.DoubleBarrier")
 }

@@ -29,16 +29,16 @@ type Elector interface {
 // once, with a connection and a name of its own, and leads round after round;
 // after an error it tries again, and after a loss it leads once more. The claims
 // are those of a lock; Path "" means /election.
-func ElectionWorkload(impl string, claims LockClaims, open func(c *zk.Conn, name string) Elector) Workload {
+func ElectionWorkload(open func(Env) Elector, given ...LockClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = electionPath
 	}
 	return Workload{
 		Name:  "election",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
-			ep := electionPlayer{Player: p, elector: open(p.Conn(), p.Name())}
+			ep := electionPlayer{Player: p, elector: opener(open, claims.Path)(p)}
 			if _, ok := ep.elector.(loser); ok {
 				p.Signals()
 			}
@@ -51,13 +51,6 @@ func ElectionWorkload(impl string, claims LockClaims, open func(c *zk.Conn, name
 		Length: holdingTime,
 		Judge:  func(e Evidence) (linearizability.Report, error) { return claims.judgeElection(e) },
 	}
-}
-
-// TestElection is [Run] of a leader election in exactly /election, unless it claims
-// another path.
-func TestElection(t TB, open func(c *zk.Conn, name string) Elector, claims ...LockClaims) {
-	t.Helper()
-	Run(t, ElectionWorkload(t.Name(), only(t, claims), open))
 }
 
 func (c LockClaims) judgeElection(e Evidence) (linearizability.Report, error) {
@@ -204,7 +197,7 @@ func (l *latchElector) Leader(ctx context.Context) (string, int64, error) {
 }
 
 func leaderLatch() Workload {
-	return ElectionWorkload("recipes.LeaderLatch", LockClaims{
+	return ElectionWorkload(func(env Env) Elector { return &latchElector{conn: env.Conn, name: env.Name} }, LockClaims{
 		About: "the leader latch of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn, name string) Elector { return &latchElector{conn: c, name: name} })
+	}).Named("recipes.LeaderLatch")
 }

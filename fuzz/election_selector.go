@@ -73,7 +73,7 @@ func (e *selectorElector) Leader(ctx context.Context) (string, int64, error) {
 }
 
 func leaderSelector() Workload {
-	return ElectionWorkload("recipes.LeaderSelector", LockClaims{
+	return ElectionWorkload(func(env Env) Elector { return newSelectorElector(env.Conn, env.Name) }, LockClaims{
 		About: "the leader selector of package recipes, with auto-requeue", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn, name string) Elector { return newSelectorElector(c, name) })
+	}).Named("recipes.LeaderSelector")
 }

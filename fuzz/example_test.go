@@ -79,9 +79,9 @@ property: delivery
 // A lock of one's own as a workload. This one forgets its node when the reply to
 // its create is lost; then it waits for itself.
 func Example() {
-	w := fuzz.LockWorkload("mine", fuzz.LockClaims{About: "waits until nobody is there"}, func(c *zk.Conn) fuzz.Locker {
-		return &forgetfulLock{conn: c}
-	})
+	w := fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+		return &forgetfulLock{conn: env.Conn}
+	}, fuzz.LockClaims{About: "waits until nobody is there"}).Named("mine")
 	f, err := fault.Parse("drop-reply client=a op=create path=/lock/* request=1")
 	if err != nil {
 		panic(err)
@@ -126,11 +126,11 @@ func (l *forgetfulLock) Lock(ctx context.Context) error {
 func (l *forgetfulLock) Unlock(context.Context) error { return l.conn.Delete(l.node, -1) }
 
 // A test of one's own lock: open makes it on a connection.
-func ExampleTestLock() {
+func ExampleTest() {
 	test := func(t *testing.T) {
-		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker {
-			return recipes.NewLock(c, "/lock")
-		}, fuzz.LockClaims{Fair: true, MaxHerd: 1})
+		fuzz.Test(t, fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+			return recipes.NewLock(env.Conn, "/lock")
+		}, fuzz.LockClaims{Fair: true, MaxHerd: 1}))
 	}
 	_ = test // in a file of one's own: func TestMyLock(t *testing.T) { ... }
 }

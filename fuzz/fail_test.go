@@ -76,22 +76,9 @@ func TestViolationIsToldBeforeADivergence(t *testing.T) {
 	}
 	const violation, divergence = "invariant is violated: never 2", "two runs of one seed differ"
 	for _, c := range []struct{ violates, diverges bool }{{true, true}, {true, false}, {false, true}} {
-		text := failure(func(tb TB) { Run(tb, both(c.violates, c.diverges)) })
+		text := failure(func(tb TB) { Test(tb, both(c.violates, c.diverges)) })
 		if strings.HasPrefix(text, violation) != c.violates || strings.Contains(text, divergence) != c.diverges || strings.Contains(text, "not each time") {
 			t.Errorf("violates: %v, diverges: %v; failed with:\n%s", c.violates, c.diverges, text)
 		}
-	}
-}
-
-// TestLeaksOfARealWorldAreScripts: its stacks are those of the whole process.
-func TestLeaksOfARealWorldAreScripts(t *testing.T) {
-	const report = "scripts that did not end with their context\n" +
-		"goroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:4 +0x1\n\n" +
-		"goroutine 7 [select]:\nmylock.(*Lock).Lock(0x1)\n\t/src/mylock.go:7 +0x1\n" +
-		"github.com/zksim/zksim/fakezk/realworld.(*run).script(0x1)\n\t/src/run.go:9 +0x1\n" +
-		"created by github.com/zksim/zksim/fakezk/realworld.(*run).start in goroutine 1\n\t/src/world.go:8 +0x1"
-	got := leaks(report)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "it never ends: it is at mylock.go:7, in ") {
-		t.Errorf("leaks: %q", got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
@@ -61,9 +60,9 @@ func (h *handle[T]) now() T {
 
 // shared makes the script of a client whose hands share what open makes: each plays
 // what play does. In a rough script one hand more closes what they share.
-func shared[T any](open func(*zk.Conn) T, play func(hand *Player, s Script, h *handle[T])) func(*Player, Script) {
+func shared[T any](open func(*Player) T, play func(hand *Player, s Script, h *handle[T])) func(*Player, Script) {
 	return func(p *Player, s Script) {
-		h := &handle[T]{open: func() T { return open(p.Conn()) }, users: s.hands()}
+		h := &handle[T]{open: func() T { return open(p) }, users: s.hands()}
 		h.opened = h.open()
 		if !s.Rough {
 			p.Hands(s, func(hand *Player) { play(hand, s, h) })

@@ -5,15 +5,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 // IDGenerator is a generator of numbers under test, each of which it hands out
 // once.
-type IDGenerator interface {
+type IDSource interface {
 	Next(ctx context.Context) (int64, error)
 }
 
@@ -32,27 +30,20 @@ type IDClaims struct {
 	LeavesAtRest []string
 }
 
-// TestIDGenerator is TestLock for a generator of numbers; use the znode
-// /ids, or claim another path.
-func TestIDGenerator(t TB, open func(*zk.Conn) IDGenerator, claims ...IDClaims) {
-	t.Helper()
-	Run(t, IDGeneratorWorkload(t.Name(), only(t, claims), open))
-}
-
 // IDGeneratorWorkload makes a workload of a generator of numbers. Each client
 // calls open once, with a connection of its own, and then takes three numbers a
 // round, now and then with little patience.
-func IDGeneratorWorkload(impl string, claims IDClaims, open func(*zk.Conn) IDGenerator) Workload {
+func IDGeneratorWorkload(open func(Env) IDSource, given ...IDClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = idPath
 	}
 	return Workload{
 		Name:  "id-generator",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[IDGenerator]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[IDSource]) {
 			for turn := range 3 * s.Rounds {
-				p.takeID(h.now(), turn)
+				takeID(p, h.now(), turn)
 			}
 		}),
 		Shared: true,
@@ -74,7 +65,7 @@ func (c IDClaims) judge(e Evidence) (linearizability.Report, error) {
 
 // takeID takes one number. A failed call may have used some up, which nobody
 // misses, so it is not repeated.
-func (p *Player) takeID(ids IDGenerator, turn int) {
+func takeID(p *Player, ids IDSource, turn int) {
 	ctx, cancel := p.Hasty(p.Context(), 4, turn+1000, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(linearizability.KindNext, "")
@@ -89,9 +80,9 @@ func (p *Player) takeID(ids IDGenerator, turn int) {
 
 // blockIDs is the generator to use.
 func blockIDs() Workload {
-	return IDGeneratorWorkload("recipes.IDGenerator", IDClaims{
+	return IDGeneratorWorkload(func(env Env) IDSource { return recipes.NewIDGenerator(env.InTurn(), idPath, 2) }, IDClaims{
 		About: "the generator of package recipes, with blocks of two numbers",
-	}, func(c *zk.Conn) IDGenerator { return recipes.NewIDGenerator(InTurn(c), idPath, 2) })
+	}).Named("recipes.IDGenerator")
 }
 
 // idPath is the znode that the workloads of generators use.

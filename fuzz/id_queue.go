@@ -1,12 +1,11 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -25,8 +24,9 @@ type IDQueuer interface {
 // IDQueueWorkload makes a workload of a queue with ids. The clients do what those
 // of QueueWorkload do, with two ids for each hand, and discard one of their own
 // after two offers in five.
-func IDQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) IDQueuer) Workload {
-	return claims.workload("id-queue", impl, linearizability.JudgeIDQueue, shared(open, func(p *Player, s Script, h *handle[IDQueuer]) {
+func IDQueueWorkload(open func(Env) IDQueuer, given ...QueueClaims) Workload {
+	claims := only(given)
+	return claims.workload("id-queue", linearizability.JudgeIDQueue, shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *Player, s Script, h *handle[IDQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			id := fmt.Sprint(p.Choose(2*s.hands(), round+7000))
 			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.now().Offer(ctx, id, []byte(element)) }
@@ -42,7 +42,7 @@ func discard(p *Player, q IDQueuer, round int) {
 	}
 	ctx, cancel := p.Hasty(p.Context(), 3, round+9000, 0, 10*time.Millisecond)
 	defer cancel()
-	id := fmt.Sprint(2*p.client.Number() + p.Choose(2, round+11000))
+	id := fmt.Sprint(2*p.Hand() + p.Choose(2, round+11000))
 	c := p.Begin(linearizability.KindDiscard, id)
 	n, err := q.Remove(ctx, id)
 	switch {
@@ -57,15 +57,7 @@ func discard(p *Player, q IDQueuer, round int) {
 	p.Pause(retryPause)
 }
 
-// TestIDQueue tests a queue with ids of your own as [TestQueue] tests a FIFO
-// queue.
-func TestIDQueue(t TB, open func(*zk.Conn) IDQueuer, claims ...QueueClaims) {
-	t.Helper()
-	Run(t, IDQueueWorkload(t.Name(), only(t, claims), open))
-}
-
 // idQueue is the queue to use for work that may be called off.
 func idQueue() Workload {
-	return IDQueueWorkload("recipes.IDQueue", claimsOfOurs("the queue with ids of package recipes, exactly-once removal"),
-		func(c *zk.Conn) IDQueuer { return recipes.NewIDQueue(InTurn(c), queuePath) })
+	return IDQueueWorkload(func(env Env) IDQueuer { return recipes.NewIDQueue(env.InTurn(), queuePath) }, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
 }

@@ -3,7 +3,6 @@ package fuzz
 import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/recipes"
 )
 
 // InTurn makes a connection on which the hands of a client send their requests one
@@ -12,8 +11,6 @@ import (
 // the outcome of equal requests of several hands would depend on the scheduler, and
 // two runs of a scenario could differ: an object under test that hands share needs
 // it. With one hand it changes nothing.
-func InTurn(c *zk.Conn) recipes.Conn { return inTurn{c} }
-
 type inTurn struct{ conn *zk.Conn }
 
 func (c inTurn) SessionID() int64 { return c.conn.SessionID() }

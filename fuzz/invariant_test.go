@@ -70,11 +70,11 @@ func primaries(careless bool, goals ...string) fuzz.Workload {
 func TestRunChecksInvariants(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "50")
-	good := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(false, lostReply)) })
+	good := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, lostReply)) })
 	if good.failed {
 		t.Errorf("the careful one fails:\n%s", strings.Join(good.log, "\n"))
 	}
-	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(true)) })
+	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
 	if text := strings.Join(bad.log, "\n"); !bad.failed || !strings.HasPrefix(text, "invariant is violated: who is written there serves: client a is written there") {
 		t.Errorf("the careless one: failed: %v\n%s", bad.failed, text)
 	}
@@ -88,7 +88,7 @@ func TestRunWantsItsGoals(t *testing.T) {
 		`the goal "the moon is full" was reached in none of`:               {lostReply, "the moon is full"},
 		`the goals "the moon is full", "it rains" were reached in none of`: {"the moon is full", lostReply, "it rains"},
 	} {
-		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(false, goals...)) })
+		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, goals...)) })
 		text := strings.Join(tb.log, "\n")
 		if !tb.failed || !strings.Contains(text, want) || strings.Contains(text, lostReply) {
 			t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
@@ -100,7 +100,7 @@ func TestRunWantsItsGoals(t *testing.T) {
 func TestGoalsAreDeclared(t *testing.T) {
 	w := primaries(false, "a reply to create was lots", lostReply)
 	w.Sometimes = w.Sometimes[:1]
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) })
+	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
 	want := `the goal "a reply to create was lost" was reached, which is none of Workload.Sometimes: ["a reply to create was lots"]`
 	if text := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(text, want) {
 		t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
@@ -132,7 +132,7 @@ func TestRunWantsSomethingToJudge(t *testing.T) {
 		"an invariant": {silent(fuzz.Invariants(invariant)), false},
 		"a goal":       {silent(fuzz.Invariants(), "was there"), false},
 	} {
-		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Run(t, c.workload) })
+		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Test(t, c.workload) })
 		text := strings.Join(tb.log, "\n")
 		if tb.failed != c.fails || c.fails != strings.Contains(text, "no client has recorded a call in any of") {
 			t.Errorf("%s: failed: %v; want %v\n%s", about, tb.failed, c.fails, text)
@@ -154,7 +154,7 @@ func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
 		once.Do(func() { p.Sometimes("was there") })
 		play(p, s)
 	}
-	if tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) }); tb.failed {
+	if tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
 		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
 	}
 }

@@ -44,15 +44,15 @@ type LockClaims struct {
 // LockWorkload makes a workload of a lock. Each client calls open once, with a
 // connection of its own, and takes the lock round after round; after an error
 // it tries again.
-func LockWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Workload {
+func LockWorkload(open func(Env) Locker, given ...LockClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = lockPath
 	}
 	return Workload{
 		Name:   "lock",
-		Impl:   impl,
 		About:  claims.About,
-		Play:   shared(open, playLock),
+		Play:   shared(opener(open, claims.Path), playLock),
 		Length: holdingTime,
 		Judge:  claims.judge,
 	}
@@ -174,25 +174,25 @@ func tokenOf(lock Locker) int64 {
 
 // fairLock is the lock to use.
 func fairLock() Workload {
-	return LockWorkload("recipes.Lock", LockClaims{
+	return LockWorkload(func(env Env) Locker {
+		return recipes.NewLock(env.InTurn(), lockPath, recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) Locker {
-		return recipes.NewLock(InTurn(c), lockPath, recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.Lock")
 }
 
 func herdLock() Workload {
-	return LockWorkload("recipes.HerdLock", LockClaims{
+	return LockWorkload(func(env Env) Locker {
+		return recipes.NewHerdLock(env.InTurn(), lockPath+"/herd", recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the simple lock that everybody watches",
-	}, func(c *zk.Conn) Locker {
-		return recipes.NewHerdLock(InTurn(c), lockPath+"/herd", recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.HerdLock")
 }
 
 func clientLock() Workload {
-	w := LockWorkload("zk.Lock", LockClaims{
+	w := LockWorkload(func(env Env) Locker { return recipes.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
-	}, func(c *zk.Conn) Locker { return recipes.NewClientLock(c, lockPath, zk.WorldACL(zk.PermAll)) })
+	}).Named("zk.Lock")
 	w.Flawed = linearizability.Liveness
 	return w
 }

@@ -1,11 +1,10 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -53,17 +52,18 @@ type LockQueueClaims struct {
 // clients offer and take as those of QueueWorkload do. They keep an element for a
 // while, now and then past the end of a session that has lost its connection, and
 // then acknowledge it or, one in five, give it back.
-func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) LockQueuer) Workload {
+func LockQueueWorkload(open func(Env) LockQueuer, given ...LockQueueClaims) Workload {
+	claims := only(given)
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
 	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
 		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
-	w := plain.workload("lock-queue", impl, func(h linearizability.History, rest *linearizability.Rest, o linearizability.QueueOptions) linearizability.Report {
+	w := plain.workload("lock-queue", func(h linearizability.History, rest *linearizability.Rest, o linearizability.QueueOptions) linearizability.Report {
 		return linearizability.JudgeLockQueue(h, rest, linearizability.LockQueueOptions{Path: o.Path, Items: o.Items, Element: o.Element,
 			Patience: o.Patience, AllowedAtRest: o.AllowedAtRest, Unordered: o.Unordered, Lock: claims.Lock})
 	}, nil)
-	w.Play = shared(open, func(p *Player, s Script, h *handle[LockQueuer]) {
+	w.Play = shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *Player, s Script, h *handle[LockQueuer]) {
 		lp := &lockQueuePlayer{Player: p, queue: h.now}
 		put := func(_ int, element string) (string, offer) {
 			return element, func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element)) }
@@ -74,13 +74,6 @@ func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) 
 		return time.Duration(2*s.Rounds) * (takePatience + longHold + time.Second)
 	}
 	return w
-}
-
-// TestLockQueue tests a queue of your own that delivers at least once as
-// [TestQueue] tests a FIFO queue.
-func TestLockQueue(t TB, open func(*zk.Conn) LockQueuer, claims ...LockQueueClaims) {
-	t.Helper()
-	Run(t, LockQueueWorkload(t.Name(), only(t, claims), open))
 }
 
 // lockQueuePlayer is a queue's client that ends what it was delivered.
@@ -158,10 +151,10 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 // lockQueue is the queue to use for elements that must not be lost with their
 // consumers.
 func lockQueue() Workload {
-	return LockQueueWorkload("recipes.LockQueue", LockQueueClaims{
+	return LockQueueWorkload(func(env Env) LockQueuer { return redelivering{recipes.NewLockQueue(env.InTurn(), queuePath)} }, LockQueueClaims{
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
-	}, func(c *zk.Conn) LockQueuer { return redelivering{recipes.NewLockQueue(InTurn(c), queuePath)} })
+	}).Named("recipes.LockQueue")
 }
 
 // redelivering is a recipes.LockQueue as a LockQueuer.

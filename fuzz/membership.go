@@ -17,7 +17,7 @@ import (
 // Membership is one client's side of a group or a service registry under test:
 // its own instance, and a view of all. A registry may have the methods of Updater
 // and Picker, too.
-type Membership interface {
+type Roster interface {
 	// Join registers the client's instance with data, and waits until it is there.
 	// After an error it is called again, with the same data, until it returns nil.
 	Join(ctx context.Context, data string) error
@@ -67,7 +67,8 @@ type MembershipClaims struct {
 // back. In the end all are there for a minute, and then none for longer than the
 // server keeps empty containers. Rivals give up waiting for their instance after a
 // while, but want it all the same.
-func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Conn, instance string) Membership) Workload {
+func MembershipWorkload(open func(Env) Roster, given ...MembershipClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = membersPath
 	}
@@ -77,11 +78,10 @@ func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Co
 	}
 	return Workload{
 		Name:  name,
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
 			mp := &memberPlayer{Player: p, claims: claims, clients: s.Clients}
-			mp.own = open(p.Conn(), mp.instance(p.Index()))
+			mp.own = open(Env{Conn: p.Conn(), Name: mp.instance(p.Index()), Path: claims.Path})
 			mp.hide()
 			for round := range s.Rounds {
 				mp.turn(round)
@@ -97,13 +97,6 @@ func MembershipWorkload(impl string, claims MembershipClaims, open func(c *zk.Co
 		},
 		Judge: claims.judge,
 	}
-}
-
-// TestMembership is TestLock for a group or a registry; use any path below
-// /members, and set the claims accordingly.
-func TestMembership(t TB, open func(c *zk.Conn, instance string) Membership, claims ...MembershipClaims) {
-	t.Helper()
-	Run(t, MembershipWorkload(t.Name(), only(t, claims), open))
 }
 
 const (
@@ -189,7 +182,7 @@ func late(plan []fault.Fault) time.Duration {
 
 type memberPlayer struct {
 	*Player
-	own     Membership
+	own     Roster
 	claims  MembershipClaims
 	clients int
 	joined  bool
@@ -263,7 +256,7 @@ func (p *memberPlayer) join(round int) {
 // was done from the start has not begun.
 func (p *memberPlayer) change(kind, with string, draw, attempt int, do func(context.Context) error) error {
 	c := p.Begin(kind, p.instance(p.Index())+with)
-	ctx, cancel := p.hasty(p.ctx, draw, attempt)
+	ctx, cancel := p.hasty(p.Context(), draw, attempt)
 	defer cancel()
 	late := ctx.Err() != nil
 	switch err := do(ctx); {
@@ -424,12 +417,12 @@ type group struct {
 
 // watchedGroup is the group to use.
 func watchedGroup() Workload {
-	return MembershipWorkload("recipes.Group", MembershipClaims{
+	return MembershipWorkload(func(env Env) Roster {
+		return &group{conn: env.Conn, name: env.Name, view: recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))}
+	}, MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "group and members of package recipes",
-	}, func(c *zk.Conn, instance string) Membership {
-		return &group{conn: c, name: instance, view: recipes.NewGroup(c, membersPath, recipes.RecheckEvery(cacheRecheck))}
-	})
+	}).Named("recipes.Group")
 }
 
 func (g *group) Join(ctx context.Context, data string) error {

@@ -1,8 +1,6 @@
 package fuzz
 
 import (
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -12,7 +10,8 @@ import (
 // paths in another order, and takes the lock round after round. Of the claims Path
 // is the parent of the paths, or "" for /multilock. Token, if there is one, is the
 // czxid of the client's znode below the greatest of the paths.
-func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, paths []string) Locker) Workload {
+func MultiLockWorkload(open func(Env) Locker, given ...LockClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = multiLockPath
 	}
@@ -22,12 +21,13 @@ func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, pat
 	}
 	return Workload{
 		Name:  "multi-lock",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
 			first := p.Index() % len(paths)
 			own := append(append([]string(nil), paths[first:]...), paths[:first]...)
-			shared(func(c *zk.Conn) Locker { return open(c, own) }, playLock)(p, s)
+			shared(func(p *Player) Locker {
+				return open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Paths: own})
+			}, playLock)(p, s)
 		},
 		Length: holdingTime,
 		Judge: func(e Evidence) (linearizability.Report, error) {
@@ -38,19 +38,13 @@ func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, pat
 	}
 }
 
-// TestMultiLock is TestLock for a lock on several paths, all under /multilock.
-func TestMultiLock(t TB, open func(c *zk.Conn, paths []string) Locker, claims ...LockClaims) {
-	t.Helper()
-	Run(t, MultiLockWorkload(t.Name(), only(t, claims), open))
-}
-
 // orderedMultiLock is the lock on several paths to use.
 func orderedMultiLock() Workload {
-	return MultiLockWorkload("recipes.MultiLock", LockClaims{
+	return MultiLockWorkload(func(env Env) Locker {
+		return multiLock{recipes.NewMultiLock(env.Conn, env.Paths, recipes.SessionTimeout(sessionTimeout))}
+	}, LockClaims{
 		About: "several locks at once, of package recipes", MaxHerd: 1,
-	}, func(c *zk.Conn, paths []string) Locker {
-		return multiLock{recipes.NewMultiLock(c, paths, recipes.SessionTimeout(sessionTimeout))}
-	})
+	}).Named("recipes.MultiLock")
 }
 
 // multiLock has the token of the path that is locked last.

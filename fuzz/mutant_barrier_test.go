@@ -95,7 +95,7 @@ func (b *plainBarrier) watch() (<-chan zk.Event, error) {
 }
 
 func mutantBarrier(bad barrierDefects) fuzz.Workload {
-	return fuzz.BarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer { return &plainBarrier{c, bad} })
+	return fuzz.BarrierWorkload(func(env fuzz.Env) fuzz.Barrierer { return &plainBarrier{env.Conn, bad} }).Named("mutant")
 }
 
 // blindly is a barrier that never sees itself up.
@@ -115,9 +115,9 @@ func TestBarrierMutantsAreFound(t *testing.T) {
 		{"does not look whether it is set", mutantBarrier(barrierDefects{deafSet: true}), linearizability.Linearizability},
 		{"removes twice", mutantBarrier(barrierDefects{again: true}), linearizability.Delivery},
 		{"goes with its setter's session", mutantBarrier(barrierDefects{temporary: true}), linearizability.Delivery},
-		{"always says that it is down", fuzz.BarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-			return blindly{recipes.NewBarrier(c, "/barriers/b")}
-		}), linearizability.Linearizability},
+		{"always says that it is down", fuzz.BarrierWorkload(func(env fuzz.Env) fuzz.Barrierer {
+			return blindly{recipes.NewBarrier(env.Conn, "/barriers/b")}
+		}).Named("mutant"), linearizability.Linearizability},
 	} {
 		t.Run(m.about, func(t *testing.T) { findsMutant(t, m.workload, m.property) })
 	}

@@ -200,7 +200,7 @@ func (c *plainCache) Close(context.Context) error {
 }
 
 func mutantCache(bad cacheDefects) fuzz.Workload {
-	return fuzz.CacheWorkload("mutant", fuzz.CacheClaims{}, func(c *zk.Conn) fuzz.Cacher { return newPlainCache(c, bad) })
+	return fuzz.CacheWorkload(func(env fuzz.Env) fuzz.Cacher { return newPlainCache(env.Conn, bad) }).Named("mutant")
 }
 
 func TestMutantCachesAreFound(t *testing.T) {

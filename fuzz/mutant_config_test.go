@@ -78,9 +78,9 @@ func (c *badConfig) Fetch(ctx context.Context, key string) (recipes.ConfigEntry,
 }
 
 func mutantConfig(bad configDefects) fuzz.Workload {
-	return fuzz.ConfigWorkload("mutant", fuzz.ConfigClaims{Silent: true, Records: "/config/writes"}, func(c *zk.Conn) fuzz.Configurer {
-		return &badConfig{ConfigCenter: recipes.NewConfigCenter(c, "/config"), conn: c, bad: bad}
-	})
+	return fuzz.ConfigWorkload(func(env fuzz.Env) fuzz.Configurer {
+		return &badConfig{ConfigCenter: recipes.NewConfigCenter(env.Conn, "/config"), conn: env.Conn, bad: bad}
+	}, fuzz.ConfigClaims{Silent: true, Records: "/config/writes"}).Named("mutant")
 }
 
 func TestMutantConfigsAreFound(t *testing.T) {

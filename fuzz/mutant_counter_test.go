@@ -89,13 +89,13 @@ func (c *forgetful) Get(context.Context) (int64, error) {
 
 func mutantCounter(bad counterDefects) fuzz.Workload {
 	claims := fuzz.CounterClaims{Definite: bad.pessimist}
-	return fuzz.CounterWorkload("mutant", claims, func(c *zk.Conn) fuzz.Counterer {
-		counter := &casCounter{c, bad}
+	return fuzz.CounterWorkload(func(env fuzz.Env) fuzz.Counterer {
+		counter := &casCounter{env.Conn, bad}
 		if bad.remembers {
 			return &forgetful{casCounter: counter}
 		}
 		return counter
-	})
+	}, claims).Named("mutant")
 }
 
 func TestMutantCountersAreFound(t *testing.T) {
@@ -119,7 +119,7 @@ func TestMutantCountersAreFound(t *testing.T) {
 func TestSameCounterWithoutDefectSurvives(t *testing.T) { survives(t, mutantCounter(counterDefects{})) }
 
 func TestCounterElsewhereIsToldFromABrokenOne(t *testing.T) {
-	w := fuzz.CounterWorkload("elsewhere", fuzz.CounterClaims{Path: "/other"}, func(c *zk.Conn) fuzz.Counterer { return &casCounter{conn: c} })
+	w := fuzz.CounterWorkload(func(env fuzz.Env) fuzz.Counterer { return &casCounter{conn: env.Conn} }, fuzz.CounterClaims{Path: "/other"}).Named("elsewhere")
 	if _, err := (fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}).Run(); !errors.Is(err, fuzz.ErrClaims) {
 		t.Error(err)
 	}

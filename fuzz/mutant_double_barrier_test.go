@@ -87,25 +87,25 @@ func (b *guideBarrier) Leave(ctx context.Context) error {
 }
 
 func mutantGuide(bad guideBarrier) fuzz.Workload {
-	return fuzz.DoubleBarrierWorkload("mutant", fuzz.BarrierClaims{LeavesAtRest: []string{"/double/ready"}}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
+	return fuzz.DoubleBarrierWorkload(func(env fuzz.Env) fuzz.DoubleBarrierer {
 		b := bad
-		b.conn, b.size = c, size
+		b.conn, b.size = env.Conn, env.Size
 		return &b
-	})
+	}, fuzz.BarrierClaims{LeavesAtRest: []string{"/double/ready"}}).Named("mutant")
 }
 
 // choosy is a double barrier for one more than there are.
 func choosy() fuzz.Workload {
-	return fuzz.DoubleBarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		return recipes.NewDoubleBarrier(c, "/double", size+1)
-	})
+	return fuzz.DoubleBarrierWorkload(func(env fuzz.Env) fuzz.DoubleBarrierer {
+		return recipes.NewDoubleBarrier(env.Conn, "/double", env.Size+1)
+	}).Named("mutant")
 }
 
 // hurried is a double barrier for one less.
 func hurried() fuzz.Workload {
-	return fuzz.DoubleBarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		return recipes.NewDoubleBarrier(c, "/double", size-1)
-	})
+	return fuzz.DoubleBarrierWorkload(func(env fuzz.Env) fuzz.DoubleBarrierer {
+		return recipes.NewDoubleBarrier(env.Conn, "/double", env.Size-1)
+	}).Named("mutant")
 }
 
 func TestDoubleBarrierMutantsAreFound(t *testing.T) {

@@ -83,17 +83,17 @@ func (l *latch) Leader(ctx context.Context) (string, int64, error) {
 }
 
 func mutantElection(bad lockDefects) fuzz.Workload {
-	return fuzz.ElectionWorkload("mutant", fuzz.LockClaims{Path: "/lock", MaxHerd: 1}, func(c *zk.Conn, _ string) fuzz.Elector {
-		return lockElector{&seqLock{conn: c, bad: bad}}
-	})
+	return fuzz.ElectionWorkload(func(env fuzz.Env) fuzz.Elector {
+		return lockElector{&seqLock{conn: env.Conn, bad: bad}}
+	}, fuzz.LockClaims{Path: "/lock", MaxHerd: 1}).Named("mutant")
 }
 
 func mutantLatch(bad latch) fuzz.Workload {
-	return fuzz.ElectionWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn, name string) fuzz.Elector {
+	return fuzz.ElectionWorkload(func(env fuzz.Env) fuzz.Elector {
 		l := bad
-		l.conn, l.name = c, name
+		l.conn, l.name = env.Conn, env.Name
 		return &l
-	})
+	}).Named("mutant")
 }
 
 // TestElectionMutantsAreFound: each is wrong in one way.

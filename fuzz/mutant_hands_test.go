@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -21,18 +19,18 @@ var otherMutants = []struct {
 	script   fuzz.Script
 	property string
 }{
-	{"wakes one of those who wait", fuzz.QueueWorkload("mutant", ourQueue, func(c *zk.Conn) fuzz.Queuer {
-		conn := fuzz.InTurn(c)
+	{"wakes one of those who wait", fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer {
+		conn := env.InTurn()
 		return &narrowQueue{Queue: recipes.NewQueue(conn, "/queue"), conn: conn}
-	}),
+	}, ourQueue).Named("mutant"),
 		fuzz.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Liveness},
-	{"keeps the state of a call in the handle", fuzz.CounterWorkload("mutant", fuzz.CounterClaims{Definite: true}, func(c *zk.Conn) fuzz.Counterer {
-		return &forgetfulCounter{Counter: recipes.NewCounter(fuzz.InTurn(c), "/counter")}
-	}), fuzz.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Delivery},
+	{"keeps the state of a call in the handle", fuzz.CounterWorkload(func(env fuzz.Env) fuzz.Counterer {
+		return &forgetfulCounter{Counter: recipes.NewCounter(env.InTurn(), "/counter")}
+	}, fuzz.CounterClaims{Definite: true}).Named("mutant"), fuzz.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Delivery},
 	{"closes without giving back", roughLock(func(l *recipes.Lock) fuzz.Locker { return keptLock{l} }), rough, linearizability.Liveness},
-	{"closes beside its calls", fuzz.BarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-		return openBarrier{recipes.NewBarrier(fuzz.InTurn(c), "/barriers/b")}
-	}), rough, linearizability.Liveness},
+	{"closes beside its calls", fuzz.BarrierWorkload(func(env fuzz.Env) fuzz.Barrierer {
+		return openBarrier{recipes.NewBarrier(env.InTurn(), "/barriers/b")}
+	}).Named("mutant"), rough, linearizability.Liveness},
 	{"does not unlock for who has gone", roughLock(func(l *recipes.Lock) fuzz.Locker { return goneLock{l} }), rough, linearizability.Liveness},
 	{"does not release for who has gone", roughSemaphore(func(l *recipes.Lease) fuzz.Lease { return goneLease{l} }, false), rough, linearizability.Liveness},
 	{"tries without looking", roughLock(func(l *recipes.Lock) fuzz.Locker { return eagerLock{l} }), rough, linearizability.Safety},
@@ -72,14 +70,14 @@ func searchIn(t *testing.T, w fuzz.Workload, script fuzz.Script, runs uint64) *f
 }
 
 func roughLock(wrap func(*recipes.Lock) fuzz.Locker) fuzz.Workload {
-	return fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return wrap(recipes.NewLock(fuzz.InTurn(c), "/lock")) })
+	return fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker { return wrap(recipes.NewLock(env.InTurn(), "/lock")) }).Named("mutant")
 }
 
 func roughSemaphore(wrap func(*recipes.Lease) fuzz.Lease, greedy bool) fuzz.Workload {
 	claims := fuzz.SemaphoreClaims{LockClaims: fuzz.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}}, Nodes: "/semaphore/leases"}
-	return fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore {
-		return wrappedSemaphore{recipes.NewSemaphore(fuzz.InTurn(c), "/semaphore", 2), wrap, greedy}
-	})
+	return fuzz.SemaphoreWorkload(func(env fuzz.Env) fuzz.Acquirer {
+		return wrappedSemaphore{recipes.NewSemaphore(env.InTurn(), "/semaphore", 2), wrap, greedy}
+	}, claims).Named("mutant")
 }
 
 // narrowQueue has one watch for all who wait, and tells one of them.

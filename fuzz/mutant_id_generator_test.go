@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -50,9 +48,9 @@ func (g *plainIDs) Next(ctx context.Context) (int64, error) {
 }
 
 func mutantIDs(bad blockDefects, claims fuzz.IDClaims) fuzz.Workload {
-	return fuzz.IDGeneratorWorkload("mutant", claims, func(c *zk.Conn) fuzz.IDGenerator {
-		return &plainIDs{counter: &casCounter{c, bad.counter}, bad: bad}
-	})
+	return fuzz.IDGeneratorWorkload(func(env fuzz.Env) fuzz.IDSource {
+		return &plainIDs{counter: &casCounter{env.Conn, bad.counter}, bad: bad}
+	}, claims).Named("mutant")
 }
 
 func TestMutantIDGeneratorsAreFound(t *testing.T) {

@@ -70,9 +70,9 @@ func TestMutantIDQueuesAreFound(t *testing.T) {
 		{"orders by ids", idDefects{}, linearizability.Order},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.IDQueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.IDQueuer {
-				return &badIDQueue{seqQueue{conn: c}, m.bad}
-			}), m.property)
+			findsMutant(t, fuzz.IDQueueWorkload(func(env fuzz.Env) fuzz.IDQueuer {
+				return &badIDQueue{seqQueue{conn: env.Conn}, m.bad}
+			}).Named("mutant"), m.property)
 		})
 	}
 }

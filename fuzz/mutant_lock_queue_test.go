@@ -139,8 +139,7 @@ func TestMutantLockQueuesAreFound(t *testing.T) {
 		{"acknowledges what was redelivered", consumerDefects{}, linearizability.Delivery},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			w := fuzz.LockQueueWorkload("mutant", fuzz.LockQueueClaims{Lock: func(item string) string { return item + "-lock" }},
-				func(c *zk.Conn) fuzz.LockQueuer { return &consumerQueue{seqQueue{conn: c}, m.bad} })
+			w := fuzz.LockQueueWorkload(func(env fuzz.Env) fuzz.LockQueuer { return &consumerQueue{seqQueue{conn: env.Conn}, m.bad} }, fuzz.LockQueueClaims{Lock: func(item string) string { return item + "-lock" }}).Named("mutant")
 			findsMutant(t, w, m.property)
 		})
 	}

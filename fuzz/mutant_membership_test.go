@@ -28,9 +28,9 @@ var memberMutants = []struct {
 	{"looks only once", mutantGroup(memberDefects{lookOnce: true}), linearizability.Answers},
 	{"takes a failed look for an empty group", mutantGroup(memberDefects{deaf: true}), linearizability.Answers},
 	{"deletes whoever is not itself", mutantGroup(memberDefects{purge: true}), linearizability.Safety},
-	{"never answers", fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return silentGroup{&plainGroup{conn: c, name: name}}
-	}), linearizability.Liveness},
+	{"never answers", fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		return silentGroup{&plainGroup{conn: env.Conn, name: env.Name}}
+	}).Named("mutant"), linearizability.Liveness},
 	{"keeps its services", mutantRegistry(registryDefects{plainParents: true}), linearizability.Orphans},
 	{"watches only the services", mutantRegistry(registryDefects{oneLevel: true}), linearizability.Answers},
 	{"never sees new data", mutantRegistry(registryDefects{oldData: true}), linearizability.Answers},
@@ -87,9 +87,9 @@ type memberDefects struct {
 }
 
 func mutantGroup(bad memberDefects) fuzz.Workload {
-	return fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return &plainGroup{conn: c, name: name, bad: bad}
-	})
+	return fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		return &plainGroup{conn: env.Conn, name: env.Name, bad: bad}
+	}).Named("mutant")
 }
 
 func (g *plainGroup) path() string { return "/members/" + g.name }
@@ -217,11 +217,11 @@ type registryDefects struct {
 }
 
 func mutantRegistry(bad registryDefects) fuzz.Workload {
-	return fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{Services: true}, func(c *zk.Conn, instance string) fuzz.Membership {
-		service, id, _ := strings.Cut(instance, "/")
-		return &wrongRegistry{conn: c, own: recipes.Instance{Service: service, ID: id}, bad: bad,
-			view: recipes.NewServiceRegistry(c, "/members"), seen: map[string]string{}, picked: map[string]string{}}
-	})
+	return fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		service, id, _ := strings.Cut(env.Name, "/")
+		return &wrongRegistry{conn: env.Conn, own: recipes.Instance{Service: service, ID: id}, bad: bad,
+			view: recipes.NewServiceRegistry(env.Conn, "/members"), seen: map[string]string{}, picked: map[string]string{}}
+	}, fuzz.MembershipClaims{Services: true}).Named("mutant")
 }
 
 func (g *wrongRegistry) Join(ctx context.Context, data string) error {

@@ -27,9 +27,9 @@ func TestMutantMultiLocksAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutantMultiLocks {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.MultiLockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn, paths []string) fuzz.Locker {
-				return newSeveral(c, paths, m.bad)
-			}), m.property)
+			findsMutant(t, fuzz.MultiLockWorkload(func(env fuzz.Env) fuzz.Locker {
+				return newSeveral(env.Conn, env.Paths, m.bad)
+			}).Named("mutant"), m.property)
 		})
 	}
 }

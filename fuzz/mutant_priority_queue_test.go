@@ -132,14 +132,14 @@ func (q *badDelayQueue) Take(ctx context.Context) ([]byte, error) {
 func TestMutantPriorityAndDelayQueuesAreFound(t *testing.T) {
 	t.Parallel()
 	priority := func(bad rankedDefects, of queueDefects) fuzz.Workload {
-		return fuzz.PriorityQueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.PriorityQueuer {
-			return &badPriorityQueue{rankedQueue{seqQueue{conn: c, bad: of}, bad}}
-		})
+		return fuzz.PriorityQueueWorkload(func(env fuzz.Env) fuzz.PriorityQueuer {
+			return &badPriorityQueue{rankedQueue{seqQueue{conn: env.Conn, bad: of}, bad}}
+		}).Named("mutant")
 	}
 	delay := func(bad rankedDefects, of queueDefects) fuzz.Workload {
-		return fuzz.DelayQueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.DelayQueuer {
-			return &badDelayQueue{rankedQueue{seqQueue{conn: c, bad: of}, bad}}
-		})
+		return fuzz.DelayQueueWorkload(func(env fuzz.Env) fuzz.DelayQueuer {
+			return &badDelayQueue{rankedQueue{seqQueue{conn: env.Conn, bad: of}, bad}}
+		}).Named("mutant")
 	}
 	for _, m := range []struct {
 		about    string

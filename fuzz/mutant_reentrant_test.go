@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -32,9 +30,9 @@ func TestMutantReentrantLocksAreFound(t *testing.T) {
 }
 
 func mutantReentrantLock(bad countDefects) fuzz.Workload {
-	return fuzz.ReentrantWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-		return &countedLock{lock: recipes.NewLock(c, "/reentrant"), bad: bad}
-	})
+	return fuzz.ReentrantWorkload(func(env fuzz.Env) fuzz.Locker {
+		return &countedLock{lock: recipes.NewLock(env.Conn, "/reentrant"), bad: bad}
+	}).Named("mutant")
 }
 
 // TestSameReentrantLockWithoutDefectSurvives is the control.

@@ -71,9 +71,9 @@ type rivalDefects struct {
 }
 
 func mutantRivals(bad rivalDefects) fuzz.Workload {
-	return fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{Rivals: true}, func(c *zk.Conn, instance string) fuzz.Membership {
-		return &plainRival{conn: c, path: "/members/" + instance, bad: bad}
-	})
+	return fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		return &plainRival{conn: env.Conn, path: "/members/" + env.Name, bad: bad}
+	}, fuzz.MembershipClaims{Rivals: true}).Named("mutant")
 }
 
 // plainRival keeps a node in a few lines: a loop looks at it and repairs it. It is

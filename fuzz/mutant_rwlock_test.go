@@ -38,9 +38,9 @@ func TestMutantRWLocksAreFound(t *testing.T) {
 }
 
 func mutantRWLock(bad rwDefects) fuzz.Workload {
-	return fuzz.RWLockWorkload("mutant", fuzz.LockClaims{Fair: true, MaxHerd: 1}, func(c *zk.Conn) fuzz.RWLocker {
-		return &seqRWLock{read: seqSide{conn: c, kind: "read-", bad: bad}, write: seqSide{conn: c, kind: "write-", bad: bad}}
-	})
+	return fuzz.RWLockWorkload(func(env fuzz.Env) fuzz.RWLocker {
+		return &seqRWLock{read: seqSide{conn: env.Conn, kind: "read-", bad: bad}, write: seqSide{conn: env.Conn, kind: "write-", bad: bad}}
+	}, fuzz.LockClaims{Fair: true, MaxHerd: 1}).Named("mutant")
 }
 
 // TestSameRWLockWithoutDefectSurvives is the control: it is right as long as

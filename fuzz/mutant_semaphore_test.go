@@ -36,7 +36,7 @@ func TestMutantSemaphoresAreFound(t *testing.T) {
 
 func mutantSemaphore(bad leaseDefects) fuzz.Workload {
 	claims := fuzz.SemaphoreClaims{LockClaims: fuzz.LockClaims{Path: "/semaphore"}}
-	return fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore { return &seqSemaphore{conn: c, bad: bad} })
+	return fuzz.SemaphoreWorkload(func(env fuzz.Env) fuzz.Acquirer { return &seqSemaphore{conn: env.Conn, bad: bad} }, claims).Named("mutant")
 }
 
 // TestSameSemaphoreWithoutDefectSurvives is the control: it is right as long as
@@ -172,7 +172,7 @@ func TestLeasesOneByOneAreFound(t *testing.T) {
 	claims := fuzz.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: fuzz.LockClaims{
 		LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
 	}}
-	findsMutant(t, fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore {
-		return oneByOne{recipes.NewSemaphore(c, "/semaphore", 2)}
-	}), linearizability.Liveness)
+	findsMutant(t, fuzz.SemaphoreWorkload(func(env fuzz.Env) fuzz.Acquirer {
+		return oneByOne{recipes.NewSemaphore(env.Conn, "/semaphore", 2)}
+	}, claims).Named("mutant"), linearizability.Liveness)
 }

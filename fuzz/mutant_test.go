@@ -3,8 +3,6 @@ package fuzz_test
 import (
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -23,15 +21,13 @@ var mutants = []struct {
 	{"owns through a dead session's node", mutantLock(lockDefects{anySession: true}), linearizability.Safety},
 	{"ignores the errors of unlock", mutantLock(lockDefects{deafUnlock: true}), linearizability.Liveness},
 	{"never looks who is first", mutantLock(lockDefects{noRead: true}), linearizability.Safety},
-	{"is everybody's", fuzz.LockWorkload("mutant", fuzz.LockClaims{},
-		func(*zk.Conn) fuzz.Locker { return everybodysLock{} }), linearizability.Safety},
-	{"deletes whatever is there", fuzz.LockWorkload("mutant", fuzz.LockClaims{},
-		func(c *zk.Conn) fuzz.Locker { return &blindLock{c} }), linearizability.Safety},
+	{"is everybody's", fuzz.LockWorkload(func(fuzz.Env) fuzz.Locker { return everybodysLock{} }).Named("mutant"), linearizability.Safety},
+	{"deletes whatever is there", fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker { return &blindLock{env.Conn} }).Named("mutant"), linearizability.Safety},
 	{"always says that it is lost", mutantLost(true), linearizability.Belief},
 	{"never says that it is lost", mutantLost(false), linearizability.Belief},
 	{"never wakes a take", mutantTake(func(q *recipes.Queue) fuzz.Queuer { return deafQueue{q} }), linearizability.Liveness},
 	{"loses what it took when cancelled", mutantTake(func(q *recipes.Queue) fuzz.Queuer { return cancelQueue{q} }), linearizability.Delivery},
-	{"herds, and claims not to", fuzz.LockWorkload("mutant", fuzz.LockClaims{MaxHerd: 1}, openHerd), linearizability.Herd},
+	{"herds, and claims not to", fuzz.LockWorkload(openHerd, fuzz.LockClaims{MaxHerd: 1}).Named("mutant"), linearizability.Herd},
 	{"offers again whatever was lost", mutantQueue(queueDefects{blindOffer: true}), linearizability.Delivery},
 	{"deletes before it reads", mutantQueue(queueDefects{deleteFirst: true}), linearizability.Delivery},
 	{"takes a rival's delete for its own", mutantQueue(queueDefects{deafTake: true}), linearizability.Linearizability},
@@ -39,25 +35,25 @@ var mutants = []struct {
 }
 
 func mutantLock(bad lockDefects) fuzz.Workload {
-	return fuzz.LockWorkload("mutant", fuzz.LockClaims{MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker { return &seqLock{conn: c, bad: bad} })
+	return fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker { return &seqLock{conn: env.Conn, bad: bad} }, fuzz.LockClaims{MaxHerd: 1}).Named("mutant")
 }
 
 func mutantQueue(bad queueDefects) fuzz.Workload {
-	return fuzz.QueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer { return &seqQueue{conn: c, bad: bad} })
+	return fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer { return &seqQueue{conn: env.Conn, bad: bad} }).Named("mutant")
 }
 
 func mutantLost(always bool) fuzz.Workload {
-	return fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-		return lyingLock{recipes.NewLock(c, "/lock"), always}
-	})
+	return fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+		return lyingLock{recipes.NewLock(env.Conn, "/lock"), always}
+	}).Named("mutant")
 }
 
 func mutantTake(wrap func(*recipes.Queue) fuzz.Queuer) fuzz.Workload {
 	claims := fuzz.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"}}
-	return fuzz.QueueWorkload("mutant", claims, func(c *zk.Conn) fuzz.Queuer { return wrap(recipes.NewQueue(c, "/queue")) })
+	return fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer { return wrap(recipes.NewQueue(env.Conn, "/queue")) }, claims).Named("mutant")
 }
 
-func openHerd(c *zk.Conn) fuzz.Locker { return recipes.NewHerdLock(c, "/lock/herd") }
+func openHerd(env fuzz.Env) fuzz.Locker { return recipes.NewHerdLock(env.Conn, "/lock/herd") }
 
 // TestMutantsAreFound is the proof that the harness can fail.
 func TestMutantsAreFound(t *testing.T) {

@@ -132,11 +132,11 @@ func (b *tutorialThreshold) remove() {
 
 func mutantThreshold(bad tutorialThreshold) fuzz.Workload {
 	claims := fuzz.BarrierClaims{LeavesAtRest: []string{"/thresholds/t/ready*"}}
-	return fuzz.ThresholdBarrierWorkload("mutant", claims, func(c *zk.Conn) fuzz.ThresholdBarrierer {
+	return fuzz.ThresholdBarrierWorkload(func(env fuzz.Env) fuzz.ThresholdBarrierer {
 		b := bad
-		b.conn = c
+		b.conn = env.Conn
 		return &b
-	})
+	}, claims).Named("mutant")
 }
 
 // otherThreshold is a threshold barrier for some more or less than it was set to.
@@ -150,9 +150,9 @@ func (b otherThreshold) Set(ctx context.Context, members int) error {
 }
 
 func mutantNumber(more int) fuzz.Workload {
-	return fuzz.ThresholdBarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.ThresholdBarrierer {
-		return otherThreshold{recipes.NewThresholdBarrier(c, thresholdPath), more}
-	})
+	return fuzz.ThresholdBarrierWorkload(func(env fuzz.Env) fuzz.ThresholdBarrierer {
+		return otherThreshold{recipes.NewThresholdBarrier(env.Conn, thresholdPath), more}
+	}).Named("mutant")
 }
 
 func TestThresholdBarrierMutantsAreFound(t *testing.T) {

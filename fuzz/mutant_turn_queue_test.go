@@ -90,8 +90,7 @@ func TestMutantTurnQueuesAreFound(t *testing.T) {
 		{"joins again behind itself", turnDefects{}, linearizability.Liveness},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.TurnQueueWorkload("mutant", fuzz.LockClaims{Path: "/queue"},
-				func(c *zk.Conn) fuzz.Locker { return &turnLine{conn: c, bad: m.bad} }), m.property)
+			findsMutant(t, fuzz.TurnQueueWorkload(func(env fuzz.Env) fuzz.Locker { return &turnLine{conn: env.Conn, bad: m.bad} }, fuzz.LockClaims{Path: "/queue"}).Named("mutant"), m.property)
 		})
 	}
 }

@@ -209,9 +209,9 @@ func (c *wrongCommit) Forget(ctx context.Context) error {
 }
 
 func mutantCommit(bad commitDefects) fuzz.Workload {
-	return fuzz.TwoPhaseWorkload("mutant", fuzz.TwoPhaseClaims{}, func(c *zk.Conn, path string) fuzz.TwoPhaser {
-		return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(c, path), conn: c, path: path, bad: bad}
-	})
+	return fuzz.TwoPhaseWorkload(func(env fuzz.Env) fuzz.TwoPhaser {
+		return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, env.Path), conn: env.Conn, path: env.Path, bad: bad}
+	}).Named("mutant")
 }
 
 func TestTwoPhaseMutantsAreFound(t *testing.T) {
@@ -254,9 +254,9 @@ func TestSameTwoPhaseCommitWithoutDefectSurvives(t *testing.T) {
 func TestTwoPhaseCommitElsewhereIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tb := result("TestMine", func(t fuzz.TB) {
-		fuzz.TestTwoPhaseCommit(t, func(c *zk.Conn, path string) fuzz.TwoPhaser {
-			return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(c, "/elsewhere"), conn: c, path: path}
-		})
+		fuzz.Test(t, fuzz.TwoPhaseWorkload(func(env fuzz.Env) fuzz.TwoPhaser {
+			return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, "/elsewhere"), conn: env.Conn, path: env.Path}
+		}))
 	})
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "no znode was ever created under /transactions; set TwoPhaseClaims.Path") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)

@@ -92,7 +92,7 @@ func (v *plainValue) CompareAndSet(ctx context.Context, seen recipes.ValueState,
 }
 
 func mutantValue(bad valueDefects) fuzz.Workload {
-	return fuzz.ValueWorkload("mutant", fuzz.ValueClaims{}, func(c *zk.Conn) fuzz.Valuer { return &plainValue{conn: c, bad: bad} })
+	return fuzz.ValueWorkload(func(env fuzz.Env) fuzz.Valuer { return &plainValue{conn: env.Conn, bad: bad} }).Named("mutant")
 }
 
 func TestMutantValuesAreFound(t *testing.T) {
@@ -115,7 +115,7 @@ func TestMutantValuesAreFound(t *testing.T) {
 func TestSameValueWithoutDefectSurvives(t *testing.T) { survives(t, mutantValue(valueDefects{})) }
 
 func TestValueElsewhereIsToldFromABrokenOne(t *testing.T) {
-	w := fuzz.ValueWorkload("elsewhere", fuzz.ValueClaims{Path: "/other"}, func(c *zk.Conn) fuzz.Valuer { return &plainValue{conn: c} })
+	w := fuzz.ValueWorkload(func(env fuzz.Env) fuzz.Valuer { return &plainValue{conn: env.Conn} }, fuzz.ValueClaims{Path: "/other"}).Named("elsewhere")
 	if _, err := (fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}).Run(); !errors.Is(err, fuzz.ErrClaims) {
 		t.Error(err)
 	}

@@ -38,9 +38,9 @@ func TestSameVersionRWLockWithoutDefectSurvives(t *testing.T) {
 }
 
 func mutantVersionRWLock(bad versionDefects) fuzz.Workload {
-	return fuzz.RWLockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.RWLocker {
-		return &versionLock{read: versionSide{conn: c, kind: "read-", bad: bad}, write: versionSide{conn: c, kind: "write-", bad: bad}}
-	})
+	return fuzz.RWLockWorkload(func(env fuzz.Env) fuzz.RWLocker {
+		return &versionLock{read: versionSide{conn: env.Conn, kind: "read-", bad: bad}, write: versionSide{conn: env.Conn, kind: "write-", bad: bad}}
+	}).Named("mutant")
 }
 
 type versionDefects struct {

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -25,9 +23,9 @@ func TestMutantWriteLocksAreFound(t *testing.T) {
 		{"is never told that it owns the lock", false, true, linearizability.Liveness},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-				return &hastyWriteLock{recipes.NewWriteLock(c, "/lock", nil), m.hasty, m.deaf}
-			}), m.property)
+			findsMutant(t, fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+				return &hastyWriteLock{recipes.NewWriteLock(env.Conn, "/lock", nil), m.hasty, m.deaf}
+			}).Named("mutant"), m.property)
 		})
 	}
 }

@@ -116,13 +116,13 @@ func TestClaimsThatDoNotFitAreInputErrors(t *testing.T) {
 		workload fuzz.Workload
 		want     string
 	}{
-		{fuzz.LockWorkload("elsewhere", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-			return recipes.NewLock(c, "/other")
-		}), "no ephemeral znode was ever created at or under /lock; set LockClaims.Path"},
+		{fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+			return recipes.NewLock(env.Conn, "/other")
+		}).Named("elsewhere"), "no ephemeral znode was ever created at or under /lock; set LockClaims.Path"},
 		{mutantTake(func(q *recipes.Queue) fuzz.Queuer { return framedQueue{q} }), "QueueClaims.Element"},
-		{fuzz.QueueWorkload("elsewhere", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-			return recipes.NewQueue(c, "/other")
-		}), "was ever made under /queue as its child (one was at /other/"},
+		{fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer {
+			return recipes.NewQueue(env.Conn, "/other")
+		}).Named("elsewhere"), "was ever made under /queue as its child (one was at /other/"},
 	} {
 		_, err := fuzz.Scenario{Workload: c.workload, Script: fuzz.DefaultScript, Seed: 1}.Run()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -134,7 +134,7 @@ func TestClaimsThatDoNotFitAreInputErrors(t *testing.T) {
 func TestElementReadsFramedData(t *testing.T) {
 	claims := fuzz.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
 		Element: func(data string) (string, bool) { return strings.CutPrefix(data, "v1:") }}
-	w := fuzz.QueueWorkload("framed", claims, func(c *zk.Conn) fuzz.Queuer { return framedQueue{recipes.NewQueue(c, "/queue")} })
+	w := fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer { return framedQueue{recipes.NewQueue(env.Conn, "/queue")} }, claims).Named("framed")
 	if o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}); o.Status() != linearizability.OK {
 		t.Error(o.Story())
 	}

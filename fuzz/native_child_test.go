@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -17,11 +15,11 @@ import (
 const child = "ZKSIM_FUZZ_CHILD"
 
 func FuzzChild(f *testing.F) {
-	open := map[string]func(*zk.Conn) fuzz.Locker{"good": goodLock, "bad": clientLock}[os.Getenv(child)]
+	open := map[string]func(fuzz.Env) fuzz.Locker{"good": goodLock, "bad": clientLock}[os.Getenv(child)]
 	if open == nil {
 		f.Skip("for TestFuzzTargets")
 	}
-	fuzz.Fuzz(f, fuzz.LockWorkload("FuzzChild", fuzz.LockClaims{}, open))
+	fuzz.Fuzz(f, fuzz.LockWorkload(open).Named("FuzzChild"))
 }
 
 // fuzzChild runs FuzzChild in a directory and returns whether it passed, and what it

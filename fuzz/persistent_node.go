@@ -22,13 +22,13 @@ type persistentNode struct {
 // rivalNodes is the persistent node, as it is used by processes one of which is to
 // have a name.
 func rivalNodes() Workload {
-	return MembershipWorkload("recipes.PersistentNode", MembershipClaims{
+	return MembershipWorkload(func(env Env) Roster {
+		view := recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))
+		return &persistentNode{conn: env.Conn, path: membersPath + "/" + env.Name, view: view}
+	}, MembershipClaims{
 		Recheck: cacheRecheck, Rivals: true,
 		About: "one node that all clients want to keep, with the persistent node of package recipes",
-	}, func(c *zk.Conn, instance string) Membership {
-		view := recipes.NewGroup(c, membersPath, recipes.RecheckEvery(cacheRecheck))
-		return &persistentNode{conn: c, path: membersPath + "/" + instance, view: view}
-	})
+	}).Named("recipes.PersistentNode")
 }
 
 func (n *persistentNode) Join(ctx context.Context, data string) error {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"pgregory.net/rapid"
 )
 
 // planSpace bounds the plans that are drawn: coordinates that the fault-free
@@ -44,17 +43,6 @@ func newPlanSpace(base *Outcome, maxFaults int) planSpace {
 
 // draw is a source of numbers: draw(n) is one of 0 to n-1.
 type draw func(n int) int
-
-// Plans generates plans of faults for property-based tests with rapid: at most
-// maxFaults at a time, 0 meaning 4, at coordinates that the run of base has, and some
-// beyond. Rapid prefers small numbers and can shrink what it drew; the strategies of a
-// [Hunt] draw evenly.
-func Plans(base *Outcome, maxFaults int) *rapid.Generator[[]fault.Fault] {
-	p := newPlanSpace(base, maxFaults)
-	return rapid.Custom(func(t *rapid.T) []fault.Fault {
-		return p.plan(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "draw") })
-	})
-}
 
 // plan draws one. It draws first which kinds of faults there are (swarm testing: Groce
 // et al., ISSTA 2012), and how many: a plan of all kinds rarely has two of one.

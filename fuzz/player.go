@@ -99,6 +99,18 @@ func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, 
 	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
 }
 
+// Hand is the place of the player among the hands of its client, from 0.
+func (p *Player) Hand() int { return p.client.Number() }
+
+// Now is the virtual time since the World began.
+func (p *Player) Now() time.Duration { return p.client.Now() }
+
+// Rough reports whether the script is a rough one.
+func (p *Player) Rough() bool { return p.rough }
+
+// Token is that of what was taken last, 0 if it has none.
+func (p *Player) Token() int64 { return p.token }
+
 // clock is what a clock shows in d of virtual time.
 func (p *Player) clock(d time.Duration) time.Time {
 	return time.Now().Add(d / time.Duration(p.client.Pace()))

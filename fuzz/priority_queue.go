@@ -1,9 +1,8 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
-
-	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -20,8 +19,9 @@ type PriorityQueuer interface {
 // PriorityQueueWorkload makes a workload of a priority queue. The clients do what
 // those of QueueWorkload do, with three priorities. The claims are those of a
 // queue; Unordered is one that does not claim to go by priorities.
-func PriorityQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) PriorityQueuer) Workload {
-	return claims.workload("priority-queue", impl, linearizability.JudgePriorityQueue, shared(open, func(p *Player, s Script, h *handle[PriorityQueuer]) {
+func PriorityQueueWorkload(open func(Env) PriorityQueuer, given ...QueueClaims) Workload {
+	claims := only(given)
+	return claims.workload("priority-queue", linearizability.JudgePriorityQueue, shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *Player, s Script, h *handle[PriorityQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			priority := int32(p.Choose(3, round+7000)) - 1
 			return linearizability.Prioritized(element, int64(priority)),
@@ -30,17 +30,9 @@ func PriorityQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) 
 	}))
 }
 
-// TestPriorityQueue tests a priority queue of your own as [TestQueue] tests a
-// FIFO queue.
-func TestPriorityQueue(t TB, open func(*zk.Conn) PriorityQueuer, claims ...QueueClaims) {
-	t.Helper()
-	Run(t, PriorityQueueWorkload(t.Name(), only(t, claims), open))
-}
-
 // priorityQueue is the priority queue to use.
 func priorityQueue() Workload {
-	return PriorityQueueWorkload("recipes.PriorityQueue", claimsOfOurs("the priority queue of package recipes, exactly-once removal"),
-		func(c *zk.Conn) PriorityQueuer { return recipes.NewPriorityQueue(InTurn(c), queuePath) })
+	return PriorityQueueWorkload(func(env Env) PriorityQueuer { return recipes.NewPriorityQueue(env.InTurn(), queuePath) }, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
 }
 
 // claimsOfOurs are those of the queues of package recipes that remove by claims.

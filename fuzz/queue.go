@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
@@ -63,8 +62,9 @@ type QueueClaims struct {
 // patience at first. Of several clients the first only offers, two elements a
 // round, and the second only takes, two a round: so takers wait at an empty
 // queue.
-func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) Workload {
-	return claims.workload("queue", impl, linearizability.JudgeQueue, shared(open, func(p *Player, s Script, h *handle[Queuer]) {
+func QueueWorkload(open func(Env) Queuer, given ...QueueClaims) Workload {
+	claims := only(given)
+	return claims.workload("queue", linearizability.JudgeQueue, shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *Player, s Script, h *handle[Queuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(_ int, element string) (string, offer) {
 			return element, func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element)) }
 		}}.play(s)
@@ -75,13 +75,12 @@ func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) 
 type queueJudge func(linearizability.History, *linearizability.Rest, linearizability.QueueOptions) linearizability.Report
 
 // workload makes a workload of some kind of queue.
-func (c QueueClaims) workload(name, impl string, judge queueJudge, play func(*Player, Script)) Workload {
+func (c QueueClaims) workload(name string, judge queueJudge, play func(*Player, Script)) Workload {
 	if c.Path == "" {
 		c.Path = queuePath
 	}
 	return Workload{
 		Name:   name,
-		Impl:   impl,
 		About:  c.About,
 		Play:   play,
 		Shared: true,
@@ -170,8 +169,8 @@ type queuePlayer struct {
 func (p queuePlayer) play(s Script) {
 	for turn := range 2 * s.Rounds {
 		offers, takes := turn%2 == 0, turn%2 == 1
-		if s.Clients > 1 && p.index < 2 {
-			offers, takes = p.index == 0, p.index == 1
+		if s.Clients > 1 && p.Index() < 2 {
+			offers, takes = p.Index() == 0, p.Index() == 1
 		}
 		if offers {
 			p.offer(turn)
@@ -299,16 +298,16 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 
 // fifoQueue is the queue to use.
 func fifoQueue() Workload {
-	return QueueWorkload("recipes.Queue", QueueClaims{
+	return QueueWorkload(func(env Env) Queuer { return recipes.NewQueue(env.InTurn(), queuePath) }, QueueClaims{
 		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
 		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
-	}, func(c *zk.Conn) Queuer { return recipes.NewQueue(InTurn(c), queuePath) })
+	}).Named("recipes.Queue")
 }
 
 func apacheQueue() Workload {
-	w := QueueWorkload("recipes.ApacheQueue", QueueClaims{
+	w := QueueWorkload(func(env Env) Queuer { return recipes.NewApacheQueue(env.InTurn(), queuePath) }, QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
-	}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(InTurn(c), queuePath) })
+	}).Named("recipes.ApacheQueue")
 	w.Flawed = linearizability.Delivery
 	return w
 }

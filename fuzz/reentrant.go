@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -13,15 +11,15 @@ import (
 // ReentrantWorkload makes a workload of a lock that its owner may lock again and
 // unlocks as often. Each client calls open once, and takes the lock round after
 // round, in up to three levels.
-func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Workload {
+func ReentrantWorkload(open func(Env) Locker, given ...LockClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = reentrantPath
 	}
 	return Workload{
 		Name:  "reentrant",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[Locker]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[Locker]) {
 			l := onlySide(p, h)
 			if l.lost != nil {
 				p.Signals()
@@ -35,13 +33,6 @@ func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 			return claims.fitting(e, linearizability.JudgeReentrantLock(e.History, e.Rest, claims.options(e)))
 		},
 	}
-}
-
-// TestReentrant is TestLock for a re-entrant lock; use exactly the
-// path /reentrant, or claim another.
-func TestReentrant(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
-	t.Helper()
-	Run(t, ReentrantWorkload(t.Name(), only(t, claims), open))
 }
 
 // onlySide is a lock that can be held in one way.
@@ -108,11 +99,11 @@ func (s side) deep(round int) {
 
 // reentrantLock is the re-entrant lock to use.
 func reentrantLock() Workload {
-	return ReentrantWorkload("recipes.ReentrantLock", LockClaims{
+	return ReentrantWorkload(func(env Env) Locker {
+		return recipes.NewReentrantLock(env.InTurn(), reentrantPath, recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) Locker {
-		return recipes.NewReentrantLock(InTurn(c), reentrantPath, recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.ReentrantLock")
 }
 
 // reentrantPath is the directory that the workloads of re-entrant locks use.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -13,7 +11,7 @@ import (
 // Revocable is a lock under test whose owner can be asked to give it up. Revoke
 // asks the present owner, by changing the data of its znode. Revoked is closed when
 // the owner of the present hold was asked.
-type Revocable interface {
+type RevocableLocker interface {
 	Locker
 	Revoke(ctx context.Context) (bool, error)
 	Revoked() <-chan struct{}
@@ -23,15 +21,15 @@ type Revocable interface {
 // once; round after round it waits a while for the lock, asks the owner, and then
 // holds the lock until it is asked itself or, in every other round, for a short
 // time.
-func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revocable) Workload {
+func RevocableWorkload(open func(Env) RevocableLocker, given ...LockClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = revocablePath
 	}
 	return Workload{
 		Name:  "revocable",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[Revocable]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[RevocableLocker]) {
 			rp := revocablePlayer{onlySide(p, h), h.now}
 			if rp.lost != nil {
 				p.Signals()
@@ -48,13 +46,6 @@ func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revoc
 	}
 }
 
-// TestRevocable is TestLock for a revocable lock; use exactly the
-// path /revocable, or claim another.
-func TestRevocable(t TB, open func(*zk.Conn) Revocable, claims ...LockClaims) {
-	t.Helper()
-	Run(t, RevocableWorkload(t.Name(), only(t, claims), open))
-}
-
 const (
 	// enough is how long an owner waits to be asked.
 	enough = 2 * time.Minute
@@ -65,7 +56,7 @@ const (
 
 type revocablePlayer struct {
 	side
-	lock func() Revocable
+	lock func() RevocableLocker
 }
 
 // turn takes the lock, asking its owner for it, holds it, and gives it back.
@@ -131,11 +122,11 @@ func (p revocablePlayer) await() {
 
 // revocableLock is the revocable lock to use.
 func revocableLock() Workload {
-	return RevocableWorkload("recipes.RevocableLock", LockClaims{
+	return RevocableWorkload(func(env Env) RevocableLocker {
+		return recipes.NewRevocableLock(env.InTurn(), revocablePath, recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) Revocable {
-		return recipes.NewRevocableLock(InTurn(c), revocablePath, recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.RevocableLock")
 }
 
 // revocablePath is the directory that the workloads of revocable locks use.

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
@@ -128,4 +129,16 @@ func (p *Player) try(kind, input string, do func(context.Context) (bool, error),
 	}
 	c.OK(linearizability.Result{Token: token()})
 	return nil
+}
+
+// withWorst keeps the worse of two verdicts on one property.
+func withWorst(verdicts []linearizability.Verdict, v linearizability.Verdict) []linearizability.Verdict {
+	at := slices.IndexFunc(verdicts, func(w linearizability.Verdict) bool { return w.Property == v.Property })
+	switch {
+	case at < 0:
+		return append(verdicts, v)
+	case v.Status > verdicts[at].Status:
+		verdicts[at] = v
+	}
+	return verdicts
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -25,15 +23,15 @@ type RWLocker interface {
 // once, and reads or writes round after round, locks again what it holds, and goes
 // over from writing to reading. Of MaxHerd, readers who go on together count as
 // one.
-func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker) Workload {
+func RWLockWorkload(open func(Env) RWLocker, given ...LockClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = rwLockPath
 	}
 	return Workload{
 		Name:  "rwlock",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[RWLocker]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[RWLocker]) {
 			if _, ok := h.now().(loser); ok {
 				p.Signals()
 			}
@@ -47,13 +45,6 @@ func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker
 			return claims.fitting(e, linearizability.JudgeRWLock(e.History, e.Rest, claims.options(e)))
 		},
 	}
-}
-
-// TestRWLock is TestLock for a read-write lock; use exactly the
-// path /rwlock, or claim another.
-func TestRWLock(t TB, open func(*zk.Conn) RWLocker, claims ...LockClaims) {
-	t.Helper()
-	Run(t, RWLockWorkload(t.Name(), only(t, claims), open))
 }
 
 // side is one way to hold a lock: the calls for it, and what is recorded of them.
@@ -141,7 +132,7 @@ func (s side) release(round int) {
 // heed records it as a loss when what is held is lost before it is released. The
 // release comes after stop.
 func (s side) heed() (stop func()) {
-	return s.Player.heed(s.Player.token, s.signal())
+	return s.Player.heed(s.Player.Token(), s.signal())
 }
 
 // signal is closed when the present hold is lost; nil: there is no signal.
@@ -203,11 +194,11 @@ func downgrade(reads, writes side, round int) side {
 
 // fairRWLock is the read-write lock to use.
 func fairRWLock() Workload {
-	return RWLockWorkload("recipes.RWLock", LockClaims{
+	return RWLockWorkload(func(env Env) RWLocker {
+		return recipes.NewRWLock(env.InTurn(), rwLockPath, recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) RWLocker {
-		return recipes.NewRWLock(InTurn(c), rwLockPath, recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.RWLock")
 }
 
 // rwLockPath is the directory that the workloads of read-write locks use.
@@ -215,9 +206,9 @@ const rwLockPath = "/rwlock"
 
 // versionRWLock is the read-write lock around one node.
 func versionRWLock() Workload {
-	return RWLockWorkload("recipes.VersionRWLock", LockClaims{
+	return RWLockWorkload(func(env Env) RWLocker {
+		return recipes.NewVersionRWLock(env.InTurn(), rwLockPath, recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the read-write lock around one node's version",
-	}, func(c *zk.Conn) RWLocker {
-		return recipes.NewVersionRWLock(InTurn(c), rwLockPath, recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.VersionRWLock")
 }

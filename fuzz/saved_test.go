@@ -44,7 +44,7 @@ func testPrimary(judge func(fuzz.Evidence) (linearizability.Report, error)) (fai
 	if judge != nil {
 		w.Judge = judge
 	}
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) })
+	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
 	return tb.failed, strings.Join(tb.log, "\n")
 }
 
@@ -143,7 +143,7 @@ func TestLongNamesAreSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i, end := range []string{"one", "another"} {
 		name := "TestPrimary/" + strings.Repeat("x", 300) + end
-		tb := result(name, func(t fuzz.TB) { fuzz.Run(t, primaries(true)) })
+		tb := result(name, func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
 		text := strings.Join(tb.log, "\n")
 		if dirs := saved(t, ""); !tb.failed || len(dirs) != i+1 || strings.Contains(text, "could not be saved") {
 			t.Errorf("failed: %v, saved: %q\n%s", tb.failed, dirs, text)

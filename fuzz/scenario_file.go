@@ -125,9 +125,6 @@ func writeWhole(name string, data []byte) error {
 	return nil
 }
 
-// LoadScenario reads a scenario file for one of the built-in workloads.
-func LoadScenario(name string) (ScenarioFile, error) { return Workloads().Load(name) }
-
 func readScenario(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -228,7 +225,7 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	}
 	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Hands: form.Hands, Rough: form.Rough}
 	if p.node("$.hands") != nil && form.Hands == 0 {
-		return f, p.wrong("$.hands", "hands: 0; expected 1 to %d", maxHands)
+		return f, p.wrong("$.hands", "hands: 0; expected 1 to %d", MaxHands)
 	}
 	if err := s.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")
@@ -271,31 +268,6 @@ func (p scenarioParser) plan(lines []string, script Script) ([]fault.Fault, erro
 	return plan, nil
 }
 
-// properties are what a workload may be judged for, nil if that may be anything: what
-// a judge of one's own finds violated it calls as it likes, whatever the name of the
-// workload.
-func properties(w Workload) []string {
-	if !w.builtin {
-		return nil
-	}
-	var judged []string
-	switch w.Name {
-	case "lock":
-		judged = []string{
-			linearizability.Safety, linearizability.Belief, linearizability.Fencing, linearizability.Linearizability,
-			linearizability.Order, linearizability.Liveness, linearizability.Orphans, linearizability.Herd,
-		}
-	case "queue":
-		judged = []string{
-			linearizability.Linearizability, linearizability.Order, linearizability.Delivery, linearizability.Liveness,
-			linearizability.Orphans,
-		}
-	default:
-		judged = linearizability.Properties()
-	}
-	return append(judged, InvariantProperty, "panic", "frozen")
-}
-
 func (p scenarioParser) expectation(f *ScenarioFile, form fileForm) error {
 	switch form.Expect {
 	case "ok":
@@ -309,7 +281,7 @@ func (p scenarioParser) expectation(f *ScenarioFile, form fileForm) error {
 		if f.Expect == linearizability.OK {
 			return p.wrong("$.property", "property goes with expect: violated only")
 		}
-		if judged := properties(f.Scenario.Workload); judged != nil && !slices.Contains(judged, form.Property) {
+		if judged := f.Scenario.Workload.judged(); judged != nil && !slices.Contains(judged, form.Property) {
 			return p.wrong("$.property", "property: %q; expected one of %s", form.Property, strings.Join(judged, ", "))
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
-			file, err := fuzz.LoadScenario(filepath.Join("testdata", "scenarios", name+".yaml"))
+			file, err := fuzz.Workloads().Load(filepath.Join("testdata", "scenarios", name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -14,7 +12,7 @@ import (
 // A Semaphore under test lets so many in at once. Acquire returns a lease that is
 // held until Release. If it has a method AcquireN(ctx, n) ([]Lease, error), that
 // returns n leases at once, or none.
-type Semaphore interface {
+type Acquirer interface {
 	Acquire(ctx context.Context) (Lease, error)
 }
 
@@ -48,7 +46,8 @@ type SemaphoreClaims struct {
 // SemaphoreWorkload makes a workload of a semaphore. Each client calls open once,
 // and holds a lease round after round, now and then two: one after the other, or, if
 // the semaphore can, both at once.
-func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) Semaphore) Workload {
+func SemaphoreWorkload(open func(Env) Acquirer, given ...SemaphoreClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = semaphorePath
 	}
@@ -57,9 +56,8 @@ func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) 
 	}
 	return Workload{
 		Name:  "semaphore",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[Semaphore]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[Acquirer]) {
 			sp := semaphorePlayer{p, h.now, claims.Leases}
 			for round := range s.Rounds {
 				sp.turn(round)
@@ -71,13 +69,6 @@ func SemaphoreWorkload(impl string, claims SemaphoreClaims, open func(*zk.Conn) 
 	}
 }
 
-// TestSemaphore is TestLock for a semaphore of two leases, or as many as claimed;
-// use exactly the path /semaphore, or claim another.
-func TestSemaphore(t TB, open func(*zk.Conn) Semaphore, claims ...SemaphoreClaims) {
-	t.Helper()
-	Run(t, SemaphoreWorkload(t.Name(), only(t, claims), open))
-}
-
 func (c SemaphoreClaims) judge(e Evidence) (linearizability.Report, error) {
 	opts := linearizability.SemaphoreOptions{Leases: c.Leases, LockOptions: c.options(e)}
 	opts.Nodes = c.Nodes
@@ -86,7 +77,7 @@ func (c SemaphoreClaims) judge(e Evidence) (linearizability.Report, error) {
 
 type semaphorePlayer struct {
 	*Player
-	sem    func() Semaphore
+	sem    func() Acquirer
 	leases int
 }
 
@@ -113,7 +104,7 @@ func (p semaphorePlayer) turn(round int) {
 
 // own tells the leases of one hand from those of others.
 func (p semaphorePlayer) own(which string) string {
-	if n := p.client.Number(); n > 0 {
+	if n := p.Hand(); n > 0 {
 		return fmt.Sprintf("%s.%d", which, n+1)
 	}
 	return which
@@ -227,15 +218,15 @@ func lostOf(lease Lease) <-chan struct{} {
 
 // leaseSemaphore is the semaphore to use.
 func leaseSemaphore() Workload {
-	return SemaphoreWorkload("recipes.Semaphore", SemaphoreClaims{
+	return SemaphoreWorkload(func(env Env) Acquirer {
+		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), semaphorePath, leases, recipes.SessionTimeout(sessionTimeout))}
+	}, SemaphoreClaims{
 		LockClaims: LockClaims{
 			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,
 			LeavesAtRest: []string{semaphorePath + "/leases", semaphorePath + "/lock"},
 		},
 		Nodes: semaphorePath + "/leases",
-	}, func(c *zk.Conn) Semaphore {
-		return semaphoreAdapter{recipes.NewSemaphore(InTurn(c), semaphorePath, leases, recipes.SessionTimeout(sessionTimeout))}
-	})
+	}).Named("recipes.Semaphore")
 }
 
 // semaphoreAdapter gives a recipe's lease the type that the workload knows.

@@ -23,12 +23,12 @@ type serviceRegistry struct {
 
 // twoLevelRegistry is the registry to use.
 func twoLevelRegistry() Workload {
-	return MembershipWorkload("recipes.ServiceRegistry", MembershipClaims{
+	return MembershipWorkload(func(env Env) Roster {
+		return newServiceRegistry(env.Conn, env.Name)
+	}, MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "service registry with lookup strategies of package recipes", Services: true,
-	}, func(c *zk.Conn, instance string) Membership {
-		return newServiceRegistry(c, instance)
-	})
+	}).Named("recipes.ServiceRegistry")
 }
 
 func newServiceRegistry(c *zk.Conn, instance string) *serviceRegistry {

@@ -80,14 +80,14 @@ func (l *lateLease) Release(ctx context.Context) error {
 // of one goroutine's hold is not taken for one of another's.
 func TestSignalsAreOfWhatIsHeld(t *testing.T) {
 	t.Parallel()
-	asking := fuzz.ReentrantWorkload("asking", fuzz.LockClaims{Path: "/reentrant"}, func(c *zk.Conn) fuzz.Locker {
-		return &askingLock{ReentrantLock: recipes.NewReentrantLock(c, "/reentrant", recipes.SessionTimeout(4*time.Second)), conn: c}
-	})
-	late := fuzz.SemaphoreWorkload("late", fuzz.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: fuzz.LockClaims{
+	asking := fuzz.ReentrantWorkload(func(env fuzz.Env) fuzz.Locker {
+		return &askingLock{ReentrantLock: recipes.NewReentrantLock(env.Conn, "/reentrant", recipes.SessionTimeout(4*time.Second)), conn: env.Conn}
+	}, fuzz.LockClaims{Path: "/reentrant"}).Named("asking")
+	late := fuzz.SemaphoreWorkload(func(env fuzz.Env) fuzz.Acquirer {
+		return lateSemaphore{recipes.NewSemaphore(env.InTurn(), "/semaphore", 2, recipes.SessionTimeout(4*time.Second))}
+	}, fuzz.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: fuzz.LockClaims{
 		Path: "/semaphore", LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
-	}}, func(c *zk.Conn) fuzz.Semaphore {
-		return lateSemaphore{recipes.NewSemaphore(fuzz.InTurn(c), "/semaphore", 2, recipes.SessionTimeout(4*time.Second))}
-	})
+	}}).Named("late")
 	for seed := range uint64(20) {
 		scenarios := []fuzz.Scenario{
 			{Workload: asking, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/zksim/zksim/fakezk/fault"
 )
@@ -66,7 +67,7 @@ func FindStrategies(names []string) ([]StrategyInfo, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(strategies, func(s StrategyInfo) bool { return s.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("unknown strategy %q; expected %s", name, oneOf(strategyNames()))
+			return nil, fmt.Errorf("unknown strategy %q; expected %s", name, strings.Join(strategyNames(), ", "))
 		}
 		if slices.ContainsFunc(found, func(s StrategyInfo) bool { return s.Name == name }) {
 			return nil, fmt.Errorf("strategy %q is given twice", name)

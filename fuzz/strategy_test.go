@@ -53,11 +53,11 @@ func TestEveryStrategyFinds(t *testing.T) {
 		if info.Name == "orders" {
 			w, property = wary(), linearizability.Safety
 		}
-		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Counts: func(o *fuzz.Outcome) bool { return breaks(o, property) }, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
+		search := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Counts: func(o *fuzz.Outcome) bool { return breaks(o, property) }, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
 		var first *fuzz.Found
 		for _, workers := range []int{1, 3, 8} {
-			hunt.Workers = workers
-			found, err := hunt.Run(t.Context())
+			search.Workers = workers
+			found, err := search.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,8 +99,8 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 			},
 			Judge: func(fuzz.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
 		}
-		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Strategies: []string{"orders"}, Runs: 20_000}
-		found, err := hunt.Run(t.Context())
+		search := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Strategies: []string{"orders"}, Runs: 20_000}
+		found, err := search.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,8 +114,8 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 	}
 }
 
-// keeping is a hunt that keeps what shows new behaviour.
-func keeping(t *testing.T, runs int) (hunt fuzz.Hunt, kept *[]fuzz.Scenario) {
+// keeping is a search that keeps what shows new behaviour.
+func keeping(t *testing.T, runs int) (search fuzz.Hunt, kept *[]fuzz.Scenario) {
 	t.Helper()
 	kept = new([]fuzz.Scenario)
 	return fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
@@ -126,19 +126,19 @@ func keeping(t *testing.T, runs int) (hunt fuzz.Hunt, kept *[]fuzz.Scenario) {
 // runs; it is all played, whatever Runs says, and then as many are tried as Runs says.
 func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
-	hunt, kept := keeping(t, 400)
-	first, err := hunt.Run(t.Context())
+	search, kept := keeping(t, 400)
+	first, err := search.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	behaviours := 0 // shown when the corpus has been played
-	hunt.Corpus, hunt.Runs, hunt.Keep = *kept, 5, nil
-	hunt.Progress = func(f *fuzz.Found) {
+	search.Corpus, search.Runs, search.Keep = *kept, 5, nil
+	search.Progress = func(f *fuzz.Found) {
 		if f.Runs == 0 {
 			behaviours = f.Behaviours
 		}
 	}
-	second, err := hunt.Run(t.Context())
+	second, err := search.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,16 +154,16 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 // seed is the same, and always to the same place.
 func TestResumedHuntGoesElsewhere(t *testing.T) {
 	t.Parallel()
-	hunt, kept := keeping(t, 200)
-	if _, err := hunt.Run(t.Context()); err != nil {
+	search, kept := keeping(t, 200)
+	if _, err := search.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	hunt.Corpus = slices.Clone(*kept)
+	search.Corpus = slices.Clone(*kept)
 	var resumed [3]*fuzz.Found
 	for i, workers := range []int{1, 3, 0} {
 		var err error
-		hunt.Workers = workers
-		if resumed[i], err = hunt.Run(t.Context()); err != nil {
+		search.Workers = workers
+		if resumed[i], err = search.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestResumedHuntGoesElsewhere(t *testing.T) {
 			t.Errorf("%d traces and %d behaviours, then %d and %d", first.Traces, first.Behaviours, again.Traces, again.Behaviours)
 		}
 	}
-	if fresh := first.Traces - len(hunt.Corpus); fresh < 100 {
+	if fresh := first.Traces - len(search.Corpus); fresh < 100 {
 		t.Errorf("%d of 200 scenarios had an order of their own", fresh)
 	}
 }
@@ -186,8 +186,8 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 		{[]string{"luck"}, `unknown strategy "luck"; expected sweep, pairs, random, priorities, orders or coverage`},
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
-		hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript, Strategies: c.names, Runs: 1}
-		if _, err := hunt.Run(t.Context()); err == nil || err.Error() != c.want {
+		search := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript, Strategies: c.names, Runs: 1}
+		if _, err := search.Run(t.Context()); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v; expected %s", c.names, err, c.want)
 		}
 	}
@@ -197,12 +197,12 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	t.Parallel()
 	w := builtin(t, "lock", "recipes.Lock")
-	hunt := fuzz.Hunt{
+	search := fuzz.Hunt{
 		Workload: w, Script: fuzz.Script{Clients: 3, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
 		// Those of a whole generation, so that nothing else is known when the strategy begins.
 		Corpus: slices.Repeat([]fuzz.Scenario{{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 5}}, 32),
 	}
-	if found, err := hunt.Run(t.Context()); err != nil || found.Runs != hunt.Runs {
+	if found, err := search.Run(t.Context()); err != nil || found.Runs != search.Runs {
 		t.Errorf("%d runs, %v", found.Runs, err)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -21,7 +19,7 @@ func (l brokenLock) Lock(ctx context.Context) error { return l(ctx) }
 func (l brokenLock) Unlock(context.Context) error   { return nil }
 
 func brokenScenario(lock brokenLock) fuzz.Scenario {
-	w := fuzz.LockWorkload("broken", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return lock })
+	w := fuzz.LockWorkload(func(fuzz.Env) fuzz.Locker { return lock }).Named("broken")
 	return fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}
 }
 

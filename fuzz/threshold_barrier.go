@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -23,16 +21,16 @@ type ThresholdBarrierer interface {
 // number of clients, and all wait; later any of them sets it to any number now and
 // then, also while others wait. Who has waited for half a minute gives up. The claims
 // are those of a barrier; Path "" means /thresholds/t.
-func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) ThresholdBarrierer) Workload {
+func ThresholdBarrierWorkload(open func(Env) ThresholdBarrierer, given ...BarrierClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = thresholdBarrierPath
 	}
 	return Workload{
 		Name:  "threshold-barrier",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
-			tp := thresholdPlayer{p, open(p.Conn()), s.Clients}
+			tp := thresholdPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: s.Clients}), s.Clients}
 			for round := range 2 * s.Rounds {
 				tp.turn(round)
 			}
@@ -50,13 +48,6 @@ func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.C
 			return linearizability.JudgeThresholdBarrier(e.History, e.Rest, opts), nil
 		},
 	}
-}
-
-// TestThresholdBarrier is [Run] of a threshold barrier at /thresholds/t, unless it
-// claims another path.
-func TestThresholdBarrier(t TB, open func(*zk.Conn) ThresholdBarrierer, claims ...BarrierClaims) {
-	t.Helper()
-	Run(t, ThresholdBarrierWorkload(t.Name(), only(t, claims), open))
 }
 
 type thresholdPlayer struct {
@@ -104,9 +95,9 @@ func (p thresholdPlayer) set(round, members int) {
 const thresholdBarrierPath = "/thresholds/t"
 
 func thresholdBarrier() Workload {
-	return ThresholdBarrierWorkload("recipes.ThresholdBarrier", BarrierClaims{
+	return ThresholdBarrierWorkload(func(env Env) ThresholdBarrierer {
+		return recipes.NewThresholdBarrier(env.Conn, thresholdBarrierPath, recipes.RecheckEvery(barrierRecheck))
+	}, BarrierClaims{
 		About: "the threshold barrier of package recipes",
-	}, func(c *zk.Conn) ThresholdBarrierer {
-		return recipes.NewThresholdBarrier(c, thresholdBarrierPath, recipes.RecheckEvery(barrierRecheck))
-	})
+	}).Named("recipes.ThresholdBarrier")
 }

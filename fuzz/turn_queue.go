@@ -1,8 +1,6 @@
 package fuzz
 
 import (
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -10,24 +8,18 @@ import (
 // turn: Lock joins it and waits, Unlock leaves it. The members do what those of
 // LockWorkload do, and the claims are those of a lock; Fair is the order of the
 // line.
-func TurnQueueWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Workload {
-	w := LockWorkload(impl, claims, open)
+func TurnQueueWorkload(open func(Env) Locker, given ...LockClaims) Workload {
+	claims := only(given)
+	w := LockWorkload(open, claims)
 	w.Name = "turn-queue"
 	return w
 }
 
-// TestTurnQueue tests a line of your own as [TestLock] tests a lock: in exactly /lock,
-// unless it claims another path, as the built-in line does, which is in /queue.
-func TestTurnQueue(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
-	t.Helper()
-	Run(t, TurnQueueWorkload(t.Name(), only(t, claims), open))
-}
-
 // turnQueue is the line to use.
 func turnQueue() Workload {
-	return TurnQueueWorkload("recipes.TurnQueue", LockClaims{
+	return TurnQueueWorkload(func(env Env) Locker {
+		return recipes.NewTurnQueue(env.InTurn(), queuePath, recipes.SessionTimeout(sessionTimeout))
+	}, LockClaims{
 		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) Locker {
-		return recipes.NewTurnQueue(InTurn(c), queuePath, recipes.SessionTimeout(sessionTimeout))
-	})
+	}).Named("recipes.TurnQueue")
 }

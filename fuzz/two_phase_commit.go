@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -62,13 +60,13 @@ type TwoPhaseClaims struct {
 // site, and one is the coordinator, another one in each round. Sites vote yes or no,
 // or not at all; some show that they are there, and go before they have voted; some come too late. The coordinator may go as soon as it has begun. Each client calls
 // open for each transaction with the path of that, and again when it comes back.
-func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, path string) TwoPhaser) Workload {
+func TwoPhaseWorkload(open func(Env) TwoPhaser, given ...TwoPhaseClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = transactionsPath
 	}
 	return Workload{
 		Name:  "two-phase-commit",
-		Impl:  impl,
 		About: claims.About,
 		Play: func(p *Player, s Script) {
 			tp := &twoPhasePlayer{Player: p, claims: claims, open: open, sites: s.clientNames()}
@@ -87,13 +85,6 @@ func TwoPhaseWorkload(impl string, claims TwoPhaseClaims, open func(c *zk.Conn, 
 		},
 		Judge: claims.judge,
 	}
-}
-
-// TestTwoPhaseCommit is [Run] of a two-phase commit; open is given the path of each
-// transaction, a child of /transactions, unless another path is claimed.
-func TestTwoPhaseCommit(t TB, open func(c *zk.Conn, path string) TwoPhaser, claims ...TwoPhaseClaims) {
-	t.Helper()
-	Run(t, TwoPhaseWorkload(t.Name(), only(t, claims), open))
 }
 
 func (c TwoPhaseClaims) judge(e Evidence) (linearizability.Report, error) {
@@ -117,7 +108,7 @@ const (
 type twoPhasePlayer struct {
 	*Player
 	claims TwoPhaseClaims
-	open   func(c *zk.Conn, path string) TwoPhaser
+	open   func(Env) TwoPhaser
 	sites  []string
 }
 
@@ -132,7 +123,7 @@ type deal struct {
 func (p *twoPhasePlayer) deal(round int) *deal {
 	name := fmt.Sprintf("t%d", round)
 	path := p.claims.Path + "/" + name
-	return &deal{TwoPhaser: p.open(p.Conn(), path), name: name, path: path}
+	return &deal{TwoPhaser: p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}), name: name, path: path}
 }
 
 // turn is one transaction. It reports whether the client has died in it: then it has
@@ -235,7 +226,7 @@ func (p *twoPhasePlayer) isHeard(d *deal) bool {
 
 // hears waits until the transaction was begun.
 func (p *twoPhasePlayer) hears(d *deal) bool {
-	for end := p.client.Now() + hearsay; p.Alive() && p.client.Now() < end; p.Pause(retryPause) {
+	for end := p.Now() + hearsay; p.Alive() && p.Now() < end; p.Pause(retryPause) {
 		if begun, _, err := p.Conn().Exists(d.path); err == nil && begun {
 			return true
 		}
@@ -260,7 +251,7 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	if err := joiner.Close(p.Context()); err != nil {
 		p.Pause(retryPause)
 	}
-	d.TwoPhaser = p.open(p.Conn(), d.path)
+	d.TwoPhaser = p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: d.path})
 }
 
 // vote votes yes in seven of eight cases.
@@ -335,7 +326,7 @@ func (c coordinated) Await(ctx context.Context) (bool, error) {
 }
 
 func twoPhaseCommit() Workload {
-	return TwoPhaseWorkload("recipes.TwoPhaseCommit", TwoPhaseClaims{
+	return TwoPhaseWorkload(func(env Env) TwoPhaser { return coordinated{recipes.NewTwoPhaseCommit(env.Conn, env.Path)} }, TwoPhaseClaims{
 		About: "the two-phase commit of package recipes",
-	}, func(c *zk.Conn, path string) TwoPhaser { return coordinated{recipes.NewTwoPhaseCommit(c, path)} })
+	}).Named("recipes.TwoPhaseCommit")
 }

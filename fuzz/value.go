@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -43,25 +41,19 @@ type ValueClaims struct {
 	LeavesAtRest []string
 }
 
-// TestValue is TestLock for a shared value; use the znode /value.
-func TestValue(t TB, open func(*zk.Conn) Valuer, claims ...ValueClaims) {
-	t.Helper()
-	Run(t, ValueWorkload(t.Name(), only(t, claims), open))
-}
-
 // ValueWorkload makes a workload of a shared value. Each client calls open once,
 // with a connection of its own, and then, twice a round, waits for a change or
 // looks at the value, and writes one of its own, compared with what it saw last
 // or not, and now and then with little patience.
-func ValueWorkload(impl string, claims ValueClaims, open func(*zk.Conn) Valuer) Workload {
+func ValueWorkload(open func(Env) Valuer, given ...ValueClaims) Workload {
+	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = valuePath
 	}
 	return Workload{
 		Name:  "value",
-		Impl:  impl,
 		About: claims.About,
-		Play: shared(open, func(p *Player, s Script, h *handle[Valuer]) {
+		Play: shared(opener(open, claims.Path), func(p *Player, s Script, h *handle[Valuer]) {
 			v := valuePlayer{Player: p, value: h.now, definite: claims.Definite}
 			for turn := range 2 * s.Rounds {
 				v.read(turn)
@@ -167,9 +159,9 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 
 // recordedValue is the shared value to use.
 func recordedValue() Workload {
-	return ValueWorkload("recipes.SharedValue", ValueClaims{
+	return ValueWorkload(func(env Env) Valuer { return recipes.NewSharedValue(env.InTurn(), valuePath) }, ValueClaims{
 		About: "the shared value of package recipes, which knows its own write when the reply is lost", Definite: true,
-	}, func(c *zk.Conn) Valuer { return recipes.NewSharedValue(InTurn(c), valuePath) })
+	}).Named("recipes.SharedValue")
 }
 
 // valuePath is the znode that the workloads of shared values use.

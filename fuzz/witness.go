@@ -41,11 +41,3 @@ func (n *Witness) Err(w Workload, runs int) error {
 	return fmt.Errorf("no client has recorded a call in any of %d runs, so there was nothing to judge: "+
 		"record calls by Player.Do or Player.Begin, or say what must hold by an Invariant or a goal", runs)
 }
-
-// demand fails if there was nothing to judge in so many runs.
-func (n *Witness) demand(t TB, w Workload, runs int) {
-	t.Helper()
-	if err := n.Err(w, runs); err != nil {
-		t.Fatalf("zksim: %v", err)
-	}
-}

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
@@ -50,10 +51,12 @@ type Workload struct {
 	// promises to survive; see [Catalogue.Sound].
 	Flawed string
 	// Sometimes are goals that some run must reach, by [Player.Sometimes], for a test
-	// to mean anything: [Run] fails otherwise. To reach another goal is an error.
+	// to mean anything: [Test] fails otherwise. To reach another goal is an error.
 	Sometimes []string
 
-	builtin bool // Judge, and so what it may find violated, is known
+	// Properties are what Judge may find violated: a scenario file that expects another
+	// is refused. Nil means any.
+	Properties []string
 }
 
 // Evidence is what a run is judged by.
@@ -100,21 +103,21 @@ type Script struct {
 var DefaultScript = Script{Clients: 3, Rounds: 2}
 
 const (
-	maxClients = 26
-	maxRounds  = 1000
-	maxHands   = sim.MaxHands - 1 // and one that closes what they share
+	MaxClients = 26
+	MaxRounds  = 1000
+	MaxHands   = sim.MaxHands - 1 // and one that closes what they share
 )
 
 // Validate says what is wrong with a Script, or returns nil.
 func (s Script) Validate() error {
-	if s.Clients < 1 || s.Clients > maxClients {
-		return fmt.Errorf("clients: %d; expected 1 to %d", s.Clients, maxClients)
+	if s.Clients < 1 || s.Clients > MaxClients {
+		return fmt.Errorf("clients: %d; expected 1 to %d", s.Clients, MaxClients)
 	}
-	if s.Rounds < 1 || s.Rounds > maxRounds {
-		return fmt.Errorf("rounds: %d; expected 1 to %d", s.Rounds, maxRounds)
+	if s.Rounds < 1 || s.Rounds > MaxRounds {
+		return fmt.Errorf("rounds: %d; expected 1 to %d", s.Rounds, MaxRounds)
 	}
-	if s.Hands < 0 || s.Hands > maxHands {
-		return fmt.Errorf("hands: %d; expected 1 to %d", s.Hands, maxHands)
+	if s.Hands < 0 || s.Hands > MaxHands {
+		return fmt.Errorf("hands: %d; expected 1 to %d", s.Hands, MaxHands)
 	}
 	return nil
 }
@@ -161,14 +164,16 @@ const (
 	baseLimit = 2 * time.Minute
 )
 
-// hash mixes numbers into one (splitmix64 over each in turn).
-func hash(words ...uint64) uint64 {
-	x := uint64(0x9e3779b97f4a7c15)
-	for _, w := range words {
-		x = (x ^ w) + 0x9e3779b97f4a7c15
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		x ^= x >> 31
+// judged are the properties that a run of the workload may violate, nil for any.
+func (w Workload) judged() []string {
+	if w.Properties == nil {
+		return nil
 	}
-	return x
+	return append(slices.Clone(w.Properties), InvariantProperty, "panic", "frozen")
+}
+
+// Named is the workload under another name of its implementation.
+func (w Workload) Named(impl string) Workload {
+	w.Impl = impl
+	return w
 }

@@ -3,20 +3,18 @@ package fuzz
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/recipes"
 )
 
 // writeLock is the lock of the Apache recipes, made to wait.
 func writeLock() Workload {
-	return LockWorkload("recipes.WriteLock", LockClaims{
-		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
-	}, func(c *zk.Conn) Locker {
+	return LockWorkload(func(env Env) Locker {
 		l := &awaitedLock{news: make(chan struct{}, 1), closed: make(chan struct{})}
-		l.WriteLock = recipes.NewWriteLock(InTurn(c), lockPath, l, recipes.SessionTimeout(sessionTimeout))
+		l.WriteLock = recipes.NewWriteLock(env.InTurn(), lockPath, l, recipes.SessionTimeout(sessionTimeout))
 		return l
-	})
+	}, LockClaims{
+		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.WriteLock")
 }
 
 // awaitedLock waits for what the listener of a WriteLock is told.

@@ -33,9 +33,9 @@ const membersDir = "/members"
 
 // groupOf is a workload of a group with some steps replaced, nil for none.
 func groupOf(replace func(*attendant)) fuzz.Workload {
-	w := fuzz.MembershipWorkload("", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return newAttendant(c, name, replace)
-	})
+	w := fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		return newAttendant(env.Conn, env.Name, replace)
+	}).Named("")
 	return beside(w, membersDir)
 }
 

@@ -16,7 +16,7 @@ func leaseBeforeList() Exhibit {
 		Bug: "The node of the lease is made, and the connection breaks while the children are counted. The caller gets an " +
 			"error instead of a lease, so nobody can give back what is taken: in the end there are no leases.",
 		Property: linearizability.Liveness,
-		Wrong:    openSemaphore(func(c *zk.Conn) fuzz.Semaphore { return leakyLeases{c} }),
+		Wrong:    openSemaphore(func(env fuzz.Env) fuzz.Acquirer { return leakyLeases{env.Conn} }),
 		Right:    semaphoreOf(nil),
 	}
 }

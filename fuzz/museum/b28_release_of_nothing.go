@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 )
 
@@ -16,9 +14,8 @@ func releaseOfNothing() Exhibit {
 		Bug: "The semaphore takes its inner mutex and releases it in the end, come what may. If the mutex could not be had, " +
 			"the release throws, and the reason is lost.",
 		Property: "panic",
-		Wrong: beside(fuzz.SemaphoreWorkload("", fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir},
-			func(c *zk.Conn) fuzz.Semaphore { return guarded{leases{conn: c, dir: leasesDir}} }), mutexDir, leasesDir),
-		Right: semaphoreOf(nil),
+		Wrong:    beside(fuzz.SemaphoreWorkload(func(env fuzz.Env) fuzz.Acquirer { return guarded{leases{conn: env.Conn, dir: leasesDir}} }, fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}).Named(""), mutexDir, leasesDir),
+		Right:    semaphoreOf(nil),
 	}
 }
 

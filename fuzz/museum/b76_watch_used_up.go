@@ -49,8 +49,8 @@ func (n noting) Update(_ context.Context, data string) error {
 
 // notingOf is groupOf with data that can be changed.
 func notingOf(replace func(*attendant)) fuzz.Workload {
-	w := fuzz.MembershipWorkload("", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return noting{newAttendant(c, name, replace)}
-	})
+	w := fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		return noting{newAttendant(env.Conn, env.Name, replace)}
+	}).Named("")
 	return beside(w, membersDir)
 }

@@ -18,9 +18,9 @@ func addsAgain() Exhibit {
 		Bug: "An add reads the counter and writes the sum if the version is the same; after any error it does both again. If " +
 			"only the reply was lost, the second read has the sum already, and the same is added once more.",
 		Property: linearizability.Delivery,
-		Wrong: fuzz.CounterWorkload("", fuzz.CounterClaims{}, func(c *zk.Conn) fuzz.Counterer {
-			return insistentCounter{c}
-		}),
+		Wrong: fuzz.CounterWorkload(func(env fuzz.Env) fuzz.Counterer {
+			return insistentCounter{env.Conn}
+		}).Named(""),
 		Right: builtIn("counter", "recipes.Counter"),
 	}
 }

@@ -20,9 +20,9 @@ func lockedByName() Exhibit {
 		Bug: "A consumer locks an element by an ephemeral, and deletes that by its name when it is done. Its session may have " +
 			"ended meanwhile: then the lock is another's, who works on the same element.",
 		Property: linearizability.Safety,
-		Wrong: beside(fuzz.LockQueueWorkload("", fuzz.LockQueueClaims{Lock: lockNode}, func(c *zk.Conn) fuzz.LockQueuer {
-			return &lockingLine{line{conn: c}}
-		}), queueDir),
+		Wrong: beside(fuzz.LockQueueWorkload(func(env fuzz.Env) fuzz.LockQueuer {
+			return &lockingLine{line{conn: env.Conn}}
+		}, fuzz.LockQueueClaims{Lock: lockNode}).Named(""), queueDir),
 		Right:  builtIn("lock-queue", "recipes.LockQueue"),
 		Script: fuzz.Script{Clients: 4, Rounds: 3},
 	}

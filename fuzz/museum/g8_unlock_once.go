@@ -16,7 +16,7 @@ func unlockOnce() Exhibit {
 		Bug: "The delete is applied and its reply lost. To unlock again fails with NoNode, for ever, and to lock fails because " +
 			"the handle is locked: the lock is free, and this client cannot have it.",
 		Property: linearizability.Liveness,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return once{newNaked(c, lockDir)} }),
+		Wrong:    openLock(func(env fuzz.Env) fuzz.Locker { return once{newNaked(env.Conn, lockDir)} }),
 		Right:    lockOf(nil),
 	}
 }

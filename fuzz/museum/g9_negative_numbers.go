@@ -40,5 +40,5 @@ func negativeNumbers() Exhibit {
 
 // failingLock is a workload of a naked lock with steps that fail.
 func failingLock(replace func(*naked)) fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker { return failing(remade(c, lockDir, replace)) })
+	return openLock(func(env fuzz.Env) fuzz.Locker { return failing(remade(env.Conn, lockDir, replace)) })
 }

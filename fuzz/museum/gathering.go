@@ -36,9 +36,9 @@ const (
 // gatheringOf is a workload of a double barrier with some steps replaced, nil for none.
 func gatheringOf(replace func(*gathering)) fuzz.Workload {
 	claims := fuzz.BarrierClaims{LeavesAtRest: []string{readyPath}}
-	return beside(fuzz.DoubleBarrierWorkload("", claims, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		return newGathering(c, size, replace)
-	}), gatheringDir)
+	return beside(fuzz.DoubleBarrierWorkload(func(env fuzz.Env) fuzz.DoubleBarrierer {
+		return newGathering(env.Conn, env.Size, replace)
+	}, claims).Named(""), gatheringDir)
 }
 
 func newGathering(c *zk.Conn, size int, replace func(*gathering)) *gathering {

@@ -27,9 +27,9 @@ const queueDir = "/queue"
 
 // lineOf is a workload of a queue with some steps replaced, nil for none.
 func lineOf(replace func(*line)) fuzz.Workload {
-	w := fuzz.QueueWorkload("", fuzz.QueueClaims{LeavesAtRest: []string{queueDir}}, func(c *zk.Conn) fuzz.Queuer {
-		return newLine(c, replace)
-	})
+	w := fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer {
+		return newLine(env.Conn, replace)
+	}, fuzz.QueueClaims{LeavesAtRest: []string{queueDir}}).Named("")
 	return beside(w, queueDir)
 }
 

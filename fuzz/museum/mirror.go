@@ -37,9 +37,9 @@ const mirrored = "/cache"
 
 // mirrorOf is a workload of a cache with some steps replaced, nil for none.
 func mirrorOf(replace func(*mirror)) fuzz.Workload {
-	return fuzz.CacheWorkload("", fuzz.CacheClaims{Silent: true}, func(c *zk.Conn) fuzz.Cacher {
-		return openMirror(c, replace)
-	})
+	return fuzz.CacheWorkload(func(env fuzz.Env) fuzz.Cacher {
+		return openMirror(env.Conn, replace)
+	}, fuzz.CacheClaims{Silent: true}).Named("")
 }
 
 func openMirror(c *zk.Conn, replace func(*mirror)) *mirror {

@@ -254,13 +254,13 @@ const marker = "lock-"
 
 // lockOf is a workload of a naked lock with some steps replaced.
 func lockOf(replace func(*naked)) fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker { return remade(c, lockDir, replace) })
+	return openLock(func(env fuzz.Env) fuzz.Locker { return remade(env.Conn, lockDir, replace) })
 }
 
 // openLock is a workload of any lock at /lock. The directory is there, which makes
 // stories shorter.
-func openLock(open func(*zk.Conn) fuzz.Locker) fuzz.Workload {
-	return beside(fuzz.LockWorkload("", claims, open), lockDir)
+func openLock(open func(fuzz.Env) fuzz.Locker) fuzz.Workload {
+	return beside(fuzz.LockWorkload(open, claims).Named(""), lockDir)
 }
 
 // claims are what the locks of the museum claim. What is there from the beginning may

@@ -24,7 +24,7 @@ func electionOf(replace func(*naked)) fuzz.Workload {
 // ends with the context that open gets.
 func openElection(open func(context.Context, *zk.Conn) fuzz.Elector) fuzz.Workload {
 	under := func(ctx context.Context) fuzz.Workload {
-		return fuzz.ElectionWorkload("", claims, func(c *zk.Conn, _ string) fuzz.Elector { return open(ctx, c) })
+		return fuzz.ElectionWorkload(func(env fuzz.Env) fuzz.Elector { return open(ctx, env.Conn) }, claims).Named("")
 	}
 	w := beside(under(nil), lockDir)
 	w.Play = func(p *fuzz.Player, s fuzz.Script) { under(p.Context()).Play(p, s) }

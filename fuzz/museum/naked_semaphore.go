@@ -48,10 +48,10 @@ func (l *naked) awaitAnother(ctx context.Context, ahead string) {
 
 // semaphoreOf is a workload of a naked semaphore with some steps replaced.
 func semaphoreOf(replace func(*naked)) fuzz.Workload {
-	return openSemaphore(func(c *zk.Conn) fuzz.Semaphore { return leases{c, lockDir, replace} })
+	return openSemaphore(func(env fuzz.Env) fuzz.Acquirer { return leases{env.Conn, lockDir, replace} })
 }
 
 // openSemaphore is a workload of any semaphore of two leases at /lock.
-func openSemaphore(open func(*zk.Conn) fuzz.Semaphore) fuzz.Workload {
-	return beside(fuzz.SemaphoreWorkload("", fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2}, open), lockDir)
+func openSemaphore(open func(fuzz.Env) fuzz.Acquirer) fuzz.Workload {
+	return beside(fuzz.SemaphoreWorkload(open, fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2}).Named(""), lockDir)
 }

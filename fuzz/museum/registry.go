@@ -26,9 +26,9 @@ type registry struct {
 
 // registryOf is a workload of a registry with some steps replaced, nil for none.
 func registryOf(replace func(*registry)) fuzz.Workload {
-	return fuzz.MembershipWorkload("", fuzz.MembershipClaims{Services: true}, func(c *zk.Conn, instance string) fuzz.Membership {
-		service, id, _ := strings.Cut(instance, "/")
-		r := &registry{conn: c, own: recipes.Instance{Service: service, ID: id}, all: recipes.NewServiceRegistry(c, membersDir)}
+	return fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+		service, id, _ := strings.Cut(env.Name, "/")
+		r := &registry{conn: env.Conn, own: recipes.Instance{Service: service, ID: id}, all: recipes.NewServiceRegistry(env.Conn, membersDir)}
 		nothing := func(context.Context) error { return nil }
 		r.before, r.after = nothing, nothing
 		r.show = func(all []recipes.Instance) []recipes.Instance { return all }
@@ -36,7 +36,7 @@ func registryOf(replace func(*registry)) fuzz.Workload {
 			replace(r)
 		}
 		return r
-	})
+	}, fuzz.MembershipClaims{Services: true}).Named("")
 }
 
 func (r *registry) Join(ctx context.Context, data string) error {

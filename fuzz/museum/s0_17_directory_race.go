@@ -47,9 +47,9 @@ type dirMaker func(*zk.Conn) error
 // withoutDir is a workload of a queue whose directory is made by those who use it, each
 // by a maker of its own.
 func withoutDir(maker func() dirMaker) fuzz.Workload {
-	w := fuzz.QueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-		return dirQueue{newLine(c, nil), maker()}
-	})
+	w := fuzz.QueueWorkload(func(env fuzz.Env) fuzz.Queuer {
+		return dirQueue{newLine(env.Conn, nil), maker()}
+	}).Named("")
 	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
 }
 

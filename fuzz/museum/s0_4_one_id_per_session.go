@@ -41,7 +41,7 @@ const writeLockSource = "https://github.com/apache/zookeeper/blob/master/zookeep
 func twoLocks(replace func(*naked)) fuzz.Workload {
 	handle := func(c *zk.Conn) *naked { return remade(c, lockDir, replace) }
 	claims := fuzz.SemaphoreClaims{LockClaims: claims, Leases: 1}
-	w := beside(fuzz.SemaphoreWorkload("", claims, nil), lockDir)
+	w := beside(fuzz.SemaphoreWorkload(nil, claims).Named(""), lockDir)
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		for range s.Rounds {
 			one, two := handle(p.Conn()), handle(p.Conn())

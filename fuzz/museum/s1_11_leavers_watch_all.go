@@ -31,11 +31,11 @@ func leaversWatchAll() Exhibit {
 // leaving is a workload of a double barrier of whose members those who leave are looked
 // at.
 func leaving(leaves func(*gathering) fuzz.DoubleBarrierer) fuzz.Workload {
-	w := fuzz.DoubleBarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		g := newGathering(c, size, nil)
+	w := fuzz.DoubleBarrierWorkload(func(env fuzz.Env) fuzz.DoubleBarrierer {
+		g := newGathering(env.Conn, env.Size, nil)
 		g.look = g.lookQuietly
 		return leaves(g)
-	})
+	}).Named("")
 	return judgedBy(beside(w, gatheringDir), "who leaves wakes one, but for the last", leaverWakesSeveral)
 }
 

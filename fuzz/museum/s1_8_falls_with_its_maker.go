@@ -18,9 +18,9 @@ func fallsWithItsMaker() Exhibit {
 		Bug: "So that a barrier does not outlive who put it up, its node is an ephemeral. When that session ends, all who " +
 			"wait go on, though nobody has said that they may.",
 		Property: linearizability.Delivery,
-		Wrong: fuzz.BarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-			return mortalBarrier{recipes.NewBarrier(c, barrierPath), c}
-		}),
+		Wrong: fuzz.BarrierWorkload(func(env fuzz.Env) fuzz.Barrierer {
+			return mortalBarrier{recipes.NewBarrier(env.Conn, barrierPath), env.Conn}
+		}).Named(""),
 		Right: builtIn("barrier", "recipes.Barrier"),
 	}
 }

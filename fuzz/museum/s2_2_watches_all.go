@@ -3,8 +3,6 @@ package museum
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 )
@@ -39,5 +37,5 @@ func watchesAll() Exhibit {
 func oneAtATime(replace func(*naked)) fuzz.Workload {
 	claims := claims
 	claims.MaxHerd = 1
-	return beside(fuzz.LockWorkload("", claims, func(c *zk.Conn) fuzz.Locker { return remade(c, lockDir, replace) }), lockDir)
+	return beside(fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker { return remade(env.Conn, lockDir, replace) }, claims).Named(""), lockDir)
 }

@@ -50,7 +50,7 @@ func (n *nested) Unlock(ctx context.Context) error {
 // nestedOf is a workload of clients that read something while they hold the lock, and
 // then lock it again.
 func nestedOf(still func(*naked) error) fuzz.Workload {
-	w := beside(fuzz.ReentrantWorkload("", claims, nil), lockDir)
+	w := beside(fuzz.ReentrantWorkload(nil, claims).Named(""), lockDir)
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		l := &nested{naked: newNaked(p.Conn(), lockDir), still: still}
 		for range s.Rounds {

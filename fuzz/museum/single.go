@@ -27,8 +27,8 @@ const singlePath = lockDir + "/only"
 
 // singleOf is a workload of a simple lock with some steps replaced, nil for none.
 func singleOf(replace func(*single)) fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker {
-		l := &single{conn: c, name: newNaked(c, lockDir).guid()}
+	return openLock(func(env fuzz.Env) fuzz.Locker {
+		l := &single{conn: env.Conn, name: newNaked(env.Conn, lockDir).guid()}
 		l.mine, l.leave = l.ownedBySession, l.leaveOwn
 		if replace != nil {
 			replace(l)

@@ -11,8 +11,8 @@ import (
 // turnOf is a workload of a line in which each waits for its turn, made of a naked lock
 // with some steps replaced.
 func turnOf(replace func(*naked)) fuzz.Workload {
-	open := func(c *zk.Conn) fuzz.Locker { return remade(c, lockDir, replace) }
-	return beside(fuzz.TurnQueueWorkload("", claims, open), lockDir)
+	open := func(env fuzz.Env) fuzz.Locker { return remade(env.Conn, lockDir, replace) }
+	return beside(fuzz.TurnQueueWorkload(open, claims).Named(""), lockDir)
 }
 
 // turnTutorial is what the take-your-turn queue of tutorials is made of.

@@ -23,11 +23,11 @@ var controls = []struct {
 	{find("lock", "zk.Lock"), "drop-request client=a op=getChildren2 request=1", linearizability.Liveness},
 	{find("queue", "recipes.ApacheQueue"), "drop-reply client=a op=delete request=1", linearizability.Delivery},
 	{
-		fuzz.LockWorkload("creates again", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return &blindLock{conn: c} }),
+		fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker { return &blindLock{conn: env.Conn} }).Named("creates again"),
 		"drop-reply client=a op=create path=/lock/* request=2", linearizability.Liveness,
 	},
 	{
-		fuzz.CounterWorkload("adds again", fuzz.CounterClaims{}, func(c *zk.Conn) fuzz.Counterer { return blindCounter{c} }),
+		fuzz.CounterWorkload(func(env fuzz.Env) fuzz.Counterer { return blindCounter{env.Conn} }).Named("adds again"),
 		"drop-reply client=a op=setData request=1", linearizability.Delivery,
 	},
 }

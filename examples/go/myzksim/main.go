@@ -6,15 +6,13 @@
 package main
 
 import (
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/cli"
 	"github.com/zksim/zksim/fuzz"
 )
 
 func main() {
 	claims := fuzz.LockClaims{About: "one ephemeral znode, which everybody watches"}
-	cli.Main(fuzz.LockWorkload("mylock", claims, func(c *zk.Conn) fuzz.Locker {
-		return &myLock{conn: c, path: "/lock"} // your lock here
-	}))
+	cli.Main(fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+		return &myLock{conn: env.Conn, path: "/lock"} // your lock here
+	}, claims).Named("mylock"))
 }
