@@ -53,24 +53,30 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": {module + "fakezk", module + "fakezk/fault", module + "fuzz", module + "linearizability"},
+	"internal/others": own("fakezk", "fakezk/fault", "fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability"),
 	"internal/realzk": {},
 	"internal/zkload": {
 		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
 	},
-	"examples/go": {"github.com/go-zookeeper/zk"},
-	"fuzz": {
-		module + "fakezk/fault", module + "fakezk/realworld", module + "fakezk/sim", module + "fakezk/trace", module + "fakezk/view",
-		module + "linearizability", module + "recipes",
-		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
-	},
-	"fuzz/museum":         {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
+	"examples/go":       {"github.com/go-zookeeper/zk"},
+	"fuzz/internal/mix": {},
+	"fuzz/scenario": append(own(
+		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "fuzz/internal/mix",
+	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),
+	"fuzz/object": append(own(
+		"fakezk/fault", "fakezk/sim", "linearizability", "recipes", "fuzz/internal/mix", "fuzz/scenario",
+	), "github.com/go-zookeeper/zk"),
+	"fuzz/hunt": own(
+		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "fuzz/internal/mix", "fuzz/scenario",
+	),
+	"fuzz":                own("linearizability", "fuzz/hunt", "fuzz/scenario"),
+	"fuzz/museum":         append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "recipes"), "github.com/go-zookeeper/zk"),
 	"cmd/zksim":           {module + "cli"},
-	"examples/go/myzksim": {module + "cli", module + "fuzz", "github.com/go-zookeeper/zk"},
-	"cli": {
-		module + "fakezk", module + "fakezk/conform", module + "fakezk/fault", module + "fakezk/sim", module + "fakezk/view", module + "fuzz", module + "fuzz/museum",
-		"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term",
-	},
+	"examples/go/myzksim": append(own("cli", "fuzz/object"), "github.com/go-zookeeper/zk"),
+	"cli": append(own(
+		"fakezk", "fakezk/conform", "fakezk/fault", "fakezk/sim", "fakezk/view",
+		"fuzz/hunt", "fuzz/museum", "fuzz/object", "fuzz/scenario",
+	), "github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term"),
 }
 
 // own are packages of this module.

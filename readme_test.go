@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -66,7 +67,7 @@ func TestCreateWhoseReplyIsLost(t *testing.T) {
 
 // README: own lock
 func TestMyLock(t *testing.T) {
-	fuzz.Test(t, fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+	fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
 		return recipes.NewLock(env.Conn, "/lock") // your lock here
 	}))
 }

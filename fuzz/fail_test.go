@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -35,8 +36,8 @@ func failure(test func(TB)) string {
 func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var plays atomic.Int64
-	w := Workload{Name: "own", Impl: "freezes", Judge: Invariants(), Play: func(*Player, Script) { plays.Add(1) }}
-	o, err := Scenario{Workload: w, Script: Script{Clients: 1, Rounds: 1}, Seed: 1}.Run()
+	w := scenario.Workload{Name: "own", Impl: "freezes", Judge: scenario.Invariants(), Play: func(*scenario.Player, scenario.Script) { plays.Add(1) }}
+	o, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +55,9 @@ func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 func TestViolationIsToldBeforeADivergence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var runs atomic.Int64
-	both := func(violates, diverges bool) Workload {
-		return Workload{Name: "own", Impl: "TestMine",
-			Play: func(p *Player, _ Script) {
+	both := func(violates, diverges bool) scenario.Workload {
+		return scenario.Workload{Name: "own", Impl: "TestMine",
+			Play: func(p *scenario.Player, _ scenario.Script) {
 				call := p.Begin("draw", fmt.Sprint(p.Agree(8, 1)))
 				if diverges && p.Agree(8, 1) == 1 {
 					call.OK(linearizability.Result{Output: fmt.Sprint(runs.Add(1))})
@@ -64,7 +65,7 @@ func TestViolationIsToldBeforeADivergence(t *testing.T) {
 					call.OK(linearizability.Result{})
 				}
 			},
-			Judge: Invariants(Invariant{Name: "never 2", Holds: func(e Evidence) error {
+			Judge: scenario.Invariants(scenario.Invariant{Name: "never 2", Holds: func(e scenario.Evidence) error {
 				for _, op := range e.History.Ops {
 					if violates && op.Input == "2" {
 						return fmt.Errorf("it is")

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -39,10 +39,10 @@ const lostReply = "a reply to create was lost"
 
 // primaries is a workload with invariants and goals of its own: after it, the one
 // who is written there is the one who serves.
-func primaries(careless bool, goals ...string) fuzz.Workload {
-	return fuzz.Workload{
+func primaries(careless bool, goals ...string) scenario.Workload {
+	return scenario.Workload{
 		Name: "primary", Impl: fmt.Sprintf("careless: %v", careless), Sometimes: goals,
-		Play: func(p *fuzz.Player, _ fuzz.Script) {
+		Play: func(p *scenario.Player, _ scenario.Script) {
 			p.Persist(func(int) error {
 				return p.Do("announce", "", func(context.Context) (linearizability.Result, error) {
 					start := time.Now()
@@ -54,7 +54,7 @@ func primaries(careless bool, goals ...string) fuzz.Workload {
 				})
 			})
 		},
-		Judge: fuzz.Invariants(fuzz.Invariant{Name: "who is written there serves", Holds: func(e fuzz.Evidence) error {
+		Judge: scenario.Invariants(scenario.Invariant{Name: "who is written there serves", Holds: func(e scenario.Evidence) error {
 			for _, op := range e.History.Ops {
 				for _, ev := range e.History.Server {
 					if ev.Path == "/primary" && ev.Data == op.Client && op.Outcome == linearizability.OpOK && op.Output != "true" {
@@ -112,25 +112,25 @@ func TestGoalsAreDeclared(t *testing.T) {
 func TestRunWantsSomethingToJudge(t *testing.T) {
 	setFlag(t, "zksim.runs", "1")
 	smallScript(t)
-	silent := func(judge func(fuzz.Evidence) (linearizability.Report, error), goals ...string) fuzz.Workload {
-		return fuzz.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge, Play: func(p *fuzz.Player, _ fuzz.Script) {
+	silent := func(judge func(scenario.Evidence) (linearizability.Report, error), goals ...string) scenario.Workload {
+		return scenario.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge, Play: func(p *scenario.Player, _ scenario.Script) {
 			_, _, err := p.Conn().Exists("/")
 			if err == nil && goals != nil {
 				p.Sometimes(goals[0])
 			}
 		}}
 	}
-	invariant := fuzz.Invariant{Name: "holds", Holds: func(fuzz.Evidence) error { return nil }}
+	invariant := scenario.Invariant{Name: "holds", Holds: func(scenario.Evidence) error { return nil }}
 	for about, c := range map[string]struct {
-		workload fuzz.Workload
+		workload scenario.Workload
 		fails    bool
 	}{
-		"no invariant": {silent(fuzz.Invariants()), true},
-		"a judge of calls": {silent(func(e fuzz.Evidence) (linearizability.Report, error) {
+		"no invariant": {silent(scenario.Invariants()), true},
+		"a judge of calls": {silent(func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: "/tally"}), nil
 		}), true},
-		"an invariant": {silent(fuzz.Invariants(invariant)), false},
-		"a goal":       {silent(fuzz.Invariants(), "was there"), false},
+		"an invariant": {silent(scenario.Invariants(invariant)), false},
+		"a goal":       {silent(scenario.Invariants(), "was there"), false},
 	} {
 		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Test(t, c.workload) })
 		text := strings.Join(tb.log, "\n")
@@ -150,7 +150,7 @@ func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
 	var once sync.Once
 	w := primaries(false, "was there")
 	play := w.Play
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		once.Do(func() { p.Sometimes("was there") })
 		play(p, s)
 	}

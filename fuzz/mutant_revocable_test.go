@@ -3,7 +3,7 @@ package fuzz_test
 import (
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -19,7 +19,7 @@ func TestMutantRevocableLocksAreFound(t *testing.T) {
 		{"hears it though nobody has asked", true},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.RevocableWorkload(func(env fuzz.Env) fuzz.RevocableLocker {
+			findsMutant(t, object.Revocable(func(env object.Env) object.RevocableLocker {
 				revoked := make(chan struct{})
 				if m.hears {
 					close(revoked)

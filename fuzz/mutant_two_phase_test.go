@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -208,8 +209,8 @@ func (c *wrongCommit) Forget(ctx context.Context) error {
 	return err
 }
 
-func mutantCommit(bad commitDefects) fuzz.Workload {
-	return fuzz.TwoPhaseWorkload(func(env fuzz.Env) fuzz.TwoPhaser {
+func mutantCommit(bad commitDefects) scenario.Workload {
+	return object.TwoPhase(func(env object.Env) object.TwoPhaser {
 		return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, env.Path), conn: env.Conn, path: env.Path, bad: bad}
 	}).Named("mutant")
 }
@@ -254,7 +255,7 @@ func TestSameTwoPhaseCommitWithoutDefectSurvives(t *testing.T) {
 func TestTwoPhaseCommitElsewhereIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tb := result("TestMine", func(t fuzz.TB) {
-		fuzz.Test(t, fuzz.TwoPhaseWorkload(func(env fuzz.Env) fuzz.TwoPhaser {
+		fuzz.Test(t, object.TwoPhase(func(env object.Env) object.TwoPhaser {
 			return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, "/elsewhere"), conn: env.Conn, path: env.Path}
 		}))
 	})

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -23,7 +23,7 @@ func TestMutantWriteLocksAreFound(t *testing.T) {
 		{"is never told that it owns the lock", false, true, linearizability.Liveness},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+			findsMutant(t, object.Lock(func(env object.Env) object.Locker {
 				return &hastyWriteLock{recipes.NewWriteLock(env.Conn, "/lock", nil), m.hasty, m.deaf}
 			}).Named("mutant"), m.property)
 		})

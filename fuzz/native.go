@@ -6,6 +6,8 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -24,7 +26,7 @@ import (
 // minute more. It is saved, replayed and tried first as one of [Test] is, and the flags
 // -zksim.hands and -zksim.rough hold; -zksim.runs and -zksim.seed do not, and nobody
 // asks for goals that were not reached: the engine's processes do not know of each other.
-func Fuzz(f *testing.F, w Workload) {
+func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
 	w.Impl = cmp.Or(w.Impl, f.Name())
 	script, err := flaggedScript(w)
@@ -36,8 +38,8 @@ func Fuzz(f *testing.F, w Workload) {
 		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
 	}
 	trySaved(f, w)
-	var seen Witness
-	base, err := Scenario{Workload: seen.Watch(w), Script: script, Seed: 1}.Run()
+	var seen hunt.Witness
+	base, err := scenario.Scenario{Workload: seen.Watch(w), Script: script, Seed: 1}.Run()
 	switch {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)
@@ -45,7 +47,7 @@ func Fuzz(f *testing.F, w Workload) {
 		fail(context.Background(), f, base)
 	}
 	demand(f, &seen, w, 1)
-	inputs := NewInputs(base)
+	inputs := hunt.NewInputs(base)
 	for _, seed := range inputs.Seeds() {
 		f.Add(seed)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -39,7 +40,7 @@ func edit(t *testing.T, name, old, new string) {
 }
 
 // testPrimary is what becomes of a test of primaries that are judged so.
-func testPrimary(judge func(fuzz.Evidence) (linearizability.Report, error)) (failed bool, text string) {
+func testPrimary(judge func(scenario.Evidence) (linearizability.Report, error)) (failed bool, text string) {
 	w := primaries(true)
 	if judge != nil {
 		w.Judge = judge
@@ -69,7 +70,7 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 		t.Errorf("saved as %s", file)
 	}
 	played, judge := 0, primaries(true).Judge
-	failed, text := testPrimary(func(e fuzz.Evidence) (linearizability.Report, error) { played++; return judge(e) })
+	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) { played++; return judge(e) })
 	if !failed || played != 1 || !strings.Contains(text, "-zksim.replay="+file) {
 		t.Errorf("failed: %v after %d runs; expected the saved scenario first\n%s", failed, played, text)
 	}
@@ -81,15 +82,15 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 // TestMendedFailuresStay and say nothing, while the next ones are saved beside them.
 func TestMendedFailuresStay(t *testing.T) {
 	file := failing(t)
-	other := func(e fuzz.Evidence) (linearizability.Report, error) {
-		return fuzz.Invariants(fuzz.Invariant{Name: "nobody writes", Holds: func(e fuzz.Evidence) error {
+	other := func(e scenario.Evidence) (linearizability.Report, error) {
+		return scenario.Invariants(scenario.Invariant{Name: "nobody writes", Holds: func(e scenario.Evidence) error {
 			if len(e.Plan) > 0 && len(e.History.Ops) > 2 {
 				return errors.New("somebody did")
 			}
 			return nil
 		}})(e)
 	}
-	mended := fuzz.Invariants(fuzz.Invariant{Name: "anything", Holds: func(fuzz.Evidence) error { return nil }})
+	mended := scenario.Invariants(scenario.Invariant{Name: "anything", Holds: func(scenario.Evidence) error { return nil }})
 	if failed, text := testPrimary(mended); failed || strings.Contains(text, file) {
 		t.Errorf("mended: failed: %v\n%s", failed, text)
 	}
@@ -109,7 +110,7 @@ func TestMendedFailuresStay(t *testing.T) {
 func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	file := failing(t)
 	edit(t, file, `drop-reply client=a .*`, "drop-reply client=a op=getACL request=7")
-	mended := fuzz.Invariants(fuzz.Invariant{Name: "anything", Holds: func(fuzz.Evidence) error { return nil }})
+	mended := scenario.Invariants(scenario.Invariant{Name: "anything", Holds: func(scenario.Evidence) error { return nil }})
 	want := file + `: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
 	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) {
 		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
@@ -168,7 +169,7 @@ func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 func TestWhatCannotBeSavedIsPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	judge := primaries(true).Judge
-	failed, text := testPrimary(func(e fuzz.Evidence) (linearizability.Report, error) {
+	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) {
 		if err := os.WriteFile("testdata", nil, 0o666); err != nil {
 			return linearizability.Report{}, err
 		}

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // Flags of a test binary that uses this package. Give them to go test.
@@ -32,7 +35,7 @@ type TB interface {
 // was reached in no run, and if there was nothing to judge: no client has recorded
 // a call, and the workload has neither goals nor a judge with verdicts of its own,
 // such as that of [Invariants].
-func Test(t TB, w Workload) {
+func Test(t TB, w scenario.Workload) {
 	t.Helper()
 	w.Impl = cmp.Or(w.Impl, t.Name())
 	script, err := flaggedScript(w)
@@ -44,9 +47,9 @@ func Test(t TB, w Workload) {
 		return
 	}
 	trySaved(t, w)
-	var seen Witness
-	ctx, s := context.Background(), Scenario{Workload: seen.Watch(w), Script: script, Seed: *flagSeed}
-	sweep, err := RunSweep(ctx, s, nil)
+	var seen hunt.Witness
+	ctx, s := context.Background(), scenario.Scenario{Workload: seen.Watch(w), Script: script, Seed: *flagSeed}
+	sweep, err := hunt.RunSweep(ctx, s, nil)
 	if err != nil {
 		t.Fatalf("zksim: sweep: %v", err)
 	}
@@ -54,7 +57,7 @@ func Test(t TB, w Workload) {
 		fail(ctx, t, sweep.Violations[0].First)
 	}
 	demand(t, &seen, w, sweep.Points+1)
-	hunt := Hunt{Workload: s.Workload, Script: script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
+	hunt := hunt.Hunt{Workload: s.Workload, Script: script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
 	found, err := hunt.Run(ctx)
 	switch {
 	case err != nil:
@@ -74,12 +77,12 @@ func Test(t TB, w Workload) {
 }
 
 // diverged is what is said of a scenario whose runs are not the same.
-func diverged(s Scenario) string {
+func diverged(s scenario.Scenario) string {
 	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
 }
 
 // demand fails if there was nothing to judge in so many runs.
-func demand(t TB, n *Witness, w Workload, runs int) {
+func demand(t TB, n *hunt.Witness, w scenario.Workload, runs int) {
 	t.Helper()
 	if err := n.Err(w, runs); err != nil {
 		t.Fatalf("zksim: %v", err)
@@ -88,17 +91,17 @@ func demand(t TB, n *Witness, w Workload, runs int) {
 
 // flaggedScript is the script of a test as the flags will have it, or what is wrong
 // with the flags.
-func flaggedScript(w Workload) (Script, error) {
-	s := DefaultScript
+func flaggedScript(w scenario.Workload) (scenario.Script, error) {
+	s := scenario.DefaultScript
 	if testing.Short() {
-		s = Script{Clients: 2, Rounds: 1}
+		s = scenario.Script{Clients: 2, Rounds: 1}
 	}
 	s.Hands, s.Rough = *flagHands, *flagRough
 	switch {
 	case *flagRuns < 1:
 		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
-	case s.Hands < 1 || s.Hands > MaxHands:
-		return s, fmt.Errorf("-zksim.hands=%d; expected 1 to %d", s.Hands, MaxHands)
+	case s.Hands < 1 || s.Hands > scenario.MaxHands:
+		return s, fmt.Errorf("-zksim.hands=%d; expected 1 to %d", s.Hands, scenario.MaxHands)
 	case s.Hands > 1 && !w.Shared:
 		return s, fmt.Errorf("-zksim.hands=%d; expected 1: an object of %s %s is not used by several goroutines; "+
 			"if it may be, give Run its workload with Shared set", s.Hands, w.Name, w.Impl)
@@ -108,7 +111,7 @@ func flaggedScript(w Workload) (Script, error) {
 
 // checkGoals fails for goals that no run has reached: what the test seems to try,
 // it does not.
-func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
+func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found) {
 	t.Helper()
 	var missed []string
 	for _, goal := range w.Sometimes {
@@ -128,9 +131,9 @@ func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
 
 // fail makes the violation small, saves it and tells of it, and of scenarios that were
 // seen to diverge besides.
-func fail(ctx context.Context, t TB, o *Outcome, diverging ...Scenario) {
+func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.Scenario) {
 	t.Helper()
-	small, err := Minimize(ctx, o)
+	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}

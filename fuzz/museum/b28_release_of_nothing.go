@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 )
 
 func releaseOfNothing() Exhibit {
@@ -14,7 +14,7 @@ func releaseOfNothing() Exhibit {
 		Bug: "The semaphore takes its inner mutex and releases it in the end, come what may. If the mutex could not be had, " +
 			"the release throws, and the reason is lost.",
 		Property: "panic",
-		Wrong:    beside(fuzz.SemaphoreWorkload(func(env fuzz.Env) fuzz.Acquirer { return guarded{leases{conn: env.Conn, dir: leasesDir}} }, fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}).Named(""), mutexDir, leasesDir),
+		Wrong:    beside(object.Semaphore(func(env object.Env) object.Acquirer { return guarded{leases{conn: env.Conn, dir: leasesDir}} }, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}).Named(""), mutexDir, leasesDir),
 		Right:    semaphoreOf(nil),
 	}
 }
@@ -22,7 +22,7 @@ func releaseOfNothing() Exhibit {
 // guarded is a semaphore whose waiters take turns by a mutex.
 type guarded struct{ leases }
 
-func (s guarded) Acquire(ctx context.Context) (taken fuzz.Lease, err error) {
+func (s guarded) Acquire(ctx context.Context) (taken object.Lease, err error) {
 	mutex := strict{newNaked(s.conn, mutexDir)}
 	defer func() { err = errors.Join(err, mutex.release()) }() // wrong: before it is acquired
 	if err = mutex.Lock(ctx); err != nil {

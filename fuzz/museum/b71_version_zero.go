@@ -3,7 +3,7 @@ package museum
 import (
 	"context"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -15,7 +15,7 @@ func versionZero() Exhibit {
 		Bug: "A shared value takes over what it reads if the version is above the last one, which is 0 to begin with. A fresh " +
 			"node has version 0: its value is not seen until somebody writes again.",
 		Property: linearizability.Linearizability,
-		Wrong: fuzz.ValueWorkload(func(env fuzz.Env) fuzz.Valuer {
+		Wrong: object.Value(func(env object.Env) object.Valuer {
 			return &slowValue{SharedValue: recipes.NewSharedValue(env.Conn, valuePath)}
 		}).Named(""),
 		Right: builtIn("value", "recipes.SharedValue"),

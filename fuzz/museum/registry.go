@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -25,8 +25,8 @@ type registry struct {
 }
 
 // registryOf is a workload of a registry with some steps replaced, nil for none.
-func registryOf(replace func(*registry)) fuzz.Workload {
-	return fuzz.MembershipWorkload(func(env fuzz.Env) fuzz.Roster {
+func registryOf(replace func(*registry)) scenario.Workload {
+	return object.Membership(func(env object.Env) object.Roster {
 		service, id, _ := strings.Cut(env.Name, "/")
 		r := &registry{conn: env.Conn, own: recipes.Instance{Service: service, ID: id}, all: recipes.NewServiceRegistry(env.Conn, membersDir)}
 		nothing := func(context.Context) error { return nil }
@@ -36,7 +36,7 @@ func registryOf(replace func(*registry)) fuzz.Workload {
 			replace(r)
 		}
 		return r
-	}, fuzz.MembershipClaims{Services: true}).Named("")
+	}, object.MembershipClaims{Services: true}).Named("")
 }
 
 func (r *registry) Join(ctx context.Context, data string) error {

@@ -1,7 +1,7 @@
 package museum
 
 import (
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -12,7 +12,7 @@ func vanishedPredecessor() Exhibit {
 		Bug: "A member reads the node ahead to watch it, and takes it for an error that there is none: it ends, and its own " +
 			"node stays in the line. All who come later wait for it.",
 		Property: linearizability.Liveness,
-		Wrong: beside(fuzz.TurnQueueWorkload(func(env fuzz.Env) fuzz.Locker {
+		Wrong: beside(object.TurnQueue(func(env object.Env) object.Locker {
 			l := failing(newNaked(env.Conn, lockDir))
 			l.ahead = func(queue []string) (string, error) {
 				ahead, err := l.predecessor(queue)

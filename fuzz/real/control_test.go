@@ -10,24 +10,25 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // controls are what is known to be wrong, and a fault that shows it.
 var controls = []struct {
-	workload fuzz.Workload
+	workload scenario.Workload
 	fault    string
 	property string
 }{
 	{find("lock", "zk.Lock"), "drop-request client=a op=getChildren2 request=1", linearizability.Liveness},
 	{find("queue", "recipes.ApacheQueue"), "drop-reply client=a op=delete request=1", linearizability.Delivery},
 	{
-		fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker { return &blindLock{conn: env.Conn} }).Named("creates again"),
+		object.Lock(func(env object.Env) object.Locker { return &blindLock{conn: env.Conn} }).Named("creates again"),
 		"drop-reply client=a op=create path=/lock/* request=2", linearizability.Liveness,
 	},
 	{
-		fuzz.CounterWorkload(func(env fuzz.Env) fuzz.Counterer { return blindCounter{env.Conn} }).Named("adds again"),
+		object.Counter(func(env object.Env) object.Counterer { return blindCounter{env.Conn} }).Named("adds again"),
 		"drop-reply client=a op=setData request=1", linearizability.Delivery,
 	},
 }
@@ -40,7 +41,7 @@ func TestWrongOnesAreFound(t *testing.T) {
 	each(len(controls), func(i int) {
 		c := controls[i]
 		t.Run(c.workload.Impl, func(t *testing.T) {
-			s := fuzz.Scenario{Workload: c.workload, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: *seed}
+			s := scenario.Scenario{Workload: c.workload, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: *seed}
 			o, err := p.run(t, s)
 			if err != nil {
 				t.Fatal(err)
@@ -65,8 +66,8 @@ func TestWrongOnesAreFound(t *testing.T) {
 	})
 }
 
-func find(name, impl string) fuzz.Workload {
-	w, err := fuzz.Find(name, impl)
+func find(name, impl string) scenario.Workload {
+	w, err := object.Find(name, impl)
 	if err != nil {
 		panic(err)
 	}

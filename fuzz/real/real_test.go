@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -19,7 +21,7 @@ import (
 func TestRightWorkloadsSurvive(t *testing.T) {
 	t.Parallel()
 	p := startPool(t, *servers)
-	right := fuzz.Workloads().Sound()
+	right := object.Workloads().Sound()
 	var total tally
 	each(len(right), func(i int) {
 		t.Run(right[i].Name+"/"+right[i].Impl, func(t *testing.T) {
@@ -33,10 +35,10 @@ func TestRightWorkloadsSurvive(t *testing.T) {
 
 // survives runs a workload without faults, with some single faults, and with random
 // plans.
-func survives(t *testing.T, p *pool, w fuzz.Workload) *tally {
+func survives(t *testing.T, p *pool, w scenario.Workload) *tally {
 	t.Helper()
 	n := &tally{}
-	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: *clients, Rounds: *rounds}, Seed: *seed}
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: *clients, Rounds: *rounds}, Seed: *seed}
 	base := n.try(t, p, s)
 	if base == nil {
 		return n
@@ -77,9 +79,9 @@ const tries = 3
 
 // try plays a scenario and counts what comes of it. It fails the test, and returns
 // nil, if it cannot be played; a violation fails the test too.
-func (n *tally) try(t *testing.T, p *pool, s fuzz.Scenario) *fuzz.Outcome {
+func (n *tally) try(t *testing.T, p *pool, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
-	var o *fuzz.Outcome
+	var o *scenario.Outcome
 	for try := 0; try == 0 || try < tries && o.Disturbed(); try++ {
 		var err error
 		if o, err = p.run(t, s); err != nil {
@@ -91,7 +93,7 @@ func (n *tally) try(t *testing.T, p *pool, s fuzz.Scenario) *fuzz.Outcome {
 	return o
 }
 
-func (n *tally) count(t *testing.T, o *fuzz.Outcome) {
+func (n *tally) count(t *testing.T, o *scenario.Outcome) {
 	t.Helper()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -116,14 +118,14 @@ func (n *tally) count(t *testing.T, o *fuzz.Outcome) {
 const slow = 40 * time.Second
 
 // somePlans are the single faults and the random plans to try.
-func somePlans(base *fuzz.Outcome) [][]fault.Fault {
+func somePlans(base *scenario.Outcome) [][]fault.Fault {
 	name := base.Scenario.Workload.Impl
 	dice := rand.New(rand.NewPCG(*seed, uint64(len(name))<<8|uint64(name[len(name)-1])))
 	share := 1
 	if base.Result.Elapsed > slow {
 		share = 3
 	}
-	all := slices.DeleteFunc(fuzz.FaultPoints(base), func(f fault.Fault) bool { return f.Kind == fault.LateReap })
+	all := slices.DeleteFunc(hunt.FaultPoints(base), func(f fault.Fault) bool { return f.Kind == fault.LateReap })
 	chosen := slices.Clone(all)
 	dice.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
 	if *points > 0 {

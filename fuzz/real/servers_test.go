@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/realworld"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
@@ -37,9 +37,9 @@ type pool struct {
 func startPool(t *testing.T, size int) *pool {
 	t.Helper()
 	opts := realzk.Options{
-		TickTime: fuzz.TickTime(0),
+		TickTime: scenario.TickTime(0),
 		Properties: map[string]string{
-			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / fuzz.DefaultPace).Milliseconds(), 10),
+			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / scenario.DefaultPace).Milliseconds(), 10),
 			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
 		},
 		JVMFlags: []string{"-Xmx64m"},
@@ -52,7 +52,7 @@ func startPool(t *testing.T, size int) *pool {
 }
 
 // run plays one scenario on the next server that is idle.
-func (p *pool) run(t *testing.T, s fuzz.Scenario) (*fuzz.Outcome, error) {
+func (p *pool) run(t *testing.T, s scenario.Scenario) (*scenario.Outcome, error) {
 	t.Helper()
 	server := <-p.idle
 	defer func() { p.idle <- server }()

@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"syscall"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 )
 
 func main() {
@@ -71,7 +71,7 @@ func measure(ctx context.Context, out, errs io.Writer, args []string) (err error
 
 // ours measures the workloads of package fuzz.
 func (s *settings) ours(ctx context.Context) error {
-	for _, w := range fuzz.Workloads() {
+	for _, w := range object.Workloads() {
 		if !s.only.MatchString(oursName + "/" + w.Impl) {
 			continue
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,8 +17,8 @@ const oursName = "zksim"
 // sweepOurs tries the same kinds of faults, at every request of as many clients and
 // rounds, on a workload of package fuzz: in virtual time, once each, since there
 // every run of a point is the same.
-func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
-	scenario := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: rounds}, Seed: 1}
+func sweepOurs(ctx context.Context, w scenario.Workload) (*sweep, error) {
+	scenario := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: rounds}, Seed: 1}
 	base, err := scenario.Run()
 	if err != nil {
 		return nil, err
@@ -27,7 +28,7 @@ func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
 		s.broken = base.Property() + ": " + base.Summary()
 		return s, nil
 	}
-	for _, f := range fuzz.FaultPoints(base) {
+	for _, f := range hunt.FaultPoints(base) {
 		if !slices.Contains(faultKinds, f.Kind) || f.Request == 0 {
 			continue
 		}
@@ -44,7 +45,7 @@ func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
 	return s, nil
 }
 
-func (s *sweep) addOurs(f fault.Fault, o *fuzz.Outcome) {
+func (s *sweep) addOurs(f fault.Fault, o *scenario.Outcome) {
 	if len(o.Result.Missed) > 0 {
 		return
 	}

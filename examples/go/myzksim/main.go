@@ -7,12 +7,12 @@ package main
 
 import (
 	"github.com/zksim/zksim/cli"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 )
 
 func main() {
-	claims := fuzz.LockClaims{About: "one ephemeral znode, which everybody watches"}
-	cli.Main(fuzz.LockWorkload(func(env fuzz.Env) fuzz.Locker {
+	claims := object.LockClaims{About: "one ephemeral znode, which everybody watches"}
+	cli.Main(object.Lock(func(env object.Env) object.Locker {
 		return &myLock{conn: env.Conn, path: "/lock"} // your lock here
 	}, claims).Named("mylock"))
 }
