@@ -66,9 +66,9 @@ func BeHand(name string, owner any) (release func()) {
 }
 
 // Hand returns the name and the owner of the calling goroutine. ok is false if it is not
-// a hand and was not started by one. A goroutine gets its own name, such as "a/1", when
-// it calls [Introduce] or draws for the first time. Until then it is called after its
-// nearest named ancestor, with a slash: "a/".
+// a hand and was not started by one. A goroutine that a hand "a" has started gets its own
+// name, such as "a/1", when it calls [Introduce] or draws for the first time. Until then
+// it is called after its nearest named ancestor, with a slash: "a/".
 func Hand() (name string, owner any, ok bool) {
 	s := sourceOfHands()
 	if s == nil {

@@ -133,9 +133,9 @@ func New(cfg Config, now time.Time) *Engine {
 // bytes are valid until the next call of the engine.
 type Output struct {
 	Conn ConnID
-	// Frame is the frame to send, with its length prefix. It is nil with Close.
+	// Frame is the frame to send, with its length prefix, or nil with Close.
 	Frame []byte
-	// Close asks to close the connection.
+	// Close says to close the connection.
 	Close bool
 	// Event is set if the frame is a watch notification.
 	Event *proto.WatcherEvent

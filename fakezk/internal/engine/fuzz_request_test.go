@@ -14,27 +14,10 @@ var fuzzPaths = []string{
 func plausibleRequest(input *[]byte) proto.Request {
 	what, where, how := takeByte(input), takeByte(input), int32(takeByte(input))
 	path := fuzzPaths[int(where)%len(fuzzPaths)]
-	acl := []proto.ACL{{Perms: 31 - how>>6, Scheme: []string{"world", "auth"}[how>>5&1], ID: "anyone"}}
 	watch, version, list := how&1 > 0, how%3-1, []string{path, "/a"}
 	switch what % 24 {
-	case 0:
-		return &proto.Create{Code: proto.OpCreate, Path: path, ACL: acl, Flags: how % 8}
-	case 1:
-		return &proto.Create{
-			Code: proto.OpCreate2, Path: path, ACL: acl, Flags: how % 4,
-			Data: []byte("count=1,bytes=9=;countHardLimit=2"),
-		}
-	case 2:
-		return &proto.Create{Code: proto.OpCreateContainer, Path: path, ACL: acl, Flags: 4}
-	case 3:
-		ttl := int64(how) * 100
-		return &proto.Create{Code: proto.OpCreateTTL, Path: path, ACL: acl, Flags: 5, TTL: ttl}
-	case 4, 5:
-		return &proto.Delete{Path: path, Version: version}
-	case 6:
-		return &proto.SetData{Path: path, Version: version, Data: make([]byte, how)}
-	case 7:
-		return &proto.SetACL{Path: path, ACL: acl, Version: version}
+	case 0, 1, 2, 3, 4, 5, 6, 7:
+		return plausibleWrite(what%24, path, how)
 	case 8:
 		return &proto.Exists{Path: path, Watch: watch}
 	case 9:
@@ -61,7 +44,7 @@ func plausibleRequest(input *[]byte) proto.Request {
 		}}
 	case 17:
 		return &proto.Multi{Ops: []proto.Request{
-			&proto.Create{Code: proto.OpCreate, Path: path, ACL: acl, Flags: how % 8},
+			plausibleWrite(0, path, how),
 			&proto.SetData{Path: path, Version: version},
 			&proto.Check{Path: "/a", Version: -1}, &proto.Delete{Path: path, Version: -1},
 		}}
@@ -77,10 +60,40 @@ func plausibleRequest(input *[]byte) proto.Request {
 	case 21:
 		return &proto.CreateSession{TimeoutMs: (how - 128) * 100}
 	}
-	return rareRequest(path, version, how)
+	return smallRequest(path, version, how)
 }
 
-func rareRequest(path string, version, how int32) proto.Request {
+func plausibleWrite(what byte, path string, how int32) proto.Request {
+	acl, version := plausibleACL(how), how%3-1
+	switch what {
+	case 0:
+		return &proto.Create{Code: proto.OpCreate, Path: path, ACL: acl, Flags: how % 8}
+	case 1:
+		return &proto.Create{
+			Code: proto.OpCreate2, Path: path, ACL: acl, Flags: how % 4,
+			Data: []byte("count=1,bytes=9=;countHardLimit=2"),
+		}
+	case 2:
+		return &proto.Create{Code: proto.OpCreateContainer, Path: path, ACL: acl, Flags: 4}
+	case 3:
+		ttl := int64(how) * 100
+		return &proto.Create{Code: proto.OpCreateTTL, Path: path, ACL: acl, Flags: 5, TTL: ttl}
+	case 4, 5:
+		return &proto.Delete{Path: path, Version: version}
+	case 6:
+		return &proto.SetData{Path: path, Version: version, Data: make([]byte, how)}
+	default:
+		return &proto.SetACL{Path: path, ACL: acl, Version: version}
+	}
+}
+
+func plausibleACL(how int32) []proto.ACL {
+	schemes := []string{"world", "auth"}
+	return []proto.ACL{{Perms: 31 - how>>6, Scheme: schemes[how>>5&1], ID: "anyone"}}
+}
+
+// smallRequest returns a request with at most a path and a version.
+func smallRequest(path string, version, how int32) proto.Request {
 	return []proto.Request{
 		&proto.Simple{Code: proto.OpPing}, &proto.Simple{Code: proto.OpWhoAmI},
 		&proto.Simple{Code: proto.OpCloseSession},

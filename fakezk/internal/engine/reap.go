@@ -48,8 +48,8 @@ func (e *Engine) nextReap() int64 {
 	return never
 }
 
-// skipIdleChecks skips past checks: without a container or TTL node they had no
-// deadline.
+// skipIdleChecks moves past the checks before now if there was no container or TTL node:
+// they had no deadline.
 func (e *Engine) skipIdleChecks(now int64) {
 	if now >= e.reaper.nextCheck && e.nextReap() == never {
 		e.reaper.skipTo(now)

@@ -146,8 +146,8 @@ func find(list []*conn, c *conn) (int, bool) {
 		func(c *conn, id ConnID) int { return cmp.Compare(c.id, id) })
 }
 
-// trigger appends the connections with a watch on the path of an event and, unless it is
-// NodeChildrenChanged, those with a recursive watch above it.
+// trigger appends the connections with a watch on the path of an event or with a recursive
+// watch above it. NodeChildrenChanged fires no recursive watch.
 func (t *watchTable) trigger(hit []*conn, ev proto.EventType, path string) []*conn {
 	hit = t.triggerAt(hit, ev, path)
 	if t.recursive == 0 || ev == proto.EventChildrenChanged {

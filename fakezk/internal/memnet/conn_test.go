@@ -308,7 +308,8 @@ func TestEmptyReadReturnsAtOnce(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	c, _ := newPair()
 	local, remote := c.LocalAddr(), c.RemoteAddr()
-	if got := local.Network() + " " + local.String() + " " + remote.String(); got != "memory client fakezk" {
-		t.Errorf("addresses: %s", got)
+	got := []string{local.Network(), local.String(), remote.String()}
+	if want := []string{"memory", "client", "fakezk"}; !slices.Equal(got, want) {
+		t.Errorf("addresses: %q", got)
 	}
 }

@@ -18,54 +18,58 @@ func createFixture(t testing.TB) *Store {
 	return s
 }
 
+const ttlOK = 1000 // a valid ttl
+
+// createChecks are requests for createFixture with two errors, of which the server returns
+// one, and valid requests.
+var createChecks = []struct {
+	name string
+	req  *proto.Create
+	want proto.ErrCode
+}{
+	{"unknown flag before everything", createAs(proto.OpCreate, "bad", 7, 0), proto.BadArguments},
+	{"negative flag", createFlags("/x", -1), proto.BadArguments},
+	{"ttl flag on create", createFlags("/x", proto.FlagTTL), proto.BadArguments},
+	{
+		"ttl flag on create2",
+		createAs(proto.OpCreate2, "/x", proto.FlagPersistentSequentialTTL, 0),
+		proto.BadArguments,
+	},
+	{
+		"ttl flag on createContainer",
+		createAs(proto.OpCreateContainer, "/x", proto.FlagTTL, 0), proto.BadArguments,
+	},
+	{"createTTL without the flag", createAs(proto.OpCreateTTL, "/x", 0, ttlOK), proto.BadArguments},
+	{
+		"createTTL without the flag, negative ttl",
+		createAs(proto.OpCreateTTL, "/x", 0, -1), proto.BadArguments,
+	},
+	{"ttl 0", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 0), proto.BadArguments},
+	{"ttl too long", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40), proto.BadArguments},
+	{"longest ttl", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40-1), proto.OK},
+	{"no slash before ACL", createACL("x", nil), proto.BadArguments},
+	{"NUL before ACL", createACL("/x\x00", nil), proto.BadArguments},
+	{"empty path", create(""), proto.BadArguments},
+	{"ACL before parent", createACL("/no/x", nil), proto.InvalidACL},
+	{"parent before full validation", create("/no/.."), proto.NoNode},
+	{"relative", create("rel/x"), proto.NoNode},
+	{"permission before full validation", create("/ro/.."), proto.NoAuth},
+	{"validation before ephemeral parent", create("/e/.."), proto.BadArguments},
+	{"child of an ephemeral", create("/e/x"), proto.NoChildrenForEphemerals},
+	{"sequential child of an ephemeral", createFlags("/e/x", 3), proto.NoChildrenForEphemerals},
+	{"trailing slash", create("/a/"), proto.BadArguments},
+	{"double slash", create("//x"), proto.BadArguments},
+	{"emoji", create("/\U0001F600"), proto.BadArguments},
+	{"invalid UTF-8", create("/\xff"), proto.BadArguments},
+	{"exists", create("/a"), proto.NodeExists},
+	{"root", create("/"), proto.NodeExists},
+	{"under /zookeeper", create("/zookeeper/x"), proto.OK},
+	{"under config", create("/zookeeper/config/x"), proto.NoAuth},
+	{"CJK and dots", create("/漢...a..b .."), proto.OK},
+}
+
 func TestCreateChecksInTheServersOrder(t *testing.T) {
-	const ttlOK = 1000
-	tests := []struct {
-		name string
-		req  *proto.Create
-		want proto.ErrCode
-	}{
-		{"unknown flag before everything", createAs(proto.OpCreate, "bad", 7, 0), proto.BadArguments},
-		{"negative flag", createFlags("/x", -1), proto.BadArguments},
-		{"ttl flag on create", createFlags("/x", proto.FlagTTL), proto.BadArguments},
-		{
-			"ttl flag on create2",
-			createAs(proto.OpCreate2, "/x", proto.FlagPersistentSequentialTTL, 0),
-			proto.BadArguments,
-		},
-		{
-			"ttl flag on createContainer",
-			createAs(proto.OpCreateContainer, "/x", proto.FlagTTL, 0), proto.BadArguments,
-		},
-		{"createTTL without the flag", createAs(proto.OpCreateTTL, "/x", 0, ttlOK), proto.BadArguments},
-		{
-			"createTTL without the flag, negative ttl",
-			createAs(proto.OpCreateTTL, "/x", 0, -1), proto.BadArguments,
-		},
-		{"ttl 0", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 0), proto.BadArguments},
-		{"ttl too long", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40), proto.BadArguments},
-		{"longest ttl", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40-1), proto.OK},
-		{"no slash before ACL", createACL("x", nil), proto.BadArguments},
-		{"NUL before ACL", createACL("/x\x00", nil), proto.BadArguments},
-		{"empty path", create(""), proto.BadArguments},
-		{"ACL before parent", createACL("/no/x", nil), proto.InvalidACL},
-		{"parent before full validation", create("/no/.."), proto.NoNode},
-		{"relative", create("rel/x"), proto.NoNode},
-		{"permission before full validation", create("/ro/.."), proto.NoAuth},
-		{"validation before ephemeral parent", create("/e/.."), proto.BadArguments},
-		{"child of an ephemeral", create("/e/x"), proto.NoChildrenForEphemerals},
-		{"sequential child of an ephemeral", createFlags("/e/x", 3), proto.NoChildrenForEphemerals},
-		{"trailing slash", create("/a/"), proto.BadArguments},
-		{"double slash", create("//x"), proto.BadArguments},
-		{"emoji", create("/\U0001F600"), proto.BadArguments},
-		{"invalid UTF-8", create("/\xff"), proto.BadArguments},
-		{"exists", create("/a"), proto.NodeExists},
-		{"root", create("/"), proto.NodeExists},
-		{"under /zookeeper", create("/zookeeper/x"), proto.OK},
-		{"under config", create("/zookeeper/config/x"), proto.NoAuth},
-		{"CJK and dots", create("/漢...a..b .."), proto.OK},
-	}
-	for _, test := range tests {
+	for _, test := range createChecks {
 		t.Run(test.name, func(t *testing.T) {
 			s := createFixture(t)
 			before := imageOf(s)
