@@ -12,8 +12,8 @@ import (
 // stepsPerScript is the length of a random script.
 const stepsPerScript = 60
 
-// random plays random scripts until Options.Ops steps are compared or a script always
-// differs, which is then shortened.
+// random plays random scripts until Options.Ops steps are compared, or until a script
+// differs that differs again in a repetition.
 func (c *comparison) random(ctx context.Context, row *FamilyReport) error {
 	reaps, err := c.pair.lacks(ctx, []string{"reaping"})
 	if err != nil {

@@ -105,7 +105,7 @@ var badLists = []string{
 }
 
 // acl draws an ACL. valid reports whether the server probably accepts it, open whether it
-// is one of openLists.
+// gives all clients all permissions except ADMIN.
 func (g *generator) acl(c *client) (list string, valid, open bool) {
 	switch n := g.IntN(100); {
 	case n < 70:

@@ -10,7 +10,7 @@ import "iter"
 //
 // In Java a bucket with nine keys, in a table of 64 or more, becomes a search tree. Here
 // it does not: its keys may come in another order than on a real server, and a search
-// in it is linear. Names with running numbers never fill a bucket so far; some hundred
+// in it is linear. Names with running numbers never fill a bucket so much; some hundred
 // thousand random names sometimes do.
 //
 // Source: HashMap.java of OpenJDK 17; its users are DataNode.java and DataTree.java of

@@ -12,8 +12,8 @@ import (
 // maxTTLMs is the longest ttl in milliseconds: 40 bits.
 const maxTTLMs = 1<<40 - 1
 
-// A createMode is the kind of node that the flags, the ttl and the operation code of a
-// create request.
+// A createMode is the kind of node that a create asks for by its flags, its ttl and its
+// operation code.
 type createMode struct {
 	kind       Kind
 	ephemeral  bool
@@ -66,8 +66,8 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	return proto.OK
 }
 
-// numbered returns the path of a sequential node: path and a number of ten digits, or
-// of more if it is negative. Within a multi the number overflows.
+// numbered returns the path of a sequential node: path and a number, padded with zeros to
+// ten characters. Within a multi the number may overflow and be negative.
 func numbered(path string, number int32) string {
 	var buf [11]byte
 	digits := strconv.AppendInt(buf[:0], int64(number), 10)

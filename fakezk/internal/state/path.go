@@ -3,7 +3,7 @@ package state
 import "strings"
 
 // validPath reports whether a node may have this path. setData, setACL, check and the
-// last step of create require it; delete requires less ([splittable]), reads nothing.
+// last step of create require it. delete requires only [splittable], reads nothing.
 //
 // The refused ranges of characters are those of PathUtils.validatePath, which looks at
 // UTF-16 units. It refuses surrogates, and so every character beyond U+FFFF, and
