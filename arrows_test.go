@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -38,12 +39,8 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk", module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": {module + "fakezk", module + "fuzz", module + "linearizability"},
 	"internal/realzk": {},
-	"internal/zkload": {
-		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
-	},
-	"examples/go": {"github.com/go-zookeeper/zk"},
+	"examples/go":     {"github.com/go-zookeeper/zk"},
 	"fuzz": {
 		module + "fakezk", module + "linearizability", module + "recipes",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
@@ -132,7 +129,8 @@ func imports(f *ast.File) []string {
 	return paths
 }
 
-// eachFile parses every Go file but the tests and the examples.
+// eachFile parses every Go file of this module but the tests. A directory with a
+// go.mod of its own is another module.
 func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -140,7 +138,7 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && name != "." && skipped(name):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -156,4 +154,11 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// skipped reports whether ./... leaves a directory out.
+func skipped(dir string) bool {
+	base := filepath.Base(dir)
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil || base == "testdata" || strings.HasPrefix(base, ".")
 }

@@ -14,10 +14,10 @@ type compareCommand struct {
 	Rounds    int           `default:"5" help:"Rounds that count, for each cell and server."`
 	RoundTime time.Duration `default:"1s" help:"Length of a round."`
 	Quick     bool          `help:"A smoke run of seconds: two rounds of 50 ms."`
-	Ops       []string      `default:"get,exists,set,create,children,multi,mix" help:"Operations to measure."`
-	Conns     []int         `default:"1,16,128" help:"Numbers of connections, of eight goroutines each."`
+	Ops       []string      `default:"get,exists,set,create,children,multi,mix" help:"Operations."`
+	Conns     []int         `default:"1,16,128" help:"Connections, of eight goroutines each."`
 	Servers   []string      `default:"ours,floor,real" help:"Servers to measure."`
-	Profile   string        `placeholder:"FILE" help:"Write a processor profile of ours for go tool pprof."`
+	Profile   string        `placeholder:"FILE" help:"Write a processor profile of ours (pprof)."`
 	outputFlags
 }
 
@@ -47,10 +47,12 @@ func (c *compareCommand) Run(a *app) error {
 
 func (c *compareCommand) check() ([]operation, error) {
 	if c.Rounds < 1 || c.RoundTime <= 0 {
-		return nil, fmt.Errorf("%w: %d rounds of %s; both must be positive", errInput, c.Rounds, c.RoundTime)
+		return nil, fmt.Errorf("%w: %d rounds of %s; both must be positive",
+			errInput, c.Rounds, c.RoundTime)
 	}
 	if c.Profile != "" && !slices.Contains(c.Servers, serverOurs) {
-		return nil, fmt.Errorf("%w: --profile is of %s, which is not measured", errInput, serverOurs)
+		return nil, fmt.Errorf("%w: --profile is of %s, which is not measured",
+			errInput, serverOurs)
 	}
 	for _, n := range c.Conns {
 		if n < 1 {
@@ -67,9 +69,11 @@ func (c *compareCommand) profileArgs() map[string][]string {
 	return map[string][]string{serverOurs: {"--cpuprofile", c.Profile}}
 }
 
-// startServers starts servers by name. A genuine ZooKeeper that cannot be had is
+// startServers starts servers by name. A real ZooKeeper that is not installed is
 // left out; missing says why.
-func startServers(a *app, names []string, args map[string][]string) (servers []*server, missing string, err error) {
+func startServers(
+	a *app, names []string, args map[string][]string,
+) (servers []*server, missing string, err error) {
 	for _, name := range names {
 		s, err := startServer(a, name, args[name]...)
 		if errors.Is(err, realzk.ErrMissing) {
@@ -114,7 +118,9 @@ func (c *compareCommand) warmUp(a *app, servers []*server, ops []operation) erro
 }
 
 // measureConns measures all operations at one number of connections.
-func (c *compareCommand) measureConns(a *app, servers []*server, ops []operation, root string, conns int) ([]cell, error) {
+func (c *compareCommand) measureConns(
+	a *app, servers []*server, ops []operation, root string, conns int,
+) ([]cell, error) {
 	var cells []cell
 	err := withCrews(a, servers, root, conns, func(crews []*crew) error {
 		for _, op := range ops {
@@ -149,7 +155,9 @@ func withCrews(a *app, servers []*server, root string, conns int, f func([]*crew
 
 // alternate lets the servers take turns, each round in another order. The first
 // round is not counted.
-func (c *compareCommand) alternate(a *app, crews []*crew, op operation) (map[string][]sample, error) {
+func (c *compareCommand) alternate(
+	a *app, crews []*crew, op operation,
+) (map[string][]sample, error) {
 	rounds := map[string][]sample{}
 	for round := range 1 + c.Rounds {
 		for turn := range crews {

@@ -10,17 +10,19 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/zksim/zksim/bench/internal/figure"
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// startCommand measures the time from nothing to the first znode: start a
-// server, connect the genuine client, have one create succeed. Stopping is not
-// counted. Whether a real ZooKeeper is up is asked every 100 ms at the latest, so
-// that its figure is up to that much too long.
+// startCommand measures the time from nothing to the first znode: start a server,
+// connect the go-zookeeper client, create a node. Server in-process is fakezk.New
+// within this program, over memory. Stopping is not counted. Whether a real
+// ZooKeeper is up is asked every 100 ms at the latest, so its figure may be that
+// much too long.
 type startCommand struct {
 	Runs    int      `default:"5" help:"How often each is started."`
-	Servers []string `default:"in-process,ours,real" help:"What to start: in-process is fakezk.New within this program, over memory."`
+	Servers []string `default:"in-process,ours,real" help:"What to start; in-process is over memory."`
 	outputFlags
 }
 
@@ -54,7 +56,8 @@ func (c *startCommand) Run(a *app) error {
 		}
 		results = append(results, startResult{name, took})
 		r.Rows = append(r.Rows, []string{name,
-			milliseconds(median(took)), milliseconds(slices.Min(took)), milliseconds(slices.Max(took))})
+			figure.Milliseconds(figure.Median(took)),
+			figure.Milliseconds(slices.Min(took)), figure.Milliseconds(slices.Max(took))})
 	}
 	r.Data = results
 	return c.print(a.out, r)
@@ -88,7 +91,7 @@ func startProcess(a *app, name string) (time.Duration, error) {
 	return took, firstOf(err, s.stop())
 }
 
-// startInProcess measures what a unit test does.
+// startInProcess measures a server within this process, as a unit test has it.
 func startInProcess(a *app, _ string) (time.Duration, error) {
 	began := time.Now()
 	s := fakezk.New(fakezk.Options{})

@@ -1,4 +1,4 @@
-"""Plays the scripts of internal/others with kazoo's recipes.
+"""Plays the scripts of bench/others with kazoo's recipes.
 
 It reads commands from its standard input, one a line, words apart by tabs:
 

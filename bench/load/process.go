@@ -20,8 +20,8 @@ type process struct {
 }
 
 // begin starts a program and waits for its first line, whose last word is the
-// address. What it says on standard error goes to a.errors, at the same time as
-// what others say. It is killed when a.ctx ends.
+// address. Its standard error goes to a.errors, which must accept concurrent writes.
+// The program is killed when a.ctx ends.
 func begin(a *app, program string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(a.ctx, program, args...)}
 	p.cmd.Stderr = a.errors
@@ -41,8 +41,9 @@ func begin(a *app, program string, args ...string) (*process, error) {
 	line, err := p.answers.ReadString('\n')
 	words := strings.Fields(line)
 	if err != nil || len(words) == 0 {
-		// It ends by itself, or by our closing its input, or is killed.
-		return nil, fmt.Errorf("%s does not say its address: %w", program, errors.Join(err, p.input.Close(), p.cmd.Process.Kill(), p.cmd.Wait()))
+
+		return nil, fmt.Errorf("%s does not say its address: %w", program,
+			errors.Join(err, p.input.Close(), p.cmd.Process.Kill(), p.cmd.Wait()))
 	}
 	p.addr = words[len(words)-1]
 	return p, nil

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/bench/internal/figure"
+	"github.com/zksim/zksim/bench/internal/proc"
 )
 
 // goroutinesPerConn is how many goroutines share a connection.
@@ -119,7 +122,7 @@ func (c *crew) round(ctx context.Context, op operation, d time.Duration) (sample
 	slices.Sort(all)
 	return sample{
 		Requests: len(all), Elapsed: elapsed,
-		P50: percentile(all, 50), P99: percentile(all, 99),
+		P50: figure.Percentile(all, 50), P99: figure.Percentile(all, 99),
 		ServerCPU: serverAfter - serverBefore, ClientCPU: clientAfter - clientBefore,
 	}, nil
 }
@@ -146,10 +149,10 @@ func (c *crew) work(ctx context.Context, op operation, deadline time.Time) error
 
 // cpuTimes are the processor times of the server and of this process.
 func (c *crew) cpuTimes() (server, client time.Duration, err error) {
-	server, err = cpuTime(c.server.pid)
+	server, err = proc.CPUTime(c.server.pid)
 	if err != nil {
 		return 0, 0, fmt.Errorf("%s: %w", c.server.name, err)
 	}
-	client, err = cpuTime(os.Getpid())
+	client, err = proc.CPUTime(os.Getpid())
 	return server, client, err
 }

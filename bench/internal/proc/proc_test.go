@@ -1,4 +1,4 @@
-package main
+package proc
 
 import (
 	"testing"
@@ -13,7 +13,8 @@ func TestProcessorTimeOfAStatFile(t *testing.T) {
 			t.Errorf("%s: %v, %v; expected 3s", name, got, err)
 		}
 	}
-	for _, bad := range []string{"", "4711 (java)", "4711 (java) S 1 2 3", "4711 (java) S 1 2 3 0 -1 4194560 100 0 0 0 x 50 0"} {
+	for _, bad := range []string{"", "4711 (java)", "4711 (java) S 1 2 3",
+		"4711 (java) S 1 2 3 0 -1 4194560 100 0 0 0 x 50 0"} {
 		if got, err := parseCPUTime([]byte(bad)); err == nil {
 			t.Errorf("%q: %v, expected an error", bad, got)
 		}
@@ -21,7 +22,8 @@ func TestProcessorTimeOfAStatFile(t *testing.T) {
 }
 
 func TestResidentMemoryOfAStatusFile(t *testing.T) {
-	if got, err := parseResident("Name:\tx\nVmHWM:\t   900 kB\nVmRSS:\t   812 kB\n"); err != nil || got != 812<<10 {
+	if got, err := parseResident("Name:\tx\nVmHWM:\t   900 kB\nVmRSS:\t   812 kB\n"); err != nil ||
+		got != 812<<10 {
 		t.Errorf("%d, %v; expected 812 KiB", got, err)
 	}
 	for _, bad := range []string{"", "VmRSS:\n", "VmRSS:\tmuch kB\n"} {

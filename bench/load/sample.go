@@ -1,35 +1,10 @@
 package main
 
 import (
-	"math"
-	"slices"
 	"time"
+
+	"github.com/zksim/zksim/bench/internal/figure"
 )
-
-// percentile is the smallest value such that at least p percent of the values
-// are not above it (nearest rank), or 0 without values. The values are in
-// ascending order.
-func percentile(sorted []time.Duration, p float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
-	return sorted[min(max(rank, 1), len(sorted))-1]
-}
-
-// median is the middle value, or the mean of the two in the middle; 0 without
-// values. It leaves the order of its argument alone.
-func median[T ~int64 | ~float64](values []T) T {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2
-}
 
 // A sample is what one round of one server measured.
 type sample struct {
@@ -73,7 +48,7 @@ func summarize(rounds []sample) summary {
 	}
 	requests := time.Duration(max(total.Requests, 1))
 	return summary{
-		Rate: median(rates), P50: median(p50s), P99: median(p99s),
+		Rate: figure.Median(rates), P50: figure.Median(p50s), P99: figure.Median(p99s),
 		ServerCPU: total.ServerCPU / requests, ClientCPU: total.ClientCPU / requests,
 		Rounds: rounds,
 	}
@@ -88,5 +63,5 @@ func ratio(of, by []sample) float64 {
 			ratios = append(ratios, of[i].rate()/r)
 		}
 	}
-	return median(ratios)
+	return figure.Median(ratios)
 }

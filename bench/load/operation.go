@@ -15,13 +15,13 @@ const childCount = 100
 
 var nodeData = []byte(strings.Repeat("d", dataBytes))
 
-// An operation is what a worker asks for again and again.
+// An operation is a request that a worker repeats.
 type operation struct {
 	name string
 	do   func(w *worker) error
 }
 
-// operations are all that are measured, in the order of the report.
+// operations are those that are measured, in the order of the report.
 var operations = []operation{
 	{"get", getNode},
 	{"exists", existsNode},
@@ -51,14 +51,15 @@ func findOperations(names []string) ([]operation, error) {
 			}
 		}
 		if len(found) == before {
-			return nil, fmt.Errorf("%w: no operation %q; there are %s", errInput, name, strings.Join(operationNames(), ", "))
+			return nil, fmt.Errorf("%w: no operation %q; there are %s",
+				errInput, name, strings.Join(operationNames(), ", "))
 		}
 	}
 	return found, nil
 }
 
-// A worker is one of a connection's goroutines, with nodes of its own, so that
-// workers do not wait for each other but in the server.
+// A worker is one of the goroutines of a connection. It has its own nodes, so that
+// workers meet only in the server.
 type worker struct {
 	conn   *zk.Conn
 	node   string // what it reads and sets
@@ -83,7 +84,8 @@ func setNode(w *worker) error { _, err := w.conn.Set(w.node, nodeData, -1); retu
 
 func createFresh(w *worker) error {
 	w.made++
-	_, err := w.conn.Create(fmt.Sprintf("%s/%08d", w.fresh, w.made), nodeData, zk.FlagPersistent, openACL)
+	path := fmt.Sprintf("%s/%08d", w.fresh, w.made)
+	_, err := w.conn.Create(path, nodeData, zk.FlagPersistent, openACL)
 	return err
 }
 

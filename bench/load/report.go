@@ -5,21 +5,18 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 )
 
 // outputFlags choose how a report is printed: as text for a terminal unless one
 // of them is given.
 type outputFlags struct {
 	Markdown bool `xor:"output" help:"Print a table for a README."`
-	JSON     bool `xor:"output" help:"Print everything that was measured, durations in nanoseconds."`
+	JSON     bool `xor:"output" help:"Print all that was measured, durations in nanoseconds."`
 }
 
-// A report is a table, what has to be known to read it, and the figures that it
-// was made of.
+// A report is a table, notes on how to read it, and the figures behind it.
 type report struct {
 	Title  string     `json:"title"`
 	Notes  []string   `json:"notes"`
@@ -82,48 +79,16 @@ func printText(w io.Writer, r report) error {
 	return err
 }
 
-// machine says what the figures were measured on.
+// machine describes the machine, the Go release and the versions of the servers.
 func machine(servers []*server) string {
-	parts := []string{fmt.Sprintf("%d processors", runtime.NumCPU()), runtime.GOOS + "/" + runtime.GOARCH, runtime.Version()}
+	parts := []string{
+		fmt.Sprintf("%d processors", runtime.NumCPU()),
+		runtime.GOOS + "/" + runtime.GOARCH, runtime.Version(),
+	}
 	for _, s := range servers {
 		if s.version != "" {
 			parts = append(parts, s.name+" is "+s.version)
 		}
 	}
 	return strings.Join(parts, ", ") + "."
-}
-
-// significant shows three digits, or all of the integer part, or a dash for 0.
-func significant(x float64) string {
-	switch {
-	case x == 0:
-		return "-"
-	case x < 0.0995:
-		return strconv.FormatFloat(x, 'f', 3, 64)
-	case x < 9.995:
-		return strconv.FormatFloat(x, 'f', 2, 64)
-	case x < 99.95:
-		return strconv.FormatFloat(x, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(x, 'f', 0, 64)
-}
-
-func milliseconds(d time.Duration) string { return significant(float64(d) / 1e6) }
-
-func microseconds(d time.Duration) string { return significant(float64(d) / 1e3) }
-
-func mebibytes(n int64) string { return significant(float64(n) / (1 << 20)) }
-
-// thousands is a whole number with commas.
-func thousands(x float64) string {
-	digits := strconv.FormatFloat(x, 'f', 0, 64)
-	start := len(digits) % 3
-	groups := []string{}
-	if start > 0 {
-		groups = append(groups, digits[:start])
-	}
-	for at := start; at < len(digits); at += 3 {
-		groups = append(groups, digits[at:at+3])
-	}
-	return strings.Join(groups, ",")
 }

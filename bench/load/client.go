@@ -38,7 +38,8 @@ func connectOne(ctx context.Context, dial zk.Dialer, addr string) (*zk.Conn, err
 	connected := make(chan struct{})
 	var once sync.Once
 	c, _, err := zk.Connect([]string{addr}, sessionTimeout,
-		zk.WithDialer(dial), zk.WithHostProvider(&oneHost{}), zk.WithLogger(quiet{}), zk.WithLogInfo(false),
+		zk.WithDialer(dial), zk.WithHostProvider(&oneHost{}),
+		zk.WithLogger(quiet{}), zk.WithLogInfo(false),
 		zk.WithMaxBufferSize(clientBuffer), zk.WithMaxConnBufferSize(clientBuffer),
 		zk.WithEventCallback(func(ev zk.Event) {
 			if ev.State == zk.StateHasSession {
@@ -70,7 +71,8 @@ func closeAll(conns []*zk.Conn) {
 
 // createIfMissing creates a persistent node that may be there already.
 func createIfMissing(c *zk.Conn, path string, data []byte) error {
-	if _, err := c.Create(path, data, zk.FlagPersistent, openACL); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	_, err := c.Create(path, data, zk.FlagPersistent, openACL)
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	return nil

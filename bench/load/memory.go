@@ -6,21 +6,24 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/bench/internal/figure"
+	"github.com/zksim/zksim/bench/internal/proc"
 )
 
 // memoryCommand measures resident memory.
 //
-// Each server is started twice, once for znodes and once for connections. A
-// figure is taken as the memory stands a second (--calm) after the last request, and
-// again after a collection of all garbage (runtime/debug.FreeOSMemory in ours,
-// jcmd PID GC.run in a JVM). The first is what a user sees; it depends on how
-// much room the collector leaves itself. The second comes near what is needed.
-// Neither counts sockets' buffers, which are the kernel's, nor, for a real
-// ZooKeeper, what it holds on disk.
+// Each server is started twice, once for znodes and once for connections. Its
+// memory is read a second (--calm) after the last request, and again after a
+// collection of all garbage (runtime/debug.FreeOSMemory in ours, jcmd PID GC.run in
+// a JVM). The first figure is what a user sees; it depends on how much room the
+// collector leaves itself. The second comes near what is needed. Neither counts the
+// buffers of sockets, which are the kernel's, nor the data that a real ZooKeeper has
+// on disk.
 type memoryCommand struct {
-	Nodes       int           `default:"1000000" help:"Znodes of 100 bytes to create, a multiple of 1000."`
+	Nodes       int           `default:"1000000" help:"Znodes of 100 bytes, a multiple of 1000."`
 	Connections int           `default:"10000" help:"Idle connections with a session to hold."`
-	Calm        time.Duration `default:"1s" help:"How long a server is left alone before its memory is read."`
+	Calm        time.Duration `default:"1s" help:"Idle time before the memory is read."`
 	Servers     []string      `default:"ours,real" help:"Servers to measure."`
 	outputFlags
 }
@@ -31,7 +34,7 @@ type footprint struct {
 	Collected int64 `json:"after_collection"` // 0 where nothing collects
 }
 
-// A memoryResult is what one server needs.
+// A memoryResult is the memory of one server.
 type memoryResult struct {
 	Server      string    `json:"server"`
 	Empty       footprint `json:"empty"`
@@ -45,7 +48,8 @@ type memoryResult struct {
 // Run measures one server after the other and prints.
 func (c *memoryCommand) Run(a *app) error {
 	if c.Nodes < 0 || c.Nodes%nodeParents != 0 || c.Connections < 0 {
-		return fmt.Errorf("%w: %d nodes, %d connections; expected a multiple of %d and a number that is not negative",
+		return fmt.Errorf("%w: %d nodes, %d connections; "+
+			"expected a multiple of %d and a number that is not negative",
 			errInput, c.Nodes, c.Connections, nodeParents)
 	}
 	var results []memoryResult
@@ -63,9 +67,12 @@ func (c *memoryCommand) Run(a *app) error {
 		}
 		results, measured = append(results, result), append(measured, s)
 	}
-	r.Notes = append(r.Notes, "After a slash: after a collection of all garbage. "+machine(measured))
-	r.Header = []string{"", "empty MiB", fmt.Sprintf("%s znodes MiB", thousands(float64(c.Nodes))), "bytes per znode",
-		fmt.Sprintf("%s connections MiB", thousands(float64(c.Connections))), "KiB per connection"}
+	r.Notes = append(r.Notes,
+		"After a slash: after a collection of all garbage. "+machine(measured))
+	r.Header = []string{
+		"", "empty MiB", figure.Thousands(float64(c.Nodes)) + " znodes MiB", "bytes per znode",
+		figure.Thousands(float64(c.Connections)) + " connections MiB", "KiB per connection",
+	}
 	r.Data = results
 	for _, result := range results {
 		r.Rows = append(r.Rows, result.row())
@@ -74,7 +81,8 @@ func (c *memoryCommand) Run(a *app) error {
 }
 
 func (c *memoryCommand) measure(a *app, r *memoryResult) (s *server, missing string, err error) {
-	for _, phase := range []func(*app, *server, *memoryResult) error{c.measureNodes, c.measureConnections} {
+	phases := []func(*app, *server, *memoryResult) error{c.measureNodes, c.measureConnections}
+	for _, phase := range phases {
 		var servers []*server
 		servers, missing, err = startServers(a, []string{r.Server}, nil)
 		if err != nil || missing != "" {
@@ -105,7 +113,7 @@ func measureFootprint(ctx context.Context, s *server, calm time.Duration) (f foo
 	if err := pause(ctx, calm); err != nil {
 		return f, err
 	}
-	if f.Standing, err = residentBytes(s.pid); err != nil || s.collect == nil {
+	if f.Standing, err = proc.ResidentBytes(s.pid); err != nil || s.collect == nil {
 		return f, err
 	}
 	if err := s.collect(ctx); err != nil {
@@ -114,7 +122,7 @@ func measureFootprint(ctx context.Context, s *server, calm time.Duration) (f foo
 	if err := pause(ctx, calm); err != nil {
 		return f, err
 	}
-	f.Collected, err = residentBytes(s.pid)
+	f.Collected, err = proc.ResidentBytes(s.pid)
 	return f, err
 }
 
@@ -127,8 +135,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// nodeParents is how many znodes the created ones are spread over, and
-// multiSize how many are created by one multi at most.
+// nodeParents is the number of parents of the created znodes, multiSize the largest
+// number of znodes that one multi creates.
 const (
 	nodeParents = 1000
 	multiSize   = 100
@@ -148,7 +156,8 @@ func createNodes(ctx context.Context, s *server, n int) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := createFamily(conns[0], fmt.Sprintf("/parent-%03d", parent), n/nodeParents); err != nil {
+			path := fmt.Sprintf("/parent-%03d", parent)
+			if err := createFamily(conns[0], path, n/nodeParents); err != nil {
 				return err
 			}
 		}
@@ -164,7 +173,8 @@ func createFamily(c *zk.Conn, parent string, n int) error {
 	for from := 0; from < n; from += multiSize {
 		var ops []any
 		for i := from; i < min(from+multiSize, n); i++ {
-			ops = append(ops, &zk.CreateRequest{Path: fmt.Sprintf("%s/node-%06d", parent, i), Data: nodeData, Acl: openACL})
+			path := fmt.Sprintf("%s/node-%06d", parent, i)
+			ops = append(ops, &zk.CreateRequest{Path: path, Data: nodeData, Acl: openACL})
 		}
 		if _, err := c.Multi(ops...); err != nil {
 			return fmt.Errorf("create %d nodes below %s: %w", len(ops), parent, err)
@@ -183,14 +193,14 @@ func (r memoryResult) row() []string {
 	perNode := growth(r.Empty, r.Full, r.Nodes)
 	perConnection := growth(r.Unconnected, r.Connected, r.Connections)
 	return []string{
-		r.Server, both(r.Empty, mebibytes), both(r.Full, mebibytes),
+		r.Server, both(r.Empty, figure.Mebibytes), both(r.Full, figure.Mebibytes),
 		both(perNode, func(n int64) string { return fmt.Sprint(n) }),
-		both(r.Connected, mebibytes),
-		both(perConnection, func(n int64) string { return significant(float64(n) / 1024) }),
+		both(r.Connected, figure.Mebibytes),
+		both(perConnection, func(n int64) string { return figure.Significant(float64(n) / 1024) }),
 	}
 }
 
-// growth is what each of n things has added.
+// growth is the difference between two footprints, divided by n.
 func growth(before, after footprint, n int) footprint {
 	things := int64(max(n, 1))
 	return footprint{

@@ -48,7 +48,8 @@ func (h *idleConns) open(a *app, addr string, n int) error {
 		}
 		c, err := rawSession(addr, idleTimeout)
 		if err != nil {
-			return fmt.Errorf("connection %d of %d (is the limit of ulimit -Hn high enough?): %w", len(h.conns)+1, n, err)
+			return fmt.Errorf("connection %d of %d (is the limit of ulimit -Hn high enough?): %w",
+				len(h.conns)+1, n, err)
 		}
 		h.conns = append(h.conns, c)
 		if time.Since(h.pinged) < idleTimeout/4 {

@@ -22,7 +22,7 @@ type listenFlags struct {
 // serveCommand serves our server.
 type serveCommand struct {
 	listenFlags
-	CPUProfile string `name:"cpuprofile" placeholder:"FILE" help:"Write a profile of the processor for go tool pprof."`
+	CPUProfile string `name:"cpuprofile" placeholder:"FILE" help:"Write a processor profile (pprof)."`
 }
 
 // Run serves until the program is interrupted.
@@ -71,7 +71,7 @@ func controlled(a *app, end func()) {
 	lines := bufio.NewScanner(a.in)
 	for lines.Scan() {
 		if lines.Text() != "collect" {
-			fmt.Fprintf(a.errors, "zkload: unknown command %q\n", lines.Text())
+			fmt.Fprintf(a.errors, "load: unknown command %q\n", lines.Text())
 			return
 		}
 		debug.FreeOSMemory()

@@ -22,7 +22,7 @@ type server struct {
 	version string // "" for what is built from this tree
 	addr    string
 	pid     int
-	collect func(context.Context) error // gives back what memory it can; may be nil
+	collect func(context.Context) error // gives free memory back to the system; may be nil
 	stop    func() error
 }
 
@@ -38,11 +38,12 @@ func startServer(a *app, name string, args ...string) (*server, error) {
 	case serverOther:
 		return startOther(a)
 	}
-	return nil, fmt.Errorf("%w: no server %q; there are %s, %s, %s and %s", errInput, name, serverOurs, serverFloor, serverReal, serverOther)
+	return nil, fmt.Errorf("%w: no server %q; there are %s, %s, %s and %s",
+		errInput, name, serverOurs, serverFloor, serverReal, serverOther)
 }
 
-// startOwn starts this program again with a command that serves and obeys (see
-// controlled).
+// startOwn starts this program again with a command that serves and takes commands
+// on its standard input (see controlled).
 func startOwn(a *app, name string, args ...string) (*server, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -70,12 +71,14 @@ func startOther(a *app) (*server, error) {
 	}
 	return &server{
 		name: serverOther, version: a.other, addr: p.addr, pid: p.cmd.Process.Pid,
-		stop: func() error { return stopped(a, serverOther, p.cmd.Process.Signal(os.Interrupt), p.cmd.Wait()) },
+		stop: func() error {
+			return stopped(a, serverOther, p.cmd.Process.Signal(os.Interrupt), p.cmd.Wait())
+		},
 	}, nil
 }
 
-// stopped says how a server ended. One that was killed because all is to end has
-// not failed.
+// stopped returns the errors of a server's end, or nil if the server was killed
+// because the context is done.
 func stopped(a *app, name string, errs ...error) error {
 	if err := errors.Join(errs...); err != nil && a.ctx.Err() == nil {
 		return fmt.Errorf("stop %s: %w", name, err)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/zksim/zksim/bench/internal/figure"
 )
 
 // A cell is one operation at one number of connections.
@@ -30,7 +32,8 @@ func newCell(op string, conns int, rounds map[string][]sample) cell {
 }
 
 // report lays the cells out as a table.
-func (c *compareCommand) report(servers []*server, cells []cell, missing string, took time.Duration) report {
+func (c *compareCommand) report(servers []*server, cells []cell, missing string,
+	took time.Duration) report {
 	var names []string
 	for _, s := range servers {
 		names = append(names, s.name)
@@ -38,7 +41,8 @@ func (c *compareCommand) report(servers []*server, cells []cell, missing string,
 	r := report{
 		Title: "Requests",
 		Notes: []string{
-			fmt.Sprintf("Servers: %s. Medians of %d rounds of %s, taking turns; goroutines per connection: %d; data: %d bytes.",
+			fmt.Sprintf("Servers: %s. Medians of %d rounds of %s, taking turns; "+
+				"goroutines per connection: %d; data: %d bytes.",
 				strings.Join(names, " / "), c.Rounds, c.RoundTime, goroutinesPerConn, dataBytes),
 			machine(servers) + fmt.Sprintf(" Measured in %s.", took.Round(time.Second)),
 		},
@@ -78,18 +82,22 @@ func columnsFor(names []string) []column {
 			return strings.Join(shown, " / ")
 		}}
 	}
-	columns := []column{each("requests/s", func(s summary) string { return thousands(s.Rate) })}
+	rate := func(s summary) string { return figure.Thousands(s.Rate) }
+	columns := []column{each("requests/s", rate)}
 	if slices.Contains(names, serverOurs) {
 		for _, name := range names {
 			if name != serverOurs {
-				columns = append(columns, column{"ours/" + name, func(c cell) string { return significant(c.OursTo[name]) }})
+				ratio := func(c cell) string { return figure.Significant(c.OursTo[name]) }
+				columns = append(columns, column{"ours/" + name, ratio})
 			}
 		}
 	}
 	return append(columns,
-		each("p50 ms", func(s summary) string { return milliseconds(s.P50) }),
-		each("p99 ms", func(s summary) string { return milliseconds(s.P99) }),
-		each("server CPU µs/request", func(s summary) string { return microseconds(s.ServerCPU) }),
-		each("client CPU µs/request", func(s summary) string { return microseconds(s.ClientCPU) }),
+		each("p50 ms", func(s summary) string { return figure.Milliseconds(s.P50) }),
+		each("p99 ms", func(s summary) string { return figure.Milliseconds(s.P99) }),
+		each("server CPU µs/request",
+			func(s summary) string { return figure.Microseconds(s.ServerCPU) }),
+		each("client CPU µs/request",
+			func(s summary) string { return figure.Microseconds(s.ClientCPU) }),
 	)
 }

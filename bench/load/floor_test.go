@@ -39,7 +39,8 @@ var decodes = []struct {
 }{
 	{"get", func(c *zk.Conn) error {
 		data, stat, err := c.Get("/node")
-		return decoded(err, bytes.Equal(data, nodeData) && stat.DataLength == dataBytes && stat.Pzxid == 1, stat)
+		good := bytes.Equal(data, nodeData) && stat.DataLength == dataBytes && stat.Pzxid == 1
+		return decoded(err, good, stat)
 	}},
 	{"exists", func(c *zk.Conn) error {
 		found, stat, err := c.Exists("/node")
@@ -55,10 +56,12 @@ var decodes = []struct {
 	}},
 	{"children", func(c *zk.Conn) error {
 		names, stat, err := c.Children("/kids")
-		return decoded(err, len(names) == childCount && names[childCount-1] == childName(childCount-1) && stat.Mzxid == 1, names)
+		good := len(names) == childCount && names[childCount-1] == childName(childCount-1)
+		return decoded(err, good && stat.Mzxid == 1, names)
 	}},
 	{"multi", func(c *zk.Conn) error {
-		results, err := c.Multi(&zk.CheckVersionRequest{Path: "/a"}, &zk.SetDataRequest{Path: "/a"}, &zk.SetDataRequest{Path: "/b"})
+		results, err := c.Multi(&zk.CheckVersionRequest{Path: "/a"},
+			&zk.SetDataRequest{Path: "/a"}, &zk.SetDataRequest{Path: "/b"})
 		return decoded(err, len(results) == 3 && results[2].Stat.DataLength == dataBytes, results)
 	}},
 	{"getACL", func(c *zk.Conn) error {
@@ -90,7 +93,10 @@ func TestGenuineClientDecodesTheFloor(t *testing.T) {
 		}
 	}
 	for _, op := range operations {
-		w := &worker{conn: conns[0], node: "/node", second: "/second", fresh: "/fresh", kids: "/kids", asked: 9}
+		w := &worker{
+			conn: conns[0], node: "/node", second: "/second", fresh: "/fresh", kids: "/kids",
+			asked: 9,
+		}
 		if err := op.do(w); err != nil {
 			t.Errorf("%s: %v", op.name, err)
 		}
@@ -100,8 +106,8 @@ func TestGenuineClientDecodesTheFloor(t *testing.T) {
 	}
 }
 
-// TestWrongReplyIsNotDecoded is the control of the test above: with replies to
-// something else than was asked, every check fails.
+// TestWrongReplyIsNotDecoded is the control of the test above: every check fails if
+// the replies belong to other requests.
 func TestWrongReplyIsNotDecoded(t *testing.T) {
 	misdial := func(network, addr string, timeout time.Duration) (net.Conn, error) {
 		c, err := net.DialTimeout(network, addr, timeout)
@@ -177,7 +183,8 @@ func TestFloorAnswersEachFrameHoweverItArrives(t *testing.T) {
 func TestFloorSurvivesGarbage(t *testing.T) {
 	addr := startFloor(t)
 	for _, garbage := range []string{
-		"\x00\x00\x00\x00", "\x00\x00\x00\x01x", "\xff\xff\xff\xff" + strings.Repeat("x", floorBuffer),
+		"\x00\x00\x00\x00", "\x00\x00\x00\x01x",
+		"\xff\xff\xff\xff" + strings.Repeat("x", floorBuffer),
 		"\x00\x00\x00\x0e\x00\x00\x00\x01\x00\x00\x00\x01\x7f\xff\xff\xffab",
 	} {
 		c, err := rawSession(addr, sessionTimeout)
@@ -185,7 +192,7 @@ func TestFloorSurvivesGarbage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(c, garbage); err != nil {
-			t.Logf("write: %v", err) // it may hang up before it has read all
+			t.Logf("write: %v", err) // the server may hang up before it has read all
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -55,7 +55,7 @@ import org.apache.zookeeper.recipes.lock.LockListener;
 import org.apache.zookeeper.recipes.lock.WriteLock;
 
 /**
- * Plays the scripts of internal/others with the recipes of Curator and with those
+ * Plays the scripts of bench/others with the recipes of Curator and with those
  * of Apache ZooKeeper itself. play_kazoo.py says what it reads and prints.
  *
  * Curator tries again up to fifty times, 100 ms apart, far longer than any fault

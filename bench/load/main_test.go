@@ -16,8 +16,9 @@ import (
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// asProgram tells the test binary to be zkload: it starts itself as a server.
-const asProgram = "ZKLOAD_TEST_AS_PROGRAM"
+// asProgram is an environment variable that makes the test binary the command: it
+// starts itself as a server.
+const asProgram = "LOAD_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
@@ -26,7 +27,8 @@ func TestMain(m *testing.M) {
 	}
 	// The servers inherit this. With the race detector a process stays for a
 	// second after its end, unless it is told not to.
-	for name, value := range map[string]string{asProgram: "1", "GORACE": os.Getenv("GORACE") + " atexit_sleep_ms=0"} {
+	race := os.Getenv("GORACE") + " atexit_sleep_ms=0"
+	for name, value := range map[string]string{asProgram: "1", "GORACE": race} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
@@ -34,8 +36,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// zkload runs the command and returns what it did.
-func zkload(t *testing.T, args ...string) (status int, stdout, stderr string) {
+// brief adds flags for one short round with one connection.
+func brief(args ...string) []string {
+	return append([]string{"--conns", "1", "--rounds", "1", "--round-time", "5ms"}, args...)
+}
+
+// load runs the command and returns its status and output.
+func load(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out bytes.Buffer
 	var problems lockedBuffer // the servers' standard error, too
@@ -62,21 +69,22 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// mustRun runs what measures.
+// mustRun returns the output of a command that must succeed.
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
-	status, stdout, stderr := zkload(t, args...)
+	status, stdout, stderr := load(t, args...)
 	if status != exitOK {
-		t.Fatalf("zkload %s: status %d\n%s", strings.Join(args, " "), status, stderr)
+		t.Fatalf("load %s: status %d\n%s", strings.Join(args, " "), status, stderr)
 	}
 	return stdout
 }
 
 func TestCompareMeasuresEveryCell(t *testing.T) {
-	out := mustRun(t, "--servers", "ours,floor", "--conns", "1,4", "--rounds", "2", "--round-time", "10ms", "--json")
+	out := mustRun(t, "--servers", "ours,floor",
+		"--conns", "1,4", "--rounds", "2", "--round-time", "10ms", "--json")
 	var got struct {
 		Data []cell `json:"data"`
 	}
@@ -99,7 +107,7 @@ func TestCompareMeasuresEveryCell(t *testing.T) {
 }
 
 func TestReportsAsTextAndMarkdown(t *testing.T) {
-	args := []string{"--servers", "ours,floor", "--conns", "1", "--rounds", "1", "--round-time", "5ms", "--ops", "get,mix"}
+	args := brief("--servers", "ours,floor", "--ops", "get,mix")
 	text := mustRun(t, args...)
 	for _, want := range []string{"Requests\n", "ours / floor", "requests/s", "\nget ", "\nmix "} {
 		if !strings.Contains(text, want) {
@@ -107,7 +115,9 @@ func TestReportsAsTextAndMarkdown(t *testing.T) {
 		}
 	}
 	markdown := mustRun(t, append(args, "--markdown")...)
-	for _, want := range []string{"| operation | connections |", "|---|---:|", "\n| get | 1 |", "\n| mix | 1 |"} {
+	for _, want := range []string{
+		"| operation | connections |", "|---|---:|", "\n| get | 1 |", "\n| mix | 1 |",
+	} {
 		if !strings.Contains(markdown, want) {
 			t.Errorf("no %q in\n%s", want, markdown)
 		}
@@ -119,22 +129,23 @@ func TestOtherProgramIsMeasuredToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := mustRun(t, "--other", self, "--servers", "ours,other", "--conns", "1", "--rounds", "1", "--round-time", "5ms", "--ops", "get")
+	out := mustRun(t, brief("--other", self, "--servers", "ours,other", "--ops", "get")...)
 	if !strings.Contains(out, "ours/other") || !strings.Contains(out, "other is "+self) {
 		t.Errorf("the other one is missing in\n%s", out)
 	}
 }
 
 func TestProgramThatDoesNotServeIsAnError(t *testing.T) {
-	status, _, stderr := zkload(t, "--other", "/bin/true", "--servers", "other")
-	if status != exitFailed || !strings.Contains(stderr, "start other: /bin/true does not say its address") {
+	status, _, stderr := load(t, "--other", "/bin/true", "--servers", "other")
+	const want = "start other: /bin/true does not say its address"
+	if status != exitFailed || !strings.Contains(stderr, want) {
 		t.Errorf("status %d, %q", status, stderr)
 	}
 }
 
 func TestProfileIsWritten(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "cpu.pprof")
-	mustRun(t, "--servers", "ours", "--conns", "1", "--rounds", "1", "--round-time", "5ms", "--ops", "get", "--profile", name)
+	mustRun(t, brief("--servers", "ours", "--ops", "get", "--profile", name)...)
 	if info, err := os.Stat(name); err != nil || info.Size() == 0 {
 		t.Errorf("profile: %v, %v", info, err)
 	}
@@ -145,19 +156,22 @@ func TestWithoutJavaTheRealOneIsLeftOut(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	for _, args := range [][]string{
-		{"--servers", "ours,floor,real", "--conns", "1", "--rounds", "1", "--round-time", "5ms", "--ops", "get"},
-		{"memory", "--servers", "ours,real", "--nodes", "1000", "--connections", "3", "--calm", "1ms"},
+		brief("--servers", "ours,floor,real", "--ops", "get"),
+		{"memory", "--servers", "ours,real", "--nodes", "1000", "--connections", "3",
+			"--calm", "1ms"},
 		{"start", "--servers", "in-process,real", "--runs", "1"},
 	} {
 		out := mustRun(t, args...)
 		if !strings.Contains(out, "real is left out: ") {
-			t.Errorf("zkload %s: nothing is said of the one that is missing:\n%s", strings.Join(args, " "), out)
+			t.Errorf("load %s: the missing server is not named:\n%s",
+				strings.Join(args, " "), out)
 		}
 	}
 }
 
 func TestMemoryCountsNodesAndConnections(t *testing.T) {
-	out := mustRun(t, "memory", "--servers", "ours", "--nodes", "20000", "--connections", "50", "--calm", "1ms", "--json")
+	out := mustRun(t, "memory", "--servers", "ours", "--json",
+		"--nodes", "20000", "--connections", "50", "--calm", "1ms")
 	var got struct {
 		Data []memoryResult `json:"data"`
 	}
@@ -198,7 +212,7 @@ func TestRealZooKeeperIsMeasuredToo(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	out := mustRun(t, "--servers", "ours,real", "--conns", "1", "--rounds", "1", "--round-time", "10ms", "--json")
+	out := mustRun(t, brief("--servers", "ours,real", "--json")...)
 	if !strings.Contains(out, "real is ZooKeeper 3.") || !strings.Contains(out, `"real": {`) {
 		t.Errorf("the real one is missing in\n%s", out)
 	}
@@ -220,9 +234,10 @@ func TestWrongFlagsAreNamed(t *testing.T) {
 		{[]string{"start", "--runs", "0"}, "0 runs"},
 		{[]string{"--markdown", "--json"}, "can't be used together"},
 	} {
-		status, _, stderr := zkload(t, c.args...)
+		status, _, stderr := load(t, c.args...)
 		if status != exitInput || !strings.Contains(stderr, c.want) {
-			t.Errorf("zkload %s: status %d, %q; expected %d and %q", strings.Join(c.args, " "), status, stderr, exitInput, c.want)
+			t.Errorf("load %s: status %d, %q; expected %d and %q",
+				strings.Join(c.args, " "), status, stderr, exitInput, c.want)
 		}
 	}
 }
@@ -233,7 +248,8 @@ func TestServersEndWithTheirDriver(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		a := &app{ctx: ctx, in: strings.NewReader("collect\n"), out: &out, errors: &problems}
-		if status := run(a, []string{command, "--controlled"}); status != exitOK || ctx.Err() != nil {
+		status := run(a, []string{command, "--controlled"})
+		if status != exitOK || ctx.Err() != nil {
 			t.Errorf("%s: status %d, %v, %s", command, status, ctx.Err(), problems.String())
 		}
 		if !strings.HasSuffix(out.String(), "\ncollect\n") {

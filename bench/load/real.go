@@ -16,8 +16,8 @@ import (
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// startReal starts a genuine ZooKeeper in its best case (see the package
-// comment). The error wraps realzk.ErrMissing where there is none.
+// startReal starts a real ZooKeeper in its best case (see the package comment).
+// The error wraps realzk.ErrMissing where there is none.
 func startReal(ctx context.Context) (*server, error) {
 	flags, err := defaultJVM()
 	if err != nil {
@@ -51,7 +51,10 @@ func describeReal(z *realzk.Server) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{name: serverReal, version: "ZooKeeper " + version, addr: z.Address(), pid: pid, stop: z.Stop}
+	s := &server{
+		name: serverReal, version: "ZooKeeper " + version, addr: z.Address(), pid: pid,
+		stop: z.Stop,
+	}
 	if jcmd, err := exec.LookPath("jcmd"); err == nil { // a JRE has none
 		s.collect = func(ctx context.Context) error {
 			return exec.CommandContext(ctx, jcmd, strconv.Itoa(pid), "GC.run").Run()
@@ -71,9 +74,10 @@ func defaultJVM() ([]string, error) {
 	var name string
 	var kB int64
 	if _, err := fmt.Sscan(string(text), &name, &kB); err != nil || name != "MemTotal:" {
-		return nil, fmt.Errorf("size of the heap: /proc/meminfo does not begin with MemTotal but %q", name)
+		return nil, fmt.Errorf("size of the heap: /proc/meminfo begins with %q, not MemTotal", name)
 	}
-	return []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", fmt.Sprintf("-Xmx%dk", kB/4)}, nil
+	heap := fmt.Sprintf("-Xmx%dk", kB/4)
+	return []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", heap}, nil
 }
 
 // javaChild is the process ID of the only JVM among the children of this
@@ -91,13 +95,19 @@ func javaChild() (int, error) {
 		}
 		for _, child := range strings.Fields(string(children)) {
 			name, err := os.ReadFile("/proc/" + child + "/comm")
-			if pid, bad := strconv.Atoi(child); err == nil && bad == nil && strings.TrimSpace(string(name)) == "java" {
-				found = append(found, pid)
+			if err != nil || strings.TrimSpace(string(name)) != "java" {
+				continue // the child has ended, or is another program
 			}
+			pid, err := strconv.Atoi(child)
+			if err != nil {
+				return 0, fmt.Errorf("%s: %w", list, err)
+			}
+			found = append(found, pid)
 		}
 	}
 	if len(found) != 1 {
-		return 0, fmt.Errorf("%d children are a JVM, expected one; a ZooKeeper that runs already (ZKSIM_REAL_ZOOKEEPER) cannot be measured", len(found))
+		return 0, fmt.Errorf("%d children are a JVM, expected one; "+
+			"a ZooKeeper that runs already (ZKSIM_REAL_ZOOKEEPER) cannot be measured", len(found))
 	}
 	return found[0], nil
 }

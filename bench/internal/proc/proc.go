@@ -1,4 +1,6 @@
-package main
+// Package proc reads from /proc what a process has used and what the machine is.
+// It needs Linux.
+package proc
 
 import (
 	"bytes"
@@ -13,9 +15,9 @@ import (
 // Linux that Go runs on, whatever the kernel's own tick is (USER_HZ in proc(5)).
 const userHz = 100
 
-// cpuTime is the processor time that a process has used so far, in user and
+// CPUTime is the processor time that a process has used so far, in user and
 // kernel mode, all threads together, in steps of 10 ms.
-func cpuTime(pid int) (time.Duration, error) {
+func CPUTime(pid int) (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("read processor time: %w", err)
@@ -42,9 +44,9 @@ func parseCPUTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / userHz, nil
 }
 
-// residentBytes is the memory of a process that is in RAM (VmRSS), shared pages
+// ResidentBytes is the memory of a process that is in RAM (VmRSS), shared pages
 // included.
-func residentBytes(pid int) (int64, error) {
+func ResidentBytes(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("read resident memory: %w", err)
@@ -58,7 +60,8 @@ func parseResident(status string) (int64, error) {
 		if !found {
 			continue
 		}
-		kB, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+		digits := strings.TrimSuffix(strings.TrimSpace(value), "kB")
+		kB, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
 		if err != nil {
 			return 0, fmt.Errorf("resident memory: %w", err)
 		}
