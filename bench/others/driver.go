@@ -20,11 +20,11 @@ type driver struct {
 	version string
 }
 
-// startTime is how long a program may take to say that it is ready, or to connect
-// its clients: on a busy machine, and a JVM that compiles its source first.
+// startTime bounds the time until a program is ready, or has connected its clients:
+// the machine may be busy, and a JVM may compile its source first.
 const startTime = 3 * time.Minute
 
-// errDriver is wrapped by the errors of drivers that do not do as they should.
+// errDriver is wrapped by errors about the output of a driver.
 var errDriver = errors.New("driver")
 
 // startDriver starts the program and waits until it is ready. It runs until kill.
@@ -45,7 +45,7 @@ func startDriver(name string, args ...string) (*driver, error) {
 	go d.read(out)
 	words, err := d.next(startTime)
 	if err == nil && words[0] != "ready" {
-		err = fmt.Errorf("%w: it says %q before it is ready", errDriver, words)
+		err = fmt.Errorf("%w: it prints %q before it is ready", errDriver, words)
 	}
 	if err != nil {
 		d.kill()
@@ -63,7 +63,7 @@ func (d *driver) read(out io.Reader) {
 	}
 }
 
-// errQuiet says that a driver has printed nothing for as long as it was given.
+// errQuiet is wrapped by next if a driver has printed nothing in time.
 var errQuiet = errors.New("nothing happens")
 
 // next is the next line, as words.
@@ -90,8 +90,13 @@ func (d *driver) send(words ...string) error {
 
 // kill ends the program, whatever it does.
 func (d *driver) kill() {
-	_ = d.command.Process.Kill() // it may have ended
-	for range d.lines {          // its output, until it is closed
+	if err := d.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		fmt.Fprintln(os.Stderr, "others: kill a driver:", err)
 	}
-	_ = d.command.Wait() // says that it was killed
+	for range d.lines { // its output, until it is closed
+	}
+	var killed *exec.ExitError
+	if err := d.command.Wait(); err != nil && !errors.As(err, &killed) {
+		fmt.Fprintln(os.Stderr, "others: wait for a driver:", err)
+	}
 }

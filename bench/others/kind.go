@@ -8,38 +8,36 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// A kind of object says how a run of one is judged. Its name stands in the rows of
-// the table.
+// A kind of object says how a run of one is judged.
 type kind struct {
-	name  string
-	judge func(r *recipe, e *evidence) string // what is violated, or ""
+	judge func(r *recipe, e *evidence) string // the violation, or ""
 }
 
-// The kinds. Whatever one client at a time may hold is judged as a lock: of a
+// The kinds. An object that one client at a time may hold is judged as a lock: of a
 // read-write lock one client writes and the other reads, a semaphore has one lease,
 // a leader holds the leadership.
 var (
-	holding       = kind{"holding", judgeHolding}
-	queueing      = kind{"queue", judgeQueue}
-	counting      = kind{"counter", judgeCounter}
-	barring       = kind{"barrier", judgeBarrier}
-	doubleBarring = kind{"double barrier", judgeDoubleBarrier}
-	membership    = kind{"membership", judgeMembership}
+	holding       = kind{judgeHolding}
+	queueing      = kind{judgeQueue}
+	counting      = kind{judgeCounter}
+	barring       = kind{judgeBarrier}
+	doubleBarring = kind{judgeDoubleBarrier}
+	membership    = kind{judgeMembership}
 )
 
-// evidence is what a run is judged by.
+// evidence is all that a judge looks at.
 type evidence struct {
 	history linearizability.History
 	rest    *linearizability.Rest
-	// nodes are all below the object's path at rest.
+	// nodes are all nodes below the object's path at rest.
 	nodes []linearizability.NodeAtRest
-	// stuck is who has not got on for as long as the harness waits, or "".
+	// stuck says why the run was given up, or is "".
 	stuck string
-	// value is what the counter holds at rest.
+	// value is the value of the counter at rest.
 	value string
 }
 
-// verdict is what a report says is violated, or "".
+// verdict is the first violation of a report, or "".
 func verdict(r linearizability.Report) string {
 	if v := r.First(); v.Status == linearizability.Violated {
 		return v.Property + ": " + v.Summary
@@ -53,7 +51,8 @@ func judgeHolding(_ *recipe, e *evidence) string {
 	e.history.Notices = slices.DeleteFunc(e.history.Notices, func(n linearizability.Notice) bool {
 		return !holds(e.history, n)
 	})
-	return verdict(linearizability.JudgeLock(e.history, e.rest, linearizability.LockOptions{Path: objectPath}))
+	return verdict(linearizability.JudgeLock(e.history, e.rest,
+		linearizability.LockOptions{Path: objectPath}))
 }
 
 // holds reports whether the client of a notice holds the lock at that moment: its
@@ -73,32 +72,37 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 }
 
 func judgeBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.JudgeBarrier(e.history, e.rest, linearizability.BarrierOptions{Path: objectPath}))
+	return verdict(linearizability.JudgeBarrier(e.history, e.rest,
+		linearizability.BarrierOptions{Path: objectPath}))
 }
 
 func judgeDoubleBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.JudgeDoubleBarrier(e.history, e.rest, linearizability.DoubleBarrierOptions{Path: objectPath}))
+	return verdict(linearizability.JudgeDoubleBarrier(e.history, e.rest,
+		linearizability.DoubleBarrierOptions{Path: objectPath}))
 }
 
-// judgeCounter judges the adds and what the counter holds at the end.
+// judgeCounter judges the adds and the value of the counter at the end.
 func judgeCounter(_ *recipe, e *evidence) string {
 	if e.stuck == "" {
 		h := &e.history
 		h.Ops = append(h.Ops, linearizability.Op{
-			Client: "z", Kind: linearizability.KindGet, Output: e.value, Outcome: linearizability.OpOK,
+			Client: "z", Kind: linearizability.KindGet,
+			Output: e.value, Outcome: linearizability.OpOK,
 			Call: h.End + 1, Return: h.End + 2, CallTime: h.EndTime, ReturnTime: h.EndTime,
 		})
 		h.End += 2
 	}
-	bad := verdict(linearizability.JudgeCounter(e.history, e.rest, linearizability.CounterOptions{Path: objectPath}))
+	bad := verdict(linearizability.JudgeCounter(e.history, e.rest,
+		linearizability.CounterOptions{Path: objectPath}))
 	if bad == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s (it holds %s; the digits say how often each add was applied)", bad, e.value)
+	return fmt.Sprintf("%s (it holds %s; the digits say how often each add was applied)",
+		bad, e.value)
 }
 
-// judgeQueue looks for what was lost, stuck or doubled, and then at the order: all
-// elements come from one client and go to one.
+// judgeQueue looks for an element that was lost, is stuck or came twice, and then at
+// the order: all elements come from one client and go to one.
 func judgeQueue(r *recipe, e *evidence) string {
 	if e.stuck != "" {
 		return "liveness: " + e.stuck
@@ -109,9 +113,10 @@ func judgeQueue(r *recipe, e *evidence) string {
 			continue
 		}
 		if stored(e.nodes, element) {
-			return fmt.Sprintf("liveness: %s is in the queue, but who takes gets nothing", element)
+			return fmt.Sprintf("liveness: %s is in the queue, but the taker gets nothing", element)
 		}
-		return fmt.Sprintf("delivery: %s was offered, is not in the queue, and nobody got it", element)
+		return fmt.Sprintf("delivery: %s was offered, is not in the queue, and nobody got it",
+			element)
 	}
 	if !r.atLeastOnce {
 		if twice := repeated(taken); twice != "" {
@@ -124,7 +129,7 @@ func judgeQueue(r *recipe, e *evidence) string {
 	return orphans(e)
 }
 
-// queued lists the elements that were certainly offered, and those that were got.
+// queued lists the elements that were certainly offered, and those that were taken.
 func queued(h linearizability.History) (offered, taken []string) {
 	for _, op := range h.Ops {
 		switch {
@@ -138,7 +143,9 @@ func queued(h linearizability.History) (offered, taken []string) {
 }
 
 func stored(nodes []linearizability.NodeAtRest, element string) bool {
-	return slices.ContainsFunc(nodes, func(n linearizability.NodeAtRest) bool { return strings.Contains(n.Data, element) })
+	return slices.ContainsFunc(nodes, func(n linearizability.NodeAtRest) bool {
+		return strings.Contains(n.Data, element)
+	})
 }
 
 func repeated(elements []string) string {
@@ -150,10 +157,12 @@ func repeated(elements []string) string {
 	return ""
 }
 
-// orphans is what is left of ephemerals, or "".
+// orphans names an ephemeral that is left, or is "".
 func orphans(e *evidence) string {
 	if len(e.rest.Nodes) > 0 {
-		return fmt.Sprintf("orphans: %s is left of a live session of %s", e.rest.Nodes[0].Path, e.rest.Nodes[0].OwnerClient)
+		first := e.rest.Nodes[0]
+		return fmt.Sprintf("orphans: %s is left of a live session of %s",
+			first.Path, first.OwnerClient)
 	}
 	return ""
 }

@@ -18,8 +18,8 @@ var drivers embed.FS
 type library struct {
 	name    string
 	recipes []recipe
-	// command says how to start its driver, whose source is in a directory. It wraps
-	// errMissing if what it needs is not here.
+	// command says how to start the driver, whose source is in dir. Its error wraps
+	// errMissing if something that the driver needs is not installed.
 	command func(dir string) ([]string, error)
 }
 
@@ -27,9 +27,9 @@ type library struct {
 type recipe struct {
 	name string
 	kind kind
-	// atLeastOnce is what a queue promises that may deliver an element again.
+	// atLeastOnce marks a queue that may deliver an element again.
 	atLeastOnce bool
-	// unordered is a queue that hands out in any order what is due.
+	// unordered marks a queue that hands out due elements in any order.
 	unordered bool
 	// number reads the value of a counter's data; nil reads decimal digits.
 	number func(data []byte) string
@@ -45,8 +45,8 @@ func (r *recipe) value(data []byte) string {
 	return string(data)
 }
 
-// errMissing is wrapped by errors that say what a driver needs and is not here.
-var errMissing = errors.New("not here")
+// errMissing is wrapped by errors that name what a driver needs.
+var errMissing = errors.New("not installed")
 
 var libraries = []library{
 	{name: "kazoo", command: python, recipes: []recipe{
@@ -95,35 +95,39 @@ func python(dir string) ([]string, error) {
 			return []string{name, filepath.Join(dir, "drivers", "play_kazoo.py")}, nil
 		}
 	}
-	return nil, fmt.Errorf("a Python with kazoo is %w; on Debian: apt-get install python3-kazoo", errMissing)
+	return nil, fmt.Errorf("%w: a Python with kazoo; on Debian: apt-get install python3-kazoo",
+		errMissing)
 }
 
-// jars are what the drivers in Java need of those that Debian installs.
+// jars are the files of Debian that the driver in Java needs.
 var jars = []string{
 	"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
 	"zookeeper-recipes-lock", "zookeeper-recipes-queue", "zookeeper-recipes-election",
 	"guava", "slf4j-api", "slf4j-nop",
-	"netty-handler", "netty-common", "netty-buffer", "netty-codec", "netty-resolver", "netty-transport",
+	"netty-handler", "netty-common", "netty-buffer", "netty-codec", "netty-resolver",
+	"netty-transport",
 }
 
-// java runs the driver of what is written in Java from its source.
+// java says how to run the driver of the libraries in Java.
 func java(dir string) ([]string, error) {
 	if _, err := exec.LookPath("java"); err != nil {
-		return nil, fmt.Errorf("java is %w; on Debian: apt-get install default-jre-headless", errMissing)
+		return nil, fmt.Errorf("%w: java; on Debian: apt-get install default-jre-headless",
+			errMissing)
 	}
 	var path []string
 	for _, jar := range jars {
 		file := "/usr/share/java/" + jar + ".jar"
 		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("%s is %w; on Debian: apt-get install libcurator-recipes-java libzookeeper-java", file, errMissing)
+			return nil, fmt.Errorf("%w: %s; on Debian: "+
+				"apt-get install libcurator-recipes-java libzookeeper-java", errMissing, file)
 		}
 		path = append(path, file)
 	}
 	return compiled(dir, strings.Join(path, ":"))
 }
 
-// compiled compiles the driver, unless that is done, and says how to run it. Where
-// there is no compiler, Java does it at each start.
+// compiled compiles the driver once and says how to run it. Without a compiler, Java
+// compiles it at each start.
 func compiled(dir, path string) ([]string, error) {
 	source, classes := filepath.Join(dir, "drivers", "Play.java"), filepath.Join(dir, "classes")
 	command := []string{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"}
@@ -131,7 +135,8 @@ func compiled(dir, path string) ([]string, error) {
 		return append(command, path, source), nil
 	}
 	if _, err := os.Stat(classes); err != nil {
-		if out, err := exec.Command("javac", "-d", classes, "-cp", path, source).CombinedOutput(); err != nil {
+		compiler := exec.Command("javac", "-d", classes, "-cp", path, source)
+		if out, err := compiler.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("compile %s: %w\n%s", source, err, out)
 		}
 	}

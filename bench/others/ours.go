@@ -10,11 +10,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// oursName is what stands in the place of a library's name.
+// oursName stands for this repository in the place of a library's name.
 const oursName = "zksim"
 
 // sweepOurs tries the same kinds of faults, at every request of as many clients and
-// rounds, on a workload of package fuzz: in virtual time, once each, since there
+// rounds, on a workload of package fuzz. It plays each point once: in virtual time
 // every run of a point is the same.
 func sweepOurs(ctx context.Context, w fuzz.Workload) (*sweep, error) {
 	scenario := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: rounds}, Seed: 1}

@@ -10,15 +10,15 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// record is what a driver has told of a run. Steps are nanoseconds since the run
-// began, by the clock of the machine: what a driver notes before a call and after
-// its return encloses what the server did.
+// record holds the lines of a driver about one run. Steps are nanoseconds since the
+// run began, by the clock of the machine. A driver takes the time before a call and
+// after its return, so the change at the server lies between the two.
 type record struct {
 	ops     []linearizability.Op
 	open    map[string]int // the call of each client that has not returned
 	notices []linearizability.Notice
 	began   int64
-	note    string // what broke a script off
+	note    string // the error that ended a script early
 	story   []string
 }
 
@@ -32,11 +32,12 @@ func (r *record) take(words []string) error {
 		return nil
 	}
 	if len(words) < 3 {
-		return fmt.Errorf("%w: it says %q; expected a word, a client and a time", errDriver, words)
+		return fmt.Errorf("%w: it prints %q; expected a word, a client and a time", errDriver,
+			words)
 	}
 	ns, err := strconv.ParseInt(words[2], 10, 64)
 	if err != nil {
-		return fmt.Errorf("%w: it says %q: %w", errDriver, words, err)
+		return fmt.Errorf("%w: it prints %q: %w", errDriver, words, err)
 	}
 	return r.at(ns-r.began, words[0], words[1], append(words[3:], "", ""))
 }
@@ -47,10 +48,13 @@ func (r *record) at(step int64, what, client string, more []string) error {
 	i, calling := r.open[client]
 	if what == "call" {
 		if calling {
-			return fmt.Errorf("%w: %s calls %s within %s", errDriver, client, more[0], r.ops[i].Kind)
+			return fmt.Errorf("%w: %s calls %s within %s",
+				errDriver, client, more[0], r.ops[i].Kind)
 		}
 		r.open[client] = len(r.ops)
-		r.ops = append(r.ops, linearizability.Op{Client: client, Kind: more[0], Input: more[1], Call: step, CallTime: now, Return: -1})
+		r.ops = append(r.ops, linearizability.Op{
+			Client: client, Kind: more[0], Input: more[1], Call: step, CallTime: now, Return: -1,
+		})
 		return nil
 	}
 	if what == "told" {
@@ -77,25 +81,31 @@ func (r *record) at(step int64, what, client string, more []string) error {
 	case "unknown":
 		op.Outcome, op.Err = linearizability.OpUnknown, more[0]
 	default:
-		return fmt.Errorf("%w: it says %q", errDriver, what)
+		return fmt.Errorf("%w: it prints %q", errDriver, what)
 	}
 	return nil
 }
 
-// notice is what a client is told at a time, in nanoseconds since 1970.
-func (r *record) notice(at int64, client string, kind linearizability.NoticeKind) linearizability.Notice {
-	return linearizability.Notice{Client: client, Step: at - r.began, Time: time.Duration(at - r.began), Kind: kind}
+// notice is a message to a client; at is in nanoseconds since 1970.
+func (r *record) notice(
+	at int64, client string, kind linearizability.NoticeKind,
+) linearizability.Notice {
+	step := at - r.began
+	return linearizability.Notice{Client: client, Step: step, Time: time.Duration(step), Kind: kind}
 }
 
-// noticeKinds are what clients are told. A signal of a loss ends a hold as the end
-// of the session does: what was held is given up, whoever's it is.
+// noticeKinds are the messages to clients, by the words of a driver. A signal of a
+// loss ends a hold as the end of the session does.
 var noticeKinds = map[string]linearizability.NoticeKind{
 	"disconnected": linearizability.Disconnected,
 	"lost":         linearizability.SessionExpired,
 }
 
-// history is all that was recorded so far.
+// history is the record so far.
 func (r *record) history() linearizability.History {
 	end := time.Now().UnixNano() - r.began
-	return linearizability.History{Ops: slices.Clone(r.ops), Notices: slices.Clone(r.notices), End: end, EndTime: time.Duration(end)}
+	return linearizability.History{
+		Ops: slices.Clone(r.ops), Notices: slices.Clone(r.notices),
+		End: end, EndTime: time.Duration(end),
+	}
 }

@@ -21,8 +21,7 @@ const (
 	tick = 200 * time.Millisecond
 	// rounds is how often each client does its turn.
 	rounds = 2
-	// settleTime is how long clean-up in the background may take, once the scripts
-	// have ended.
+	// settleTime is how long clean-up in the background may take after the scripts.
 	settleTime = 3 * time.Second
 	// longest bounds a run in which something happens all the time.
 	longest = 15 * time.Second
@@ -40,28 +39,27 @@ type run struct {
 	patience time.Duration
 }
 
-// An outcome is what a run led to.
+// An outcome is the result of a run.
 type outcome struct {
-	// fired says that the fault has found its request.
+	// fired reports that the request of the fault came.
 	fired bool
-	// requests are how many of each operation each client has sent; only of a run
-	// without a fault.
+	// requests are counted in a run without a fault only.
 	requests []requests
-	// bad is what is violated, or "".
+	// bad is the violation, or "".
 	bad string
-	// stuck says that the driver has to be killed.
+	// stuck reports that the driver has to be killed.
 	stuck bool
 	story []string
 }
 
-// requests are how many of an operation a client has sent.
+// requests is the number of requests of one operation that a client sent.
 type requests struct {
 	client, op string
 	number     int
 }
 
 // A point is a fault of a kind at one request of one client. Requests are counted
-// by their operation: so they keep their meaning when a client looks once more or
+// by operation, so that they keep their meaning when a client reads once more or
 // once less.
 type point struct {
 	kind       fakezk.FaultKind
@@ -104,7 +102,7 @@ func play(d *driver, rc *recipe, p point, patience time.Duration) (out *outcome,
 	return r.conclude(p, stuck)
 }
 
-// connect has both clients connect and learns their sessions.
+// connect lets both clients connect and notes their sessions.
 func (r *run) connect(addr string) error {
 	if err := r.server.Put("/others", nil); err != nil {
 		return err
@@ -121,7 +119,7 @@ func (r *run) connect(addr string) error {
 			continue // a client of the run before has lost its server
 		}
 		if words[0] != "connected" || len(words) != 3 {
-			return fmt.Errorf("connect: %w: it says %q", errDriver, words)
+			return fmt.Errorf("connect: %w: it prints %q", errDriver, words)
 		}
 		id, err := strconv.ParseInt(words[2], 16, 64)
 		if err != nil {
@@ -134,8 +132,8 @@ func (r *run) connect(addr string) error {
 
 // operations are those at which faults are tried.
 var operations = []string{
-	"create", "create2", "createContainer", "createTTL", "delete", "exists", "getData", "setData", "getChildren", "getChildren2",
-	"multi", "sync", "addWatch", "removeWatches",
+	"create", "create2", "createContainer", "createTTL", "delete", "exists", "getData", "setData",
+	"getChildren", "getChildren2", "multi", "sync", "addWatch", "removeWatches",
 }
 
 // never is a request that does not come. A fault bound to it counts requests.
@@ -145,7 +143,8 @@ const never = 1 << 30
 func (r *run) arm(p point) error {
 	for _, client := range []string{"a", "b"} {
 		for _, op := range operations {
-			f := fakezk.Fault{Kind: fakezk.Cut, Client: fmt.Sprintf("0x%x", r.ids[client]), Op: op, Request: never}
+			session := fmt.Sprintf("0x%x", r.ids[client])
+			f := fakezk.Fault{Kind: fakezk.Cut, Client: session, Op: op, Request: never}
 			if p.client == client && p.op == op {
 				f.Kind, f.Request = p.kind, p.request
 			} else if p.client != "" {
@@ -159,8 +158,8 @@ func (r *run) arm(p point) error {
 	return r.driver.send("go")
 }
 
-// watch records what the driver tells until both scripts are done, or nothing has
-// happened for too long; then it says what.
+// watch records the lines of the driver until both scripts are done. If they are
+// stuck, it says why.
 func (r *run) watch() (stuck string, err error) {
 	began := time.Now()
 	for done := 0; done < 2; {
@@ -183,13 +182,14 @@ func (r *run) watch() (stuck string, err error) {
 	return "", nil
 }
 
-// conclude judges the run and has the clients close their sessions, unless they
+// conclude judges the run and lets the clients close their sessions, unless they
 // are stuck.
 func (r *run) conclude(p point, stuck string) (*outcome, error) {
 	out := &outcome{stuck: stuck != "", story: r.record.story}
 	e := r.settle(stuck)
 	for _, f := range r.server.Faults() {
-		out.requests = append(out.requests, requests{clientOf[f.Fault.Client], f.Fault.Op, f.Matched})
+		sent := requests{clientOf[f.Fault.Client], f.Fault.Op, f.Matched}
+		out.requests = append(out.requests, sent)
 		out.fired = out.fired || f.Fired
 	}
 	out.bad = r.recipe.kind.judge(r.recipe, e)
@@ -205,7 +205,7 @@ func (r *run) conclude(p point, stuck string) (*outcome, error) {
 	return out, r.end()
 }
 
-// end has the clients close their sessions.
+// end lets the clients close their sessions.
 func (r *run) end() error {
 	if err := r.driver.send("end"); err != nil {
 		return err
@@ -224,13 +224,14 @@ func (r *run) end() error {
 // clientOf is the client of a session by its name on the server.
 var clientOf = map[string]string{"S1": "a", "S2": "b"}
 
-// settle waits until nothing is wrong, or clean-up in the background has had its
-// time, and then takes down what there is.
+// settle waits until nothing is violated, settleTime at most, and returns the
+// evidence of that moment.
 func (r *run) settle(stuck string) *evidence {
 	deadline := time.Now().Add(settleTime)
 	for {
 		e := r.atRest(stuck)
-		if stuck != "" || time.Now().After(deadline) || r.recipe.kind.judge(r.recipe, r.atRest(stuck)) == "" {
+		late := stuck != "" || time.Now().After(deadline)
+		if late || r.recipe.kind.judge(r.recipe, r.atRest(stuck)) == "" {
 			return e
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -241,10 +242,14 @@ func (r *run) settle(stuck string) *evidence {
 func (r *run) atRest(stuck string) *evidence {
 	e := &evidence{history: r.record.history(), rest: &linearizability.Rest{}, stuck: stuck}
 	for _, s := range r.server.Sessions() {
-		e.rest.Sessions = append(e.rest.Sessions, linearizability.SessionAtRest{ID: s.ID, Client: r.owner(s.ID)})
+		session := linearizability.SessionAtRest{ID: s.ID, Client: r.owner(s.ID)}
+		e.rest.Sessions = append(e.rest.Sessions, session)
 	}
 	for _, n := range r.server.Tree() {
-		node := linearizability.NodeAtRest{Path: n.Path, Data: string(n.Data), Owner: n.Owner, OwnerClient: r.owner(n.Owner), Czxid: n.Czxid}
+		node := linearizability.NodeAtRest{
+			Path: n.Path, Data: string(n.Data), Owner: n.Owner, OwnerClient: r.owner(n.Owner),
+			Czxid: n.Czxid,
+		}
 		if n.Path == objectPath {
 			e.value = r.recipe.value(n.Data)
 		}
@@ -256,15 +261,16 @@ func (r *run) atRest(stuck string) *evidence {
 			e.rest.Nodes = append(e.rest.Nodes, node)
 		}
 	}
-	for _, end := range r.ends.list() { // what a client is told comes later
-		e.history.Notices = append(e.history.Notices, r.record.notice(end.at, r.owner(end.session), linearizability.SessionExpired))
+	for _, end := range r.ends.list() { // the client hears of it later
+		expired := r.record.notice(end.at, r.owner(end.session), linearizability.SessionExpired)
+		e.history.Notices = append(e.history.Notices, expired)
 	}
 	e.rest.Waiting = r.waiting(e.history)
 	return e
 }
 
-// owner is whose a session is. One that was not there in the beginning is that of
-// the client whose own has ended.
+// owner is the client of a session. A session that was not there in the beginning
+// belongs to the client whose first session has ended.
 func (r *run) owner(id int64) string {
 	if client, known := r.sessions[id]; known || id == 0 {
 		return client
@@ -281,7 +287,7 @@ func (r *run) owner(id int64) string {
 	return ""
 }
 
-// waiting tells what each call that has not returned waits for.
+// waiting lists the calls that have not returned, with the path that each watches.
 func (r *run) waiting(h linearizability.History) []linearizability.Wait {
 	var waits []linearizability.Wait
 	for _, op := range h.Ops {

@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// sessionEnds is a handler of what a server logs that keeps when which session
-// ended. A client that believes in what it held until it hears of that does
-// nothing wrong.
+// sessionEnds is a handler of a server's log that keeps when sessions ended. A client
+// may believe that it holds a lock until it hears of the end of its session.
 type sessionEnds struct {
 	mu   sync.Mutex
 	ends []sessionEnd
@@ -26,7 +25,7 @@ func (s *sessionEnds) list() []sessionEnd {
 	return append([]sessionEnd(nil), s.ends...)
 }
 
-// Enabled wants what is told of sessions.
+// Enabled accepts the level of the lines about sessions.
 func (s *sessionEnds) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= slog.LevelInfo
 }

@@ -13,22 +13,22 @@ import (
 var faultKinds = []fakezk.FaultKind{fakezk.DropRequest, fakezk.DropReply, fakezk.Expire}
 
 const (
-	// patience is how long nothing may happen before a run counts as stuck;
-	// confirmPatience the same when a failure is tried again.
+	// patience is how long nothing may happen before a run counts as stuck, and
+	// confirmPatience the same for the repetition of a failure.
 	patience        = 6 * time.Second
 	confirmPatience = 12 * time.Second
-	// tries is how often a point must fail, each time, to count.
+	// tries is how often a point is played at most; to count, it must fail each time.
 	tries = 3
 )
 
-// A sweep is what came of one recipe.
+// A sweep is the result of one recipe.
 type sweep struct {
 	library, recipe string
 	version         string
-	points          int // that were reached
-	survived        int // flaky ones among them
+	points          int // number of points that were reached
+	survived        int // number of points survived, the flaky ones included
 	flaky, failures []string
-	broken          string   // what is violated without a fault
+	broken          string   // the violation without a fault, or ""
 	story           []string // of the first failure
 }
 
@@ -41,10 +41,11 @@ func (s *sweep) String() string {
 	if s.broken != "" {
 		return fmt.Sprintf("%s: fails without a fault: %s", name, s.broken)
 	}
-	return fmt.Sprintf("%s: survived %d of %d fault points, %d of them flaky", name, s.survived, s.points, len(s.flaky))
+	return fmt.Sprintf("%s: survived %d of %d fault points, %d of them flaky",
+		name, s.survived, s.points, len(s.flaky))
 }
 
-// crew is workers that each have a driver of a library.
+// crew is a set of workers for one library.
 type crew struct {
 	library *library
 	dir     string // of the drivers' sources
@@ -102,7 +103,7 @@ func (c *crew) sweep(ctx context.Context, rc *recipe) (*sweep, error) {
 	return s, context.Cause(ctx)
 }
 
-// A result is what came of a point.
+// A result is the result of one point.
 type result struct {
 	reached, flaky bool
 	bad            string
@@ -127,8 +128,7 @@ func (s *sweep) add(p point, r result) {
 	s.points++
 }
 
-// worker plays runs one after the other, with one driver as long as that is not
-// stuck.
+// worker plays runs one after the other, with one driver until that is stuck.
 type worker struct {
 	crew    *crew
 	driver  *driver
@@ -143,7 +143,9 @@ func (w *worker) stop() {
 }
 
 // play plays one run.
-func (w *worker) play(ctx context.Context, rc *recipe, p point, patience time.Duration) (*outcome, error) {
+func (w *worker) play(
+	ctx context.Context, rc *recipe, p point, patience time.Duration,
+) (*outcome, error) {
 	if w.driver == nil {
 		var err error
 		if w.driver, err = w.crew.library.start(w.crew.dir); err != nil {
@@ -161,7 +163,7 @@ func (w *worker) play(ctx context.Context, rc *recipe, p point, patience time.Du
 	return out, err
 }
 
-// base plays without a fault, thrice, and lists the points of the longest run.
+// base plays three times without a fault and lists the points of the longest run.
 func (w *worker) base(ctx context.Context, rc *recipe, s *sweep) ([]point, error) {
 	var most []requests
 	for range tries {
@@ -195,7 +197,7 @@ func larger(a, b []requests) []requests {
 	return b
 }
 
-// try plays with one fault; what fails must fail each time to count.
+// try plays with one fault. A failure counts if it occurs each time.
 func (w *worker) try(ctx context.Context, rc *recipe, p point) (result, error) {
 	out, err := w.play(ctx, rc, p, patience)
 	if err != nil {

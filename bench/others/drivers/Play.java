@@ -92,15 +92,19 @@ public class Play {
     }
 
     static String versions() throws Exception {
-        return "Curator " + curatorVersion() + ", ZooKeeper " + org.apache.zookeeper.Version.getVersion();
+        return "Curator " + curatorVersion()
+            + ", ZooKeeper " + org.apache.zookeeper.Version.getVersion();
     }
 
     /** Debian's jars have a twin whose name ends with the version. */
     static String curatorVersion() throws Exception {
-        Path jar = Path.of(CuratorFramework.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        try (DirectoryStream<Path> twins = Files.newDirectoryStream(jar.getParent(), "curator-framework-*.jar")) {
+        Path jar = Path.of(CuratorFramework.class.getProtectionDomain()
+            .getCodeSource().getLocation().toURI());
+        String pattern = "curator-framework-*.jar";
+        try (DirectoryStream<Path> twins = Files.newDirectoryStream(jar.getParent(), pattern)) {
             for (Path twin : twins) {
-                return twin.getFileName().toString().replaceAll("curator-framework-(.*)\\.jar", "$1");
+                String name = twin.getFileName().toString();
+                return name.replaceAll("curator-framework-(.*)\\.jar", "$1");
             }
         }
         return "of unknown version";
@@ -109,7 +113,8 @@ public class Play {
     static synchronized void tell(Object... words) {
         StringBuilder line = new StringBuilder();
         for (Object word : words) {
-            line.append(line.length() > 0 ? "\t" : "").append(String.valueOf(word).replaceAll("[\t\r\n]", " "));
+            line.append(line.length() > 0 ? "\t" : "");
+            line.append(String.valueOf(word).replaceAll("[\t\r\n]", " "));
         }
         System.out.println(line);
         System.out.flush();
@@ -164,10 +169,12 @@ public class Play {
                 tell("connected", name, Long.toHexString(zk.getSessionId()));
                 return;
             }
-            curator = CuratorFrameworkFactory.newClient(address, TIMEOUT, 10_000, new RetryNTimes(50, 100));
+            curator = CuratorFrameworkFactory.newClient(
+                address, TIMEOUT, 10_000, new RetryNTimes(50, 100));
             curator.start();
             curator.blockUntilConnected();
-            tell("connected", name, Long.toHexString(curator.getZookeeperClient().getZooKeeper().getSessionId()));
+            tell("connected", name,
+                Long.toHexString(curator.getZookeeperClient().getZooKeeper().getSessionId()));
             curator.getConnectionStateListenable().addListener((c, state) -> {
                 if (state == ConnectionState.SUSPENDED) {
                     tell("told", name, now(), "disconnected");
@@ -202,7 +209,8 @@ public class Play {
                 }
                 script.play(this);
             } catch (Throwable e) {
-                tell("note", name, "the script broke off: " + e + " " + java.util.Arrays.toString(e.getStackTrace()));
+                tell("note", name, "the script broke off: " + e + " "
+                    + java.util.Arrays.toString(e.getStackTrace()));
             }
             tell("done", name);
         }
@@ -323,7 +331,8 @@ public class Play {
             InterProcessReadWriteLock lock = new InterProcessReadWriteLock(p.curator, PATH);
             hold(p, p.first ? lock.writeLock() : lock.readLock());
         });
-        RECIPES.put("InterProcessMultiLock", p -> hold(p, new InterProcessMultiLock(p.curator, List.of(PATH + "/x", PATH + "/y"))));
+        RECIPES.put("InterProcessMultiLock", p -> hold(p,
+            new InterProcessMultiLock(p.curator, List.of(PATH + "/x", PATH + "/y"))));
         RECIPES.put("InterProcessSemaphoreV2", Play::semaphore);
         RECIPES.put("LeaderLatch", Play::latch);
         RECIPES.put("LeaderSelector", Play::selector);
@@ -334,14 +343,17 @@ public class Play {
             queue(p, element -> q.offer(element.getBytes()), q::poll);
         });
         RECIPES.put("DistributedQueue", p -> consumed(p, p.builder().buildQueue()));
-        RECIPES.put("DistributedQueue, lockPath", p -> consumed(p, p.builder().lockPath(PATH + "-locks").buildQueue()));
+        RECIPES.put("DistributedQueue, lockPath",
+            p -> consumed(p, p.builder().lockPath(PATH + "-locks").buildQueue()));
         RECIPES.put("DistributedIdQueue", p -> consumed(p, p.builder().buildIdQueue()));
-        RECIPES.put("DistributedPriorityQueue", p -> consumed(p, p.builder().buildPriorityQueue(0)));
+        RECIPES.put("DistributedPriorityQueue",
+            p -> consumed(p, p.builder().buildPriorityQueue(0)));
         RECIPES.put("DistributedDelayQueue", p -> consumed(p, p.builder().buildDelayQueue()));
         RECIPES.put("DistributedAtomicLong", Play::atomicLong);
         RECIPES.put("SharedCount", Play::sharedCount);
         RECIPES.put("PersistentNode", p -> member(p, () -> {
-            PersistentNode node = new PersistentNode(p.curator, CreateMode.EPHEMERAL, false, PATH + "/" + p.name, new byte[0]);
+            PersistentNode node = new PersistentNode(
+                p.curator, CreateMode.EPHEMERAL, false, PATH + "/" + p.name, new byte[0]);
             node.start();
             if (!node.waitForInitialCreate(10, TimeUnit.SECONDS)) {
                 node.close();
@@ -406,7 +418,8 @@ public class Play {
 
     static void selector(Player p) throws Exception {
         CountDownLatch led = new CountDownLatch(p.rounds);
-        LeaderSelector selector = new LeaderSelector(p.curator, PATH, new LeaderSelectorListenerAdapter() {
+        LeaderSelector selector = new LeaderSelector(
+            p.curator, PATH, new LeaderSelectorListenerAdapter() {
             @Override
             public void takeLeadership(CuratorFramework client) {
                 if (led.getCount() == 0) {
@@ -457,7 +470,8 @@ public class Play {
         for (int i = 0; i < p.rounds; i++) {
             DistributedDoubleBarrier[] barrier = new DistributedDoubleBarrier[1];
             p.persist("enter", "2", () -> {
-                barrier[0] = new DistributedDoubleBarrier(p.curator, PATH, 2); // one that has failed does not enter any more
+                // a barrier that has failed lets nobody enter any more
+                barrier[0] = new DistributedDoubleBarrier(p.curator, PATH, 2);
                 barrier[0].enter();
             });
             Thread.sleep(HOLD);
@@ -496,7 +510,7 @@ public class Play {
         }
     }
 
-    /** Client a puts; b has a consumer from the beginning, until it has heard nothing for a while. */
+    /** Client a puts; b consumes from the beginning, until nothing has come for a while. */
     static void consumed(Player p, QueueBase<String> queue) throws Exception {
         if (p.first) {
             queue.start();
@@ -531,14 +545,16 @@ public class Play {
         } else if (queue instanceof DistributedIdQueue) {
             ((DistributedIdQueue<String>) queue).put(element, element);
         } else if (queue instanceof DistributedPriorityQueue) {
-            ((DistributedPriorityQueue<String>) queue).put(element, Integer.parseInt(element.substring(1)));
+            int priority = Integer.parseInt(element.substring(1));
+            ((DistributedPriorityQueue<String>) queue).put(element, priority);
         } else {
             ((DistributedDelayQueue<String>) queue).put(element, System.currentTimeMillis());
         }
     }
 
     static void atomicLong(Player p) throws Exception {
-        DistributedAtomicLong counter = new DistributedAtomicLong(p.curator, PATH, new RetryNTimes(50, 10));
+        DistributedAtomicLong counter = new DistributedAtomicLong(
+            p.curator, PATH, new RetryNTimes(50, 10));
         for (int i = 0; i < p.rounds; i++) {
             long delta = delta(p, i);
             p.call("add", Long.toString(delta));
@@ -608,7 +624,8 @@ public class Play {
             acquired.drainPermits();
             p.persist("lock", "", () -> {
                 if (p.renew() || lock[0] == null) {
-                    lock[0] = new WriteLock(p.zk, PATH, ZooDefs.Ids.OPEN_ACL_UNSAFE, new LockListener() {
+                    lock[0] = new WriteLock(p.zk, PATH, ZooDefs.Ids.OPEN_ACL_UNSAFE,
+                        new LockListener() {
                         @Override
                         public void lockAcquired() {
                             acquired.release();
@@ -643,7 +660,8 @@ public class Play {
 
     static org.apache.zookeeper.recipes.queue.DistributedQueue queueOf(Player p) throws Exception {
         p.renew();
-        return new org.apache.zookeeper.recipes.queue.DistributedQueue(p.zk, PATH, ZooDefs.Ids.OPEN_ACL_UNSAFE);
+        return new org.apache.zookeeper.recipes.queue.DistributedQueue(
+            p.zk, PATH, ZooDefs.Ids.OPEN_ACL_UNSAFE);
     }
 
     static void electionSupport(Player p) throws Exception {

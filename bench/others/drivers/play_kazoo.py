@@ -233,7 +233,8 @@ def party(p):
 
 RECIPES = {
     "Lock": hold(lambda p: p.client.Lock(PATH, p.name)),
-    "ReadLock, WriteLock": hold(lambda p: (p.client.WriteLock if p.first else p.client.ReadLock)(PATH, p.name)),
+    "ReadLock, WriteLock": hold(
+        lambda p: (p.client.WriteLock if p.first else p.client.ReadLock)(PATH, p.name)),
     "Semaphore": hold(lambda p: p.client.Semaphore(PATH, p.name, 1)),
     "Election": election,
     "Barrier": barrier,
@@ -249,7 +250,8 @@ class Run:
     def __init__(self, recipe, address, rounds):
         self.script = RECIPES[recipe]
         other = {"offered": threading.Event(), "begin": threading.Event(),
-                 "up": [threading.Event() for _ in range(rounds)], "down": [threading.Event() for _ in range(rounds)]}
+                 "up": [threading.Event() for _ in range(rounds)],
+                 "down": [threading.Event() for _ in range(rounds)]}
         self.players = []
         for name in "ab":
             client = KazooClient(hosts=address, timeout=4.0)
