@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"runtime"
 	"testing"
 	"time"
 )
@@ -30,5 +31,15 @@ func TestResidentMemoryOfAStatusFile(t *testing.T) {
 		if got, err := parseResident(bad); err == nil {
 			t.Errorf("%q: %d, expected an error", bad, got)
 		}
+	}
+}
+
+func TestModelIsThatOfTheFirstProcessor(t *testing.T) {
+	const info = "processor\t: 0\nmodel name\t: Some CPU @ 1.00GHz\n\nmodel name\t: Another\n"
+	if got := model(info); got != "Some CPU @ 1.00GHz" {
+		t.Errorf("got %q", got)
+	}
+	if got := model("processor\t: 0\n"); got != runtime.GOARCH {
+		t.Errorf("without a name: %q", got)
 	}
 }
