@@ -57,8 +57,11 @@ func (l *lab) output(env []string, name string, args ...string) (string, error) 
 	cmd.Dir, cmd.Env = l.root, append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	err := cmd.Run()
+	if l.ctx.Err() != nil { // interrupted
+		return "", l.ctx.Err()
+	}
 	var status *exec.ExitError
-	if errors.As(err, &status) && l.ctx.Err() == nil {
+	if errors.As(err, &status) {
 		err = &failure{shown, status.ExitCode(), problems.String()}
 	}
 	return out.String(), err

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,11 +52,11 @@ func conformance(l *lab) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	var operations, differences int
+	var operations, differences, unrepeated int
 	for seed := 1; seed <= 3; seed++ {
 		var report struct {
 			Families                []struct{ Operations int }
-			Differences, Unrepeated []struct{}
+			Differences, Unrepeated []json.RawMessage
 		}
 		err := l.askZksim(&report, nil, "conform", "--against", server.Address(),
 			"--ops", strconv.Itoa(randomOps), "--seed", strconv.Itoa(seed))
@@ -64,10 +66,15 @@ func conformance(l *lab) (_ string, err error) {
 		for _, f := range report.Families {
 			operations += f.Operations
 		}
-		differences += len(report.Differences) + len(report.Unrepeated)
+		differences += len(report.Differences)
+		unrepeated += len(report.Unrepeated)
+		for _, d := range slices.Concat(report.Differences, report.Unrepeated) {
+			fmt.Fprintf(l.log, "seed %d: %s\n", seed, d)
+		}
 	}
 	return paragraph("The fixed scripts and %s random operations, with three seeds: %s "+
 		"operations compared, %d differences besides those that the documentation of `conform` "+
-		"lists.", thousands(randomOps), thousands(operations), differences) +
+		"lists, and %d that did not show again when their script was repeated.",
+		thousands(randomOps), thousands(operations), differences, unrepeated) +
 		shell(fmt.Sprintf("zksim conform --against HOST:PORT --ops %d --seed N", randomOps)), nil
 }
