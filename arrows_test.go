@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -53,11 +54,7 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": own("fakezk", "fakezk/fault", "fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability"),
-	"internal/realzk": {},
-	"internal/zkload": {
-		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
-	},
+	"internal/realzk":   {},
 	"examples/go":       {"github.com/go-zookeeper/zk"},
 	"fuzz/internal/mix": {},
 	"fuzz/scenario": append(own(
@@ -163,7 +160,8 @@ func imports(f *ast.File) []string {
 	return paths
 }
 
-// eachFile parses every Go file but the tests and the examples.
+// eachFile parses every Go file of this module but the tests. A directory with a
+// go.mod of its own is another module.
 func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -171,7 +169,7 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && name != "." && skipped(name):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -187,4 +185,11 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// skipped reports whether ./... leaves a directory out.
+func skipped(dir string) bool {
+	base := filepath.Base(dir)
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil || base == "testdata" || strings.HasPrefix(base, ".")
 }
