@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -53,24 +54,26 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": {module + "fakezk", module + "fakezk/fault", module + "fuzz", module + "linearizability"},
-	"internal/realzk": {},
-	"internal/zkload": {
-		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
-	},
-	"examples/go": {"github.com/go-zookeeper/zk"},
-	"fuzz": {
-		module + "fakezk/fault", module + "fakezk/realworld", module + "fakezk/sim", module + "fakezk/trace", module + "fakezk/view",
-		module + "linearizability", module + "recipes",
-		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
-	},
-	"fuzz/museum":         {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
+	"internal/realzk":   {},
+	"examples/go":       {"github.com/go-zookeeper/zk"},
+	"fuzz/internal/mix": {},
+	"fuzz/scenario": append(own(
+		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "fuzz/internal/mix",
+	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),
+	"fuzz/object": append(own(
+		"fakezk/fault", "fakezk/sim", "linearizability", "recipes", "fuzz/internal/mix", "fuzz/scenario",
+	), "github.com/go-zookeeper/zk"),
+	"fuzz/hunt": own(
+		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "fuzz/internal/mix", "fuzz/scenario",
+	),
+	"fuzz":                own("linearizability", "fuzz/hunt", "fuzz/scenario"),
+	"fuzz/museum":         append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "recipes"), "github.com/go-zookeeper/zk"),
 	"cmd/zksim":           {module + "cli"},
-	"examples/go/myzksim": {module + "cli", module + "fuzz", "github.com/go-zookeeper/zk"},
-	"cli": {
-		module + "fakezk", module + "fakezk/conform", module + "fakezk/fault", module + "fakezk/sim", module + "fakezk/view", module + "fuzz", module + "fuzz/museum",
-		"github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term",
-	},
+	"examples/go/myzksim": append(own("cli", "fuzz/object"), "github.com/go-zookeeper/zk"),
+	"cli": append(own(
+		"fakezk", "fakezk/conform", "fakezk/fault", "fakezk/sim", "fakezk/view",
+		"fuzz/hunt", "fuzz/museum", "fuzz/object", "fuzz/scenario",
+	), "github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term"),
 }
 
 // own are packages of this module.
@@ -157,7 +160,8 @@ func imports(f *ast.File) []string {
 	return paths
 }
 
-// eachFile parses every Go file but the tests and the examples.
+// eachFile parses every Go file of this module but the tests. A directory with a
+// go.mod of its own is another module.
 func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -165,7 +169,7 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && name != "." && skipped(name):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
@@ -181,4 +185,11 @@ func eachFile(t *testing.T, visit func(dir, name string, f *ast.File)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// skipped reports whether ./... leaves a directory out.
+func skipped(dir string) bool {
+	base := filepath.Base(dir)
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil || base == "testdata" || strings.HasPrefix(base, ".")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -66,9 +67,9 @@ func TestCreateWhoseReplyIsLost(t *testing.T) {
 
 // README: own lock
 func TestMyLock(t *testing.T) {
-	fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewLock(c, "/lock") // your lock here
-	})
+	fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
+		return recipes.NewLock(env.Conn, "/lock") // your lock here
+	}))
 }
 
 // README: end

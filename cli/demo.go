@@ -3,7 +3,9 @@ package cli
 import (
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type demoCommand struct{}
@@ -27,7 +29,7 @@ func (c *demoCommand) Run(a *app) error {
 		return errViolated
 	}
 	a.progress.phase("making one of %s small", plural(sweep.Violated, "violation"))
-	small, err := fuzz.Minimize(a.ctx, sweep.Violations[0].First)
+	small, err := hunt.Minimize(a.ctx, sweep.Violations[0].First)
 	if err == nil {
 		err = a.ctx.Err() // what was made small until then is not the smallest
 	}
@@ -62,7 +64,7 @@ const demoExplanation = `   Why: the connection died while Children or GetW was 
    go: it waits for itself, for ever.
 `
 
-func demoTarget(impl string) (fuzz.Scenario, error) {
-	w, err := fuzz.Find("lock", impl)
-	return fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}, err
+func demoTarget(impl string) (scenario.Scenario, error) {
+	w, err := object.Find("lock", impl)
+	return scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}, err
 }

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type diffCommand struct {
@@ -67,7 +67,7 @@ func equalPart(n int) string {
 
 // traceOf is the trace of a scenario file, which is run, or out of a text that
 // holds one.
-func traceOf(workloads fuzz.Catalogue, name string) ([]string, error) {
+func traceOf(workloads scenario.Catalogue, name string) ([]string, error) {
 	if isScenario(name) {
 		file, err := workloads.Load(name)
 		if err != nil {

@@ -9,16 +9,16 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // failingJudge is a lock that has a bug, whose judge gives up on plans with a fault of one
 // kind, "" for those without any fault.
-func failingJudge(kind fault.Kind, failure error) fuzz.Workload {
+func failingJudge(kind fault.Kind, failure error) scenario.Workload {
 	w := ownLock("failing")
 	judge := w.Judge
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		if kind == "" && len(e.Plan) == 0 || slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == kind }) {
 			return linearizability.Report{}, failure
 		}
@@ -39,7 +39,7 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 		"sweep failing --clients 1 --rounds 1 --json":                                      {`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `},
 	} {
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []fuzz.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
+		status := program{"zksim", []scenario.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
 		if status != exitViolated || !strings.HasSuffix(stderr.String(), ": the judge has gone home\n") || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status, stderr.String(), exitViolated)
 		}
@@ -52,15 +52,15 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 }
 
 // idle is a workload that does something, of which nothing is judged.
-func idle() fuzz.Workload {
-	return fuzz.Workload{
+func idle() scenario.Workload {
+	return scenario.Workload{
 		Name: "parcel", Impl: "idle",
-		Play: func(p *fuzz.Player, _ fuzz.Script) {
+		Play: func(p *scenario.Player, _ scenario.Script) {
 			for range 3 {
 				_, _, _ = p.Conn().Exists("/parcel") // whatever comes of it
 			}
 		},
-		Judge: func(fuzz.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
+		Judge: func(scenario.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
 	}
 }
 
@@ -70,11 +70,11 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 	goals.Sometimes = []string{"a parcel comes"}
 	for _, args := range []string{"fuzz idle --runs 20", "fuzz idle --runs 20 --json", "sweep idle --clients 1"} {
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []fuzz.Workload{idle()}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
+		status := program{"zksim", []scenario.Workload{idle()}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
 		if status != exitInput || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
 			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing", args, status, stdout.String(), stderr.String(), exitInput)
 		}
-		if status := (program{"zksim", []fuzz.Workload{goals}}).run(t.Context(), strings.Fields(args), &stdout, &stderr); status != exitOK {
+		if status := (program{"zksim", []scenario.Workload{goals}}).run(t.Context(), strings.Fields(args), &stdout, &stderr); status != exitOK {
 			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK, stderr.String())
 		}
 	}
@@ -83,11 +83,11 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 // TestErrorLikeAnInterrupt is wrong input all the same, be there anything to tell or not.
 func TestErrorLikeAnInterrupt(t *testing.T) {
 	failure := fmt.Errorf("ask the oracle: %w", context.Canceled)
-	for kind, w := range map[string]fuzz.Workload{"at once": failingJudge("", failure), "later": failingJudge(fault.DropRequest, failure)} {
+	for kind, w := range map[string]scenario.Workload{"at once": failingJudge("", failure), "later": failingJudge(fault.DropRequest, failure)} {
 		for _, args := range []string{"fuzz failing --strategy sweep", "fuzz all --strategy sweep --runs 800", "sweep failing"} {
 			args += " --clients 1 --rounds 1"
 			var stdout, stderr strings.Builder
-			status := program{"zksim", []fuzz.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
+			status := program{"zksim", []scenario.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
 			if status != exitInput || !strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
 				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind, status, stderr.String(), exitInput)
 			}

@@ -6,7 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type fuzzCommand struct {
@@ -89,8 +90,8 @@ func (c *fuzzCommand) check() error {
 	if c.For != nil {
 		c.bounds.time = *c.For
 	}
-	if c.MaxFaults < 1 || c.MaxFaults > fuzz.MostFaults {
-		return fmt.Errorf("--max-faults: %d; expected 1 to %d", c.MaxFaults, fuzz.MostFaults)
+	if c.MaxFaults < 1 || c.MaxFaults > hunt.MostFaults {
+		return fmt.Errorf("--max-faults: %d; expected 1 to %d", c.MaxFaults, hunt.MostFaults)
 	}
 	if c.Findings < 1 {
 		return fmt.Errorf("--findings: %d; expected 1 or more", c.Findings)
@@ -106,23 +107,23 @@ type bounds struct {
 
 // hunted is what a hunt has led to.
 type hunted struct {
-	*fuzz.Found
+	*hunt.Found
 	kept  int   // files added to the corpus
 	ended error // what has ended it early, the context's or another; nil if it came to its end
 }
 
 // hunt runs a hunt with progress, which a text goes before. An error means that there is
 // nothing to tell of.
-func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz.Scenario, about string) (h hunted, err error) {
-	var seen fuzz.Witness
-	hunt := fuzz.Hunt{
+func (c *fuzzCommand) hunt(a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string) (h hunted, err error) {
+	var seen hunt.Witness
+	hunt := hunt.Hunt{
 		Workload: seen.Watch(s.Workload), Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
 		MaxFaults: c.MaxFaults, Findings: c.Findings, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload),
 	}
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
 	if c.Corpus != "" {
-		hunt.Keep = func(o *fuzz.Outcome) error {
+		hunt.Keep = func(o *scenario.Outcome) error {
 			added, err := a.keep(c.Corpus, o)
 			if added {
 				h.kept++
@@ -140,9 +141,9 @@ func (c *fuzzCommand) hunt(a *app, s fuzz.Scenario, within bounds, corpus []fuzz
 }
 
 // showHunt tells of a hunt under way on one line, and before that of its corpus.
-func showHunt(a *app, about string, corpus int) func(*fuzz.Found) {
+func showHunt(a *app, about string, corpus int) func(*hunt.Found) {
 	start, fresh, last := time.Now(), time.Now(), 0
-	return func(f *fuzz.Found) {
+	return func(f *hunt.Found) {
 		if f.Behaviours > last {
 			fresh, last = time.Now(), f.Behaviours
 		}

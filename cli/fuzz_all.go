@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // allWorkloads stands on the command line for all workloads that promise to
@@ -64,8 +64,8 @@ func (c *fuzzCommand) runAll(a *app) error {
 
 // all are the scenarios of those workloads that can play the script, and a total
 // that names the others.
-func (c *fuzzCommand) all(workloads fuzz.Catalogue) ([]fuzz.Scenario, huntsJSON, error) {
-	var scenarios []fuzz.Scenario
+func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, huntsJSON, error) {
+	var scenarios []scenario.Scenario
 	total := huntsJSON{Hunts: []fuzzJSON{}, LeftOut: []string{}}
 	if c.CheckDeterminism {
 		total.Divergences = new(int)
@@ -89,7 +89,7 @@ func (c *fuzzCommand) all(workloads fuzz.Catalogue) ([]fuzz.Scenario, huntsJSON,
 
 // huntAll divides what was asked for among the workloads; what one leaves, the next
 // ones have. An error, or an interrupt, ends it: who has not had a turn is left out.
-func (c *fuzzCommand) huntAll(a *app, scenarios []fuzz.Scenario, corpus []fuzz.Scenario, total *huntsJSON) error {
+func (c *fuzzCommand) huntAll(a *app, scenarios []scenario.Scenario, corpus []scenario.Scenario, total *huntsJSON) error {
 	left := budget{runs: c.bounds.runs}
 	if c.bounds.time > 0 {
 		left.until = time.Now().Add(c.bounds.time)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // maxNamed is how many of a sort are named, bad files of a corpus, say.
@@ -17,7 +17,7 @@ const maxNamed = 5
 // loadCorpus reads the scenarios out of a directory, in the order of the files' names;
 // "" has none. Bad files are told and left out; it is an error if all are bad, or if the
 // command is interrupted meanwhile.
-func (a *app) loadCorpus(dir string) ([]fuzz.Scenario, error) {
+func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 	if dir == "" {
 		return nil, nil
 	}
@@ -26,7 +26,7 @@ func (a *app) loadCorpus(dir string) ([]fuzz.Scenario, error) {
 		return nil, fmt.Errorf("--corpus: %w", err)
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !isScenario(e.Name()) })
-	var corpus []fuzz.Scenario
+	var corpus []scenario.Scenario
 	var bad []error
 	for i, e := range entries {
 		if err := a.ctx.Err(); err != nil {
@@ -59,8 +59,8 @@ func (a *app) leftOut(bad []error) {
 }
 
 // ofWorkload are the scenarios of one workload.
-func ofWorkload(corpus []fuzz.Scenario, w fuzz.Workload) []fuzz.Scenario {
-	var own []fuzz.Scenario
+func ofWorkload(corpus []scenario.Scenario, w scenario.Workload) []scenario.Scenario {
+	var own []scenario.Scenario
 	for _, s := range corpus {
 		if s.Workload.Name == w.Name && s.Workload.Impl == w.Impl {
 			own = append(own, s)
@@ -71,7 +71,7 @@ func ofWorkload(corpus []fuzz.Scenario, w fuzz.Workload) []fuzz.Scenario {
 
 // keep adds to a corpus what has shown new behaviour, as a scenario file, and reports
 // whether there is one more now.
-func (a *app) keep(dir string, o *fuzz.Outcome) (added bool, err error) {
+func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 	if o, err = withoutMissed(o); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
@@ -91,7 +91,7 @@ func (a *app) keep(dir string, o *fuzz.Outcome) (added bool, err error) {
 // withoutMissed is what comes of a scenario without those faults of its plan that
 // match nothing: a file must not have any, and even those that are at a time at which
 // they can do nothing may move what happens by a nanosecond.
-func withoutMissed(o *fuzz.Outcome) (*fuzz.Outcome, error) {
+func withoutMissed(o *scenario.Outcome) (*scenario.Outcome, error) {
 	for len(o.Result.Missed) > 0 {
 		s := o.Scenario
 		s.Plan = slices.Clone(s.Plan)

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // fuzzJSON is a hunt for programs.
@@ -58,7 +59,7 @@ func (j fuzzJSON) bad() bool {
 
 // report makes small what a hunt has found, saves it, and tells of it unless JSON is
 // asked for.
-func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error) {
+func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, error) {
 	j := fuzzJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl, Runs: h.Runs, Replayed: h.Replayed, Traces: h.Traces, Behaviours: h.Behaviours,
 		Undecided: h.Undecided, Exhausted: h.Exhausted, Findings: []findingJSON{},
@@ -96,7 +97,7 @@ func (c *fuzzCommand) report(a *app, s fuzz.Scenario, h hunted) (fuzzJSON, error
 // the same command would end there again.
 func (c *fuzzCommand) knewAll(h hunted) bool {
 	return h.ended == nil && len(h.Findings) >= c.Findings &&
-		!slices.ContainsFunc(h.Findings, func(f fuzz.Finding) bool { return f.Strategy != "corpus" })
+		!slices.ContainsFunc(h.Findings, func(f hunt.Finding) bool { return f.Strategy != "corpus" })
 }
 
 // reportGoals tells of the workload's goals. One that was never reached shows that a hunt
@@ -113,7 +114,7 @@ func reportGoals(a *app, j fuzzJSON) {
 
 // smallFinding is a finding made small, and who has found it, the first first.
 type smallFinding struct {
-	*fuzz.Outcome
+	*scenario.Outcome
 	by []foundBy
 	// unfinished says that it may not be as small as it gets: there was an interrupt.
 	unfinished bool
@@ -123,16 +124,16 @@ type smallFinding struct {
 
 // makeSmall makes findings small; those whose smallest scenarios are the same are
 // one finding.
-func makeSmall(a *app, findings []fuzz.Finding) ([]*smallFinding, error) {
+func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
 	known := map[string]*smallFinding{}
 	for i, f := range findings {
 		a.progress.phase("making finding %d of %d small", i+1, len(findings))
-		o, err := fuzz.Minimize(a.ctx, f.Outcome)
+		o, err := hunt.Minimize(a.ctx, f.Outcome)
 		if err != nil {
 			return nil, err
 		}
-		text, err := fuzz.FileOf(o).Marshal()
+		text, err := scenario.FileOf(o).Marshal()
 		if err != nil {
 			return nil, err
 		}
@@ -197,7 +198,7 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 
 // reportDivergences tells of scenarios whose two runs differ: of the first ones in words, and
 // of all for programs.
-func (c *fuzzCommand) reportDivergences(a *app, found *fuzz.Found, j *fuzzJSON) error {
+func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) error {
 	if !c.CheckDeterminism {
 		return nil
 	}
@@ -215,7 +216,7 @@ func (c *fuzzCommand) reportDivergences(a *app, found *fuzz.Found, j *fuzzJSON) 
 	return nil
 }
 
-func (j *fuzzJSON) addDiverging(scenarios []fuzz.Scenario) error {
+func (j *fuzzJSON) addDiverging(scenarios []scenario.Scenario) error {
 	for _, s := range scenarios {
 		o, err := s.Run()
 		if err != nil {

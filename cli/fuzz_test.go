@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // finding is a violation of a built-in workload by a plan of one fault.
-func finding(t *testing.T, runs int, workload, impl, line string) fuzz.Finding {
+func finding(t *testing.T, runs int, workload, impl, line string) hunt.Finding {
 	t.Helper()
-	w, err := fuzz.Find(workload, impl)
+	w, err := object.Find(workload, impl)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +23,11 @@ func finding(t *testing.T, runs int, workload, impl, line string) fuzz.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f}}.Run()
+	o, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f}}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fuzz.Finding{Outcome: o, Strategy: "test", Runs: runs}
+	return hunt.Finding{Outcome: o, Strategy: "test", Runs: runs}
 }
 
 // TestFindingsThatBecomeTheSameAreOne, and only those.
@@ -34,7 +36,7 @@ func TestFindingsThatBecomeTheSameAreOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := makeSmall(a, []fuzz.Finding{
+	small, err := makeSmall(a, []hunt.Finding{
 		finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1"),
 		finding(t, 2, "queue", "recipes.ApacheQueue", "drop-reply client=b op=delete request=1"),
 		finding(t, 3, "lock", "zk.Lock", "drop-reply client=b op=getChildren2 request=1"),
@@ -71,7 +73,7 @@ func TestBudgetIsUsedUp(t *testing.T) {
 func TestManyDivergencesAreCounted(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 1: 1, 5: 5, 6: 6, 200: 6} {
 		var out strings.Builder
-		found := &fuzz.Found{Divergences: make([]fuzz.Scenario, n)}
+		found := &hunt.Found{Divergences: make([]scenario.Scenario, n)}
 		var j fuzzJSON
 		c := fuzzCommand{CheckDeterminism: true}
 		if err := c.reportDivergences(&app{out: &out, progress: &progress{}}, found, &j); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // interruptedShrinking is zksim with a lock that has a bug, and an interrupt as soon as
@@ -18,14 +18,14 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 	defer cancel()
 	w := ownLock("own.Lock")
 	play := w.Play
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if s.Rounds < 2 {
 			cancel()
 		}
 		play(p, s)
 	}
 	var out, errors strings.Builder
-	status = program{"zksim", []fuzz.Workload{w}}.run(ctx, args, &out, &errors)
+	status = program{"zksim", []scenario.Workload{w}}.run(ctx, args, &out, &errors)
 	return status, out.String(), errors.String()
 }
 

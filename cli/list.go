@@ -5,7 +5,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type listCommand struct {
@@ -71,7 +72,7 @@ func (c *listCommand) Run(a *app) error {
 }
 
 // note adds an implementation.
-func (l *listedWorkload) note(w fuzz.Workload) {
+func (l *listedWorkload) note(w scenario.Workload) {
 	l.Implementations = append(l.Implementations, w.Impl)
 	if w.Flawed == "" {
 		l.about = append(l.about, w.About)
@@ -84,7 +85,7 @@ func (l *listedWorkload) note(w fuzz.Workload) {
 	l.Flawed[w.Impl] = w.Flawed
 }
 
-func makeListing(workloads fuzz.Catalogue) listing {
+func makeListing(workloads scenario.Catalogue) listing {
 	var l listing
 	for _, kind := range workloads.Kinds() {
 		listed := listedWorkload{Name: kind}
@@ -95,7 +96,7 @@ func makeListing(workloads fuzz.Catalogue) listing {
 		}
 		l.Workloads = append(l.Workloads, listed)
 	}
-	for _, s := range fuzz.Strategies() {
+	for _, s := range hunt.Strategies() {
 		l.Strategies = append(l.Strategies, listedStrategy{s.Name, s.Share, s.About})
 	}
 	for _, info := range fault.Kinds() {

@@ -12,9 +12,9 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // commands is what kong parses the arguments into.
@@ -37,9 +37,9 @@ type commands struct {
 type app struct {
 	name      string // of the command, as people type it
 	ctx       context.Context
-	workloads fuzz.Catalogue // that can be named on the command line
-	files     fuzz.Catalogue // ... and by scenario files
-	in        io.Reader      // what a person types
+	workloads scenario.Catalogue // that can be named on the command line
+	files     scenario.Catalogue // ... and by scenario files
+	in        io.Reader          // what a person types
 	out       io.Writer
 	errors    io.Writer
 	progress  *progress
@@ -50,7 +50,7 @@ type app struct {
 // in, after those of their kind; scenario files may name these, and those of the
 // museum. It is an error, with status 2, if one of them has no name, no
 // implementation or no script and judge, or bears the names of one that is known.
-func Main(own ...fuzz.Workload) {
+func Main(own ...scenario.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
 	// often makes runs about twice as fast.
 	debug.SetGCPercent(400)
@@ -63,7 +63,7 @@ func Main(own ...fuzz.Workload) {
 // program is the command as somebody has built it.
 type program struct {
 	name string // that people type
-	own  []fuzz.Workload
+	own  []scenario.Workload
 }
 
 // nameOf is what the process was started as, zksim if that is not known.
@@ -139,7 +139,7 @@ func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
 		}
 	}
 	var err error
-	if a.workloads, err = fuzz.Workloads().With(p.own...); err != nil {
+	if a.workloads, err = object.Workloads().With(p.own...); err != nil {
 		return nil, err
 	}
 	if a.files, err = museum.Catalogue().With(p.own...); err != nil {

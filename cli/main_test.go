@@ -18,8 +18,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -35,34 +35,34 @@ func TestMain(m *testing.M) {
 		"terminated":  func() { Main(interrupting(60, syscall.SIGTERM)) },
 		"stopped":     func() { Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel")) },
 		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
-		"incomplete":  func() { Main(fuzz.Workload{Name: "parcel", Impl: "own.Parcel"}) },
+		"incomplete":  func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
 
 // ownLock is a workload of a lock as a user may have one, here of one that waits
 // for itself when a reply is lost.
-func ownLock(impl string) fuzz.Workload {
-	return fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a lock of one's own", MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
-	})
+func ownLock(impl string) scenario.Workload {
+	return object.Lock(func(env object.Env) object.Locker {
+		return recipes.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
+	}, object.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
 }
 
 // ownKind is a lock of package recipes by the name of a kind of which nothing is
 // built in.
-func ownKind(kind, impl string) fuzz.Workload {
-	w := fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a kind of one's own", Fair: true, MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewLock(c, "/lock")
-	})
+func ownKind(kind, impl string) scenario.Workload {
+	w := object.Lock(func(env object.Env) object.Locker {
+		return recipes.NewLock(env.Conn, "/lock")
+	}, object.LockClaims{About: "a kind of one's own", Fair: true, MaxHerd: 1}).Named(impl)
 	w.Name = kind
 	return w
 }
 
 // withGoals is a lock with two goals, of which one cannot be reached.
-func withGoals() fuzz.Workload {
+func withGoals() scenario.Workload {
 	w := ownKind("lock", "own.Lock")
 	w.Sometimes = []string{"somebody begins", "nobody ends"}
 	play := w.Play
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		p.Sometimes("somebody begins")
 		play(p, s)
 	}
@@ -221,12 +221,12 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 
 // interrupting is a lock in whose n-th turn the process gets a signal, as if somebody had
 // typed Ctrl-C, say.
-func interrupting(n int64, sig os.Signal) fuzz.Workload {
+func interrupting(n int64, sig os.Signal) scenario.Workload {
 	w := ownKind("lock", "interrupting")
 	play, turns := w.Play, new(atomic.Int64)
 	heard := make(chan os.Signal, 1)
 	signal.Notify(heard, sig)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		if turns.Add(1) == n {
 			self, err := os.FindProcess(os.Getpid())
 			if err == nil {

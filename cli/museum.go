@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/museum"
 )
 
@@ -77,7 +76,7 @@ func (c *museumCommand) Run(a *app, line *kong.Context) error {
 	if c.Runs < 1 {
 		return fmt.Errorf("--runs: %d; expected 1 or more", c.Runs)
 	}
-	if _, err := fuzz.FindStrategies(c.Strategy); err != nil {
+	if _, err := hunt.FindStrategies(c.Strategy); err != nil {
 		return err
 	}
 	return c.hunt(a, exhibits)

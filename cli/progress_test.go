@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/museum"
 )
 
@@ -66,7 +66,7 @@ func TestShrinkingIsShown(t *testing.T) {
 	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now()}
 	a := &app{ctx: t.Context(), out: io.Discard, progress: p}
 	p.phase("at work")
-	if _, err := makeSmall(a, []fuzz.Finding{finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1")}); err != nil {
+	if _, err := makeSmall(a, []hunt.Finding{finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1")}); err != nil {
 		t.Error(err)
 	}
 	exhibits, err := museum.Named("B3")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // json prints a value for programs.
@@ -51,7 +51,7 @@ type verdictJSON struct {
 	Summary  string `json:"summary"`
 }
 
-func outcomeOf(o *fuzz.Outcome) outcomeJSON {
+func outcomeOf(o *scenario.Outcome) outcomeJSON {
 	s := o.Scenario
 	j := outcomeJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
@@ -75,7 +75,7 @@ func outcomeOf(o *fuzz.Outcome) outcomeJSON {
 }
 
 // keepFinding saves what was found, unless it does not show each time, which it tells.
-func (a *app) keepFinding(o *fuzz.Outcome, found foundJSON, dir string, quiet bool) (string, error) {
+func (a *app) keepFinding(o *scenario.Outcome, found foundJSON, dir string, quiet bool) (string, error) {
 	if !found.Unsteady {
 		return a.save(o, dir, quiet)
 	}
@@ -87,7 +87,7 @@ func (a *app) keepFinding(o *fuzz.Outcome, found foundJSON, dir string, quiet bo
 
 // save writes a violation's scenario and, unless quiet, tells how to repeat it.
 // Without a directory, or if it cannot be written there, it only shows the scenario.
-func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
+func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
 	hint := " (--save DIR writes it)"
 	if dir != "" {
 		if name := a.write(o, dir); name != "" {
@@ -110,15 +110,15 @@ func (a *app) save(o *fuzz.Outcome, dir string, quiet bool) (string, error) {
 }
 
 // fileOf is an outcome's scenario, to be replayed by this command, whatever its name.
-func (a *app) fileOf(o *fuzz.Outcome) fuzz.ScenarioFile {
-	file := fuzz.FileOf(o)
+func (a *app) fileOf(o *scenario.Outcome) scenario.File {
+	file := scenario.FileOf(o)
 	file.Command = a.name + " replay FILE"
 	return file
 }
 
 // scenarioName names a finding's file after what it is:
 // lock-zk.Lock-liveness-1f2e3d4c.yaml.
-func scenarioName(o *fuzz.Outcome) string {
+func scenarioName(o *scenario.Outcome) string {
 	s := o.Scenario.Workload
 	return fileName(s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
 }
@@ -149,7 +149,7 @@ func plural(n int, noun string) string {
 
 // write writes a violation's scenario and returns the file's name, "" if that failed. What
 // was found is worth more than the file: an error is told and the work goes on.
-func (a *app) write(o *fuzz.Outcome, dir string) string {
+func (a *app) write(o *scenario.Outcome, dir string) string {
 	name := filepath.Join(dir, scenarioName(o))
 	if err := a.fileOf(o).Save(name); err != nil {
 		a.tell(err)

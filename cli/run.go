@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 type runCommand struct {
@@ -24,7 +24,7 @@ type replayedJSON struct {
 }
 
 func (c *runCommand) Run(a *app) error {
-	files := make([]fuzz.ScenarioFile, len(c.Files))
+	files := make([]scenario.File, len(c.Files))
 	for i, name := range c.Files { // all input is looked at before anything runs
 		var err error
 		if files[i], err = a.files.Load(name); err != nil {
@@ -62,7 +62,7 @@ func (c *runCommand) Run(a *app) error {
 }
 
 // printReplay is a scenario file's run in a line, or a few if it differs.
-func (a *app) printReplay(name string, r *fuzz.Replay) {
+func (a *app) printReplay(name string, r *scenario.Replay) {
 	if len(r.Problems) == 0 {
 		text := "ok"
 		if p := r.Outcome.Property(); p != "" {
@@ -117,7 +117,7 @@ func (c *replayCommand) Run(a *app) error {
 }
 
 // show shows the run as the flags say.
-func (c *replayCommand) show(a *app, r *fuzz.Replay) error {
+func (c *replayCommand) show(a *app, r *scenario.Replay) error {
 	switch {
 	case c.Step:
 		return c.step(a, r)
@@ -134,7 +134,7 @@ func (c *replayCommand) show(a *app, r *fuzz.Replay) error {
 
 // step walks through the run. What is not as the file expects is told before, as
 // somebody who looks for what it shows would look in vain, and once more at the end.
-func (c *replayCommand) step(a *app, r *fuzz.Replay) error {
+func (c *replayCommand) step(a *app, r *scenario.Replay) error {
 	if len(r.Problems) > 0 {
 		a.printReplay(c.File, r)
 		a.printf("\n")
@@ -145,7 +145,7 @@ func (c *replayCommand) step(a *app, r *fuzz.Replay) error {
 }
 
 // tellNoPicture says that there is none, on stderr where stdout is for programs.
-func (c *replayCommand) tellNoPicture(a *app, r *fuzz.Replay, why error) {
+func (c *replayCommand) tellNoPicture(a *app, r *scenario.Replay, why error) {
 	out := a.out
 	if c.JSON {
 		out = a.errors
@@ -175,7 +175,7 @@ func (c *replayCommand) check() error {
 
 // draw writes porcupine's picture of a history. Not every history has one: noPicture
 // says why.
-func draw(o *fuzz.Outcome, name string) (noPicture, err error) {
+func draw(o *scenario.Outcome, name string) (noPicture, err error) {
 	var page bytes.Buffer
 	if err := o.Report.Draw(&page); err != nil {
 		return err, nil
@@ -186,7 +186,7 @@ func draw(o *fuzz.Outcome, name string) (noPicture, err error) {
 	return nil, nil
 }
 
-func (c *replayCommand) tell(a *app, r *fuzz.Replay) {
+func (c *replayCommand) tell(a *app, r *scenario.Replay) {
 	if c.Trace {
 		a.printf("%s\n", r.Outcome.Result.Trace)
 		a.printf("%s\n", r.Outcome.Status())

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // TestReplayOfAPanicIsNotOk, however it is shown, though no judge minds.
 func TestReplayOfAPanicIsNotOk(t *testing.T) {
 	w := ownKind("parcel", "panicking")
 	play := w.Play
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		play(p, s)
 		panic("the parcel is torn")
 	}
@@ -29,7 +29,7 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 		"replay --json":  {`"property": "panic",` + "\n" + `        "status": "violated",`},
 	} {
 		var stdout, stderr strings.Builder
-		if got := (program{"zksim", []fuzz.Workload{w}}).run(t.Context(), append(strings.Fields(args), name), &stdout, &stderr); got != exitOK {
+		if got := (program{"zksim", []scenario.Workload{w}}).run(t.Context(), append(strings.Fields(args), name), &stdout, &stderr); got != exitOK {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), exitOK)
 		}
 		for _, want := range wants {

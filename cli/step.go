@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 const stepHelp = `return: the next line       N: go to line N       b: back one line
@@ -19,14 +19,14 @@ v: the verdicts             q: quit
 
 // stepper walks through a run with somebody who types.
 type stepper struct {
-	outcome *fuzz.Outcome
+	outcome *scenario.Outcome
 	at      int64 // the line shown last
 	out     io.Writer
 }
 
 // walk shows a run line by line, as told by what is read from in: one command a
 // line, until its end or ctx is done.
-func walk(ctx context.Context, o *fuzz.Outcome, from int64, in io.Reader, out io.Writer) error {
+func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, out io.Writer) error {
 	s := &stepper{outcome: o, at: from - 1, out: out}
 	fmt.Fprintf(out, "%s, %d lines\n%s\n", o.Scenario, o.Result.Trace.Len(), stepHelp)
 	lines, failed := make(chan string), make(chan error, 1)

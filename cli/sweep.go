@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // target are the flags that say what to test.
@@ -22,11 +23,11 @@ type target struct {
 
 // find looks a workload up by its kind, in place of which may stand the name of
 // an implementation that no other kind has.
-func (t target) find(workloads fuzz.Catalogue, name string) (fuzz.Workload, error) {
+func (t target) find(workloads scenario.Catalogue, name string) (scenario.Workload, error) {
 	if t.Impl != "" || slices.Contains(workloads.Kinds(), name) {
 		return workloads.Find(name, t.Impl)
 	}
-	var found []fuzz.Workload
+	var found []scenario.Workload
 	for _, w := range workloads {
 		if w.Impl == name {
 			found = append(found, w)
@@ -42,21 +43,21 @@ func (t target) find(workloads fuzz.Catalogue, name string) (fuzz.Workload, erro
 	for _, w := range found {
 		kinds = append(kinds, w.Name)
 	}
-	return fuzz.Workload{}, fmt.Errorf("implementation %q is there of %d workloads: %s; name one of them, with --impl %s",
+	return scenario.Workload{}, fmt.Errorf("implementation %q is there of %d workloads: %s; name one of them, with --impl %s",
 		name, len(found), strings.Join(kinds, ", "), name)
 }
 
-func (t target) scenario(workloads fuzz.Catalogue, name string) (fuzz.Scenario, error) {
+func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Scenario, error) {
 	w, err := t.find(workloads, name)
 	if err != nil {
-		return fuzz.Scenario{}, err
+		return scenario.Scenario{}, err
 	}
 	return t.scenarioOf(w)
 }
 
 // scenarioOf is the scenario without faults of a workload.
-func (t target) scenarioOf(w fuzz.Workload) (fuzz.Scenario, error) {
-	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: t.Clients, Rounds: t.Rounds, Hands: t.Hands, Rough: t.Rough}, Seed: t.Seed}
+func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: t.Clients, Rounds: t.Rounds, Hands: t.Hands, Rough: t.Rough}, Seed: t.Seed}
 	if t.Hands < 1 {
 		return s, fmt.Errorf("hands: %d; expected 1 or more", t.Hands)
 	}
@@ -134,11 +135,11 @@ func (c *sweepCommand) Run(a *app) error {
 }
 
 // sweep runs a sweep with progress. There is none if there was nothing to judge.
-func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
-	var seen fuzz.Witness
+func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
+	var seen hunt.Witness
 	w := s.Workload
 	s.Workload = seen.Watch(w)
-	sweep, err := fuzz.RunSweep(a.ctx, s, func(done, total int) {
+	sweep, err := hunt.RunSweep(a.ctx, s, func(done, total int) {
 		a.progress.show("%d of %d fault points of %s", done, total, w.Impl)
 	})
 	if err != nil || len(sweep.Violations) > 0 {
@@ -151,7 +152,7 @@ func (a *app) sweep(s fuzz.Scenario) (*fuzz.Sweep, error) {
 }
 
 // manner says what a script does besides.
-func manner(s fuzz.Script) string {
+func manner(s scenario.Script) string {
 	text := ""
 	if s.Hands > 1 {
 		text = fmt.Sprintf(" x %d hands", s.Hands)
@@ -162,7 +163,7 @@ func manner(s fuzz.Script) string {
 	return text
 }
 
-func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
+func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 	line := fmt.Sprintf("%s %s, %d clients x %d rounds%s: survived %d of %d fault points",
 		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, manner(s.Script), sweep.Survived, sweep.Points)
 	if sweep.Points < sweep.Total {
@@ -176,9 +177,9 @@ func sweepLine(s fuzz.Scenario, sweep *fuzz.Sweep) string {
 
 // show tells of one violated property: at how many points, and the smallest
 // scenario.
-func (c *sweepCommand) show(a *app, v fuzz.Violation) (foundJSON, error) {
+func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 	a.progress.phase("making the violation of %s small", v.Property)
-	small, err := fuzz.Minimize(a.ctx, v.First)
+	small, err := hunt.Minimize(a.ctx, v.First)
 	if err != nil {
 		return foundJSON{}, err
 	}

@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // moody is a lock whose judge finds fault with one run in seven, whatever it shows.
-func moody() fuzz.Workload {
+func moody() scenario.Workload {
 	w := ownKind("lock", "moody")
 	judge, runs := w.Judge, new(atomic.Int64)
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		report, err := judge(e)
 		if runs.Add(1)%7 == 0 {
 			report.Verdicts = append(report.Verdicts, linearizability.Verdict{
@@ -36,7 +36,7 @@ func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []fuzz.Workload{moody()}}.run(t.Context(), append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
+		status := program{"zksim", []scenario.Workload{moody()}}.run(t.Context(), append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
 		if status != exitViolated {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(), exitViolated)
 		}

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -29,10 +31,10 @@ func BenchmarkScenario(b *testing.B) {
 	}
 }
 
-func benchmarkScenario(b *testing.B, w fuzz.Workload, maxFaults int) {
+func benchmarkScenario(b *testing.B, w scenario.Workload, maxFaults int) {
 	requests, steps := 0, int64(0)
 	for i := range b.N {
-		s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 4, Rounds: 4}, Seed: uint64(i)}
+		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: uint64(i)}
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		for range rng.IntN(maxFaults + 1) {
 			s.Plan = append(s.Plan, randomFault(rng, 4))
@@ -53,15 +55,15 @@ func benchmarkScenario(b *testing.B, w fuzz.Workload, maxFaults int) {
 //	go test ./fuzz -run '^$' -bench Hunt -benchtime 1000x -cpu 1,2
 func BenchmarkHunt(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	for _, w := range fuzz.Workloads() {
+	for _, w := range object.Workloads() {
 		b.Run(w.Name+"/"+w.Impl, func(b *testing.B) {
 			var virtual atomic.Int64
 			judge := w.Judge
-			w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+			w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 				virtual.Add(int64(e.History.EndTime))
 				return judge(e)
 			}
-			hunt := fuzz.Hunt{Workload: w, Script: fuzz.DefaultScript, Seed: 1, Runs: b.N, Findings: b.N + 1}
+			hunt := hunt.Hunt{Workload: w, Script: scenario.DefaultScript, Seed: 1, Runs: b.N, Findings: b.N + 1}
 			found, err := hunt.Run(b.Context())
 			if err != nil {
 				b.Fatal(err)

@@ -7,20 +7,20 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/trace"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // derefNil panics as only code does that has lost its way.
 func derefNil(context.Context) error {
-	var nobody *fuzz.Script
+	var nobody *scenario.Script
 	nobody.Rounds = 1
 	return nil
 }
 
 // sameStory fails unless the story has want, and another run of the scenario tells the
 // same, without addresses and numbers of goroutines.
-func sameStory(t *testing.T, s fuzz.Scenario, want ...string) {
+func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 	t.Helper()
 	story := run(t, s).Story()
 	for _, w := range want {
@@ -39,7 +39,7 @@ func sameStory(t *testing.T, s fuzz.Scenario, want ...string) {
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
 	sameStory(t, s, "innermost call first:\n\n  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n  stuck_test.go:20  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n")
-	sameStory(t, unseen(func(*fuzz.Player) { exit() }), "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
+	sameStory(t, unseen(func(*scenario.Player) { exit() }), "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
 }
 
 // frozenStacks are what the runtime tells of a run in which one goroutine spins, one
@@ -80,7 +80,7 @@ created by github.com/go-zookeeper/zk.(*Conn).loop in goroutine 46
 func TestStoryOfAFrozenRunSaysWhere(t *testing.T) {
 	var stories []string
 	for _, line := range []string{"30", "31"} {
-		o := &fuzz.Outcome{Scenario: unseen(nil), Result: &trace.Result{Frozen: strings.Replace(frozenStacks, "LINE", line, 1), Trace: run(t, unseen(func(*fuzz.Player) {})).Result.Trace}}
+		o := &scenario.Outcome{Scenario: unseen(nil), Result: &trace.Result{Frozen: strings.Replace(frozenStacks, "LINE", line, 1), Trace: run(t, unseen(func(*scenario.Player) {})).Result.Trace}}
 		stories = append(stories, o.Story())
 	}
 	want := `where it broke, the innermost call first:
@@ -105,7 +105,7 @@ a goroutine that waits:
 
 // TestLeakIsSeenWhateverTheJudge: a goroutine that nothing ends violates orphans.
 func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
-	s := unseen(func(*fuzz.Player) { go waitForEver() })
+	s := unseen(func(*scenario.Player) { go waitForEver() })
 	o := run(t, s)
 	if o.Property() != linearizability.Orphans || !strings.Contains(o.Summary(), "fuzz_test.waitForEver, begun at broken_test.go:") {
 		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
@@ -116,7 +116,7 @@ func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 // TestPanicOfAnotherGoroutineCanBeFound: Go lets nobody else recover it, so that the
 // process ends. One that recovers itself and stays is told of as leaked.
 func TestPanicOfAnotherGoroutineCanBeFound(t *testing.T) {
-	o := run(t, unseen(func(p *fuzz.Player) { go renewBadly(p.Context()) }))
+	o := run(t, unseen(func(p *scenario.Player) { go renewBadly(p.Context()) }))
 	if o.Property() != linearizability.Orphans || !strings.Contains(o.Summary(), "fuzz_test.renewBadly, begun at broken_test.go:") {
 		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
 	}

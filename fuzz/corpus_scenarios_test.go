@@ -1,11 +1,11 @@
 package fuzz_test
 
-import "github.com/zksim/zksim/fuzz"
+import "github.com/zksim/zksim/fuzz/scenario"
 
 // The scripts of most scenarios.
 var (
-	pair = fuzz.Script{Clients: 2, Rounds: 1}
-	trio = fuzz.Script{Clients: 3, Rounds: 2}
+	pair = scenario.Script{Clients: 2, Rounds: 1}
+	trio = scenario.Script{Clients: 3, Rounds: 2}
 )
 
 // corpus are the scenarios of testdata/scenarios: the published bugs, each made
@@ -14,12 +14,12 @@ var (
 // the name tells of.
 var corpus = []struct {
 	name, workload, impl string
-	script               fuzz.Script
+	script               scenario.Script
 	faults               []string
 	shows                string
 }{
-	{"zk-lock-waits-for-itself", "lock", "zk.Lock", fuzz.Script{Clients: 1, Rounds: 1}, []string{"drop-request client=a op=getChildren2 request=1"}, "which belongs to a's own session"},
-	{"apache-queue-loses-an-element", "queue", "recipes.ApacheQueue", fuzz.Script{Clients: 1, Rounds: 1}, []string{"drop-reply client=a op=delete request=1"}, "is lost"},
+	{"zk-lock-waits-for-itself", "lock", "zk.Lock", scenario.Script{Clients: 1, Rounds: 1}, []string{"drop-request client=a op=getChildren2 request=1"}, "which belongs to a's own session"},
+	{"apache-queue-loses-an-element", "queue", "recipes.ApacheQueue", scenario.Script{Clients: 1, Rounds: 1}, []string{"drop-reply client=a op=delete request=1"}, "is lost"},
 	{"lock-survives-lost-connections", "lock", "recipes.Lock", trio, []string{
 		"drop-request client=a op=getChildren2 request=1", "drop-reply client=b op=create request=1", "late-reap 3s client=c op=getData request=1",
 	}, "is told: session-expired"},
@@ -35,7 +35,7 @@ var corpus = []struct {
 	{"queue-survives-lost-reply-to-its-multi", "queue", "recipes.Queue", pair, []string{
 		"drop-reply client=a op=multi request=2", "drop-reply client=b op=multi request=1",
 	}, "hits b's #11 multi /queue/claims/G3"},
-	{"herd-lock-survives-late-reap", "lock", "recipes.HerdLock", fuzz.Script{Clients: 3, Rounds: 1}, []string{
+	{"herd-lock-survives-late-reap", "lock", "recipes.HerdLock", scenario.Script{Clients: 3, Rounds: 1}, []string{
 		"late-reap 3s client=b request=4",
 	}, "hits b's #4 getData /lock/herd"},
 	{"reentrant-lock-survives-lost-reply-to-its-release", "reentrant", "", pair, []string{"drop-reply client=b op=delete request=1"}, "hits b's #6 delete /reentrant/_c_G1-lock-"},
@@ -52,7 +52,7 @@ var corpus = []struct {
 	{"leader-selector-survives-lost-reply-to-its-candidacy", "election", "recipes.LeaderSelector", pair, []string{"drop-reply client=a op=create request=1"}, "hits a's #3 create /election/_c_G2-lock-"},
 	{"barrier-survives-lost-reply-to-its-removal", "barrier", "", pair, []string{"drop-reply client=a op=delete request=1"}, "hits a's #6 delete /barriers/b"},
 	{"double-barrier-survives-lost-reply-to-its-group", "double-barrier", "", pair, []string{"drop-reply client=b op=multi request=1"}, "hits b's #6 multi /double/ready-G3"},
-	{"double-barrier-survives-a-missed-event-of-its-own-doing", "double-barrier", "", fuzz.Script{Clients: 1, Rounds: 1}, []string{"drop-request client=a op=multi request=1", "cut client=a event=1"}, "hits a's event NodeDataChanged"},
+	{"double-barrier-survives-a-missed-event-of-its-own-doing", "double-barrier", "", scenario.Script{Clients: 1, Rounds: 1}, []string{"drop-request client=a op=multi request=1", "cut client=a event=1"}, "hits a's event NodeDataChanged"},
 	{"double-barrier-survives-expiry-inside", "double-barrier", "", pair, []string{"expire client=a at=60ms"}, "expires session"},
 	{"threshold-barrier-survives-lost-reply-to-its-opening", "threshold-barrier", "", pair, []string{"drop-reply client=b op=multi request=1"}, "hits b's #11 multi /thresholds/t"},
 	{"threshold-barrier-survives-expiry-of-a-waiting-member", "threshold-barrier", "", pair, []string{"expire client=a at=25ms"}, "expires session"},

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // TestCorpus: every scenario file comes out as recorded, to the byte of its
@@ -23,7 +24,7 @@ func TestCorpus(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".yaml"), func(t *testing.T) {
-			file, err := fuzz.LoadScenario(name)
+			file, err := object.Workloads().Load(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,14 +47,14 @@ func TestCorpus(t *testing.T) {
 func writeCorpus(t *testing.T) {
 	t.Helper()
 	for _, c := range corpus {
-		o := run(t, fuzz.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: 1, Plan: plan(t, c.faults...)})
+		o := run(t, scenario.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: 1, Plan: plan(t, c.faults...)})
 		if survives := strings.Contains(c.name, "survives"); survives != (o.Property() == "") {
 			t.Fatalf("%s: property violated: %q\n%s", c.name, o.Property(), o.Story())
 		}
 		if told := o.Story() + strings.Join(o.Measurements(), "\n"); !strings.Contains(told, c.shows) {
 			t.Fatalf("%s: %q is not in:\n%s", c.name, c.shows, told)
 		}
-		if err := fuzz.FileOf(o).Save(filepath.Join("testdata", "scenarios", c.name+".yaml")); err != nil {
+		if err := scenario.FileOf(o).Save(filepath.Join("testdata", "scenarios", c.name+".yaml")); err != nil {
 			t.Fatal(err)
 		}
 	}

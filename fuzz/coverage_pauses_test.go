@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -18,7 +19,7 @@ func TestCoverageEndsSessionsInPauses(t *testing.T) {
 	w := builtin(t, "lock", "")
 	var ends, quiet atomic.Int64
 	judge := w.Judge
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		i := slices.IndexFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Expire && f.At > 0 })
 		if i >= 0 {
 			ends.Add(1)
@@ -30,7 +31,7 @@ func TestCoverageEndsSessionsInPauses(t *testing.T) {
 		return judge(e)
 	}
 	const runs = 200
-	hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 1, Runs: runs}
+	hunt := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 1, Runs: runs}
 	if _, err := hunt.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -51,11 +51,11 @@ func (c *tally) add(delta int64) (int64, error) {
 }
 
 // tallyWorkload is a workload of a kind that this package knows nothing of.
-func tallyWorkload(impl string, blind bool) fuzz.Workload {
+func tallyWorkload(impl string, blind bool) scenario.Workload {
 	const path = "/tally"
-	return fuzz.Workload{
+	return scenario.Workload{
 		Name: "tally", Impl: impl, About: "adds up",
-		Play: func(p *fuzz.Player, s fuzz.Script) {
+		Play: func(p *scenario.Player, s scenario.Script) {
 			c := &tally{p.Conn(), path, blind}
 			for range s.Rounds {
 				err := p.Do(linearizability.KindAdd, "1", func(context.Context) (linearizability.Result, error) {
@@ -67,7 +67,7 @@ func tallyWorkload(impl string, blind bool) fuzz.Workload {
 				}
 			}
 		},
-		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: path}), nil
 		},
 	}
@@ -85,22 +85,22 @@ func TestMutantsOfOtherKindsAreFound(t *testing.T) {
 
 func TestKindsAreListed(t *testing.T) {
 	var names []string
-	for _, w := range fuzz.Workloads() {
+	for _, w := range object.Workloads() {
 		if w.Name == "" || w.Impl == "" || w.About == "" || w.Play == nil || w.Judge == nil {
 			t.Errorf("something is missing: %+v", w)
 		}
-		found, err := fuzz.Find(w.Name, w.Impl)
+		found, err := object.Find(w.Name, w.Impl)
 		if err != nil || found.Impl != w.Impl {
 			t.Errorf("%s %s: found %s, %v", w.Name, w.Impl, found.Impl, err)
 		}
 		names = append(names, w.Name)
 	}
-	kinds := fuzz.Kinds()
+	kinds := object.Kinds()
 	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
 		t.Errorf("kinds: %q", kinds)
 	}
 	for _, kind := range kinds {
-		first, err := fuzz.Find(kind, "")
+		first, err := object.Find(kind, "")
 		if err != nil || first.Name != kind {
 			t.Errorf("%s: found %s, %v", kind, first.Name, err)
 		}
@@ -113,13 +113,13 @@ func TestNamesAreWords(t *testing.T) {
 		for _, names := range [][2]string{{name, "mine"}, {"lock", name}} {
 			w := tallyWorkload(names[1], false)
 			w.Name = names[0]
-			if c, err := fuzz.Workloads().With(w); err == nil || !strings.Contains(err.Error(), "must have no spaces and no control characters") {
+			if c, err := object.Workloads().With(w); err == nil || !strings.Contains(err.Error(), "must have no spaces and no control characters") {
 				t.Errorf("%q %q: %d workloads, %v; want an error", w.Name, w.Impl, len(c), err)
 			}
 		}
 	}
 	for _, name := range []string{"mylock", "my-lock/v1.0_β#1", "'quoted'"} {
-		if _, err := fuzz.Workloads().With(tallyWorkload(name, false)); err != nil {
+		if _, err := object.Workloads().With(tallyWorkload(name, false)); err != nil {
 			t.Error(err)
 		}
 	}

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // randomScenario draws a scenario of a built-in workload.
-func randomScenario(w fuzz.Workload, seed uint64) fuzz.Scenario {
+func randomScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1 + rng.IntN(4), Rounds: 1 + rng.IntN(3)}, Seed: rng.Uint64()}
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1 + rng.IntN(4), Rounds: 1 + rng.IntN(3)}, Seed: rng.Uint64()}
 	for range rng.IntN(5) {
 		s.Plan = append(s.Plan, randomFault(rng, s.Script.Clients))
 	}
@@ -43,7 +44,7 @@ func randomFault(rng *rand.Rand, clients int) fault.Fault {
 // turn, so that it does not take longer the more there are.
 func checkTwice(t *testing.T, from, to uint64) {
 	t.Helper()
-	workloads := fuzz.Workloads()
+	workloads := object.Workloads()
 	for seed := from; seed < to; seed++ {
 		for i := range uint64(5) {
 			w := workloads[(5*seed+i)%uint64(len(workloads))]
@@ -73,7 +74,7 @@ func TestTracesDoNotDependOnTheNumberOfProcessors(t *testing.T) {
 	hashes := map[string]string{}
 	for _, procs := range []int{1, 2, 4} {
 		runtime.GOMAXPROCS(procs)
-		for i, w := range fuzz.Workloads() {
+		for i, w := range object.Workloads() {
 			for seed := uint64(100 + i); seed < 103+uint64(i); seed++ {
 				s := randomScenario(w, seed)
 				key, hash := s.String(), run(t, s).Result.Trace.Hash()

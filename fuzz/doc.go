@@ -22,7 +22,7 @@
 // protocol step (a sweep), and then lets several strategies hunt. When a
 // property is violated it prints the story, the smallest plan of faults that
 // shows it, and the go test command that shows it again. [TestQueue] does the same
-// for a queue, its likes for what else there are recipes of, and [Run] for any code.
+// for a queue, its likes for what else there are recipes of, and [Test] for any code.
 //
 // The scenario of a failure is saved as testdata/zksim/TestMyLock/liveness-1f2e3d4c.yaml,
 // say, beside those of others. All that a test has there is tried first the next time,
@@ -85,7 +85,7 @@
 // sequential model of; or it is made of [Invariants]. What rare thing a test is about, a
 // script tells by [Player.Sometimes], and [Workload.Sometimes] says that it must have
 // happened in some run. A workload that records no call, and of which nothing else is
-// asked, is an error. [Run] then does for it what TestLock does for a lock, and
+// asked, is an error. [Test] then does for it what TestLock does for a lock, and
 // [Fuzz] makes a target for go test -fuzz.
 //
 // # What the clients do

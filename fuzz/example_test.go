@@ -8,6 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -15,7 +18,7 @@ import (
 // returns the error and forgets its node, which the session keeps alive: the
 // next Lock waits for it for ever.
 func ExampleScenario_Run() {
-	w, err := fuzz.Find("lock", "zk.Lock")
+	w, err := object.Find("lock", "zk.Lock")
 	if err != nil {
 		panic(err)
 	}
@@ -23,8 +26,8 @@ func ExampleScenario_Run() {
 	if err != nil {
 		panic(err)
 	}
-	o, err := fuzz.Scenario{
-		Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
+	o, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
 	}.Run()
 	if err != nil {
 		panic(err)
@@ -34,12 +37,12 @@ func ExampleScenario_Run() {
 }
 
 func ExampleRunSweep() {
-	w, err := fuzz.Find("lock", "recipes.Lock")
+	w, err := object.Find("lock", "recipes.Lock")
 	if err != nil {
 		panic(err)
 	}
-	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1}
-	sweep, err := fuzz.RunSweep(context.Background(), s, nil)
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	sweep, err := hunt.RunSweep(context.Background(), s, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -48,8 +51,8 @@ func ExampleRunSweep() {
 }
 
 // A scenario file is a test: it says what must come out.
-func ExampleParseScenario() {
-	file, err := fuzz.ParseScenario("lost.yaml", []byte(`
+func ExampleParse_scenario() {
+	file, err := scenario.Parse("lost.yaml", []byte(`
 workload: queue
 implementation: recipes.ApacheQueue
 clients: 1
@@ -59,7 +62,7 @@ plan:
   - drop-reply client=a op=delete request=1
 expect: violated
 property: delivery
-`), fuzz.Find)
+`), object.Find)
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +72,7 @@ property: delivery
 	}
 	fmt.Println(replay.Outcome.Property(), "is violated; problems:", len(replay.Problems))
 
-	_, err = fuzz.ParseScenario("bad.yaml", []byte("workload: queue\nclients: many\n"), fuzz.Find)
+	_, err = scenario.Parse("bad.yaml", []byte("workload: queue\nclients: many\n"), object.Find)
 	fmt.Println(err)
 	// Output:
 	// delivery is violated; problems: 0
@@ -79,15 +82,15 @@ property: delivery
 // A lock of one's own as a workload. This one forgets its node when the reply to
 // its create is lost; then it waits for itself.
 func Example() {
-	w := fuzz.LockWorkload("mine", fuzz.LockClaims{About: "waits until nobody is there"}, func(c *zk.Conn) fuzz.Locker {
-		return &forgetfulLock{conn: c}
-	})
+	w := object.Lock(func(env object.Env) object.Locker {
+		return &forgetfulLock{conn: env.Conn}
+	}, object.LockClaims{About: "waits until nobody is there"}).Named("mine")
 	f, err := fault.Parse("drop-reply client=a op=create path=/lock/* request=1")
 	if err != nil {
 		panic(err)
 	}
-	o, err := fuzz.Scenario{
-		Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
+	o, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
 	}.Run()
 	if err != nil {
 		panic(err)
@@ -126,11 +129,11 @@ func (l *forgetfulLock) Lock(ctx context.Context) error {
 func (l *forgetfulLock) Unlock(context.Context) error { return l.conn.Delete(l.node, -1) }
 
 // A test of one's own lock: open makes it on a connection.
-func ExampleTestLock() {
+func ExampleTest() {
 	test := func(t *testing.T) {
-		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker {
-			return recipes.NewLock(c, "/lock")
-		}, fuzz.LockClaims{Fair: true, MaxHerd: 1})
+		fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
+			return recipes.NewLock(env.Conn, "/lock")
+		}, object.LockClaims{Fair: true, MaxHerd: 1}))
 	}
 	_ = test // in a file of one's own: func TestMyLock(t *testing.T) { ... }
 }

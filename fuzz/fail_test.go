@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -35,8 +36,8 @@ func failure(test func(TB)) string {
 func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var plays atomic.Int64
-	w := Workload{Name: "own", Impl: "freezes", Judge: Invariants(), Play: func(*Player, Script) { plays.Add(1) }}
-	o, err := Scenario{Workload: w, Script: Script{Clients: 1, Rounds: 1}, Seed: 1}.Run()
+	w := scenario.Workload{Name: "own", Impl: "freezes", Judge: scenario.Invariants(), Play: func(*scenario.Player, scenario.Script) { plays.Add(1) }}
+	o, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +55,9 @@ func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 func TestViolationIsToldBeforeADivergence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var runs atomic.Int64
-	both := func(violates, diverges bool) Workload {
-		return Workload{Name: "own", Impl: "TestMine",
-			Play: func(p *Player, _ Script) {
+	both := func(violates, diverges bool) scenario.Workload {
+		return scenario.Workload{Name: "own", Impl: "TestMine",
+			Play: func(p *scenario.Player, _ scenario.Script) {
 				call := p.Begin("draw", fmt.Sprint(p.Agree(8, 1)))
 				if diverges && p.Agree(8, 1) == 1 {
 					call.OK(linearizability.Result{Output: fmt.Sprint(runs.Add(1))})
@@ -64,7 +65,7 @@ func TestViolationIsToldBeforeADivergence(t *testing.T) {
 					call.OK(linearizability.Result{})
 				}
 			},
-			Judge: Invariants(Invariant{Name: "never 2", Holds: func(e Evidence) error {
+			Judge: scenario.Invariants(scenario.Invariant{Name: "never 2", Holds: func(e scenario.Evidence) error {
 				for _, op := range e.History.Ops {
 					if violates && op.Input == "2" {
 						return fmt.Errorf("it is")
@@ -76,22 +77,9 @@ func TestViolationIsToldBeforeADivergence(t *testing.T) {
 	}
 	const violation, divergence = "invariant is violated: never 2", "two runs of one seed differ"
 	for _, c := range []struct{ violates, diverges bool }{{true, true}, {true, false}, {false, true}} {
-		text := failure(func(tb TB) { Run(tb, both(c.violates, c.diverges)) })
+		text := failure(func(tb TB) { Test(tb, both(c.violates, c.diverges)) })
 		if strings.HasPrefix(text, violation) != c.violates || strings.Contains(text, divergence) != c.diverges || strings.Contains(text, "not each time") {
 			t.Errorf("violates: %v, diverges: %v; failed with:\n%s", c.violates, c.diverges, text)
 		}
-	}
-}
-
-// TestLeaksOfARealWorldAreScripts: its stacks are those of the whole process.
-func TestLeaksOfARealWorldAreScripts(t *testing.T) {
-	const report = "scripts that did not end with their context\n" +
-		"goroutine 1 [chan receive]:\nmain.main()\n\t/src/main.go:4 +0x1\n\n" +
-		"goroutine 7 [select]:\nmylock.(*Lock).Lock(0x1)\n\t/src/mylock.go:7 +0x1\n" +
-		"github.com/zksim/zksim/fakezk/realworld.(*run).script(0x1)\n\t/src/run.go:9 +0x1\n" +
-		"created by github.com/zksim/zksim/fakezk/realworld.(*run).start in goroutine 1\n\t/src/world.go:8 +0x1"
-	got := leaks(report)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "it never ends: it is at mylock.go:7, in ") {
-		t.Errorf("leaks: %q", got)
 	}
 }

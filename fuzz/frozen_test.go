@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // exists is a workload whose only requests look whether / exists, five in all, and that
 // goes on with then after the first that fails.
-func exists(then func(), judge func(e fuzz.Evidence) linearizability.Verdict) fuzz.Workload {
-	return fuzz.Workload{
+func exists(then func(), judge func(e scenario.Evidence) linearizability.Verdict) scenario.Workload {
+	return scenario.Workload{
 		Name: "exists", Impl: "own", Freeze: 100 * time.Millisecond,
-		Play: func(p *fuzz.Player, _ fuzz.Script) {
+		Play: func(p *scenario.Player, _ scenario.Script) {
 			for range 5 {
 				err := p.Do("exists", "", func(context.Context) (linearizability.Result, error) {
 					_, _, err := p.Conn().Exists("/")
@@ -27,14 +28,14 @@ func exists(then func(), judge func(e fuzz.Evidence) linearizability.Verdict) fu
 				}
 			}
 		},
-		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.Report{Verdicts: []linearizability.Verdict{judge(e)}}, nil
 		},
 	}
 }
 
-func fine(fuzz.Evidence) linearizability.Verdict {
-	return linearizability.Verdict{Property: fuzz.InvariantProperty, Status: linearizability.OK}
+func fine(scenario.Evidence) linearizability.Verdict {
+	return linearizability.Verdict{Property: scenario.InvariantProperty, Status: linearizability.OK}
 }
 
 // spinning is a script that spins when a request has failed, until the test ends.
@@ -56,7 +57,7 @@ const mostAtOnce = 64
 // for each fault.
 func TestSweepStopsAtWhatFroze(t *testing.T) {
 	spin, times := spinning(t)
-	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: exists(spin, fine), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: exists(spin, fine), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func TestMinimizeStopsWhenATryFreezes(t *testing.T) {
 		if tries.Add(1) > 1 {
 			spin()
 		}
-	}, func(e fuzz.Evidence) linearizability.Verdict {
+	}, func(e scenario.Evidence) linearizability.Verdict {
 		v := fine(e)
 		if len(e.Plan) == 2 {
 			v.Status = linearizability.Violated
@@ -82,17 +83,17 @@ func TestMinimizeStopsWhenATryFreezes(t *testing.T) {
 		return v
 	})
 	w.Play = playedByOne(w.Play)
-	o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "delay 1s client=b request=1", "drop-reply client=a request=1")})
-	small, err := fuzz.Minimize(t.Context(), o)
-	if err != nil || small.Property() != fuzz.InvariantProperty || times.Load() == 0 || times.Load() > mostAtOnce {
+	small, err := hunt.Minimize(t.Context(), o)
+	if err != nil || small.Property() != scenario.InvariantProperty || times.Load() == 0 || times.Load() > mostAtOnce {
 		t.Errorf("got %v, error %v, %d spin; want what was found before the first of few", small, err, times.Load())
 	}
 }
 
 // playedByOne lets client a only play.
-func playedByOne(play func(p *fuzz.Player, s fuzz.Script)) func(p *fuzz.Player, s fuzz.Script) {
-	return func(p *fuzz.Player, s fuzz.Script) {
+func playedByOne(play func(p *scenario.Player, s scenario.Script)) func(p *scenario.Player, s scenario.Script) {
+	return func(p *scenario.Player, s scenario.Script) {
 		if p.Name() == "a" {
 			play(p, s)
 		}
@@ -102,15 +103,15 @@ func playedByOne(play func(p *fuzz.Player, s fuzz.Script)) func(p *fuzz.Player, 
 // TestMinimizeNeverLengthensAFault, though it looks for faults of round lengths, too.
 func TestMinimizeNeverLengthensAFault(t *testing.T) {
 	const least = 10 * time.Millisecond
-	w := exists(nil, func(e fuzz.Evidence) linearizability.Verdict {
+	w := exists(nil, func(e scenario.Evidence) linearizability.Verdict {
 		v := fine(e)
 		if len(e.Plan) == 1 && e.Plan[0].Kind == fault.Stall && e.Plan[0].For >= least {
 			v.Status = linearizability.Violated
 		}
 		return v
 	})
-	o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 7, Plan: plan(t, "stall 10ms client=a request=2")})
-	small, err := fuzz.Minimize(t.Context(), o)
+	o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 7, Plan: plan(t, "stall 10ms client=a request=2")})
+	small, err := hunt.Minimize(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

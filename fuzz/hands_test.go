@@ -12,7 +12,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -20,7 +21,7 @@ var pairs = flag.Int("pairs", 3, "number of random scenarios with several hands,
 
 // otherScenario draws a scenario that is rough, or in which goroutines share an
 // object, of each kind of schedule in turn.
-func otherScenario(w fuzz.Workload, seed uint64) fuzz.Scenario {
+func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	s := randomScenario(w, seed)
 	rng := rand.New(rand.NewPCG(seed, 8))
 	s.Script.Rough = !w.Shared || rng.IntN(2) == 0
@@ -43,7 +44,7 @@ func otherScenario(w fuzz.Workload, seed uint64) fuzz.Scenario {
 // TestTwoRunsOfSeveralHandsHaveOneTrace, although they share a connection, a
 // session and an object, which one of them closes now and then.
 func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
-	for _, w := range fuzz.Workloads() {
+	for _, w := range object.Workloads() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(*pairs) {
@@ -69,17 +70,17 @@ func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
 // hand had started it.
 func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	t.Parallel()
-	for _, s := range []fuzz.Scenario{
+	for _, s := range []scenario.Scenario{
 		{
-			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3}, Seed: 13557070725866855798,
+			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: scenario.Script{Clients: 3, Rounds: 2, Hands: 3}, Seed: 13557070725866855798,
 			Schedule: sim.Schedule{Kind: sim.Priorities, Numbers: []int{129, 85}},
 		},
 		{
-			Workload: builtin(t, "id-generator", ""), Script: fuzz.Script{Clients: 3, Rounds: 2, Hands: 3, Rough: true}, Seed: 1,
+			Workload: builtin(t, "id-generator", ""), Script: scenario.Script{Clients: 3, Rounds: 2, Hands: 3, Rough: true}, Seed: 1,
 			Plan: plan(t, "delay 10s client=b event=16"),
 		},
 		{
-			Workload: builtin(t, "lock", "recipes.WriteLock"), Script: fuzz.Script{Clients: 1, Rounds: 2, Rough: true}, Seed: 14226008342426946284,
+			Workload: builtin(t, "lock", "recipes.WriteLock"), Script: scenario.Script{Clients: 1, Rounds: 2, Rough: true}, Seed: 14226008342426946284,
 			Plan: plan(t, "stall 3s client=a request=11", "blackhole 3s client=a request=6"),
 		},
 	} {
@@ -97,12 +98,12 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 // event wakes in an order that is the same in each run.
 func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 	t.Parallel()
-	w := fuzz.Workload{
-		Name: "numbers", Impl: "in memory", Shared: true, Judge: fuzz.Invariants(),
-		Play: func(p *fuzz.Player, s fuzz.Script) {
+	w := scenario.Workload{
+		Name: "numbers", Impl: "in memory", Shared: true, Judge: scenario.Invariants(),
+		Play: func(p *scenario.Player, s scenario.Script) {
 			var given atomic.Int64
 			start := make(chan struct{})
-			p.Hands(s, func(h *fuzz.Player) {
+			p.Hands(s, func(h *scenario.Player) {
 				if h == p {
 					h.Pause(time.Second)
 					close(start)
@@ -118,7 +119,7 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 			})
 		},
 	}
-	s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 3, Hands: 4}, Seed: 1}
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Hands: 4}, Seed: 1}
 	for range 50 {
 		for i, op := range run(t, s).History.Ops {
 			if want := fmt.Sprint(1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Hands); op.Output != want {
@@ -132,11 +133,11 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 // client race, here for the numbers of nodes that all make at one instant.
 func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 	t.Parallel()
-	w := fuzz.Workload{
-		Name: "numbers", Impl: "out of turn", Shared: true, Judge: fuzz.Invariants(), Nodes: map[string]string{"/numbers": ""},
-		Play: func(p *fuzz.Player, s fuzz.Script) {
+	w := scenario.Workload{
+		Name: "numbers", Impl: "out of turn", Shared: true, Judge: scenario.Invariants(), Nodes: map[string]string{"/numbers": ""},
+		Play: func(p *scenario.Player, s scenario.Script) {
 			start := make(chan struct{})
-			p.Hands(s, func(h *fuzz.Player) {
+			p.Hands(s, func(h *scenario.Player) {
 				call := h.Begin("make", "")
 				if h == p {
 					h.Pause(time.Second)
@@ -152,7 +153,7 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 		},
 	}
 	for seed := range uint64(300) {
-		s := fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1, Hands: 8}, Seed: seed}
+		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1, Hands: 8}, Seed: seed}
 		if _, same, err := s.Traces(); err != nil {
 			t.Fatal(err)
 		} else if !same {
@@ -164,7 +165,7 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 
 // TestHandsAreForWhatIsShared, and for nothing else.
 func TestHandsAreForWhatIsShared(t *testing.T) {
-	s := fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1, Hands: 2}}
+	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1, Hands: 2}}
 	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(), "hands: 2; expected 1: an object of lock recipes.Lock") {
 		t.Errorf("error %v", err)
 	}

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -25,8 +26,8 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 	} {
 		t.Run(c.impl, func(t *testing.T) {
 			for seed := uint64(1); seed <= 10; seed++ {
-				hunt := fuzz.Hunt{Workload: builtin(t, c.workload, c.impl), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs}
-				found, err := hunt.Run(t.Context())
+				search := hunt.Hunt{Workload: builtin(t, c.workload, c.impl), Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs}
+				found, err := search.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -41,10 +42,10 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 // TestHuntIsDeterministic: the same seed finds the same, after the same number
 // of runs, shrunk to the same scenario, whatever the machine is doing meanwhile.
 func TestHuntIsDeterministic(t *testing.T) {
-	hunt := fuzz.Hunt{Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: fuzz.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400}
-	var first *fuzz.Found
+	search := hunt.Hunt{Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400}
+	var first *hunt.Found
 	for range 3 {
-		found, err := hunt.Run(t.Context())
+		found, err := search.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,8 +65,8 @@ func TestHuntIsDeterministic(t *testing.T) {
 func TestSeedsDiffer(t *testing.T) {
 	plans := map[string]bool{}
 	for seed := range uint64(5) {
-		hunt := fuzz.Hunt{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed, Runs: 100}
-		found, err := hunt.Run(t.Context())
+		search := hunt.Hunt{Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed, Runs: 100}
+		found, err := search.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,24 +80,24 @@ func TestSeedsDiffer(t *testing.T) {
 }
 
 func TestHuntNeedsABound(t *testing.T) {
-	if _, err := (fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}).Run(t.Context()); err == nil {
+	if _, err := (hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript}).Run(t.Context()); err == nil {
 		t.Error("no error")
 	}
 }
 
 // TestHuntBoundsThePlans: one that is too long would take all memory.
 func TestHuntBoundsThePlans(t *testing.T) {
-	hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Strategies: []string{"random"}, Runs: 3}
-	for _, n := range []int{-1, fuzz.MostFaults + 1, math.MaxInt} {
-		hunt.MaxFaults = n
+	search := hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Strategies: []string{"random"}, Runs: 3}
+	for _, n := range []int{-1, hunt.MostFaults + 1, math.MaxInt} {
+		search.MaxFaults = n
 		want := fmt.Sprintf("hunt: MaxFaults: %d; expected 0 to 100", n)
-		if _, err := hunt.Run(t.Context()); err == nil || err.Error() != want {
+		if _, err := search.Run(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%d faults: error %v; want %s", n, err, want)
 		}
 	}
-	hunt.MaxFaults = fuzz.MostFaults
-	if found, err := hunt.Run(t.Context()); err != nil || found.Runs != 3 {
-		t.Errorf("%d faults: %+v, error %v; want 3 runs", fuzz.MostFaults, found, err)
+	search.MaxFaults = hunt.MostFaults
+	if found, err := search.Run(t.Context()); err != nil || found.Runs != 3 {
+		t.Errorf("%d faults: %+v, error %v; want 3 runs", hunt.MostFaults, found, err)
 	}
 }
 
@@ -105,13 +106,13 @@ func TestHuntBoundsThePlans(t *testing.T) {
 func TestHuntStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
-		Progress: func(f *fuzz.Found) {
+	search := hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
+		Progress: func(f *hunt.Found) {
 			if f.Runs == 5 {
 				cancel()
 			}
 		}}
-	found, err := hunt.Run(ctx)
+	found, err := search.Run(ctx)
 	if !errors.Is(err, context.Canceled) || found == nil || found.Runs != 33 {
 		t.Errorf("err %v, found %+v; want context.Canceled after 33 runs", err, found)
 	}
@@ -124,15 +125,15 @@ func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 	defer cancel()
 	w := builtin(t, "lock", "zk.Lock")
 	judge := w.Judge
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		r, err := judge(e)
 		if r.Status() == linearizability.Violated {
 			cancel()
 		}
 		return r, err
 	}
-	hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 1000, Findings: 9, Workers: 1}
-	found, err := hunt.Run(ctx)
+	search := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 1000, Findings: 9, Workers: 1}
+	found, err := search.Run(ctx)
 	if !errors.Is(err, context.Canceled) || found.First() == nil || found.Runs != found.Findings[0].Runs {
 		t.Errorf("err %v, found %+v; want context.Canceled and the violation, as the last one", err, found)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -39,10 +39,10 @@ const lostReply = "a reply to create was lost"
 
 // primaries is a workload with invariants and goals of its own: after it, the one
 // who is written there is the one who serves.
-func primaries(careless bool, goals ...string) fuzz.Workload {
-	return fuzz.Workload{
+func primaries(careless bool, goals ...string) scenario.Workload {
+	return scenario.Workload{
 		Name: "primary", Impl: fmt.Sprintf("careless: %v", careless), Sometimes: goals,
-		Play: func(p *fuzz.Player, _ fuzz.Script) {
+		Play: func(p *scenario.Player, _ scenario.Script) {
 			p.Persist(func(int) error {
 				return p.Do("announce", "", func(context.Context) (linearizability.Result, error) {
 					start := time.Now()
@@ -54,7 +54,7 @@ func primaries(careless bool, goals ...string) fuzz.Workload {
 				})
 			})
 		},
-		Judge: fuzz.Invariants(fuzz.Invariant{Name: "who is written there serves", Holds: func(e fuzz.Evidence) error {
+		Judge: scenario.Invariants(scenario.Invariant{Name: "who is written there serves", Holds: func(e scenario.Evidence) error {
 			for _, op := range e.History.Ops {
 				for _, ev := range e.History.Server {
 					if ev.Path == "/primary" && ev.Data == op.Client && op.Outcome == linearizability.OpOK && op.Output != "true" {
@@ -70,11 +70,11 @@ func primaries(careless bool, goals ...string) fuzz.Workload {
 func TestRunChecksInvariants(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "50")
-	good := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(false, lostReply)) })
+	good := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, lostReply)) })
 	if good.failed {
 		t.Errorf("the careful one fails:\n%s", strings.Join(good.log, "\n"))
 	}
-	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(true)) })
+	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
 	if text := strings.Join(bad.log, "\n"); !bad.failed || !strings.HasPrefix(text, "invariant is violated: who is written there serves: client a is written there") {
 		t.Errorf("the careless one: failed: %v\n%s", bad.failed, text)
 	}
@@ -88,7 +88,7 @@ func TestRunWantsItsGoals(t *testing.T) {
 		`the goal "the moon is full" was reached in none of`:               {lostReply, "the moon is full"},
 		`the goals "the moon is full", "it rains" were reached in none of`: {"the moon is full", lostReply, "it rains"},
 	} {
-		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, primaries(false, goals...)) })
+		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, goals...)) })
 		text := strings.Join(tb.log, "\n")
 		if !tb.failed || !strings.Contains(text, want) || strings.Contains(text, lostReply) {
 			t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
@@ -100,7 +100,7 @@ func TestRunWantsItsGoals(t *testing.T) {
 func TestGoalsAreDeclared(t *testing.T) {
 	w := primaries(false, "a reply to create was lots", lostReply)
 	w.Sometimes = w.Sometimes[:1]
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) })
+	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
 	want := `the goal "a reply to create was lost" was reached, which is none of Workload.Sometimes: ["a reply to create was lots"]`
 	if text := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(text, want) {
 		t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
@@ -112,27 +112,27 @@ func TestGoalsAreDeclared(t *testing.T) {
 func TestRunWantsSomethingToJudge(t *testing.T) {
 	setFlag(t, "zksim.runs", "1")
 	smallScript(t)
-	silent := func(judge func(fuzz.Evidence) (linearizability.Report, error), goals ...string) fuzz.Workload {
-		return fuzz.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge, Play: func(p *fuzz.Player, _ fuzz.Script) {
+	silent := func(judge func(scenario.Evidence) (linearizability.Report, error), goals ...string) scenario.Workload {
+		return scenario.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge, Play: func(p *scenario.Player, _ scenario.Script) {
 			_, _, err := p.Conn().Exists("/")
 			if err == nil && goals != nil {
 				p.Sometimes(goals[0])
 			}
 		}}
 	}
-	invariant := fuzz.Invariant{Name: "holds", Holds: func(fuzz.Evidence) error { return nil }}
+	invariant := scenario.Invariant{Name: "holds", Holds: func(scenario.Evidence) error { return nil }}
 	for about, c := range map[string]struct {
-		workload fuzz.Workload
+		workload scenario.Workload
 		fails    bool
 	}{
-		"no invariant": {silent(fuzz.Invariants()), true},
-		"a judge of calls": {silent(func(e fuzz.Evidence) (linearizability.Report, error) {
+		"no invariant": {silent(scenario.Invariants()), true},
+		"a judge of calls": {silent(func(e scenario.Evidence) (linearizability.Report, error) {
 			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: "/tally"}), nil
 		}), true},
-		"an invariant": {silent(fuzz.Invariants(invariant)), false},
-		"a goal":       {silent(fuzz.Invariants(), "was there"), false},
+		"an invariant": {silent(scenario.Invariants(invariant)), false},
+		"a goal":       {silent(scenario.Invariants(), "was there"), false},
 	} {
-		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Run(t, c.workload) })
+		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Test(t, c.workload) })
 		text := strings.Join(tb.log, "\n")
 		if tb.failed != c.fails || c.fails != strings.Contains(text, "no client has recorded a call in any of") {
 			t.Errorf("%s: failed: %v; want %v\n%s", about, tb.failed, c.fails, text)
@@ -150,11 +150,11 @@ func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
 	var once sync.Once
 	w := primaries(false, "was there")
 	play := w.Play
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		once.Do(func() { p.Sometimes("was there") })
 		play(p, s)
 	}
-	if tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) }); tb.failed {
+	if tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
 		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
 	}
 }

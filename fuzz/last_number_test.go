@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -54,11 +54,11 @@ func TestTheLastNumberMakesTwoOwners(t *testing.T) {
 }
 
 // huntAtLastNumber plays a workload whose directory goes on at next, with faults.
-func huntAtLastNumber(t *testing.T, w fuzz.Workload, dir string, next int32) *fuzz.Outcome {
+func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32) *scenario.Outcome {
 	t.Helper()
 	w.Nodes, w.Next = map[string]string{dir: ""}, map[string]int32{dir: next}
 	w.Play = swept(w.Play, dir)
-	found, err := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 4, Rounds: 2}, Seed: 1, Runs: 12}.Run(t.Context())
+	found, err := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 4, Rounds: 2}, Seed: 1, Runs: 12}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,8 @@ func huntAtLastNumber(t *testing.T, w fuzz.Workload, dir string, next int32) *fu
 
 // swept is play with one client less, who does what ErrNumbersUsedUp advises: it
 // deletes the directory when it is empty.
-func swept(play func(*fuzz.Player, fuzz.Script), dir string) func(*fuzz.Player, fuzz.Script) {
-	return func(p *fuzz.Player, s fuzz.Script) {
+func swept(play func(*scenario.Player, scenario.Script), dir string) func(*scenario.Player, scenario.Script) {
+	return func(p *scenario.Player, s scenario.Script) {
 		s.Clients--
 		if p.Index() < s.Clients {
 			play(p, s)

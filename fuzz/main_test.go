@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -20,9 +21,9 @@ func TestMain(m *testing.M) {
 }
 
 // builtin is a built-in workload.
-func builtin(t testing.TB, name, impl string) fuzz.Workload {
+func builtin(t testing.TB, name, impl string) scenario.Workload {
 	t.Helper()
-	w, err := fuzz.Find(name, impl)
+	w, err := object.Find(name, impl)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func builtin(t testing.TB, name, impl string) fuzz.Workload {
 }
 
 // run runs a scenario.
-func run(t testing.TB, s fuzz.Scenario) *fuzz.Outcome {
+func run(t testing.TB, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
 	o, err := s.Run()
 	if err != nil {
@@ -41,10 +42,10 @@ func run(t testing.TB, s fuzz.Scenario) *fuzz.Outcome {
 
 // holdsUndisturbed fails if the workload does not hold without faults with one of the
 // first seeds.
-func holdsUndisturbed(t *testing.T, w fuzz.Workload, seeds uint64) {
+func holdsUndisturbed(t *testing.T, w scenario.Workload, seeds uint64) {
 	t.Helper()
 	for seed := range seeds {
-		if o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: seed}); o.Status() != linearizability.OK {
+		if o := run(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: seed}); o.Status() != linearizability.OK {
 			t.Fatalf("seed %d: %s", seed, o.Story())
 		}
 	}

@@ -3,7 +3,8 @@ package fuzz_test
 import (
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // TestMinimizeGivesOneSmallPlan: however a bug was found, with however much
@@ -26,15 +27,15 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 			t.Parallel()
 			tried := 0
 			for seed := uint64(1); seed <= 8; seed++ {
-				o := run(t, fuzz.Scenario{
-					Workload: builtin(t, c.workload, c.impl), Script: fuzz.DefaultScript, Seed: seed * 1_000_003,
+				o := run(t, scenario.Scenario{
+					Workload: builtin(t, c.workload, c.impl), Script: scenario.DefaultScript, Seed: seed * 1_000_003,
 					Plan: plan(t, append(c.noise, c.trigger)...),
 				})
 				if o.Property() == "" {
 					continue // the noise came in between
 				}
 				tried++
-				small, err := fuzz.Minimize(t.Context(), o)
+				small, err := hunt.Minimize(t.Context(), o)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -47,7 +48,7 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 	}
 }
 
-func checkSmallest(t *testing.T, o, small *fuzz.Outcome, want string) {
+func checkSmallest(t *testing.T, o, small *scenario.Outcome, want string) {
 	t.Helper()
 	s := small.Scenario
 	if small.Property() != o.Property() {
@@ -61,29 +62,29 @@ func checkSmallest(t *testing.T, o, small *fuzz.Outcome, want string) {
 // TestMinimizeKeepsWhatIsNeeded: what needs two clients keeps
 // them, and loses the faults that it does not need.
 func TestMinimizeKeepsWhatIsNeeded(t *testing.T) {
-	s := fuzz.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: fuzz.Script{Clients: 5, Rounds: 3}, Seed: 99,
+	s := scenario.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
 		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")}
-	small, err := fuzz.Minimize(t.Context(), run(t, s))
+	small, err := hunt.Minimize(t.Context(), run(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := small.Scenario; got.Script != (fuzz.Script{Clients: 2, Rounds: 1}) || len(got.Plan) != 0 {
+	if got := small.Scenario; got.Script != (scenario.Script{Clients: 2, Rounds: 1}) || len(got.Plan) != 0 {
 		t.Errorf("got %s, plan %v; want 2 clients, 1 round, no faults", got, got.Plan)
 	}
 }
 
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
-	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1})
-	if _, err := fuzz.Minimize(t.Context(), o); err == nil {
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1})
+	if _, err := hunt.Minimize(t.Context(), o); err == nil {
 		t.Error("no error")
 	}
 }
 
 // TestMinimizeLeavesWhatFroze: each try would leave code that spins.
 func TestMinimizeLeavesWhatFroze(t *testing.T) {
-	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1})
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1})
 	o.Result.Frozen = "goroutine 7 [running]"
-	if small, err := fuzz.Minimize(t.Context(), o); small != o || err != nil {
+	if small, err := hunt.Minimize(t.Context(), o); small != o || err != nil {
 		t.Errorf("got %v, error %v; want what was given", small, err)
 	}
 }

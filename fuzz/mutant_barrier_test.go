@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -94,8 +94,8 @@ func (b *plainBarrier) watch() (<-chan zk.Event, error) {
 	return change, err
 }
 
-func mutantBarrier(bad barrierDefects) fuzz.Workload {
-	return fuzz.BarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer { return &plainBarrier{c, bad} })
+func mutantBarrier(bad barrierDefects) scenario.Workload {
+	return object.Barrier(func(env object.Env) object.Barrierer { return &plainBarrier{env.Conn, bad} }).Named("mutant")
 }
 
 // blindly is a barrier that never sees itself up.
@@ -107,7 +107,7 @@ func TestBarrierMutantsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range []struct {
 		about    string
-		workload fuzz.Workload
+		workload scenario.Workload
 		property string
 	}{
 		{"passes on any event", mutantBarrier(barrierDefects{once: true}), linearizability.Linearizability},
@@ -115,9 +115,9 @@ func TestBarrierMutantsAreFound(t *testing.T) {
 		{"does not look whether it is set", mutantBarrier(barrierDefects{deafSet: true}), linearizability.Linearizability},
 		{"removes twice", mutantBarrier(barrierDefects{again: true}), linearizability.Delivery},
 		{"goes with its setter's session", mutantBarrier(barrierDefects{temporary: true}), linearizability.Delivery},
-		{"always says that it is down", fuzz.BarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-			return blindly{recipes.NewBarrier(c, "/barriers/b")}
-		}), linearizability.Linearizability},
+		{"always says that it is down", object.Barrier(func(env object.Env) object.Barrierer {
+			return blindly{recipes.NewBarrier(env.Conn, "/barriers/b")}
+		}).Named("mutant"), linearizability.Linearizability},
 	} {
 		t.Run(m.about, func(t *testing.T) { findsMutant(t, m.workload, m.property) })
 	}

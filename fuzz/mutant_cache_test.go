@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -199,8 +199,8 @@ func (c *plainCache) Close(context.Context) error {
 	return nil
 }
 
-func mutantCache(bad cacheDefects) fuzz.Workload {
-	return fuzz.CacheWorkload("mutant", fuzz.CacheClaims{}, func(c *zk.Conn) fuzz.Cacher { return newPlainCache(c, bad) })
+func mutantCache(bad cacheDefects) scenario.Workload {
+	return object.Cache(func(env object.Env) object.Cacher { return newPlainCache(env.Conn, bad) }).Named("mutant")
 }
 
 func TestMutantCachesAreFound(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -77,10 +77,10 @@ func (c *badConfig) Fetch(ctx context.Context, key string) (recipes.ConfigEntry,
 	return c.ConfigCenter.Fetch(ctx, key)
 }
 
-func mutantConfig(bad configDefects) fuzz.Workload {
-	return fuzz.ConfigWorkload("mutant", fuzz.ConfigClaims{Silent: true, Records: "/config/writes"}, func(c *zk.Conn) fuzz.Configurer {
-		return &badConfig{ConfigCenter: recipes.NewConfigCenter(c, "/config"), conn: c, bad: bad}
-	})
+func mutantConfig(bad configDefects) scenario.Workload {
+	return object.Config(func(env object.Env) object.Configurer {
+		return &badConfig{ConfigCenter: recipes.NewConfigCenter(env.Conn, "/config"), conn: env.Conn, bad: bad}
+	}, object.ConfigClaims{Silent: true, Records: "/config/writes"}).Named("mutant")
 }
 
 func TestMutantConfigsAreFound(t *testing.T) {

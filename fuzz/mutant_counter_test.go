@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -87,15 +87,15 @@ func (c *forgetful) Get(context.Context) (int64, error) {
 	return c.value, err
 }
 
-func mutantCounter(bad counterDefects) fuzz.Workload {
-	claims := fuzz.CounterClaims{Definite: bad.pessimist}
-	return fuzz.CounterWorkload("mutant", claims, func(c *zk.Conn) fuzz.Counterer {
-		counter := &casCounter{c, bad}
+func mutantCounter(bad counterDefects) scenario.Workload {
+	claims := object.CounterClaims{Definite: bad.pessimist}
+	return object.Counter(func(env object.Env) object.Counterer {
+		counter := &casCounter{env.Conn, bad}
 		if bad.remembers {
 			return &forgetful{casCounter: counter}
 		}
 		return counter
-	})
+	}, claims).Named("mutant")
 }
 
 func TestMutantCountersAreFound(t *testing.T) {
@@ -119,8 +119,8 @@ func TestMutantCountersAreFound(t *testing.T) {
 func TestSameCounterWithoutDefectSurvives(t *testing.T) { survives(t, mutantCounter(counterDefects{})) }
 
 func TestCounterElsewhereIsToldFromABrokenOne(t *testing.T) {
-	w := fuzz.CounterWorkload("elsewhere", fuzz.CounterClaims{Path: "/other"}, func(c *zk.Conn) fuzz.Counterer { return &casCounter{conn: c} })
-	if _, err := (fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}).Run(); !errors.Is(err, fuzz.ErrClaims) {
+	w := object.Counter(func(env object.Env) object.Counterer { return &casCounter{conn: env.Conn} }, object.CounterClaims{Path: "/other"}).Named("elsewhere")
+	if _, err := (scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}).Run(); !errors.Is(err, scenario.ErrClaims) {
 		t.Error(err)
 	}
 }

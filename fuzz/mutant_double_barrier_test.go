@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -86,32 +86,32 @@ func (b *guideBarrier) Leave(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func mutantGuide(bad guideBarrier) fuzz.Workload {
-	return fuzz.DoubleBarrierWorkload("mutant", fuzz.BarrierClaims{LeavesAtRest: []string{"/double/ready"}}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
+func mutantGuide(bad guideBarrier) scenario.Workload {
+	return object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
 		b := bad
-		b.conn, b.size = c, size
+		b.conn, b.size = env.Conn, env.Size
 		return &b
-	})
+	}, object.BarrierClaims{LeavesAtRest: []string{"/double/ready"}}).Named("mutant")
 }
 
 // choosy is a double barrier for one more than there are.
-func choosy() fuzz.Workload {
-	return fuzz.DoubleBarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		return recipes.NewDoubleBarrier(c, "/double", size+1)
-	})
+func choosy() scenario.Workload {
+	return object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
+		return recipes.NewDoubleBarrier(env.Conn, "/double", env.Size+1)
+	}).Named("mutant")
 }
 
 // hurried is a double barrier for one less.
-func hurried() fuzz.Workload {
-	return fuzz.DoubleBarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		return recipes.NewDoubleBarrier(c, "/double", size-1)
-	})
+func hurried() scenario.Workload {
+	return object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
+		return recipes.NewDoubleBarrier(env.Conn, "/double", env.Size-1)
+	}).Named("mutant")
 }
 
 func TestDoubleBarrierMutantsAreFound(t *testing.T) {
 	t.Parallel()
 	for i, m := range []struct {
-		workload fuzz.Workload
+		workload scenario.Workload
 		property string
 	}{
 		{mutantGuide(guideBarrier{}), linearizability.Safety},                                      // the next round finds "ready"

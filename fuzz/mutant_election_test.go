@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
 // lockElector elects by a lock.
-type lockElector struct{ fuzz.Locker }
+type lockElector struct{ object.Locker }
 
 func (l lockElector) Lead(ctx context.Context) error   { return l.Lock(ctx) }
 func (l lockElector) Resign(ctx context.Context) error { return l.Unlock(ctx) }
@@ -82,18 +82,18 @@ func (l *latch) Leader(ctx context.Context) (string, int64, error) {
 	return l.answer.ID, l.answer.Epoch, nil
 }
 
-func mutantElection(bad lockDefects) fuzz.Workload {
-	return fuzz.ElectionWorkload("mutant", fuzz.LockClaims{Path: "/lock", MaxHerd: 1}, func(c *zk.Conn, _ string) fuzz.Elector {
-		return lockElector{&seqLock{conn: c, bad: bad}}
-	})
+func mutantElection(bad lockDefects) scenario.Workload {
+	return object.Election(func(env object.Env) object.Elector {
+		return lockElector{&seqLock{conn: env.Conn, bad: bad}}
+	}, object.LockClaims{Path: "/lock", MaxHerd: 1}).Named("mutant")
 }
 
-func mutantLatch(bad latch) fuzz.Workload {
-	return fuzz.ElectionWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn, name string) fuzz.Elector {
+func mutantLatch(bad latch) scenario.Workload {
+	return object.Election(func(env object.Env) object.Elector {
 		l := bad
-		l.conn, l.name = c, name
+		l.conn, l.name = env.Conn, env.Name
 		return &l
-	})
+	}).Named("mutant")
 }
 
 // TestElectionMutantsAreFound: each is wrong in one way.
@@ -101,7 +101,7 @@ func TestElectionMutantsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range []struct {
 		about    string
-		workload fuzz.Workload
+		workload scenario.Workload
 		property string
 	}{
 		{"stands twice when a reply is lost", mutantElection(lockDefects{blindCreate: true}), linearizability.Liveness},

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -17,31 +16,31 @@ import (
 // otherMutants are wrong in ways that only several hands, or a rough script, show.
 var otherMutants = []struct {
 	about    string
-	workload fuzz.Workload
-	script   fuzz.Script
+	workload scenario.Workload
+	script   scenario.Script
 	property string
 }{
-	{"wakes one of those who wait", fuzz.QueueWorkload("mutant", ourQueue, func(c *zk.Conn) fuzz.Queuer {
-		conn := fuzz.InTurn(c)
+	{"wakes one of those who wait", object.Queue(func(env object.Env) object.Queuer {
+		conn := env.InTurn()
 		return &narrowQueue{Queue: recipes.NewQueue(conn, "/queue"), conn: conn}
-	}),
-		fuzz.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Liveness},
-	{"keeps the state of a call in the handle", fuzz.CounterWorkload("mutant", fuzz.CounterClaims{Definite: true}, func(c *zk.Conn) fuzz.Counterer {
-		return &forgetfulCounter{Counter: recipes.NewCounter(fuzz.InTurn(c), "/counter")}
-	}), fuzz.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Delivery},
-	{"closes without giving back", roughLock(func(l *recipes.Lock) fuzz.Locker { return keptLock{l} }), rough, linearizability.Liveness},
-	{"closes beside its calls", fuzz.BarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-		return openBarrier{recipes.NewBarrier(fuzz.InTurn(c), "/barriers/b")}
-	}), rough, linearizability.Liveness},
-	{"does not unlock for who has gone", roughLock(func(l *recipes.Lock) fuzz.Locker { return goneLock{l} }), rough, linearizability.Liveness},
-	{"does not release for who has gone", roughSemaphore(func(l *recipes.Lease) fuzz.Lease { return goneLease{l} }, false), rough, linearizability.Liveness},
-	{"tries without looking", roughLock(func(l *recipes.Lock) fuzz.Locker { return eagerLock{l} }), rough, linearizability.Safety},
-	{"tries, and keeps what it did not get", roughSemaphore(func(l *recipes.Lease) fuzz.Lease { return l }, true), rough, linearizability.Orphans},
+	}, ourQueue).Named("mutant"),
+		scenario.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Liveness},
+	{"keeps the state of a call in the handle", object.Counter(func(env object.Env) object.Counterer {
+		return &forgetfulCounter{Counter: recipes.NewCounter(env.InTurn(), "/counter")}
+	}, object.CounterClaims{Definite: true}).Named("mutant"), scenario.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Delivery},
+	{"closes without giving back", roughLock(func(l *recipes.Lock) object.Locker { return keptLock{l} }), rough, linearizability.Liveness},
+	{"closes beside its calls", object.Barrier(func(env object.Env) object.Barrierer {
+		return openBarrier{recipes.NewBarrier(env.InTurn(), "/barriers/b")}
+	}).Named("mutant"), rough, linearizability.Liveness},
+	{"does not unlock for who has gone", roughLock(func(l *recipes.Lock) object.Locker { return goneLock{l} }), rough, linearizability.Liveness},
+	{"does not release for who has gone", roughSemaphore(func(l *recipes.Lease) object.Lease { return goneLease{l} }, false), rough, linearizability.Liveness},
+	{"tries without looking", roughLock(func(l *recipes.Lock) object.Locker { return eagerLock{l} }), rough, linearizability.Safety},
+	{"tries, and keeps what it did not get", roughSemaphore(func(l *recipes.Lease) object.Lease { return l }, true), rough, linearizability.Orphans},
 }
 
-var ourQueue = fuzz.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"}}
+var ourQueue = object.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"}}
 
-var rough = fuzz.Script{Clients: 3, Rounds: 2, Rough: true}
+var rough = scenario.Script{Clients: 3, Rounds: 2, Rough: true}
 
 // TestMutantsOfSeveralHandsAreFound: those, and by nothing else.
 func TestMutantsOfSeveralHandsAreFound(t *testing.T) {
@@ -61,25 +60,25 @@ func TestMutantsOfSeveralHandsAreFound(t *testing.T) {
 }
 
 // searchIn returns the first violation of seeds without faults, or nil.
-func searchIn(t *testing.T, w fuzz.Workload, script fuzz.Script, runs uint64) *fuzz.Outcome {
+func searchIn(t *testing.T, w scenario.Workload, script scenario.Script, runs uint64) *scenario.Outcome {
 	t.Helper()
 	for seed := range runs {
-		if o := run(t, fuzz.Scenario{Workload: w, Script: script, Seed: seed}); o.Status() == linearizability.Violated {
+		if o := run(t, scenario.Scenario{Workload: w, Script: script, Seed: seed}); o.Status() == linearizability.Violated {
 			return o
 		}
 	}
 	return nil
 }
 
-func roughLock(wrap func(*recipes.Lock) fuzz.Locker) fuzz.Workload {
-	return fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return wrap(recipes.NewLock(fuzz.InTurn(c), "/lock")) })
+func roughLock(wrap func(*recipes.Lock) object.Locker) scenario.Workload {
+	return object.Lock(func(env object.Env) object.Locker { return wrap(recipes.NewLock(env.InTurn(), "/lock")) }).Named("mutant")
 }
 
-func roughSemaphore(wrap func(*recipes.Lease) fuzz.Lease, greedy bool) fuzz.Workload {
-	claims := fuzz.SemaphoreClaims{LockClaims: fuzz.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}}, Nodes: "/semaphore/leases"}
-	return fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore {
-		return wrappedSemaphore{recipes.NewSemaphore(fuzz.InTurn(c), "/semaphore", 2), wrap, greedy}
-	})
+func roughSemaphore(wrap func(*recipes.Lease) object.Lease, greedy bool) scenario.Workload {
+	claims := object.SemaphoreClaims{LockClaims: object.LockClaims{LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"}}, Nodes: "/semaphore/leases"}
+	return object.Semaphore(func(env object.Env) object.Acquirer {
+		return wrappedSemaphore{recipes.NewSemaphore(env.InTurn(), "/semaphore", 2), wrap, greedy}
+	}, claims).Named("mutant")
 }
 
 // narrowQueue has one watch for all who wait, and tells one of them.
@@ -146,7 +145,7 @@ func (c *forgetfulCounter) Add(ctx context.Context, delta int64) (int64, error) 
 
 // lock is what the locks below have of recipes.Lock.
 type lock interface {
-	fuzz.Locker
+	object.Locker
 	TryLock(ctx context.Context) (bool, error)
 	Lost() <-chan struct{}
 	Close(ctx context.Context) error
@@ -191,11 +190,11 @@ func (l eagerLock) TryLock(context.Context) (bool, error) { return true, nil }
 // it has got by trying.
 type wrappedSemaphore struct {
 	*recipes.Semaphore
-	wrap   func(*recipes.Lease) fuzz.Lease
+	wrap   func(*recipes.Lease) object.Lease
 	greedy bool
 }
 
-func (s wrappedSemaphore) Acquire(ctx context.Context) (fuzz.Lease, error) {
+func (s wrappedSemaphore) Acquire(ctx context.Context) (object.Lease, error) {
 	lease, err := s.Semaphore.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -203,7 +202,7 @@ func (s wrappedSemaphore) Acquire(ctx context.Context) (fuzz.Lease, error) {
 	return s.wrap(lease), nil
 }
 
-func (s wrappedSemaphore) TryAcquire(ctx context.Context) (fuzz.Lease, bool, error) {
+func (s wrappedSemaphore) TryAcquire(ctx context.Context) (object.Lease, bool, error) {
 	lease, ok, err := s.Semaphore.TryAcquire(ctx)
 	if !ok || s.greedy {
 		return nil, false, err

@@ -4,16 +4,15 @@ import (
 	"context"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // plainIDs reserves blocks of two numbers by a casCounter, with one defect more
 // for each flag.
 type plainIDs struct {
-	counter    fuzz.Counterer
+	counter    object.Counterer
 	bad        blockDefects
 	next, last int64
 }
@@ -49,19 +48,19 @@ func (g *plainIDs) Next(ctx context.Context) (int64, error) {
 	return g.next, nil
 }
 
-func mutantIDs(bad blockDefects, claims fuzz.IDClaims) fuzz.Workload {
-	return fuzz.IDGeneratorWorkload("mutant", claims, func(c *zk.Conn) fuzz.IDGenerator {
-		return &plainIDs{counter: &casCounter{c, bad.counter}, bad: bad}
-	})
+func mutantIDs(bad blockDefects, claims object.IDClaims) scenario.Workload {
+	return object.IDGenerator(func(env object.Env) object.IDSource {
+		return &plainIDs{counter: &casCounter{env.Conn, bad.counter}, bad: bad}
+	}, claims).Named("mutant")
 }
 
 func TestMutantIDGeneratorsAreFound(t *testing.T) {
 	t.Parallel()
-	counted, uncounted := fuzz.IDClaims{Path: "/counter"}, fuzz.IDClaims{Uncounted: true}
+	counted, uncounted := object.IDClaims{Path: "/counter"}, object.IDClaims{Uncounted: true}
 	for _, m := range []struct {
 		about    string
 		bad      blockDefects
-		claims   fuzz.IDClaims
+		claims   object.IDClaims
 		property string
 	}{
 		{"reserves without a look", blockDefects{counter: counterDefects{anyVersion: true}}, uncounted, linearizability.Safety},
@@ -70,7 +69,7 @@ func TestMutantIDGeneratorsAreFound(t *testing.T) {
 		{"hands one out again after a failure", blockDefects{twice: true}, uncounted, linearizability.Safety},
 		{"counts down", blockDefects{falling: true}, uncounted, linearizability.Order},
 		{"counts for itself", blockDefects{local: true}, uncounted, linearizability.Safety},
-		{"has blocks, and claims to be ordered", blockDefects{}, fuzz.IDClaims{Uncounted: true, Ordered: true}, linearizability.Order},
+		{"has blocks, and claims to be ordered", blockDefects{}, object.IDClaims{Uncounted: true, Ordered: true}, linearizability.Order},
 	} {
 		t.Run(m.about, func(t *testing.T) { findsMutant(t, mutantIDs(m.bad, m.claims), m.property) })
 	}
@@ -79,5 +78,5 @@ func TestMutantIDGeneratorsAreFound(t *testing.T) {
 // TestSameIDGeneratorWithoutDefectSurvives is the control.
 func TestSameIDGeneratorWithoutDefectSurvives(t *testing.T) {
 	t.Parallel()
-	survives(t, mutantIDs(blockDefects{}, fuzz.IDClaims{Path: "/counter"}))
+	survives(t, mutantIDs(blockDefects{}, object.IDClaims{Path: "/counter"}))
 }

@@ -7,8 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -70,9 +69,9 @@ func TestMutantIDQueuesAreFound(t *testing.T) {
 		{"orders by ids", idDefects{}, linearizability.Order},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.IDQueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.IDQueuer {
-				return &badIDQueue{seqQueue{conn: c}, m.bad}
-			}), m.property)
+			findsMutant(t, object.IDQueue(func(env object.Env) object.IDQueuer {
+				return &badIDQueue{seqQueue{conn: env.Conn}, m.bad}
+			}).Named("mutant"), m.property)
 		})
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -31,7 +30,7 @@ type consumerDefects struct {
 	deafWatch   bool // waits for nothing but a minute
 }
 
-func (q *consumerQueue) Take(ctx context.Context) (fuzz.Delivery, error) {
+func (q *consumerQueue) Take(ctx context.Context) (object.Delivery, error) {
 	for {
 		names, _, changed, err := q.conn.ChildrenW("/queue")
 		if err != nil {
@@ -59,7 +58,7 @@ func (q *consumerQueue) Take(ctx context.Context) (fuzz.Delivery, error) {
 	}
 }
 
-func (q *consumerQueue) deliver(path string) (fuzz.Delivery, error) {
+func (q *consumerQueue) deliver(path string) (object.Delivery, error) {
 	flags := int32(zk.FlagEphemeral)
 	if q.bad.forEver {
 		flags = 0
@@ -139,8 +138,7 @@ func TestMutantLockQueuesAreFound(t *testing.T) {
 		{"acknowledges what was redelivered", consumerDefects{}, linearizability.Delivery},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			w := fuzz.LockQueueWorkload("mutant", fuzz.LockQueueClaims{Lock: func(item string) string { return item + "-lock" }},
-				func(c *zk.Conn) fuzz.LockQueuer { return &consumerQueue{seqQueue{conn: c}, m.bad} })
+			w := object.LockQueue(func(env object.Env) object.LockQueuer { return &consumerQueue{seqQueue{conn: env.Conn}, m.bad} }, object.LockQueueClaims{Lock: func(item string) string { return item + "-lock" }}).Named("mutant")
 			findsMutant(t, w, m.property)
 		})
 	}

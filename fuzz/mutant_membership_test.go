@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -19,7 +19,7 @@ import (
 // that were published, and the property that each of them breaks.
 var memberMutants = []struct {
 	about    string
-	workload fuzz.Workload
+	workload scenario.Workload
 	property string
 }{
 	{"joins once and for all", mutantGroup(memberDefects{onlyOnce: true}), linearizability.Presence},
@@ -28,9 +28,9 @@ var memberMutants = []struct {
 	{"looks only once", mutantGroup(memberDefects{lookOnce: true}), linearizability.Answers},
 	{"takes a failed look for an empty group", mutantGroup(memberDefects{deaf: true}), linearizability.Answers},
 	{"deletes whoever is not itself", mutantGroup(memberDefects{purge: true}), linearizability.Safety},
-	{"never answers", fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return silentGroup{&plainGroup{conn: c, name: name}}
-	}), linearizability.Liveness},
+	{"never answers", object.Membership(func(env object.Env) object.Roster {
+		return silentGroup{&plainGroup{conn: env.Conn, name: env.Name}}
+	}).Named("mutant"), linearizability.Liveness},
 	{"keeps its services", mutantRegistry(registryDefects{plainParents: true}), linearizability.Orphans},
 	{"watches only the services", mutantRegistry(registryDefects{oneLevel: true}), linearizability.Answers},
 	{"never sees new data", mutantRegistry(registryDefects{oldData: true}), linearizability.Answers},
@@ -49,7 +49,7 @@ func TestMemberMutantsAreFound(t *testing.T) {
 // found in the mutants is their defects.
 func TestSameMembershipWithoutDefectIsRight(t *testing.T) {
 	t.Parallel()
-	for _, w := range []fuzz.Workload{mutantGroup(memberDefects{}), mutantRegistry(registryDefects{})} {
+	for _, w := range []scenario.Workload{mutantGroup(memberDefects{}), mutantRegistry(registryDefects{})} {
 		holdsUndisturbed(t, w, 2)
 	}
 }
@@ -58,7 +58,7 @@ func TestSameMembershipWithoutDefectIsRight(t *testing.T) {
 // no registry that keeps its services.
 func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
 	w := mutantRegistry(registryDefects{plainParents: true})
-	o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1, Plan: plan(t, "late-reap 3s client=b at=1s")})
+	o := run(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1, Plan: plan(t, "late-reap 3s client=b at=1s")})
 	if len(o.Result.Missed) > 0 || !breaks(o, linearizability.Orphans) {
 		t.Errorf("missed %v; want orphans:\n%s", o.Result.Missed, o.Story())
 	}
@@ -86,10 +86,10 @@ type memberDefects struct {
 	purge    bool // others are deleted
 }
 
-func mutantGroup(bad memberDefects) fuzz.Workload {
-	return fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return &plainGroup{conn: c, name: name, bad: bad}
-	})
+func mutantGroup(bad memberDefects) scenario.Workload {
+	return object.Membership(func(env object.Env) object.Roster {
+		return &plainGroup{conn: env.Conn, name: env.Name, bad: bad}
+	}).Named("mutant")
 }
 
 func (g *plainGroup) path() string { return "/members/" + g.name }
@@ -216,12 +216,12 @@ type registryDefects struct {
 	noUpdate     bool // updates are forgotten
 }
 
-func mutantRegistry(bad registryDefects) fuzz.Workload {
-	return fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{Services: true}, func(c *zk.Conn, instance string) fuzz.Membership {
-		service, id, _ := strings.Cut(instance, "/")
-		return &wrongRegistry{conn: c, own: recipes.Instance{Service: service, ID: id}, bad: bad,
-			view: recipes.NewServiceRegistry(c, "/members"), seen: map[string]string{}, picked: map[string]string{}}
-	})
+func mutantRegistry(bad registryDefects) scenario.Workload {
+	return object.Membership(func(env object.Env) object.Roster {
+		service, id, _ := strings.Cut(env.Name, "/")
+		return &wrongRegistry{conn: env.Conn, own: recipes.Instance{Service: service, ID: id}, bad: bad,
+			view: recipes.NewServiceRegistry(env.Conn, "/members"), seen: map[string]string{}, picked: map[string]string{}}
+	}, object.MembershipClaims{Services: true}).Named("mutant")
 }
 
 func (g *wrongRegistry) Join(ctx context.Context, data string) error {

@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -27,9 +26,9 @@ func TestMutantMultiLocksAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range mutantMultiLocks {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.MultiLockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn, paths []string) fuzz.Locker {
-				return newSeveral(c, paths, m.bad)
-			}), m.property)
+			findsMutant(t, object.MultiLock(func(env object.Env) object.Locker {
+				return newSeveral(env.Conn, env.Paths, m.bad)
+			}).Named("mutant"), m.property)
 		})
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -131,19 +131,19 @@ func (q *badDelayQueue) Take(ctx context.Context) ([]byte, error) {
 
 func TestMutantPriorityAndDelayQueuesAreFound(t *testing.T) {
 	t.Parallel()
-	priority := func(bad rankedDefects, of queueDefects) fuzz.Workload {
-		return fuzz.PriorityQueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.PriorityQueuer {
-			return &badPriorityQueue{rankedQueue{seqQueue{conn: c, bad: of}, bad}}
-		})
+	priority := func(bad rankedDefects, of queueDefects) scenario.Workload {
+		return object.PriorityQueue(func(env object.Env) object.PriorityQueuer {
+			return &badPriorityQueue{rankedQueue{seqQueue{conn: env.Conn, bad: of}, bad}}
+		}).Named("mutant")
 	}
-	delay := func(bad rankedDefects, of queueDefects) fuzz.Workload {
-		return fuzz.DelayQueueWorkload("mutant", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.DelayQueuer {
-			return &badDelayQueue{rankedQueue{seqQueue{conn: c, bad: of}, bad}}
-		})
+	delay := func(bad rankedDefects, of queueDefects) scenario.Workload {
+		return object.DelayQueue(func(env object.Env) object.DelayQueuer {
+			return &badDelayQueue{rankedQueue{seqQueue{conn: env.Conn, bad: of}, bad}}
+		}).Named("mutant")
 	}
 	for _, m := range []struct {
 		about    string
-		workload fuzz.Workload
+		workload scenario.Workload
 		property string
 	}{
 		{"forgets priorities", priority(rankedDefects{fifo: true}, queueDefects{}), linearizability.Order},

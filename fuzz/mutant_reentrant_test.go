@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -31,17 +31,17 @@ func TestMutantReentrantLocksAreFound(t *testing.T) {
 	}
 }
 
-func mutantReentrantLock(bad countDefects) fuzz.Workload {
-	return fuzz.ReentrantWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-		return &countedLock{lock: recipes.NewLock(c, "/reentrant"), bad: bad}
-	})
+func mutantReentrantLock(bad countDefects) scenario.Workload {
+	return object.Reentrant(func(env object.Env) object.Locker {
+		return &countedLock{lock: recipes.NewLock(env.Conn, "/reentrant"), bad: bad}
+	}).Named("mutant")
 }
 
 // TestSameReentrantLockWithoutDefectSurvives is the control.
 func TestSameReentrantLockWithoutDefectSurvives(t *testing.T) {
 	t.Parallel()
-	s := fuzz.Scenario{Workload: mutantReentrantLock(countDefects{}), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}
-	sweep, err := fuzz.RunSweep(t.Context(), s, nil)
+	s := scenario.Scenario{Workload: mutantReentrantLock(countDefects{}), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+	sweep, err := hunt.RunSweep(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,7 @@ package fuzz_test
 import (
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -21,13 +19,13 @@ func TestMutantRevocableLocksAreFound(t *testing.T) {
 		{"hears it though nobody has asked", true},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.RevocableWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Revocable {
+			findsMutant(t, object.Revocable(func(env object.Env) object.RevocableLocker {
 				revoked := make(chan struct{})
 				if m.hears {
 					close(revoked)
 				}
-				return deafRevocable{recipes.NewRevocableLock(c, "/revocable"), revoked}
-			}), linearizability.Delivery)
+				return deafRevocable{recipes.NewRevocableLock(env.Conn, "/revocable"), revoked}
+			}).Named("mutant"), linearizability.Delivery)
 		})
 	}
 }

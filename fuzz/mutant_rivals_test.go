@@ -10,7 +10,9 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -41,8 +43,8 @@ func TestRivalMutantsAreFound(t *testing.T) {
 // owner's node. Among all faults it takes long to come by this one.
 func TestARepeatedDeletionIsFound(t *testing.T) {
 	t.Parallel()
-	s := fuzz.Scenario{Workload: mutantRivals(rivalDefects{deleteAgain: true}), Script: fuzz.DefaultScript, Seed: 1}
-	for _, f := range fuzz.FaultPoints(run(t, s)) {
+	s := scenario.Scenario{Workload: mutantRivals(rivalDefects{deleteAgain: true}), Script: scenario.DefaultScript, Seed: 1}
+	for _, f := range hunt.FaultPoints(run(t, s)) {
 		if f.Kind != fault.Expire {
 			continue
 		}
@@ -70,10 +72,10 @@ type rivalDefects struct {
 	back        bool // every other view is the one before
 }
 
-func mutantRivals(bad rivalDefects) fuzz.Workload {
-	return fuzz.MembershipWorkload("mutant", fuzz.MembershipClaims{Rivals: true}, func(c *zk.Conn, instance string) fuzz.Membership {
-		return &plainRival{conn: c, path: "/members/" + instance, bad: bad}
-	})
+func mutantRivals(bad rivalDefects) scenario.Workload {
+	return object.Membership(func(env object.Env) object.Roster {
+		return &plainRival{conn: env.Conn, path: "/members/" + env.Name, bad: bad}
+	}, object.MembershipClaims{Rivals: true}).Named("mutant")
 }
 
 // plainRival keeps a node in a few lines: a loop looks at it and repairs it. It is

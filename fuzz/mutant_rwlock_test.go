@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -37,10 +37,10 @@ func TestMutantRWLocksAreFound(t *testing.T) {
 	}
 }
 
-func mutantRWLock(bad rwDefects) fuzz.Workload {
-	return fuzz.RWLockWorkload("mutant", fuzz.LockClaims{Fair: true, MaxHerd: 1}, func(c *zk.Conn) fuzz.RWLocker {
-		return &seqRWLock{read: seqSide{conn: c, kind: "read-", bad: bad}, write: seqSide{conn: c, kind: "write-", bad: bad}}
-	})
+func mutantRWLock(bad rwDefects) scenario.Workload {
+	return object.RWLock(func(env object.Env) object.RWLocker {
+		return &seqRWLock{read: seqSide{conn: env.Conn, kind: "read-", bad: bad}, write: seqSide{conn: env.Conn, kind: "write-", bad: bad}}
+	}, object.LockClaims{Fair: true, MaxHerd: 1}).Named("mutant")
 }
 
 // TestSameRWLockWithoutDefectSurvives is the control: it is right as long as

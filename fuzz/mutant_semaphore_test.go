@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -34,9 +34,9 @@ func TestMutantSemaphoresAreFound(t *testing.T) {
 	}
 }
 
-func mutantSemaphore(bad leaseDefects) fuzz.Workload {
-	claims := fuzz.SemaphoreClaims{LockClaims: fuzz.LockClaims{Path: "/semaphore"}}
-	return fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore { return &seqSemaphore{conn: c, bad: bad} })
+func mutantSemaphore(bad leaseDefects) scenario.Workload {
+	claims := object.SemaphoreClaims{LockClaims: object.LockClaims{Path: "/semaphore"}}
+	return object.Semaphore(func(env object.Env) object.Acquirer { return &seqSemaphore{conn: env.Conn, bad: bad} }, claims).Named("mutant")
 }
 
 // TestSameSemaphoreWithoutDefectSurvives is the control: it is right as long as
@@ -59,7 +59,7 @@ type seqSemaphore struct {
 	bad  leaseDefects
 }
 
-func (s *seqSemaphore) Acquire(ctx context.Context) (fuzz.Lease, error) {
+func (s *seqSemaphore) Acquire(ctx context.Context) (object.Lease, error) {
 	l := &seqLease{s: s}
 	if _, err := s.conn.Create("/semaphore", nil, 0, openACL); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		return nil, err
@@ -113,7 +113,7 @@ type seqLease struct {
 }
 
 // enter begins to hold the lease.
-func (l *seqLease) enter() (fuzz.Lease, error) {
+func (l *seqLease) enter() (object.Lease, error) {
 	if l.s.bad.countFirst {
 		own, err := l.s.conn.CreateProtectedEphemeralSequential("/semaphore/n-", nil, openACL)
 		if err != nil {
@@ -149,9 +149,9 @@ func (l *seqLease) leave() (err error) {
 // oneByOne gets several leases by as many calls, between which others come.
 type oneByOne struct{ *recipes.Semaphore }
 
-func (s oneByOne) Acquire(ctx context.Context) (fuzz.Lease, error) { return s.Semaphore.Acquire(ctx) }
+func (s oneByOne) Acquire(ctx context.Context) (object.Lease, error) { return s.Semaphore.Acquire(ctx) }
 
-func (s oneByOne) AcquireN(ctx context.Context, n int) (all []fuzz.Lease, err error) {
+func (s oneByOne) AcquireN(ctx context.Context, n int) (all []object.Lease, err error) {
 	for range n {
 		one, err := s.Semaphore.Acquire(ctx)
 		if err != nil {
@@ -169,10 +169,10 @@ func (s oneByOne) AcquireN(ctx context.Context, n int) (all []fuzz.Lease, err er
 // other.
 func TestLeasesOneByOneAreFound(t *testing.T) {
 	t.Parallel()
-	claims := fuzz.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: fuzz.LockClaims{
+	claims := object.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: object.LockClaims{
 		LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
 	}}
-	findsMutant(t, fuzz.SemaphoreWorkload("mutant", claims, func(c *zk.Conn) fuzz.Semaphore {
-		return oneByOne{recipes.NewSemaphore(c, "/semaphore", 2)}
-	}), linearizability.Liveness)
+	findsMutant(t, object.Semaphore(func(env object.Env) object.Acquirer {
+		return oneByOne{recipes.NewSemaphore(env.Conn, "/semaphore", 2)}
+	}, claims).Named("mutant"), linearizability.Liveness)
 }

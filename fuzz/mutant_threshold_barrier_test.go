@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -130,13 +130,13 @@ func (b *tutorialThreshold) remove() {
 	}
 }
 
-func mutantThreshold(bad tutorialThreshold) fuzz.Workload {
-	claims := fuzz.BarrierClaims{LeavesAtRest: []string{"/thresholds/t/ready*"}}
-	return fuzz.ThresholdBarrierWorkload("mutant", claims, func(c *zk.Conn) fuzz.ThresholdBarrierer {
+func mutantThreshold(bad tutorialThreshold) scenario.Workload {
+	claims := object.BarrierClaims{LeavesAtRest: []string{"/thresholds/t/ready*"}}
+	return object.ThresholdBarrier(func(env object.Env) object.ThresholdBarrierer {
 		b := bad
-		b.conn = c
+		b.conn = env.Conn
 		return &b
-	})
+	}, claims).Named("mutant")
 }
 
 // otherThreshold is a threshold barrier for some more or less than it was set to.
@@ -149,17 +149,17 @@ func (b otherThreshold) Set(ctx context.Context, members int) error {
 	return b.ThresholdBarrier.Set(ctx, max(1, members+b.more))
 }
 
-func mutantNumber(more int) fuzz.Workload {
-	return fuzz.ThresholdBarrierWorkload("mutant", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.ThresholdBarrierer {
-		return otherThreshold{recipes.NewThresholdBarrier(c, thresholdPath), more}
-	})
+func mutantNumber(more int) scenario.Workload {
+	return object.ThresholdBarrier(func(env object.Env) object.ThresholdBarrierer {
+		return otherThreshold{recipes.NewThresholdBarrier(env.Conn, thresholdPath), more}
+	}).Named("mutant")
 }
 
 func TestThresholdBarrierMutantsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, m := range []struct {
 		about    string
-		workload fuzz.Workload
+		workload scenario.Workload
 		property string
 	}{
 		{"sets again whatever was lost", mutantThreshold(tutorialThreshold{setsAgain: true}), linearizability.Delivery},

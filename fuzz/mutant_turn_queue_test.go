@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -90,8 +89,7 @@ func TestMutantTurnQueuesAreFound(t *testing.T) {
 		{"joins again behind itself", turnDefects{}, linearizability.Liveness},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.TurnQueueWorkload("mutant", fuzz.LockClaims{Path: "/queue"},
-				func(c *zk.Conn) fuzz.Locker { return &turnLine{conn: c, bad: m.bad} }), m.property)
+			findsMutant(t, object.TurnQueue(func(env object.Env) object.Locker { return &turnLine{conn: env.Conn, bad: m.bad} }, object.LockClaims{Path: "/queue"}).Named("mutant"), m.property)
 		})
 	}
 }

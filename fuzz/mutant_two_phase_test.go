@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -208,10 +209,10 @@ func (c *wrongCommit) Forget(ctx context.Context) error {
 	return err
 }
 
-func mutantCommit(bad commitDefects) fuzz.Workload {
-	return fuzz.TwoPhaseWorkload("mutant", fuzz.TwoPhaseClaims{}, func(c *zk.Conn, path string) fuzz.TwoPhaser {
-		return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(c, path), conn: c, path: path, bad: bad}
-	})
+func mutantCommit(bad commitDefects) scenario.Workload {
+	return object.TwoPhase(func(env object.Env) object.TwoPhaser {
+		return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, env.Path), conn: env.Conn, path: env.Path, bad: bad}
+	}).Named("mutant")
 }
 
 func TestTwoPhaseMutantsAreFound(t *testing.T) {
@@ -254,9 +255,9 @@ func TestSameTwoPhaseCommitWithoutDefectSurvives(t *testing.T) {
 func TestTwoPhaseCommitElsewhereIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tb := result("TestMine", func(t fuzz.TB) {
-		fuzz.TestTwoPhaseCommit(t, func(c *zk.Conn, path string) fuzz.TwoPhaser {
-			return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(c, "/elsewhere"), conn: c, path: path}
-		})
+		fuzz.Test(t, object.TwoPhase(func(env object.Env) object.TwoPhaser {
+			return &wrongCommit{TwoPhaseCommit: recipes.NewTwoPhaseCommit(env.Conn, "/elsewhere"), conn: env.Conn, path: env.Path}
+		}))
 	})
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "no znode was ever created under /transactions; set TwoPhaseClaims.Path") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -91,8 +91,8 @@ func (v *plainValue) CompareAndSet(ctx context.Context, seen recipes.ValueState,
 	return now, false, err
 }
 
-func mutantValue(bad valueDefects) fuzz.Workload {
-	return fuzz.ValueWorkload("mutant", fuzz.ValueClaims{}, func(c *zk.Conn) fuzz.Valuer { return &plainValue{conn: c, bad: bad} })
+func mutantValue(bad valueDefects) scenario.Workload {
+	return object.Value(func(env object.Env) object.Valuer { return &plainValue{conn: env.Conn, bad: bad} }).Named("mutant")
 }
 
 func TestMutantValuesAreFound(t *testing.T) {
@@ -115,8 +115,8 @@ func TestMutantValuesAreFound(t *testing.T) {
 func TestSameValueWithoutDefectSurvives(t *testing.T) { survives(t, mutantValue(valueDefects{})) }
 
 func TestValueElsewhereIsToldFromABrokenOne(t *testing.T) {
-	w := fuzz.ValueWorkload("elsewhere", fuzz.ValueClaims{Path: "/other"}, func(c *zk.Conn) fuzz.Valuer { return &plainValue{conn: c} })
-	if _, err := (fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}).Run(); !errors.Is(err, fuzz.ErrClaims) {
+	w := object.Value(func(env object.Env) object.Valuer { return &plainValue{conn: env.Conn} }, object.ValueClaims{Path: "/other"}).Named("elsewhere")
+	if _, err := (scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}).Run(); !errors.Is(err, scenario.ErrClaims) {
 		t.Error(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -37,10 +37,10 @@ func TestSameVersionRWLockWithoutDefectSurvives(t *testing.T) {
 	holdsUndisturbed(t, mutantVersionRWLock(versionDefects{}), 50)
 }
 
-func mutantVersionRWLock(bad versionDefects) fuzz.Workload {
-	return fuzz.RWLockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.RWLocker {
-		return &versionLock{read: versionSide{conn: c, kind: "read-", bad: bad}, write: versionSide{conn: c, kind: "write-", bad: bad}}
-	})
+func mutantVersionRWLock(bad versionDefects) scenario.Workload {
+	return object.RWLock(func(env object.Env) object.RWLocker {
+		return &versionLock{read: versionSide{conn: env.Conn, kind: "read-", bad: bad}, write: versionSide{conn: env.Conn, kind: "write-", bad: bad}}
+	}).Named("mutant")
 }
 
 type versionDefects struct {

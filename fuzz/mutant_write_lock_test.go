@@ -5,9 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -25,9 +23,9 @@ func TestMutantWriteLocksAreFound(t *testing.T) {
 		{"is never told that it owns the lock", false, true, linearizability.Liveness},
 	} {
 		t.Run(m.about, func(t *testing.T) {
-			findsMutant(t, fuzz.LockWorkload("mutant", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-				return &hastyWriteLock{recipes.NewWriteLock(c, "/lock", nil), m.hasty, m.deaf}
-			}), m.property)
+			findsMutant(t, object.Lock(func(env object.Env) object.Locker {
+				return &hastyWriteLock{recipes.NewWriteLock(env.Conn, "/lock", nil), m.hasty, m.deaf}
+			}).Named("mutant"), m.property)
 		})
 	}
 }

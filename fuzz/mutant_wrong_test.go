@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -53,7 +53,7 @@ func (l *blindLock) Unlock(ctx context.Context) error {
 
 // lyingLock says always or never that it is lost.
 type lyingLock struct {
-	fuzz.Locker
+	object.Locker
 	always bool
 }
 
@@ -113,18 +113,18 @@ func (q framedQueue) Peek(ctx context.Context) ([]byte, bool, error) {
 // TestClaimsThatDoNotFitAreInputErrors, and no verdicts.
 func TestClaimsThatDoNotFitAreInputErrors(t *testing.T) {
 	for _, c := range []struct {
-		workload fuzz.Workload
+		workload scenario.Workload
 		want     string
 	}{
-		{fuzz.LockWorkload("elsewhere", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker {
-			return recipes.NewLock(c, "/other")
-		}), "no ephemeral znode was ever created at or under /lock; set LockClaims.Path"},
-		{mutantTake(func(q *recipes.Queue) fuzz.Queuer { return framedQueue{q} }), "QueueClaims.Element"},
-		{fuzz.QueueWorkload("elsewhere", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-			return recipes.NewQueue(c, "/other")
-		}), "was ever made under /queue as its child (one was at /other/"},
+		{object.Lock(func(env object.Env) object.Locker {
+			return recipes.NewLock(env.Conn, "/other")
+		}).Named("elsewhere"), "no ephemeral znode was ever created at or under /lock; set LockClaims.Path"},
+		{mutantTake(func(q *recipes.Queue) object.Queuer { return framedQueue{q} }), "QueueClaims.Element"},
+		{object.Queue(func(env object.Env) object.Queuer {
+			return recipes.NewQueue(env.Conn, "/other")
+		}).Named("elsewhere"), "was ever made under /queue as its child (one was at /other/"},
 	} {
-		_, err := fuzz.Scenario{Workload: c.workload, Script: fuzz.DefaultScript, Seed: 1}.Run()
+		_, err := scenario.Scenario{Workload: c.workload, Script: scenario.DefaultScript, Seed: 1}.Run()
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v; want one with %q", err, c.want)
 		}
@@ -132,20 +132,20 @@ func TestClaimsThatDoNotFitAreInputErrors(t *testing.T) {
 }
 
 func TestElementReadsFramedData(t *testing.T) {
-	claims := fuzz.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
+	claims := object.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
 		Element: func(data string) (string, bool) { return strings.CutPrefix(data, "v1:") }}
-	w := fuzz.QueueWorkload("framed", claims, func(c *zk.Conn) fuzz.Queuer { return framedQueue{recipes.NewQueue(c, "/queue")} })
-	if o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.DefaultScript, Seed: 1}); o.Status() != linearizability.OK {
+	w := object.Queue(func(env object.Env) object.Queuer { return framedQueue{recipes.NewQueue(env.Conn, "/queue")} }, claims).Named("framed")
+	if o := run(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}); o.Status() != linearizability.OK {
 		t.Error(o.Story())
 	}
 }
 
 // TestLongScriptsAreNotJudgedHalfway: what takes long is no violation.
 func TestLongScriptsAreNotJudgedHalfway(t *testing.T) {
-	for _, s := range []fuzz.Scenario{
-		{Script: fuzz.Script{Clients: 26, Rounds: 4}, Seed: 2},
-		{Script: fuzz.Script{Clients: 1, Rounds: 200}, Seed: 4},
-		{Script: fuzz.Script{Clients: 20, Rounds: 10}, Seed: 1},
+	for _, s := range []scenario.Scenario{
+		{Script: scenario.Script{Clients: 26, Rounds: 4}, Seed: 2},
+		{Script: scenario.Script{Clients: 1, Rounds: 200}, Seed: 4},
+		{Script: scenario.Script{Clients: 20, Rounds: 10}, Seed: 1},
 	} {
 		s.Workload = builtin(t, "lock", "")
 		if o := run(t, s); o.Status() != linearizability.OK {

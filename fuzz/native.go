@@ -1,14 +1,13 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"flag"
-	"math/rand/v2"
 	"testing"
 
-	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -24,11 +23,12 @@ import (
 //	go test -fuzz '^FuzzMyLock$' -fuzzminimizetime=1x
 //
 // as a failure is made small here, which the engine, left to itself, would try for a
-// minute more. It is saved, replayed and tried first as one of [Run] is, and the flags
+// minute more. It is saved, replayed and tried first as one of [Test] is, and the flags
 // -zksim.hands and -zksim.rough hold; -zksim.runs and -zksim.seed do not, and nobody
 // asks for goals that were not reached: the engine's processes do not know of each other.
-func Fuzz(f *testing.F, w Workload) {
+func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
+	w.Impl = cmp.Or(w.Impl, f.Name())
 	script, err := flaggedScript(w)
 	if err != nil {
 		f.Fatalf("zksim: %v", err)
@@ -38,26 +38,22 @@ func Fuzz(f *testing.F, w Workload) {
 		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
 	}
 	trySaved(f, w)
-	var seen Witness
-	base, err := Scenario{Workload: seen.Watch(w), Script: script, Seed: 1}.Run()
+	var seen hunt.Witness
+	base, err := scenario.Scenario{Workload: seen.Watch(w), Script: script, Seed: 1}.Run()
 	switch {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)
 	case base.Status() == linearizability.Violated:
 		fail(context.Background(), f, base)
 	}
-	seen.demand(f, w, 1)
-	space := newPlanSpace(base, 0)
-	for n := range 4 * space.maxFaults { // something to begin with, some of it with fewer faults
-		var seed []byte
-		for i := range 3 + n%space.maxFaults {
-			seed = binary.LittleEndian.AppendUint64(seed, hash(uint64(n), uint64(i)))
-		}
+	demand(f, &seen, w, 1)
+	inputs := hunt.NewInputs(base)
+	for _, seed := range inputs.Seeds() {
 		f.Add(seed)
 	}
 	target, told := f.Name(), map[string]bool{}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := space.scenario(base.Scenario, data).Run()
+		o, err := inputs.Scenario(data).Run()
 		if err != nil {
 			t.Fatalf("zksim: %v", err)
 		}
@@ -87,30 +83,3 @@ type namedTB struct {
 }
 
 func (t namedTB) Name() string { return t.name }
-
-// scenario is what the engine's bytes say, eight for each decision: the seed, the
-// schedule, and then one fault after the other, each decided by its bytes alone, so
-// that to change some changes one fault. Bytes that are missing are zero and bytes
-// that nothing is left for are not read: there is no input that says nothing.
-func (p planSpace) scenario(s Scenario, data []byte) Scenario {
-	words := wordsOf(data)
-	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}
-	if words[1]%2 == 1 {
-		s.Schedule.Kind = sim.Priorities
-		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)
-	}
-	for _, word := range words[2:min(len(words), 2+p.maxFaults)] {
-		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, fault.Kinds()))
-	}
-	s.Plan = distinct(s.Plan)
-	return s
-}
-
-// wordsOf are bytes as numbers of eight, at least two.
-func wordsOf(data []byte) []uint64 {
-	words := make([]uint64, max(2, (len(data)+7)/8))
-	for i, b := range data {
-		words[i/8] |= uint64(b) << (i % 8 * 8)
-	}
-	return words
-}

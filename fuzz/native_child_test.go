@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 )
 
 // child is what this test binary is told by when it is to run FuzzChild: the lock to
@@ -17,11 +16,11 @@ import (
 const child = "ZKSIM_FUZZ_CHILD"
 
 func FuzzChild(f *testing.F) {
-	open := map[string]func(*zk.Conn) fuzz.Locker{"good": goodLock, "bad": clientLock}[os.Getenv(child)]
+	open := map[string]func(object.Env) object.Locker{"good": goodLock, "bad": clientLock}[os.Getenv(child)]
 	if open == nil {
 		f.Skip("for TestFuzzTargets")
 	}
-	fuzz.Fuzz(f, fuzz.LockWorkload("FuzzChild", fuzz.LockClaims{}, open))
+	fuzz.Fuzz(f, object.Lock(open).Named("FuzzChild"))
 }
 
 // fuzzChild runs FuzzChild in a directory and returns whether it passed, and what it

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/trace"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -25,7 +25,7 @@ func TestStalledRunsSayNothingOfWhatTakesTime(t *testing.T) {
 		{time.Second, "", false},
 		{time.Millisecond, linearizability.Liveness, false},
 	} {
-		o := &fuzz.Outcome{Result: &trace.Result{Stalled: test.stalled}}
+		o := &scenario.Outcome{Result: &trace.Result{Stalled: test.stalled}}
 		if test.property != "" {
 			o.Report.Verdicts = []linearizability.Verdict{{Property: test.property, Status: linearizability.Violated}}
 		}
@@ -36,7 +36,7 @@ func TestStalledRunsSayNothingOfWhatTakesTime(t *testing.T) {
 }
 
 func TestRealRunNeedsAServer(t *testing.T) {
-	s := fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}
+	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript}
 	if _, err := s.RunReal(context.Background(), nil, 0); err == nil || !strings.Contains(err.Error(), "no server is given") {
 		t.Errorf("without a server: %v", err)
 	}

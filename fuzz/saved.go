@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -19,10 +20,10 @@ func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(
 
 // saveFailure saves a violation, beside those of other properties and scenarios, and says
 // how to see it again. What cannot be saved is printed.
-func saveFailure(t TB, o *Outcome) string {
+func saveFailure(t TB, o *scenario.Outcome) string {
 	property := cmp.Or(o.Property(), "violation")
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
-	file := FileOf(o)
+	file := scenario.FileOf(o)
 	file.Command = replayCommand(t, name)
 	again := "to see it again, with the whole trace: " + file.Command
 	err := file.Save(name)
@@ -44,7 +45,7 @@ func replayCommand(t TB, name string) string {
 // trySaved plays what earlier failures of the test have left, and fails if one is a
 // violation still or cannot be played. What is mended is a regression test, so it
 // stays; one whose faults strike no longer is told of, as it tests nothing.
-func trySaved(t TB, w Workload) {
+func trySaved(t TB, w scenario.Workload) {
 	t.Helper()
 	names, err := savedFiles(savedDir(t))
 	if err != nil {
@@ -86,8 +87,8 @@ func savedFiles(dir string) ([]string, error) {
 }
 
 // playSaved plays a scenario file of one workload.
-func playSaved(w Workload, name string) (*Replay, error) {
-	data, err := readScenario(name)
+func playSaved(w scenario.Workload, name string) (*scenario.Replay, error) {
+	data, err := scenario.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +104,10 @@ func playSaved(w Workload, name string) (*Replay, error) {
 }
 
 // parseFor reads a scenario file of one workload.
-func parseFor(w Workload, name string, data []byte) (ScenarioFile, error) {
-	return ParseScenario(name, data, func(kind, impl string) (Workload, error) {
+func parseFor(w scenario.Workload, name string, data []byte) (scenario.File, error) {
+	return scenario.Parse(name, data, func(kind, impl string) (scenario.Workload, error) {
 		if kind != w.Name || impl != w.Impl {
-			return Workload{}, fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
+			return scenario.Workload{}, fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
 		}
 		return w, nil
 	})
@@ -114,7 +115,7 @@ func parseFor(w Workload, name string, data []byte) (ScenarioFile, error) {
 
 // replay runs the scenario file of the flag instead of searching. The file's
 // workload must be the test's.
-func replay(t TB, w Workload) {
+func replay(t TB, w scenario.Workload) {
 	t.Helper()
 	name := *flagReplay
 	r, err := playSaved(w, name)

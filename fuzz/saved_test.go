@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -39,12 +40,12 @@ func edit(t *testing.T, name, old, new string) {
 }
 
 // testPrimary is what becomes of a test of primaries that are judged so.
-func testPrimary(judge func(fuzz.Evidence) (linearizability.Report, error)) (failed bool, text string) {
+func testPrimary(judge func(scenario.Evidence) (linearizability.Report, error)) (failed bool, text string) {
 	w := primaries(true)
 	if judge != nil {
 		w.Judge = judge
 	}
-	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Run(t, w) })
+	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
 	return tb.failed, strings.Join(tb.log, "\n")
 }
 
@@ -69,7 +70,7 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 		t.Errorf("saved as %s", file)
 	}
 	played, judge := 0, primaries(true).Judge
-	failed, text := testPrimary(func(e fuzz.Evidence) (linearizability.Report, error) { played++; return judge(e) })
+	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) { played++; return judge(e) })
 	if !failed || played != 1 || !strings.Contains(text, "-zksim.replay="+file) {
 		t.Errorf("failed: %v after %d runs; expected the saved scenario first\n%s", failed, played, text)
 	}
@@ -81,15 +82,15 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 // TestMendedFailuresStay and say nothing, while the next ones are saved beside them.
 func TestMendedFailuresStay(t *testing.T) {
 	file := failing(t)
-	other := func(e fuzz.Evidence) (linearizability.Report, error) {
-		return fuzz.Invariants(fuzz.Invariant{Name: "nobody writes", Holds: func(e fuzz.Evidence) error {
+	other := func(e scenario.Evidence) (linearizability.Report, error) {
+		return scenario.Invariants(scenario.Invariant{Name: "nobody writes", Holds: func(e scenario.Evidence) error {
 			if len(e.Plan) > 0 && len(e.History.Ops) > 2 {
 				return errors.New("somebody did")
 			}
 			return nil
 		}})(e)
 	}
-	mended := fuzz.Invariants(fuzz.Invariant{Name: "anything", Holds: func(fuzz.Evidence) error { return nil }})
+	mended := scenario.Invariants(scenario.Invariant{Name: "anything", Holds: func(scenario.Evidence) error { return nil }})
 	if failed, text := testPrimary(mended); failed || strings.Contains(text, file) {
 		t.Errorf("mended: failed: %v\n%s", failed, text)
 	}
@@ -109,7 +110,7 @@ func TestMendedFailuresStay(t *testing.T) {
 func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	file := failing(t)
 	edit(t, file, `drop-reply client=a .*`, "drop-reply client=a op=getACL request=7")
-	mended := fuzz.Invariants(fuzz.Invariant{Name: "anything", Holds: func(fuzz.Evidence) error { return nil }})
+	mended := scenario.Invariants(scenario.Invariant{Name: "anything", Holds: func(scenario.Evidence) error { return nil }})
 	want := file + `: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
 	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) {
 		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
@@ -143,7 +144,7 @@ func TestLongNamesAreSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for i, end := range []string{"one", "another"} {
 		name := "TestPrimary/" + strings.Repeat("x", 300) + end
-		tb := result(name, func(t fuzz.TB) { fuzz.Run(t, primaries(true)) })
+		tb := result(name, func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
 		text := strings.Join(tb.log, "\n")
 		if dirs := saved(t, ""); !tb.failed || len(dirs) != i+1 || strings.Contains(text, "could not be saved") {
 			t.Errorf("failed: %v, saved: %q\n%s", tb.failed, dirs, text)
@@ -168,7 +169,7 @@ func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 func TestWhatCannotBeSavedIsPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	judge := primaries(true).Judge
-	failed, text := testPrimary(func(e fuzz.Evidence) (linearizability.Report, error) {
+	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) {
 		if err := os.WriteFile("testdata", nil, 0o666); err != nil {
 			return linearizability.Report{}, err
 		}

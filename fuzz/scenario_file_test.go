@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"pgregory.net/rapid"
 )
 
 // anyWorkload finds a workload whatever its name, as a user's test does.
-func anyWorkload(name, impl string) (fuzz.Workload, error) {
-	return fuzz.Workload{Name: name, Impl: impl}, nil
+func anyWorkload(name, impl string) (scenario.Workload, error) {
+	return scenario.Workload{Name: name, Impl: impl}, nil
 }
 
 // TestScenarioFilesReadBack: what is written is what is read.
@@ -29,7 +30,7 @@ func TestScenarioFilesReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := fuzz.ParseScenario("f.yaml", data, anyWorkload)
+		got, err := scenario.Parse("f.yaml", data, anyWorkload)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, data)
 		}
@@ -39,12 +40,12 @@ func TestScenarioFilesReadBack(t *testing.T) {
 	})
 }
 
-func drawFile(t *rapid.T) fuzz.ScenarioFile {
+func drawFile(t *rapid.T) scenario.File {
 	// Implementations are called after tests: TestLock/with_40_faults#01.
 	impl := rapid.StringMatching(`[A-Za-z0-9]([A-Za-z0-9_./#:=\[\]{}'"-]{0,20}[A-Za-z0-9])?`).Draw(t, "impl")
-	f := fuzz.ScenarioFile{Scenario: fuzz.Scenario{
-		Workload: fuzz.Workload{Name: rapid.SampledFrom([]string{"lock", "queue"}).Draw(t, "workload"), Impl: impl},
-		Script: fuzz.Script{Clients: rapid.IntRange(1, 26).Draw(t, "clients"), Rounds: rapid.IntRange(1, 1000).Draw(t, "rounds"),
+	f := scenario.File{Scenario: scenario.Scenario{
+		Workload: scenario.Workload{Name: rapid.SampledFrom([]string{"lock", "queue"}).Draw(t, "workload"), Impl: impl},
+		Script: scenario.Script{Clients: rapid.IntRange(1, 26).Draw(t, "clients"), Rounds: rapid.IntRange(1, 1000).Draw(t, "rounds"),
 			Rough: rapid.Bool().Draw(t, "rough")},
 		Seed: rapid.Uint64().Draw(t, "seed"),
 	}}
@@ -80,7 +81,7 @@ func drawFault(t *rapid.T, clients int) fault.Fault {
 	return f
 }
 
-func fileText(f fuzz.ScenarioFile) string {
+func fileText(f scenario.File) string {
 	s := f.Scenario
 	return fmt.Sprintf("%q %q %v %d %v %v %q %q", s.Workload.Name, s.Workload.Impl, s.Script, s.Seed, s.Plan, f.Expect, f.Property, f.Trace)
 }
@@ -150,7 +151,7 @@ var badFiles = []struct{ about, old, new, want string }{
 const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, election, barrier, double-barrier, threshold-barrier, two-phase-commit, priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, id-generator, config, membership or registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
-	if _, err := fuzz.ParseScenario("f.yaml", []byte(good), fuzz.Find); err != nil {
+	if _, err := scenario.Parse("f.yaml", []byte(good), object.Find); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range badFiles {
@@ -159,7 +160,7 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 			if text == good {
 				t.Fatalf("%q is not in the good file", c.old)
 			}
-			_, err := fuzz.ParseScenario("f.yaml", []byte(text), fuzz.Find)
+			_, err := scenario.Parse("f.yaml", []byte(text), object.Find)
 			if err == nil {
 				t.Fatalf("accepted:\n%s", text)
 			}
@@ -172,15 +173,15 @@ func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 
 // TestByteOrderMarkIsSkipped, as in tree files, and moves no place.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	want, err := fuzz.ParseScenario("f.yaml", []byte(good), fuzz.Find)
+	want, err := scenario.Parse("f.yaml", []byte(good), object.Find)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := fuzz.ParseScenario("f.yaml", []byte("\ufeff"+good), fuzz.Find)
+	got, err := scenario.Parse("f.yaml", []byte("\ufeff"+good), object.Find)
 	if err != nil || fileText(got) != fileText(want) {
 		t.Errorf("%s, error %v; want %s", fileText(got), err, fileText(want))
 	}
-	_, err = fuzz.ParseScenario("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)), fuzz.Find)
+	_, err = scenario.Parse("f.yaml", []byte("\ufeff"+strings.Replace(good, ": lock", ": 5", 1)), object.Find)
 	if want := "f.yaml:1:11: workload: found a number; expected text"; err == nil || err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
 	}
@@ -197,7 +198,7 @@ func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte("\ufeff" + good))
 	f.Add([]byte("<<: {clients: 3}\n? seed\n: !!int 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := fuzz.ParseScenario("f.yaml", data, fuzz.Find)
+		file, err := scenario.Parse("f.yaml", data, object.Find)
 		if err != nil {
 			if text := err.Error(); !strings.HasPrefix(text, "f.yaml:") {
 				t.Errorf("%q does not name the file", text)
@@ -208,7 +209,7 @@ func FuzzParseScenario(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		file2, err := fuzz.ParseScenario("f.yaml", again, fuzz.Find)
+		file2, err := scenario.Parse("f.yaml", again, object.Find)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, again)
 		}
@@ -220,24 +221,24 @@ func FuzzParseScenario(f *testing.F) {
 
 // TestCheckTellsOfEveryDifference between what a file expects and what it led to.
 func TestCheckTellsOfEveryDifference(t *testing.T) {
-	deadlock := fuzz.Scenario{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	deadlock := scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "drop-request client=a op=getChildren2 request=1")}
-	calm := fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	calm := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
 	missing := calm
 	missing.Plan = plan(t, "cut client=a request=999")
 	for _, c := range []struct {
 		about string
-		file  fuzz.ScenarioFile
+		file  scenario.File
 		want  string
 	}{
-		{"as expected", fuzz.ScenarioFile{Scenario: deadlock, Expect: linearizability.Violated, Property: "liveness"}, ""},
-		{"any property", fuzz.ScenarioFile{Scenario: deadlock, Expect: linearizability.Violated}, ""},
-		{"calm", fuzz.ScenarioFile{Scenario: calm}, ""},
-		{"violated", fuzz.ScenarioFile{Scenario: deadlock}, "expected ok, but liveness is violated: client a waits for"},
-		{"of another property", fuzz.ScenarioFile{Scenario: deadlock, Expect: linearizability.Violated, Property: "safety"}, "expected a violation of safety, but liveness is violated"},
-		{"not violated", fuzz.ScenarioFile{Scenario: calm, Expect: linearizability.Violated, Property: "safety"}, "expected a violation of safety, but the verdict is ok"},
-		{"missed fault", fuzz.ScenarioFile{Scenario: missing}, `fault "cut client=a request=999" matches nothing in this run any more`},
-		{"other trace", fuzz.ScenarioFile{Scenario: calm, Trace: strings.Repeat("0", 64)}, "the trace differs from the recorded one"},
+		{"as expected", scenario.File{Scenario: deadlock, Expect: linearizability.Violated, Property: "liveness"}, ""},
+		{"any property", scenario.File{Scenario: deadlock, Expect: linearizability.Violated}, ""},
+		{"calm", scenario.File{Scenario: calm}, ""},
+		{"violated", scenario.File{Scenario: deadlock}, "expected ok, but liveness is violated: client a waits for"},
+		{"of another property", scenario.File{Scenario: deadlock, Expect: linearizability.Violated, Property: "safety"}, "expected a violation of safety, but liveness is violated"},
+		{"not violated", scenario.File{Scenario: calm, Expect: linearizability.Violated, Property: "safety"}, "expected a violation of safety, but the verdict is ok"},
+		{"missed fault", scenario.File{Scenario: missing}, `fault "cut client=a request=999" matches nothing in this run any more`},
+		{"other trace", scenario.File{Scenario: calm, Trace: strings.Repeat("0", 64)}, "the trace differs from the recorded one"},
 	} {
 		r, err := c.file.Check(true)
 		if err != nil {
@@ -254,18 +255,18 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 // workload may be called as a built-in kind.
 func TestWhatAJudgeOfOnesOwnFindsReadsBack(t *testing.T) {
 	for _, kind := range []string{"lock", "queue", "counter", "account"} {
-		for _, property := range []string{fuzz.InvariantProperty, "panic", "frozen", "balance of accounts", ""} {
-			w := fuzz.Workload{Name: kind, Impl: "own", Play: func(*fuzz.Player, fuzz.Script) {},
-				Judge: func(fuzz.Evidence) (linearizability.Report, error) {
+		for _, property := range []string{scenario.InvariantProperty, "panic", "frozen", "balance of accounts", ""} {
+			w := scenario.Workload{Name: kind, Impl: "own", Play: func(*scenario.Player, scenario.Script) {},
+				Judge: func(scenario.Evidence) (linearizability.Report, error) {
 					v := linearizability.Verdict{Property: property, Status: linearizability.Violated, Summary: "no"}
 					return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 				}}
-			file := fuzz.FileOf(run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}}))
+			file := scenario.FileOf(run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}}))
 			data, err := file.Marshal()
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := fuzz.ParseScenario("f.yaml", data, func(string, string) (fuzz.Workload, error) { return w, nil })
+			got, err := scenario.Parse("f.yaml", data, func(string, string) (scenario.Workload, error) { return w, nil })
 			if err != nil || got.Property != property || got.Expect != linearizability.Violated {
 				t.Errorf("%s, %q: read back as %v of %q, %v", kind, property, got.Expect, got.Property, err)
 			}
@@ -277,7 +278,7 @@ func TestWhatAJudgeOfOnesOwnFindsReadsBack(t *testing.T) {
 func TestSaveReplacesTheWholeFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "new", "f.yaml")
-	file := fuzz.ScenarioFile{Scenario: fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1}}
+	file := scenario.File{Scenario: scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}}
 	if err := file.Save(name); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +294,7 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 	if text, err := io.ReadAll(old); err != nil || !strings.Contains(string(text), "\nseed: 1\n") {
 		t.Errorf("the old file, %v:\n%s\nwant seed: 1", err, text)
 	}
-	if loaded, err := fuzz.LoadScenario(name); err != nil || loaded.Scenario.Seed != 2 {
+	if loaded, err := object.Workloads().Load(name); err != nil || loaded.Scenario.Seed != 2 {
 		t.Errorf("%v, seed %d; want 2", err, loaded.Scenario.Seed)
 	}
 	onlyFile(t, filepath.Dir(name), "f.yaml")
@@ -305,7 +306,7 @@ func TestSaveThatFailsLeavesNothing(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	file := fuzz.ScenarioFile{Scenario: fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript}}
+	file := scenario.File{Scenario: scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript}}
 	if err := file.Save(filepath.Join(dir, "f.yaml")); err == nil || !strings.HasPrefix(err.Error(), "save scenario: ") {
 		t.Errorf("got %v; want an error", err)
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +17,7 @@ import (
 func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
-			file, err := fuzz.LoadScenario(filepath.Join("testdata", "scenarios", name+".yaml"))
+			file, err := object.Workloads().Load(filepath.Join("testdata", "scenarios", name+".yaml"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func writeFile(t *testing.T, name, text string) {
 // TestLongStoriesAreCutInTheMiddle, with the number of lines left out and the
 // way to see them.
 func TestLongStoriesAreCutInTheMiddle(t *testing.T) {
-	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 4, Rounds: 4}, Seed: 1})
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: 1})
 	story := o.Story()
 	if !strings.HasPrefix(story, "verdict: ok\n") || !strings.Contains(story, "  no faults\n") {
 		t.Errorf("no verdict, or no word on faults:\n%s", story)
@@ -62,7 +62,7 @@ func TestLongStoriesAreCutInTheMiddle(t *testing.T) {
 
 // TestVerdictsNameTheirProperties, and speak in the names of the trace.
 func TestVerdictsNameTheirProperties(t *testing.T) {
-	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "drop-request client=a op=getChildren2 request=1")})
 	got := map[string]linearizability.Status{}
 	for _, v := range o.Verdicts() {
@@ -84,7 +84,7 @@ func TestVerdictsNameTheirProperties(t *testing.T) {
 // TestMeasurementsTellOfZombiesHerdAndWaits: a holder that is expired cannot know
 // it at once.
 func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
-	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "expire client=b at=30ms")})
 	if o.Property() != "" || len(o.Report.ZombieWindows) != 1 {
 		t.Fatalf("property %q, zombie windows %v; want none violated and one window", o.Property(), o.Report.ZombieWindows)
@@ -103,8 +103,8 @@ func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
 // is how far it came.
 func TestARunOutOfStepsIsCutShort(t *testing.T) {
 	t.Parallel()
-	o := run(t, fuzz.Scenario{
-		Workload: builtin(t, "lock", "recipes.Lock"), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "lock", "recipes.Lock"), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "refuse 24h client=a request=1"),
 	})
 	v, _ := o.Report.Verdict(linearizability.Liveness)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -44,11 +45,11 @@ func (l *askingLock) Unlock(ctx context.Context) error {
 type lateSemaphore struct{ *recipes.Semaphore }
 
 type lateLease struct {
-	fuzz.Lease
+	object.Lease
 	lost, released chan struct{}
 }
 
-func (s lateSemaphore) Acquire(ctx context.Context) (fuzz.Lease, error) {
+func (s lateSemaphore) Acquire(ctx context.Context) (object.Lease, error) {
 	lease, err := s.Semaphore.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -80,21 +81,21 @@ func (l *lateLease) Release(ctx context.Context) error {
 // of one goroutine's hold is not taken for one of another's.
 func TestSignalsAreOfWhatIsHeld(t *testing.T) {
 	t.Parallel()
-	asking := fuzz.ReentrantWorkload("asking", fuzz.LockClaims{Path: "/reentrant"}, func(c *zk.Conn) fuzz.Locker {
-		return &askingLock{ReentrantLock: recipes.NewReentrantLock(c, "/reentrant", recipes.SessionTimeout(4*time.Second)), conn: c}
-	})
-	late := fuzz.SemaphoreWorkload("late", fuzz.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: fuzz.LockClaims{
+	asking := object.Reentrant(func(env object.Env) object.Locker {
+		return &askingLock{ReentrantLock: recipes.NewReentrantLock(env.Conn, "/reentrant", recipes.SessionTimeout(4*time.Second)), conn: env.Conn}
+	}, object.LockClaims{Path: "/reentrant"}).Named("asking")
+	late := object.Semaphore(func(env object.Env) object.Acquirer {
+		return lateSemaphore{recipes.NewSemaphore(env.InTurn(), "/semaphore", 2, recipes.SessionTimeout(4*time.Second))}
+	}, object.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: object.LockClaims{
 		Path: "/semaphore", LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
-	}}, func(c *zk.Conn) fuzz.Semaphore {
-		return lateSemaphore{recipes.NewSemaphore(fuzz.InTurn(c), "/semaphore", 2, recipes.SessionTimeout(4*time.Second))}
-	})
+	}}).Named("late")
 	for seed := range uint64(20) {
-		scenarios := []fuzz.Scenario{
-			{Workload: asking, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed,
+		scenarios := []scenario.Scenario{
+			{Workload: asking, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed,
 				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=1", "refuse 3s client=a op=exists path=/probe request=2")},
-			{Workload: asking, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: seed,
+			{Workload: asking, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed,
 				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=2", "refuse 3s client=a op=exists path=/probe request=3")},
-			{Workload: late, Script: fuzz.Script{Clients: 1, Rounds: 8, Hands: 2}, Seed: seed},
+			{Workload: late, Script: scenario.Script{Clients: 1, Rounds: 8, Hands: 2}, Seed: seed},
 		}
 		for i := range 4 {
 			scenarios[2].Plan = append(scenarios[2].Plan, fault.Fault{Kind: fault.Expire, Client: "a", Request: 5 + int(seed*7)%11 + i*17})

@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // TestCoverageStretchesNoFaultBeyondWhatPlansHave: if all that it proposes is kept and
@@ -13,7 +14,7 @@ import (
 // were longer to begin with stay.
 func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 	t.Parallel()
-	base := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1})
+	base := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1})
 	for _, c := range []struct {
 		plan []string // that is there to begin with
 		want time.Duration
@@ -21,11 +22,11 @@ func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 		{[]string{"stall 10s client=a request=1"}, 15 * time.Second},
 		{[]string{"stall 70s client=a request=1"}, 70 * time.Second},
 	} {
-		infos, err := fuzz.FindStrategies([]string{"coverage"})
+		infos, err := hunt.FindStrategies([]string{"coverage"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		coverage := infos[0].New(fuzz.Terrain{Base: base, Seed: 1, MaxFaults: 4})
+		coverage := infos[0].New(hunt.Terrain{Base: base, Seed: 1, MaxFaults: 4})
 		s := base.Scenario
 		s.Plan = plan(t, c.plan...)
 		longest := time.Duration(0)

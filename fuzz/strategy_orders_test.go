@@ -10,7 +10,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -20,38 +21,38 @@ func TestOrdersMissNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		do   func(*fuzz.Player) error
-		see  func(*fuzz.Player) (string, error)
+		do   func(*scenario.Player) error
+		see  func(*scenario.Player) (string, error)
 	}{
 		{
 			name: "a sequential node",
-			do: func(p *fuzz.Player) error {
+			do: func(p *scenario.Player) error {
 				_, err := p.Conn().Create("/d/n-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
 				return err
 			},
-			see: func(p *fuzz.Player) (string, error) {
+			see: func(p *scenario.Player) (string, error) {
 				ok, _, err := p.Conn().Exists("/d/n-0000000000")
 				return fmt.Sprint(ok), err
 			},
 		},
 		{
 			name: "the order of children",
-			do: func(p *fuzz.Player) error {
+			do: func(p *scenario.Player) error {
 				_, err := p.Conn().Set("/a", nil, -1)
 				return err
 			},
-			see: func(p *fuzz.Player) (string, error) {
+			see: func(p *scenario.Player) (string, error) {
 				names, _, err := p.Conn().Children("/many")
 				return strings.Join(names, ","), err
 			},
 		},
 		{
 			name: "a plain node",
-			do: func(p *fuzz.Player) error {
+			do: func(p *scenario.Player) error {
 				_, err := p.Conn().Create("/d/n", nil, 0, zk.WorldACL(zk.PermAll))
 				return err
 			},
-			see: func(p *fuzz.Player) (string, error) {
+			see: func(p *scenario.Player) (string, error) {
 				ok, _, err := p.Conn().Exists("/d/n")
 				return fmt.Sprint(ok), err
 			},
@@ -59,10 +60,10 @@ func TestOrdersMissNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seen := map[string]bool{}
-			w := fuzz.Workload{
+			w := scenario.Workload{
 				Name: "tiny", Impl: c.name,
 				Nodes: map[string]string{"/d": "", "/a": "", "/q": "old", "/many/1": "", "/many/2": "", "/many/3": ""},
-				Play: func(p *fuzz.Player, _ fuzz.Script) {
+				Play: func(p *scenario.Player, _ scenario.Script) {
 					if err := p.Do("op", "", func(context.Context) (linearizability.Result, error) {
 						if p.Index() == 0 {
 							if err := c.do(p); err != nil {
@@ -81,19 +82,19 @@ func TestOrdersMissNothing(t *testing.T) {
 						t.Error(err)
 					}
 				},
-				Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+				Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 					seen[e.History.Ops[1].Output] = true
 					return linearizability.Report{}, nil
 				},
 			}
-			script := fuzz.Script{Clients: 2, Rounds: 1}
-			found, err := fuzz.Hunt{Workload: w, Script: script, Strategies: []string{"orders"}, Runs: 20_000, Workers: 1}.Run(t.Context())
+			script := scenario.Script{Clients: 2, Rounds: 1}
+			found, err := hunt.Hunt{Workload: w, Script: script, Strategies: []string{"orders"}, Runs: 20_000, Workers: 1}.Run(t.Context())
 			if err != nil || !found.Exhausted {
 				t.Fatalf("exhausted: %v, %v", found.Exhausted, err)
 			}
 			some := maps.Clone(seen) // and what the run with latencies shows, which a hunt begins with
 			clear(seen)
-			everyOrder(t, fuzz.Scenario{Workload: w, Script: script})
+			everyOrder(t, scenario.Scenario{Workload: w, Script: script})
 			for outcome := range seen {
 				if !some[outcome] {
 					t.Errorf("%q is not seen in %d orders", outcome, found.Runs)
@@ -107,7 +108,7 @@ func TestOrdersMissNothing(t *testing.T) {
 }
 
 // everyOrder runs a scenario with all choices there are.
-func everyOrder(t *testing.T, s fuzz.Scenario) {
+func everyOrder(t *testing.T, s scenario.Scenario) {
 	t.Helper()
 	open := [][]int{nil}
 	for runs := 0; len(open) > 0; runs++ {

@@ -9,16 +9,17 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // wary is a workload whose clients look whether anybody has claimed something, and
 // claim it if not. It is violated if two do: a race that needs no fault.
-func wary() fuzz.Workload {
-	return fuzz.Workload{
+func wary() scenario.Workload {
+	return scenario.Workload{
 		Name: "wary", Impl: "looks, then claims",
-		Play: func(p *fuzz.Player, _ fuzz.Script) {
+		Play: func(p *scenario.Player, _ scenario.Script) {
 			err := p.Do("claim", "", func(context.Context) (linearizability.Result, error) {
 				names, _, err := p.Conn().Children("/")
 				if err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "claim-") }) {
@@ -29,7 +30,7 @@ func wary() fuzz.Workload {
 			})
 			_ = err // recorded
 		},
-		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			claims := 0
 			for _, ev := range e.History.Server {
 				if ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, "/claim-") {
@@ -48,16 +49,16 @@ func wary() fuzz.Workload {
 // TestEveryStrategyFinds: each finds alone what it is good at, and is repeatable.
 func TestEveryStrategyFinds(t *testing.T) {
 	t.Parallel()
-	for _, info := range fuzz.Strategies() {
+	for _, info := range hunt.Strategies() {
 		w, property := builtin(t, "queue", "recipes.ApacheQueue"), linearizability.Delivery
 		if info.Name == "orders" {
 			w, property = wary(), linearizability.Safety
 		}
-		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Counts: func(o *fuzz.Outcome) bool { return breaks(o, property) }, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
-		var first *fuzz.Found
+		search := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Counts: func(o *scenario.Outcome) bool { return breaks(o, property) }, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
+		var first *hunt.Found
 		for _, workers := range []int{1, 3, 8} {
-			hunt.Workers = workers
-			found, err := hunt.Run(t.Context())
+			search.Workers = workers
+			found, err := search.Run(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,24 +84,24 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 	runs := map[string]int{}
 	for _, c := range []struct {
 		name   string
-		path   func(*fuzz.Player) string
+		path   func(*scenario.Player) string
 		traces int
 	}{
-		{"the same node", func(*fuzz.Player) string { return "/node" }, 6},
-		{"a node each", func(p *fuzz.Player) string { return "/" + p.Name() }, 1},
+		{"the same node", func(*scenario.Player) string { return "/node" }, 6},
+		{"a node each", func(p *scenario.Player) string { return "/" + p.Name() }, 1},
 	} {
-		w := fuzz.Workload{
+		w := scenario.Workload{
 			Name: "writers", Impl: c.name,
-			Play: func(p *fuzz.Player, _ fuzz.Script) {
+			Play: func(p *scenario.Player, _ scenario.Script) {
 				for range 2 {
 					_, err := p.Conn().Set(c.path(p), nil, -1)
 					_ = err // there is no such node
 				}
 			},
-			Judge: func(fuzz.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
+			Judge: func(scenario.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
 		}
-		hunt := fuzz.Hunt{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Strategies: []string{"orders"}, Runs: 20_000}
-		found, err := hunt.Run(t.Context())
+		search := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Strategies: []string{"orders"}, Runs: 20_000}
+		found, err := search.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,31 +115,31 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 	}
 }
 
-// keeping is a hunt that keeps what shows new behaviour.
-func keeping(t *testing.T, runs int) (hunt fuzz.Hunt, kept *[]fuzz.Scenario) {
+// keeping is a search that keeps what shows new behaviour.
+func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenario) {
 	t.Helper()
-	kept = new([]fuzz.Scenario)
-	return fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
-		Keep: func(o *fuzz.Outcome) error { *kept = append(*kept, o.Scenario); return nil }}, kept
+	kept = new([]scenario.Scenario)
+	return hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
+		Keep: func(o *scenario.Outcome) error { *kept = append(*kept, o.Scenario); return nil }}, kept
 }
 
 // TestHuntGoesOnFromItsCorpus: what was kept shows most of what was shown, in fewer
 // runs; it is all played, whatever Runs says, and then as many are tried as Runs says.
 func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
-	hunt, kept := keeping(t, 400)
-	first, err := hunt.Run(t.Context())
+	search, kept := keeping(t, 400)
+	first, err := search.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	behaviours := 0 // shown when the corpus has been played
-	hunt.Corpus, hunt.Runs, hunt.Keep = *kept, 5, nil
-	hunt.Progress = func(f *fuzz.Found) {
+	search.Corpus, search.Runs, search.Keep = *kept, 5, nil
+	search.Progress = func(f *hunt.Found) {
 		if f.Runs == 0 {
 			behaviours = f.Behaviours
 		}
 	}
-	second, err := hunt.Run(t.Context())
+	second, err := search.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,16 +155,16 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 // seed is the same, and always to the same place.
 func TestResumedHuntGoesElsewhere(t *testing.T) {
 	t.Parallel()
-	hunt, kept := keeping(t, 200)
-	if _, err := hunt.Run(t.Context()); err != nil {
+	search, kept := keeping(t, 200)
+	if _, err := search.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	hunt.Corpus = slices.Clone(*kept)
-	var resumed [3]*fuzz.Found
+	search.Corpus = slices.Clone(*kept)
+	var resumed [3]*hunt.Found
 	for i, workers := range []int{1, 3, 0} {
 		var err error
-		hunt.Workers = workers
-		if resumed[i], err = hunt.Run(t.Context()); err != nil {
+		search.Workers = workers
+		if resumed[i], err = search.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -173,7 +174,7 @@ func TestResumedHuntGoesElsewhere(t *testing.T) {
 			t.Errorf("%d traces and %d behaviours, then %d and %d", first.Traces, first.Behaviours, again.Traces, again.Behaviours)
 		}
 	}
-	if fresh := first.Traces - len(hunt.Corpus); fresh < 100 {
+	if fresh := first.Traces - len(search.Corpus); fresh < 100 {
 		t.Errorf("%d of 200 scenarios had an order of their own", fresh)
 	}
 }
@@ -186,8 +187,8 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 		{[]string{"luck"}, `unknown strategy "luck"; expected sweep, pairs, random, priorities, orders or coverage`},
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
-		hunt := fuzz.Hunt{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript, Strategies: c.names, Runs: 1}
-		if _, err := hunt.Run(t.Context()); err == nil || err.Error() != c.want {
+		search := hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript, Strategies: c.names, Runs: 1}
+		if _, err := search.Run(t.Context()); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v; expected %s", c.names, err, c.want)
 		}
 	}
@@ -197,12 +198,12 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	t.Parallel()
 	w := builtin(t, "lock", "recipes.Lock")
-	hunt := fuzz.Hunt{
-		Workload: w, Script: fuzz.Script{Clients: 3, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
+	search := hunt.Hunt{
+		Workload: w, Script: scenario.Script{Clients: 3, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
 		// Those of a whole generation, so that nothing else is known when the strategy begins.
-		Corpus: slices.Repeat([]fuzz.Scenario{{Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 5}}, 32),
+		Corpus: slices.Repeat([]scenario.Scenario{{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 5}}, 32),
 	}
-	if found, err := hunt.Run(t.Context()); err != nil || found.Runs != hunt.Runs {
+	if found, err := search.Run(t.Context()); err != nil || found.Runs != search.Runs {
 		t.Errorf("%d runs, %v", found.Runs, err)
 	}
 }
@@ -211,9 +212,9 @@ func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 // another from doing what it waits for.
 func TestPrioritiesStarveNobodyForEver(t *testing.T) {
 	t.Parallel()
-	w := fuzz.Workload{
-		Name: "poll", Impl: "poller", Judge: fuzz.Invariants(),
-		Play: func(p *fuzz.Player, _ fuzz.Script) {
+	w := scenario.Workload{
+		Name: "poll", Impl: "poller", Judge: scenario.Invariants(),
+		Play: func(p *scenario.Player, _ scenario.Script) {
 			if err := p.Do("wait", "", func(context.Context) (linearizability.Result, error) {
 				if p.Index() == 1 {
 					_, err := p.Conn().Create("/go", nil, 0, zk.WorldACL(zk.PermAll))
@@ -231,7 +232,7 @@ func TestPrioritiesStarveNobodyForEver(t *testing.T) {
 		},
 	}
 	for seed := uint64(1); seed <= 20; seed++ {
-		o := run(t, fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: seed, Schedule: sim.Schedule{Kind: sim.Priorities}})
+		o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: seed, Schedule: sim.Schedule{Kind: sim.Priorities}})
 		if o.Property() != "" {
 			t.Errorf("seed %d: %s", seed, o.Summary())
 		}

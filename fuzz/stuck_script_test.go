@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // unseen is a workload whose script ends in a way that no judge of calls can see.
-func unseen(play func(p *fuzz.Player)) fuzz.Scenario {
-	w := fuzz.Workload{Name: "own", Impl: "unseen", Judge: fuzz.Invariants(), Play: func(p *fuzz.Player, _ fuzz.Script) {
+func unseen(play func(p *scenario.Player)) scenario.Scenario {
+	w := scenario.Workload{Name: "own", Impl: "unseen", Judge: scenario.Invariants(), Play: func(p *scenario.Player, _ scenario.Script) {
 		err := p.Do("look", "", func(context.Context) (linearizability.Result, error) {
 			_, _, err := p.Conn().Exists("/never")
 			return linearizability.Result{}, err
@@ -21,11 +21,11 @@ func unseen(play func(p *fuzz.Player)) fuzz.Scenario {
 			play(p)
 		}
 	}}
-	return fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
 }
 
 // awaitForEver waits for a watch that nothing will fire.
-func awaitForEver(p *fuzz.Player) {
+func awaitForEver(p *scenario.Player) {
 	_, _, changed, err := p.Conn().ExistsW("/never")
 	if err == nil {
 		<-changed
@@ -47,19 +47,19 @@ func TestScriptThatHangsOutsideOfACallViolatesLiveness(t *testing.T) {
 	if again := run(t, s); again.Story() != o.Story() {
 		t.Errorf("one run tells:\n%s\nanother:\n%s", o.Story(), again.Story())
 	}
-	if o := run(t, unseen(func(*fuzz.Player) {})); o.Status() != linearizability.OK {
+	if o := run(t, unseen(func(*scenario.Player) {})); o.Status() != linearizability.OK {
 		t.Errorf("a script that ends: %s, %s", o.Status(), o.Summary())
 	}
 }
 
 // TestScriptThatHangsIsSeenWhateverTheJudge, here one that asks nothing of liveness.
 func TestScriptThatHangsIsSeenWhateverTheJudge(t *testing.T) {
-	for name, play := range map[string]func(p *fuzz.Player){
+	for name, play := range map[string]func(p *scenario.Player){
 		"outside of a call": awaitForEver,
-		"within a call":     func(p *fuzz.Player) { p.Begin("wait", ""); awaitForEver(p) },
+		"within a call":     func(p *scenario.Player) { p.Begin("wait", ""); awaitForEver(p) },
 	} {
 		s := unseen(play)
-		s.Workload.Judge = func(fuzz.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil }
+		s.Workload.Judge = func(scenario.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil }
 		if o := run(t, s); o.Property() != linearizability.Liveness {
 			t.Errorf("%s: property %q, summary %q; want liveness", name, o.Property(), o.Summary())
 		}
@@ -68,7 +68,7 @@ func TestScriptThatHangsIsSeenWhateverTheJudge(t *testing.T) {
 
 // TestScriptThatEndsItsGoroutineIsAPanic: what it had still to do is never done.
 func TestScriptThatEndsItsGoroutineIsAPanic(t *testing.T) {
-	o := run(t, unseen(func(*fuzz.Player) { runtime.Goexit() }))
+	o := run(t, unseen(func(*scenario.Player) { runtime.Goexit() }))
 	if o.Property() != "panic" || !strings.Contains(o.Summary(), "ended its goroutine (runtime.Goexit, as t.Fatal does)") {
 		t.Errorf("property %q, summary %q; want a panic", o.Property(), o.Summary())
 	}

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -20,9 +19,9 @@ type brokenLock func(ctx context.Context) error
 func (l brokenLock) Lock(ctx context.Context) error { return l(ctx) }
 func (l brokenLock) Unlock(context.Context) error   { return nil }
 
-func brokenScenario(lock brokenLock) fuzz.Scenario {
-	w := fuzz.LockWorkload("broken", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return lock })
-	return fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}
+func brokenScenario(lock brokenLock) scenario.Scenario {
+	w := object.Lock(func(object.Env) object.Locker { return lock }).Named("broken")
+	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
 }
 
 func TestPanicIsAnOutcome(t *testing.T) {
@@ -60,7 +59,7 @@ func TestCallThatNeverReturnsIsAnOutcome(t *testing.T) {
 func TestNothingIsLeftBehind(t *testing.T) {
 	checkTwice(t, 300, 301) // whatever starts once starts here
 	before := runtime.NumGoroutine()
-	for _, w := range fuzz.Workloads() {
+	for _, w := range object.Workloads() {
 		for seed := range uint64(20) {
 			run(t, randomScenario(w, 400+seed))
 		}
@@ -77,12 +76,12 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 func TestWrongScenariosAreErrors(t *testing.T) {
 	w := builtin(t, "lock", "")
-	for about, s := range map[string]fuzz.Scenario{
-		"no script":      {Workload: fuzz.Workload{Name: "empty"}, Script: fuzz.DefaultScript},
-		"no clients":     {Workload: w, Script: fuzz.Script{Rounds: 1}},
-		"27 clients":     {Workload: w, Script: fuzz.Script{Clients: 27, Rounds: 1}},
-		"no rounds":      {Workload: w, Script: fuzz.Script{Clients: 1}},
-		"unknown client": {Workload: w, Script: fuzz.Script{Clients: 1, Rounds: 1}, Plan: plan(t, "cut client=b request=1")},
+	for about, s := range map[string]scenario.Scenario{
+		"no script":      {Workload: scenario.Workload{Name: "empty"}, Script: scenario.DefaultScript},
+		"no clients":     {Workload: w, Script: scenario.Script{Rounds: 1}},
+		"27 clients":     {Workload: w, Script: scenario.Script{Clients: 27, Rounds: 1}},
+		"no rounds":      {Workload: w, Script: scenario.Script{Clients: 1}},
+		"unknown client": {Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Plan: plan(t, "cut client=b request=1")},
 	} {
 		if _, err := s.Run(); err == nil {
 			t.Errorf("%s: no error", about)
@@ -94,7 +93,7 @@ func TestWrongScenariosAreErrors(t *testing.T) {
 // client's own lock keeps a handle that can neither unlock (no node) nor lock
 // (deadlock) any more. It never waits, so no pending call tells of it.
 func TestLockThatFailsForEverIsStuck(t *testing.T) {
-	o := run(t, fuzz.Scenario{Workload: builtin(t, "lock", "zk.Lock"), Script: fuzz.Script{Clients: 1, Rounds: 2}, Seed: 1,
+	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 2}, Seed: 1,
 		Plan: plan(t, "drop-reply client=a op=delete request=1")})
 	if o.Property() != linearizability.Liveness || !strings.Contains(o.Summary(), "client a gets no further: its lock has failed ") {
 		t.Errorf("property %q, summary %q", o.Property(), o.Summary())

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 var (
@@ -17,7 +19,7 @@ var (
 // TestRightWorkloadsSurvive: whatever is built in and not known to be wrong
 // survives, as does what is built in next.
 func TestRightWorkloadsSurvive(t *testing.T) {
-	for _, w := range fuzz.Workloads().Sound() {
+	for _, w := range object.Workloads().Sound() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			t.Parallel()
 			survives(t, w)
@@ -30,11 +32,11 @@ func TestRightWorkloadsSurvive(t *testing.T) {
 // every single fault at every protocol step. It says what was tried, and fails
 // if anything is violated, if two runs differ, or if more than one verdict in a
 // hundred is unknown.
-func survives(t *testing.T, w fuzz.Workload) {
+func survives(t *testing.T, w scenario.Workload) {
 	t.Helper()
-	script, plans := fuzz.Script{Clients: 2, Rounds: 1}, *plans
+	script, plans := scenario.Script{Clients: 2, Rounds: 1}, *plans
 	if *full {
-		script = fuzz.DefaultScript
+		script = scenario.DefaultScript
 	}
 	if testing.Short() {
 		plans = min(plans, 10)
@@ -63,19 +65,19 @@ func (n trial) String() string {
 }
 
 // registered reports whether a workload is a built-in one.
-func registered(w fuzz.Workload) bool {
-	_, err := fuzz.Find(w.Name, w.Impl)
+func registered(w scenario.Workload) bool {
+	_, err := object.Find(w.Name, w.Impl)
 	return err == nil
 }
 
-func try(t *testing.T, w fuzz.Workload, script fuzz.Script, sweep bool, plans int) (n trial, err error) {
+func try(t *testing.T, w scenario.Workload, script scenario.Script, sweep bool, plans int) (n trial, err error) {
 	if sweep {
 		if n, err = trySweep(t, w, script); err != nil {
 			return n, err
 		}
 	}
 	n.twice = min(10, plans)
-	for _, hunt := range []fuzz.Hunt{
+	for _, hunt := range []hunt.Hunt{
 		{Workload: w, Script: script, Seed: 1, Runs: n.twice, CheckDeterminism: true},
 		{Workload: w, Script: script, Seed: 2, Runs: plans - n.twice},
 	} {
@@ -100,8 +102,8 @@ func try(t *testing.T, w fuzz.Workload, script fuzz.Script, sweep bool, plans in
 	return n, nil
 }
 
-func trySweep(t *testing.T, w fuzz.Workload, script fuzz.Script) (trial, error) {
-	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: w, Script: script, Seed: 1}, nil)
+func trySweep(t *testing.T, w scenario.Workload, script scenario.Script) (trial, error) {
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, nil)
 	if err != nil {
 		return trial{}, err
 	}
@@ -117,17 +119,17 @@ func trySweep(t *testing.T, w fuzz.Workload, script fuzz.Script) (trial, error) 
 func TestFlawedWorkloadsDoNotSurvive(t *testing.T) {
 	t.Parallel()
 	flawed := 0
-	for _, w := range fuzz.Workloads() {
+	for _, w := range object.Workloads() {
 		if w.Flawed == "" {
 			continue
 		}
 		flawed++
-		n, err := try(t, w, fuzz.Script{Clients: 2, Rounds: 1}, true, 0)
+		n, err := try(t, w, scenario.Script{Clients: 2, Rounds: 1}, true, 0)
 		if err == nil || !strings.Contains(err.Error(), w.Flawed+" is violated") {
 			t.Errorf("%s %s: got %v (%s); want a violation of %s", w.Name, w.Impl, err, n, w.Flawed)
 		}
 	}
-	if sound := len(fuzz.Workloads().Sound()); flawed == 0 || sound+flawed != len(fuzz.Workloads()) {
-		t.Errorf("%d flawed and %d sound workloads of %d", flawed, sound, len(fuzz.Workloads()))
+	if sound := len(object.Workloads().Sound()); flawed == 0 || sound+flawed != len(object.Workloads()) {
+		t.Errorf("%d flawed and %d sound workloads of %d", flawed, sound, len(object.Workloads()))
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"weak"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
-func sweepOf(t *testing.T, name, impl string, script fuzz.Script) *fuzz.Sweep {
+func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Sweep {
 	t.Helper()
-	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: builtin(t, name, impl), Script: script, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: builtin(t, name, impl), Script: script, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 	} {
 		t.Run(c.impl, func(t *testing.T) {
 			t.Parallel()
-			sweep := sweepOf(t, c.workload, c.impl, fuzz.Script{Clients: 2, Rounds: 2})
+			sweep := sweepOf(t, c.workload, c.impl, scenario.Script{Clients: 2, Rounds: 2})
 			if sweep.Violated == 0 || sweep.Survived == 0 {
 				t.Fatalf("%d violations, %d survived; want some of both", sweep.Violated, sweep.Survived)
 			}
@@ -59,9 +60,9 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 // that last three times, and each notification the kinds that strike on the way to the
 // client.
 func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
-	base := run(t, fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.DefaultScript, Seed: 1})
+	base := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript, Seed: 1})
 	perRequest := map[string]int{}
-	for _, f := range fuzz.FaultPoints(base) {
+	for _, f := range hunt.FaultPoints(base) {
 		if err := f.Validate(); err != nil {
 			t.Errorf("%s: %v", f, err)
 		}
@@ -83,8 +84,8 @@ func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
 func TestSweepStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := fuzz.Scenario{Workload: builtin(t, "lock", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1}
-	sweep, err := fuzz.RunSweep(ctx, s, func(done, total int) {
+	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	sweep, err := hunt.RunSweep(ctx, s, func(done, total int) {
 		if done == 3 {
 			cancel()
 		}
@@ -96,8 +97,8 @@ func TestSweepStopsWhenTold(t *testing.T) {
 
 // TestSweepOfAViolatingBaseSaysSo: what fails without any fault needs no sweep.
 func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
-	s := fuzz.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: fuzz.DefaultScript, Seed: 1}
-	sweep, err := fuzz.RunSweep(t.Context(), s, nil)
+	s := scenario.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: scenario.DefaultScript, Seed: 1}
+	sweep, err := hunt.RunSweep(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,13 +119,13 @@ func TestSweepKeepsOneRunOfEachProperty(t *testing.T) {
 		calls []weak.Pointer[linearizability.Op]
 	}
 	judge := w.Judge
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		runs.Lock()
 		runs.calls = append(runs.calls, weak.Make(&e.History.Ops[0]))
 		runs.Unlock()
 		return judge(e)
 	}
-	sweep, err := fuzz.RunSweep(t.Context(), fuzz.Scenario{Workload: w, Script: fuzz.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

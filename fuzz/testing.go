@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -8,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // Flags of a test binary that uses this package. Give them to go test.
@@ -28,57 +30,14 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// TestLock tests a lock: without faults, with every single fault at every
-// protocol step, and with random plans and schedules. open is called for each
-// client, with a connection of its own. The lock's path is exactly /lock, or that of its
-// claims, for what is found elsewhere is taken for what somebody has left:
-//
-//	func TestMyLock(t *testing.T) {
-//		fuzz.TestLock(t, func(c *zk.Conn) fuzz.Locker { return mylock.New(c, "/lock") })
-//	}
-//
-// On a failure it prints the story, the smallest plan it could find, and the
-// command that repeats it; the scenario is saved in a directory of the test's name
-// under testdata/zksim. What is saved there is tried first the next time, and stays
-// when it is mended: a regression test.
-func TestLock(t TB, open func(*zk.Conn) Locker, claims ...LockClaims) {
-	t.Helper()
-	Run(t, LockWorkload(t.Name(), only(t, claims), open))
-}
-
-// TestQueue is TestLock for a queue, whose elements are the children of exactly /queue,
-// or of the directory of its claims. Directories of its own beside the elements are to
-// be claimed too; for that of package recipes:
-//
-//	fuzz.TestQueue(t, func(c *zk.Conn) fuzz.Queuer { return recipes.NewQueue(c, "/queue") }, fuzz.QueueClaims{
-//		Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"},
-//	})
-func TestQueue(t TB, open func(*zk.Conn) Queuer, claims ...QueueClaims) {
-	t.Helper()
-	Run(t, QueueWorkload(t.Name(), only(t, claims), open))
-}
-
-// only is the one optional argument, or the zero value.
-func only[T any](t TB, given []T) T {
-	t.Helper()
-	switch len(given) {
-	case 0:
-		var none T
-		return none
-	case 1:
-	default:
-		t.Fatalf("zksim: at most one set of claims, got %d", len(given))
-	}
-	return given[0]
-}
-
-// Run tests a workload, be it of a kind that this package has never heard of, as
+// Test tests a workload, be it of a kind that this package has never heard of, as
 // TestLock does. It also fails if one of the workload's goals ([Workload.Sometimes])
 // was reached in no run, and if there was nothing to judge: no client has recorded
 // a call, and the workload has neither goals nor a judge with verdicts of its own,
 // such as that of [Invariants].
-func Run(t TB, w Workload) {
+func Test(t TB, w scenario.Workload) {
 	t.Helper()
+	w.Impl = cmp.Or(w.Impl, t.Name())
 	script, err := flaggedScript(w)
 	if err != nil {
 		t.Fatalf("zksim: %v", err)
@@ -88,17 +47,17 @@ func Run(t TB, w Workload) {
 		return
 	}
 	trySaved(t, w)
-	var seen Witness
-	ctx, s := context.Background(), Scenario{Workload: seen.Watch(w), Script: script, Seed: *flagSeed}
-	sweep, err := RunSweep(ctx, s, nil)
+	var seen hunt.Witness
+	ctx, s := context.Background(), scenario.Scenario{Workload: seen.Watch(w), Script: script, Seed: *flagSeed}
+	sweep, err := hunt.RunSweep(ctx, s, nil)
 	if err != nil {
 		t.Fatalf("zksim: sweep: %v", err)
 	}
 	if len(sweep.Violations) > 0 {
 		fail(ctx, t, sweep.Violations[0].First)
 	}
-	seen.demand(t, w, sweep.Points+1)
-	hunt := Hunt{Workload: s.Workload, Script: script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
+	demand(t, &seen, w, sweep.Points+1)
+	hunt := hunt.Hunt{Workload: s.Workload, Script: script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
 	found, err := hunt.Run(ctx)
 	switch {
 	case err != nil:
@@ -118,23 +77,31 @@ func Run(t TB, w Workload) {
 }
 
 // diverged is what is said of a scenario whose runs are not the same.
-func diverged(s Scenario) string {
+func diverged(s scenario.Scenario) string {
 	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
+}
+
+// demand fails if there was nothing to judge in so many runs.
+func demand(t TB, n *hunt.Witness, w scenario.Workload, runs int) {
+	t.Helper()
+	if err := n.Err(w, runs); err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
 }
 
 // flaggedScript is the script of a test as the flags will have it, or what is wrong
 // with the flags.
-func flaggedScript(w Workload) (Script, error) {
-	s := DefaultScript
+func flaggedScript(w scenario.Workload) (scenario.Script, error) {
+	s := scenario.DefaultScript
 	if testing.Short() {
-		s = Script{Clients: 2, Rounds: 1}
+		s = scenario.Script{Clients: 2, Rounds: 1}
 	}
 	s.Hands, s.Rough = *flagHands, *flagRough
 	switch {
 	case *flagRuns < 1:
 		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
-	case s.Hands < 1 || s.Hands > maxHands:
-		return s, fmt.Errorf("-zksim.hands=%d; expected 1 to %d", s.Hands, maxHands)
+	case s.Hands < 1 || s.Hands > scenario.MaxHands:
+		return s, fmt.Errorf("-zksim.hands=%d; expected 1 to %d", s.Hands, scenario.MaxHands)
 	case s.Hands > 1 && !w.Shared:
 		return s, fmt.Errorf("-zksim.hands=%d; expected 1: an object of %s %s is not used by several goroutines; "+
 			"if it may be, give Run its workload with Shared set", s.Hands, w.Name, w.Impl)
@@ -144,7 +111,7 @@ func flaggedScript(w Workload) (Script, error) {
 
 // checkGoals fails for goals that no run has reached: what the test seems to try,
 // it does not.
-func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
+func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found) {
 	t.Helper()
 	var missed []string
 	for _, goal := range w.Sometimes {
@@ -164,15 +131,15 @@ func checkGoals(t TB, w Workload, sweep *Sweep, found *Found) {
 
 // fail makes the violation small, saves it and tells of it, and of scenarios that were
 // seen to diverge besides.
-func fail(ctx context.Context, t TB, o *Outcome, diverging ...Scenario) {
+func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.Scenario) {
 	t.Helper()
-	small, err := Minimize(ctx, o)
+	small, err := hunt.Minimize(ctx, o)
 	if err != nil {
 		t.Fatalf("zksim: %v\n\n%s", err, o.Story())
 	}
 	story := small.Story()
 	if small.Result.Frozen != "" {
-		story += "\nthe goroutines when it was given up:\n\n" + restless(small.Result.Frozen) + "\n"
+		story += "\nthe goroutines when it was given up:\n\n" + small.FrozenStacks() + "\n"
 	}
 	if !small.Steady() {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s", story, small.Property(), diverged(small.Scenario))

@@ -14,8 +14,9 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -60,16 +61,16 @@ func setFlag(t *testing.T, name, value string) {
 	})
 }
 
-func goodLock(c *zk.Conn) fuzz.Locker { return recipes.NewLock(c, "/lock") }
+func goodLock(env object.Env) object.Locker { return recipes.NewLock(env.Conn, "/lock") }
 
-func clientLock(c *zk.Conn) fuzz.Locker {
-	return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
+func clientLock(env object.Env) object.Locker {
+	return recipes.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
 }
 
 func TestGoodLockPasses(t *testing.T) {
 	t.Parallel()
 	setFlag(t, "zksim.runs", "20")
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock, fuzz.LockClaims{Fair: true, MaxHerd: 1}) })
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1})) })
 	got := strings.Join(tb.log, "\n")
 	n := regexp.MustCompile(`survived (\d+) of (\d+) fault points and 20 other scenarios \(0 undecided\)`).FindStringSubmatch(got)
 	if tb.failed || n == nil || n[1] != n[2] {
@@ -81,7 +82,7 @@ func TestGoodLockPasses(t *testing.T) {
 // scenario and a command that works.
 func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
-	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.TestLock(t, clientLock) })
+	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(clientLock)) })
 	if !tb.failed {
 		t.Fatalf("zk.Lock passes:\n%s", tb.log)
 	}
@@ -101,15 +102,15 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 		}
 	}
 	setFlag(t, "zksim.replay", file)
-	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.TestLock(t, clientLock) })
+	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(clientLock)) })
 	if text := strings.Join(again.log, "\n"); !again.failed || !strings.HasPrefix(text, "liveness is violated: ") || !strings.Contains(text, "the whole trace:") {
 		t.Errorf("replay failed: %v\n%s", again.failed, text)
 	}
-	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
+	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
 	if text := strings.Join(repaired.log, "\n"); repaired.failed || !strings.Contains(text, "nothing is violated any more") {
 		t.Errorf("the replay with a good lock: failed: %v\n%s", repaired.failed, text)
 	}
-	other := result("TestOther", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
+	other := result("TestOther", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
 	if text := strings.Join(other.log, "\n"); !other.failed || !strings.Contains(text, "this test is for lock TestOther") {
 		t.Errorf("another test's scenario: failed: %v\n%s", other.failed, text)
 	}
@@ -118,7 +119,7 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 func TestBadQueueFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tb := result("TestQ", func(t fuzz.TB) {
-		fuzz.TestQueue(t, func(c *zk.Conn) fuzz.Queuer { return recipes.NewApacheQueue(c, "/queue") })
+		fuzz.Test(t, object.Queue(func(env object.Env) object.Queuer { return recipes.NewApacheQueue(env.Conn, "/queue") }))
 	})
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.HasPrefix(got, "delivery is violated: ") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
@@ -130,15 +131,17 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
 	smallScript(t)
-	open := func(c *zk.Conn) fuzz.LockQueuer { return deliveringQueue{recipes.NewLockQueue(c, "/queue")} }
-	claims := fuzz.LockQueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"}}
-	if tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLockQueue(t, open, claims) }); tb.failed {
+	open := func(env object.Env) object.LockQueuer {
+		return deliveringQueue{recipes.NewLockQueue(env.Conn, "/queue")}
+	}
+	claims := object.LockQueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"}}
+	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open, claims)) }); tb.failed {
 		t.Errorf("with its claims it fails:\n%s", strings.Join(tb.log, "\n"))
 	}
-	if tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLockQueue(t, open) }); !tb.failed {
+	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open)) }); !tb.failed {
 		t.Errorf("without claims, which are not those of this queue, it passes:\n%s", strings.Join(tb.log, "\n"))
 	}
-	twice := result("TestMine", func(t fuzz.TB) { fuzz.TestLockQueue(t, open, fuzz.LockQueueClaims{}, fuzz.LockQueueClaims{}) })
+	twice := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open)) })
 	if text := strings.Join(twice.log, "\n"); !twice.failed || text != "zksim: at most one set of claims, got 2" {
 		t.Errorf("two sets of claims: failed: %v\n%s", twice.failed, text)
 	}
@@ -147,7 +150,7 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 // deliveringQueue is a recipes.LockQueue as a fuzz.LockQueuer.
 type deliveringQueue struct{ *recipes.LockQueue }
 
-func (q deliveringQueue) Take(ctx context.Context) (fuzz.Delivery, error) {
+func (q deliveringQueue) Take(ctx context.Context) (object.Delivery, error) {
 	d, err := q.LockQueue.Take(ctx)
 	if d == nil {
 		return nil, err
@@ -157,7 +160,7 @@ func (q deliveringQueue) Take(ctx context.Context) (fuzz.Delivery, error) {
 
 func TestReplayOfAMissingFileFails(t *testing.T) {
 	setFlag(t, "zksim.replay", filepath.Join(t.TempDir(), "nosuch.yaml"))
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.TestLock(t, goodLock) })
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nosuch.yaml") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
@@ -174,9 +177,9 @@ func TestPrintedPatternMatchesTheTestOnly(t *testing.T) {
 		{"TestMine/it's", "TestMine/its"},
 	} {
 		tb := result(c.name, func(t fuzz.TB) {
-			fuzz.TestLock(t, func(*zk.Conn) fuzz.Locker {
+			fuzz.Test(t, object.Lock(func(object.Env) object.Locker {
 				return brokenLock(func(context.Context) error { panic("no such luck") })
-			})
+			}))
 		})
 		pattern := printedPattern(t, strings.Join(tb.log, "\n"))
 		if !matchesTest(t, pattern, c.name) || matchesTest(t, pattern, c.other) {
@@ -228,8 +231,8 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
 			setFlag(t, c.flag, c.value)
 			played := false
-			w := fuzz.LockWorkload("TestMine", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { played = true; return goodLock(c) })
-			tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) })
+			w := object.Lock(func(env object.Env) object.Locker { played = true; return goodLock(env) }).Named("TestMine")
+			tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
 			if got := strings.Join(tb.log, "\n"); !tb.failed || got != c.want || played {
 				t.Errorf("failed: %v, played: %v\n got %s\nwant %s", tb.failed, played, got, c.want)
 			}
@@ -237,7 +240,7 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	}
 	setFlag(t, "zksim.hands", "9")
 	counter := builtin(t, "counter", "")
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, counter) })
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, counter) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed || got != "zksim: -zksim.hands=9; expected 1 to 8" {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
@@ -252,14 +255,14 @@ func TestFlagsOfTheScript(t *testing.T) {
 	setFlag(t, "zksim.rough", "true")
 	smallScript(t)
 	var scripts sync.Map
-	w := fuzz.LockWorkload("TestMine", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return recipes.NewLock(fuzz.InTurn(c), "/lock") })
+	w := object.Lock(func(env object.Env) object.Locker { return recipes.NewLock(env.InTurn(), "/lock") }).Named("TestMine")
 	w.Shared = true
 	play := w.Play
-	w.Play = func(p *fuzz.Player, s fuzz.Script) { scripts.Store(s, true); play(p, s) }
-	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) }); tb.failed {
+	w.Play = func(p *scenario.Player, s scenario.Script) { scripts.Store(s, true); play(p, s) }
+	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
 		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
 	}
-	if _, played := scripts.Load(fuzz.Script{Clients: 1, Rounds: 1, Hands: 2, Rough: true}); !played {
+	if _, played := scripts.Load(scenario.Script{Clients: 1, Rounds: 1, Hands: 2, Rough: true}); !played {
 		t.Error("no rough script of two hands was played")
 	}
 }
@@ -269,18 +272,18 @@ var opened atomic.Int64
 
 // smallScript makes what TestLock does short.
 func smallScript(t *testing.T) {
-	before := fuzz.DefaultScript
-	fuzz.DefaultScript = fuzz.Script{Clients: 1, Rounds: 1}
-	t.Cleanup(func() { fuzz.DefaultScript = before })
+	before := scenario.DefaultScript
+	scenario.DefaultScript = scenario.Script{Clients: 1, Rounds: 1}
+	t.Cleanup(func() { scenario.DefaultScript = before })
 }
 
 // countingLock asks for one more node in each run.
-func countingLock(c *zk.Conn) fuzz.Locker {
-	return lockAfter{goodLock(c), c, fmt.Sprintf("/seen/%d", opened.Add(1))}
+func countingLock(env object.Env) object.Locker {
+	return lockAfter{goodLock(env), env.Conn, fmt.Sprintf("/seen/%d", opened.Add(1))}
 }
 
 type lockAfter struct {
-	fuzz.Locker
+	object.Locker
 	conn *zk.Conn
 	path string
 }
@@ -297,7 +300,7 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "3")
 	smallScript(t)
-	tb := result("TestCounting", func(t fuzz.TB) { fuzz.TestLock(t, countingLock) })
+	tb := result("TestCounting", func(t fuzz.TB) { fuzz.Test(t, object.Lock(countingLock)) })
 	got := strings.Join(tb.log, "\n")
 	if !tb.failed || !strings.HasPrefix(got, "zksim: two runs of one seed differ; does the code share state between runs") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
@@ -309,11 +312,11 @@ func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
 	w := touches(nil)
-	w.Judge = func(fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{Property: "safety", Status: linearizability.Unknown, Summary: "it took too long"}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	}
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) })
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nothing could be decided in any of") || !strings.Contains(got, "it took too long") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
@@ -325,14 +328,14 @@ func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 	setFlag(t, "zksim.runs", "5")
 	var runs atomic.Int64
 	w := touches(nil)
-	w.Judge = func(fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{Property: "safety", Summary: "wrong"}
 		if runs.Add(1) == 3 {
 			v.Status = linearizability.Violated
 		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	}
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Run(t, w) })
+	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "not each time: two runs of one seed differ") || strings.Contains(got, "to see it again") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}

@@ -3,7 +3,7 @@ package fuzz_test
 import (
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -11,8 +11,8 @@ import (
 // client misses an event for good, and its watch stays until somebody waits for the
 // next change. The client cannot take it back, so this is no orphan.
 func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
-	o := run(t, fuzz.Scenario{
-		Workload: builtin(t, "value", ""), Script: fuzz.DefaultScript, Seed: 16260206984389997542,
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 16260206984389997542,
 		Plan: plan(t, "cut client=a event=2", "cut client=a event=1"),
 	})
 	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/value" {
@@ -25,8 +25,8 @@ func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 
 // TestAMissedEventLeavesAWatchOnAQueue in the same way.
 func TestAMissedEventLeavesAWatchOnAQueue(t *testing.T) {
-	o := run(t, fuzz.Scenario{
-		Workload: builtin(t, "delay-queue", ""), Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "delay-queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
 		Plan: plan(t, "drop-request client=a op=multi request=3", "drop-request client=a op=setWatches request=1"),
 	})
 	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/queue/items" {

@@ -8,18 +8,25 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// abilities are what a script may need, and what is said if a server lacks it.
+// abilities are the features that a script may need: the text for a report if a server
+// lacks one, and the test for it.
 var abilities = map[string]struct {
 	lacking string
 	has     func(c *cleaner, ctx context.Context) (bool, error)
 }{
-	"fresh":   {"not fresh servers", (*cleaner).isFresh},
-	"reaping": {"no search for containers within 3 s (-Dznode.container.checkIntervalMs=500)", (*cleaner).reaps},
-	"quota":   {"hard limits are not enforced (-Dzookeeper.enforceQuota=true)", (*cleaner).enforcesQuota},
+	"fresh": {"not fresh servers", (*cleaner).isFresh},
+	"reaping": {
+		"no search for containers within 3 s (-Dznode.container.checkIntervalMs=500)",
+		(*cleaner).reaps,
+	},
+	"quota": {
+		"hard limits are not enforced (-Dzookeeper.enforceQuota=true)",
+		(*cleaner).enforcesQuota,
+	},
 }
 
-// lacks says which of some abilities one of the servers does not have; "" means
-// none. What was found out once is kept.
+// lacks returns the text for the first ability that one of the servers lacks, or "". It
+// tests each ability once.
 func (p *pair) lacks(ctx context.Context, needs []string) (string, error) {
 	for _, need := range needs {
 		able, known := p.able[need]
@@ -37,7 +44,7 @@ func (p *pair) lacks(ctx context.Context, needs []string) (string, error) {
 	return "", nil
 }
 
-// probe finds out whether both servers have an ability.
+// probe reports whether both servers have an ability.
 func (p *pair) probe(ctx context.Context, need string) (bool, error) {
 	ability, ok := abilities[need]
 	if !ok {
@@ -58,7 +65,7 @@ func (p *pair) probe(ctx context.Context, need string) (bool, error) {
 
 func (c *cleaner) isFresh(context.Context) (bool, error) { return c.fresh, nil }
 
-// reaps reports whether an emptied container is soon gone.
+// reaps reports whether the server soon deletes an emptied container.
 func (c *cleaner) reaps(ctx context.Context) (bool, error) {
 	const container = Root + "/container"
 	for _, req := range []proto.Request{
@@ -75,7 +82,7 @@ func (c *cleaner) reaps(ctx context.Context) (bool, error) {
 		return seen.code == proto.NoNode, err
 	}
 	const patience = 3 * time.Second
-	switch _, what := c.link.nextWithin(ctx, patience); what {
+	switch _, status := c.link.nextWithin(ctx, patience); status {
 	case arrived: // the only watch there is
 		return true, nil
 	case canceled:
@@ -84,12 +91,13 @@ func (c *cleaner) reaps(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// enforcesQuota reports whether a hard limit of one node allows no second.
+// enforcesQuota reports whether a hard limit of one node refuses a second.
 func (c *cleaner) enforcesQuota(ctx context.Context) (bool, error) {
 	const quota = "/zookeeper/quota" + Root
 	for _, req := range []proto.Request{
 		worldNode(proto.OpCreate, quota, ""),
-		worldNode(proto.OpCreate, quota+"/zookeeper_limits", "count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1"),
+		worldNode(proto.OpCreate, quota+"/zookeeper_limits",
+			"count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1"),
 		worldNode(proto.OpCreate, quota+"/zookeeper_stats", "count=0,bytes=0"),
 	} {
 		if a, err := c.call(ctx, req); err != nil || a.code != proto.OK {

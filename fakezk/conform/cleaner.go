@@ -11,24 +11,24 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// A cleaner is the superuser on one server: scripts make nodes that nobody else
-// may delete.
+// A cleaner is a client with the superuser's rights: scripts create nodes that only the
+// superuser may delete.
 type cleaner struct {
 	link    *link
-	fresh   bool // everything there is ours
-	start   mark // when it has just got its session
+	fresh   bool // the server has no other client, and no other nodes
+	start   mark // taken when it got its session
 	session int64
 	xid     int32
 	t       Target
 }
 
-// SuperPassword is what the comparison proves to be the superuser with, as
-// scheme digest has it, and SuperDigest what a server must be told for it:
-//
-//	-Dzookeeper.DigestAuthenticationProvider.superDigest=super:...
+// SuperPassword is the superuser's name and password, with which the comparison
+// authenticates itself by the scheme digest.
 const SuperPassword = "super:zksim"
 
-// SuperDigest is the digest of SuperPassword.
+// SuperDigest is the digest of SuperPassword, with which a server must be started:
+//
+//	-Dzookeeper.DigestAuthenticationProvider.superDigest=super:...
 var SuperDigest = Digest(SuperPassword)
 
 func newCleaner(ctx context.Context, t Target, fresh bool) (*cleaner, error) {
@@ -44,25 +44,26 @@ func newCleaner(ctx context.Context, t Target, fresh bool) (*cleaner, error) {
 	return c, nil
 }
 
-// close ends the session, so that it does not expire while somebody else
-// compares, and the connection. It does so even if ctx is done.
+// close ends the session, so that it does not expire during a later comparison, and the
+// connection. It does so even if ctx is done.
 func (c *cleaner) close(ctx context.Context) {
 	if c.session != 0 {
-		ctx, cancel := lastWords(ctx)
+		ctx, cancel := cleanupContext(ctx)
 		defer cancel()
-		_, _ = c.call(ctx, &proto.Simple{Code: proto.OpCloseSession}) // nobody is there to be told
+		_, _ = c.call(ctx, &proto.Simple{Code: proto.OpCloseSession}) // else it expires
 	}
 	c.link.close()
 }
 
-// lastWords is a context for what has to be done when ctx may be over.
-func lastWords(ctx context.Context) (context.Context, context.CancelFunc) {
+// cleanupContext returns a context for cleaning up, even if ctx is done.
+func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }
 
 // begin gets a session and the superuser's rights.
 func (c *cleaner) begin(ctx context.Context) error {
-	c.link.write(wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 60_000, Password: make([]byte, 16)}))
+	connect := proto.ConnectRequest{TimeoutMs: 60_000, Password: make([]byte, 16)}
+	c.link.write(wire.AppendConnectRequest(nil, connect))
 	frame, err := c.receive(ctx)
 	if err != nil {
 		return err
@@ -96,20 +97,21 @@ func (c *cleaner) begin(ctx context.Context) error {
 	return err
 }
 
-// checkUnused returns an error if anybody has ever written to the root.
+// checkUnused returns an error if the root has ever been changed.
 func (c *cleaner) checkUnused(ctx context.Context) error {
 	a, err := c.call(ctx, &proto.GetChildren{Code: proto.OpGetChildren2, Path: "/"})
 	if err != nil {
 		return err
 	}
 	root, ok := a.body.(proto.ChildrenStatReply)
-	if !ok || !slices.Equal(root.Names, []string{"zookeeper"}) || root.Stat.Cversion != -1 || root.Stat.Version != 0 {
+	if !ok || !slices.Equal(root.Names, []string{"zookeeper"}) ||
+		root.Stat.Cversion != -1 || root.Stat.Version != 0 {
 		return errors.New("not a fresh server: the root has or had other nodes")
 	}
 	return nil
 }
 
-// answer is what came for one request.
+// answer is the reply to one request.
 type answer struct {
 	zxid int64
 	code proto.ErrCode
@@ -140,8 +142,8 @@ func (c *cleaner) call(ctx context.Context, req proto.Request) (answer, error) {
 }
 
 func (c *cleaner) receive(ctx context.Context) ([]byte, error) {
-	frame, what := c.link.next(ctx)
-	switch what {
+	frame, status := c.link.next(ctx)
+	switch status {
 	case ended:
 		return nil, errors.New(c.link.ending())
 	case silent:
@@ -152,18 +154,18 @@ func (c *cleaner) receive(ctx context.Context) ([]byte, error) {
 	return frame, nil
 }
 
-// mark asks for the server's last zxid.
+// mark returns the server's last zxid with the present time.
 func (c *cleaner) mark(ctx context.Context) (mark, error) {
 	earliest := nowMs()
 	a, err := c.call(ctx, &proto.Exists{Path: "/"})
 	return mark{zxid: a.zxid, earliest: earliest, latest: nowMs()}, err
 }
 
-// systemNodes cannot be deleted.
+// systemNodes are the nodes that cannot be deleted.
 var systemNodes = []string{"/zookeeper", "/zookeeper/config", "/zookeeper/quota"}
 
-// clean deletes what scripts have made: below Root and its quota, and anywhere
-// if the server is ours alone.
+// clean deletes the nodes of scripts: those below Root and its quota, and on a fresh
+// server all others, too.
 func (c *cleaner) clean(ctx context.Context) error {
 	roots := []string{Root, "/zookeeper/quota" + Root}
 	if c.fresh {
@@ -177,7 +179,7 @@ func (c *cleaner) clean(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes a node and all below it.
+// remove deletes a node and its descendants.
 func (c *cleaner) remove(ctx context.Context, path string) error {
 	list, err := c.call(ctx, &proto.GetChildren{Code: proto.OpGetChildren, Path: path})
 	if err != nil || list.code == proto.NoNode {
@@ -204,7 +206,8 @@ func (c *cleaner) remove(ctx context.Context, path string) error {
 	return err
 }
 
-// restoreRoot undoes what scripts for fresh servers have written to "/".
+// restoreRoot sets the data and the ACL of "/", which scripts for fresh servers change, to
+// those of a new server.
 func (c *cleaner) restoreRoot(ctx context.Context) error {
 	for _, req := range []proto.Request{
 		&proto.SetACL{Path: "/", ACL: worldNode(proto.OpCreate, "/", "").ACL, Version: -1},

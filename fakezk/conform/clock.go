@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// A clock judges the times that a server gives to its zxids by the clock of this
-// process, on three counts: a zxid has one time, times do not fall as zxids rise,
-// and the time is that at which the zxid was given.
+// A clock checks the times of a server's zxids in three ways: a zxid has one time, times
+// do not fall as zxids rise, and by the clock of this process the time is that at which
+// the server drew the zxid.
 type clock struct {
 	marks []mark
-	times map[int64]int64 // ms by zxid, as the server said first
-	zxids []int64         // those of times, ascending
+	times map[int64]int64 // ms by zxid, the first that the server showed
+	zxids []int64         // the keys of times, ascending
 }
 
-// A mark says which zxid was the server's last, at a time between two, in ms.
+// A mark is a server's last zxid at a time between earliest and latest, in ms.
 type mark struct{ zxid, earliest, latest int64 }
 
 const (
 	clockSlackMs = 3000
-	// oldestMs is the year in which ZooKeeper was made, 2007: no node is older.
+	// oldestMs is the start of 2007, when ZooKeeper was new: no node is older.
 	oldestMs = 1_167_609_600_000
 )
 
@@ -28,9 +28,9 @@ func newClock(marks ...mark) clock { return clock{marks: marks, times: map[int64
 
 func nowMs() int64 { return time.Now().UnixMilli() }
 
-// judge says what is wrong with the time of a zxid.
-func (c *clock) judge(zxid, ms int64) string {
-	if zxid <= 0 || ms == 0 { // the nodes that were always there
+// check returns the text of the error in the time of a zxid, or "".
+func (c *clock) check(zxid, ms int64) string {
+	if zxid <= 0 || ms == 0 { // the nodes of a new server have neither
 		if zxid <= 0 && ms == 0 {
 			return ""
 		}
@@ -40,17 +40,18 @@ func (c *clock) judge(zxid, ms int64) string {
 	switch {
 	case known && at != ms:
 		return " (at a time that is not the zxid's)"
-	case !known && !c.enter(zxid, ms):
+	case !known && !c.insert(zxid, ms):
 		return " (at a time that falls)"
 	}
-	return c.off(zxid, ms)
+	return c.checkRange(zxid, ms)
 }
 
-// enter notes the time of a zxid and reports whether it is between those of its
-// neighbours.
-func (c *clock) enter(zxid, ms int64) bool {
+// insert stores the time of a zxid if it lies between those of its neighbours, and
+// reports whether it does.
+func (c *clock) insert(zxid, ms int64) bool {
 	i, _ := slices.BinarySearch(c.zxids, zxid)
-	fits := (i == 0 || c.times[c.zxids[i-1]] <= ms) && (i == len(c.zxids) || ms <= c.times[c.zxids[i]])
+	fits := (i == 0 || c.times[c.zxids[i-1]] <= ms) &&
+		(i == len(c.zxids) || ms <= c.times[c.zxids[i]])
 	if fits {
 		c.zxids = slices.Insert(c.zxids, i, zxid)
 		c.times[zxid] = ms
@@ -58,8 +59,9 @@ func (c *clock) enter(zxid, ms int64) bool {
 	return fits
 }
 
-// off says how far a time is from where it can be.
-func (c *clock) off(zxid, ms int64) string {
+// checkRange compares a time with the marks. The error says how much too early or late it
+// is.
+func (c *clock) checkRange(zxid, ms int64) string {
 	from, to := int64(oldestMs), nowMs()
 	for _, m := range c.marks {
 		if zxid > m.zxid {

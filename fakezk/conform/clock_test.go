@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTimesAreJudged(t *testing.T) {
+func TestTimesAreChecked(t *testing.T) {
 	now := nowMs()
 	start := mark{zxid: 100, earliest: now - 1000, latest: now}
 	type at struct {
@@ -19,19 +19,30 @@ func TestTimesAreJudged(t *testing.T) {
 	}{
 		{"now", []at{{101, now, ""}, {102, now, ""}, {101, now, ""}}},
 		{"old", []at{{7, now - 1e9, ""}, {100, now, ""}}},
-		{"always there", []at{{0, 0, ""}, {0, now, " (at the time " + fmt.Sprint(now) + ")"}, {5, 0, " (at the time 0)"}}},
+		{
+			"node of a new server",
+			[]at{{0, 0, ""}, {0, now, " (at the time " + fmt.Sprint(now) + ")"}, {5, 0, " (at the time 0)"}},
+		},
 		{"two times", []at{{101, now, ""}, {101, now + 1, " (at a time that is not the zxid's)"}}},
-		{"falling", []at{{105, now, ""}, {106, now - 1, " (at a time that falls)"}, {104, now + 1, " (at a time that falls)"}, {103, now - 1, ""}}},
+		{"falling", []at{
+			{105, now, ""},
+			{106, now - 1, " (at a time that falls)"},
+			{104, now + 1, " (at a time that falls)"},
+			{103, now - 1, ""},
+		}},
 		{"an hour ahead", []at{{101, now + 3_600_000, " (3600 s too late)"}}},
 		{"an hour behind", []at{{101, now - 3_601_000, " (3600 s too early)"}}},
-		{"seconds", []at{{7, now / 1000, " (" + fmt.Sprint(seconds(oldestMs-now/1000)) + " s too early)"}}},
-		{"old and yet to come", []at{{7, now + 60_000, " (60 s too late)"}}},
+		{
+			"seconds",
+			[]at{{7, now / 1000, " (" + fmt.Sprint(seconds(oldestMs-now/1000)) + " s too early)"}},
+		},
+		{"old zxid in the future", []at{{7, now + 60_000, " (60 s too late)"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := newClock(start)
 			for _, s := range test.seen {
-				if got := c.judge(s.zxid, s.ms); got != s.want {
+				if got := c.check(s.zxid, s.ms); got != s.want {
 					t.Errorf("zxid %d at %d: %q, want %q", s.zxid, s.ms, got, s.want)
 				}
 			}
@@ -39,9 +50,10 @@ func TestTimesAreJudged(t *testing.T) {
 	}
 }
 
-// TestPasswordOf has an answer of a real server.
+// TestPasswordOf has the id and the password of a session of a real server.
 func TestPasswordOf(t *testing.T) {
-	if got := hex.EncodeToString(passwordOf(0x0100018a79470000)); got != "eb2de6b09ce07b0a41965bc245a88b81" {
+	const want = "eb2de6b09ce07b0a41965bc245a88b81"
+	if got := hex.EncodeToString(passwordOf(0x0100018a79470000)); got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -69,7 +81,7 @@ func TestPartOfTheEventsIsEnoughAtExpiry(t *testing.T) {
 			t.Errorf("%q and %q: %t", test.b, test.a, got)
 		}
 		if other.agree([2]outcome{test.a, test.b}) && len(test.a) != len(test.b) {
-			t.Errorf("%q and %q agree where nothing is left to chance", test.a, test.b)
+			t.Errorf("%q and %q agree although the step is not an expiry", test.a, test.b)
 		}
 	}
 }

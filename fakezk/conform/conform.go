@@ -11,10 +11,10 @@ import (
 
 // Target is one of the two servers.
 type Target struct {
-	// Name is what the report calls it; empty means its address, or A or B.
+	// Name is its name in the report; empty means its address, or A or B.
 	Name string
 	// Address is host:port. Dial, if not nil, is used instead; every call must
-	// give a new connection.
+	// return a new connection.
 	Address string
 	Dial    func(ctx context.Context) (net.Conn, error)
 
@@ -29,38 +29,37 @@ func (t Target) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", t.Address)
 }
 
-// Options say what to compare. The zero value compares all families and no
-// random operations.
+// Options selects the scripts of a comparison. The zero value compares all families and
+// no random operations.
 type Options struct {
-	// Families are the names of those to play, of Families and "random"; none
-	// means all of them.
+	// Families are the names of the families to play, out of those of Families and
+	// "random"; none means all of them.
 	Families []string
-	// Ops is how many random operations to compare, in scripts of some 60.
+	// Ops is the number of random operations to compare, in scripts of some 60.
 	Ops int
-	// Seed decides what they are; 0 is a seed like any other.
+	// Seed determines the random operations. 0 is a seed, too.
 	Seed uint64
-	// Fresh says that both servers have just been started and are nobody else's.
-	// Then zxids are compared as they are in the family "fresh", and everything
-	// else is compared at "/" too, where nodes are made and deleted. Compare
-	// fails if the root of one of them was ever changed, or if the two have not had
-	// equally many sessions.
+	// Fresh says that both servers have just been started and have no other client.
+	// Then the family "fresh" compares absolute zxids, and scripts also create and
+	// delete nodes at "/". Compare fails if the root of one server was ever changed,
+	// or if the two have not had the same number of sessions.
 	Fresh bool
-	// Patience is how long to wait for what has to come; 0 means 30 s. A server
-	// from which nothing comes in time differs from one that answers.
+	// Patience is the time to wait for an expected frame; 0 means 30 s. No frame in
+	// time is a difference from a frame.
 	Patience time.Duration
-	// Progress, if not nil, hears of every script played.
+	// Progress, if not nil, is called after every script.
 	Progress func(Progress)
 }
 
-// Progress says how far a comparison is.
+// Progress is the state of a comparison.
 type Progress struct {
-	Family                  string // the one under way
+	Family                  string // the present one
 	Operations, Differences int    // so far, in all families
 }
 
-// Compare plays the same scripts on two servers and compares every answer. The
-// error says what kept it from comparing, and wraps ctx's error if that was it;
-// the report then holds what was compared before.
+// Compare plays the same scripts on two servers and compares every answer. The error is
+// one that prevents the comparison, such as a lost server, and wraps ctx's error if ctx
+// is done; the report then has the results so far.
 func Compare(ctx context.Context, a, b Target, opts Options) (*Report, error) {
 	a.Name, b.Name = cmp.Or(a.Name, a.Address, "A"), cmp.Or(b.Name, b.Address, "B")
 	a.patience = cmp.Or(opts.Patience, defaultPatience)
@@ -94,15 +93,18 @@ type comparison struct {
 
 const randomFamily = "random"
 
-// chooseFamilies checks the names that were asked for.
+// chooseFamilies returns the families to play.
 func chooseFamilies(opts Options) ([]string, error) {
 	all := Families()
 	for _, name := range opts.Families {
 		if name != randomFamily && !slices.Contains(all, name) {
-			return nil, fmt.Errorf("there is no family %q; expected one of %q", name, append(all, randomFamily))
+			return nil, fmt.Errorf("there is no family %q; expected one of %q",
+				name, append(all, randomFamily))
 		}
 	}
-	wanted := func(name string) bool { return len(opts.Families) == 0 || slices.Contains(opts.Families, name) }
+	wanted := func(name string) bool {
+		return len(opts.Families) == 0 || slices.Contains(opts.Families, name)
+	}
 	chosen := slices.DeleteFunc(all, func(name string) bool { return !wanted(name) })
 	if opts.Ops > 0 && wanted(randomFamily) {
 		chosen = append(chosen, randomFamily)
@@ -134,25 +136,25 @@ func (c *comparison) family(ctx context.Context, name string) error {
 	return nil
 }
 
-// script plays one script and enters what came of it.
+// script plays one script and adds its result to the report.
 func (c *comparison) script(ctx context.Context, s script, row *FamilyReport) error {
-	what, err := c.pair.play(ctx, s)
-	row.add(what)
-	if what.diff != nil {
-		c.found(row, *what.diff)
+	result, err := c.pair.play(ctx, s)
+	row.add(result)
+	if result.diff != nil {
+		c.addDifference(row, *result.diff)
 	}
 	c.progress(row.Name)
 	return err
 }
 
-// add counts a script that was played.
-func (f *FamilyReport) add(what played) {
+// add counts a script.
+func (f *FamilyReport) add(result played) {
 	f.Scripts++
-	f.Operations += what.compared
-	f.Void += what.reached - what.compared
+	f.Operations += result.compared
+	f.Void += result.reached - result.compared
 }
 
-func (c *comparison) found(row *FamilyReport, d Difference) {
+func (c *comparison) addDifference(row *FamilyReport, d Difference) {
 	row.Differences++
 	c.report.Differences = append(c.report.Differences, d)
 }

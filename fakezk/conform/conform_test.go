@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/zksim/zksim/fakezk"
 	znode "github.com/zksim/zksim/fakezk/view"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// settings are those of the built-in server; realSettings are the same.
+// settings are the settings of the built-in server; realSettings are the same.
 var settings = fakezk.Options{
 	TickTime:               500 * time.Millisecond,
-	MinSessionTimeout:      4 * time.Second, // longer than a busy machine stands still
+	MinSessionTimeout:      4 * time.Second, // longer than the pauses of a busy machine
 	MaxSessionTimeout:      time.Minute,
 	SuperDigest:            SuperDigest,
 	EnforceQuota:           true,
@@ -39,8 +40,7 @@ func realSettings() realzk.Options {
 	}
 }
 
-// hastySettings make a server that soon deletes emptied containers and forgets
-// sessions.
+// hastySettings are for servers that soon delete emptied containers and expire sessions.
 func hastySettings() (fakezk.Options, realzk.Options) {
 	opts, real := settings, realSettings()
 	opts.MinSessionTimeout, real.MinSessionTimeout = time.Second, time.Second
@@ -49,24 +49,28 @@ func hastySettings() (fakezk.Options, realzk.Options) {
 	return opts, real
 }
 
-// hasty are the families that wait, for the servers of hastySettings.
+// hasty are the families that wait for the server. They need hastySettings.
 var hasty = []string{"expiry", "reaping"}
 
-// patient are all other families and random scripts.
-func patient() []string {
+// notHasty returns all other families, and random scripts.
+func notHasty() []string {
 	names := append(Families(), randomFamily)
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(hasty, name) })
 }
 
 // randomSeed repeats TestRandomAgainstZooKeeper.
-var randomSeed = flag.Uint64("conform.seed", 0, "seed of the random comparison with ZooKeeper; 0 draws one")
+var randomSeed = flag.Uint64("conform.seed", 0,
+	"seed of the random comparison with ZooKeeper; 0 draws one")
 
 func fake(t testing.TB, opts fakezk.Options) Target {
 	dial := fakezk.Start(t, opts).Dialer()
-	return Target{Name: "fakezk", Dial: func(context.Context) (net.Conn, error) { return dial("tcp", fakezk.Address, 0) }}
+	return Target{
+		Name: "fakezk",
+		Dial: func(context.Context) (net.Conn, error) { return dial("tcp", fakezk.Address, 0) },
+	}
 }
 
-func genuine(t testing.TB, opts realzk.Options) Target {
+func realTarget(t testing.TB, opts realzk.Options) Target {
 	return Target{Name: "ZooKeeper", Address: realzk.Start(t, opts).Address()}
 }
 
@@ -91,25 +95,29 @@ func TestFamiliesAgainstItself(t *testing.T) {
 		a, b Target
 		opts Options
 	}{
-		"patient": {fake(t, settings), fake(t, settings), Options{Fresh: true, Families: patient(), Ops: 2000}},
-		"hasty":   {fake(t, opts), fake(t, opts), Options{Fresh: true, Families: hasty}},
+		"not hasty": {
+			fake(t, settings), fake(t, settings),
+			Options{Fresh: true, Families: notHasty(), Ops: 2000},
+		},
+		"hasty": {fake(t, opts), fake(t, opts), Options{Fresh: true, Families: hasty}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, f := range wantEqual(t, run.a, run.b, run.opts).Families {
 				if f.Skipped > 0 || f.Operations == 0 {
-					t.Errorf("%s: %d skipped (%s), %d operations", f.Name, f.Skipped, f.SkippedFor, f.Operations)
+					t.Errorf("%s: %d skipped (%s), %d operations",
+						f.Name, f.Skipped, f.SkippedFor, f.Operations)
 				}
 			}
 		})
 	}
 }
 
-// TestFamiliesAgainstZooKeeper is a test for each family, all on one server: the
-// zxids of a script do not depend on what was played before.
+// TestFamiliesAgainstZooKeeper has a test for each family, all on one pair of servers: the
+// zxids of a script do not depend on the scripts before it.
 func TestFamiliesAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
-	fakeAll, realAll := fake(t, settings), genuine(t, realSettings())
+	fakeAll, realAll := fake(t, settings), realTarget(t, realSettings())
 	for i, family := range Families() {
 		if slices.Contains(hasty, family) {
 			continue
@@ -123,19 +131,18 @@ func TestFamiliesAgainstZooKeeper(t *testing.T) {
 func TestWaitingAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
 	opts, real := hastySettings()
-	for _, f := range wantEqual(t, fake(t, opts), genuine(t, real), Options{Fresh: true, Families: hasty}).Families {
+	report := wantEqual(t, fake(t, opts), realTarget(t, real), Options{Fresh: true, Families: hasty})
+	for _, f := range report.Families {
 		if f.Skipped > 0 {
 			t.Errorf("%s: skipped", f.Name)
 		}
 	}
 }
 
-// TestRandomAgainstZooKeeper plays two seeds: one that is always the same and one
-// that is not, which
+// TestRandomAgainstZooKeeper plays a fixed seed and then, on the same servers, a random
+// one. To repeat the random one:
 //
 //	go test ./fakezk/conform -run RandomAgainst -conform.seed=N
-//
-// repeats. The second begins where the first has left two used servers.
 func TestRandomAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
 	ops := 4000
@@ -147,26 +154,31 @@ func TestRandomAgainstZooKeeper(t *testing.T) {
 		seed = rand.Uint64()
 	}
 	t.Logf("to repeat it: go test ./fakezk/conform -run RandomAgainst -conform.seed=%d", seed)
-	a, b := fake(t, settings), genuine(t, realSettings())
+	a, b := fake(t, settings), realTarget(t, realSettings())
 	wantEqual(t, a, b, Options{Fresh: true, Families: []string{randomFamily}, Ops: ops, Seed: 1})
 	wantEqual(t, a, b, Options{Families: []string{randomFamily}, Ops: ops, Seed: seed})
 }
 
-// TestServersThatAreNotFresh has clients before the comparison, and data that
-// must be left alone.
+// put creates nodes with some data.
+func put(t *testing.T, s *fakezk.Server, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		if err := s.Put(path, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestServersThatAreNotFresh compares servers that have had clients, and have data that
+// must not change.
 func TestServersThatAreNotFresh(t *testing.T) {
 	t.Parallel()
 	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 	a.Connect(t)
-	for s, paths := range map[*fakezk.Server][]string{a: {"/mine", "/mine/too", "/and"}, b: {"/others"}} {
-		for _, path := range paths {
-			if err := s.Put(path, []byte("x")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	put(t, a, "/mine", "/mine/too", "/and")
+	put(t, b, "/others")
 	before := [][]znode.Node{a.Tree(), b.Tree()}
-	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: patient(), Ops: 1000})
+	report := wantEqual(t, targetOf(a), targetOf(b), Options{Families: notHasty(), Ops: 1000})
 	if f := report.Families[0]; f.Skipped == 0 || f.Operations > 0 {
 		t.Errorf("the family fresh was played: %+v", f)
 	}
@@ -175,12 +187,13 @@ func TestServersThatAreNotFresh(t *testing.T) {
 			t.Errorf("-before +after\n%s", diff)
 		}
 	}
-	if _, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true}); err == nil || !strings.Contains(err.Error(), "not a fresh server") {
-		t.Errorf("asked for fresh servers: %v", err)
+	_, err := Compare(t.Context(), targetOf(a), targetOf(b), Options{Fresh: true})
+	if err == nil || !strings.Contains(err.Error(), "not a fresh server") {
+		t.Errorf("with Options.Fresh: %v", err)
 	}
 }
 
-// nodes are the paths and the data of a tree.
+// nodes returns the data of a tree by path.
 func nodes(tree []znode.Node) map[string]string {
 	m := map[string]string{}
 	for _, n := range tree {
@@ -189,7 +202,7 @@ func nodes(tree []znode.Node) map[string]string {
 	return m
 }
 
-func TestWhatKeepsFromComparing(t *testing.T) {
+func TestCompareFails(t *testing.T) {
 	good := fake(t, settings)
 	plain := settings
 	plain.SuperDigest = ""
@@ -202,9 +215,15 @@ func TestWhatKeepsFromComparing(t *testing.T) {
 		opts Options
 		want string
 	}{
-		{"no such family", t.Context(), good, Options{Families: []string{"stats"}}, `there is no family "stats"; expected one of ["fresh" `},
+		{
+			"no such family", t.Context(), good, Options{Families: []string{"stats"}},
+			`there is no family "stats"; expected one of ["fresh" `,
+		},
 		{"no superuser", t.Context(), fake(t, plain), Options{}, "superDigest=super:"},
-		{"nobody there", t.Context(), Target{Address: "127.0.0.1:1"}, Options{}, "connect to 127.0.0.1:1"},
+		{
+			"no server", t.Context(), Target{Address: "127.0.0.1:1"}, Options{},
+			"connect to 127.0.0.1:1",
+		},
 		{"interrupted", ctx, good, Options{}, "canceled"},
 	}
 	for _, test := range tests {
@@ -218,13 +237,14 @@ func TestWhatKeepsFromComparing(t *testing.T) {
 }
 
 func TestProgressGrows(t *testing.T) {
-	var heard []Progress
+	var calls []Progress
 	report := wantEqual(t, fake(t, settings), fake(t, settings), Options{
-		Families: []string{"stat", "zxids"}, Progress: func(p Progress) { heard = append(heard, p) },
+		Families: []string{"stat", "zxids"}, Progress: func(p Progress) { calls = append(calls, p) },
 	})
 	scripts := report.Families[0].Scripts + report.Families[1].Scripts
-	sorted := slices.IsSortedFunc(heard, func(a, b Progress) int { return a.Operations - b.Operations })
-	if len(heard) != scripts || !sorted || heard[len(heard)-1].Family != "zxids" {
-		t.Errorf("heard %+v of %d scripts", heard, scripts)
+	sorted := slices.IsSortedFunc(calls,
+		func(a, b Progress) int { return a.Operations - b.Operations })
+	if len(calls) != scripts || !sorted || calls[len(calls)-1].Family != "zxids" {
+		t.Errorf("got %+v for %d scripts", calls, scripts)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// drop ends a connection, from which nothing should come any more, and waits
-// until the server has ended it too.
+// drop ends a connection and waits until the server has ended it, too. Frames after the
+// client's end are part of the outcome; there should be none.
 func (p *player) drop(ctx context.Context, c *session) (outcome, error) {
 	seen, err := p.flush(ctx, c)
 	if err != nil || c.link == nil {
@@ -21,14 +21,13 @@ func (p *player) drop(ctx context.Context, c *session) (outcome, error) {
 	return append(seen, late...), err
 }
 
-// names are those of the sessions, in order.
+// names returns the names of the sessions, in order.
 func (p *player) names() []string { return slices.Sorted(maps.Keys(p.sessions)) }
 
-// end closes every session, so that nothing of the script stays behind. All that
-// comes of it is part of the outcome: the answers, and what the sessions that are
-// still there hear.
+// end closes every session of the script. The outcome has the answers, and the frames to
+// the sessions that are still open.
 func (p *player) end(ctx context.Context) (outcome, error) {
-	seen, err := p.hearAll(ctx)
+	seen, err := p.flushAll(ctx)
 	for _, name := range p.names() {
 		if err != nil {
 			return nil, err
@@ -37,25 +36,25 @@ func (p *player) end(ctx context.Context) (outcome, error) {
 		if last, err = p.closeSession(ctx, p.sessions[name]); err != nil {
 			return nil, err
 		}
-		others, err = p.hearAll(ctx)
+		others, err = p.flushAll(ctx)
 		seen = append(append(seen, prefixed("close "+name+": ", last)...), others...)
 	}
 	return seen, err
 }
 
-// hearAll takes what is on its way to any session.
-func (p *player) hearAll(ctx context.Context) (outcome, error) {
+// flushAll returns the outstanding frames of all sessions.
+func (p *player) flushAll(ctx context.Context) (outcome, error) {
 	var seen outcome
 	for _, name := range p.names() {
 		c := p.sessions[name]
 		if c.link == nil {
 			continue
 		}
-		news, err := p.flush(ctx, c)
+		lines, err := p.flush(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		seen = append(seen, prefixed(name+": ", news)...)
+		seen = append(seen, prefixed(name+": ", lines)...)
 	}
 	return seen, nil
 }
@@ -68,7 +67,7 @@ func prefixed(prefix string, lines outcome) outcome {
 	return with
 }
 
-// closeSession ends a session, for which it may have to connect again.
+// closeSession ends a session. It connects again if the session has no connection.
 func (p *player) closeSession(ctx context.Context, c *session) (outcome, error) {
 	if c.id == 0 || c.ended {
 		c.leave()
@@ -78,23 +77,24 @@ func (p *player) closeSession(ctx context.Context, c *session) (outcome, error) 
 	if c.link == nil {
 		var err error
 		seen, err = p.attach(ctx, c, connecting{timeoutMs: defaultTimeoutMs})
-		if err != nil || c.link == nil { // it was over already
+		if err != nil || c.link == nil { // the session has ended already
 			return seen, err
 		}
 	}
-	last, err := p.send(ctx, c, []request{{op: proto.OpCloseSession, req: &proto.Simple{Code: proto.OpCloseSession}}})
+	last, err := p.send(ctx, c, []request{{
+		op: proto.OpCloseSession, req: &proto.Simple{Code: proto.OpCloseSession},
+	}})
 	c.leave()
 	return append(seen, last...), err
 }
 
-// abandon closes whatever is still open after a script that could not be played
-// to its end.
+// abandon closes the sessions that are still open after a script that failed.
 func (p *player) abandon(ctx context.Context) {
-	ctx, cancel := lastWords(ctx)
+	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	for _, name := range p.names() {
 		if c := p.sessions[name]; !c.ended {
-			_, _ = p.closeSession(ctx, c) // it was an error already that led here
+			_, _ = p.closeSession(ctx, c) // the script's error is already reported
 		}
 	}
 }

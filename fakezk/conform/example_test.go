@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/conform"
 )
 
-// target is a new server in this process.
+// target starts a server in this process.
 func target(name string, opts fakezk.Options) (conform.Target, func()) {
 	opts.SuperDigest = conform.SuperDigest
 	server := fakezk.New(opts)
@@ -26,7 +26,8 @@ func ExampleCompare() {
 	defer closeA()
 	b, closeB := target("another", fakezk.Options{})
 	defer closeB()
-	report, err := conform.Compare(context.Background(), a, b, conform.Options{Families: []string{"stat", "sequence"}})
+	report, err := conform.Compare(context.Background(), a, b,
+		conform.Options{Families: []string{"stat", "sequence"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -39,13 +40,14 @@ func ExampleCompare() {
 	// total                13         101            0
 }
 
-// A server that takes smaller requests than others is found out.
+// A server with a smaller limit for frames differs.
 func ExampleReport_Explain() {
 	a, closeA := target("large", fakezk.Options{})
 	defer closeA()
 	b, closeB := target("small", fakezk.Options{MaxFrame: 100_000})
 	defer closeB()
-	report, err := conform.Compare(context.Background(), a, b, conform.Options{Families: []string{"create"}})
+	report, err := conform.Compare(context.Background(), a, b,
+		conform.Options{Families: []string{"create"}})
 	if err != nil {
 		fmt.Println(err)
 		return

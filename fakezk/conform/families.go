@@ -11,15 +11,14 @@ import (
 //go:embed families/*.txt
 var familyFiles embed.FS
 
-// fixedScripts are the scripts of families/*.txt by family, which is the name of
-// the file.
+// fixedScripts are the scripts of families/*.txt by family, the name of the file.
 var fixedScripts = mustLoadFamilies()
 
 func mustLoadFamilies() map[string][]script {
 	const folder = "families"
 	entries, err := familyFiles.ReadDir(folder)
 	if err != nil {
-		panic(fmt.Sprintf("conform: %v", err)) // they are part of the binary
+		panic(fmt.Sprintf("conform: %v", err)) // the files are part of the binary
 	}
 	families := map[string][]script{}
 	for _, e := range entries {
@@ -35,11 +34,11 @@ func mustLoadFamilies() map[string][]script {
 	return families
 }
 
-// freshFamily comes first: it wants servers that nobody has used.
+// freshFamily is played first: it needs new servers.
 const freshFamily = "fresh"
 
-// Families are the names of the families of fixed scripts, in the order in which
-// they are played.
+// Families returns the names of the families of fixed scripts, in the order in which they
+// are played.
 func Families() []string {
 	names := slices.Sorted(maps.Keys(fixedScripts))
 	names = slices.DeleteFunc(names, func(name string) bool { return name == freshFamily })

@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// connectRequest is what a client sends first, with the oddities asked for.
+// connectRequest returns a connect request with the peculiarities of c.
 func (p *player) connectRequest(c connecting, id int64, password []byte) proto.ConnectRequest {
 	req := proto.ConnectRequest{
 		ProtocolVersion: c.version, LastZxidSeen: c.zxid, TimeoutMs: c.timeoutMs,
@@ -41,12 +41,14 @@ func (p *player) connectRequest(c connecting, id int64, password []byte) proto.C
 	return req
 }
 
-// connect opens a connection for a session that has none.
-func (p *player) connect(ctx context.Context, c *session, req proto.ConnectRequest) (outcome, error) {
+// connect opens a connection for a session without one.
+func (p *player) connect(
+	ctx context.Context, c *session, req proto.ConnectRequest,
+) (outcome, error) {
 	return p.first(ctx, c, wire.AppendConnectRequest(nil, req))
 }
 
-// first opens a connection, sends its first bytes and takes the answer.
+// first opens a connection, sends its first bytes and reads the answer.
 func (p *player) first(ctx context.Context, c *session, opening []byte) (outcome, error) {
 	l, err := dial(ctx, p.target)
 	if err != nil {
@@ -54,9 +56,9 @@ func (p *player) first(ctx context.Context, c *session, opening []byte) (outcome
 	}
 	c.link = l
 	l.write(opening)
-	frame, what := l.next(ctx)
-	if what != arrived {
-		return p.lost(ctx, c, nil, what)
+	frame, status := l.next(ctx)
+	if status != arrived {
+		return p.lost(ctx, c, nil, status)
 	}
 	resp, ok := connectResponse(frame)
 	if !ok {
@@ -73,11 +75,11 @@ func (p *player) first(ctx context.Context, c *session, opening []byte) (outcome
 	return seen, nil
 }
 
-// attach opens a second connection for a session and tells what becomes of the
-// first. If the server accepts it, the session goes on there.
+// attach opens a second connection for a session, and reads the end of the first. If the
+// server accepts the second, the session goes on there.
 func (p *player) attach(ctx context.Context, c *session, with connecting) (outcome, error) {
 	var seen outcome
-	if c.link != nil { // so that nothing is on its way any more
+	if c.link != nil { // so that no frame is outstanding
 		var err error
 		if seen, err = p.flush(ctx, c); err != nil {
 			return nil, err
@@ -87,7 +89,7 @@ func (p *player) attach(ctx context.Context, c *session, with connecting) (outco
 	c.link = nil
 	answer, err := p.connect(ctx, c, p.connectRequest(with, c.id, c.password))
 	if c.link == nil && err == nil && with == (connecting{timeoutMs: with.timeoutMs}) {
-		c.ended = true // a good client is refused what is over only
+		c.ended = true // an ordinary client is refused only if the session has ended
 	}
 	if err != nil || old == nil {
 		return append(seen, answer...), err
@@ -109,7 +111,8 @@ func (p *player) attach(ctx context.Context, c *session, with connecting) (outco
 	return seen, nil
 }
 
-// connectResponse reads the answer to a connect request, if it is one.
+// connectResponse decodes a frame as a ConnectResponse. It returns false if the frame is
+// not one.
 func connectResponse(frame []byte) (proto.ConnectResponse, bool) {
 	resp, err := wire.DecodeConnectResponse(frame)
 	if err != nil {

@@ -16,23 +16,26 @@ type link struct {
 	conn     net.Conn
 	patience time.Duration
 	frames   chan []byte // payloads; closed when nothing more comes
-	why      error       // nothing more comes; readable once frames is closed
+	why      error       // the end of the connection; set before frames is closed
 	done     chan struct{}
 }
 
-const longestFrame = 64 << 20 // beyond it is garbage
+const longestFrame = 64 << 20 // a greater length is invalid
 
 func dial(ctx context.Context, t Target) (*link, error) {
 	conn, err := t.dial(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", t.Name, err)
 	}
-	l := &link{conn: conn, patience: t.patience, frames: make(chan []byte, 8192), done: make(chan struct{})}
+	l := &link{
+		conn: conn, patience: t.patience,
+		frames: make(chan []byte, 8192), done: make(chan struct{}),
+	}
 	go l.read()
 	return l, nil
 }
 
-// read passes frames on until the connection ends or sends garbage.
+// read puts frames into l.frames until the connection ends or a length is invalid.
 func (l *link) read() {
 	defer close(l.frames)
 	for {
@@ -49,8 +52,8 @@ func (l *link) read() {
 	}
 }
 
-// readFrame returns io.EOF at the end of the connection and something else if a
-// frame has begun there.
+// readFrame returns io.EOF at the end of the connection, and another error if the end is
+// within a frame.
 func readFrame(r io.Reader) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -70,10 +73,10 @@ func readFrame(r io.Reader) ([]byte, error) {
 
 const closedByServer = "closed by the server"
 
-// ending tells how a connection has ended on which nothing more comes.
+// ending returns the way in which the connection has ended, as text.
 func (l *link) ending() string {
 	switch {
-	case errors.Is(l.why, io.EOF), errors.Is(l.why, net.ErrClosed): // the latter is our own doing
+	case errors.Is(l.why, io.EOF), errors.Is(l.why, net.ErrClosed): // ErrClosed: by close
 		return closedByServer
 	case errors.Is(l.why, io.ErrUnexpectedEOF):
 		return closedByServer + " within a frame"
@@ -83,8 +86,8 @@ func (l *link) ending() string {
 	return fmt.Sprintf("%s: %v", closedByServer, l.why)
 }
 
-// write sends bytes. A connection that the server has closed takes none; that
-// shows when it is read.
+// write sends bytes. It ignores errors: if the server has closed the connection, the
+// next read shows it.
 func (l *link) write(p []byte) {
 	_, _ = l.conn.Write(p)
 }
@@ -97,8 +100,8 @@ func (l *link) close() {
 	}
 }
 
-// halfClose tells the server that nothing more comes, and leaves the other
-// direction open, where the connection can do so.
+// halfClose closes the client's direction of the connection. It closes both if the
+// connection cannot close one.
 func (l *link) halfClose() {
 	if c, ok := l.conn.(interface{ CloseWrite() error }); ok {
 		_ = c.CloseWrite() // the server may have closed it already
@@ -107,12 +110,13 @@ func (l *link) halfClose() {
 	_ = l.conn.Close()
 }
 
+// An arrival is the result of waiting for a frame.
 type arrival int
 
 const (
 	arrived  arrival = iota
 	ended            // the server has closed the connection
-	silent           // nothing came in time
+	silent           // no frame in time
 	canceled         // ctx is done
 )
 
@@ -120,7 +124,7 @@ const (
 func (l *link) next(ctx context.Context) ([]byte, arrival) { return l.nextWithin(ctx, l.patience) }
 
 func (l *link) nextWithin(ctx context.Context, timeout time.Duration) ([]byte, arrival) {
-	select { // most often it is there already
+	select { // without a timer: most often there is a frame already
 	case p, ok := <-l.frames:
 		return taken(p, ok)
 	default:

@@ -14,20 +14,20 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A mutation changes what a server says: it gets the payload of each frame, with
-// the operation that it answers, and returns what the client is to get instead.
+// A mutation changes the frames of a server: it gets the payload of each frame, with the
+// operation that it answers, and returns the payloads for the client.
 type mutation func(op proto.OpCode, payload []byte) [][]byte
 
-// What a frame is that answers no request.
+// The operation of a frame that answers no request.
 const (
 	opEvent   proto.OpCode = -100
 	opConnect proto.OpCode = -101
 )
 
-// A fault makes the connections of a server wrong, each as it is dialed.
+// A fault changes a connection of a server after it is dialed.
 type fault func(c *mutantConn)
 
-// mutant is a server that is right but for a fault.
+// mutant returns a server with a fault.
 func mutant(t testing.TB, opts fakezk.Options, f fault) Target {
 	good := fake(t, opts)
 	return Target{Name: "mutant", Dial: func(ctx context.Context) (net.Conn, error) {
@@ -41,34 +41,34 @@ func mutant(t testing.TB, opts fakezk.Options, f fault) Target {
 	}}
 }
 
-// mutantConn is the client's end of a connection on which not everything is as
-// the server says.
+// mutantConn is the client's end of a connection with a fault.
 type mutantConn struct {
 	net.Conn
 	// change changes the answers, ask the requests; nil leaves them.
 	change mutation
 	ask    func(op proto.OpCode, payload []byte) []byte
-	// atEnd comes where the server closes the connection, and then end instead of
-	// io.EOF; afterOurs comes once we have closed our direction.
+	// atEnd is sent when the server closes the connection, and then the error of end
+	// instead of io.EOF. afterOurs is sent after the end of the client's direction.
 	atEnd     []byte
 	end       func() error
 	afterOurs []byte
 
 	mu     sync.Mutex
-	sent   []byte // no whole frame yet
-	asked  bool   // for a session
+	sent   []byte // an incomplete frame
+	asked  bool   // the connect request has been sent
 	ops    map[int32][]proto.OpCode
-	extra  [][]byte // frames that come with the next one
-	halved bool     // our direction is closed
+	extra  [][]byte // frames to send with the next one
+	halved bool     // the client's direction is closed
 
-	answered bool   // the reader's: the connect response has come
-	ready    []byte // the reader's: changed, not yet read
-	over     bool   // the reader's: ready is the last
+	// Of the reader.
+	answered bool   // the connect response has come
+	ready    []byte // changed, not yet read
+	over     bool   // ready is the last
 	once     sync.Once
 	closed   chan struct{}
 }
 
-// Write passes changed requests on and notes which operations they are.
+// Write sends changed requests and stores their operations.
 func (c *mutantConn) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	c.sent = append(c.sent, p...)
@@ -82,7 +82,7 @@ func (c *mutantConn) Write(p []byte) (int, error) {
 		out = append(binary.BigEndian.AppendUint32(out, uint32(len(payload))), payload...)
 		c.sent = c.sent[4+n:]
 	}
-	if len(c.sent) >= 4 { // a frame that will not end
+	if len(c.sent) >= 4 { // a frame that will not be completed
 		out, c.sent = append(out, c.sent...), nil
 	}
 	c.mu.Unlock()
@@ -98,7 +98,8 @@ func (c *mutantConn) asking(payload []byte) []byte {
 	if len(payload) < 8 {
 		return payload
 	}
-	xid, op := int32(binary.BigEndian.Uint32(payload)), proto.OpCode(binary.BigEndian.Uint32(payload[4:]))
+	xid := int32(binary.BigEndian.Uint32(payload))
+	op := proto.OpCode(binary.BigEndian.Uint32(payload[4:]))
 	c.ops[xid] = append(c.ops[xid], op)
 	if c.ask != nil {
 		payload = c.ask(op, payload)
@@ -106,7 +107,7 @@ func (c *mutantConn) asking(payload []byte) []byte {
 	return payload
 }
 
-// Read passes changed frames on.
+// Read returns the bytes of changed frames.
 func (c *mutantConn) Read(p []byte) (int, error) {
 	for len(c.ready) == 0 {
 		if c.over {
@@ -114,7 +115,7 @@ func (c *mutantConn) Read(p []byte) (int, error) {
 		}
 		payload, err := readFrame(c.Conn)
 		if err != nil {
-			c.lastWords()
+			c.prepareEnd()
 			continue
 		}
 		frames := [][]byte{payload}
@@ -136,8 +137,8 @@ func (c *mutantConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lastWords is what comes at the end of the connection.
-func (c *mutantConn) lastWords() {
+// prepareEnd makes the last bytes of the connection ready.
+func (c *mutantConn) prepareEnd() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over, c.ready = true, c.atEnd
@@ -156,8 +157,8 @@ func (c *mutantConn) ended() error {
 	return c.end()
 }
 
-// CloseWrite closes both directions underneath, which cannot be closed one by
-// one in memory.
+// CloseWrite closes both directions of the connection underneath, as an in-memory one
+// cannot close one of them.
 func (c *mutantConn) CloseWrite() error {
 	c.mu.Lock()
 	c.halved = true
@@ -170,13 +171,13 @@ func (c *mutantConn) Close() error {
 	return c.Conn.Close()
 }
 
-// neverEnds is an end that does not come.
+// neverEnds blocks until the client closes the connection.
 func (c *mutantConn) neverEnds() error {
 	<-c.closed
-	return errors.New("closed by ourselves")
+	return errors.New("closed by the client")
 }
 
-// answers says which operation a frame answers.
+// answers returns the operation that a frame answers.
 func (c *mutantConn) answers(payload []byte) proto.OpCode {
 	if !c.answered {
 		c.answered = true

@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// connects changes the answers to connect requests that are granted.
+// connects changes the answers to granted connect requests.
 func connects(change func(p []byte) []byte) fault {
 	return each(func(op proto.OpCode, p []byte) [][]byte {
 		if op == opConnect && len(p) >= 36 {
@@ -29,7 +29,7 @@ func newPasswords() fault {
 	}
 }
 
-// idsLeftOut gives sessions twice the number that they have.
+// idsLeftOut doubles the number in the ids of sessions.
 func idsLeftOut() fault {
 	return connects(func(p []byte) []byte {
 		id := binary.BigEndian.Uint64(p[8:])
@@ -39,7 +39,7 @@ func idsLeftOut() fault {
 	})
 }
 
-// sincePast has the server forget since when watches were not heard of.
+// sincePast and sinceFuture change the relative zxid of setWatches.
 func sincePast(c *mutantConn)   { c.ask = since(1) }
 func sinceFuture(c *mutantConn) { c.ask = since(1 << 62) }
 
@@ -52,8 +52,8 @@ func since(zxid uint64) func(op proto.OpCode, p []byte) []byte {
 	}
 }
 
-// misdirected sends events to the connection that was dialed after the one that
-// they are for, or to the one before.
+// misdirected sends events to the connection that was dialed after the right one, or else
+// to the one before.
 func misdirected() fault {
 	var mu sync.Mutex
 	var conns []*mutantConn
@@ -67,7 +67,7 @@ func misdirected() fault {
 				return [][]byte{p}
 			}
 			mu.Lock()
-			other := conns[n-2] // the cleaner's was first and has no watches
+			other := conns[n-2] // n > 1, as the cleaner's connection is first and has no watches
 			if len(conns) > n {
 				other = conns[n]
 			}
@@ -80,13 +80,14 @@ func misdirected() fault {
 	}
 }
 
-// survivors are connections that the server closes without having been asked
-// for anything that does so, and that do not end.
+// survivors makes connections stay open if the server closes them without a request of
+// their own for it.
 func survivors() fault {
 	return func(c *mutantConn) {
 		closing := false
 		c.change = func(op proto.OpCode, p []byte) [][]byte {
-			closing = op == proto.OpCloseSession || op == opConnect && len(p) > 8 && binary.BigEndian.Uint64(p[8:]) == 0
+			closing = op == proto.OpCloseSession || op == opConnect && len(p) > 8 &&
+				binary.BigEndian.Uint64(p[8:]) == 0
 			return [][]byte{p}
 		}
 		c.end = func() error {
@@ -98,7 +99,7 @@ func survivors() fault {
 	}
 }
 
-// endsWhenAsked has connections end only when something more is sent to them.
+// endsWhenAsked makes connections end only when the client sends another request.
 func endsWhenAsked() fault {
 	return func(c *mutantConn) {
 		more := make(chan struct{}, 100)

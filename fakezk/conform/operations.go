@@ -7,11 +7,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Version is the ZooKeeper that the families are written against: a standalone
-// server as Debian ships it, with TTL nodes switched on.
+// Version is the version of ZooKeeper that the families are written for: a standalone
+// server of Debian, with TTL nodes enabled.
 const Version = "3.8.0"
 
-// Operations are the names of all operations that the families send, sorted.
+// Operations returns the names of all operations that the families send, sorted.
 func Operations() []string {
 	found := map[string]bool{}
 	for _, scripts := range fixedScripts {
@@ -25,7 +25,7 @@ func Operations() []string {
 			}
 		}
 	}
-	delete(found, proto.OpNotification.String()) // no requests: sent to see them refused
+	delete(found, proto.OpNotification.String()) // not requests: the server refuses them
 	delete(found, proto.OpError.String())
 	return slices.Sorted(maps.Keys(found))
 }

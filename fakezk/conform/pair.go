@@ -12,7 +12,7 @@ type pair struct {
 	targets  [2]Target
 	cleaners [2]*cleaner
 	fresh    bool
-	able     map[string]bool // what was found out
+	able     map[string]bool // the tested abilities
 	newest   [2]int64        // the id of each server's last session
 }
 
@@ -26,9 +26,11 @@ func newPair(ctx context.Context, a, b Target, fresh bool) (*pair, error) {
 		}
 		p.cleaners[i], p.newest[i] = c, c.session
 	}
-	if at := [2]int64{p.cleaners[0].start.zxid, p.cleaners[1].start.zxid}; fresh && at[0] != at[1] {
+	zxidA, zxidB := p.cleaners[0].start.zxid, p.cleaners[1].start.zxid
+	if fresh && zxidA != zxidB {
 		p.close(ctx)
-		return nil, fmt.Errorf("not two fresh servers: %s is at zxid %d, %s at %d", a.Name, at[0], b.Name, at[1])
+		return nil, fmt.Errorf("not two fresh servers: %s is at zxid %d, %s at %d",
+			a.Name, zxidA, b.Name, zxidB)
 	}
 	return p, nil
 }
@@ -41,8 +43,7 @@ func (p *pair) close(ctx context.Context) {
 	}
 }
 
-// leave deletes what scripts have left, and gives a root that was ours its first
-// data and ACL again.
+// leave deletes the nodes of scripts, and restores the root of fresh servers.
 func (p *pair) leave(ctx context.Context) error {
 	_, err := both(p, func(i int) (struct{}, error) {
 		err := p.cleaners[i].clean(ctx)
@@ -54,7 +55,7 @@ func (p *pair) leave(ctx context.Context) error {
 	return err
 }
 
-// both does something with each server at the same time.
+// both calls do for both servers concurrently.
 func both[T any](p *pair, do func(i int) (T, error)) ([2]T, error) {
 	var results [2]T
 	var errs [2]error
@@ -73,10 +74,10 @@ func both[T any](p *pair, do func(i int) (T, error)) ([2]T, error) {
 	return results, nil
 }
 
-// played is what came of a script.
+// played is the result of a script.
 type played struct {
-	reached  int // steps, to the end or to the first difference
-	compared int // of them: those for which there was a connection
+	reached  int // number of steps, to the end or to the first difference
+	compared int // number of those with a connection
 	diff     *Difference
 }
 
@@ -104,7 +105,7 @@ func (p *pair) play(ctx context.Context, s script) (played, error) {
 	return result, err
 }
 
-// players gets both servers ready for a script.
+// players prepares both servers for a script.
 func (p *pair) players(ctx context.Context, s script) ([2]*player, error) {
 	return both(p, func(i int) (*player, error) {
 		c := p.cleaners[i]

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// parseFamily reads a file of scripts. Every script begins with a line
-// "== NAME"; "# " begins a comment, "needs ABILITY" says what the servers must
-// be able to do, every other line is a step.
+// parseFamily parses a file of scripts. A script begins with a line "== NAME"; "# "
+// begins a comment, "needs ABILITY" is an ability that the servers must have, and every
+// other line is a step.
 func parseFamily(family, text string) ([]script, error) {
 	var scripts []script
 	number := 0
@@ -43,8 +43,8 @@ func parseFamily(family, text string) ([]script, error) {
 	return scripts, nil
 }
 
-// parseLine reads a step, or "repeat N STEP", in which % is the number of the
-// repetition, from 0.
+// parseLine parses a step, or "repeat N STEP", in which % is the number of the repetition,
+// from 0.
 func parseLine(line string) ([]step, error) {
 	rest, ok := strings.CutPrefix(line, "repeat ")
 	if !ok {
@@ -67,7 +67,7 @@ func parseLine(line string) ([]step, error) {
 	return steps, nil
 }
 
-// mustParse reads a step that this package has written itself.
+// mustParse parses a step that this package has generated.
 func mustParse(line string) step {
 	s, err := parseStep(line)
 	if err != nil {
@@ -76,14 +76,14 @@ func mustParse(line string) step {
 	return s
 }
 
-// parseStep reads SESSION VERB ARGUMENTS.
+// parseStep parses SESSION VERB ARGUMENTS.
 func parseStep(line string) (step, error) {
 	tokens, err := tokenize(line)
 	if err != nil {
 		return step{}, err
 	}
 	if len(tokens) < 2 {
-		return step{}, fmt.Errorf("want a session and what it does")
+		return step{}, fmt.Errorf("want a session and a verb")
 	}
 	s := step{text: line, session: tokens[0].value}
 	a := &arguments{verb: tokens[1].value, given: tokens[2:]}
@@ -98,8 +98,10 @@ func parseStep(line string) (step, error) {
 	case "await":
 		s.kind, s.frames = stepAwait, int(a.int32("n", 1))
 	case "first", "bytes", "partial":
-		s.kind = map[string]stepKind{"first": stepFirst, "bytes": stepBytes, "partial": stepPartial}[a.verb]
-		s.bytes = a.hex()
+		kinds := map[string]stepKind{
+			"first": stepFirst, "bytes": stepBytes, "partial": stepPartial,
+		}
+		s.kind, s.bytes = kinds[a.verb], a.hex()
 	case "burst":
 		s.requests, err = parseGroup(a)
 		return s, err
@@ -111,9 +113,11 @@ func parseStep(line string) (step, error) {
 	return s, a.done()
 }
 
-// parseConnecting reads how a connect request differs from a good client's.
+// parseConnecting parses the differences of a connect request from an ordinary one.
 func parseConnecting(a *arguments) connecting {
-	c := connecting{timeoutMs: a.int32("timeout", defaultTimeoutMs), version: a.int32("version", 0)}
+	c := connecting{
+		timeoutMs: a.int32("timeout", defaultTimeoutMs), version: a.int32("version", 0),
+	}
 	if c.zxidAhead = a.word("ahead"); !c.zxidAhead {
 		c.zxid = a.int64("zxid", 0)
 	}
@@ -131,7 +135,7 @@ func parseConnecting(a *arguments) connecting {
 	return c
 }
 
-// choice takes an argument that is one of some words; "" if it is not there.
+// choice takes an argument that must be one of some words. It returns "" without one.
 func (a *arguments) choice(key string, words ...string) string {
 	given := a.text(key, "")
 	for _, w := range words {
@@ -155,7 +159,7 @@ func (a *arguments) hex() []byte {
 	return b
 }
 
-// parseGroup reads "{ REQUEST ; REQUEST }".
+// parseGroup parses "{ REQUEST ; REQUEST }".
 func parseGroup(a *arguments) ([]request, error) {
 	if len(a.given) < 2 || a.given[0].value != "{" || a.given[len(a.given)-1].value != "}" {
 		return nil, fmt.Errorf("%s: want requests within { and }", a.verb)
@@ -171,7 +175,7 @@ func parseGroup(a *arguments) ([]request, error) {
 	return requests, nil
 }
 
-// split parts tokens at every ";", but not within braces.
+// split splits tokens at every ";" outside of braces.
 func split(tokens []token) [][]token {
 	var groups [][]token
 	var group []token

@@ -11,24 +11,23 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// verbs are the operations by name. createContainer and its like differ from
-// create by the operation code only.
+// verbs has the parser of each operation by its name.
 var verbs = map[string]func(a *arguments) proto.Request{
-	"create":          func(a *arguments) proto.Request { return parseCreate(a, proto.OpCreate) },
-	"create2":         func(a *arguments) proto.Request { return parseCreate(a, proto.OpCreate2) },
-	"createContainer": func(a *arguments) proto.Request { return parseCreate(a, proto.OpCreateContainer) },
-	"createTTL":       func(a *arguments) proto.Request { return parseCreate(a, proto.OpCreateTTL) },
+	"create":          creates(proto.OpCreate),
+	"create2":         creates(proto.OpCreate2),
+	"createContainer": creates(proto.OpCreateContainer),
+	"createTTL":       creates(proto.OpCreateTTL),
 	"delete": func(a *arguments) proto.Request {
 		return &proto.Delete{Path: a.path(), Version: a.int32("v", -1)}
 	},
-	"exists":  func(a *arguments) proto.Request { return &proto.Exists{Path: a.path(), Watch: a.word("watch")} },
-	"getData": func(a *arguments) proto.Request { return &proto.GetData{Path: a.path(), Watch: a.word("watch")} },
-	"getChildren": func(a *arguments) proto.Request {
-		return &proto.GetChildren{Code: proto.OpGetChildren, Path: a.path(), Watch: a.word("watch")}
+	"exists": func(a *arguments) proto.Request {
+		return &proto.Exists{Path: a.path(), Watch: a.word("watch")}
 	},
-	"getChildren2": func(a *arguments) proto.Request {
-		return &proto.GetChildren{Code: proto.OpGetChildren2, Path: a.path(), Watch: a.word("watch")}
+	"getData": func(a *arguments) proto.Request {
+		return &proto.GetData{Path: a.path(), Watch: a.word("watch")}
 	},
+	"getChildren":  getsChildren(proto.OpGetChildren),
+	"getChildren2": getsChildren(proto.OpGetChildren2),
 	"setData": func(a *arguments) proto.Request {
 		return &proto.SetData{Path: a.path(), Data: a.data(), Version: a.int32("v", -1)}
 	},
@@ -41,37 +40,53 @@ var verbs = map[string]func(a *arguments) proto.Request{
 		return &proto.Check{Path: a.path(), Version: a.int32("v", -1)}
 	},
 	"auth": parseAuth,
-	"sasl": func(a *arguments) proto.Request { return &proto.Sasl{Token: []byte(a.text("token", ""))} },
-	"setWatches": func(a *arguments) proto.Request {
-		return parseSetWatches(a, proto.OpSetWatches)
+	"sasl": func(a *arguments) proto.Request {
+		return &proto.Sasl{Token: []byte(a.text("token", ""))}
 	},
-	"setWatches2": func(a *arguments) proto.Request {
-		return parseSetWatches(a, proto.OpSetWatches2)
-	},
+	"setWatches":  setsWatches(proto.OpSetWatches),
+	"setWatches2": setsWatches(proto.OpSetWatches2),
 	"addWatch": func(a *arguments) proto.Request {
 		return &proto.AddWatch{Path: a.path(), Mode: a.int32("mode", 0)}
 	},
-	"checkWatches": func(a *arguments) proto.Request {
-		return &proto.Watches{Code: proto.OpCheckWatches, Path: a.path(), Type: a.int32("type", 3)}
+	"checkWatches":  namesWatches(proto.OpCheckWatches),
+	"removeWatches": namesWatches(proto.OpRemoveWatches),
+	"getEphemerals": func(a *arguments) proto.Request {
+		return &proto.GetEphemerals{Prefix: a.path()}
 	},
-	"removeWatches": func(a *arguments) proto.Request {
-		return &proto.Watches{Code: proto.OpRemoveWatches, Path: a.path(), Type: a.int32("type", 3)}
+	"getAllChildrenNumber": func(a *arguments) proto.Request {
+		return &proto.GetAllChildrenNumber{Path: a.path()}
 	},
-	"getEphemerals":        func(a *arguments) proto.Request { return &proto.GetEphemerals{Prefix: a.path()} },
-	"getAllChildrenNumber": func(a *arguments) proto.Request { return &proto.GetAllChildrenNumber{Path: a.path()} },
-	"deleteContainer":      func(a *arguments) proto.Request { return &proto.DeleteContainer{Path: a.path()} },
+	"deleteContainer": func(a *arguments) proto.Request {
+		return &proto.DeleteContainer{Path: a.path()}
+	},
 	"createSession": func(a *arguments) proto.Request {
 		return &proto.CreateSession{TimeoutMs: a.int32("timeout", defaultTimeoutMs)}
 	},
 	"reconfig":     func(a *arguments) proto.Request { return &proto.Reconfig{CurConfigID: -1} },
-	"ping":         func(a *arguments) proto.Request { return &proto.Simple{Code: proto.OpPing} },
-	"whoAmI":       func(a *arguments) proto.Request { return &proto.Simple{Code: proto.OpWhoAmI} },
-	"closeSession": func(a *arguments) proto.Request { return &proto.Simple{Code: proto.OpCloseSession} },
+	"ping":         simple(proto.OpPing),
+	"whoAmI":       simple(proto.OpWhoAmI),
+	"closeSession": simple(proto.OpCloseSession),
 }
 
-// parseRequest reads one request: a verb of the table, multi or multiRead with
-// requests in braces, "op CODE HEX" (any body) or "frame HEX" (any payload).
-// xid=N goes with all but frame.
+func simple(code proto.OpCode) func(*arguments) proto.Request {
+	return func(*arguments) proto.Request { return &proto.Simple{Code: code} }
+}
+
+func getsChildren(code proto.OpCode) func(*arguments) proto.Request {
+	return func(a *arguments) proto.Request {
+		return &proto.GetChildren{Code: code, Path: a.path(), Watch: a.word("watch")}
+	}
+}
+
+func namesWatches(code proto.OpCode) func(*arguments) proto.Request {
+	return func(a *arguments) proto.Request {
+		return &proto.Watches{Code: code, Path: a.path(), Type: a.int32("type", 3)}
+	}
+}
+
+// parseRequest parses one request: a verb of the table, multi or multiRead with requests
+// in braces, "op CODE HEX" (any body) or "frame HEX" (any payload). All but frame may have
+// xid=N.
 func parseRequest(a *arguments) (request, error) {
 	var r request
 	switch a.verb {
@@ -88,7 +103,7 @@ func parseRequest(a *arguments) (request, error) {
 	default:
 		parse := verbs[a.verb]
 		if parse == nil {
-			return r, fmt.Errorf("there is nothing called %s", a.verb)
+			return r, fmt.Errorf("unknown verb %s", a.verb)
 		}
 		if t, ok := a.relative(); ok {
 			r.sinceStart = true
@@ -101,14 +116,14 @@ func parseRequest(a *arguments) (request, error) {
 	return r, a.done()
 }
 
-// xid takes the xid that a request should have.
+// xid takes the xid of a request, if it has one.
 func (a *arguments) xid(r *request) {
 	if _, ok := a.peek("xid"); !ok {
 		return
 	}
 	r.hasXid, r.xid = true, a.int32("xid", 0)
 	if r.xid == markerXid {
-		a.fail("xid=%d is that of the answer to a ping", r.xid)
+		a.fail("xid=%d is the xid of the answer to a ping", r.xid)
 	}
 }
 
@@ -121,7 +136,7 @@ func (a *arguments) peek(key string) (token, bool) {
 	return token{}, false
 }
 
-// relative takes since=+N, and gives it back without its sign.
+// relative takes since=+N and returns it without its sign.
 func (a *arguments) relative() (token, bool) {
 	t, ok := a.peek("since")
 	if !ok || !strings.HasPrefix(t.value, "+") {
@@ -132,16 +147,16 @@ func (a *arguments) relative() (token, bool) {
 	return t, true
 }
 
-func (a *arguments) number(what string) int32 {
-	t := a.next(what)
+func (a *arguments) number(name string) int32 {
+	t := a.next(name)
 	n, err := strconv.ParseInt(t.value, 0, 32)
 	if err != nil {
-		a.fail("%s: want a number for the %s", t.value, what)
+		a.fail("%s: want a number for the %s", t.value, name)
 	}
 	return int32(n)
 }
 
-// parseMulti reads a multi, whose operations may be any that have a verb.
+// parseMulti parses a multi. Its operations may be any of verbs.
 func parseMulti(a *arguments) (request, error) {
 	var r request
 	a.xid(&r)
@@ -167,10 +182,12 @@ func parseMulti(a *arguments) (request, error) {
 	return r, nil
 }
 
-func parseCreate(a *arguments, code proto.OpCode) proto.Request {
-	return &proto.Create{
-		Code: code, Path: a.path(), Data: a.data(), ACL: a.acl(),
-		Flags: a.int32("flags", 0), TTL: a.int64("ttl", 0),
+func creates(code proto.OpCode) func(*arguments) proto.Request {
+	return func(a *arguments) proto.Request {
+		return &proto.Create{
+			Code: code, Path: a.path(), Data: a.data(), ACL: a.acl(),
+			Flags: a.int32("flags", 0), TTL: a.int64("ttl", 0),
+		}
 	}
 }
 
@@ -178,20 +195,27 @@ func parseAuth(a *arguments) proto.Request {
 	return &proto.Auth{Scheme: nullable(a.next("scheme")), Data: bytesOf(a.next("credentials"))}
 }
 
+func setsWatches(code proto.OpCode) func(*arguments) proto.Request {
+	return func(a *arguments) proto.Request { return parseSetWatches(a, code) }
+}
+
 func parseSetWatches(a *arguments, code proto.OpCode) proto.Request {
 	w := &proto.SetWatches{Code: code}
 	if w.RelativeZxid = math.MaxInt64; !a.word("max") {
 		w.RelativeZxid = a.int64("since", 0)
 	}
-	w.DataWatches, w.ExistWatches, w.ChildWatches = a.paths("data"), a.paths("exist"), a.paths("child")
+	w.DataWatches = a.paths("data")
+	w.ExistWatches = a.paths("exist")
+	w.ChildWatches = a.paths("child")
 	if code == proto.OpSetWatches2 {
-		w.PersistentWatches, w.RecursiveWatches = a.paths("persistent"), a.paths("recursive")
+		w.PersistentWatches = a.paths("persistent")
+		w.RecursiveWatches = a.paths("recursive")
 	}
 	return w
 }
 
-// path takes a path. $ at its begin stands for Root, null for a null string;
-// long=N makes it N characters longer.
+// path takes a path. $ at its start stands for Root; null is a null path; long=N makes it
+// N characters longer.
 func (a *arguments) path() string {
 	return expand(nullable(a.next("path"))) + strings.Repeat("x", int(a.int32("long", 0)))
 }
@@ -217,7 +241,7 @@ func bytesOf(t token) []byte {
 	return []byte(t.value)
 }
 
-// paths takes a list with commas; none is an empty one, null a null one.
+// paths takes a list with commas; none is an empty list, null a null one.
 func (a *arguments) paths(key string) []string {
 	t, ok := a.take(key)
 	switch {
@@ -241,8 +265,8 @@ func (a *arguments) data() []byte {
 	return []byte(strings.Repeat("x", int(a.int32("size", 0))))
 }
 
-// acl takes acl=PERMS/SCHEME/ID,... ; without it everything is allowed to all.
-// An id that begins with @ is hashed as a digest is.
+// acl takes acl=PERMS/SCHEME/ID,... Without it all clients have all permissions. An id
+// "@user:password" stands for its digest.
 func (a *arguments) acl() []proto.ACL {
 	t, ok := a.take("acl")
 	switch {
@@ -275,8 +299,8 @@ func aclID(id string) string {
 	return nullable(token{value: id})
 }
 
-// Digest is the id that ZooKeeper's scheme digest makes of "user:password":
-// "user:" and the base64 of the SHA-1 of the whole.
+// Digest returns the id of ZooKeeper's scheme digest for "user:password": "user:" and the
+// base64 of the SHA-1 of the whole.
 func Digest(secret string) string {
 	user, _, _ := strings.Cut(secret, ":")
 	sum := sha1.Sum([]byte(secret))

@@ -9,45 +9,46 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// A player plays one script on one server and says what it saw, in words that
-// are the same for two servers that behave the same.
+// A player plays one script on one server. Its outcomes are texts that are equal for two
+// servers with the same behaviour.
 type player struct {
 	target   Target
 	sessions map[string]*session
 	view     view
 }
 
-// A session is a client's: its connections come and go.
+// A session is a client's session, with its present connection.
 type session struct {
 	name     string
-	link     *link // nil when there is none
+	link     *link // nil without a connection
 	xid      int32
 	id       int64
 	password []byte
-	ended    bool // closed by its own wish
+	ended    bool // closed by the client
 }
 
 func newPlayer(t Target, v view) *player {
 	return &player{target: t, sessions: map[string]*session{}, view: v}
 }
 
-// An outcome is what one step led to, line by line.
+// An outcome is the result of one step, as lines of text.
 type outcome []string
 
 const notConnected = "not connected"
 
-// isVoid reports whether the step could not do anything.
+// isVoid reports whether the step did nothing, as there was no connection.
 func (o outcome) isVoid() bool { return len(o) == 1 && o[0] == notConnected }
 
-// play carries out a step. The error is of this process or of ctx: whatever the
-// server does is an outcome.
+// play carries out a step. The error is one of this process or of ctx; errors of the
+// server are outcomes.
 func (p *player) play(ctx context.Context, s step) (outcome, error) {
 	client := p.sessions[s.session]
 	if client == nil {
 		client = &session{name: s.session}
 		p.sessions[s.session] = client
 		if s.kind <= stepExpire && s.kind != stepConnect {
-			seen, err := p.connect(ctx, client, proto.ConnectRequest{TimeoutMs: defaultTimeoutMs, HasReadOnly: true})
+			seen, err := p.connect(ctx, client,
+				proto.ConnectRequest{TimeoutMs: defaultTimeoutMs, HasReadOnly: true})
 			if err != nil || s.kind == stepAttach {
 				return seen, err
 			}
@@ -83,8 +84,8 @@ func (p *player) play(ctx context.Context, s step) (outcome, error) {
 	return p.send(ctx, client, s.requests)
 }
 
-// replace makes room for a new session of a name. The one before, if it lives,
-// is kept under another name, to be closed in the end.
+// replace returns a new session with c's name. If c has not ended, it gets another name
+// and is closed at the end of the script.
 func (p *player) replace(c *session) *session {
 	c.leave()
 	if c.id == 0 || c.ended {
@@ -99,7 +100,7 @@ func (p *player) replace(c *session) *session {
 	}
 }
 
-// leave gives a connection up without a word.
+// leave closes the connection, if there is one.
 func (c *session) leave() {
 	if c.link != nil {
 		c.link.close()
@@ -107,14 +108,14 @@ func (c *session) leave() {
 	}
 }
 
-// markerXid is the xid of every answer to a ping. A ping follows the requests
-// of every step: its answer says that no other comes.
+// markerXid is the xid of every answer to a ping. A ping follows the requests of every
+// step; its answer shows that all other answers have come.
 const markerXid = -2
 
 var ping = wire.AppendRequest(nil, markerXid, &proto.Simple{Code: proto.OpPing})
 
-// send sends requests and a ping in one go and takes what comes until the
-// ping's answer.
+// send sends requests and a ping in one write and reads frames up to the answer to the
+// ping.
 func (p *player) send(ctx context.Context, c *session, requests []request) (outcome, error) {
 	var out []byte
 	markers := 1
@@ -142,8 +143,8 @@ func (p *player) send(ctx context.Context, c *session, requests []request) (outc
 	return seen, err
 }
 
-// mayClose reports whether the server may close the connection upon an
-// operation. Whether a ping behind it is still answered would be left to chance.
+// mayClose reports whether the server may close the connection after an operation. Then
+// no ping follows, as it would depend on chance whether the server answers it.
 func mayClose(op proto.OpCode) bool {
 	switch op {
 	case proto.OpCloseSession, proto.OpAuth, proto.OpNotification, proto.OpError:
@@ -152,11 +153,12 @@ func mayClose(op proto.OpCode) bool {
 	return !proto.IsOp(op.String())
 }
 
-// number says with which xid a request is sent.
+// number returns the xid and the operation with which a request is sent.
 func (c *session) number(r request) sent {
 	switch {
 	case len(r.payload) >= 8:
-		return sent{int32(binary.BigEndian.Uint32(r.payload)), proto.OpCode(binary.BigEndian.Uint32(r.payload[4:]))}
+		xid, op := binary.BigEndian.Uint32(r.payload), binary.BigEndian.Uint32(r.payload[4:])
+		return sent{int32(xid), proto.OpCode(op)}
 	case r.hasXid:
 		return sent{r.xid, r.op}
 	}
@@ -181,13 +183,15 @@ func (p *player) appendRequest(dst []byte, r request, xid int32) []byte {
 	return wire.AppendRequest(dst, xid, r.req)
 }
 
-// collect takes frames until as many answers to pings have come.
-func (p *player) collect(ctx context.Context, c *session, pending []sent, markers int) (outcome, error) {
+// collect reads frames up to a number of answers to pings.
+func (p *player) collect(
+	ctx context.Context, c *session, pending []sent, markers int,
+) (outcome, error) {
 	var seen outcome
 	for markers > 0 {
-		frame, what := c.link.next(ctx)
-		if what != arrived {
-			return p.lost(ctx, c, seen, what)
+		frame, status := c.link.next(ctx)
+		if status != arrived {
+			return p.lost(ctx, c, seen, status)
 		}
 		line, xid := p.view.frame(frame, &pending)
 		seen = append(seen, line)
@@ -198,29 +202,32 @@ func (p *player) collect(ctx context.Context, c *session, pending []sent, marker
 	return seen, nil
 }
 
-// lost ends a connection on which nothing more comes.
-func (p *player) lost(ctx context.Context, c *session, seen outcome, what arrival) (outcome, error) {
-	how := ""
-	switch what {
+// lost closes a connection after its last frame. reason is the result of the last wait; it
+// ends the outcome.
+func (p *player) lost(
+	ctx context.Context, c *session, seen outcome, reason arrival,
+) (outcome, error) {
+	line := ""
+	switch reason {
 	case silent:
-		how = "no answer within " + c.link.patience.String()
+		line = "no answer within " + c.link.patience.String()
 	case ended:
-		how = c.link.ending()
+		line = c.link.ending()
 	}
 	c.leave()
-	if what == canceled {
+	if reason == canceled {
 		return nil, context.Cause(ctx)
 	}
-	return append(seen, how), nil
+	return append(seen, line), nil
 }
 
-// await takes some frames without asking for anything.
+// await reads n frames without sending a request.
 func (p *player) await(ctx context.Context, c *session, n int) (outcome, error) {
 	var seen outcome
 	for range n {
-		frame, what := c.link.next(ctx)
-		if what != arrived {
-			return p.lost(ctx, c, seen, what)
+		frame, status := c.link.next(ctx)
+		if status != arrived {
+			return p.lost(ctx, c, seen, status)
 		}
 		line, _ := p.view.frame(frame, &[]sent{})
 		seen = append(seen, line)
@@ -228,16 +235,16 @@ func (p *player) await(ctx context.Context, c *session, n int) (outcome, error) 
 	return seen, nil
 }
 
-// untilClosed takes what comes before the server closes the connection. If
-// there is an answer after which it does not, a ping shows what else comes.
-// An auth behind other requests may overtake them; its answer is told last.
+// untilClosed reads frames until the server closes the connection. If the answers show
+// that it does not, a ping follows, and untilClosed reads up to its answer. An auth may
+// overtake the requests before it; its answer is put last.
 func (p *player) untilClosed(ctx context.Context, c *session, pending []sent) (outcome, error) {
 	var seen, early outcome
 	asked := len(pending) > 0
 	for {
-		frame, what := c.link.next(ctx)
-		if what != arrived {
-			return p.lost(ctx, c, append(seen, early...), what)
+		frame, status := c.link.next(ctx)
+		if status != arrived {
+			return p.lost(ctx, c, append(seen, early...), status)
 		}
 		closing := len(pending) > 0 && pending[0].op == proto.OpCloseSession
 		overtaking := len(pending) > 1 && answersAuth(frame, pending)
@@ -250,7 +257,7 @@ func (p *player) untilClosed(ctx context.Context, c *session, pending []sent) (o
 		if len(pending) == 0 {
 			seen, early = append(seen, early...), nil
 		}
-		if asked && len(pending) == 0 && !closing && !saysGoodbye(frame) {
+		if asked && len(pending) == 0 && !closing && !endsConnection(frame) {
 			c.link.write(ping)
 			rest, err := p.collect(ctx, c, nil, 1)
 			return append(seen, rest...), err
@@ -265,13 +272,13 @@ func answersAuth(frame []byte, pending []sent) bool {
 	return err == nil && i >= 0 && pending[i].op == proto.OpAuth
 }
 
-// saysGoodbye reports whether a server closes the connection after a reply.
-func saysGoodbye(frame []byte) bool {
+// endsConnection reports whether a server closes the connection after a reply.
+func endsConnection(frame []byte) bool {
 	h, _, err := wire.DecodeReplyHeader(frame)
 	return err == nil && (h.Err == proto.AuthFailed || h.Err == proto.Unimplemented && h.Zxid == -1)
 }
 
-// flush takes what is on its way to a session.
+// flush returns the outstanding frames of a session.
 func (p *player) flush(ctx context.Context, c *session) (outcome, error) {
 	return p.send(ctx, c, nil)
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// path draws a path: mostly one that is there.
+// path draws a path, mostly of an existing node.
 func (g *generator) path() string {
 	switch n := g.IntN(100); {
 	case n < 3:
-		return g.within(pick(g, nastyPaths...))
+		return g.keepBelowRoot(pick(g, nastyPaths...))
 	case n < 5 && g.fresh:
 		return pick(g, "/", `""`, "/zookeeper", "/zookeeper/quota")
 	case n < 14 || len(g.tree.paths) == 0:
@@ -19,8 +19,8 @@ func (g *generator) path() string {
 	return pick(g, g.tree.paths...)
 }
 
-// place draws a path at which to create: mostly one where nothing is.
-func (g *generator) place() string {
+// newPath draws a path to create, mostly one without a node.
+func (g *generator) newPath() string {
 	parents := g.tree.parents()
 	switch n := g.IntN(100); {
 	case len(parents) == 0:
@@ -33,8 +33,8 @@ func (g *generator) place() string {
 	return pick(g, parents...) + "/" + pick(g, "a", "b", "c", "d", "e", "x", "y", "z", "é")
 }
 
-// watchable draws a path that is not null: a real server cannot close a
-// connection any more that has added a watch on null.
+// watchable draws a path that is not null: a real server can no longer close a connection
+// with a persistent watch on a null path.
 func (g *generator) watchable() string {
 	if path := g.path(); path != "null" {
 		return path
@@ -43,12 +43,15 @@ func (g *generator) watchable() string {
 }
 
 var nastyPaths = []string{
-	"null", "rel", "rel/x", "$/", "$//", "$//a", "$/.", "$/..", "$/a/", "$/a/..", "$/./a", "/zookeeper/config", "/zookeeper/x/y",
-	`"$/\x00"`, `"$/a\x00b"`, `"$/\x01"`, `"$/\x7f"`, `"$/\u009f"`, `"$/\u00a0"`, `"$/\ue000"`, `"$/\uf900"`, `"$/\ufffd"`,
-	`"$/\U0001f600"`, `"$/\xff"`, `"$/\xe2\x82"`, `"$/ "`, `"$/é"`, `"$/日本"`, `" $"`, "$/...", "//", "$x",
+	"null", "rel", "rel/x", "$/", "$//", "$//a", "$/.", "$/..", "$/a/", "$/a/..", "$/./a",
+	"/zookeeper/config", "/zookeeper/x/y",
+	`"$/\x00"`, `"$/a\x00b"`, `"$/\x01"`, `"$/\x7f"`, `"$/\u009f"`, `"$/\u00a0"`, `"$/\ue000"`,
+	`"$/\uf900"`, `"$/\ufffd"`,
+	`"$/\U0001f600"`, `"$/\xff"`, `"$/\xe2\x82"`, `"$/ "`, `"$/é"`, `"$/日本"`, `" $"`, "$/...",
+	"//", "$x",
 }
 
-// version draws the version that a request asks for, and whether it is right.
+// version draws the version of a request, and returns whether it is right.
 func (g *generator) version(path string) (string, bool) {
 	node := g.tree.nodes[path]
 	switch n := g.IntN(20); {
@@ -67,32 +70,42 @@ func (g *generator) data() string {
 	return pick(g, "", " data=x", " data=yy", " data=null", " size=30", ` data="\x00\xff"`)
 }
 
-// openLists leave everybody all rights but for setACL.
+// openLists are valid ACLs that give all clients all permissions except ADMIN.
 var openLists = []string{
-	"31/world/anyone", "31/world/anyone,31/world/anyone", "1/ip/10.0.0.1/8,31/world/anyone", "31/ip/127.0.0.1", "31/ip/127.9.9.9/8",
-	"15/world/anyone", "15/world/anyone,31/digest/@alice:pw", "15/world/anyone,31/digest/a:b", "31/ip/127.0.0.1/0",
-	`"15/world/anyone,1/digest/a\nb:c\nd"`, `"15/world/anyone,1/digest/a:\u0085b"`, `"15/world/anyone,1/digest/\u2028a:b"`,
-	`"15/world/anyone,1/digest/a:b\u2028"`, `"15/world/anyone,1/digest/a:\n"`, `"15/world/anyone,1/digest/\r:\r\n"`,
-	`"15/world/anyone,1/digest/:b"`, `"15/world/anyone,1/digest/a:b::"`, `"15/world/anyone,1/digest/é:ü"`,
-	`"31/world/anyone,1/ip/١.2.3.4"`, `"31/world/anyone,1/ip/1.2.3.4/８"`, `"31/world/anyone,1/ip/1.2.3.4/0"`,
-	`"31/world/anyone,1/ip/+1.2.3.4"`, `"31/world/anyone,1/ip/1.2.3.4/+8"`, `"31/world/anyone,1/ip/001.2.3.4"`,
+	"31/world/anyone", "31/world/anyone,31/world/anyone", "1/ip/10.0.0.1/8,31/world/anyone",
+	"31/ip/127.0.0.1", "31/ip/127.9.9.9/8",
+	"15/world/anyone", "15/world/anyone,31/digest/@alice:pw", "15/world/anyone,31/digest/a:b",
+	"31/ip/127.0.0.1/0",
+	`"15/world/anyone,1/digest/a\nb:c\nd"`, `"15/world/anyone,1/digest/a:\u0085b"`,
+	`"15/world/anyone,1/digest/\u2028a:b"`,
+	`"15/world/anyone,1/digest/a:b\u2028"`, `"15/world/anyone,1/digest/a:\n"`,
+	`"15/world/anyone,1/digest/\r:\r\n"`,
+	`"15/world/anyone,1/digest/:b"`, `"15/world/anyone,1/digest/a:b::"`,
+	`"15/world/anyone,1/digest/é:ü"`,
+	`"31/world/anyone,1/ip/١.2.3.4"`, `"31/world/anyone,1/ip/1.2.3.4/８"`,
+	`"31/world/anyone,1/ip/1.2.3.4/0"`,
+	`"31/world/anyone,1/ip/+1.2.3.4"`, `"31/world/anyone,1/ip/1.2.3.4/+8"`,
+	`"31/world/anyone,1/ip/001.2.3.4"`,
 	"-1/world/anyone", "63/world/anyone",
 }
 
-// closedLists are good, too, but keep somebody from something.
+// closedLists are valid ACLs that refuse something to some clients.
 var closedLists = []string{
-	"31/digest/@alice:pw", "31/digest/@alice:pw,1/world/anyone", "1/world/anyone", "30/world/anyone", "0/world/anyone",
+	"31/digest/@alice:pw", "31/digest/@alice:pw,1/world/anyone", "1/world/anyone",
+	"30/world/anyone", "0/world/anyone",
 	"5/world/anyone", "27/world/anyone", "31/ip/10.0.0.1", "31/digest/a:b", "32/world/anyone",
 }
 
 var badLists = []string{
-	"null", "none", "31/ip/1.2.3.4/33", "31/world/nobody", "31/bogus/x", "31/digest/a", "31/super/", "31/digest/a:", "31/digest/a:b:c",
-	"31/ip/1.2.3", "31/ip/256.1.1.1", "31/ip/1.2.3.4/", "31/ip/1.2.3.4/8/9", `"31/ip/ 1.2.3.4"`, "31/ip/-1.2.3.4", "31/ip/1.2.3.4/-1",
+	"null", "none", "31/ip/1.2.3.4/33", "31/world/nobody", "31/bogus/x", "31/digest/a",
+	"31/super/", "31/digest/a:", "31/digest/a:b:c",
+	"31/ip/1.2.3", "31/ip/256.1.1.1", "31/ip/1.2.3.4/", "31/ip/1.2.3.4/8/9", `"31/ip/ 1.2.3.4"`,
+	"31/ip/-1.2.3.4", "31/ip/1.2.3.4/-1",
 	`"31/ip/\U0001d7cf.2.3.4"`, "31/world/null", "31/null/x", "31//", "31/auth/",
 }
 
-// acl draws a list, whether it is likely to be good, and whether it leaves
-// everybody all rights.
+// acl draws an ACL. valid reports whether the server probably accepts it, open whether it
+// gives all clients all permissions except ADMIN.
 func (g *generator) acl(c *client) (list string, valid, open bool) {
 	switch n := g.IntN(100); {
 	case n < 70:
@@ -132,8 +145,8 @@ func (g *generator) addWatch(c *client) (string, bool) {
 	return fmt.Sprintf("addWatch %s mode=%d", path, mode), mode < 2
 }
 
-// ofWatch writes a request about a watch, mostly one that may be there.
-func (g *generator) ofWatch(c *client, verb string) (string, bool) {
+// watchRequest writes a checkWatches or removeWatches, mostly of a watch that may exist.
+func (g *generator) watchRequest(c *client, verb string) (string, bool) {
 	path, kind, granted := g.path(), pick(g, 3, 3, 3, 3, 2, 1, 0), false
 	if len(c.watched) > 0 && g.IntN(6) > 0 {
 		path, granted = pick(g, c.watched...), kind == 3
@@ -141,14 +154,16 @@ func (g *generator) ofWatch(c *client, verb string) (string, bool) {
 	return fmt.Sprintf("%s %s type=%d", verb, path, kind), granted
 }
 
-// setWatches draws lists of paths; null is a list that is not there, or a path.
+// setWatches writes a setWatches or setWatches2 with random lists of paths, sometimes a
+// null list.
 func (g *generator) setWatches() string {
 	kinds := []string{"data", "exist", "child"}
 	text := pick(g, "setWatches", "setWatches2")
 	if text == "setWatches2" {
 		kinds = append(kinds, "persistent", "recursive")
 	}
-	text += pick(g, " max", " since=0", fmt.Sprintf(" since=+%d", g.IntN(g.steps+2)), fmt.Sprintf(" since=+%d", g.IntN(g.steps+2)))
+	text += pick(g, " max", " since=0", fmt.Sprintf(" since=+%d", g.IntN(g.steps+2)),
+		fmt.Sprintf(" since=+%d", g.IntN(g.steps+2)))
 	for _, kind := range kinds {
 		var paths []string
 		for range g.IntN(3) {

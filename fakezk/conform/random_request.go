@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// weighted are the requests, how often each is drawn, and whether the server is
-// likely to grant what was drawn.
+// weighted are the kinds of requests with their relative frequencies. write returns a
+// request and whether the server probably grants it.
 var weighted = []struct {
 	weight int
 	name   string
@@ -23,14 +23,22 @@ var weighted = []struct {
 	{10, "getChildren", func(g *generator, c *client) (string, bool) {
 		return g.read(c, pick(g, "getChildren", "getChildren2"))
 	}},
-	{5, "getACL", func(g *generator, _ *client) (string, bool) { return g.about("getACL") }},
-	{2, "getAllChildrenNumber", func(g *generator, _ *client) (string, bool) { return g.about("getAllChildrenNumber") }},
+	{5, "getACL", func(g *generator, _ *client) (string, bool) {
+		return g.unwatchedRead("getACL")
+	}},
+	{2, "getAllChildrenNumber", func(g *generator, _ *client) (string, bool) {
+		return g.unwatchedRead("getAllChildrenNumber")
+	}},
 	{2, "sync", func(g *generator, _ *client) (string, bool) { return "sync " + g.path(), true }},
 	{13, "multi", (*generator).multi},
 	{3, "multiRead", func(g *generator, c *client) (string, bool) { return g.multiRead(c), true }},
 	{11, "addWatch", (*generator).addWatch},
-	{2, "checkWatches", func(g *generator, c *client) (string, bool) { return g.ofWatch(c, "checkWatches") }},
-	{3, "removeWatches", func(g *generator, c *client) (string, bool) { return g.ofWatch(c, "removeWatches") }},
+	{2, "checkWatches", func(g *generator, c *client) (string, bool) {
+		return g.watchRequest(c, "checkWatches")
+	}},
+	{3, "removeWatches", func(g *generator, c *client) (string, bool) {
+		return g.watchRequest(c, "removeWatches")
+	}},
 	{5, "setWatches", func(g *generator, _ *client) (string, bool) { return g.setWatches(), true }},
 	{3, "getEphemerals", func(g *generator, _ *client) (string, bool) {
 		return "getEphemerals " + pick(g, "null", `""`, "/", "$", g.path()), true
@@ -38,33 +46,34 @@ var weighted = []struct {
 	{2, "whoAmI", func(*generator, *client) (string, bool) { return "whoAmI", true }},
 	{1, "ping", func(*generator, *client) (string, bool) { return "ping", true }},
 	{1, "others", func(g *generator, _ *client) (string, bool) {
-		return pick(g, "deleteContainer $/c", "reconfig", "createSession", "createSession timeout=40000"), true
+		return pick(g, "deleteContainer $/c", "reconfig", "createSession",
+			"createSession timeout=40000"), true
 	}},
 	{2, "quota", func(g *generator, _ *client) (string, bool) { return g.quota(), true }},
 }
 
-// request writes one request that is not of some names.
-func (g *generator) request(c *client, but ...string) string {
+// request writes one request. Its kind is none of excluded.
+func (g *generator) request(c *client, excluded ...string) string {
 	total := 0
 	for _, w := range weighted {
-		if !slices.Contains(but, w.name) {
+		if !slices.Contains(excluded, w.name) {
 			total += w.weight
 		}
 	}
 	n := g.IntN(total)
 	for _, w := range weighted {
-		if slices.Contains(but, w.name) {
+		if slices.Contains(excluded, w.name) {
 			continue
 		}
 		if n -= w.weight; n < 0 {
-			return g.sensible(func() (string, bool) { return w.write(g, c) })
+			return g.mostlyGranted(func() (string, bool) { return w.write(g, c) })
 		}
 	}
 	panic("conform: the weights do not add up")
 }
 
-// sensible draws again, most often, what is likely to be refused.
-func (g *generator) sensible(write func() (string, bool)) string {
+// mostlyGranted writes a request. It mostly draws again if the server probably refuses it.
+func (g *generator) mostlyGranted(write func() (string, bool)) string {
 	for range 3 {
 		if text, granted := write(); granted || g.IntN(5) == 0 {
 			return text
@@ -74,7 +83,7 @@ func (g *generator) sensible(write func() (string, bool)) string {
 	return text
 }
 
-// read writes one of the reads that may leave a watch.
+// read writes a read that may leave a watch.
 func (g *generator) read(c *client, verb string) (string, bool) {
 	path := g.path()
 	text, granted := verb+" "+path, g.tree.readable(path)
@@ -87,8 +96,8 @@ func (g *generator) read(c *client, verb string) (string, bool) {
 	return text, granted
 }
 
-// about writes a read that leaves no watch.
-func (g *generator) about(verb string) (string, bool) {
+// unwatchedRead writes a read that leaves no watch.
+func (g *generator) unwatchedRead(verb string) (string, bool) {
 	path := g.path()
 	return verb + " " + path, g.tree.readable(path)
 }
@@ -118,17 +127,19 @@ func (g *generator) setData() (string, bool) {
 	return "setData " + path + g.data() + version, granted
 }
 
-// create draws any of its variants. A createTTL that is not for a TTL node and
-// has a negative TTL kills a real server.
+// create writes any variant of create. It gives no negative TTL to a createTTL without a
+// TTL flag, which makes a real server exit.
 func (g *generator) create(c *client) (string, bool) {
-	path := g.place()
-	verb, flags := pick(g, "create", "create", "create2"), pick(g, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 3, 3)
+	path := g.newPath()
+	verb := pick(g, "create", "create", "create2")
+	flags := pick(g, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 3, 3)
 	if g.IntN(40) == 0 {
 		flags = pick(g, 9, -1, 4)
 	}
 	special := g.containers && g.IntN(6) == 0
 	if special {
-		verb = pick(g, "create", "create2", "createContainer", "createContainer", "createTTL", "createTTL")
+		verb = pick(g, "create", "create2", "createContainer", "createContainer", "createTTL",
+			"createTTL")
 		flags = pick(g, 0, 1, 2, 3, 4, 4, 5, 5, 5, 6, 6, 6)
 	}
 	rest := g.data()
@@ -144,12 +155,12 @@ func (g *generator) create(c *client) (string, bool) {
 	if !g.fresh && path == "$" && flags > 1 { // a sequence beside Root
 		path = "$/"
 	}
-	granted := valid && g.variant(verb, flags) && g.tree.create(c.owner(), path, flags, open)
+	granted := valid && fits(verb, flags) && g.tree.create(c.owner(), path, flags, open)
 	return fmt.Sprintf("%s %s flags=%d%s", verb, path, flags, rest), granted
 }
 
-// variant reports whether a create's flags go with its name.
-func (g *generator) variant(verb string, flags int) bool {
+// fits reports whether a create's flags fit its operation.
+func fits(verb string, flags int) bool {
 	switch verb {
 	case "createContainer":
 		return flags == 4
@@ -159,8 +170,8 @@ func (g *generator) variant(verb string, flags int) bool {
 	return flags >= 0 && flags <= 3
 }
 
-// multi draws up to five operations, now and then one that does not belong. None
-// of them counts if one is refused.
+// multi writes a multi of up to five operations, sometimes with one that is not allowed in
+// a multi. The tree stays as it is if the multi is probably refused.
 func (g *generator) multi(c *client) (string, bool) {
 	before, all := g.tree.clone(), true
 	op := func() string {
@@ -176,7 +187,7 @@ func (g *generator) multi(c *client) (string, bool) {
 			all = false
 			return pick(g, "getData $", "exists $", "setACL $", "sync $")
 		}
-		for range 4 { // one that is refused spoils the others
+		for range 4 { // a refused operation makes the whole multi fail
 			if text, granted := write(); granted {
 				return text
 			}
@@ -203,7 +214,8 @@ func (g *generator) multiRead(c *client) string {
 	return "multiRead { " + g.list(g.IntN(4), op) + " }"
 }
 
-// quota makes and unmakes quotas, on two paths that are one below the other.
+// quota writes a request that creates, changes, reads or deletes a quota, on Root or on a
+// node below it.
 func (g *generator) quota() string {
 	const base = "/zookeeper/quota" + Root
 	path := pick(g, base, base+"/a")
@@ -223,9 +235,8 @@ func (g *generator) quota() string {
 	)
 }
 
-// within keeps what would show or leave something beside Root from servers that
-// others have used.
-func (g *generator) within(path string) string {
+// keepBelowRoot replaces a path outside of Root, unless the servers are fresh.
+func (g *generator) keepBelowRoot(path string) string {
 	if !g.fresh && (path == "$x" || strings.HasPrefix(path, "/")) {
 		return "rel"
 	}

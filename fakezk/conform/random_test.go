@@ -12,8 +12,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// TestRandomScriptsAreTheSame has the seed decide everything.
-func TestRandomScriptsAreTheSame(t *testing.T) {
+// TestRandomScriptsDependOnTheSeed compares scripts of equal and different seeds, and looks
+// for every operation in them.
+func TestRandomScriptsDependOnTheSeed(t *testing.T) {
 	text := func(seed uint64) string {
 		var b strings.Builder
 		for n := range 50 {
@@ -25,7 +26,7 @@ func TestRandomScriptsAreTheSame(t *testing.T) {
 	}
 	one := text(1)
 	if one != text(1) || one == text(2) {
-		t.Error("the seed does not decide")
+		t.Error("equal seeds give different scripts, or different seeds equal ones")
 	}
 	for verb := range verbs {
 		if verb != "ping" && verb != "closeSession" && !strings.Contains(one, " "+verb) {
@@ -34,14 +35,14 @@ func TestRandomScriptsAreTheSame(t *testing.T) {
 	}
 }
 
-// A census counts what a server says to scripts.
-type census struct {
+// counts has the numbers of a server's answers and events.
+type counts struct {
 	mu                  sync.Mutex
 	ok, refused, events int
 }
 
-// fault counts and changes nothing. The first connection is not a script's.
-func (n *census) fault() fault {
+// fault counts and changes nothing. It leaves out the first connection, the cleaner's.
+func (n *counts) fault() fault {
 	first := true
 	return func(c *mutantConn) {
 		if first {
@@ -75,15 +76,16 @@ func isGranted(op proto.OpCode, p []byte) bool {
 	return err == nil && ok && (len(m.Results) == 0 || m.Results[0].Op != proto.OpError)
 }
 
-// TestRandomRequestsAreMostlyGranted counts what random scripts lead to: a
-// comparison of refusals says little.
+// TestRandomRequestsAreMostlyGranted counts the answers and events of random scripts: a
+// comparison of refusals shows little.
 func TestRandomRequestsAreMostlyGranted(t *testing.T) {
 	t.Parallel()
-	var n census
+	var n counts
 	report := wantEqual(t, fake(t, settings), mutant(t, settings, n.fault()),
 		Options{Fresh: true, Families: []string{randomFamily}, Ops: 3000, Seed: 3})
 	row := report.Families[0]
-	t.Logf("%d operations, %d void; %d granted, %d refused, %d events", row.Operations, row.Void, n.ok, n.refused, n.events)
+	t.Logf("%d operations, %d void; %d granted, %d refused, %d events", row.Operations, row.Void,
+		n.ok, n.refused, n.events)
 	if row.Void*100 >= row.Operations {
 		t.Errorf("%d of %d steps had no connection, want less than 1%%", row.Void, row.Operations)
 	}
@@ -95,16 +97,18 @@ func TestRandomRequestsAreMostlyGranted(t *testing.T) {
 	}
 }
 
-// TestVoidStepsAreNotCounted has a script with two of them.
+// TestVoidStepsAreNotCounted plays a script with two void steps.
 func TestVoidStepsAreNotCounted(t *testing.T) {
-	seen := playOnce(t, fake(t, settings), fake(t, settings), "a create $/a\na drop\na exists $\na getData $\na attach")
+	seen := playOnce(t, fake(t, settings), fake(t, settings),
+		"a create $/a\na drop\na exists $\na getData $\na attach")
 	if seen.diff != nil || seen.reached != 5 || seen.compared != 3 {
 		t.Errorf("got %+v, want 3 of 5 compared", seen)
 	}
 }
 
-// TestRareDifferencesAreTold has a server be wrong once, and every now and then.
-func TestRareDifferencesAreTold(t *testing.T) {
+// TestRareDifferencesAreReported compares a server that is wrong once, and one that is
+// wrong sometimes.
+func TestRareDifferencesAreReported(t *testing.T) {
 	t.Parallel()
 	compare := func(wrong func(n int) bool) *Report {
 		n := 0
@@ -125,23 +129,24 @@ func TestRareDifferencesAreTold(t *testing.T) {
 		return report
 	}
 	once := compare(func(n int) bool { return n == 10 })
-	if len(once.Differences) != 0 || len(once.Unrepeated) != 1 || !strings.Contains(once.Table(), "1 random scripts more differed once") {
-		t.Errorf("wrong once: %s", once.Table())
+	if len(once.Differences) != 0 || len(once.Unrepeated) != 1 ||
+		!strings.Contains(once.Table(), "1 random scripts more differed once") {
+		t.Fatalf("wrong once: %s", once.Table())
 	}
-	if said := once.Explain(once.Unrepeated[0]); !strings.Contains(said, "differs in 0 of 5 repetitions") {
-		t.Errorf("wrong once: %s", said)
+	text := once.Explain(once.Unrepeated[0])
+	if !strings.Contains(text, "differs in 0 of 5 repetitions") {
+		t.Errorf("wrong once: %s", text)
 	}
 	rarely := compare(func(n int) bool { return n%40 == 0 })
 	if len(rarely.Differences) == 0 {
-		t.Fatalf("wrong now and then: %s", rarely.Table())
+		t.Fatalf("wrong sometimes: %s", rarely.Table())
 	}
 	if d := rarely.Differences[0]; d.Repeated == 0 || d.Repetitions != repetitions {
-		t.Errorf("wrong now and then: %s", rarely.Explain(d))
+		t.Errorf("wrong sometimes: %s", rarely.Explain(d))
 	}
 }
 
-// TestUsedServersStayEqual compares two servers twice whose trees have nothing in
-// common beside Root.
+// TestUsedServersStayEqual compares twice two servers that have no common node but Root.
 func TestUsedServersStayEqual(t *testing.T) {
 	t.Parallel()
 	ops := 10_000
@@ -150,15 +155,11 @@ func TestUsedServersStayEqual(t *testing.T) {
 	}
 	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 	a.Connect(t)
-	for s, paths := range map[*fakezk.Server][]string{a: {"/mine", "/mine/too", "/and"}, b: {"/others", "/zksim"}} {
-		for _, path := range paths {
-			if err := s.Put(path, []byte("x")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	put(t, a, "/mine", "/mine/too", "/and")
+	put(t, b, "/others", "/zksim")
 	for seed := range uint64(2) {
-		wantEqual(t, targetOf(a), targetOf(b), Options{Families: []string{randomFamily}, Ops: ops, Seed: seed})
+		wantEqual(t, targetOf(a), targetOf(b),
+			Options{Families: []string{randomFamily}, Ops: ops, Seed: seed})
 	}
 }
 
@@ -166,13 +167,13 @@ func targetOf(s *fakezk.Server) Target {
 	return Target{Dial: func(context.Context) (net.Conn, error) { return s.Dialer()("tcp", "", 0) }}
 }
 
-// TestNoSessionStays ends comparisons well, by a mistake and by interruption.
+// TestNoSessionStays runs comparisons that succeed, fail or are interrupted.
 func TestNoSessionStays(t *testing.T) {
 	t.Parallel()
 	a, b := fakezk.Start(t, settings), fakezk.Start(t, settings)
 	for _, test := range []struct {
 		name  string
-		after int // scripts, then it is interrupted
+		after int // interrupt after this number of scripts; -1: never
 		opts  Options
 	}{
 		{"to the end", -1, Options{Families: []string{"framing", "sessions", randomFamily}, Ops: 500}},
@@ -193,7 +194,7 @@ func TestNoSessionStays(t *testing.T) {
 		}
 		for i, s := range []*fakezk.Server{a, b} {
 			if left := s.Sessions(); len(left) > 0 {
-				t.Errorf("%s: server %d has sessions still: %+v", test.name, i, left)
+				t.Errorf("%s: server %d still has sessions: %+v", test.name, i, left)
 			}
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A tree is what a generator believes that its script has made, so that most
-// requests find what they ask for. It need not be right: it knows nothing of
-// quotas, and of ACLs only whether everybody may do everything.
+// A tree is a generator's estimate of the nodes that its script has created, so that most
+// requests find a node. It may be wrong: it has no quotas, and of an ACL it only has
+// whether all clients may do everything.
 type tree struct {
 	nodes map[string]*treeNode // by path, $ for Root
 	paths []string             // sorted
@@ -18,10 +18,10 @@ type tree struct {
 type treeNode struct {
 	owner    string // the session's, of an ephemeral node
 	children int
-	made     int // children, ever: what the next sequence number is
+	made     int // number of children ever created: the next sequence number
 	version  int
 	aversion int
-	open     bool // to everybody, for all but setACL
+	open     bool // all clients have all permissions except ADMIN
 }
 
 func newTree() *tree {
@@ -37,7 +37,7 @@ func (t *tree) clone() *tree {
 	return c
 }
 
-// parentOf is "" for what has no parent below Root.
+// parentOf returns the path of the parent, "" for a path without one.
 func parentOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
@@ -50,7 +50,7 @@ func (t *tree) readable(path string) bool {
 	return n != nil && n.open
 }
 
-// create adds a node, and reports whether the server is likely to.
+// create adds a node, unless the server probably refuses it. It reports whether it has.
 func (t *tree) create(owner, path string, flags int, open bool) bool {
 	parent := t.nodes[parentOf(path)]
 	if path != "$" && (parent == nil || parent.owner != "" || !parent.open) {
@@ -78,7 +78,7 @@ func (t *tree) create(owner, path string, flags int, open bool) bool {
 	return true
 }
 
-// delete removes a node, and reports whether the server is likely to.
+// delete removes a node, unless the server probably refuses it. It reports whether it has.
 func (t *tree) delete(path string) bool {
 	n, parent := t.nodes[path], t.nodes[parentOf(path)]
 	if n == nil || n.children > 0 || parent != nil && !parent.open {
@@ -105,12 +105,13 @@ func (t *tree) endSession(owner string) {
 	}
 }
 
-// leaves are the nodes without children, but not Root.
+// leaves returns the nodes without children, except Root.
 func (t *tree) leaves() []string {
-	return slices.DeleteFunc(slices.Clone(t.paths), func(p string) bool { return p == "$" || t.nodes[p].children > 0 })
+	return slices.DeleteFunc(slices.Clone(t.paths),
+		func(p string) bool { return p == "$" || t.nodes[p].children > 0 })
 }
 
-// parents are the nodes that can have children.
+// parents returns the nodes that can have children.
 func (t *tree) parents() []string {
 	return slices.DeleteFunc(slices.Clone(t.paths), func(p string) bool {
 		n := t.nodes[p]

@@ -5,51 +5,51 @@ import (
 	"strings"
 )
 
-// Report is what a comparison led to.
+// Report is the result of a comparison.
 type Report struct {
 	// A and B are the names of the servers.
 	A, B     string
 	Families []FamilyReport
-	// Differences are all that were found, one of each script at most: what
-	// comes after a difference may be its consequence.
+	// Differences are the differences found, at most one of each script: later ones
+	// may be its consequences.
 	Differences []Difference
-	// Unrepeated are the differences of random scripts, whole ones, that showed no
-	// difference in any of five repetitions. Either something outside of the script
-	// has changed a server, another client or the search for containers, or a server
-	// is seldom wrong. As nothing tells these apart, they are differences too.
+	// Unrepeated are the differences of random scripts that had none in five
+	// repetitions. Either another client or the search for containers has interfered,
+	// or a server is rarely wrong. As these cannot be distinguished, they count as
+	// differences.
 	Unrepeated []Difference
 }
 
 // FamilyReport is a row of the table.
 type FamilyReport struct {
 	Name string
-	// Scripts were played, with so many steps compared.
+	// Scripts is the number of scripts played, Operations of steps compared.
 	Scripts, Operations, Differences int
-	// Void steps had no connection on either server; they are not counted.
+	// Void is the number of steps for which neither server had a connection. They are
+	// not in Operations.
 	Void int
-	// Skipped scripts need something that a server does not have: SkippedFor.
+	// Skipped is the number of scripts that need an ability which a server lacks, and
+	// SkippedFor names it.
 	Skipped    int
 	SkippedFor string
 }
 
-// Difference is the first step of a script that two servers answered
-// differently.
+// Difference is the first step of a script with different answers of the two servers.
 type Difference struct {
 	Family, Script string
-	// Steps lead to it, in the notation of this package; the last one is it.
+	// Steps is the script up to that step, in the notation of this package.
 	Steps []string
-	// A and B are what each server answered, line by line.
+	// A and B are the servers' answers, as lines of text.
 	A, B []string
-	// Repeated says in how many of Repetitions the script differed again. Scripts
-	// of the families are not repeated, and both are 0.
+	// Repeated is the number of Repetitions in which the script differed again. Both
+	// are 0 for scripts of the families, which are not repeated.
 	Repeated, Repetitions int
 }
 
-// Equal reports whether no difference was found, not even one that did not show
-// again.
+// Equal reports whether the comparison found no difference. Unrepeated ones count.
 func (r *Report) Equal() bool { return len(r.Differences)+len(r.Unrepeated) == 0 }
 
-// Table is a line for each family.
+// Table returns a table with a line for each family.
 func (r *Report) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-14s %8s %11s %12s\n", "family", "scripts", "operations", "differences")
@@ -66,12 +66,13 @@ func (r *Report) Table() string {
 	}
 	fmt.Fprintf(&b, "%-14s %8d %11d %12d\n", "total", sum.Scripts, sum.Operations, sum.Differences)
 	if n := len(r.Unrepeated); n > 0 {
-		fmt.Fprintf(&b, "%d random scripts more differed once and not in %d repetitions\n", n, repetitions)
+		fmt.Fprintf(&b, "%d random scripts more differed once and not in %d repetitions\n", n,
+			repetitions)
 	}
 	return b.String()
 }
 
-// Explain tells of a difference: the script, the two answers, and where they part.
+// Explain returns a difference as text: the script and the differing parts of the answers.
 func (r *Report) Explain(d Difference) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", d.Family, d.Script)
@@ -82,12 +83,12 @@ func (r *Report) Explain(d Difference) string {
 		fmt.Fprintf(&b, "    %s\n", clip(s, 0))
 	}
 	onlyA, onlyB := trimCommon(d.A, d.B)
-	tell(&b, r.A, onlyA, onlyB)
-	tell(&b, r.B, onlyB, onlyA)
+	writeAnswer(&b, r.A, onlyA, onlyB)
+	writeAnswer(&b, r.B, onlyB, onlyA)
 	return b.String()
 }
 
-func tell(b *strings.Builder, name string, lines, other []string) {
+func writeAnswer(b *strings.Builder, name string, lines, other []string) {
 	fmt.Fprintf(b, "  %s:\n", name)
 	if len(lines) == 0 {
 		b.WriteString("    nothing more\n")
@@ -101,7 +102,7 @@ func tell(b *strings.Builder, name string, lines, other []string) {
 	}
 }
 
-// trimCommon leaves out the lines with which both begin and end.
+// trimCommon removes the common lines at the start and at the end.
 func trimCommon(a, b []string) ([]string, []string) {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -120,7 +121,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// clip shortens a long line to what is around a place.
+// clip shortens a long line to the part around an offset.
 func clip(line string, around int) string {
 	const before, width = 80, 400
 	if len(line) <= width {

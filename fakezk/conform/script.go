@@ -1,26 +1,24 @@
 package conform
 
-import (
-	"github.com/zksim/zksim/fakezk/internal/proto"
-)
+import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// Root is the node below which every script works. Compare deletes it and what
-// is below it before each script, and at the end.
+// Root is the node below which every script works. Compare deletes it with its descendants
+// before each script, and at the end.
 const Root = "/zksim-conform"
 
-// A script is a short list of steps, which is played on both servers.
+// A script is a short list of steps to play on both servers.
 type script struct {
 	family, name string
-	needs        []string // what the servers must be able to do, as abilities names it
+	needs        []string // keys of abilities
 	steps        []step
 }
 
-// A step is one thing that a session does. Its text is a line of the notation,
-// which families/*.txt are written in and differences are told in.
+// A step is one action of a session. Its text is a line of the notation of families/*.txt
+// and of reports.
 type step struct {
 	text    string
-	line    string // of the file, which may repeat: several steps have it
-	number  int    // of the line; 0 if there is no file
+	line    string // the line of the file; the steps of a repeat share it
+	number  int    // the number of the line; 0 without a file
 	session string
 	kind    stepKind
 
@@ -30,10 +28,11 @@ type step struct {
 	frames   int        // of stepAwait
 }
 
+// A stepKind is the kind of action of a step.
 type stepKind int
 
 const (
-	stepSend    stepKind = iota // send requests in one go and take the answers
+	stepSend    stepKind = iota // send requests in one write and read the answers
 	stepConnect                 // a new connection with a new session
 	stepAttach                  // a new connection for the session
 	stepDrop                    // end the connection
@@ -41,24 +40,24 @@ const (
 	stepExpire                  // wait for the end of the connection
 	stepFirst                   // a new connection and any first bytes
 	stepBytes                   // any bytes, then wait until the server closes
-	stepPartial                 // any bytes, and wait for nothing
+	stepPartial                 // any bytes, without waiting
 )
 
 // A request is one frame after the handshake.
 type request struct {
 	op   proto.OpCode
-	req  proto.Request // nil if body says what to send
+	req  proto.Request // nil if body is sent
 	body []byte
 	// payload, if not nil, is sent instead of header and body.
 	payload []byte
 
-	hasXid bool // xid is as given, not the session's next one
+	hasXid bool // use xid, not the session's next one
 	xid    int32
-	// sinceStart says that a SetWatches counts its zxid from the script's start.
+	// sinceStart says that the zxid of a SetWatches is relative to the script's start.
 	sinceStart bool
 }
 
-// connecting says how a connect request differs from that of a good client.
+// connecting holds the differences of a connect request from an ordinary one.
 type connecting struct {
 	timeoutMs  int32
 	version    int32

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxShrinkRuns bounds how often a script that differs is played again.
+// maxShrinkRuns bounds the number of times that a shrinker plays a script.
 const maxShrinkRuns = 400
 
-// A shrinker makes a script that differs shorter.
+// A shrinker shortens a script with a difference.
 type shrinker struct {
 	pair *pair
 	best script
@@ -17,8 +17,8 @@ type shrinker struct {
 	runs int
 }
 
-// shrink returns the difference of the shortest script found, for one that has
-// shown a difference.
+// shrink returns the difference of the shortest script found, starting from s and its
+// difference.
 func (p *pair) shrink(ctx context.Context, s script, diff *Difference) (*Difference, error) {
 	sh := &shrinker{pair: p, best: s, diff: diff}
 	for smaller := true; smaller && sh.runs < maxShrinkRuns; {
@@ -42,23 +42,23 @@ func (sh *shrinker) text() string {
 	return b.String()
 }
 
-// try plays a script and keeps it, up to its difference, if it has one.
+// try plays a script. If it differs, try keeps it up to the difference and returns true.
 func (sh *shrinker) try(ctx context.Context, s script) (bool, error) {
 	sh.runs++
-	what, err := sh.pair.play(ctx, s)
-	if err != nil || what.diff == nil {
+	result, err := sh.pair.play(ctx, s)
+	if err != nil || result.diff == nil {
 		return false, err
 	}
-	s.steps = slices.Clone(s.steps[:what.reached])
-	sh.best, sh.diff = s, what.diff
+	s.steps = slices.Clone(s.steps[:result.reached])
+	sh.best, sh.diff = s, result.diff
 	return true, nil
 }
 
-// dropSteps leaves out steps, many at a time and then one by one, from the end.
+// dropSteps tries to leave out steps, many at a time and then one by one, from the end.
 func (sh *shrinker) dropSteps(ctx context.Context) error {
 	for size := len(sh.best.steps) / 2; size > 0; size /= 2 {
 		for from := len(sh.best.steps) - size; from >= 0 && sh.runs < maxShrinkRuns; from -= size {
-			if from+size > len(sh.best.steps) { // it is shorter meanwhile
+			if from+size > len(sh.best.steps) { // the script has become shorter
 				continue
 			}
 			s := sh.best
@@ -71,8 +71,8 @@ func (sh *shrinker) dropSteps(ctx context.Context) error {
 	return nil
 }
 
-// dropParts leaves out parts of steps: operations of a multi or a burst, and
-// arguments that have a default.
+// dropParts tries to leave out parts of steps: operations of a multi or a burst, and
+// arguments with a default.
 func (sh *shrinker) dropParts(ctx context.Context) error {
 	for i := len(sh.best.steps) - 1; i >= 0; i-- {
 		if i >= len(sh.best.steps) {
@@ -81,7 +81,7 @@ func (sh *shrinker) dropParts(ctx context.Context) error {
 		for _, text := range smaller(sh.best.steps[i].text) {
 			step, err := parseStep(text)
 			if err != nil || sh.runs >= maxShrinkRuns {
-				continue // a part that has no default
+				continue // the part is required
 			}
 			s := sh.best
 			s.steps = slices.Clone(s.steps)
@@ -98,7 +98,7 @@ func (sh *shrinker) dropParts(ctx context.Context) error {
 	return nil
 }
 
-// smaller lists a step's text with one part left out. Not all need be steps.
+// smaller lists the step's text without one of its parts. Some may not be valid steps.
 func smaller(text string) []string {
 	var list []string
 	if before, inner, ok := strings.Cut(text, "{ "); ok {

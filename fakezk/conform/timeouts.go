@@ -10,9 +10,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// SessionTimeouts asks a server for its shortest and its longest session timeout:
-// a client that wants one beyond is granted these. The two sessions that it takes
-// are closed again.
+// SessionTimeouts returns a server's shortest and longest session timeout. It creates two
+// sessions with timeouts beyond these, and closes them.
 func SessionTimeouts(ctx context.Context, t Target) (shortest, longest time.Duration, err error) {
 	if shortest, err = granted(ctx, t, 1); err != nil {
 		return 0, 0, err
@@ -21,7 +20,7 @@ func SessionTimeouts(ctx context.Context, t Target) (shortest, longest time.Dura
 	return shortest, longest, err
 }
 
-// granted begins a session, closes it, and tells the timeout that it had.
+// granted creates a session, closes it, and returns its negotiated timeout.
 func granted(ctx context.Context, t Target, timeoutMs int32) (time.Duration, error) {
 	t.patience = defaultPatience
 	l, err := dial(ctx, t)
@@ -30,7 +29,8 @@ func granted(ctx context.Context, t Target, timeoutMs int32) (time.Duration, err
 	}
 	defer l.close()
 	c := &cleaner{link: l, t: t}
-	l.write(wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: timeoutMs, Password: make([]byte, 16)}))
+	connect := proto.ConnectRequest{TimeoutMs: timeoutMs, Password: make([]byte, 16)}
+	l.write(wire.AppendConnectRequest(nil, connect))
 	frame, err := c.receive(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("connect to %s: %w", t.Name, err)

@@ -15,7 +15,7 @@ type token struct {
 
 var keyPrefix = regexp.MustCompile(`^[a-z]+=`)
 
-// tokenize splits a line at blanks outside of quotes. Quoting is Go's.
+// tokenize splits a line at blanks outside of quotes. Quotes are those of Go.
 func tokenize(line string) ([]token, error) {
 	var tokens []token
 	for rest := strings.TrimLeft(line, " "); rest != ""; rest = strings.TrimLeft(rest, " ") {
@@ -40,7 +40,7 @@ func tokenize(line string) ([]token, error) {
 	return tokens, nil
 }
 
-// quote writes a value so that tokenize gives it back.
+// quote returns the notation of a value, the inverse of tokenize.
 func quote(value string) string {
 	if value == "" || value == "null" || value == "none" || keyPrefix.MatchString(value) {
 		return strconv.Quote(value)
@@ -53,8 +53,8 @@ func quote(value string) string {
 	return value
 }
 
-// arguments are the tokens of one request, taken one by one; the first that is
-// missing or wrong is kept as err.
+// arguments holds the tokens of one request that are not yet taken. err is the first
+// error.
 type arguments struct {
 	verb  string
 	given []token
@@ -67,15 +67,15 @@ func (a *arguments) fail(format string, args ...any) {
 	}
 }
 
-// next takes the first argument without a key.
-func (a *arguments) next(what string) token {
+// next takes the first argument without a key. name is for the error if there is none.
+func (a *arguments) next(name string) token {
 	for i, t := range a.given {
 		if t.key == "" {
 			a.given = append(a.given[:i:i], a.given[i+1:]...)
 			return t
 		}
 	}
-	a.fail("no %s", what)
+	a.fail("no %s", name)
 	return token{}
 }
 
@@ -90,7 +90,7 @@ func (a *arguments) take(key string) (token, bool) {
 	return token{}, false
 }
 
-// word takes the argument without a key that is this word, if it is there.
+// word takes an argument that is just this word. It returns false without one.
 func (a *arguments) word(word string) bool {
 	for i, t := range a.given {
 		if t.key == "" && !t.quoted && t.value == word {
@@ -128,7 +128,7 @@ func (a *arguments) int32(key string, otherwise int32) int32 {
 	return int32(n)
 }
 
-// done reports the first error, or an argument that nobody took.
+// done returns the first error, or one for an argument that is left.
 func (a *arguments) done() error {
 	if a.err == nil && len(a.given) > 0 {
 		t := a.given[0]

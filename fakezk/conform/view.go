@@ -10,10 +10,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// A view puts what a server sends into words, and leaves out of them only what
-// two servers cannot have in common: ids of sessions, which are called by the
-// session's name or by their distance to the one before; the zxid at which the
-// script began; and times, of which it says what is wrong with them.
+// A view formats the frames of a server as text that can be compared with another
+// server's. It replaces the values that differ between two servers: a session's id by the
+// session's name or the distance to the id before, a zxid by the distance to the start of
+// the script, and a time by its error.
 type view struct {
 	start  int64            // the server's last zxid when the script began
 	names  map[int64]string // sessions by id
@@ -25,14 +25,14 @@ func newView(start int64, c clock) view {
 	return view{start: start, names: map[int64]string{}, clock: c}
 }
 
-// sent is a request whose answer has not come yet.
+// sent is a request without an answer so far.
 type sent struct {
 	xid int32
 	op  proto.OpCode
 }
 
-// frame tells of one frame of a connection, and its xid. The request that it
-// answers is taken off pending.
+// frame returns one frame as text, and its xid. It removes the answered request from
+// pending.
 func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
 	h, body, err := wire.DecodeReplyHeader(payload)
 	if err != nil {
@@ -43,8 +43,9 @@ func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
 			return line, h.Xid
 		}
 	}
-	// It begins with what would be an xid of 0.
-	if resp, ok := connectResponse(payload); ok && v.names[resp.SessionID] != "" && dropSent(pending, proto.OpCreateSession) {
+	// The protocol version at its start would be an xid of 0.
+	resp, ok := connectResponse(payload)
+	if ok && v.names[resp.SessionID] != "" && dropSent(pending, proto.OpCreateSession) {
 		return v.connectedAgain(resp), 0
 	}
 	op, known := takeSent(pending, h.Xid)
@@ -56,7 +57,7 @@ func (v *view) frame(payload []byte, pending *[]sent) (line string, xid int32) {
 	return line + v.body(op, h, body), h.Xid
 }
 
-// takeSent takes the first request with an xid off the list.
+// takeSent removes the first request with an xid from the list.
 func takeSent(pending *[]sent, xid int32) (proto.OpCode, bool) {
 	for i, s := range *pending {
 		if s.xid == xid {
@@ -67,7 +68,7 @@ func takeSent(pending *[]sent, xid int32) (proto.OpCode, bool) {
 	return proto.OpPing, xid == markerXid
 }
 
-// dropSent takes the first request of a kind off the list.
+// dropSent removes the first request with an operation from the list.
 func dropSent(pending *[]sent, op proto.OpCode) bool {
 	for i, s := range *pending {
 		if s.op == op {
@@ -86,13 +87,13 @@ func (v *view) event(h proto.ReplyHeader, body []byte) (string, bool) {
 	return fmt.Sprintf("event %s %s, state %d, %s", ev.Type, show(ev.Path), ev.State, h.Err), true
 }
 
-// body tells of a reply's body. Bytes that do not make up exactly one reply to
-// the operation are told as they are.
+// body returns a reply's body as text. Bytes that are not exactly one reply to the
+// operation are returned in hex.
 func (v *view) body(op proto.OpCode, h proto.ReplyHeader, body []byte) string {
 	if len(body) == 0 {
 		return ""
 	}
-	// These two may have a body with an error.
+	// multi and multiRead may have a body with an error.
 	if h.Err == proto.OK || op == proto.OpMulti || op == proto.OpMultiRead {
 		reply, err := wire.DecodeReply(op, body)
 		if err == nil && reply != nil && bytes.Equal(wire.AppendReply(nil, h, reply)[4+16:], body) {
@@ -141,13 +142,15 @@ func (v *view) multi(m proto.MultiReply) string {
 }
 
 func (v *view) stat(s proto.Stat) string {
-	return fmt.Sprintf("(czxid %s%s mzxid %s%s pzxid %s versions %d/%d/%d owner %s length %d children %d)",
-		v.zxid(s.Czxid), v.clock.judge(s.Czxid, s.Ctime), v.zxid(s.Mzxid), v.clock.judge(s.Mzxid, s.Mtime), v.zxid(s.Pzxid),
+	zxids := fmt.Sprintf("czxid %s%s mzxid %s%s pzxid %s",
+		v.zxid(s.Czxid), v.clock.check(s.Czxid, s.Ctime),
+		v.zxid(s.Mzxid), v.clock.check(s.Mzxid, s.Mtime), v.zxid(s.Pzxid))
+	return fmt.Sprintf("(%s versions %d/%d/%d owner %s length %d children %d)", zxids,
 		s.Version, s.Cversion, s.Aversion, v.session(s.EphemeralOwner), s.DataLength, s.NumChildren)
 }
 
-// zxid counts from the script's start. What was before is "old": how many zxids
-// it took to clean up is nobody's business.
+// zxid returns a zxid relative to the script's start, "old" for one before it: the number
+// of zxids for cleaning up may differ.
 func (v *view) zxid(z int64) string {
 	if z > 0 && z <= v.start {
 		return "old"
@@ -155,8 +158,8 @@ func (v *view) zxid(z int64) string {
 	return v.lastZxid(z)
 }
 
-// lastZxid is a zxid of a header, which may be the script's start but not be
-// before it.
+// lastZxid returns the zxid of a header, relative to the script's start. One before the
+// start is an error.
 func (v *view) lastZxid(z int64) string {
 	switch {
 	case z <= 0 || v.start == 0:
@@ -167,7 +170,7 @@ func (v *view) lastZxid(z int64) string {
 	return fmt.Sprintf("+%d", z-v.start)
 }
 
-// session names a session.
+// session returns the name of a session.
 func (v *view) session(id int64) string {
 	if id == 0 {
 		return "0"
@@ -175,10 +178,10 @@ func (v *view) session(id int64) string {
 	if name := v.names[id]; name != "" {
 		return name
 	}
-	return "a stranger"
+	return "an unknown session"
 }
 
-// connected tells of the answer to a connect request of a session.
+// connected returns the answer to a connect request as text.
 func (v *view) connected(c *session, r proto.ConnectResponse) string {
 	if r.SessionID == 0 {
 		return fmt.Sprintf("refused: version %d, timeout %d, password % x, read-only byte %s",
@@ -193,15 +196,15 @@ func (v *view) connected(c *session, r proto.ConnectResponse) string {
 	case r.SessionID == v.newest+1:
 		which = "the next session"
 	}
-	return v.greeting(which, c.name, r)
+	return v.connectedTo(which, c.name, r)
 }
 
-// connectedAgain tells of the answer to a createSession on a connection.
+// connectedAgain returns the answer to a createSession as text.
 func (v *view) connectedAgain(r proto.ConnectResponse) string {
-	return v.greeting("session "+v.session(r.SessionID), v.names[r.SessionID], r)
+	return v.connectedTo("session "+v.session(r.SessionID), v.names[r.SessionID], r)
 }
 
-func (v *view) greeting(which, name string, r proto.ConnectResponse) string {
+func (v *view) connectedTo(which, name string, r proto.ConnectResponse) string {
 	if v.names[r.SessionID] == "" {
 		v.names[r.SessionID], v.newest = name, r.SessionID
 	}

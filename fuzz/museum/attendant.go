@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // attendant is a member of a group: an ephemeral of a fixed name, and a guard that makes
@@ -32,10 +32,10 @@ type attendant struct {
 const membersDir = "/members"
 
 // groupOf is a workload of a group with some steps replaced, nil for none.
-func groupOf(replace func(*attendant)) fuzz.Workload {
-	w := fuzz.MembershipWorkload("", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return newAttendant(c, name, replace)
-	})
+func groupOf(replace func(*attendant)) scenario.Workload {
+	w := object.Membership(func(env object.Env) object.Roster {
+		return newAttendant(env.Conn, env.Name, replace)
+	}).Named("")
 	return beside(w, membersDir)
 }
 

@@ -3,9 +3,7 @@ package museum
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,7 +14,7 @@ func leakOnError() Exhibit {
 		Bug: "The node is there when the list of children, or the watch, fails for good. The error goes to the caller and " +
 			"the node stays, so that everybody waits for it, the caller's own next try first of all.",
 		Property: linearizability.Liveness,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return leaky{newNaked(c, lockDir)} }),
+		Wrong:    openLock(func(env object.Env) object.Locker { return leaky{newNaked(env.Conn, lockDir)} }),
 		Right:    lockOf(nil),
 	}
 }

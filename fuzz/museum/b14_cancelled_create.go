@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,8 +16,8 @@ func cancelledCreate() Exhibit {
 		Bug: "The caller is interrupted after the server has the request and before the reply is there. It leaves with an " +
 			"error, and nobody knows of the node that is made.",
 		Property: linearizability.Liveness,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return &hurried{conn: c} }),
-		Right:    openLock(func(c *zk.Conn) fuzz.Locker { return &hurried{conn: c, careful: true} }),
+		Wrong:    openLock(func(env object.Env) object.Locker { return &hurried{conn: env.Conn} }),
+		Right:    openLock(func(env object.Env) object.Locker { return &hurried{conn: env.Conn, careful: true} }),
 	}
 }
 

@@ -1,7 +1,7 @@
 package museum
 
 import (
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -30,6 +30,6 @@ func adoptedNode() Exhibit {
 			}
 		}),
 		Right:  lockOf(nil),
-		Script: fuzz.Script{Clients: 1, Rounds: 1},
+		Script: scenario.Script{Clients: 1, Rounds: 1},
 	}
 }

@@ -1,7 +1,7 @@
 package museum
 
 import (
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -19,7 +19,7 @@ func wrongPathDelete() Exhibit {
 
 // findAndDelete is a lock that makes a new node after a lost reply, and deletes the
 // one that it finds.
-func findAndDelete(where func(*naked) string) fuzz.Workload {
+func findAndDelete(where func(*naked) string) scenario.Workload {
 	return lockOf(func(l *naked) {
 		l.find = func() (bool, error) {
 			if found, err := l.findPrefix(); !found || err != nil {

@@ -4,8 +4,7 @@ import (
 	"context"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,14 +15,14 @@ func leaseBeforeList() Exhibit {
 		Bug: "The node of the lease is made, and the connection breaks while the children are counted. The caller gets an " +
 			"error instead of a lease, so nobody can give back what is taken: in the end there are no leases.",
 		Property: linearizability.Liveness,
-		Wrong:    openSemaphore(func(c *zk.Conn) fuzz.Semaphore { return leakyLeases{c} }),
+		Wrong:    openSemaphore(func(env object.Env) object.Acquirer { return leakyLeases{env.Conn} }),
 		Right:    semaphoreOf(nil),
 	}
 }
 
 type leakyLeases struct{ conn *zk.Conn }
 
-func (s leakyLeases) Acquire(ctx context.Context) (fuzz.Lease, error) {
+func (s leakyLeases) Acquire(ctx context.Context) (object.Lease, error) {
 	l := newNaked(s.conn, lockDir)
 	l.places = 2
 	if err := l.join(); err != nil {

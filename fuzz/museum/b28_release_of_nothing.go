@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 )
 
 func releaseOfNothing() Exhibit {
@@ -16,16 +14,15 @@ func releaseOfNothing() Exhibit {
 		Bug: "The semaphore takes its inner mutex and releases it in the end, come what may. If the mutex could not be had, " +
 			"the release throws, and the reason is lost.",
 		Property: "panic",
-		Wrong: beside(fuzz.SemaphoreWorkload("", fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir},
-			func(c *zk.Conn) fuzz.Semaphore { return guarded{leases{conn: c, dir: leasesDir}} }), mutexDir, leasesDir),
-		Right: semaphoreOf(nil),
+		Wrong:    beside(object.Semaphore(func(env object.Env) object.Acquirer { return guarded{leases{conn: env.Conn, dir: leasesDir}} }, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}).Named(""), mutexDir, leasesDir),
+		Right:    semaphoreOf(nil),
 	}
 }
 
 // guarded is a semaphore whose waiters take turns by a mutex.
 type guarded struct{ leases }
 
-func (s guarded) Acquire(ctx context.Context) (taken fuzz.Lease, err error) {
+func (s guarded) Acquire(ctx context.Context) (taken object.Lease, err error) {
 	mutex := strict{newNaked(s.conn, mutexDir)}
 	defer func() { err = errors.Join(err, mutex.release()) }() // wrong: before it is acquired
 	if err = mutex.Lock(ctx); err != nil {

@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -21,7 +20,7 @@ func vanishedParent() Exhibit {
 		Property: linearizability.Liveness,
 		Wrong:    idle(func(*inContainer) error { return zk.ErrNoNode }), // wrong: it was made once, and is expected to stay
 		Right:    idle((*inContainer).makeDir),
-		Script:   fuzz.Script{Clients: 1, Rounds: 2},
+		Script:   scenario.Script{Clients: 1, Rounds: 2},
 	}
 }
 
@@ -78,10 +77,10 @@ func (l *inContainer) joinInside() (err error) {
 
 // idle is a workload of a lock that nobody wants for a while after each round, so that
 // an empty container is removed.
-func idle(again func(*inContainer) error) fuzz.Workload {
+func idle(again func(*inContainer) error) scenario.Workload {
 	w := openLock(nil)
 	w.Nodes = nil
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		l := &inContainer{naked: newNaked(p.Conn(), lockDir), again: again}
 		l.join = l.joinInside
 		for round := range s.Rounds {
@@ -90,7 +89,7 @@ func idle(again func(*inContainer) error) fuzz.Workload {
 		}
 	}
 	length := w.Length
-	w.Length = func(s fuzz.Script) time.Duration { return length(s) + time.Duration(s.Rounds)*idleTime }
+	w.Length = func(s scenario.Script) time.Duration { return length(s) + time.Duration(s.Rounds)*idleTime }
 	return w
 }
 

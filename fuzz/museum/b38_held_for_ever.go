@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,8 +15,8 @@ func heldForEver() Exhibit {
 		Bug: "The lock is lost with its session. The handle still says that it is held, and refuses to lock again; and as the " +
 			"lock is gone it refuses to unlock, too. The client is out for good.",
 		Property: linearizability.Liveness,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return &handle{naked: newNaked(c, lockDir)} }),
-		Right:    openLock(func(c *zk.Conn) fuzz.Locker { return &handle{naked: newNaked(c, lockDir), forgets: true} }),
+		Wrong:    openLock(func(env object.Env) object.Locker { return &handle{naked: newNaked(env.Conn, lockDir)} }),
+		Right:    openLock(func(env object.Env) object.Locker { return &handle{naked: newNaked(env.Conn, lockDir), forgets: true} }),
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -32,7 +32,7 @@ func afterLastMinus(name string) int {
 }
 
 // wrapped is a workload whose sequence numbers wrapped some time ago.
-func wrapped(w fuzz.Workload) fuzz.Workload {
+func wrapped(w scenario.Workload) scenario.Workload {
 	w.Next = map[string]int32{lockDir: -2_000_000_000}
 	return w
 }

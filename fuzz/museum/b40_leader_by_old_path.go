@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -14,21 +14,21 @@ func leaderByOldPath() Exhibit {
 		Report: "https://github.com/apache/curator/issues/1211",
 		Bug: "After a reconnect the latch finds its path first in the list and leads. The node is an earlier session's and is " +
 			"removed a moment later, when somebody else is elected: two lead, and nobody tells the first, whose session is well.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong: longTerms(func(l *naked) {
 			l.confirm = func() error { return nil } // wrong: whose node it is is not asked
 		}),
 		Right:  longTerms(nil),
-		Script: fuzz.Script{Clients: 2, Rounds: 1},
+		Script: scenario.Script{Clients: 2, Rounds: 1},
 	}
 }
 
 // longTerms is a workload of an election in which each leads for longer than a dead
 // session's nodes stay.
-func longTerms(replace func(*naked)) fuzz.Workload {
+func longTerms(replace func(*naked)) scenario.Workload {
 	const term = 15 * time.Second
 	w := electionOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		c := candidate{remade(p.Conn(), lockDir, replace)}
 		for range s.Rounds {
 			if p.Persist(func(int) error { return lead(p, c) }) {
@@ -37,25 +37,25 @@ func longTerms(replace func(*naked)) fuzz.Workload {
 			}
 		}
 	}
-	w.Length = func(s fuzz.Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * term }
+	w.Length = func(s scenario.Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * term }
 	return judgedBy(w, "one leads at a time", twoLead)
 }
 
-func lead(p *fuzz.Player, c candidate) error {
+func lead(p *scenario.Player, c candidate) error {
 	return p.Do(linearizability.KindLead, "", func(ctx context.Context) (linearizability.Result, error) {
 		err := c.Lead(ctx)
 		return linearizability.Result{Token: c.Token()}, err
 	})
 }
 
-func resign(p *fuzz.Player, c candidate) error {
+func resign(p *scenario.Player, c candidate) error {
 	return p.Do(linearizability.KindResign, "", func(ctx context.Context) (linearizability.Result, error) {
 		return linearizability.Result{}, c.Resign(ctx)
 	})
 }
 
 // twoLead says who is elected while another leads whose session is alive.
-func twoLead(e fuzz.Evidence) error {
+func twoLead(e scenario.Evidence) error {
 	return together(e.History, func(op linearizability.Op) bool { return op.Kind == linearizability.KindLead },
 		func(op linearizability.Op) bool { return op.Kind == linearizability.KindResign })
 }

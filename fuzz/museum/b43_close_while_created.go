@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -34,9 +34,9 @@ func closeWhileCreated() Exhibit {
 
 // standAndLeave is a workload of candidates that stand, in the background, and close
 // after some milliseconds.
-func standAndLeave(closing func(joined <-chan error, leave func() error) error) fuzz.Workload {
+func standAndLeave(closing func(joined <-chan error, leave func() error) error) scenario.Workload {
 	w := electionOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
 			l := newNaked(p.Conn(), lockDir)
 			joined := make(chan error, 1)

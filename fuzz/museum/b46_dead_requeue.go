@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,8 +16,8 @@ func deadRequeue() Exhibit {
 		Bug: "A loop in the background queues, leads, and queues again. An error while it queues, or an interrupt, ends the " +
 			"loop without a word, and this candidate is never elected again.",
 		Property: linearizability.Liveness,
-		Wrong:    openElection(func(ctx context.Context, c *zk.Conn) fuzz.Elector { return newSelector(ctx, c, false) }),
-		Right:    openElection(func(ctx context.Context, c *zk.Conn) fuzz.Elector { return newSelector(ctx, c, true) }),
+		Wrong:    openElection(func(ctx context.Context, c *zk.Conn) object.Elector { return newSelector(ctx, c, false) }),
+		Right:    openElection(func(ctx context.Context, c *zk.Conn) object.Elector { return newSelector(ctx, c, true) }),
 	}
 }
 

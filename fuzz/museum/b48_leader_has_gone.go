@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +16,7 @@ func leaderHasGone() Exhibit {
 		Report: "https://github.com/apache/curator/commit/3478aca7", // CURATOR-358
 		Bug: "Who leads is found by two requests: a list, and the data of its first node. If the leader resigns between the two " +
 			"that is a NoNode, which goes to a caller who has only asked.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong:    askForLeader(func(error) bool { return false }), // wrong: somebody else may lead now
 		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) }),
 	}
@@ -25,9 +24,9 @@ func leaderHasGone() Exhibit {
 
 // askForLeader is a workload of an election whose candidates ask who leads before and
 // after they do; again tells of which errors they look again.
-func askForLeader(again func(error) bool) fuzz.Workload {
+func askForLeader(again func(error) bool) scenario.Workload {
 	w := electionOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
 			c := candidate{newNaked(p.Conn(), lockDir)}
 			whoLeads(p, again)
@@ -40,7 +39,7 @@ func askForLeader(again func(error) bool) fuzz.Workload {
 	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
 }
 
-func whoLeads(p *fuzz.Player, again func(error) bool) {
+func whoLeads(p *scenario.Player, again func(error) bool) {
 	_ = p.Do(linearizability.KindLeader, "", func(context.Context) (linearizability.Result, error) {
 		leader, err := firstNode(p.Conn())
 		for again(err) {

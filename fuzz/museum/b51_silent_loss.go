@@ -1,9 +1,7 @@
 package museum
 
 import (
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -15,8 +13,8 @@ func silentLoss() Exhibit {
 		Bug: "Lock returns a channel that is closed when the lock is lost. Nothing closes it when the session expires, so a " +
 			"primary that has been replaced works on, for as long as it likes.",
 		Property: linearizability.Belief,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return silent{newNaked(c, lockDir), make(chan struct{})} }),
-		Right:    openLock(func(c *zk.Conn) fuzz.Locker { return recipes.NewLock(c, lockDir) }),
+		Wrong:    openLock(func(env object.Env) object.Locker { return silent{newNaked(env.Conn, lockDir), make(chan struct{})} }),
+		Right:    openLock(func(env object.Env) object.Locker { return recipes.NewLock(env.Conn, lockDir) }),
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -18,7 +17,7 @@ func offersByData() Exhibit {
 		Bug: "LeaderElectionSupport reads the data of every offer in the list. One that is gone by then is a NoNode that nobody " +
 			"expects: the candidate fails, and its own offer stays in front of all later ones.",
 		Property: linearizability.Liveness,
-		Wrong: openElection(func(_ context.Context, c *zk.Conn) fuzz.Elector {
+		Wrong: openElection(func(_ context.Context, c *zk.Conn) object.Elector {
 			return offers{failing(remade(c, lockDir, readEveryOffer))}
 		}),
 		Right: electionOf(nil),

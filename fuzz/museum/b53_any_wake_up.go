@@ -4,8 +4,7 @@ import (
 	"context"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -33,4 +32,4 @@ func anyWakeUp() Exhibit {
 }
 
 // oneRound is a script of one round, for objects that are good for one.
-var oneRound = fuzz.Script{Clients: 3, Rounds: 1}
+var oneRound = scenario.Script{Clients: 3, Rounds: 1}

@@ -1,7 +1,7 @@
 package museum
 
 import (
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,6 +17,6 @@ func staysBehind() Exhibit {
 			g.giveUp = func() error { return nil } // wrong: the node counts
 		}),
 		Right:  doubleBarrier(),
-		Script: fuzz.Script{Clients: 3, Rounds: 2},
+		Script: scenario.Script{Clients: 3, Rounds: 2},
 	}
 }

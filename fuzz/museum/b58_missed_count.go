@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -27,9 +27,9 @@ func missedCount() Exhibit {
 
 // notLeftBehind is a double barrier of which more is asked: when all the clients are a
 // group and one has entered, those enter, too, who have not been disturbed.
-func notLeftBehind(w fuzz.Workload) fuzz.Workload {
+func notLeftBehind(w scenario.Workload) scenario.Workload {
 	judge := w.Judge
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		r, err := judge(e)
 		i := slices.IndexFunc(r.Verdicts, func(v linearizability.Verdict) bool { return v.Property == linearizability.Liveness })
 		if why := leftBehind(e.History); err == nil && i >= 0 && why != "" {

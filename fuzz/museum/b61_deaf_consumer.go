@@ -4,8 +4,7 @@ import (
 	"context"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -30,6 +29,6 @@ func deafConsumer() Exhibit {
 			}
 		}),
 		Right:  queue(),
-		Script: fuzz.Script{Clients: 2, Rounds: 4}, // one offers, one takes
+		Script: scenario.Script{Clients: 2, Rounds: 4}, // one offers, one takes
 	}
 }

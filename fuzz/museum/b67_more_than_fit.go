@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +16,7 @@ func moreThanFit() Exhibit {
 		Report: "https://github.com/Netflix/curator/issues/173",
 		Bug: "A queue with a bound: who offers counts the elements, and adds one if there is room. Two who count at the same " +
 			"time find the same room, and both use it.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong: boundedOf(func(c *zk.Conn, offer func() error) error {
 			return offer() // wrong: others may, too
 		}),
@@ -37,9 +36,9 @@ const bound = 2
 
 // boundedOf is a workload of a bounded queue to which everybody offers; alone does so
 // while nobody else does.
-func boundedOf(alone func(c *zk.Conn, offer func() error) error) fuzz.Workload {
+func boundedOf(alone func(c *zk.Conn, offer func() error) error) scenario.Workload {
 	w := beside(lineOf(nil), queueDir, lockDir)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		q := newLine(p.Conn(), nil)
 		for round := range s.Rounds {
 			_ = p.Do(linearizability.KindOffer, fmt.Sprintf("%s%d", p.Name(), round), func(context.Context) (linearizability.Result, error) {
@@ -60,7 +59,7 @@ func (q *line) offerIfRoom() error {
 }
 
 // moreThanBound says which element was one too many; nobody takes any.
-func moreThanBound(e fuzz.Evidence) error {
+func moreThanBound(e scenario.Evidence) error {
 	elements := 0
 	for _, ev := range e.History.Server {
 		if !strings.HasPrefix(ev.Path, queueDir+"/") || ev.Kind != linearizability.NodeCreated {

@@ -3,9 +3,7 @@ package museum
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -17,9 +15,9 @@ func versionZero() Exhibit {
 		Bug: "A shared value takes over what it reads if the version is above the last one, which is 0 to begin with. A fresh " +
 			"node has version 0: its value is not seen until somebody writes again.",
 		Property: linearizability.Linearizability,
-		Wrong: fuzz.ValueWorkload("", fuzz.ValueClaims{}, func(c *zk.Conn) fuzz.Valuer {
-			return &slowValue{SharedValue: recipes.NewSharedValue(c, valuePath)}
-		}),
+		Wrong: object.Value(func(env object.Env) object.Valuer {
+			return &slowValue{SharedValue: recipes.NewSharedValue(env.Conn, valuePath)}
+		}).Named(""),
 		Right: builtIn("value", "recipes.SharedValue"),
 	}
 }

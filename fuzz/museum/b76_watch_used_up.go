@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -48,9 +48,9 @@ func (n noting) Update(_ context.Context, data string) error {
 }
 
 // notingOf is groupOf with data that can be changed.
-func notingOf(replace func(*attendant)) fuzz.Workload {
-	w := fuzz.MembershipWorkload("", fuzz.MembershipClaims{}, func(c *zk.Conn, name string) fuzz.Membership {
-		return noting{newAttendant(c, name, replace)}
-	})
+func notingOf(replace func(*attendant)) scenario.Workload {
+	w := object.Membership(func(env object.Env) object.Roster {
+		return noting{newAttendant(env.Conn, env.Name, replace)}
+	}).Named("")
 	return beside(w, membersDir)
 }

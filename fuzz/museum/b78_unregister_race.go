@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -33,7 +32,7 @@ func unregisterRace() Exhibit {
 				return remove()
 			}
 		}),
-		Script: fuzz.Script{Clients: 1, Rounds: 2}, // who is alone is not evicted
+		Script: scenario.Script{Clients: 1, Rounds: 2}, // who is alone is not evicted
 	}
 }
 

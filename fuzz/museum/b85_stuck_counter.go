@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -25,7 +25,7 @@ func stuckCounter() Exhibit {
 }
 
 // stuck is a workload in a directory whose numbers are used up.
-func stuck(w fuzz.Workload) fuzz.Workload {
+func stuck(w scenario.Workload) scenario.Workload {
 	w.Next = map[string]int32{lockDir: math.MaxInt32}
 	return w
 }

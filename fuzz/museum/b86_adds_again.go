@@ -6,8 +6,7 @@ import (
 	"strconv"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -18,9 +17,9 @@ func addsAgain() Exhibit {
 		Bug: "An add reads the counter and writes the sum if the version is the same; after any error it does both again. If " +
 			"only the reply was lost, the second read has the sum already, and the same is added once more.",
 		Property: linearizability.Delivery,
-		Wrong: fuzz.CounterWorkload("", fuzz.CounterClaims{}, func(c *zk.Conn) fuzz.Counterer {
-			return insistentCounter{c}
-		}),
+		Wrong: object.Counter(func(env object.Env) object.Counterer {
+			return insistentCounter{env.Conn}
+		}).Named(""),
 		Right: builtIn("counter", "recipes.Counter"),
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -20,11 +20,11 @@ func lockedByName() Exhibit {
 		Bug: "A consumer locks an element by an ephemeral, and deletes that by its name when it is done. Its session may have " +
 			"ended meanwhile: then the lock is another's, who works on the same element.",
 		Property: linearizability.Safety,
-		Wrong: beside(fuzz.LockQueueWorkload("", fuzz.LockQueueClaims{Lock: lockNode}, func(c *zk.Conn) fuzz.LockQueuer {
-			return &lockingLine{line{conn: c}}
-		}), queueDir),
+		Wrong: beside(object.LockQueue(func(env object.Env) object.LockQueuer {
+			return &lockingLine{line{conn: env.Conn}}
+		}, object.LockQueueClaims{Lock: lockNode}).Named(""), queueDir),
 		Right:  builtIn("lock-queue", "recipes.LockQueue"),
-		Script: fuzz.Script{Clients: 4, Rounds: 3},
+		Script: scenario.Script{Clients: 4, Rounds: 3},
 	}
 }
 
@@ -38,7 +38,7 @@ type lockingLine struct{ line }
 
 func (q *lockingLine) Offer(_ context.Context, data []byte) error { return q.addOnce(data) }
 
-func (q *lockingLine) Take(ctx context.Context) (fuzz.Delivery, error) {
+func (q *lockingLine) Take(ctx context.Context) (object.Delivery, error) {
 	for {
 		names, _, change, err := q.conn.ChildrenW(queueDir)
 		if err != nil {
@@ -60,7 +60,7 @@ func (q *lockingLine) Take(ctx context.Context) (fuzz.Delivery, error) {
 }
 
 // lock locks an element and reads it.
-func (q *lockingLine) lock(item string) (fuzz.Delivery, error) {
+func (q *lockingLine) lock(item string) (object.Delivery, error) {
 	_, err := q.conn.Create(lockNode(item), nil, zk.FlagEphemeral, acl)
 	if errors.Is(err, zk.ErrNodeExists) {
 		return nil, errGone

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -29,16 +29,16 @@ const centerDir = "/config"
 const centerRecheck = 15 * time.Second
 
 // centerOf is a workload of a configuration centre with some steps replaced, nil for none.
-func centerOf(replace func(*center)) fuzz.Workload {
-	claims := fuzz.ConfigClaims{Silent: true, Records: centerDir + "/writes", Recheck: centerRecheck}
-	return fuzz.ConfigWorkload("", claims, func(c *zk.Conn) fuzz.Configurer {
-		made := &center{ConfigCenter: recipes.NewConfigCenter(c, centerDir, recipes.RecheckEvery(centerRecheck)), conn: c}
+func centerOf(replace func(*center)) scenario.Workload {
+	claims := object.ConfigClaims{Silent: true, Records: centerDir + "/writes", Recheck: centerRecheck}
+	return object.Config(func(env object.Env) object.Configurer {
+		made := &center{ConfigCenter: recipes.NewConfigCenter(env.Conn, centerDir, recipes.RecheckEvery(centerRecheck)), conn: env.Conn}
 		made.create, made.update = made.ConfigCenter.Create, made.ConfigCenter.Update
 		if replace != nil {
 			replace(made)
 		}
 		return made
-	})
+	}, claims).Named("")
 }
 
 // Ready starts it the first time.

@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -29,9 +28,9 @@ const drawnPath = lockDir + "/writeLock"
 
 // drawnOf is a workload of a drawn lock with some steps replaced: in each round a client
 // reads or writes.
-func drawnOf(replace func(*drawn)) fuzz.Workload {
+func drawnOf(replace func(*drawn)) scenario.Workload {
 	w := readWriteOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
 			l := &drawn{conn: p.Conn(), mode: []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]}
 			l.value, l.lastReader = "1 "+newNaked(p.Conn(), lockDir).guid(), l.freeNode

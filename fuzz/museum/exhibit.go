@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // Exhibit is a published bug in the form of a recipe that has it.
@@ -31,9 +32,9 @@ type Exhibit struct {
 	// that is right in all that its kind is judged by, and otherwise a recipe of
 	// package recipes, which is right in another way. Both are called by the
 	// exhibit's ID.
-	Wrong, Right fuzz.Workload
+	Wrong, Right scenario.Workload
 	// Script is what the clients do; the zero value means fuzz.DefaultScript.
-	Script fuzz.Script
+	Script scenario.Script
 }
 
 // Exhibits lists all exhibits in the order of their ids.
@@ -48,8 +49,8 @@ func Exhibits() []Exhibit {
 		e.Wrong.Impl, e.Right.Impl = e.ID, e.ID+rightSuffix
 		e.Wrong.About = e.Title
 		e.Wrong.Flawed = e.Property
-		if e.Script == (fuzz.Script{}) {
-			e.Script = fuzz.DefaultScript
+		if e.Script == (scenario.Script{}) {
+			e.Script = scenario.DefaultScript
 		}
 		list[i] = e
 	}
@@ -86,12 +87,12 @@ func knownIDs(exhibits []Exhibit) string {
 
 // Catalogue is all that scenario files may name: the built-in workloads and those
 // of the exhibits, wrong and right.
-func Catalogue() fuzz.Catalogue {
-	var shown []fuzz.Workload
+func Catalogue() scenario.Catalogue {
+	var shown []scenario.Workload
 	for _, e := range Exhibits() {
 		shown = append(shown, e.Wrong, e.Right)
 	}
-	c, err := fuzz.Workloads().With(shown...)
+	c, err := object.Workloads().With(shown...)
 	if err != nil {
 		panic(err) // an exhibit without a name, or two of one
 	}

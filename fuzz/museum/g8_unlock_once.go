@@ -4,8 +4,7 @@ import (
 	"context"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,7 +15,7 @@ func unlockOnce() Exhibit {
 		Bug: "The delete is applied and its reply lost. To unlock again fails with NoNode, for ever, and to lock fails because " +
 			"the handle is locked: the lock is free, and this client cannot have it.",
 		Property: linearizability.Liveness,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return once{newNaked(c, lockDir)} }),
+		Wrong:    openLock(func(env object.Env) object.Locker { return once{newNaked(env.Conn, lockDir)} }),
 		Right:    lockOf(nil),
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -39,6 +39,6 @@ func negativeNumbers() Exhibit {
 }
 
 // failingLock is a workload of a naked lock with steps that fail.
-func failingLock(replace func(*naked)) fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker { return failing(remade(c, lockDir, replace)) })
+func failingLock(replace func(*naked)) scenario.Workload {
+	return openLock(func(env object.Env) object.Locker { return failing(remade(env.Conn, lockDir, replace)) })
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // gathering is the double barrier of the ZooKeeper guide: a node for each member, and
@@ -34,11 +34,11 @@ const (
 )
 
 // gatheringOf is a workload of a double barrier with some steps replaced, nil for none.
-func gatheringOf(replace func(*gathering)) fuzz.Workload {
-	claims := fuzz.BarrierClaims{LeavesAtRest: []string{readyPath}}
-	return beside(fuzz.DoubleBarrierWorkload("", claims, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		return newGathering(c, size, replace)
-	}), gatheringDir)
+func gatheringOf(replace func(*gathering)) scenario.Workload {
+	claims := object.BarrierClaims{LeavesAtRest: []string{readyPath}}
+	return beside(object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
+		return newGathering(env.Conn, env.Size, replace)
+	}, claims).Named(""), gatheringDir)
 }
 
 func newGathering(c *zk.Conn, size int, replace func(*gathering)) *gathering {
@@ -51,7 +51,7 @@ func newGathering(c *zk.Conn, size int, replace func(*gathering)) *gathering {
 }
 
 // doubleBarrier is the double barrier of package recipes, which is right.
-func doubleBarrier() fuzz.Workload { return builtIn("double-barrier", "recipes.DoubleBarrier") }
+func doubleBarrier() scenario.Workload { return builtIn("double-barrier", "recipes.DoubleBarrier") }
 
 func (g *gathering) Enter(ctx context.Context) error {
 	if err := g.join(); err != nil {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // Hunted is the outcome of a hunt for one exhibit.
@@ -14,7 +15,7 @@ type Hunted struct {
 	Seed    uint64
 	// Minimal is the smallest scenario that shows the bug, once Shrink has made it that,
 	// nil if it was not found.
-	Minimal *fuzz.Outcome
+	Minimal *scenario.Outcome
 	// Runs is how many scenarios were tried until it was found, and Took the real time
 	// for that; Shrinking is the real time for making the scenario small.
 	Runs            int
@@ -43,9 +44,9 @@ func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...
 func (e Exhibit) Find(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
 	h := Hunted{Exhibit: e, Seed: seed}
 	start := time.Now()
-	found, err := fuzz.Hunt{
+	found, err := hunt.Hunt{
 		Workload: e.Wrong, Script: e.Script, Seed: seed, Runs: runs, Strategies: strategies,
-		Counts: func(o *fuzz.Outcome) bool { return o.Property() == e.Property },
+		Counts: func(o *scenario.Outcome) bool { return o.Property() == e.Property },
 	}.Run(ctx)
 	h.Took = time.Since(start)
 	if found != nil {
@@ -65,7 +66,7 @@ func (e Exhibit) Find(ctx context.Context, seed uint64, runs int, strategies ...
 func (h *Hunted) Shrink(ctx context.Context) (err error) {
 	if h.Found() {
 		start := time.Now()
-		h.Minimal, err = fuzz.Minimize(ctx, h.Minimal)
+		h.Minimal, err = hunt.Minimize(ctx, h.Minimal)
 		h.Shrinking = time.Since(start)
 	}
 	if err == nil {
@@ -79,8 +80,8 @@ func (h *Hunted) Shrink(ctx context.Context) (err error) {
 
 // Survives sends the right recipe through the hunt that the wrong one is found by,
 // for so many runs. It returns the first violation, of whatever property, or nil.
-func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*fuzz.Outcome, error) {
-	found, err := fuzz.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs}.Run(ctx)
+func (e Exhibit) Survives(ctx context.Context, seed uint64, runs int) (*scenario.Outcome, error) {
+	found, err := hunt.Hunt{Workload: e.Right, Script: e.Script, Seed: seed, Runs: runs}.Run(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("hunt %s: %w", e.ID, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 const (
@@ -86,7 +86,7 @@ func survivesHunt(t *testing.T, e museum.Exhibit, runs int) {
 // write writes the scenario and the story.
 func write(t *testing.T, h museum.Hunted) {
 	t.Helper()
-	if err := fuzz.FileOf(h.Minimal).Save(scenarioOf(h.Exhibit.ID)); err != nil {
+	if err := scenario.FileOf(h.Minimal).Save(scenarioOf(h.Exhibit.ID)); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(storyOf(h.Exhibit.ID), []byte(h.Minimal.Story()), 0o666); err != nil {

@@ -6,15 +6,14 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // judgedBy is a workload that is judged by one invariant, and by whether all calls
 // return.
-func judgedBy(w fuzz.Workload, name string, holds func(fuzz.Evidence) error) fuzz.Workload {
-	w.Judge = fuzz.Invariants(fuzz.Invariant{Name: name, Holds: holds})
+func judgedBy(w scenario.Workload, name string, holds func(scenario.Evidence) error) scenario.Workload {
+	w.Judge = scenario.Invariants(scenario.Invariant{Name: name, Holds: holds})
 	return w
 }
 
@@ -23,7 +22,7 @@ var expectedErrors = []error{zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.Er
 
 // noOtherErrors: what fails, fails because of its connection, its session or its
 // context.
-func noOtherErrors(e fuzz.Evidence) error {
+func noOtherErrors(e scenario.Evidence) error {
 	for _, op := range e.History.Ops {
 		known := strings.Contains(op.Err, "context ") || slices.ContainsFunc(expectedErrors, func(err error) bool {
 			return strings.Contains(op.Err, err.Error())

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // line is the queue of the ZooKeeper guide, as many have written it: an element is
@@ -26,10 +26,10 @@ type line struct {
 const queueDir = "/queue"
 
 // lineOf is a workload of a queue with some steps replaced, nil for none.
-func lineOf(replace func(*line)) fuzz.Workload {
-	w := fuzz.QueueWorkload("", fuzz.QueueClaims{LeavesAtRest: []string{queueDir}}, func(c *zk.Conn) fuzz.Queuer {
-		return newLine(c, replace)
-	})
+func lineOf(replace func(*line)) scenario.Workload {
+	w := object.Queue(func(env object.Env) object.Queuer {
+		return newLine(env.Conn, replace)
+	}, object.QueueClaims{LeavesAtRest: []string{queueDir}}).Named("")
 	return beside(w, queueDir)
 }
 
@@ -43,7 +43,7 @@ func newLine(c *zk.Conn, replace func(*line)) *line {
 }
 
 // queue is the queue of package recipes, which is right.
-func queue() fuzz.Workload { return builtIn("queue", "recipes.Queue") }
+func queue() scenario.Workload { return builtIn("queue", "recipes.Queue") }
 
 func (q *line) Offer(_ context.Context, data []byte) error { return q.add(data) }
 

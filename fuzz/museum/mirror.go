@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -36,10 +36,10 @@ type mirror struct {
 const mirrored = "/cache"
 
 // mirrorOf is a workload of a cache with some steps replaced, nil for none.
-func mirrorOf(replace func(*mirror)) fuzz.Workload {
-	return fuzz.CacheWorkload("", fuzz.CacheClaims{Silent: true}, func(c *zk.Conn) fuzz.Cacher {
-		return openMirror(c, replace)
-	})
+func mirrorOf(replace func(*mirror)) scenario.Workload {
+	return object.Cache(func(env object.Env) object.Cacher {
+		return openMirror(env.Conn, replace)
+	}, object.CacheClaims{Silent: true}).Named("")
 }
 
 func openMirror(c *zk.Conn, replace func(*mirror)) *mirror {

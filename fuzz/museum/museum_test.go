@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/fuzz/museum"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -31,7 +31,7 @@ var sentence = regexp.MustCompile(`^[A-Z].*\.$`)
 
 func TestExhibitsAreDescribed(t *testing.T) {
 	seen := map[string]bool{}
-	known := append(linearizability.Properties(), "panic", fuzz.InvariantProperty)
+	known := append(linearizability.Properties(), "panic", scenario.InvariantProperty)
 	for _, e := range museum.Exhibits() {
 		switch address, err := url.Parse(e.Report); {
 		case seen[e.ID]:
@@ -101,7 +101,7 @@ func TestNoFileWithoutExhibit(t *testing.T) {
 	}
 }
 
-func run(t *testing.T, s fuzz.Scenario) *fuzz.Outcome {
+func run(t *testing.T, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
 	o, err := s.Run()
 	if err != nil {

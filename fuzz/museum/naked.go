@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // naked is a lock with nothing around it: the algorithm of the ZooKeeper guide, in
@@ -253,22 +253,22 @@ func sequence(name string) (int32, bool) {
 const marker = "lock-"
 
 // lockOf is a workload of a naked lock with some steps replaced.
-func lockOf(replace func(*naked)) fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker { return remade(c, lockDir, replace) })
+func lockOf(replace func(*naked)) scenario.Workload {
+	return openLock(func(env object.Env) object.Locker { return remade(env.Conn, lockDir, replace) })
 }
 
 // openLock is a workload of any lock at /lock. The directory is there, which makes
 // stories shorter.
-func openLock(open func(*zk.Conn) fuzz.Locker) fuzz.Workload {
-	return beside(fuzz.LockWorkload("", claims, open), lockDir)
+func openLock(open func(object.Env) object.Locker) scenario.Workload {
+	return beside(object.Lock(open, claims).Named(""), lockDir)
 }
 
 // claims are what the locks of the museum claim. What is there from the beginning may
 // stay.
-var claims = fuzz.LockClaims{Path: lockDir, LeavesAtRest: []string{lockDir, foreign, shortNamed, mutexDir, leasesDir}}
+var claims = object.LockClaims{Path: lockDir, LeavesAtRest: []string{lockDir, foreign, shortNamed, mutexDir, leasesDir}}
 
 // beside is a workload in a tree in which some nodes are there from the beginning.
-func beside(w fuzz.Workload, paths ...string) fuzz.Workload {
+func beside(w scenario.Workload, paths ...string) scenario.Workload {
 	w.Nodes = map[string]string{}
 	for _, path := range paths {
 		w.Nodes[path] = ""

@@ -6,17 +6,16 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // readWriteOf is a workload of a naked read-write lock with some steps replaced: in
 // each round a client reads or writes, as the dice fall.
-func readWriteOf(replace func(*naked)) fuzz.Workload {
+func readWriteOf(replace func(*naked)) scenario.Workload {
 	w := openLock(nil)
 	w.Name = "rwlock"
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
 			mode := []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]
 			l := newReadWrite(p.Conn(), mode)
@@ -26,7 +25,7 @@ func readWriteOf(replace func(*naked)) fuzz.Workload {
 			playRound(p, l, mode, round)
 		}
 	}
-	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
+	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
 		return linearizability.JudgeRWLock(e.History, e.Rest, linearizability.LockOptions{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
 	}
 	return w

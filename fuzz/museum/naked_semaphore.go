@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // leases is a naked lock with two places as a semaphore; each lease has a node.
@@ -16,7 +16,7 @@ type leases struct {
 	replace func(*naked) // nil: nothing
 }
 
-func (s leases) Acquire(ctx context.Context) (fuzz.Lease, error) {
+func (s leases) Acquire(ctx context.Context) (object.Lease, error) {
 	l := newNaked(s.conn, s.dir)
 	l.places = 2
 	l.await = l.awaitAnother
@@ -47,11 +47,11 @@ func (l *naked) awaitAnother(ctx context.Context, ahead string) {
 }
 
 // semaphoreOf is a workload of a naked semaphore with some steps replaced.
-func semaphoreOf(replace func(*naked)) fuzz.Workload {
-	return openSemaphore(func(c *zk.Conn) fuzz.Semaphore { return leases{c, lockDir, replace} })
+func semaphoreOf(replace func(*naked)) scenario.Workload {
+	return openSemaphore(func(env object.Env) object.Acquirer { return leases{env.Conn, lockDir, replace} })
 }
 
 // openSemaphore is a workload of any semaphore of two leases at /lock.
-func openSemaphore(open func(*zk.Conn) fuzz.Semaphore) fuzz.Workload {
-	return beside(fuzz.SemaphoreWorkload("", fuzz.SemaphoreClaims{LockClaims: claims, Leases: 2}, open), lockDir)
+func openSemaphore(open func(object.Env) object.Acquirer) scenario.Workload {
+	return beside(object.Semaphore(open, object.SemaphoreClaims{LockClaims: claims, Leases: 2}).Named(""), lockDir)
 }

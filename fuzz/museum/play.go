@@ -3,18 +3,19 @@ package museum
 import (
 	"context"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // tokenLock is a lock that tells its fencing token.
 type tokenLock interface {
-	fuzz.Locker
+	object.Locker
 	Token() int64
 }
 
 // playRound locks, holds and unlocks; mode is that of a read-write lock.
-func playRound(p *fuzz.Player, l tokenLock, mode string, round int) {
+func playRound(p *scenario.Player, l tokenLock, mode string, round int) {
 	if p.Persist(func(int) error { return playLock(p, l, mode) }) {
 		p.Hold(round, nil)
 		playUnlock(p, l, mode)
@@ -22,7 +23,7 @@ func playRound(p *fuzz.Player, l tokenLock, mode string, round int) {
 }
 
 // playLock locks, once.
-func playLock(p *fuzz.Player, l tokenLock, mode string) error {
+func playLock(p *scenario.Player, l tokenLock, mode string) error {
 	return p.Do(linearizability.KindLock, mode, func(ctx context.Context) (linearizability.Result, error) {
 		err := l.Lock(ctx)
 		return linearizability.Result{Token: l.Token()}, err
@@ -30,7 +31,7 @@ func playLock(p *fuzz.Player, l tokenLock, mode string) error {
 }
 
 // playUnlock unlocks, as a careful caller does.
-func playUnlock(p *fuzz.Player, l tokenLock, mode string) {
+func playUnlock(p *scenario.Player, l tokenLock, mode string) {
 	p.Attempt(3, func(int) error {
 		return p.Do(linearizability.KindUnlock, mode, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, l.Unlock(ctx)

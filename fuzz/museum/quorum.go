@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -38,17 +38,17 @@ const (
 )
 
 // quorumOf is a workload of a threshold barrier with some steps replaced, nil for none.
-func quorumOf(replace func(*quorum)) fuzz.Workload {
-	claims := fuzz.BarrierClaims{LeavesAtRest: []string{quorumPath + "/ready*"}}
-	return fuzz.ThresholdBarrierWorkload("", claims, func(c *zk.Conn) fuzz.ThresholdBarrierer {
-		q := &quorum{conn: c}
+func quorumOf(replace func(*quorum)) scenario.Workload {
+	claims := object.BarrierClaims{LeavesAtRest: []string{quorumPath + "/ready*"}}
+	return object.ThresholdBarrier(func(env object.Env) object.ThresholdBarrierer {
+		q := &quorum{conn: env.Conn}
 		q.join, q.number, q.tell, q.giveUp, q.leave = q.joinOnce, q.readNumber, q.makeReady, q.remove, q.remove
 		q.enough = func(members, n int) bool { return members >= n }
 		if replace != nil {
 			replace(q)
 		}
 		return q
-	})
+	}, claims).Named("")
 }
 
 func (q *quorum) Set(ctx context.Context, members int) error {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -25,10 +25,10 @@ type registry struct {
 }
 
 // registryOf is a workload of a registry with some steps replaced, nil for none.
-func registryOf(replace func(*registry)) fuzz.Workload {
-	return fuzz.MembershipWorkload("", fuzz.MembershipClaims{Services: true}, func(c *zk.Conn, instance string) fuzz.Membership {
-		service, id, _ := strings.Cut(instance, "/")
-		r := &registry{conn: c, own: recipes.Instance{Service: service, ID: id}, all: recipes.NewServiceRegistry(c, membersDir)}
+func registryOf(replace func(*registry)) scenario.Workload {
+	return object.Membership(func(env object.Env) object.Roster {
+		service, id, _ := strings.Cut(env.Name, "/")
+		r := &registry{conn: env.Conn, own: recipes.Instance{Service: service, ID: id}, all: recipes.NewServiceRegistry(env.Conn, membersDir)}
 		nothing := func(context.Context) error { return nil }
 		r.before, r.after = nothing, nothing
 		r.show = func(all []recipes.Instance) []recipes.Instance { return all }
@@ -36,7 +36,7 @@ func registryOf(replace func(*registry)) fuzz.Workload {
 			replace(r)
 		}
 		return r
-	})
+	}, object.MembershipClaims{Services: true}).Named("")
 }
 
 func (r *registry) Join(ctx context.Context, data string) error {

@@ -2,8 +2,7 @@ package museum
 
 import (
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 func ensuredOnce() Exhibit {
@@ -12,7 +11,7 @@ func ensuredOnce() Exhibit {
 		Report: "https://github.com/apache/zookeeper/blob/master/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/ProtocolSupport.java",
 		Bug: "The directory is made by ensureExists, which asks whether it is there, makes it, and logs what goes wrong. It is " +
 			"called once: if the connection breaks over that, whatever is done later fails with NoNode.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong: withoutDir(func() dirMaker {
 			tried := false
 			return func(conn *zk.Conn) error {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +17,7 @@ func ownerByMemory() Exhibit {
 		Report: writeLockSource,
 		Bug: "WriteLock.isOwner compares two texts that the object has kept. After the session has ended it says yes as before, " +
 			"when the lock may be anybody's.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong:    askingOf(func(l *naked) (bool, error) { return l.own != "", nil }), // wrong: only the server knows
 		Right: askingOf(func(l *naked) (bool, error) {
 			err := l.confirmOwner()
@@ -34,9 +34,9 @@ func ownerByMemory() Exhibit {
 const kindIsOwner = "is-owner"
 
 // askingOf is a workload of a lock whose owners ask whether they are.
-func askingOf(isOwner func(*naked) (bool, error)) fuzz.Workload {
+func askingOf(isOwner func(*naked) (bool, error)) scenario.Workload {
 	w := openLock(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
 			l := newNaked(p.Conn(), lockDir)
 			if !p.Persist(func(int) error { return playLock(p, l, "") }) {
@@ -56,7 +56,7 @@ func askingOf(isOwner func(*naked) (bool, error)) fuzz.Workload {
 }
 
 // ownerWithoutNode says who was told that it is the owner when its node was gone.
-func ownerWithoutNode(e fuzz.Evidence) error {
+func ownerWithoutNode(e scenario.Evidence) error {
 	for _, op := range e.History.Ops {
 		if op.Kind != kindIsOwner || op.Output != strconv.FormatBool(true) {
 			continue

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // distributedQueueSource is the queue of ZooKeeper's own recipes.
@@ -18,7 +18,7 @@ func directoryRace() Exhibit {
 		Report: distributedQueueSource,
 		Bug: "Who finds no directory makes it. If two do at once the second gets NodeExists, which is as good as success, and " +
 			"its caller gets an error instead.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong:    withoutDir(func() dirMaker { return checkThenCreate }), // wrong: another may have made it
 		Right:    withoutDir(func() dirMaker { return makeQueueDir }),
 	}
@@ -46,10 +46,10 @@ type dirMaker func(*zk.Conn) error
 
 // withoutDir is a workload of a queue whose directory is made by those who use it, each
 // by a maker of its own.
-func withoutDir(maker func() dirMaker) fuzz.Workload {
-	w := fuzz.QueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-		return dirQueue{newLine(c, nil), maker()}
-	})
+func withoutDir(maker func() dirMaker) scenario.Workload {
+	w := object.Queue(func(env object.Env) object.Queuer {
+		return dirQueue{newLine(env.Conn, nil), maker()}
+	}).Named("")
 	return judgedBy(w, "a call fails only with its connection", noOtherErrors)
 }
 

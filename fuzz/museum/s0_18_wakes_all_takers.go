@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,9 +17,9 @@ func wakesAllTakers() Exhibit {
 		Report: "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Queues",
 		Bug: "Whoever finds the queue empty watches its directory. One element that is offered wakes all who wait, though one " +
 			"of them can have it; the others look, find nothing, and watch again.",
-		Property: fuzz.InvariantProperty,
-		Wrong:    waitingTakers(func(q *line, _ *naked) fuzz.Queuer { return q }), // wrong: all of them watch
-		Right:    waitingTakers(func(q *line, turn *naked) fuzz.Queuer { return turnTaking{q, turn} }),
+		Property: scenario.InvariantProperty,
+		Wrong:    waitingTakers(func(q *line, _ *naked) object.Queuer { return q }), // wrong: all of them watch
+		Right:    waitingTakers(func(q *line, turn *naked) object.Queuer { return turnTaking{q, turn} }),
 	}
 }
 
@@ -39,9 +40,9 @@ func (q turnTaking) Take(ctx context.Context) (data []byte, err error) {
 
 // waitingTakers is a workload of a queue in which the first client offers, with pauses,
 // as many elements as the others take.
-func waitingTakers(open func(*line, *naked) fuzz.Queuer) fuzz.Workload {
+func waitingTakers(open func(*line, *naked) object.Queuer) scenario.Workload {
 	w := beside(lineOf(nil), queueDir, lockDir)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		q := open(newLine(p.Conn(), nil), newNaked(p.Conn(), lockDir))
 		if p.Index() > 0 {
 			for range s.Rounds {
@@ -54,17 +55,17 @@ func waitingTakers(open func(*line, *naked) fuzz.Queuer) fuzz.Workload {
 			offer(p, q, fmt.Sprintf("%s%d", p.Name(), n))
 		}
 	}
-	w.Length = func(s fuzz.Script) time.Duration { return time.Duration(s.Rounds) * time.Minute }
+	w.Length = func(s scenario.Script) time.Duration { return time.Duration(s.Rounds) * time.Minute }
 	return judgedBy(w, "an element wakes one consumer", wakesSeveral)
 }
 
-func offer(p *fuzz.Player, q fuzz.Queuer, element string) {
+func offer(p *scenario.Player, q object.Queuer, element string) {
 	_ = p.Do(linearizability.KindOffer, element, func(ctx context.Context) (linearizability.Result, error) {
 		return linearizability.Result{}, q.Offer(ctx, []byte(element))
 	})
 }
 
-func takeWithin(p *fuzz.Player, q fuzz.Queuer, d time.Duration) {
+func takeWithin(p *scenario.Player, q object.Queuer, d time.Duration) {
 	_ = p.Do(linearizability.KindTake, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Within(ctx, d)
 		defer cancel()
@@ -75,7 +76,7 @@ func takeWithin(p *fuzz.Player, q fuzz.Queuer, d time.Duration) {
 
 // wakesSeveral looks at runs in which nobody has given up: the watch of who has cannot
 // be taken back.
-func wakesSeveral(e fuzz.Evidence) error {
+func wakesSeveral(e scenario.Evidence) error {
 	for _, ev := range e.History.Server {
 		offered := ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, queueDir+"/")
 		if offered && ev.Notified > 1 && !e.GaveUp() {

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -28,7 +28,7 @@ func oneIDPerSession() Exhibit {
 			}
 		}),
 		Right:  twoLocks(func(*naked) {}),
-		Script: fuzz.Script{Clients: 2, Rounds: 1},
+		Script: scenario.Script{Clients: 2, Rounds: 1},
 	}
 }
 
@@ -38,11 +38,11 @@ const writeLockSource = "https://github.com/apache/zookeeper/blob/master/zookeep
 // twoLocks is a workload of clients that want the lock twice, by two handles: as one
 // place of a semaphore, so that a client excludes itself. Each waits a moment for the
 // second.
-func twoLocks(replace func(*naked)) fuzz.Workload {
+func twoLocks(replace func(*naked)) scenario.Workload {
 	handle := func(c *zk.Conn) *naked { return remade(c, lockDir, replace) }
-	claims := fuzz.SemaphoreClaims{LockClaims: claims, Leases: 1}
-	w := beside(fuzz.SemaphoreWorkload("", claims, nil), lockDir)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	claims := object.SemaphoreClaims{LockClaims: claims, Leases: 1}
+	w := beside(object.Semaphore(nil, claims).Named(""), lockDir)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
 			one, two := handle(p.Conn()), handle(p.Conn())
 			if !p.Persist(func(int) error { return acquire(p, p.Context(), one, "one") }) {
@@ -59,14 +59,14 @@ func twoLocks(replace func(*naked)) fuzz.Workload {
 	return w
 }
 
-func acquire(p *fuzz.Player, ctx context.Context, l *naked, which string) error {
+func acquire(p *scenario.Player, ctx context.Context, l *naked, which string) error {
 	return p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
 		err := l.Lock(ctx)
 		return linearizability.Result{Token: l.Token()}, err
 	})
 }
 
-func release(p *fuzz.Player, l *naked, which string) {
+func release(p *scenario.Player, l *naked, which string) {
 	p.Attempt(3, func(int) error {
 		return p.Do(linearizability.KindRelease, which, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, l.Unlock(ctx)

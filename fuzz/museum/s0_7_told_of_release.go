@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +16,7 @@ func toldOfRelease() Exhibit {
 		Report: writeLockSource,
 		Bug: "WriteLock.unlock tells its listener that the lock is released in a finally, whether the delete has succeeded or " +
 			"not. The node may be there, and the lock is nobody's for as long as the session lives.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong:    listenedOf(func(error) bool { return true }), // wrong: it may have failed
 		Right:    listenedOf(func(err error) bool { return err == nil || errors.Is(err, zk.ErrNoNode) }),
 	}
@@ -28,9 +27,9 @@ const kindReleased = "released"
 
 // listenedOf is a workload of a lock with a listener, which is told that it is released
 // or not, depending on what became of the delete.
-func listenedOf(tells func(deleted error) bool) fuzz.Workload {
+func listenedOf(tells func(deleted error) bool) scenario.Workload {
 	w := openLock(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
 			l := newNaked(p.Conn(), lockDir)
 			l.leave = func() error {
@@ -50,7 +49,7 @@ func listenedOf(tells func(deleted error) bool) fuzz.Workload {
 }
 
 // releasedWithNode says whose listener was told of a release when the node was there.
-func releasedWithNode(e fuzz.Evidence) error {
+func releasedWithNode(e scenario.Evidence) error {
 	for _, op := range e.History.Ops {
 		if op.Kind != kindReleased {
 			continue

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -21,21 +21,21 @@ func leaversWatchAll() Exhibit {
 		Report: barrierGuide,
 		Bug: "Who leaves deletes its node and watches the directory until it is empty. Each one that leaves wakes all who have " +
 			"left before it, who list and watch again: as many requests as the square of the members.",
-		Property: fuzz.InvariantProperty,
-		Wrong:    leaving(func(g *gathering) fuzz.DoubleBarrierer { return g }), // wrong: one of them is enough
-		Right:    leaving(func(g *gathering) fuzz.DoubleBarrierer { return orderly{g} }),
-		Script:   fuzz.Script{Clients: 4, Rounds: 1},
+		Property: scenario.InvariantProperty,
+		Wrong:    leaving(func(g *gathering) object.DoubleBarrierer { return g }), // wrong: one of them is enough
+		Right:    leaving(func(g *gathering) object.DoubleBarrierer { return orderly{g} }),
+		Script:   scenario.Script{Clients: 4, Rounds: 1},
 	}
 }
 
 // leaving is a workload of a double barrier of whose members those who leave are looked
 // at.
-func leaving(leaves func(*gathering) fuzz.DoubleBarrierer) fuzz.Workload {
-	w := fuzz.DoubleBarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn, size int) fuzz.DoubleBarrierer {
-		g := newGathering(c, size, nil)
+func leaving(leaves func(*gathering) object.DoubleBarrierer) scenario.Workload {
+	w := object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
+		g := newGathering(env.Conn, env.Size, nil)
 		g.look = g.lookQuietly
 		return leaves(g)
-	})
+	}).Named("")
 	return judgedBy(beside(w, gatheringDir), "who leaves wakes one, but for the last", leaverWakesSeveral)
 }
 
@@ -95,7 +95,7 @@ func (g orderly) Leave(ctx context.Context) error {
 
 // leaverWakesSeveral looks at runs in which nobody has given up: the watch of who has
 // cannot be taken back.
-func leaverWakesSeveral(e fuzz.Evidence) error {
+func leaverWakesSeveral(e scenario.Evidence) error {
 	inside := 0
 	for _, ev := range e.History.Server {
 		switch {

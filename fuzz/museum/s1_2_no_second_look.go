@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -17,7 +15,7 @@ func noSecondLook() Exhibit {
 		Bug: "When the watch on the predecessor fires, the client takes the lock without looking again, which the guide's steps " +
 			"ask for. The predecessor was waiting, too, and has given up or died: the owner is still there.",
 		Property: linearizability.Safety,
-		Wrong:    openLock(func(c *zk.Conn) fuzz.Locker { return hasty{newNaked(c, lockDir)} }),
+		Wrong:    openLock(func(env object.Env) object.Locker { return hasty{newNaked(env.Conn, lockDir)} }),
 		Right:    lockOf(nil),
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -18,9 +17,9 @@ func fallsWithItsMaker() Exhibit {
 		Bug: "So that a barrier does not outlive who put it up, its node is an ephemeral. When that session ends, all who " +
 			"wait go on, though nobody has said that they may.",
 		Property: linearizability.Delivery,
-		Wrong: fuzz.BarrierWorkload("", fuzz.BarrierClaims{}, func(c *zk.Conn) fuzz.Barrierer {
-			return mortalBarrier{recipes.NewBarrier(c, barrierPath), c}
-		}),
+		Wrong: object.Barrier(func(env object.Env) object.Barrierer {
+			return mortalBarrier{recipes.NewBarrier(env.Conn, barrierPath), env.Conn}
+		}).Named(""),
 		Right: builtIn("barrier", "recipes.Barrier"),
 	}
 }

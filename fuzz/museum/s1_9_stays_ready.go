@@ -1,7 +1,7 @@
 package museum
 
 import (
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -14,7 +14,7 @@ func staysReady() Exhibit {
 		Property: linearizability.Safety,
 		Wrong:    gatheringOf(nil),
 		Right:    doubleBarrier(),
-		Script:   fuzz.Script{Clients: 3, Rounds: 2},
+		Script:   scenario.Script{Clients: 3, Rounds: 2},
 	}
 }
 

@@ -3,9 +3,8 @@ package museum
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -36,8 +35,8 @@ func watchesAll() Exhibit {
 }
 
 // oneAtATime is a workload of a naked lock of which a release wakes one waiter.
-func oneAtATime(replace func(*naked)) fuzz.Workload {
+func oneAtATime(replace func(*naked)) scenario.Workload {
 	claims := claims
 	claims.MaxHerd = 1
-	return beside(fuzz.LockWorkload("", claims, func(c *zk.Conn) fuzz.Locker { return remade(c, lockDir, replace) }), lockDir)
+	return beside(object.Lock(func(env object.Env) object.Locker { return remade(env.Conn, lockDir, replace) }, claims).Named(""), lockDir)
 }

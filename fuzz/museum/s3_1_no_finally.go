@@ -2,8 +2,7 @@ package museum
 
 import (
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -20,9 +19,9 @@ func noFinally() Exhibit {
 }
 
 // workUnderLock is a workload of clients whose work is a request.
-func workUnderLock(finally bool) fuzz.Workload {
+func workUnderLock(finally bool) scenario.Workload {
 	w := openLock(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
 			l := newNaked(p.Conn(), lockDir)
 			if !p.Persist(func(int) error { return playLock(p, l, "") }) {

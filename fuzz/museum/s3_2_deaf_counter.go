@@ -3,7 +3,8 @@ package museum
 import (
 	"context"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -49,9 +50,9 @@ func (n *nested) Unlock(ctx context.Context) error {
 
 // nestedOf is a workload of clients that read something while they hold the lock, and
 // then lock it again.
-func nestedOf(still func(*naked) error) fuzz.Workload {
-	w := beside(fuzz.ReentrantWorkload("", claims, nil), lockDir)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+func nestedOf(still func(*naked) error) scenario.Workload {
+	w := beside(object.Reentrant(nil, claims).Named(""), lockDir)
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		l := &nested{naked: newNaked(p.Conn(), lockDir), still: still}
 		for range s.Rounds {
 			if !p.Persist(func(int) error { return playLock(p, l, "") }) {

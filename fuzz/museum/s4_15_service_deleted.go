@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -16,7 +15,7 @@ func serviceDeleted() Exhibit {
 		Report: curatorCaches,
 		Bug: "When the last address has gone the node of the service is deleted. A provider that has just found it, to make its " +
 			"address below it, fails with NoNode, and does not register.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong:    sharedService(func(error) bool { return false }), // wrong: it can make another
 		Right:    sharedService(func(err error) bool { return errors.Is(err, zk.ErrNoNode) }),
 	}
@@ -24,10 +23,10 @@ func serviceDeleted() Exhibit {
 
 // sharedService is a workload of providers of one service, of whom the last deletes it;
 // again tells of which errors a registration is done again.
-func sharedService(again func(error) bool) fuzz.Workload {
+func sharedService(again func(error) bool) scenario.Workload {
 	const service = membersDir + "/web"
 	w := beside(groupOf(nil), membersDir)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		own := service + "/" + p.Name()
 		for round := range s.Rounds {
 			_ = p.Do(linearizability.KindJoin, "", func(context.Context) (linearizability.Result, error) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -16,7 +16,7 @@ func addedAgain() Exhibit {
 		Report: curatorCaches,
 		Bug: "A service that comes back is given a cache of its addresses, and the one of before has never been closed. Each " +
 			"tells of every address, and each time that is appended to the list.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong: namedOnce(func(r *registry) {
 			caches, there := map[string]int{}, map[string]bool{}
 			r.show = func(all []recipes.Instance) (shown []recipes.Instance) {
@@ -37,8 +37,8 @@ func addedAgain() Exhibit {
 }
 
 // namedOnce is a workload of a registry of whose views nothing more is asked than that.
-func namedOnce(replace func(*registry)) fuzz.Workload {
-	return judgedBy(registryOf(replace), "a view names each address once", func(e fuzz.Evidence) error {
+func namedOnce(replace func(*registry)) scenario.Workload {
+	return judgedBy(registryOf(replace), "a view names each address once", func(e scenario.Evidence) error {
 		for _, op := range e.History.Ops {
 			entries := strings.Split(op.Output, ",")
 			slices.Sort(entries)

@@ -2,8 +2,7 @@ package museum
 
 import (
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -23,9 +22,9 @@ func outlivesItsMaker() Exhibit {
 }
 
 // mortals is a workload of a line whose first member dies when it is its turn.
-func mortals(replace func(*naked)) fuzz.Workload {
+func mortals(replace func(*naked)) scenario.Workload {
 	w := turnOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
 			l := remade(p.Conn(), lockDir, replace)
 			if !p.Persist(func(int) error { return playLock(p, l, "") }) {
@@ -38,6 +37,6 @@ func mortals(replace func(*naked)) fuzz.Workload {
 			playUnlock(p, l, "")
 		}
 	}
-	w.Judge = fuzz.Invariants()
+	w.Judge = scenario.Invariants()
 	return w
 }

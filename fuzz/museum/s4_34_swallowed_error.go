@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -34,9 +33,9 @@ func swallowedError() Exhibit {
 
 // allEnter is a workload of a double barrier that all clients enter, without a limit to
 // their patience, so that all have to get in.
-func allEnter(replace func(*gathering)) fuzz.Workload {
+func allEnter(replace func(*gathering)) scenario.Workload {
 	w := gatheringOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		g := newGathering(p.Conn(), s.Clients, replace)
 		p.Persist(func(int) error {
 			return p.Do(linearizability.KindEnter, "", func(ctx context.Context) (linearizability.Result, error) {
@@ -44,6 +43,6 @@ func allEnter(replace func(*gathering)) fuzz.Workload {
 			})
 		})
 	}
-	w.Judge = fuzz.Invariants()
+	w.Judge = scenario.Invariants()
 	return w
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
@@ -35,6 +34,6 @@ func checksThenActs() Exhibit {
 			}
 		}),
 		Right:  centerOf(nil),
-		Script: fuzz.Script{Clients: 2, Rounds: 2},
+		Script: scenario.Script{Clients: 2, Rounds: 2},
 	}
 }

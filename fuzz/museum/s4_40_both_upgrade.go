@@ -3,7 +3,7 @@ package museum
 import (
 	"context"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -13,11 +13,11 @@ func bothUpgrade() Exhibit {
 		Report: sharedLocksGuide,
 		Bug: "The lock is re-entrant: who holds it for reading gets it for writing at once, as it holds it already. Two who " +
 			"read both write.",
-		Property: fuzz.InvariantProperty,
-		Wrong: upgradeOf(func(_ *fuzz.Player, read *naked) tokenLock {
+		Property: scenario.InvariantProperty,
+		Wrong: upgradeOf(func(_ *scenario.Player, read *naked) tokenLock {
 			return held{read} // wrong: others may read, too
 		}),
-		Right: upgradeOf(func(p *fuzz.Player, read *naked) tokenLock {
+		Right: upgradeOf(func(p *scenario.Player, read *naked) tokenLock {
 			playUnlock(p, read, linearizability.ModeRead)
 			return newReadWrite(p.Conn(), linearizability.ModeWrite)
 		}),
@@ -26,9 +26,9 @@ func bothUpgrade() Exhibit {
 
 // upgradeOf is a workload of clients that read, and then want to write; upgrade makes
 // the lock to write by of the one that they read by.
-func upgradeOf(upgrade func(p *fuzz.Player, read *naked) tokenLock) fuzz.Workload {
+func upgradeOf(upgrade func(p *scenario.Player, read *naked) tokenLock) scenario.Workload {
 	w := readWriteOf(nil)
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
 			read := newReadWrite(p.Conn(), linearizability.ModeRead)
 			if !p.Persist(func(int) error { return playLock(p, read, linearizability.ModeRead) }) {
@@ -50,7 +50,7 @@ func (held) Lock(context.Context) error   { return nil }
 func (held) Unlock(context.Context) error { return nil }
 
 // twoWrite says who writes while another does.
-func twoWrite(e fuzz.Evidence) error {
+func twoWrite(e scenario.Evidence) error {
 	return together(e.History, func(op linearizability.Op) bool {
 		return op.Kind == linearizability.KindLock && op.Input == linearizability.ModeWrite
 	}, func(op linearizability.Op) bool {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -14,17 +14,17 @@ func readsNothingYet() Exhibit {
 		Report: curatorCaches,
 		Bug: "The cache is started in the background, and asked at once. It has read nothing yet, and answers that there is " +
 			"nothing: a setting that has been there for years counts as missing.",
-		Property: fuzz.InvariantProperty,
+		Property: scenario.InvariantProperty,
 		Wrong:    settingOf(func(*mirror, context.Context) error { return nil }), // wrong: it has read nothing
 		Right:    settingOf((*mirror).Ready),
 	}
 }
 
 // settingOf is a workload of caches that are started to look a setting up.
-func settingOf(ready func(*mirror, context.Context) error) fuzz.Workload {
+func settingOf(ready func(*mirror, context.Context) error) scenario.Workload {
 	w := mirrorOf(nil)
 	w.Nodes = map[string]string{mirrored: "1"}
-	w.Play = func(p *fuzz.Player, s fuzz.Script) {
+	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
 			m := openMirror(p.Conn(), nil)
 			_ = p.Do(linearizability.KindLook, "", func(ctx context.Context) (linearizability.Result, error) {
@@ -37,7 +37,7 @@ func settingOf(ready func(*mirror, context.Context) error) fuzz.Workload {
 			m.close()
 		}
 	}
-	return judgedBy(w, "what is there is found", func(e fuzz.Evidence) error {
+	return judgedBy(w, "what is there is found", func(e scenario.Evidence) error {
 		for _, op := range e.History.Ops {
 			if op.Empty {
 				return fmt.Errorf("%s found nothing at step %d", op.Client, op.Return)

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // single is the simple lock: one node of a fixed name, which everybody watches, as
@@ -26,9 +26,9 @@ type single struct {
 const singlePath = lockDir + "/only"
 
 // singleOf is a workload of a simple lock with some steps replaced, nil for none.
-func singleOf(replace func(*single)) fuzz.Workload {
-	return openLock(func(c *zk.Conn) fuzz.Locker {
-		l := &single{conn: c, name: newNaked(c, lockDir).guid()}
+func singleOf(replace func(*single)) scenario.Workload {
+	return openLock(func(env object.Env) object.Locker {
+		l := &single{conn: env.Conn, name: newNaked(env.Conn, lockDir).guid()}
 		l.mine, l.leave = l.ownedBySession, l.leaveOwn
 		if replace != nil {
 			replace(l)

@@ -4,15 +4,15 @@ import (
 	"context"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // turnOf is a workload of a line in which each waits for its turn, made of a naked lock
 // with some steps replaced.
-func turnOf(replace func(*naked)) fuzz.Workload {
-	open := func(c *zk.Conn) fuzz.Locker { return remade(c, lockDir, replace) }
-	return beside(fuzz.TurnQueueWorkload("", claims, open), lockDir)
+func turnOf(replace func(*naked)) scenario.Workload {
+	open := func(env object.Env) object.Locker { return remade(env.Conn, lockDir, replace) }
+	return beside(object.TurnQueue(open, claims).Named(""), lockDir)
 }
 
 // turnTutorial is what the take-your-turn queue of tutorials is made of.

@@ -9,43 +9,48 @@ import (
 	"testing"
 
 	"github.com/go-zookeeper/zk"
+
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
-// controls are what is known to be wrong, and a fault that shows it.
+// controls are workloads that are known to be wrong, each with a fault that shows it.
 var controls = []struct {
-	workload fuzz.Workload
+	workload scenario.Workload
 	fault    string
 	property string
 }{
-	{find("lock", "zk.Lock"), "drop-request client=a op=getChildren2 request=1", linearizability.Liveness},
-	{find("queue", "recipes.ApacheQueue"), "drop-reply client=a op=delete request=1", linearizability.Delivery},
 	{
-		fuzz.LockWorkload("creates again", fuzz.LockClaims{}, func(c *zk.Conn) fuzz.Locker { return &blindLock{conn: c} }),
+		find("lock", "zk.Lock"),
+		"drop-request client=a op=getChildren2 request=1", linearizability.Liveness,
+	},
+	{
+		find("queue", "recipes.ApacheQueue"),
+		"drop-reply client=a op=delete request=1", linearizability.Delivery,
+	},
+	{
+		object.Lock(newBlindLock).Named("creates again"),
 		"drop-reply client=a op=create path=/lock/* request=2", linearizability.Liveness,
 	},
 	{
-		fuzz.CounterWorkload("adds again", fuzz.CounterClaims{}, func(c *zk.Conn) fuzz.Counterer { return blindCounter{c} }),
+		object.Counter(newBlindCounter).Named("adds again"),
 		"drop-reply client=a op=setData request=1", linearizability.Delivery,
 	},
 }
 
-// TestWrongOnesAreFound is the control: what survives above does so because it is
-// right.
+// TestWrongOnesAreFound is the control of TestRightWorkloadsSurvive: a wrong workload
+// does not survive.
 func TestWrongOnesAreFound(t *testing.T) {
 	t.Parallel()
 	p := startPool(t, len(controls))
 	each(len(controls), func(i int) {
 		c := controls[i]
 		t.Run(c.workload.Impl, func(t *testing.T) {
-			s := fuzz.Scenario{Workload: c.workload, Script: fuzz.Script{Clients: 1, Rounds: 1}, Seed: *seed}
-			o, err := p.run(t, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if o.Status() == linearizability.Violated {
+			script := scenario.Script{Clients: 1, Rounds: 1}
+			s := scenario.Scenario{Workload: c.workload, Script: script, Seed: *seed}
+			if o := play(t, p, s); o.Status() == linearizability.Violated {
 				t.Errorf("without faults: %s", o.Story())
 			}
 			f, err := fault.Parse(c.fault)
@@ -53,32 +58,42 @@ func TestWrongOnesAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Plan = []fault.Fault{f}
-			if o, err = p.run(t, s); err != nil {
-				t.Fatal(err)
-			}
-			if v, judged := o.Report.Verdict(c.property); !judged || v.Status != linearizability.Violated {
+			o := play(t, p, s)
+			v, judged := o.Report.Verdict(c.property)
+			if !judged || v.Status != linearizability.Violated {
 				t.Errorf("%s holds: %s\n%s", c.property, o.Story(), o.Result.Trace)
-			} else {
-				t.Log(o.Summary())
 			}
+			t.Log(o.Summary())
 		})
 	})
 }
 
-func find(name, impl string) fuzz.Workload {
-	w, err := fuzz.Find(name, impl)
+// play plays a scenario once.
+func play(t *testing.T, p *pool, s scenario.Scenario) *scenario.Outcome {
+	t.Helper()
+	o, err := p.run(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func find(name, impl string) scenario.Workload {
+	w, err := object.Find(name, impl)
 	if err != nil {
 		panic(err)
 	}
 	return w
 }
 
-// blindLock is the plain fair lock, which creates its znode again when the reply
+// blindLock is the plain fair lock. It creates another znode if the reply to a create
 // was lost.
 type blindLock struct {
 	conn *zk.Conn
 	own  string
 }
+
+func newBlindLock(c *zk.Conn) object.Locker { return &blindLock{conn: c} }
 
 var openACL = zk.WorldACL(zk.PermAll)
 
@@ -92,13 +107,14 @@ func (l *blindLock) Lock(ctx context.Context) error {
 		if errors.Is(err, zk.ErrNoNode) {
 			_, err = l.conn.Create("/lock", nil, 0, openACL)
 		}
-		if err != nil && !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrNodeExists) {
+		lost := errors.Is(err, zk.ErrConnectionClosed)
+		if err != nil && !lost && !errors.Is(err, zk.ErrNodeExists) {
 			return err
 		}
 	}
 }
 
-// wait waits until no older znode is there.
+// wait waits until the own znode is the oldest.
 func (l *blindLock) wait(ctx context.Context) error {
 	for {
 		names, _, changed, err := l.conn.ChildrenW("/lock")
@@ -118,8 +134,10 @@ func (l *blindLock) wait(ctx context.Context) error {
 
 func (l *blindLock) Unlock(context.Context) error { return l.conn.Delete(l.own, -1) }
 
-// blindCounter is a compare and set that is done anew when its reply was lost.
+// blindCounter adds by compare and set, and adds again if the reply was lost.
 type blindCounter struct{ conn *zk.Conn }
+
+func newBlindCounter(c *zk.Conn) object.Counterer { return blindCounter{c} }
 
 func (c blindCounter) Add(_ context.Context, delta int64) (int64, error) {
 	for {

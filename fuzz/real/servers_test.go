@@ -1,10 +1,10 @@
 // Package real plays the workloads of package fuzz against a real ZooKeeper: the same
-// scripts, the same faults by a proxy, the same judges. It holds tests only. They
-// skip where there is no Java or no ZooKeeper.
+// scripts, the same faults by a proxy, the same judges. It has tests only, which skip
+// if there is no Java or no ZooKeeper.
 //
-//	go test ./fuzz/real -v                                  a sample of the single faults, a few random plans
-//	go test ./fuzz/real -v -points 0 -plans 0 -timeout 6h   every single fault, of every workload
-//	go test ./fuzz/real -v -run Survive/lock -points 0      of the locks
+//	go test ./fuzz/real -v                                  a sample of faults and plans
+//	go test ./fuzz/real -v -points 0 -plans 0 -timeout 6h   every single fault
+//	go test ./fuzz/real -v -run Survive/lock -points 0      every single fault on locks
 package real
 
 import (
@@ -15,17 +15,17 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/realworld"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/internal/realzk"
 )
 
 var (
-	points  = flag.Int("points", 3, "how many single faults each right workload has to survive; 0 means all there are")
-	plans   = flag.Int("plans", 1, "how many random plans of two or three faults")
-	seed    = flag.Uint64("seed", 1, "chooses the faults and what the scripts draw")
-	servers = flag.Int("servers", 16, "how many servers run at a time; they mostly wait")
-	clients = flag.Int("clients", 2, "how many clients a workload has")
-	rounds  = flag.Int("rounds", 2, "how often each takes its turn")
+	points  = flag.Int("points", 3, "number of single faults for each right workload; 0 means all")
+	plans   = flag.Int("plans", 1, "number of random plans of two or three faults")
+	seed    = flag.Uint64("seed", 1, "seed of the choice of faults and of the scripts")
+	servers = flag.Int("servers", 16, "number of servers at a time; they mostly wait")
+	clients = flag.Int("clients", 2, "number of clients of a workload")
+	rounds  = flag.Int("rounds", 2, "number of rounds of each client")
 )
 
 // pool lends servers, each to one run at a time.
@@ -33,13 +33,14 @@ type pool struct {
 	idle chan *realzk.Server
 }
 
-// startPool starts the servers; they are gone when the test ends.
+// startPool starts the servers. They stop when the test ends.
 func startPool(t *testing.T, size int) *pool {
 	t.Helper()
+	checkInterval := time.Minute / scenario.DefaultPace // of a real server, at the worlds' pace
 	opts := realzk.Options{
-		TickTime: fuzz.TickTime(0),
+		TickTime: scenario.TickTime(0),
 		Properties: map[string]string{
-			"znode.container.checkIntervalMs":                    strconv.FormatInt((time.Minute / fuzz.DefaultPace).Milliseconds(), 10),
+			"znode.container.checkIntervalMs":                    strconv.FormatInt(checkInterval.Milliseconds(), 10),
 			"zookeeper.DigestAuthenticationProvider.superDigest": realworld.SuperDigest,
 		},
 		JVMFlags: []string{"-Xmx64m"},
@@ -51,15 +52,15 @@ func startPool(t *testing.T, size int) *pool {
 	return p
 }
 
-// run plays one scenario on the next server that is idle.
-func (p *pool) run(t *testing.T, s fuzz.Scenario) (*fuzz.Outcome, error) {
+// run plays one scenario on an idle server, and waits for one if there is none.
+func (p *pool) run(t *testing.T, s scenario.Scenario) (*scenario.Outcome, error) {
 	t.Helper()
 	server := <-p.idle
 	defer func() { p.idle <- server }()
 	return s.RunReal(t.Context(), server, 0)
 }
 
-// each does something n times, all at once: what is bounded is the servers.
+// each calls do n times at once. The number of servers bounds how many runs go on.
 func each(n int, do func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {

@@ -1,16 +1,23 @@
 package realzk
 
 import (
+	"errors"
+	"os"
 	"os/exec"
 	"syscall"
 )
 
-// detach gives a command a process group of its own and lets it die with us.
+// detach gives a command its own process group and lets it die with this process.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-func killGroup(cmd *exec.Cmd) {
-	// An error means that it has just ended.
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+// killGroup kills a command and its children. The error is os.ErrProcessDone if they
+// have ended.
+func killGroup(cmd *exec.Cmd) error {
+	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
 }

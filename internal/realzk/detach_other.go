@@ -4,10 +4,9 @@ package realzk
 
 import "os/exec"
 
-// detach does nothing where a child cannot be bound to our death.
+// detach does nothing: elsewhere a child cannot be bound to the end of its parent.
 func detach(*exec.Cmd) {}
 
-func killGroup(cmd *exec.Cmd) {
-	// An error means that it has just ended. The server starts no process.
-	_ = cmd.Process.Kill()
-}
+// killGroup kills a command, which has no children. The error is os.ErrProcessDone if
+// it has ended.
+func killGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }

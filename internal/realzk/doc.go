@@ -1,5 +1,5 @@
 // Package realzk starts and stops a real ZooKeeper, a standalone server on the
-// loopback interface, for tests and benchmarks that want the genuine answers.
+// loopback interface, for tests and measurements that compare with it.
 //
 //	server := realzk.Start(t, realzk.Options{}) // gone when the test ends
 //	conn, _, err := zk.Connect([]string{server.Address()}, 10*time.Second)
@@ -10,29 +10,27 @@
 // # What it needs
 //
 // A Java runtime and ZooKeeper's jars, on Debian the packages default-jre-headless
-// and libzookeeper-java. [Start] skips the test with one line if they are not
-// there. Java is the one of JAVA_HOME or else of PATH. Two environment variables
-// change where the server comes from:
+// and libzookeeper-java. [Start] skips the test with one line if they are missing.
+// Java is the one of JAVA_HOME or else of PATH. Two environment variables name
+// another server:
 //
-//   - ZKSIM_ZOOKEEPER_CLASSPATH is the class path to use instead of Debian's, that
-//     of another release, say. Directories with /* at the end are understood.
-//   - ZKSIM_REAL_ZOOKEEPER=host:port names a server that runs already. It is used
-//     as it is: nothing is started, options have no effect, Stop leaves it alone.
-//     Start skips tests that want options, which may be there to have a server
-//     that nobody has used.
+//   - ZKSIM_ZOOKEEPER_CLASSPATH is a class path to use instead of Debian's, for
+//     another release. Directories with /* at the end are understood.
+//   - ZKSIM_REAL_ZOOKEEPER=host:port names a server that runs already. Nothing is
+//     started, options have no effect, Stop leaves the server alone. Start skips
+//     tests that ask for options, since they may need a fresh server.
 //
 // # What it leaves behind
 //
-// Nothing. The data lie in a temporary folder, in memory where the system has
-// /dev/shm, and are deleted by Stop. Stop kills the process: what a shutdown
-// would still write is deleted anyway. On Linux the server is also killed when
-// the process that started it dies, however that happens; elsewhere a killed
-// test leaves a server running.
+// Nothing. The data are in a temporary folder, in memory where the system has
+// /dev/shm, and Stop deletes them. Stop kills the process: a shutdown would only
+// write data that are deleted next. On Linux the server also dies with the process
+// that started it; elsewhere a killed test leaves a server running.
 //
 // # Limits
 //
-// A free port is looked for and then given to the server; another process may
-// take it in between. The start is then tried again, three times at most. Another
-// ZooKeeper that has taken it is known by its data folder, unless
-// zookeeper.4lw.commands.whitelist is set to something without conf.
+// Between the choice of a free port and the start of the server another process may
+// take the port. Then the start is tried again, three times in all. If another
+// ZooKeeper has the port, its data folder shows it, unless
+// zookeeper.4lw.commands.whitelist is set to a list without conf.
 package realzk

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// debianJars is where Debian puts its jars. zookeeper.jar names what else it
-// needs in its manifest, all but something to log with.
+// debianJars is the folder of Debian's jars. The manifest of zookeeper.jar names all
+// other jars that it needs, but for one to log with.
 const debianJars = "/usr/share/java"
 
-// find looks for Java and ZooKeeper's class path.
+// find returns the path of Java and the class path of ZooKeeper.
 func find() (java, classpath string, err error) {
 	if java, err = findJava(); err != nil {
 		return "", "", err
@@ -24,7 +24,8 @@ func find() (java, classpath string, err error) {
 	for _, name := range []string{"zookeeper.jar", "slf4j-simple.jar"} {
 		jar := filepath.Join(debianJars, name)
 		if _, err := os.Stat(jar); err != nil {
-			return "", "", fmt.Errorf("%w: no %s; install it (Debian: libzookeeper-java) or set ZKSIM_ZOOKEEPER_CLASSPATH", ErrMissing, jar)
+			return "", "", fmt.Errorf("%w: no %s; install it (Debian: libzookeeper-java) "+
+				"or set ZKSIM_ZOOKEEPER_CLASSPATH", ErrMissing, jar)
 		}
 		jars = append(jars, jar)
 	}
@@ -39,7 +40,8 @@ func findJava() (string, error) {
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
-		return "", fmt.Errorf("%w: no java in JAVA_HOME or PATH; install it (Debian: default-jre-headless)", ErrMissing)
+		return "", fmt.Errorf("%w: no java in JAVA_HOME or PATH; "+
+			"install it (Debian: default-jre-headless)", ErrMissing)
 	}
 	return java, nil
 }

@@ -27,17 +27,17 @@ type Options struct {
 	//	zookeeper.forceSync=no                 no fsync; the data are thrown away
 	//	org.slf4j.simpleLogger.defaultLogLevel=warn
 	//
-	// and win over them. Others of use are
+	// and override them. Other useful ones are
 	// zookeeper.DigestAuthenticationProvider.superDigest,
 	// znode.container.checkIntervalMs and zookeeper.enforceQuota.
 	Properties map[string]string
-	// JVMFlags are further flags of java, -Xmx1g say. The heap is 256 MiB and the
-	// compiler the quick one unless they say otherwise.
+	// JVMFlags are further flags of java, such as -Xmx1g. By default the heap is 256
+	// MiB and the compiler is the quick one.
 	JVMFlags []string
-	// Config are further lines of zoo.cfg, "maxClientCnxns=3" say.
+	// Config are further lines of zoo.cfg, such as "maxClientCnxns=3".
 	Config []string
-	// Folder is where the server's temporary folder is made; empty means
-	// /dev/shm, which is in memory, or else the system's temporary folder.
+	// Folder is the parent of the server's temporary folder; empty means /dev/shm,
+	// which is in memory, or, if that cannot be written, the system's temporary folder.
 	Folder string
 }
 
@@ -79,10 +79,12 @@ func (o Options) config(folder string, port int) []byte {
 		fmt.Sprintf("tickTime=%d", tick.Milliseconds()),
 	}
 	if o.MinSessionTimeout > 0 {
-		lines = append(lines, fmt.Sprintf("minSessionTimeout=%d", o.MinSessionTimeout.Milliseconds()))
+		ms := o.MinSessionTimeout.Milliseconds()
+		lines = append(lines, fmt.Sprintf("minSessionTimeout=%d", ms))
 	}
 	if o.MaxSessionTimeout > 0 {
-		lines = append(lines, fmt.Sprintf("maxSessionTimeout=%d", o.MaxSessionTimeout.Milliseconds()))
+		ms := o.MaxSessionTimeout.Milliseconds()
+		lines = append(lines, fmt.Sprintf("maxSessionTimeout=%d", ms))
 	}
 	lines = append(lines, o.Config...)
 	return []byte(strings.Join(lines, "\n") + "\n")

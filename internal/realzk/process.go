@@ -1,6 +1,9 @@
 package realzk
 
 import (
+	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -10,13 +13,12 @@ import (
 type process struct {
 	cmd  *exec.Cmd
 	log  tail
-	done chan struct{} // closed once it has ended
-	err  error         // how, readable after done
+	done chan struct{} // closed when it has ended
+	err  error         // of its end, readable after done
 }
 
-// begin starts a command. The goroutine that starts it keeps its thread until
-// the command has ended: the signal that a child gets at its parent's death is
-// bound to the parent's thread.
+// begin starts a command. The goroutine that starts it keeps its thread until the
+// command has ended: the system kills the child when that thread ends.
 func begin(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.log, &p.log
@@ -36,13 +38,17 @@ func begin(cmd *exec.Cmd) (*process, error) {
 }
 
 // kill ends the process and its children and waits for its end.
-func (p *process) kill() {
+func (p *process) kill() error {
 	select {
 	case <-p.done:
+		return nil
 	default:
-		killGroup(p.cmd)
-		<-p.done
 	}
+	if err := killGroup(p.cmd); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("kill: %w", err)
+	}
+	<-p.done
+	return nil
 }
 
 // tail keeps the end of what is written to it.

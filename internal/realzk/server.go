@@ -19,26 +19,26 @@ import (
 // ZooKeeper; the message says how to get it.
 var ErrMissing = errors.New("no ZooKeeper here")
 
-// Server is a ZooKeeper that was started. Its methods may be called from any
-// goroutine.
+// Server is a running ZooKeeper. Its methods may be called from any goroutine.
 type Server struct {
 	address string
 	folder  string
 	command []string   // that starts it, java first
-	mu      sync.Mutex // guards what follows; held by Stop and Restart to their end
+	mu      sync.Mutex // guards the fields below; held by Stop and Restart to their end
 	process *process   // nil if the server was not started by this package
 	stopped bool
 	stopErr error
 }
 
-// Start returns a running server that is stopped when the test ends. It skips
-// the test if Java or ZooKeeper is missing, or if ZKSIM_REAL_ZOOKEEPER names a
-// server and the test wants one with options, and fails it if the server does not
-// come up. If the test fails, the end of the server's log is shown.
+// Start returns a running server that is stopped when the test ends. It skips the
+// test if Java or ZooKeeper is missing, or if ZKSIM_REAL_ZOOKEEPER names a server and
+// the test asks for options. It fails the test if the server does not answer in time.
+// If the test fails, it logs the end of the server's log.
 func Start(t testing.TB, opts Options) *Server {
 	t.Helper()
 	if address := os.Getenv(givenServer); address != "" && !reflect.ValueOf(opts).IsZero() {
-		t.Skipf("the test needs a fresh server with options of its own, not the one of %s=%s", givenServer, address)
+		t.Skipf("the test needs a fresh server with its own options, not the one of %s=%s",
+			givenServer, address)
 	}
 	s, err := Launch(context.Background(), opts)
 	switch {
@@ -59,9 +59,9 @@ func Start(t testing.TB, opts Options) *Server {
 	return s
 }
 
-// Launch starts a server and returns when it answers. The error wraps
-// ErrMissing if there is none to start. ctx bounds the start only; call Stop. A
-// server of ZKSIM_REAL_ZOOKEEPER is taken whatever its options are.
+// Launch starts a server and returns when it answers. The error wraps ErrMissing if
+// Java or ZooKeeper is missing. ctx bounds the start only; call Stop at the end. The
+// server of ZKSIM_REAL_ZOOKEEPER is used whatever the options are.
 func Launch(ctx context.Context, opts Options) (*Server, error) {
 	if address := os.Getenv(givenServer); address != "" {
 		if err := waitUntilServing(ctx, address, nil); err != nil {
@@ -91,8 +91,8 @@ const (
 // Address is host:port, for a client.
 func (s *Server) Address() string { return s.address }
 
-// Log is what the server wrote last, 64 KiB at most; it is empty for a server
-// that was not started here.
+// Log is the end of the server's output, 64 KiB at most. It is empty for a server
+// that this package did not start.
 func (s *Server) Log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Server) Log() string {
 }
 
 // DataDir is the folder of the server's snapshots and transaction logs (dataDir of
-// its configuration), empty for a server that was not started here.
+// its configuration). It is empty for a server that this package did not start.
 func (s *Server) DataDir() string { return s.folder }
 
 // Stop kills the server, waits for its end and deletes its folder. Later calls
@@ -115,23 +115,24 @@ func (s *Server) Stop() error {
 		return s.stopErr
 	}
 	s.stopped = true
-	s.process.kill()
-	if err := os.RemoveAll(s.folder); err != nil {
+	if err := errors.Join(s.process.kill(), os.RemoveAll(s.folder)); err != nil {
 		s.stopErr = fmt.Errorf("stop ZooKeeper: %w", err)
 	}
 	return s.stopErr
 }
 
-// Restart kills the server, waits for its end and for down, and starts it again at
-// the same address with the same data. It returns when the server answers; after
-// an error there is none. A server that was not started here is not restarted.
+// Restart kills the server, waits for its end and for the time down, and starts it
+// again at the same address with the same data. It returns when the server answers.
+// After an error no server runs. A server that this package did not start is an error.
 func (s *Server) Restart(ctx context.Context, down time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process == nil || s.stopped {
 		return fmt.Errorf("restart ZooKeeper: %w", errNotOurs)
 	}
-	s.process.kill()
+	if err := s.process.kill(); err != nil {
+		return fmt.Errorf("restart ZooKeeper: %w", err)
+	}
 	select {
 	case <-time.After(down):
 	case <-ctx.Done():
@@ -163,7 +164,8 @@ func launch(ctx context.Context, java, classpath string, opts Options) (*Server,
 		if s.process != nil && strings.Contains(s.Log(), "BindException") {
 			err = errPortTaken
 		}
-		return nil, fmt.Errorf("start ZooKeeper: %w", errors.Join(err, s.Stop(), os.RemoveAll(folder)))
+		err = errors.Join(err, s.Stop(), os.RemoveAll(folder))
+		return nil, fmt.Errorf("start ZooKeeper: %w", err)
 	}
 	return s, nil
 }

@@ -41,7 +41,10 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 		t.Skip("the server was not started by this package")
 	}
 	conf := fourLetters(t, s.Address(), "conf")
-	for _, want := range []string{"tickTime=300\n", "minSessionTimeout=600\n", "maxSessionTimeout=60000\n", "maxClientCnxns=7\n"} {
+	for _, want := range []string{
+		"tickTime=300\n", "minSessionTimeout=600\n", "maxSessionTimeout=60000\n",
+		"maxClientCnxns=7\n",
+	} {
 		if !strings.Contains(conf, want) {
 			t.Errorf("conf has no %q:\n%s", want, conf)
 		}
@@ -56,8 +59,7 @@ func TestServerHasItsOptionsAndIsGoneAfterStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if conn, err := net.Dial("tcp", s.Address()); err == nil {
-		conn.Close()
-		t.Error("the server still listens")
+		t.Error("the server still listens", conn.Close())
 	}
 	if _, err := os.Stat(s.folder); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is still there: %v", err)
@@ -73,7 +75,8 @@ func TestRestartedServerHasItsData(t *testing.T) {
 	if err := s.Restart(t.Context(), time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if conf := fourLetters(t, s.Address(), "conf"); !strings.Contains(conf, s.DataDir()) || s.process == first {
+	conf := fourLetters(t, s.Address(), "conf")
+	if !strings.Contains(conf, s.DataDir()) || s.process == first {
 		t.Errorf("after the restart: %q", conf)
 	}
 	if err := errors.Join(s.Stop(), s.Stop()); err != nil {
@@ -85,7 +88,7 @@ func TestRestartedServerHasItsData(t *testing.T) {
 }
 
 func TestMissingPartsAreNamed(t *testing.T) {
-	t.Setenv("ZKSIM_REAL_ZOOKEEPER", "")
+	t.Setenv(givenServer, "")
 	t.Setenv("JAVA_HOME", "")
 	t.Setenv("PATH", t.TempDir())
 	_, err := Launch(t.Context(), Options{})
@@ -98,59 +101,72 @@ func TestServerThatDoesNotComeUpShowsItsLog(t *testing.T) {
 	if _, _, err := find(); err != nil {
 		t.Skip(err)
 	}
-	t.Setenv("ZKSIM_REAL_ZOOKEEPER", "")
+	t.Setenv(givenServer, "")
 	folder := t.TempDir()
 	_, err := Launch(t.Context(), Options{Folder: folder, Config: []string{"tickTime=often"}})
 	if err == nil || errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "often") {
 		t.Errorf("got %v, want an error with the log", err)
 	}
-	if left, _ := os.ReadDir(folder); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 
 func TestRunningServerIsUsedAndLeftAlone(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		if conn, err := l.Accept(); err == nil {
-			_, _ = io.ReadFull(conn, make([]byte, 4))
-			_, _ = io.WriteString(conn, "Mode: standalone\n")
-			conn.Close()
-		}
-	}()
-	t.Setenv("ZKSIM_REAL_ZOOKEEPER", l.Addr().String())
+	address := answering(t, "Mode: standalone\n")
+	t.Setenv(givenServer, address)
 	s, err := Launch(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Stop(); err != nil || s.Address() != l.Addr().String() || s.Log() != "" {
+	if err := s.Stop(); err != nil || s.Address() != address || s.Log() != "" {
 		t.Errorf("%q, log %q, stop: %v", s.Address(), s.Log(), err)
 	}
 }
 
-// stranger is a server that answers as a ZooKeeper with another data folder.
-func stranger(t *testing.T) string {
+// answering serves the same text as the answer to each four-letter word, until the
+// test ends, and returns its address.
+func answering(t *testing.T, text string) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close() })
+	served := make(chan struct{})
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
 	go func() {
+		defer close(served)
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			_, _ = io.ReadFull(conn, make([]byte, 4))
-			_, _ = io.WriteString(conn, "clientPort=1\ndataDir=/another/version-2\nMode: standalone\n")
-			conn.Close()
+			if err := answer(conn, text); err != nil {
+				t.Errorf("answer a word: %v", err)
+			}
 		}
 	}()
 	return l.Addr().String()
+}
+
+// answer reads a four-letter word, writes the text and closes.
+func answer(conn net.Conn, text string) error {
+	_, err := io.ReadFull(conn, make([]byte, 4))
+	if err == nil {
+		_, err = io.WriteString(conn, text)
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// stranger answers as a ZooKeeper with another data folder.
+func stranger(t *testing.T) string {
+	t.Helper()
+	return answering(t, "clientPort=1\ndataDir=/another/version-2\nMode: standalone\n")
 }
 
 func TestStrangerOnThePortIsNotTaken(t *testing.T) {
@@ -166,7 +182,8 @@ func TestStrangerOnThePortIsNotTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ended.done
-	if err := waitUntilServing(t.Context(), address, ended); err == nil || !strings.Contains(err.Error(), "ended by itself") {
+	err = waitUntilServing(t.Context(), address, ended)
+	if err == nil || !strings.Contains(err.Error(), "ended by itself") {
 		t.Errorf("our process has ended, but another serves: %v", err)
 	}
 }
@@ -204,8 +221,8 @@ func TestTailKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// TestKilledParentTakesTheServerAlong runs this test binary a second time,
-// which starts a long sleep and is then killed.
+// TestKilledParentTakesTheServerAlong runs this test binary a second time. That
+// process starts a long sleep and is then killed.
 func TestKilledParentTakesTheServerAlong(t *testing.T) {
 	if os.Getenv("REALZK_TEST_PARENT") != "" {
 		parentOfASleep()
@@ -223,7 +240,7 @@ func TestKilledParentTakesTheServerAlong(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The child holds the pipe's other end too: it is at its end when both died.
+	// The child holds the pipe's other end, too: the pipe ends when both have died.
 	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -234,12 +251,12 @@ func TestKilledParentTakesTheServerAlong(t *testing.T) {
 		t.Error(err)
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Error("the parent ended well, want it killed")
+		t.Error("the parent ended with status 0, want it killed")
 	}
 }
 
-// parentOfASleep starts a process that holds our standard output, says so, and
-// waits to be killed.
+// parentOfASleep starts a process that holds this process's standard output, writes
+// a byte to it, and waits to be killed.
 func parentOfASleep() {
 	child := exec.Command("sleep", "60")
 	child.ExtraFiles = []*os.File{os.Stdout}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// waitUntilServing asks for srvr until the server says that it serves, the
-// process ends (p may be nil) or ctx is done.
+// waitUntilServing asks srvr until the server answers that it serves, its process
+// ends (p may be nil), or ctx is done.
 func waitUntilServing(ctx context.Context, address string, p *process) error {
 	var ended chan struct{} // nil: never
 	if p != nil {
@@ -20,7 +20,7 @@ func waitUntilServing(ctx context.Context, address string, p *process) error {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		err := serves(ctx, address)
 		select {
-		case <-ended: // also if somebody else serves at the address
+		case <-ended: // even if another server serves at the address
 			return fmt.Errorf("it ended by itself (%w):\n%s", p.err, p.log.String())
 		default:
 		}
@@ -36,7 +36,7 @@ func waitUntilServing(ctx context.Context, address string, p *process) error {
 	}
 }
 
-// serves asks one four-letter word, srvr, the only one enabled by default.
+// serves asks srvr, the only four-letter word that is enabled by default.
 func serves(ctx context.Context, address string) error {
 	answer, err := ask(ctx, address, "srvr")
 	if err == nil && !strings.Contains(answer, "Mode: ") {
@@ -54,25 +54,34 @@ func ask(ctx context.Context, address, word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the read
-	defer func() { _ = conn.Close() }()                         // all was read
-	if _, err := io.WriteString(conn, word); err != nil {
-		return "", err
-	}
-	answer, err := io.ReadAll(conn)
-	return string(answer), err
+	answer, err := exchange(ctx, conn, word)
+	return string(answer), errors.Join(err, conn.Close())
 }
 
-// checkOwn returns errPortTaken if the server at an address keeps its data
-// somewhere else than in a folder: it was there first, and the one that was
-// started may not have noticed yet. A server that may not tell is believed.
+// exchange writes a word and reads until the server closes or ctx has its deadline.
+func exchange(ctx context.Context, conn net.Conn, word string) ([]byte, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := io.WriteString(conn, word); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(conn)
+}
+
+// checkOwn returns errPortTaken if the server at the address keeps its data outside
+// of the folder: then another server has the port, and the one of this package is
+// about to end. A server that may not answer conf counts as the own one.
 func checkOwn(ctx context.Context, address, folder string) error {
 	conf, err := ask(ctx, address, "conf")
 	if err != nil {
 		return fmt.Errorf("conf: %w", err)
 	}
 	for line := range strings.Lines(conf) {
-		if dir, ok := strings.CutPrefix(strings.TrimSpace(line), "dataDir="); ok && !strings.HasPrefix(dir, folder+"/") {
+		dir, ok := strings.CutPrefix(strings.TrimSpace(line), "dataDir=")
+		if ok && !strings.HasPrefix(dir, folder+"/") {
 			return fmt.Errorf("%w: the server there has its data in %s", errPortTaken, dir)
 		}
 	}

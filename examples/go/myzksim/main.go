@@ -6,15 +6,13 @@
 package main
 
 import (
-	"github.com/go-zookeeper/zk"
-
 	"github.com/zksim/zksim/cli"
-	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
 )
 
 func main() {
-	claims := fuzz.LockClaims{About: "one ephemeral znode, which everybody watches"}
-	cli.Main(fuzz.LockWorkload("mylock", claims, func(c *zk.Conn) fuzz.Locker {
-		return &myLock{conn: c, path: "/lock"} // your lock here
-	}))
+	claims := object.LockClaims{About: "one ephemeral znode, which everybody watches"}
+	cli.Main(object.Lock(func(env object.Env) object.Locker {
+		return &myLock{conn: env.Conn, path: "/lock"} // your lock here
+	}, claims).Named("mylock"))
 }

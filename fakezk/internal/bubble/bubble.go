@@ -1,11 +1,18 @@
-// Package bubble runs a function in a testing/synctest bubble, in a test or
-// outside of one, and makes what the bubble draws from crypto/rand repeatable.
+// Package bubble runs a function in a testing/synctest bubble, in a test or in any other
+// program, and makes the bubble's draws from crypto/rand repeatable.
 //
-// testing/synctest wants a *testing.T. A zero T serves when the body never
-// touches it and runs in a child goroutine that recovers: everything that can
-// go wrong with a bubble (panic, deadlock, goroutines left behind) then comes
-// back as a value. That is not documented by the testing package, so it lives
-// in this one file and has a test of its own.
+// # Guarantees
+//
+// A panic, a deadlock and goroutines left behind are returned as a [Failure]. In a bubble
+// crypto/rand depends on the seed only; outside it is unchanged. A goroutine that is
+// registered with [BeHand] has draws that do not depend on the order in which goroutines
+// draw.
+//
+// # Limits
+//
+// testing/synctest needs a *testing.T, and Run passes it a zero T. That works as long as
+// the body does not use the T and runs in a child goroutine that recovers. The testing
+// package does not document it; TestRunInAProgramThatIsNoTest checks it.
 package bubble
 
 import (
@@ -16,11 +23,11 @@ import (
 	"testing/synctest"
 )
 
-// Failure says how a bubble ended when it did not end well.
+// Failure is the reason for which a bubble failed.
 type Failure struct {
 	// Kind is one of "panic", "deadlock", "leak".
 	Kind string
-	// Message is the panic's value or the runtime's own words.
+	// Message is the value of the panic or the message of the runtime.
 	Message string
 	// Stack is the stack of the panicking goroutine, for "panic".
 	Stack string
@@ -28,11 +35,10 @@ type Failure struct {
 
 func (f *Failure) Error() string { return fmt.Sprintf("bubble: %s: %s", f.Kind, f.Message) }
 
-// Run calls body in a new bubble whose crypto/rand draws come from seed, waits
-// until every goroutine of the bubble has ended, and returns nil, or how it
-// failed. Virtual time stops when body returns: a goroutine that still waits
-// then, if only for a timer, is a "leak". After a "leak" or "deadlock" the
-// goroutines concerned stay behind.
+// Run calls body in a new bubble that draws crypto/rand from seed, waits until every
+// goroutine of the bubble has ended, and returns nil or the failure. Virtual time stops
+// when body returns: a goroutine that is then blocked, even on a timer, is a "leak".
+// After a "leak" or "deadlock" the blocked goroutines stay behind.
 //
 // Run must not be called from inside a bubble.
 func Run(seed uint64, body func()) *Failure {
@@ -47,7 +53,8 @@ func Run(seed uint64, body func()) *Failure {
 				defer close(done)
 				defer func() {
 					if r := recover(); r != nil {
-						inner = &Failure{Kind: "panic", Message: fmt.Sprint(r), Stack: string(debug.Stack())}
+						stack := string(debug.Stack())
+						inner = &Failure{Kind: "panic", Message: fmt.Sprint(r), Stack: stack}
 					}
 				}()
 				defer seedRandom(seed)()
@@ -63,7 +70,7 @@ func Run(seed uint64, body func()) *Failure {
 	return failure
 }
 
-// classify turns what synctest.Test panicked with into a Failure.
+// classify turns the value of a panic of synctest.Test into a Failure.
 func classify(r any) *Failure {
 	if r == nil {
 		return nil

@@ -54,9 +54,15 @@ func TestRunReportsHowABodyFailed(t *testing.T) {
 		{"panic", "panic", "broken", func() { panic("broken") }},
 		{"panic with an error", "panic", "EOF", func() { panic(io.EOF) }},
 		{"panic after time", "panic", "late", func() { time.Sleep(time.Hour); panic("late") }},
-		{"runtime error", "panic", "index out of range", func() { var none []int; _ = none[len(os.Args)] }},
+		{
+			"runtime error", "panic", "index out of range",
+			func() { var none []int; _ = none[len(os.Args)] },
+		},
 		{"leak", "leak", "blocked goroutines remain", func() { go func() { select {} }() }},
-		{"leak on a channel", "leak", "blocked goroutines remain", func() { c := make(chan int); go func() { <-c }() }},
+		{
+			"leak on a channel", "leak", "blocked goroutines remain",
+			func() { c := make(chan int); go func() { <-c }() },
+		},
 		{"leak of a sleeper", "leak", "blocked goroutines remain", func() { go time.Sleep(time.Hour) }},
 		{"deadlock", "deadlock", "deadlock", func() { select {} }},
 		{"deadlock on a channel", "deadlock", "deadlock", func() { <-make(chan int) }},
@@ -70,7 +76,8 @@ func TestRunReportsHowABodyFailed(t *testing.T) {
 			if failure.Kind != test.kind || !strings.Contains(failure.Message, test.message) {
 				t.Errorf("got %v", failure)
 			}
-			if hasStack := strings.Contains(failure.Stack, "bubble_test.go"); hasStack != (test.kind == "panic") {
+			hasStack := strings.Contains(failure.Stack, "bubble_test.go")
+			if hasStack != (test.kind == "panic") {
 				t.Errorf("stack: %s", failure.Stack)
 			}
 			if !strings.HasPrefix(failure.Error(), "bubble: "+test.kind+": ") {
@@ -153,7 +160,7 @@ func TestRandomBytesOutsideABubbleStayRandom(t *testing.T) {
 			t.Error(failure)
 		}
 	}
-	synctest.Test(t, func(t *testing.T) { check("in a bubble that is not ours") })
+	synctest.Test(t, func(t *testing.T) { check("in a bubble that Run did not start") })
 }
 
 func TestParallelBubblesDoNotMix(t *testing.T) {
@@ -186,7 +193,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// Run needs no test: a zero testing.T must do, in a program of its own.
+// The zero testing.T of Run also works in a program that is not a test.
 func TestRunInAProgramThatIsNoTest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
@@ -198,8 +205,9 @@ func TestRunInAProgramThatIsNoTest(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	const want = "good: <nil> after 1h0m0s\npanic: bubble: panic: broken\nleak: leak\ndeadlock: deadlock\n"
+	const want = "good: <nil> after 1h0m0s\npanic: bubble: panic: broken\n" +
+		"leak: leak\ndeadlock: deadlock\n"
 	if string(out) != want {
-		t.Errorf("the program says\n%swant\n%s", out, want)
+		t.Errorf("the program prints\n%swant\n%s", out, want)
 	}
 }

@@ -11,39 +11,41 @@ import (
 	"unsafe"
 )
 
-// What several goroutines do at one instant of virtual time has no order but the
-// scheduler's. A hand is a goroutine that is told from others, with those that it
-// starts, so that each of them can be given draws of its own, and a turn.
+// Goroutines that act at one instant of virtual time are ordered by the scheduler only.
+// A hand is a registered goroutine with a name. It and the goroutines that it starts can
+// be distinguished, so each can have its own draws and its turn.
 
-// hand is a hand, or one of the goroutines that it has started.
+// hand is a registered goroutine, or one that it has started.
 type hand struct {
-	name    string
-	owner   any
-	started int               // goroutines that were introduced so far
-	gen     *mathrand.ChaCha8 // for crypto/rand
-	dice    *mathrand.ChaCha8
+	name     string
+	owner    any
+	children int               // goroutines started and introduced so far
+	gen      *mathrand.ChaCha8 // for crypto/rand
+	rolls    *mathrand.ChaCha8 // for Roll
 }
 
 func (s *source) newHand(name string, owner any) *hand {
-	return &hand{name: name, owner: owner, gen: generator(s.seed, "h/"+name), dice: generator(s.seed, "d/"+name)}
+	return &hand{
+		name: name, owner: owner,
+		gen: generator(s.seed, "h/"+name), rolls: generator(s.seed, "d/"+name),
+	}
 }
 
-// child is the next goroutine that h has started.
-func (h *hand) child(s *source) *hand {
-	h.started++
-	return s.newHand(fmt.Sprintf("%s/%d", h.name, h.started), h.owner)
+// newChild returns a hand for the next goroutine that h has started.
+func (h *hand) newChild(s *source) *hand {
+	h.children++
+	return s.newHand(fmt.Sprintf("%s/%d", h.name, h.children), h.owner)
 }
 
-// activeHands counts the hands of all bubbles that have not ended, also those that
-// were released: the goroutines that they have started go on.
+// activeHands counts the hands of all running bubbles, including released ones, as the
+// goroutines that they have started may still run.
 var activeHands atomic.Int64
 
-// BeHand makes the calling goroutine a hand of a name, which no other has, and an
-// owner, whom [Hand] tells. It and those that it starts from now on get draws of
-// their own. These depend on the bubble's seed and on the name, but not on when
-// others draw. It returns the function that ends that for the calling goroutine; those
-// that it has started stay what they are.
-// Outside of a bubble started by Run it does nothing.
+// BeHand registers the calling goroutine as a hand, with a name that no other has and an
+// owner for [Hand]. The goroutine, and each that it starts from now on, gets draws that
+// depend on the bubble's seed and on the name only, not on the draws of others. release
+// ends that for the calling goroutine; goroutines that it has started keep their names
+// and draws. Outside of a bubble of Run, BeHand does nothing.
 func BeHand(name string, owner any) (release func()) {
 	s := ownSource()
 	if s == nil {
@@ -63,11 +65,10 @@ func BeHand(name string, owner any) (release func()) {
 	}
 }
 
-// Hand tells the name of the calling goroutine and its owner; false if it is no
-// hand and was not started by one. Each has a name of its own but for newcomers:
-// those that were neither introduced nor have drawn anything. They have a slash and
-// before it the name of who has started them, or of who has started that one, if it
-// has none of its own, and so on.
+// Hand returns the name and the owner of the calling goroutine. ok is false if it is not
+// a hand and was not started by one. A goroutine that a hand "a" has started gets its own
+// name, such as "a/1", when it calls [Introduce] or draws for the first time. Until then
+// it is called after its nearest named ancestor, with a slash: "a/".
 func Hand() (name string, owner any, ok bool) {
 	s := sourceOfHands()
 	if s == nil {
@@ -85,9 +86,9 @@ func Hand() (name string, owner any, ok bool) {
 	return "", nil, false
 }
 
-// Introduce gives the calling goroutine a name of its own, if it is a newcomer. The
-// name depends on how many newcomers of the same name were introduced before:
-// of several that begin together, the caller must decide the order.
+// Introduce gives the calling goroutine its own name if it was started by a hand and has
+// none: the name of [Hand] and a number, counted per name. If several goroutines begin
+// together, the caller must order their calls of Introduce.
 func Introduce() {
 	if s := sourceOfHands(); s != nil {
 		s.mu.Lock()
@@ -96,8 +97,9 @@ func Introduce() {
 	}
 }
 
-// Roll returns a draw that is the calling goroutine's own, and what [Hand] would, once
-// a newcomer is introduced; false if it is no hand and was not started by one.
+// Roll returns the calling goroutine's next draw, and its name and owner like [Hand]
+// after [Introduce]. ok is false if the goroutine is not a hand and was not started by
+// one.
 func Roll() (draw uint64, name string, owner any, ok bool) {
 	s := sourceOfHands()
 	if s == nil {
@@ -109,10 +111,10 @@ func Roll() (draw uint64, name string, owner any, ok bool) {
 	if h == nil {
 		return 0, "", nil, false
 	}
-	return h.dice.Uint64(), h.name, h.owner, true
+	return h.rolls.Uint64(), h.name, h.owner, true
 }
 
-// sourceOfHands is ownSource, or nil if there are no hands anywhere.
+// sourceOfHands returns ownSource, or nil at once if no bubble has a hand.
 func sourceOfHands() *source {
 	if activeHands.Load() == 0 {
 		return nil
@@ -120,8 +122,9 @@ func sourceOfHands() *source {
 	return ownSource()
 }
 
-// hand is the calling goroutine's, nil if it has none. A newcomer is introduced, so
-// that the goroutines that it starts are known, too. The caller has locked mu.
+// hand returns the hand of the calling goroutine, nil if it is not a hand and was not
+// started by one. It registers a goroutine that was, so that the goroutines that this
+// one starts are known, too. The caller holds mu.
 func (s *source) hand() *hand {
 	if len(s.families) == 0 {
 		return nil
@@ -134,27 +137,26 @@ func (s *source) hand() *hand {
 	if parent == nil {
 		return nil
 	}
-	h := parent.child(s)
+	h := parent.newChild(s)
 	s.mark(id, h)
 	return h
 }
 
-// mark makes h known as that of the calling goroutine. What is started from now on,
-// by it, by those, and so on, inherits its labels, by which it is told whose it is;
-// "created by" at the end of a stack trace tells of the nearest only, which nobody may
-// know.
+// mark registers h as the hand of the calling goroutine. Every descendant that starts
+// from now on inherits its profiler labels, which identify h. ("created by" in a stack
+// trace has only the parent, which may be unknown.)
 func (s *source) mark(id int64, h *hand) {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("hand", h.name)))
 	s.hands[id], s.families[labels()] = h, h
 }
 
-// labels identifies the labels of the calling goroutine. The runtime keeps this
-// function for those outside that link to it (go.dev/issue/67401).
+// labels returns the address of the calling goroutine's profiler labels. The runtime
+// keeps this function for packages that link to it (go.dev/issue/67401).
 //
 //go:linkname labels runtime/pprof.runtime_getProfLabel
 func labels() unsafe.Pointer
 
-// Goroutine is the number of the calling goroutine, with which its stack trace begins.
+// Goroutine returns the number of the calling goroutine, as in its stack trace.
 func Goroutine() int64 {
 	var buf [64]byte
 	return leadingNumber(bytes.TrimPrefix(buf[:runtime.Stack(buf[:], false)], []byte("goroutine ")))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// handDraws are the draws of two hands and of two goroutines of each, which wait as
-// long as they are told to.
+// handDraws returns the draws of several hands and of two goroutines of each. Hand i
+// draws after wait[i].
 func handDraws(t *testing.T, wait ...time.Duration) string {
 	t.Helper()
 	got := make([]string, len(wait))
@@ -39,7 +39,7 @@ func handDraws(t *testing.T, wait ...time.Duration) string {
 func TestDrawsOfAHandDoNotDependOnOthers(t *testing.T) {
 	want := handDraws(t, 1, 2)
 	if got := handDraws(t, 2, 1); got != want {
-		t.Errorf("in another order %s, before %s", got, want)
+		t.Errorf("draws in another order %s, want %s", got, want)
 	}
 	seen := map[string]bool{}
 	for _, d := range strings.FieldsFunc(want, func(r rune) bool { return r == ' ' || r == ';' }) {
@@ -56,11 +56,12 @@ func TestHandsHaveNames(t *testing.T) {
 	}
 	Run(1, func() {
 		if name, _, ok := Hand(); ok {
-			t.Errorf("a goroutine that is no hand is called %q", name)
+			t.Errorf("an unregistered goroutine has the name %q", name)
 		}
 		release := BeHand("a", 7)
-		if got := handNames(3); !slices.Equal(got, []string{"a", "a/", "a/1", "a/1/", "a/1/1", "a/1/1/", "a/1/1/1"}) {
-			t.Errorf("names %q", got)
+		want := []string{"a", "a/", "a/1", "a/1/", "a/1/1", "a/1/1/", "a/1/1/1"}
+		if got := handNames(3); !slices.Equal(got, want) {
+			t.Errorf("names %q, want %q", got, want)
 		}
 		if got := handNames(1); !slices.Equal(got, []string{"a", "a/", "a/2"}) {
 			t.Errorf("names afterwards %q", got)
@@ -75,7 +76,7 @@ func TestHandsHaveNames(t *testing.T) {
 	})
 }
 
-// TestAHandIsKnownByItsGrandchildren, although nobody has heard of who is between.
+// TestAHandIsKnownByItsGrandchildren has a goroutine between that has no name.
 func TestAHandIsKnownByItsGrandchildren(t *testing.T) {
 	Run(1, func() {
 		defer BeHand("a", nil)()
@@ -87,8 +88,8 @@ func TestAHandIsKnownByItsGrandchildren(t *testing.T) {
 	})
 }
 
-// handNames are the names of the calling goroutine, of one that it starts, before and
-// after that is introduced, of one which that starts, and so on.
+// handNames returns the names of the calling goroutine before and after Introduce, then
+// those of a goroutine that it starts, and so on for some generations.
 func handNames(generations int) []string {
 	name, _, _ := Hand()
 	names := []string{name}
@@ -104,9 +105,9 @@ func handNames(generations int) []string {
 	return append(names, <-started...)
 }
 
-// TestWhatAHandHasStartedOutlivesIt: it keeps its name and its draws, whether or not
-// any other bubble has hands.
-func TestWhatAHandHasStartedOutlivesIt(t *testing.T) {
+// TestAGoroutineOutlivesItsHand shows that a goroutine keeps its name and its draws
+// after the hand that started it is released.
+func TestAGoroutineOutlivesItsHand(t *testing.T) {
 	child := func(before bool) (names []string, drawn string) {
 		Run(1, func() {
 			begin, done := make(chan bool), make(chan bool)
@@ -129,10 +130,13 @@ func TestWhatAHandHasStartedOutlivesIt(t *testing.T) {
 		return names, drawn
 	}
 	names, drawn := child(true)
-	if later, again := child(false); !slices.Equal(later, names) || again != drawn || !slices.Equal(names, []string{"a/", "a/1"}) {
-		t.Errorf("after its hand %q draws %s, before %q draws %s", later, again, names, drawn)
+	if want := []string{"a/", "a/1"}; !slices.Equal(names, want) {
+		t.Errorf("names %q, want %q", names, want)
+	}
+	if later, again := child(false); !slices.Equal(later, names) || again != drawn {
+		t.Errorf("%q draws %s after the release, %q draws %s before", later, again, names, drawn)
 	}
 	if n := activeHands.Load(); n != 0 {
-		t.Errorf("%d hands are left when their bubbles have ended", n)
+		t.Errorf("%d hands are left after the end of their bubbles", n)
 	}
 }

@@ -14,12 +14,11 @@ import (
 	"unsafe"
 )
 
-// The go-zookeeper client and most recipes draw GUIDs from crypto/rand. Names
-// that differ between two runs of one seed would make a recipe that orders by
-// name behave differently in each, so crypto/rand.Reader is replaced, once,
-// when this package is initialised, by a reader that asks which bubble its
-// caller runs in: inside a bubble started by Run the bytes come from the
-// bubble's seed, everywhere else from the original reader, unchanged.
+// The go-zookeeper client and most recipes draw GUIDs from crypto/rand. A recipe that
+// orders by name would behave differently in two runs of one seed if the GUIDs differed.
+// So this package replaces crypto/rand.Reader when it is initialised. In a bubble of Run
+// the new reader returns bytes of the bubble's seed, everywhere else those of the
+// original reader.
 
 func init() {
 	rand.Reader = &bubbleReader{original: rand.Reader}
@@ -31,22 +30,25 @@ var (
 	sources       = map[int64]*source{}
 )
 
-// source is what one bubble draws from.
+// source holds the generators of one bubble.
 type source struct {
 	seed uint64
 
 	mu       sync.Mutex
 	gen      *mathrand.ChaCha8
 	hands    map[int64]*hand          // by goroutine
-	families map[unsafe.Pointer]*hand // by the labels of those that it starts
-	began    int64                    // hands so far
+	families map[unsafe.Pointer]*hand // by the labels that descendants inherit
+	began    int64                    // number of calls of BeHand
 }
 
-// seedRandom gives the calling goroutine's bubble a source of its own and
-// returns the function that takes it away.
+// seedRandom gives the calling goroutine's bubble a source, and returns the function
+// that removes it.
 func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
-	s := &source{seed: seed, gen: generator(seed, "zksim crypto/rand stream"), hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{}}
+	s := &source{
+		seed: seed, gen: generator(seed, "zksim crypto/rand stream"),
+		hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{},
+	}
 	sourcesMu.Lock()
 	sources[id] = s
 	sourcesMu.Unlock()
@@ -62,7 +64,7 @@ func seedRandom(seed uint64) (release func()) {
 	}
 }
 
-// generator makes bytes of a seed and a name.
+// generator returns a generator that depends on a seed and a name.
 func generator(seed uint64, name string) *mathrand.ChaCha8 {
 	var key [32]byte
 	binary.LittleEndian.PutUint64(key[:], seed)
@@ -92,15 +94,15 @@ func (r *bubbleReader) Read(p []byte) (int, error) {
 	return s.gen.Read(p)
 }
 
-// ownSource is what the calling goroutine's bubble draws from, nil outside.
+// ownSource returns the source of the calling goroutine's bubble, nil outside of one.
 func ownSource() *source {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
 	return sources[bubbleID()]
 }
 
-// bubbleID is the number of the calling goroutine's bubble, 0 outside of one.
-// The runtime tells it only in the header of a stack trace:
+// bubbleID returns the number of the calling goroutine's bubble, 0 outside of one. It is
+// only available in the header of a stack trace:
 //
 //	goroutine 7 [running, synctest bubble 3]:
 func bubbleID() int64 {
@@ -116,7 +118,7 @@ func bubbleID() int64 {
 	return leadingNumber(rest)
 }
 
-// leadingNumber is the number that a text begins with, or 0.
+// leadingNumber returns the number at the start of a text, or 0.
 func leadingNumber(text []byte) int64 {
 	digits := text[:len(text)-len(bytes.TrimLeft(text, "0123456789"))]
 	n, err := strconv.ParseInt(string(digits), 10, 64)
@@ -126,8 +128,8 @@ func leadingNumber(text []byte) int64 {
 	return n
 }
 
-// Name is how stack traces name the calling goroutine's bubble, for instance
-// "synctest bubble 3]". It is empty outside of one.
+// Name returns the name of the calling goroutine's bubble in stack traces, for instance
+// "synctest bubble 3]". It is empty outside of a bubble.
 func Name() string {
 	if id := bubbleID(); id != 0 {
 		return "synctest bubble " + strconv.FormatInt(id, 10) + "]"

@@ -17,29 +17,29 @@ func (e *Engine) request(c *conn, frame []byte, now int64) Request {
 	}
 	r := Request{Session: c.session.id, Header: h}
 	c.countRequest(h.Xid)
-	// What proves an identity is answered where it is read, and no sign of life.
-	proof := h.Op == proto.OpAuth || h.Op == proto.OpSasl
-	if !proof {
+	// The real server answers auth and sasl before the request pipeline: they do
+	// not restart the session's expiry timer.
+	authentication := h.Op == proto.OpAuth || h.Op == proto.OpSasl
+	if !authentication {
 		e.touch(c.session, now)
 	}
 	r.Body, err = wire.DecodeRequest(h.Op, body)
 	switch {
-	case err != nil && proof:
+	case err != nil && authentication:
 		r.Body, r.Silent = nil, true
 		e.hangUp(c)
 	case err != nil:
 		r.Body = nil
 		e.refuseFrame(c, &r, err, now)
-	case proof:
-		e.prove(c, &r)
+	case authentication:
+		e.authenticate(c, &r)
 	default:
 		e.answer(c, &r, now)
 	}
 	return r
 }
 
-// answer carries out a request and sends what it causes: events first, then
-// the reply.
+// answer carries out a request and sends its events, then its reply.
 func (e *Engine) answer(c *conn, r *Request, now int64) {
 	switch req := r.Body.(type) {
 	case *proto.CreateSession:
@@ -51,7 +51,7 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 			e.answerClose(c, r, now)
 			return
 		case proto.OpWhoAmI:
-			r.Reply = proto.WhoAmIReply{IDs: shown(c.ids)}
+			r.Reply = proto.WhoAmIReply{IDs: publicIDs(c.ids)}
 		}
 		r.Zxid = e.store.LastZxid()
 	default:
@@ -68,14 +68,13 @@ func (e *Engine) answer(c *conn, r *Request, now int64) {
 func (e *Engine) write(c *conn, r *Request, now int64) {
 	res := e.apply(e.store.Prepare(r.Body, e.caller(c), now))
 	r.Reply, r.Err, r.Zxid = res.Reply, res.Err, e.store.LastZxid()
-	// The real server cannot serialise its answer to a check that succeeds, and
+	// The real server fails to serialise its reply to a check that succeeds, and
 	// sends none.
 	r.Silent = r.Header.Op == proto.OpCheck && r.Err == proto.OK
 }
 
-// refuseFrame answers a request that could not be decoded: an unknown
-// operation is refused and the connection closed, a malformed body is only
-// refused.
+// refuseFrame answers a request that cannot be decoded: it refuses an unknown
+// operation and closes the connection; it only refuses a malformed body.
 func (e *Engine) refuseFrame(c *conn, r *Request, err error, now int64) {
 	if errors.Is(err, wire.ErrUnknownOp) {
 		r.Err, r.Zxid = proto.Unimplemented, -1
@@ -91,7 +90,7 @@ func (e *Engine) refuseFrame(c *conn, r *Request, err error, now int64) {
 	e.finish(c, r, now)
 }
 
-// drawsZxidFirst says whether a request has its zxid before its body is decoded.
+// drawsZxidFirst reports whether a request consumes a zxid before its body is decoded.
 // A reconfig is decoded first.
 func drawsZxidFirst(op proto.OpCode) bool {
 	return state.IsWrite(op) && op != proto.OpReconfig || op == proto.OpCreateSession
@@ -99,7 +98,7 @@ func drawsZxidFirst(op proto.OpCode) bool {
 
 const pingXid = -2
 
-// finish notes the request as the connection's last and replies.
+// finish counts the request as the connection's last one and replies.
 func (e *Engine) finish(c *conn, r *Request, now int64) {
 	c.answered(r, now)
 	if r.Header.Op == proto.OpPing {
@@ -118,13 +117,13 @@ func (e *Engine) reply(c *conn, r *Request) {
 	e.send(c, start, nil)
 }
 
-// send emits the frame that begins at start in e.buf.
+// send outputs the frame that begins at start in e.buf.
 func (e *Engine) send(c *conn, start int, ev *proto.WatcherEvent) {
 	e.countSent(c)
 	e.out = append(e.out, Output{Conn: c.id, Frame: e.buf[start:len(e.buf):len(e.buf)], Event: ev})
 }
 
-// hangUp closes a connection from the server's side, after what was sent.
+// hangUp closes a connection from the server's side, after the frames sent before.
 func (e *Engine) hangUp(c *conn) {
 	e.out = append(e.out, Output{Conn: c.id, Close: true})
 	e.Drop(c.id)
@@ -134,13 +133,13 @@ func (e *Engine) caller(c *conn) state.Caller {
 	return state.Caller{Session: c.sessionID(), IDs: c.ids}
 }
 
-// apply makes a transaction happen and notifies those who watch.
+// apply applies a transaction and notifies the watchers.
 func (e *Engine) apply(txn state.Txn) state.Result {
 	res := e.store.Apply(txn)
 	start := len(e.notified)
 	for i := range res.Events {
-		told, watchers := e.fire(&res.Events[i])
-		e.notified, e.watchers = append(e.notified, told), append(e.watchers, watchers)
+		sessions, watchers := e.fire(&res.Events[i])
+		e.notified, e.watchers = append(e.notified, sessions), append(e.watchers, watchers)
 	}
 	e.applied = append(e.applied, Applied{
 		Txn: txn, Result: res, ByServer: e.byServer || txn.Session == 0,

@@ -8,9 +8,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// prove answers auth and sasl. The real server does so before the request enters
-// its pipeline, hence a zxid of 0.
-func (e *Engine) prove(c *conn, r *Request) {
+// authenticate answers auth and sasl. The real server does so before the request enters
+// its pipeline, so the zxid of the reply is 0.
+func (e *Engine) authenticate(c *conn, r *Request) {
 	switch req := r.Body.(type) {
 	case *proto.Auth:
 		e.answerAuth(c, r, req)
@@ -25,9 +25,9 @@ func (e *Engine) prove(c *conn, r *Request) {
 	}
 }
 
-// answerAuth adds an identity to the connection. A scheme that the server does
-// not know is refused and the connection closed; the session lives on. The
-// address is an identity from the start.
+// answerAuth adds an identity to the connection. At an unknown scheme it refuses and
+// closes the connection; the session lives on. Scheme ip adds nothing, as the address
+// is an identity from the start.
 func (e *Engine) answerAuth(c *conn, r *Request, req *proto.Auth) {
 	switch {
 	case req.Scheme == "digest" && req.Data != nil:
@@ -46,8 +46,8 @@ func (e *Engine) answerAuth(c *conn, r *Request, req *proto.Auth) {
 	}
 }
 
-// shown is what whoAmI tells of identities: of a digest the user alone.
-func shown(ids []proto.ID) []proto.ID {
+// publicIDs returns identities as whoAmI shows them: of a digest the user name alone.
+func publicIDs(ids []proto.ID) []proto.ID {
 	list := make([]proto.ID, len(ids))
 	for i, id := range ids {
 		if id.Scheme == "digest" {

@@ -9,13 +9,15 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// BenchmarkHandle is what one request costs, from its frame to the frames that
-// it causes. Decoding takes an allocation for the request and one for each string
-// and buffer in it; what is left is the engine's and the store's.
+// BenchmarkHandle measures one request, from its frame to the frames that it causes.
+// Decoding takes an allocation for the request and one for each string and buffer in
+// it; the other allocations are the engine's and the store's.
 func BenchmarkHandle(b *testing.B) {
 	acl := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 	create := func(path string, flags int32) proto.Request {
-		return &proto.Create{Code: proto.OpCreate, Path: path, Data: []byte("data"), ACL: acl, Flags: flags}
+		return &proto.Create{
+			Code: proto.OpCreate, Path: path, Data: []byte("data"), ACL: acl, Flags: flags,
+		}
 	}
 	set := &proto.SetData{Path: "/node", Data: []byte("data"), Version: -1}
 	for _, test := range []struct {
@@ -53,7 +55,7 @@ func BenchmarkHandle(b *testing.B) {
 	}
 }
 
-// BenchmarkNextDeadline is asked after each request.
+// BenchmarkNextDeadline measures a call that the front makes after each request.
 func BenchmarkNextDeadline(b *testing.B) {
 	e, now := benchEngine(b)
 	for id := range ConnID(10_000) {
@@ -70,7 +72,10 @@ func BenchmarkNextDeadline(b *testing.B) {
 func benchEngine(b *testing.B) (*Engine, time.Time) {
 	b.Helper()
 	now := time.UnixMilli(1_700_000_000_000)
-	e := New(Config{TickTime: 2 * time.Second, MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second}, now)
+	e := New(Config{
+		TickTime:          2 * time.Second,
+		MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
+	}, now)
 	benchConnect(b, e, 1, now)
 	return e, now
 }

@@ -1,23 +1,29 @@
-// Package engine is a ZooKeeper 3.8 standalone server as a value that is
-// called and never calls: frames and the time go in, frames come out.
+// Package engine is a standalone ZooKeeper 3.8 server without network and clock. Its
+// caller passes in frames and the time, and gets frames back.
 //
-//	e.Open(id, peer, now)               a transport connection exists
-//	e.Handle(id, frame, now) Reaction   one frame of it arrived
-//	e.Drop(id)                          it is gone
-//	e.Tick(now) Reaction                time passed; do it at e.NextDeadline()
+//	e.Open(id, peer, now)               a transport connection was opened
+//	e.Handle(id, frame, now) Reaction   a frame of the connection arrived
+//	e.Drop(id)                          the connection is gone
+//	e.Tick(now) Reaction                time passed; call it at e.NextDeadline()
 //
-// An Engine starts no goroutine, reads no clock and draws no random number, so
-// the same calls give the same answers. What it does call, two functions of its
-// [Config], sees or orders what it has decided. It is not safe for concurrent use: the
-// front that drives it (the real-time server or the World) owns it.
+// The engine owns sessions, connections, watches and identities. It expires sessions and
+// deletes containers and TTL nodes. The rules of the znode tree are in package state, the
+// bytes in package wire.
 //
-// It knows sessions, connections, watches, identities and when the server acts
-// of its own accord; the rules of the znode tree are in package state, the bytes
-// in package wire.
+// # Guarantees
 //
-// Where a real server's order depends on the addresses of its objects, the
-// engine's is fixed: connections are notified of one event in order of their
-// ids, sessions of one tick end in order of theirs.
+// An Engine starts no goroutine, reads no clock and draws no random number, so the same
+// calls give the same outputs. It calls only two functions of its [Config]: one observes
+// its decisions, the other orders lists of children.
+//
+// A real server's order sometimes depends on the addresses of its objects. The engine's
+// is fixed: it notifies connections of one event in order of their ids, and ends
+// sessions of one tick in order of theirs.
+//
+// # Limits
+//
+// An Engine is not safe for concurrent use: the front that drives it (the real-time
+// server or the World) owns it.
 package engine
 
 import (
@@ -27,33 +33,33 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// ConnID names a transport connection. The front chooses it and never reuses one.
+// ConnID names a transport connection. The front chooses it and never reuses it.
 type ConnID int64
 
-// Config are the settings of a server. The first three are needed.
+// Config holds the settings of a server. The first three are required.
 type Config struct {
 	// TickTime is the unit of session expiry, at least a millisecond.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what clients may ask for;
+	// MinSessionTimeout and MaxSessionTimeout bound the negotiated session timeout;
 	// a real server's defaults are 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
-	// OrderChildren puts the names that getChildren returns, which come in
-	// the store's order, into the server's order. zxid is the last applied, changes is how often
-	// children of parent were created or deleted.
+	// OrderChildren sorts the names that getChildren returns; nil leaves them in the
+	// store's order. zxid is the last applied one, changes the number of creations
+	// and deletions of children of parent.
 	OrderChildren func(parent string, zxid int64, changes int32, names []string)
 	// SuperDigest is the digest identity that passes every ACL check,
-	// "user:base64(sha1(user:password))"; empty means that there is none. It is
-	// the property zookeeper.DigestAuthenticationProvider.superDigest.
+	// "user:base64(sha1(user:password))", or empty for none. It is the property
+	// zookeeper.DigestAuthenticationProvider.superDigest.
 	SuperDigest string
 	// EnforceQuota refuses writes beyond a hard limit, as enforceQuota=true does.
 	EnforceQuota bool
 	// ContainerCheckInterval is the time between two searches for containers and
-	// TTL nodes that may go, in whole milliseconds; 0 means 60 s, a negative one
+	// TTL nodes to delete, in whole milliseconds; 0 means 60 s, a negative one
 	// never. It is the property znode.container.checkIntervalMs.
 	ContainerCheckInterval time.Duration
-	// Observe, unless it is nil, sees the reaction to every call that has one,
-	// before the caller does. frameBytes is the length of the frame that was
-	// handled, 0 if there was none. It must not call the engine.
+	// Observe, unless nil, is called with every reaction before it is returned.
+	// frameBytes is the length of the handled frame, 0 without one. Observe must not
+	// call the engine.
 	Observe func(frameBytes int, r Reaction)
 }
 
@@ -62,7 +68,7 @@ type Engine struct {
 	cfg           Config
 	store         *state.Store
 	conns         map[ConnID]*conn
-	strangers     expiryQueue[ConnID] // those of conns that have not shaken hands
+	sessionless   expiryQueue[ConnID] // the connections without a handshake
 	sessions      map[int64]*session
 	expiries      expiryQueue[int64] // of sessions
 	watches       watches
@@ -70,15 +76,15 @@ type Engine struct {
 	nextSessionID int64
 	stats         Stats
 
-	// Of the call under way; the slices are used again by the next call.
-	out      []Output
-	buf      []byte
-	applied  []Applied
-	notified [][]int64
-	watchers []Watchers // as many
-	told     []int64
-	hit      []*conn
-	byServer bool // it ends a session without being asked to
+	// Of the call under way. The next call reuses the slices.
+	out         []Output
+	buf         []byte
+	applied     []Applied
+	notified    [][]int64  // for each event
+	watchers    []Watchers // for each event
+	notifiedIDs []int64    // backs notified
+	hit         []*conn
+	byServer    bool // the server itself ends a session
 }
 
 // A conn is an open transport connection.
@@ -86,17 +92,17 @@ type conn struct {
 	id          ConnID
 	ip          string
 	session     *session   // nil before the handshake
-	hasReadOnly bool       // the client knows of the readOnly byte
-	ids         []proto.ID // what it has proved, its address included, in the order of whoAmI
+	hasReadOnly bool       // the connect request had a readOnly byte
+	ids         []proto.ID // identities, the address included, in the order of whoAmI
 	opened      int64      // ms
-	// Its watches by path, as watchTable keeps them; nil until there is a first one.
+	// The modes of the watches by path, kept by watchTable; nil before the first.
 	dataWatches, childWatches map[string]WatchMode
 
 	queued int64 // requests without a reply
 	stats  connStats
 }
 
-// sessionID is 0 before the handshake, and for no connection.
+// sessionID returns 0 before the handshake, and for a nil connection.
 func (c *conn) sessionID() int64 {
 	if c == nil || c.session == nil {
 		return 0
@@ -104,17 +110,17 @@ func (c *conn) sessionID() int64 {
 	return c.session.id
 }
 
-// serverID is that of a standalone server, the first byte of its session ids.
+// serverID is the id of a standalone server, the first byte of its session ids.
 const serverID = 1
 
-// New returns a server with an empty tree whose session ids derive from now,
-// as a real server's do (SessionTrackerImpl.initializeNextSessionId).
+// New returns a server with an empty tree. The session ids derive from now, as a real
+// server's do (SessionTrackerImpl.initializeNextSessionId).
 func New(cfg Config, now time.Time) *Engine {
 	return &Engine{
 		cfg:           cfg,
 		store:         state.New(state.Config{EnforceQuota: cfg.EnforceQuota}),
 		conns:         map[ConnID]*conn{},
-		strangers:     newExpiryQueue[ConnID](),
+		sessionless:   newExpiryQueue[ConnID](),
 		sessions:      map[int64]*session{},
 		expiries:      newExpiryQueue[int64](),
 		watches:       newWatches(),
@@ -123,15 +129,15 @@ func New(cfg Config, now time.Time) *Engine {
 	}
 }
 
-// Output is one thing to do to a connection, in order. A frame's bytes are
-// valid until the next call of the engine.
+// Output is one action on a connection. The front carries them out in order. A frame's
+// bytes are valid until the next call of the engine.
 type Output struct {
 	Conn ConnID
-	// Frame is what to send, with its length prefix. Nil with Close alone.
+	// Frame is the frame to send, with its length prefix, or nil with Close.
 	Frame []byte
-	// Close says to close the connection after the frame.
+	// Close says to close the connection.
 	Close bool
-	// Event is set when the frame is a watch notification.
+	// Event is set if the frame is a watch notification.
 	Event *proto.WatcherEvent
 }
 
@@ -139,28 +145,28 @@ type Output struct {
 type Applied struct {
 	Txn    state.Txn
 	Result state.Result
-	// ByServer says that the server did it of its own accord: an expiry, the end
-	// of a container, or what Submit was asked to do.
+	// ByServer says that the transaction is the server's own and not a client's: an
+	// expiry, the deletion of a container, or a request of Submit.
 	ByServer bool
-	// Notified are the sessions told of each of Result.Events.
+	// Notified has the notified sessions for each of Result.Events.
 	Notified [][]int64
-	// Watchers are those of each of Result.Events.
+	// Watchers has the number of watchers for each of Result.Events.
 	Watchers []Watchers
 }
 
-// Reaction is everything that one call caused. Its slices are valid until the
-// next call of the engine.
+// Reaction is the effect of one call. Its slices are valid until the next call of the
+// engine.
 type Reaction struct {
 	Out     []Output
 	Applied []Applied
-	// Request describes the request that was answered.
+	// Request is the request that Handle answered.
 	Request Request
 }
 
-// Request says how a frame was understood and answered.
+// Request is a decoded frame and the reply to it.
 type Request struct {
-	// Handshake says that the frame was a connect request; Session is then the
-	// session it got, 0 if refused.
+	// Handshake says that the frame was a connect request. Session is the session
+	// of the connection after the frame, 0 if it was refused.
 	Handshake bool
 	Session   int64
 	Header    proto.RequestHeader
@@ -168,25 +174,25 @@ type Request struct {
 	Body proto.Request
 	Zxid int64
 	Err  proto.ErrCode
-	// Reply is the body of the reply. Few errors have one: a multi or multiRead
-	// that could not be carried out (with Err) and a multi of which an operation
-	// failed (without).
+	// Reply is the body of the reply. Only two kinds of errors have one: a multi or
+	// multiRead that cannot be carried out (with Err), and a multi that failed at one
+	// operation (without Err).
 	Reply proto.Reply
 	// Silent says that no reply was sent.
 	Silent bool
 }
 
-// Open announces a connection from an address, "127.0.0.1" say.
+// Open adds a connection from an address such as "127.0.0.1".
 func (e *Engine) Open(id ConnID, ip string, now time.Time) {
 	c := &conn{
 		id: id, ip: ip, ids: []proto.ID{{Scheme: "ip", ID: ip}},
 		opened: now.UnixMilli(),
 	}
 	e.conns[id] = c
-	e.strangers.add(id, sessionlessDeadline(c.opened))
+	e.sessionless.add(id, sessionlessDeadline(c.opened))
 }
 
-// Drop announces that a connection is gone. Its session lives on, its watches do not.
+// Drop removes a connection and its watches. Its session lives on.
 func (e *Engine) Drop(id ConnID) {
 	c := e.conns[id]
 	if c == nil {
@@ -195,14 +201,14 @@ func (e *Engine) Drop(id ConnID) {
 	delete(e.conns, id)
 	e.watches.drop(c)
 	if c.session == nil {
-		e.strangers.remove(id, sessionlessDeadline(c.opened))
+		e.sessionless.remove(id, sessionlessDeadline(c.opened))
 	} else if c.session.conn == c {
 		c.session.conn = nil
 	}
 }
 
-// Handle takes one frame, without its length prefix, and does not keep it.
-// A frame of a connection that the engine closed is ignored.
+// Handle carries out one frame, given without its length prefix, and does not keep it.
+// It ignores a frame of a connection that the engine has closed.
 func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
 	ms := now.UnixMilli()
 	e.begin(ms)
@@ -220,14 +226,14 @@ func (e *Engine) Handle(id ConnID, frame []byte, now time.Time) Reaction {
 	return e.react(len(frame), r)
 }
 
-// begin forgets what the call before caused.
+// begin clears the effects of the previous call.
 func (e *Engine) begin(now int64) {
 	e.out, e.applied, e.buf = e.out[:0], e.applied[:0], e.buf[:0]
-	e.notified, e.watchers, e.told = e.notified[:0], e.watchers[:0], e.told[:0]
+	e.notified, e.watchers, e.notifiedIDs = e.notified[:0], e.watchers[:0], e.notifiedIDs[:0]
 	e.skipIdleChecks(now)
 }
 
-// reaction is that to a call without a frame.
+// reaction returns the reaction to a call without a frame.
 func (e *Engine) reaction() Reaction { return e.react(0, Request{}) }
 
 func (e *Engine) react(frameBytes int, req Request) Reaction {

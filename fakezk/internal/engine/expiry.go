@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// never is a time in milliseconds that does not come.
+// never is a time in milliseconds that is not reached.
 const never = math.MaxInt64
 
-// An expiryQueue holds things by the time at which they end, in milliseconds.
-// Times come in ticks, so there are few. The earliest is always at hand.
+// An expiryQueue holds keys by their time of expiry in milliseconds. Times are rounded
+// to ticks, so there are few of them.
 type expiryQueue[K cmp.Ordered] struct {
 	buckets map[int64]map[K]struct{}
-	first   int64 // the earliest time with something in it, or never
+	first   int64 // the earliest time of a key, or never
 }
 
 func newExpiryQueue[K cmp.Ordered]() expiryQueue[K] {
@@ -32,7 +32,7 @@ func (q *expiryQueue[K]) add(k K, at int64) {
 	bucket[k] = struct{}{}
 }
 
-// remove takes out what may be there.
+// remove removes a key, if it is there.
 func (q *expiryQueue[K]) remove(k K, at int64) {
 	bucket := q.buckets[at]
 	delete(bucket, k)
@@ -48,7 +48,7 @@ func (q *expiryQueue[K]) remove(k K, at int64) {
 	}
 }
 
-// due lists in order what ends first, or nothing if it does not end by now.
+// due returns the keys with the earliest time, in order, or nil if that is after now.
 func (q *expiryQueue[K]) due(now int64) []K {
 	if q.first > now {
 		return nil
@@ -63,8 +63,8 @@ func (e *Engine) touch(s *session, now int64) {
 	}
 }
 
-// endOfTick is when the real server looks at what ends at a time: never early and
-// at most one tick late.
+// endOfTick returns the time at which the real server handles an expiry at a given
+// time: never early and at most one tick late.
 func (e *Engine) endOfTick(at int64) int64 {
 	tick := e.cfg.TickTime.Milliseconds()
 	return at/tick*tick + tick
@@ -79,27 +79,26 @@ func (e *Engine) setExpiry(s *session, at int64) {
 	e.expiries.add(s.id, at)
 }
 
-// Connections that never shake hands are closed after 10 to 20 seconds, in
-// buckets of 10 s as the real server's.
+// sessionlessMs is the length of the buckets in which connections without a handshake
+// expire. They are closed after 10 to 20 seconds, as by the real server.
 const sessionlessMs = 10_000
 
 func sessionlessDeadline(openedMs int64) int64 {
 	return (openedMs+sessionlessMs)/sessionlessMs*sessionlessMs + sessionlessMs
 }
 
-// NextDeadline is when Tick has something to do; the zero time means never.
+// NextDeadline returns the time at which Tick must be called; the zero time means never.
 func (e *Engine) NextDeadline() time.Time {
-	next := min(e.expiries.first, e.strangers.first, e.nextReap())
+	next := min(e.expiries.first, e.sessionless.first, e.nextReap())
 	if next == never {
 		return time.Time{}
 	}
 	return time.UnixMilli(next)
 }
 
-// Tick ends the sessions whose time is up, closes connections that never shook
-// hands and removes the containers and TTL nodes that may go. Sessions of one tick
-// end in order of id. (The real server's order is that of the addresses that
-// its objects happen to have.)
+// Tick ends expired sessions, closes connections without a handshake and deletes
+// containers and TTL nodes. Sessions of one tick end in order of id. (On a real server
+// the order depends on the addresses of its objects.)
 func (e *Engine) Tick(now time.Time) Reaction {
 	ms := now.UnixMilli()
 	e.begin(ms)
@@ -108,7 +107,7 @@ func (e *Engine) Tick(now time.Time) Reaction {
 			e.endSession(e.sessions[id], ms)
 		}
 	}
-	for ids := e.strangers.due(ms); len(ids) > 0; ids = e.strangers.due(ms) {
+	for ids := e.sessionless.due(ms); len(ids) > 0; ids = e.sessionless.due(ms) {
 		for _, id := range ids {
 			e.hangUp(e.conns[id])
 		}
@@ -117,10 +116,10 @@ func (e *Engine) Tick(now time.Time) Reaction {
 	return e.reaction()
 }
 
-// endSession applies closeSession on behalf of the server and then closes the
-// session's connection, which hears of its own ephemerals first. (The real server
-// closes it from another thread than the one that fires the watches, so that any
-// number of the last notifications may be cut off.)
+// endSession applies closeSession on behalf of the server and then closes the session's
+// connection, which is first notified of its own ephemerals. (The real server closes it
+// from another thread than it fires the watches, so any number of the last
+// notifications may be lost.)
 //
 // Source: FinalRequestProcessor.processRequest, closeSession.
 func (e *Engine) endSession(s *session, now int64) {
@@ -138,8 +137,8 @@ func (e *Engine) forget(s *session) {
 	delete(e.sessions, s.id)
 }
 
-// Expire ends a session now, as if its time were up. It reports whether there
-// was such a session.
+// Expire ends a session now, as if it had expired. It reports whether there was such a
+// session.
 func (e *Engine) Expire(id int64, now time.Time) (Reaction, bool) {
 	e.begin(now.UnixMilli())
 	s := e.sessions[id]
@@ -150,9 +149,8 @@ func (e *Engine) Expire(id int64, now time.Time) (Reaction, bool) {
 	return e.reaction(), true
 }
 
-// ExpireLate refuses a session from now on but leaves its ephemerals until a
-// later time, as a follower that lags behind shows them. It reports whether
-// there was such a session.
+// ExpireLate refuses a session from now on but keeps its ephemerals until a later time,
+// as a lagging follower shows them. It reports whether there was such a session.
 func (e *Engine) ExpireLate(id int64, reapAt time.Time) (Reaction, bool) {
 	e.begin(0)
 	s := e.sessions[id]
@@ -167,7 +165,7 @@ func (e *Engine) ExpireLate(id int64, reapAt time.Time) (Reaction, bool) {
 	return e.reaction(), true
 }
 
-// ReapEnded removes the ephemerals that ExpireLate left.
+// ReapEnded removes the ephemerals that ExpireLate has kept.
 func (e *Engine) ReapEnded(now time.Time) Reaction {
 	e.begin(now.UnixMilli())
 	for _, id := range slices.Sorted(maps.Keys(e.sessions)) {
@@ -178,8 +176,8 @@ func (e *Engine) ReapEnded(now time.Time) Reaction {
 	return e.reaction()
 }
 
-// Restart closes every connection and gives every session its full timeout
-// again, as a server does that comes back with its data.
+// Restart closes every connection and restarts the expiry timer of every session, as a
+// server does that restarts with its data.
 func (e *Engine) Restart(now time.Time) Reaction {
 	ms := now.UnixMilli()
 	e.begin(ms)

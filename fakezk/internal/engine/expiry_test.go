@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// The queue's earliest time is that of a plain map, whatever is done to it.
+// The queue's earliest time equals that of a plain map after the same calls.
 func TestExpiryQueueKnowsItsEarliestTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, plain := newExpiryQueue[int](), map[int]int64{}
@@ -21,7 +21,7 @@ func TestExpiryQueueKnowsItsEarliestTime(t *testing.T) {
 				q.remove(k, old)
 				delete(plain, k)
 			}
-			q.remove(k, at) // what is not there can be removed
+			q.remove(k, at) // a missing key can be removed
 			if rapid.Bool().Draw(t, "add") {
 				q.add(k, at)
 				plain[k] = at
@@ -53,27 +53,27 @@ func TestSessionsOfOneTickEndInOrderOfTheirIDs(t *testing.T) {
 		b.must(id, create("/"+string(rune('a'+i)), 1))
 	}
 	b.now = b.now.Add(900 * time.Millisecond)
-	b.heard()
+	b.takeOutputs()
 	b.wait(6 * time.Second)
-	b.wantHeard("1:NodeDeleted /b@3000 3:closed@3000 1:NodeDeleted /d@3000 5:closed@3000 " +
+	b.wantOutputs("1:NodeDeleted /b@3000 3:closed@3000 1:NodeDeleted /d@3000 5:closed@3000 " +
 		"1:NodeDeleted /a@4000 2:closed@4000 1:NodeDeleted /c@5000 4:closed@5000")
 }
 
-// What a real server may cut off, never more than its end, is told here.
-func TestExpiredSessionHearsOfItsOwnEphemerals(t *testing.T) {
+// A real server may lose the last of these notifications; the engine never does.
+func TestExpiredSessionIsNotifiedOfItsOwnEphemerals(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(2500 * time.Millisecond)
 	b.must(id, create("/a", 1))
 	b.must(id, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
 	b.now = b.now.Add(900 * time.Millisecond)
-	b.heard()
+	b.takeOutputs()
 	b.wait(6 * time.Second)
-	b.wantHeard("1:NodeDeleted /a@3000 1:closed@3000")
+	b.wantOutputs("1:NodeDeleted /a@3000 1:closed@3000")
 }
 
-// What proves an identity is not a sign of life; anything else is, also what
-// cannot be decoded.
-func TestSignsOfLife(t *testing.T) {
+// Every request restarts the expiry timer, even one that cannot be decoded; auth and
+// sasl do not.
+func TestRequestsThatRestartTheExpiryTimer(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		req  proto.Request
@@ -90,13 +90,13 @@ func TestSignsOfLife(t *testing.T) {
 			id := b.connect(2 * time.Second)
 			for range 4 {
 				b.wait(900 * time.Millisecond)
-				if b.heard() != "" {
+				if b.takeOutputs() != "" {
 					break
 				}
 				b.ask(id, test.req)
 			}
 			if lives := len(b.e.Sessions()) == 1; lives != test.want {
-				t.Errorf("after 3.6 s of it the session of 2 s lives: %v", lives)
+				t.Errorf("after 3.6 s of it a session with a timeout of 2 s lives: %v", lives)
 			}
 		})
 	}
@@ -105,17 +105,20 @@ func TestSignsOfLife(t *testing.T) {
 	b.now = b.now.Add(1900 * time.Millisecond)
 	b.take(b.e.Handle(id, []byte{0, 0, 0, 1, 0, 0, 0, 3}, b.now))
 	if at := b.e.NextDeadline().Sub(start); at != 4*time.Second {
-		t.Errorf("after half a request the deadline is %s", at)
+		t.Errorf("after a request without a body the deadline is %s", at)
 	}
 }
 
-// A createSession moves the deadline until the next request, also into the past,
-// where a real server never looks.
+// A createSession moves the deadline until the next request, also into the past, which
+// a real server never handles.
 func TestCreateSessionMovesTheDeadline(t *testing.T) {
 	for _, test := range []struct {
 		timeoutMs int32
 		want      time.Duration // of the deadline; 0 for none
-	}{{1, 2 * time.Second}, {-1, time.Second}, {-999, time.Second}, {-1000, 0}, {-100_000, 0}, {100_000, 101 * time.Second}} {
+	}{
+		{1, 2 * time.Second}, {-1, time.Second}, {-999, time.Second},
+		{-1000, 0}, {-100_000, 0}, {100_000, 101 * time.Second},
+	} {
 		b := newBench(t, nil)
 		id := b.connect(2 * time.Second)
 		b.now = b.now.Add(999 * time.Millisecond)
@@ -126,7 +129,8 @@ func TestCreateSessionMovesTheDeadline(t *testing.T) {
 			got = next.Sub(start)
 		}
 		if got != test.want || b.e.Store().LastZxid() != zxid+1 {
-			t.Errorf("%d ms: the deadline is %s, want %s; zxid %d after %d", test.timeoutMs, got, test.want, b.e.Store().LastZxid(), zxid)
+			t.Errorf("%d ms: the deadline is %s, want %s; zxid %d after %d",
+				test.timeoutMs, got, test.want, b.e.Store().LastZxid(), zxid)
 		}
 		b.must(id, ping)
 		if next := b.e.NextDeadline().Sub(start); next != 3*time.Second {
@@ -139,7 +143,8 @@ func TestCreateSessionIsAnsweredLikeAHandshake(t *testing.T) {
 	for _, hasReadOnly := range []bool{true, false} {
 		b := newBench(t, nil)
 		b.e.Open(1, "127.0.0.1", b.now)
-		hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 5000, HasReadOnly: hasReadOnly})
+		hello := wire.AppendConnectRequest(nil,
+			proto.ConnectRequest{TimeoutMs: 5000, HasReadOnly: hasReadOnly})
 		first := slices.Clone(b.e.Handle(1, hello[4:], b.now).Out[0].Frame)
 		resp, err := wire.DecodeConnectResponse(first[4:])
 		if err != nil || resp.HasReadOnly != hasReadOnly {
@@ -155,14 +160,14 @@ func TestCreateSessionIsAnsweredLikeAHandshake(t *testing.T) {
 	}
 }
 
-func TestStrangersAreClosedAfterTenToTwentySeconds(t *testing.T) {
+func TestConnectionsWithoutAHandshakeAreClosedAfterTenToTwentySeconds(t *testing.T) {
 	b := newBench(t, nil)
 	b.e.Open(1, "127.0.0.1", b.now)
 	b.e.Open(2, "127.0.0.1", b.now.Add(9999*time.Millisecond))
 	b.e.Open(3, "127.0.0.1", b.now.Add(10*time.Second))
 	b.e.Drop(2)
 	b.wait(time.Minute)
-	b.wantHeard("1:closed@20000 3:closed@30000")
+	b.wantOutputs("1:closed@20000 3:closed@30000")
 	if at := b.e.NextDeadline(); !at.IsZero() {
 		t.Errorf("there is a deadline at %s", at)
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// conversation interprets fuzzed bytes as calls of an engine. It knows what was
-// asked on each connection, so that it can decode what comes back.
+// conversation interprets fuzzed bytes as calls of an engine. It keeps the operation of
+// the last request, so that it can decode the reply.
 type conversation struct {
 	t      *testing.T
 	engine *Engine
 	now    time.Time
 	zxid   int64
-	drawn  int64           // the last zxid of a transaction, also of one that was skipped
+	drawn  int64           // the last zxid of a transaction, skipped ones included
 	open   map[ConnID]bool // true after the handshake
 	next   ConnID
-	asked  proto.OpCode // by the frame under way
+	asked  proto.OpCode // operation of the frame under way
 }
 
 const fuzzConns = 4
@@ -51,8 +51,8 @@ func takeByte(input *[]byte) byte {
 	return 0
 }
 
-// run makes one call for each command in the input: a byte that says what, and
-// what it needs.
+// run makes one call for each command in the input: a byte with the kind of call and
+// the connection, and the arguments.
 func (c *conversation) run(input []byte) {
 	for range 200 {
 		if len(input) == 0 {
@@ -65,7 +65,7 @@ func (c *conversation) run(input []byte) {
 			c.now = c.now.Add(time.Duration(takeByte(&input)) * 100 * time.Millisecond)
 			c.check(c.engine.Tick(c.now))
 			if next := c.engine.NextDeadline(); !next.IsZero() && !next.After(c.now) {
-				c.t.Fatalf("after the tick of %s there is a deadline at %s", c.now, next)
+				c.t.Fatalf("after the tick at %s the next deadline is %s", c.now, next)
 			}
 		case 1:
 			c.engine.Drop(conn)
@@ -83,7 +83,8 @@ func (c *conversation) run(input []byte) {
 		case 6: // raw bytes
 			c.handle(conn, take(&input, int(takeByte(&input))))
 		case 8, 9, 10, 11:
-			c.handle(conn, wire.AppendRequest(nil, int32(int8(takeByte(&input))), sensible(&input))[4:])
+			xid := int32(int8(takeByte(&input)))
+			c.handle(conn, wire.AppendRequest(nil, xid, plausibleRequest(&input))[4:])
 		default: // a header, then raw bytes for a body
 			frame := []byte{0, 0, 0, takeByte(&input), 0, 0, 0, 0}
 			binary.BigEndian.PutUint32(frame[4:], uint32(int8(takeByte(&input))))
@@ -92,7 +93,7 @@ func (c *conversation) run(input []byte) {
 	}
 }
 
-// conn is the n-th connection; it is opened if it is not.
+// conn returns the n-th connection and opens it if it is closed.
 func (c *conversation) conn(n byte) ConnID {
 	id := ConnID(n % fuzzConns)
 	for live := range c.open {
@@ -149,8 +150,7 @@ func (c *conversation) handle(id ConnID, frame []byte) {
 
 func (c *conversation) check(r Reaction) { c.checkOutputs(r, -1, false) }
 
-// checkOutputs decodes everything that came out, and holds the engine to its
-// invariants.
+// checkOutputs decodes every output and checks the engine's invariants.
 func (c *conversation) checkOutputs(r Reaction, asker ConnID, handshake bool) {
 	for _, out := range r.Out {
 		if _, open := c.open[out.Conn]; !open {
@@ -172,8 +172,7 @@ func (c *conversation) checkOutputs(r Reaction, asker ConnID, handshake bool) {
 	c.checkTables()
 }
 
-// checkZxids holds every transaction to the zxid after the one before, unless
-// that was skipped, which shows in the next.
+// checkZxids checks that zxids have no gaps and that the store shows no later one.
 func (c *conversation) checkZxids(r Reaction) {
 	for _, a := range r.Applied {
 		c.drawn++
@@ -181,21 +180,21 @@ func (c *conversation) checkZxids(r Reaction) {
 			c.t.Fatalf("transaction %+v after zxid %d", a.Txn, c.drawn-1)
 		}
 		if len(a.Notified) != len(a.Result.Events) {
-			c.t.Fatalf("%d events, %d times somebody notified", len(a.Result.Events), len(a.Notified))
+			c.t.Fatalf("%d events, %d lists of notified sessions", len(a.Result.Events), len(a.Notified))
 		}
 	}
 	if last := c.engine.Store().LastZxid(); last > c.drawn {
-		c.t.Fatalf("zxid is %d, %d transactions were shown", last, c.drawn)
+		c.t.Fatalf("last zxid is %d after %d transactions", last, c.drawn)
 	}
 }
 
-// checkTables compares what is kept twice.
+// checkTables checks that data kept in two places agrees.
 func (c *conversation) checkTables() {
 	modes := 0
 	for _, conn := range c.engine.conns {
 		modes += len(conn.dataWatches) + len(conn.childWatches)
 		if s := conn.session; s != nil && (s.conn != conn || c.engine.sessions[s.id] != s) {
-			c.t.Fatalf("connection %d and its session %+v do not know each other", conn.id, s)
+			c.t.Fatalf("connection %d and session %+v do not refer to each other", conn.id, s)
 		}
 	}
 	watches, recursive := c.engine.Watches(), 0
@@ -207,12 +206,15 @@ func (c *conversation) checkTables() {
 			recursive++
 		}
 	}
-	if tables := &c.engine.watches; len(watches) != modes || recursive != tables.data.recursive+tables.child.recursive {
-		c.t.Fatalf("%d watches, %d of them recursive; %d modes, %+v", len(watches), recursive, modes, tables)
+	tables := &c.engine.watches
+	if len(watches) != modes || recursive != tables.data.recursive+tables.child.recursive {
+		c.t.Fatalf("%d watches, %d of them recursive; %d modes, %+v",
+			len(watches), recursive, modes, tables)
 	}
 	for _, s := range c.engine.sessions {
-		if _, waits := c.engine.expiries.buckets[s.expiresAt][s.id]; !waits && s.expiresAt > c.now.UnixMilli() {
-			c.t.Fatalf("nothing waits for the end of session %+v", s)
+		_, queued := c.engine.expiries.buckets[s.expiresAt][s.id]
+		if !queued && s.expiresAt > c.now.UnixMilli() {
+			c.t.Fatalf("the expiry queue lacks session %+v", s)
 		}
 	}
 }
@@ -222,7 +224,8 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 	if int(binary.BigEndian.Uint32(out.Frame)) != len(payload) {
 		c.t.Fatalf("frame % x has a wrong length", out.Frame)
 	}
-	if out.Conn == asker && out.Event == nil && (handshake || c.asked == proto.OpCreateSession && !bytes.Equal(payload[12:], malformed)) {
+	createsSession := c.asked == proto.OpCreateSession && !bytes.Equal(payload[12:], malformed)
+	if out.Conn == asker && out.Event == nil && (handshake || createsSession) {
 		if _, err := wire.DecodeConnectResponse(payload); err != nil {
 			c.t.Fatalf("connect response % x: %v", payload, err)
 		}
@@ -234,10 +237,10 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 	case out.Event != nil:
 		_, err = wire.DecodeEvent(body)
 	case out.Conn != asker:
-		c.t.Fatalf("reply %+v to connection %d, which asked nothing", h, out.Conn)
+		c.t.Fatalf("reply %+v to connection %d, which has no request", h, out.Conn)
 	case h.Err == proto.OK:
 		_, err = wire.DecodeReply(c.asked, body)
-	case len(body) > 0 && h.Err == proto.MarshallingError && (c.asked == proto.OpMulti || c.asked == proto.OpMultiRead):
+	case len(body) > 0 && h.Err == proto.MarshallingError && isMulti(c.asked):
 		_, err = wire.DecodeReply(c.asked, body)
 	case len(body) > 0:
 		c.t.Fatalf("error reply %+v has a body: % x", h, body)
@@ -250,59 +253,18 @@ func (c *conversation) decode(out Output, asker ConnID, handshake bool) {
 	}
 }
 
-// malformed is the end of the header of a reply that refuses a malformed body.
+func isMulti(op proto.OpCode) bool { return op == proto.OpMulti || op == proto.OpMultiRead }
+
+// malformed is the end of the header of a MarshallingError reply.
 var malformed = []byte{0xff, 0xff, 0xff, 0xfb}
 
-// FuzzEngine makes any sequence of calls: frames good and bad on several
-// connections, with drops, expiries, restarts and time in between. The engine
-// must not panic, must send only what can be decoded and only to open
-// connections, and must count zxids without gaps.
+// FuzzEngine makes any sequence of calls: valid and malformed frames on several
+// connections, with drops, expiries, restarts and time in between. The engine must not
+// panic, must send only valid frames and only to open connections, and must count zxids
+// without gaps.
 func FuzzEngine(f *testing.F) {
 	for _, seed := range seedConversations() {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, input []byte) { newConversation(t).run(input) })
-}
-
-// seedConversations are sensible ones.
-func seedConversations() [][]byte {
-	acl := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
-	create := func(path string, flags int32) proto.Request {
-		return &proto.Create{Code: proto.OpCreate, Path: path, ACL: acl, Flags: flags}
-	}
-	hello := func(conn byte) []byte { return []byte{conn<<4 | 2, 0, 100} }
-	ask := func(conn byte, req proto.Request) []byte {
-		body := wire.AppendRequest(nil, 0, req)[12:]
-		return append([]byte{conn<<4 | 7, 1, byte(req.Op()), byte(len(body))}, body...)
-	}
-	join := func(parts ...[]byte) (all []byte) {
-		for _, p := range parts {
-			all = append(all, p...)
-		}
-		return all
-	}
-	return [][]byte{
-		hello(0),
-		join(hello(0), ask(0, create("/a", 0)), ask(0, &proto.GetData{Path: "/a", Watch: true}), ask(0, &proto.SetData{Path: "/a", Version: -1})),
-		join(hello(0), hello(1), ask(0, create("/e", 1)), ask(1, &proto.Exists{Path: "/e", Watch: true}), []byte{3, 0}),
-		join(hello(0), ask(0, create("/s", 3)), []byte{1}, []byte{2, 1, 50}, []byte{0, 255}),
-		join(hello(0), []byte{4, 0}, hello(1), []byte{0, 20}, []byte{5}, hello(2)),
-		join(hello(0), ask(0, &proto.Multi{Ops: []proto.Request{create("/m", 0), &proto.Check{Path: "/m", Version: 0}, &proto.Delete{Path: "/m", Version: 0}}})),
-		join(hello(0), ask(0, &proto.SetWatches{Code: proto.OpSetWatches, DataWatches: []string{"/a"}, ExistWatches: []string{"/b"}, ChildWatches: []string{"/"}})),
-		join(hello(0), hello(1), ask(0, &proto.AddWatch{Path: "/", Mode: 1}), ask(0, &proto.GetData{Path: "/", Watch: true}), ask(1, create("/a", 0)),
-			ask(0, &proto.Watches{Code: proto.OpRemoveWatches, Path: "/", Type: 2}), ask(1, &proto.Delete{Path: "/a", Version: -1})),
-		join(hello(0), ask(0, &proto.SetWatches{Code: proto.OpSetWatches2, DataWatches: []string{}, ExistWatches: []string{}, ChildWatches: []string{},
-			PersistentWatches: []string{"/a"}, RecursiveWatches: []string{"/"}}), ask(0, &proto.Watches{Code: proto.OpCheckWatches, Path: "/a", Type: 3})),
-		join(hello(0), ask(0, &proto.MultiRead{Ops: []proto.Request{&proto.GetData{Path: "/"}, &proto.GetData{Path: proto.NullPath}}}),
-			ask(0, &proto.Multi{Ops: []proto.Request{&proto.Delete{Path: proto.NullPath}}}), ask(0, create("/a", 0))),
-		join(hello(0), ask(0, &proto.CreateSession{TimeoutMs: -50_000}), []byte{0, 100}, ask(0, &proto.Simple{Code: proto.OpPing})),
-		join(hello(0), ask(0, &proto.Auth{Scheme: "digest", Data: []byte("super:pw")}), ask(0, &proto.Simple{Code: proto.OpWhoAmI}), ask(0, &proto.Sasl{Token: []byte{}})),
-		join(hello(0), ask(0, &proto.Create{Code: proto.OpCreateContainer, Path: "/c", ACL: acl}), ask(0, create("/c/k", 0)),
-			ask(0, &proto.Delete{Path: "/c/k", Version: -1}), []byte{0, 40}, ask(0, &proto.GetAllChildrenNumber{Path: "/"})),
-		join(hello(0), ask(0, &proto.Create{Code: proto.OpCreateTTL, Path: "/t", ACL: acl, Flags: 5, TTL: 1000}), ask(0, &proto.GetEphemerals{Prefix: "/"}), []byte{0, 100}),
-		{2, 0, 100, 8, 1, 0, 1, 0, 8, 2, 2, 1, 1, 8, 3, 17, 1, 1, 8, 4, 8, 3, 1, 9, 12, 18, 1, 0, 0, 40},
-		join(hello(0), ask(0, &proto.Reconfig{}), ask(0, &proto.Auth{Scheme: "digest", Data: []byte("a:b")}), ask(0, &proto.Sync{Path: "/"})),
-		join(hello(0), ask(0, &proto.Simple{Code: proto.OpPing}), ask(0, &proto.Simple{Code: proto.OpCloseSession}), hello(0)),
-		join([]byte{6, 3, 1, 2, 3}, hello(0), []byte{6, 8, 0, 0, 0, 1, 0, 0, 0, 99}),
-	}
 }

@@ -10,36 +10,41 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// A bench is an engine on a test's table, with its time and what came out.
+// A bench is a test bench: an engine with its time and its outputs.
 type bench struct {
-	t    *testing.T
-	e    *Engine
-	now  time.Time
-	next ConnID
-	said []string // what came out since the last call of heard
+	t       *testing.T
+	e       *Engine
+	now     time.Time
+	next    ConnID
+	outputs []string // since the last call of takeOutputs
 }
 
 // start is a multiple of the tick and of 10 s.
 var start = time.UnixMilli(1_700_000_000_000)
 
 func newBench(t *testing.T, change func(*Config)) *bench {
-	cfg := Config{TickTime: time.Second, MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second}
+	cfg := Config{
+		TickTime:          time.Second,
+		MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second,
+	}
 	if change != nil {
 		change(&cfg)
 	}
 	return &bench{t: t, e: New(cfg, start), now: start}
 }
 
-// connect opens a connection with a session of its own.
+// connect opens a connection with a new session.
 func (b *bench) connect(timeout time.Duration) ConnID {
 	b.t.Helper()
 	b.next++
 	b.e.Open(b.next, "127.0.0.1", b.now)
-	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: int32(timeout.Milliseconds()), HasReadOnly: true})
+	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{
+		TimeoutMs: int32(timeout.Milliseconds()), HasReadOnly: true,
+	})
 	if b.take(b.e.Handle(b.next, hello[4:], b.now)).Request.Session == 0 {
-		b.t.Fatal("refused")
+		b.t.Fatal("the session is refused")
 	}
-	b.said = nil
+	b.outputs = nil
 	return b.next
 }
 
@@ -48,7 +53,7 @@ func (b *bench) ask(id ConnID, req proto.Request) Request {
 	return b.take(b.e.Handle(id, wire.AppendRequest(nil, 7, req)[4:], b.now)).Request
 }
 
-// must asks for something that has to succeed.
+// must fails the test unless every request succeeds.
 func (b *bench) must(id ConnID, reqs ...proto.Request) {
 	b.t.Helper()
 	for _, req := range reqs {
@@ -58,14 +63,14 @@ func (b *bench) must(id ConnID, reqs ...proto.Request) {
 	}
 }
 
-// wait lets time pass, tick by tick of the engine's choice.
+// wait lets time pass and calls Tick at each deadline of the engine.
 func (b *bench) wait(d time.Duration) {
 	until := b.now.Add(d)
 	for next := b.e.NextDeadline(); !next.IsZero() && !next.After(until); next = b.e.NextDeadline() {
 		b.now = next
 		b.take(b.e.Tick(b.now))
 		if again := b.e.NextDeadline(); again.Equal(next) {
-			b.t.Fatalf("after the tick of %s that is the deadline still", next)
+			b.t.Fatalf("after the tick at %s the deadline is still the same", next)
 		}
 	}
 	b.now = until
@@ -84,26 +89,29 @@ func (b *bench) take(r Reaction) Reaction {
 }
 
 func (b *bench) note(id ConnID, text string) {
-	b.said = append(b.said, fmt.Sprintf("%d:%s@%d", id, text, b.now.Sub(start).Milliseconds()))
+	b.outputs = append(b.outputs, fmt.Sprintf("%d:%s@%d", id, text, b.now.Sub(start).Milliseconds()))
 }
 
-// heard is what came out but for replies, with the time in ms since the start.
-func (b *bench) heard() string {
-	text := strings.Join(b.said, " ")
-	b.said = nil
+// takeOutputs returns the events and closes since its last call, with the time in ms
+// since start.
+func (b *bench) takeOutputs() string {
+	text := strings.Join(b.outputs, " ")
+	b.outputs = nil
 	return text
 }
 
-func (b *bench) wantHeard(want string) {
+func (b *bench) wantOutputs(want string) {
 	b.t.Helper()
-	if got := b.heard(); got != want {
-		b.t.Errorf("heard\n  %s\nwant\n  %s", got, want)
+	if got := b.takeOutputs(); got != want {
+		b.t.Errorf("outputs\n  %s\nwant\n  %s", got, want)
 	}
 }
 
 func create(path string, flags int32) proto.Request {
-	return &proto.Create{Code: proto.OpCreate, Path: path, Flags: flags,
-		ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}}
+	return &proto.Create{
+		Code: proto.OpCreate, Path: path, Flags: flags,
+		ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}},
+	}
 }
 
 func container(path string) proto.Request {

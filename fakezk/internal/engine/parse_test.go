@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// parseRequest reads a request of a transcript: a word and its arguments. null is
-// a null path or list, "" an empty one; what is left out is 0 or -1.
+// parseRequest parses a request of a transcript: a word and its arguments. null is a
+// null path or list, "" an empty one; a missing number is 0, a missing version -1.
 func parseRequest(t *testing.T, text string) (proto.OpCode, []byte) {
 	t.Helper()
 	word, _, _ := strings.Cut(text, " ")
@@ -47,10 +47,14 @@ func parseRecord(t *testing.T, text string) proto.Request {
 	watch := a[2] == "w"
 	switch a[0] {
 	case "create", "create2", "container", "ttl":
-		codes := map[string]proto.OpCode{"create": proto.OpCreate, "create2": proto.OpCreate2,
-			"container": proto.OpCreateContainer, "ttl": proto.OpCreateTTL}
-		return &proto.Create{Code: codes[a[0]], Path: path(a[1]), Flags: int32(number(t, a[2], 0)), Data: []byte{},
-			ACL: acls(t, a[3]), TTL: number(t, a[4], 0)}
+		codes := map[string]proto.OpCode{
+			"create": proto.OpCreate, "create2": proto.OpCreate2,
+			"container": proto.OpCreateContainer, "ttl": proto.OpCreateTTL,
+		}
+		return &proto.Create{
+			Code: codes[a[0]], Path: path(a[1]), Flags: int32(number(t, a[2], 0)),
+			Data: []byte{}, ACL: acls(t, a[3]), TTL: number(t, a[4], 0),
+		}
 	case "delete":
 		return &proto.Delete{Path: path(a[1]), Version: int32(number(t, a[2], -1))}
 	case "set":
@@ -84,13 +88,17 @@ func parseOther(t *testing.T, a []string) proto.Request {
 	switch a[0] {
 	case "addwatch":
 		return &proto.AddWatch{Path: path(a[1]), Mode: int32(number(t, a[2], 0))}
-	case "checkwatches":
-		return &proto.Watches{Code: proto.OpCheckWatches, Path: path(a[1]), Type: int32(number(t, a[2], 3))}
-	case "removewatches":
-		return &proto.Watches{Code: proto.OpRemoveWatches, Path: path(a[1]), Type: int32(number(t, a[2], 3))}
+	case "checkwatches", "removewatches":
+		code := proto.OpCheckWatches
+		if a[0] == "removewatches" {
+			code = proto.OpRemoveWatches
+		}
+		return &proto.Watches{Code: code, Path: path(a[1]), Type: int32(number(t, a[2], 3))}
 	case "setwatches", "setwatches2": // relative zxid, then the lists
-		s := &proto.SetWatches{Code: proto.OpSetWatches, RelativeZxid: number(t, a[1], 0),
-			DataWatches: list(a[2]), ExistWatches: list(a[3]), ChildWatches: list(a[4])}
+		s := &proto.SetWatches{
+			Code: proto.OpSetWatches, RelativeZxid: number(t, a[1], 0),
+			DataWatches: list(a[2]), ExistWatches: list(a[3]), ChildWatches: list(a[4]),
+		}
 		if a[0] == "setwatches2" {
 			s.Code, s.PersistentWatches, s.RecursiveWatches = proto.OpSetWatches2, list(a[5]), list(a[6])
 		}
@@ -132,7 +140,8 @@ func path(s string) string {
 	return s
 }
 
-// list reads "a,b", in which null is a null path, "-" for an empty list and "null".
+// list parses "a,b", "-" (an empty list) and "null" (a null list). A path "null" is a
+// null path.
 func list(s string) []string {
 	switch s {
 	case "null":
@@ -159,7 +168,8 @@ func number(t *testing.T, s string, missing int64) int64 {
 	return n
 }
 
-// acls reads "world:anyone:1,digest:user:hash:31"; nothing is open to all.
+// acls parses "world:anyone:1,digest:user:hash:31". "" and "open" give every client all
+// permissions.
 func acls(t *testing.T, s string) []proto.ACL {
 	t.Helper()
 	if s == "" || s == "open" {
@@ -174,8 +184,8 @@ func acls(t *testing.T, s string) []proto.ACL {
 	return acl
 }
 
-// wordReply is the part of a reply that a transcript shows: no zxid, no time.
-func wordReply(reply proto.Reply) string {
+// formatReply returns the part of a reply that a transcript shows: no zxid, no time.
+func formatReply(reply proto.Reply) string {
 	switch r := reply.(type) {
 	case nil:
 		return "ok"
@@ -206,7 +216,7 @@ func wordReply(reply proto.Reply) string {
 	case proto.MultiReply:
 		results := []string{}
 		for _, res := range r.Results {
-			text := wordReply(res.Reply)
+			text := formatReply(res.Reply)
 			if res.Op == proto.OpError {
 				text = res.Err.String()
 			}

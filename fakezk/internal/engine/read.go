@@ -40,7 +40,7 @@ func (e *Engine) readData(c *conn, req *proto.GetData) (proto.Reply, proto.ErrCo
 	return proto.DataReply{Data: data, Stat: stat}, proto.OK
 }
 
-// readStat leaves its watch also on a node that does not exist.
+// readStat leaves its watch even if there is no node.
 func (e *Engine) readStat(c *conn, req *proto.Exists) (proto.Reply, proto.ErrCode) {
 	stat, code := e.store.Exists(req.Path)
 	if req.Watch && (code == proto.OK || code == proto.NoNode) {
@@ -78,7 +78,9 @@ func (e *Engine) readACL(c *conn, req *proto.GetACL) (proto.Reply, proto.ErrCode
 	return proto.ACLReply{ACL: acl, Stat: stat}, proto.OK
 }
 
-func (e *Engine) countDescendants(c *conn, req *proto.GetAllChildrenNumber) (proto.Reply, proto.ErrCode) {
+func (e *Engine) countDescendants(
+	c *conn, req *proto.GetAllChildrenNumber,
+) (proto.Reply, proto.ErrCode) {
 	n, code := e.store.CountDescendants(req.Path, e.caller(c))
 	if code != proto.OK {
 		return nil, code
@@ -86,9 +88,9 @@ func (e *Engine) countDescendants(c *conn, req *proto.GetAllChildrenNumber) (pro
 	return proto.CountReply{Number: n}, proto.OK
 }
 
-// readMany answers each read of a multiRead for itself. At the first that it
-// stumbles over, the whole fails, yet the reply shows the results before it. No
-// watch is left: its flag is lost when the request is decoded.
+// readMany returns one result for each read of a multiRead. A read with a null path
+// makes the whole fail, and the reply has only the results before it. No watch is left:
+// the real server drops the flag when it decodes the request.
 func (e *Engine) readMany(c *conn, req *proto.MultiRead) (proto.Reply, proto.ErrCode) {
 	results := make([]proto.OpResult, 0, len(req.Ops))
 	for _, op := range req.Ops {

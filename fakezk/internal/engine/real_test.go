@@ -11,23 +11,25 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// realServer is a real ZooKeeper behind the interface of the player. It is asked
-// only by hand: it needs a moment of silence to know that nothing more comes.
+// realServer is a real ZooKeeper as a server of transcripts. It takes an output as
+// complete after a moment of silence, so it is only used when a developer asks for it.
 type realServer struct {
 	t        *testing.T
 	addr     string
 	conns    map[int]net.Conn
 	sessions map[int]proto.ConnectResponse
-	ended    map[int]bool // by the server
+	ended    map[int]bool // connections closed by the server
 	lines    chan line
 }
 
 func dialReal(t *testing.T, addr string) server {
-	return &realServer{t: t, addr: addr, conns: map[int]net.Conn{},
-		sessions: map[int]proto.ConnectResponse{}, ended: map[int]bool{}, lines: make(chan line, 1000)}
+	return &realServer{
+		t: t, addr: addr, conns: map[int]net.Conn{}, sessions: map[int]proto.ConnectResponse{},
+		ended: map[int]bool{}, lines: make(chan line, 1000),
+	}
 }
 
-// close ends the sessions: one that expired later would use up a zxid then.
+// close ends the sessions: a session that expires later would consume a zxid.
 func (s *realServer) close() {
 	for n, c := range s.conns {
 		if !s.ended[n] {
@@ -44,8 +46,10 @@ func (s *realServer) connect(n, old int) []line {
 	}
 	s.conns[n] = c
 	go s.read(n, c)
-	req := proto.ConnectRequest{TimeoutMs: 10_000, SessionID: s.sessions[old].SessionID,
-		Password: s.sessions[old].Password, HasReadOnly: true}
+	req := proto.ConnectRequest{
+		TimeoutMs: 10_000, HasReadOnly: true,
+		SessionID: s.sessions[old].SessionID, Password: s.sessions[old].Password,
+	}
 	lines := s.ask(n, wire.AppendConnectRequest(nil, req)[4:])
 	for _, l := range lines {
 		if l.conn == n && l.frame != nil {
@@ -79,14 +83,14 @@ func (s *realServer) ask(n int, frame []byte) []line {
 		s.t.Fatal(err)
 	}
 	var lines []line
-	patience := 500 * time.Millisecond
+	timeout := 500 * time.Millisecond
 	for {
 		select {
 		case l := <-s.lines:
 			lines = append(lines, l)
 			s.ended[l.conn] = s.ended[l.conn] || l.frame == nil
-			patience = 100 * time.Millisecond
-		case <-time.After(patience):
+			timeout = 100 * time.Millisecond
+		case <-time.After(timeout):
 			return lines
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// The reaper removes containers and TTL nodes whose time has come. Every interval
-// it lists those that may go, and then deletes one every 6 ms. One that got a
-// child meanwhile stays, which costs a zxid too.
+// The reaper deletes empty containers and expired TTL nodes. Every interval it lists
+// them, and then deletes one every 6 ms. The deletion of one that has got a child
+// meanwhile is refused, which consumes a zxid, too.
 //
 // Source: ContainerManager.checkContainers.
 type reaper struct {
@@ -19,7 +19,7 @@ type reaper struct {
 	nextDelete int64 // ms, while there is a queue
 }
 
-// A real server deletes at most 10,000 nodes a minute.
+// deleteEveryMs is the real server's limit of 10,000 deletions a minute.
 const deleteEveryMs = 60_000 / 10_000
 
 const defaultCheckMs = 60_000
@@ -37,7 +37,7 @@ func newReaper(interval time.Duration, start int64) reaper {
 	return reaper{intervalMs: ms, nextCheck: start + ms}
 }
 
-// nextReap is when reap has something to do, or never.
+// nextReap returns the time in ms at which reap has something to do, or never.
 func (e *Engine) nextReap() int64 {
 	switch {
 	case len(e.reaper.queue) > 0:
@@ -48,8 +48,8 @@ func (e *Engine) nextReap() int64 {
 	return never
 }
 
-// skipIdleChecks passes over the checks that had nothing to look at, for which
-// there was no deadline.
+// skipIdleChecks moves past the checks before now if there was no container or TTL node:
+// they had no deadline.
 func (e *Engine) skipIdleChecks(now int64) {
 	if now >= e.reaper.nextCheck && e.nextReap() == never {
 		e.reaper.skipTo(now)
@@ -61,7 +61,7 @@ func (r *reaper) skipTo(now int64) {
 	r.nextCheck += ((now-r.nextCheck)/r.intervalMs + 1) * r.intervalMs
 }
 
-// reap does what is due by now.
+// reap does the checks and deletions due by now.
 func (e *Engine) reap(now int64) {
 	for e.nextReap() <= now {
 		if len(e.reaper.queue) == 0 {

@@ -7,14 +7,14 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// reaperBench has a server that looks for containers every 3 s.
+// reaperBench returns a server that looks for containers every 3 s, and a connection.
 func reaperBench(t *testing.T) (*bench, ConnID) {
 	b := newBench(t, func(cfg *Config) { cfg.ContainerCheckInterval = 3 * time.Second })
 	id := b.connect(20 * time.Second)
 	return b, id
 }
 
-// used makes containers that have had a child.
+// used creates containers that have had a child.
 func (b *bench) used(id ConnID, paths ...string) {
 	b.t.Helper()
 	for _, path := range paths {
@@ -25,17 +25,17 @@ func (b *bench) used(id ConnID, paths ...string) {
 func TestContainerGoesAtTheNextCheckOnceItsChildrenHave(t *testing.T) {
 	b, id := reaperBench(t)
 	b.must(id, container("/c"), &proto.AddWatch{Path: "/c", Mode: proto.WatchPersistent})
-	b.wait(4 * time.Second) // one that was never used stays
-	b.wantHeard("")
+	b.wait(4 * time.Second) // a container that never had a child stays
+	b.wantOutputs("")
 	b.must(id, create("/c/k", 0))
-	b.wait(3 * time.Second) // one with a child too
+	b.wait(3 * time.Second) // a container with a child stays, too
 	b.must(id, remove("/c/k"))
-	b.heard()
+	b.takeOutputs()
 	zxid := b.e.Store().LastZxid()
 	b.wait(3 * time.Second)
-	b.wantHeard("1:NodeDeleted /c@9000")
+	b.wantOutputs("1:NodeDeleted /c@9000")
 	if got := b.e.Store().LastZxid() - zxid; got != 1 {
-		t.Errorf("it took %d zxids", got)
+		t.Errorf("the deletion consumed %d zxids, want 1", got)
 	}
 }
 
@@ -44,16 +44,16 @@ func TestReaperDeletesOneNodeInSixMilliseconds(t *testing.T) {
 	b.used(id, "/a", "/b", "/c")
 	b.must(id, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
 	b.wait(3 * time.Second)
-	b.wantHeard("1:NodeDeleted /a@3000")
+	b.wantOutputs("1:NodeDeleted /a@3000")
 	b.wait(6 * time.Millisecond)
-	b.wantHeard("1:NodeDeleted /b@3006")
-	b.must(id, create("/c/late", 0)) // saves /c, which was due
-	b.heard()
+	b.wantOutputs("1:NodeDeleted /b@3006")
+	b.must(id, create("/c/late", 0)) // so /c stays, although it is due
+	b.takeOutputs()
 	zxid := b.e.Store().LastZxid()
 	b.wait(time.Second)
-	b.wantHeard("")
+	b.wantOutputs("")
 	if got := b.e.Store().LastZxid() - zxid; got != 1 {
-		t.Errorf("the attempt took %d zxids, a real server's takes 1", got)
+		t.Errorf("the refused deletion consumed %d zxids, want 1 as on a real server", got)
 	}
 }
 
@@ -63,19 +63,21 @@ func TestTTLNodeGoesWhenUnmodifiedForLongerThanItsTTL(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.must(id, &proto.SetData{Path: "/t", Version: -1})
 	b.must(id, &proto.Exists{Path: "/t", Watch: true})
-	b.heard()
+	b.takeOutputs()
 	b.wait(2 * time.Second)
-	b.wantHeard("")
+	b.wantOutputs("")
 	b.wait(2 * time.Second)
-	b.wantHeard("1:NodeDeleted /t@6000")
+	b.wantOutputs("1:NodeDeleted /t@6000")
 }
 
-func TestReaperHasADeadlineOnlyIfThereIsSomethingToWatchOver(t *testing.T) {
+func TestReaperHasADeadlineOnlyWithAContainer(t *testing.T) {
 	b, id := reaperBench(t)
 	check := func(want time.Duration) {
 		t.Helper()
-		if got := b.e.reaper.nextCheck - start.UnixMilli(); b.e.nextReap() != b.e.reaper.nextCheck || got != want.Milliseconds() {
-			t.Errorf("next check at %d ms (%v), want %s", got, b.e.nextReap() == b.e.reaper.nextCheck, want)
+		got := b.e.reaper.nextCheck - start.UnixMilli()
+		isNext := b.e.nextReap() == b.e.reaper.nextCheck
+		if !isNext || got != want.Milliseconds() {
+			t.Errorf("next check at %d ms (a deadline: %v), want %s", got, isNext, want)
 		}
 	}
 	if at := b.e.nextReap(); at != never {
@@ -84,7 +86,7 @@ func TestReaperHasADeadlineOnlyIfThereIsSomethingToWatchOver(t *testing.T) {
 	b.now = start.Add(10 * time.Second) // three checks had nothing to do
 	b.must(id, container("/c"))
 	check(12 * time.Second)
-	b.now = start.Add(13 * time.Second) // the front is late: the check is not lost
+	b.now = start.Add(13 * time.Second) // the front is late: the check still happens
 	b.must(id, ping)
 	check(12 * time.Second)
 	b.take(b.e.Tick(b.now))

@@ -13,7 +13,7 @@ type session struct {
 	timeoutMs int64
 	expiresAt int64 // ms, the end of a tick bucket
 	conn      *conn // nil when not connected
-	ended     bool  // refused already, its ephemerals not yet reaped
+	ended     bool  // refused already; its ephemerals are still there
 }
 
 // handshake answers the first frame of a connection.
@@ -28,7 +28,8 @@ func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
 	c.hasReadOnly = req.HasReadOnly
 	if req.SessionID == 0 {
 		e.attach(c, e.newSession(timeout, now))
-		c.answered(&Request{Header: proto.RequestHeader{Op: proto.OpCreateSession}, Zxid: e.store.LastZxid()}, now)
+		created := proto.RequestHeader{Op: proto.OpCreateSession}
+		c.answered(&Request{Header: created, Zxid: e.store.LastZxid()}, now)
 	} else if s := e.reattach(req, timeout); s != nil {
 		e.attach(c, s)
 	}
@@ -36,7 +37,7 @@ func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
 	if c.session != nil {
 		e.touch(c.session, now)
 	}
-	e.greet(c)
+	e.sendConnectResponse(c)
 	if c.session == nil {
 		e.hangUp(c)
 	}
@@ -44,12 +45,13 @@ func (e *Engine) handshake(c *conn, frame []byte, now int64) Request {
 }
 
 func (e *Engine) attach(c *conn, s *session) {
-	e.strangers.remove(c.id, sessionlessDeadline(c.opened))
+	e.sessionless.remove(c.id, sessionlessDeadline(c.opened))
 	s.conn, c.session = c, s
 }
 
-// greet sends a ConnectResponse, one of zeros to a connection that has no session.
-func (e *Engine) greet(c *conn) {
+// sendConnectResponse sends a ConnectResponse, all zeros to a connection without a
+// session.
+func (e *Engine) sendConnectResponse(c *conn) {
 	resp := proto.ConnectResponse{HasReadOnly: c.hasReadOnly}
 	var password [16]byte
 	if s := c.session; s != nil {
@@ -76,8 +78,8 @@ func (e *Engine) newSession(timeoutMs, now int64) *session {
 	return s
 }
 
-// reattach finds the session that a client wants back. As the real server
-// does, it closes the session's present connection before it looks at the
+// reattach returns the session that a client asks for, nil if it is refused. As the real
+// server does, it closes the session's present connection before it checks the
 // password.
 func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
 	s := e.sessions[req.SessionID]
@@ -94,10 +96,10 @@ func (e *Engine) reattach(req proto.ConnectRequest, timeoutMs int64) *session {
 	return s
 }
 
-// createSessionAgain answers a createSession on a connection that has a session:
-// a transaction without effect, and the handshake's reply once more, without a
-// header. The timeout asked for counts until the next request; one that has run
-// out already lands in a tick that the real server never looks at again.
+// createSessionAgain answers a createSession on a connection that has a session: with a
+// transaction without effect and another ConnectResponse. The requested timeout is valid
+// until the next request. If it has run out already, the session lands in a past tick,
+// which the real server never handles.
 func (e *Engine) createSessionAgain(c *conn, r *Request, req *proto.CreateSession, now int64) {
 	s := c.session
 	txn := e.store.PrepareCreateSession(s.id, passwordOf(s.id), req.TimeoutMs, now)
@@ -109,10 +111,10 @@ func (e *Engine) createSessionAgain(c *conn, r *Request, req *proto.CreateSessio
 	}
 	r.Zxid = txn.Zxid
 	c.answered(r, now)
-	e.greet(c)
+	e.sendConnectResponse(c)
 }
 
-// answerClose ends the session at its own wish.
+// answerClose ends the session at its client's request.
 func (e *Engine) answerClose(c *conn, r *Request, now int64) {
 	e.forget(c.session)
 	txn := e.store.PrepareCloseSession(r.Session, now)
@@ -122,11 +124,11 @@ func (e *Engine) answerClose(c *conn, r *Request, now int64) {
 	e.hangUp(c)
 }
 
-// superSecret is what every ZooKeeper mixes into the seed of passwords.
+// superSecret is the constant that ZooKeeper mixes into the seed of passwords.
 const superSecret = 0xB3415C00
 
-// passwordOf derives a session's password from its id, as every ZooKeeper does:
-// the first bytes of Java's generator of random numbers with that seed.
+// passwordOf derives a session's password from its id, as every ZooKeeper does: the
+// first bytes of java.util.Random with the id and superSecret as its seed.
 //
 // Source: ZooKeeperServer.generatePasswd; java.util.Random.
 func passwordOf(id int64) [16]byte {

@@ -21,18 +21,17 @@ import (
 
 var update = flag.Bool("update", false, "write the expected results of testdata anew")
 
-// realVariable names the address of a real ZooKeeper 3.8, which then has to say
-// the same as the transcripts. It has to be a fresh one for each run, started with
+// realVariable names an environment variable with the address of a real ZooKeeper 3.8,
+// on which the transcripts are then played. It must be a fresh one for each run, with
 // -Dzookeeper.extendedTypesEnabled=true and
 // -Dzookeeper.DigestAuthenticationProvider.superDigest=super:0bX78nEegDzJM3ju0iLBEJdWzjg=
 const realVariable = "ENGINE_REAL_ZOOKEEPER"
 
 const superDigest = "super:0bX78nEegDzJM3ju0iLBEJdWzjg="
 
-// TestTranscripts plays testdata/*.txt: blocks that begin with a line "# title",
-// in which a command is a connection's number and a request (see parse_test.go),
-// and what comes out of it is indented below: by connection, in order.
-// $ stands for a node of the block's own.
+// TestTranscripts plays testdata/*.txt. A block begins with a line "# title". A command
+// is the number of a connection and a request (see parse_test.go); its outputs are
+// indented below, by connection, in order. $ stands for a node that each block creates.
 func TestTranscripts(t *testing.T) {
 	real := os.Getenv(realVariable)
 	for _, file := range transcripts(t) {
@@ -60,15 +59,16 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// TestTranscriptsCanFail shows that a server which says otherwise is noticed.
+// TestTranscriptsCanFail shows that play finds a difference.
 func TestTranscriptsCanFail(t *testing.T) {
-	const text = "# exists leaves a watch\n1 exists $/a w\n  1: NoNode\n2 create $/a\n  1: event NodeCreated $/a\n  2: $/a\n"
+	const text = "# exists leaves a watch\n1 exists $/a w\n  1: NoNode\n" +
+		"2 create $/a\n  1: event NodeCreated $/a\n  2: $/a\n"
 	if got := play(t, "x", text, openEngine); got != text {
 		t.Fatalf("played %q", got)
 	}
-	deaf := strings.Replace(text, " w\n", "\n", 1)
-	if got := play(t, "x", deaf, openEngine); got == deaf {
-		t.Errorf("an event without a watch is not noticed: %q", got)
+	unwatched := strings.Replace(text, " w\n", "\n", 1)
+	if got := play(t, "x", unwatched, openEngine); got == unwatched {
+		t.Errorf("an event without a watch is not found: %q", got)
 	}
 }
 
@@ -81,16 +81,17 @@ func transcripts(t *testing.T) []string {
 	return files
 }
 
-// A server takes frames and says what came of them.
+// A server is the engine or a real ZooKeeper.
 type server interface {
-	// connect opens connection n, of the session of connection old unless nobody.
+	// connect opens connection n, with the session of connection old or, for
+	// newSession, with a new one.
 	connect(n, old int) []line
-	// ask sends a frame on connection n and returns everything that comes out.
+	// ask sends a frame on connection n and returns all outputs.
 	ask(n int, frame []byte) []line
 	close()
 }
 
-const nobody = -1
+const newSession = -1
 
 // A line is a frame that connection n received, nil for its end.
 type line struct {
@@ -98,8 +99,7 @@ type line struct {
 	frame []byte
 }
 
-// play carries out the commands of a transcript and returns it with what comes
-// out in place of what is written there.
+// play carries out the commands of a transcript and returns it with the actual outputs.
 func play(t *testing.T, name, text string, open func(*testing.T) server) string {
 	t.Helper()
 	var out strings.Builder
@@ -114,8 +114,8 @@ func play(t *testing.T, name, text string, open func(*testing.T) server) string 
 			p.close()
 			p = newPlayer(t, open(t), fmt.Sprintf("/%s%d", name, i))
 		case row != "":
-			for _, said := range p.command(row) {
-				fmt.Fprintln(&out, "  "+said)
+			for _, output := range p.command(row) {
+				fmt.Fprintln(&out, "  "+output)
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func play(t *testing.T, name, text string, open func(*testing.T) server) string 
 	return out.String()
 }
 
-// A player is one block of a transcript under way.
+// A player plays one block of a transcript.
 type player struct {
 	t      *testing.T
 	server server
@@ -148,7 +148,7 @@ func (p *player) close() {
 	}
 }
 
-// command carries out a row and words what came out.
+// command carries out a row and returns its outputs as text.
 func (p *player) command(row string) []string {
 	p.t.Helper()
 	number, rest, _ := strings.Cut(strings.ReplaceAll(row, "$", p.root), " ")
@@ -156,23 +156,23 @@ func (p *player) command(row string) []string {
 	if err != nil {
 		p.t.Fatalf("%q: expected the number of a connection", row)
 	}
-	if word, old, ok := strings.Cut(rest, " "); ok && word == "attach" {
+	if verb, old, ok := strings.Cut(rest, " "); ok && verb == "attach" {
 		k, err := strconv.Atoi(old)
 		if err != nil {
 			p.t.Fatalf("%q: expected the number of a connection", row)
 		}
 		p.open[n] = true
-		return p.word(p.server.connect(n, k))
+		return p.format(p.server.connect(n, k))
 	}
 	var lines []line
 	if !p.open[n] {
 		p.open[n] = true
-		lines = p.server.connect(n, nobody)[1:]
+		lines = p.server.connect(n, newSession)[1:]
 	}
-	return p.word(append(lines, p.server.ask(n, p.request(rest))...))
+	return p.format(append(lines, p.server.ask(n, p.request(rest))...))
 }
 
-// request makes the frame of a request: its xid, operation and body.
+// request returns the payload of a request: its xid, operation and body.
 func (p *player) request(text string) []byte {
 	p.xid++
 	op, body := parseRequest(p.t, text)
@@ -181,17 +181,17 @@ func (p *player) request(text string) []byte {
 	return append(slices.Clone(frame), body...)
 }
 
-func (p *player) word(lines []line) []string {
+func (p *player) format(lines []line) []string {
 	slices.SortStableFunc(lines, func(a, b line) int { return a.conn - b.conn })
-	var said []string
+	names := strings.NewReplacer(p.root, "$", proto.NullPath, "null")
+	var outputs []string
 	for _, l := range lines {
-		text := strings.NewReplacer(p.root, "$", proto.NullPath, "null").Replace(p.wordFrame(l.frame))
-		said = append(said, fmt.Sprintf("%d: %s", l.conn, text))
+		outputs = append(outputs, fmt.Sprintf("%d: %s", l.conn, names.Replace(p.formatFrame(l.frame))))
 	}
-	return said
+	return outputs
 }
 
-func (p *player) wordFrame(frame []byte) string {
+func (p *player) formatFrame(frame []byte) string {
 	if frame == nil {
 		return "closed"
 	}
@@ -199,7 +199,7 @@ func (p *player) wordFrame(frame []byte) string {
 	switch {
 	case err != nil:
 		return "no header: " + hex.EncodeToString(frame)
-	case h.Xid == 0: // the version that a ConnectResponse begins with
+	case h.Xid == 0: // the protocol version at the start of a ConnectResponse
 		return "connected"
 	case h.Xid == -1 && h.Zxid == -1 && h.Err == proto.OK:
 		ev, err := wire.DecodeEvent(body)
@@ -216,7 +216,7 @@ func (p *player) wordFrame(frame []byte) string {
 		return text
 	}
 	reply, err := wire.DecodeReply(p.ops[h.Xid], body)
-	text = strings.TrimSuffix(wordReply(reply)+" "+text, " ok")
+	text = strings.TrimSuffix(formatReply(reply)+" "+text, " ok")
 	return text + problem(err)
 }
 
@@ -227,7 +227,7 @@ func problem(err error) string {
 	return " (" + err.Error() + ")"
 }
 
-// engineServer is the engine behind the interface of the player.
+// engineServer is the engine as a server of transcripts.
 type engineServer struct {
 	e        *Engine
 	now      time.Time
@@ -238,7 +238,8 @@ type engineServer struct {
 func openEngine(*testing.T) server {
 	now := time.UnixMilli(1_700_000_000_000)
 	e := New(Config{
-		TickTime: 2 * time.Second, MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
+		TickTime:          2 * time.Second,
+		MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
 		SuperDigest: superDigest,
 	}, now)
 	return &engineServer{e: e, now: now, conns: map[int]ConnID{}, sessions: map[int]int64{}}
@@ -250,7 +251,10 @@ func (s *engineServer) connect(n, old int) []line {
 	s.conns[n] = ConnID(n*100 + len(s.conns) + 1)
 	s.e.Open(s.conns[n], "127.0.0.1", s.now)
 	password := passwordOf(s.sessions[old])
-	req := proto.ConnectRequest{TimeoutMs: 10_000, SessionID: s.sessions[old], Password: password[:], HasReadOnly: true}
+	req := proto.ConnectRequest{
+		TimeoutMs: 10_000, HasReadOnly: true,
+		SessionID: s.sessions[old], Password: password[:],
+	}
 	lines := s.ask(n, wire.AppendConnectRequest(nil, req)[4:])
 	s.sessions[n] = s.e.SessionOf(s.conns[n])
 	return lines

@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// Store is the tree, for those who look at it directly. Write through Submit.
+// Store returns the tree, for reading. Write through Submit.
 func (e *Engine) Store() *state.Store { return e.store }
 
 // Submit applies a request on behalf of the server itself: no session, no ACL.
@@ -25,9 +25,9 @@ type SessionView struct {
 	Timeout time.Duration
 	// Conn is its connection, 0 if it has none now.
 	Conn ConnID
-	// ExpiresAt is when it ends, the end of a tick, unless it is heard of before.
+	// ExpiresAt is the end of the tick in which it expires without further requests.
 	ExpiresAt time.Time
-	// Ended says that the session is refused already, only its ephemerals stay.
+	// Ended says that the session is refused, although its ephemerals still exist.
 	Ended bool
 }
 
@@ -49,26 +49,26 @@ func msDuration(ms int64) time.Duration { return time.Duration(ms) * time.Millis
 // ConnView describes an open connection.
 type ConnView struct {
 	ID ConnID
-	// IP is where it comes from, as given to Open.
+	// IP is its address, as given to Open.
 	IP string
-	// Session is 0 before the handshake, and Timeout then that of strangers.
+	// Session is 0 before the handshake. Timeout is then the time for the handshake.
 	Session int64
 	Timeout time.Duration
 	Opened  time.Time
 	// Received and Sent count frames, since the start or since ResetConnStats.
 	Received, Sent int64
-	// Queued counts requests without a reply. It is above 0 at rest for those
-	// that never get one, and for pings with an xid above 0.
+	// Queued counts requests without a reply, including requests that never get
+	// one and pings with an xid above 0.
 	Queued int64
 	// EverWatched says that the connection has had a data watch; the real
-	// server's word wchs counts it from then on.
+	// server's four-letter word wchs counts it from then on.
 	EverWatched bool
-	// LastOp is the last operation that was answered, as the four-letter word
-	// cons abbreviates it: "SESS", "PING", "CREA", ... "NA" is a write that was
-	// refused, or none since ResetConnStats; "null" is none ever.
+	// LastOp is the last answered operation, as the four-letter word cons
+	// abbreviates it: "SESS", "PING", "CREA", ... "NA" is a refused write, or no
+	// operation since ResetConnStats; "null" is no operation ever.
 	LastOp string
-	// LastCxid is the xid of the last request that had one of 0 or more, -1 if
-	// none since ResetConnStats.
+	// LastCxid is the last xid of 0 or more, -1 if there was none since
+	// ResetConnStats.
 	LastCxid int32
 	// LastZxid is the zxid of the last reply, and LastResponse its time; the
 	// zero time means that there was none.
@@ -76,8 +76,8 @@ type ConnView struct {
 	LastResponse time.Time
 }
 
-// Conns lists the open connections in order of id, also those that have not
-// shaken hands.
+// Conns lists the open connections in order of id, including connections without a
+// handshake.
 func (e *Engine) Conns() []ConnView {
 	views := make([]ConnView, 0, len(e.conns))
 	for _, id := range slices.Sorted(maps.Keys(e.conns)) {
@@ -89,8 +89,9 @@ func (e *Engine) Conns() []ConnView {
 func (e *Engine) viewConn(c *conn) ConnView {
 	v := ConnView{
 		ID: c.id, IP: c.ip, Timeout: msDuration(sessionlessMs), Opened: time.UnixMilli(c.opened),
-		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued, EverWatched: c.dataWatches != nil,
-		LastOp: c.stats.last.word(), LastCxid: c.stats.lastCxid, LastZxid: c.stats.lastZxid,
+		Received: c.stats.Received, Sent: c.stats.Sent, Queued: c.queued,
+		EverWatched: c.dataWatches != nil, LastOp: c.stats.last.abbreviation(),
+		LastCxid: c.stats.lastCxid, LastZxid: c.stats.lastZxid,
 	}
 	if s := c.session; s != nil {
 		v.Session, v.Timeout = s.id, msDuration(s.timeoutMs)
@@ -101,7 +102,7 @@ func (e *Engine) viewConn(c *conn) ConnView {
 	return v
 }
 
-// connID is 0 for no connection.
+// connID returns 0 for a nil connection.
 func (c *conn) connID() ConnID {
 	if c == nil {
 		return 0
@@ -109,7 +110,7 @@ func (c *conn) connID() ConnID {
 	return c.id
 }
 
-// SessionOf is the session of a connection, 0 if it has none.
+// SessionOf returns the session of a connection, 0 if it has none.
 func (e *Engine) SessionOf(id ConnID) int64 {
 	return e.conns[id].sessionID()
 }
@@ -124,7 +125,7 @@ type WatchView struct {
 }
 
 // Watches lists the registered watches, data before child, by path, then by
-// connection. One of addWatch is in both parts.
+// connection. A watch of addWatch is listed twice, as data and as child.
 func (e *Engine) Watches() []WatchView {
 	var views []WatchView
 	for _, t := range []*watchTable{&e.watches.data, &e.watches.child} {

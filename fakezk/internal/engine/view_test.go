@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// The words are those that a real server's cons shows after the same requests.
-func TestConnsTellTheLastOperation(t *testing.T) {
+// The abbreviations are from a real server's cons after the same requests.
+func TestConnsShowTheLastOperation(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(10 * time.Second)
 	b.must(id, create("/a", 0))
@@ -29,14 +29,20 @@ func TestConnsTellTheLastOperation(t *testing.T) {
 		{"check that fails", request(&proto.Check{Path: "/no", Version: -1}), "NA", 1},
 		{"getData that fails", request(&proto.GetData{Path: "/no"}), "GETD", 1},
 		{"multi that fails", request(&proto.Multi{Ops: []proto.Request{remove("/no")}}), "MULT", 1},
-		{"multi with a null path", request(&proto.Multi{Ops: []proto.Request{remove(proto.NullPath)}}), "MULT", 1},
+		{
+			"multi with a null path",
+			request(&proto.Multi{Ops: []proto.Request{remove(proto.NullPath)}}), "MULT", 1,
+		},
 		{"malformed reconfig", raw(proto.OpReconfig), "RECO", 1},
 		{"reconfig", request(&proto.Reconfig{}), "NA", 1},
 		{"deleteContainer", request(&proto.DeleteContainer{Path: "/a"}), "NA", 1},
 		{"malformed exists", raw(proto.OpExists), "EXIS", 1},
 		{"auth leaves it", request(&proto.Auth{Scheme: "ip"}), "EXIS", 1},
 		{"malformed multi", raw(proto.OpMulti), "NA", 1},
-		{"multi of reads", request(&proto.Multi{Ops: []proto.Request{&proto.GetData{Path: "/a"}}}), "NA", 1},
+		{
+			"multi of reads",
+			request(&proto.Multi{Ops: []proto.Request{&proto.GetData{Path: "/a"}}}), "NA", 1,
+		},
 		{"addWatch that fails", request(&proto.AddWatch{Path: "/a", Mode: 9}), "ADDW", 1},
 		{"ping with an xid", request(ping), "PING", 2},
 		{"createSession", request(&proto.CreateSession{TimeoutMs: 2000}), "SESS", 3},
@@ -46,12 +52,13 @@ func TestConnsTellTheLastOperation(t *testing.T) {
 			b.e.Handle(id, test.frame, b.now)
 		}
 		if v := b.e.Conns()[0]; v.LastOp != test.want || v.Queued != test.queued {
-			t.Errorf("%s: %q, %d queued; want %q, %d", test.name, v.LastOp, v.Queued, test.want, test.queued)
+			t.Errorf("%s: %q, %d queued; want %q, %d",
+				test.name, v.LastOp, v.Queued, test.want, test.queued)
 		}
 	}
 }
 
-// A client gives its own packets negative xids.
+// A client library gives its own requests negative xids.
 func TestLastCxidIsThatOfTheLastRealOperation(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(10 * time.Second)
@@ -64,12 +71,12 @@ func TestLastCxidIsThatOfTheLastRealOperation(t *testing.T) {
 
 func request(req proto.Request) []byte { return wire.AppendRequest(nil, 7, req)[4:] }
 
-// raw is a request whose body is a single byte.
+// raw returns a request with a body of a single byte.
 func raw(op proto.OpCode) []byte {
 	return append(wire.AppendRequest(nil, 7, &proto.Simple{Code: op})[4:], 0)
 }
 
-func TestConnsCountFramesAndTellOfTheLastReply(t *testing.T) {
+func TestConnsCountFramesAndShowTheLastReply(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(5 * time.Second)
 	other := b.connect(20 * time.Second)
@@ -80,10 +87,16 @@ func TestConnsCountFramesAndTellOfTheLastReply(t *testing.T) {
 	b.must(other, ping)
 	sessions := b.e.Sessions()
 	want := []ConnView{
-		{ID: id, IP: "127.0.0.1", Session: sessions[0].ID, Timeout: 5 * time.Second, Opened: start,
-			Received: 3, Sent: 4, EverWatched: true, LastOp: "GETD", LastCxid: 7, LastZxid: 3, LastResponse: start},
-		{ID: other, IP: "127.0.0.1", Session: sessions[1].ID, Timeout: 20 * time.Second, Opened: start,
-			Received: 3, Sent: 3, Queued: 1, LastOp: "PING", LastCxid: 7, LastZxid: 4, LastResponse: start.Add(time.Second)},
+		{
+			ID: id, IP: "127.0.0.1", Session: sessions[0].ID,
+			Timeout: 5 * time.Second, Opened: start, Received: 3, Sent: 4, EverWatched: true,
+			LastOp: "GETD", LastCxid: 7, LastZxid: 3, LastResponse: start,
+		},
+		{
+			ID: other, IP: "127.0.0.1", Session: sessions[1].ID,
+			Timeout: 20 * time.Second, Opened: start, Received: 3, Sent: 3, Queued: 1,
+			LastOp: "PING", LastCxid: 7, LastZxid: 4, LastResponse: start.Add(time.Second),
+		},
 		{ID: 9, IP: "10.0.0.9", Timeout: 10 * time.Second, Opened: start, LastOp: "null"},
 	}
 	if diff := cmp.Diff(want, b.e.Conns()); diff != "" {
@@ -99,7 +112,11 @@ func TestConnsCountFramesAndTellOfTheLastReply(t *testing.T) {
 	}
 	v := b.e.Conns()[1]
 	v.ID, v.Session, v.Timeout = 0, 0, 0
-	if diff := cmp.Diff(ConnView{IP: "127.0.0.1", Opened: start, Queued: 1, LastOp: "NA", LastCxid: -1, LastZxid: -1}, v); diff != "" {
+	fresh := ConnView{
+		IP: "127.0.0.1", Opened: start, Queued: 1,
+		LastOp: "NA", LastCxid: -1, LastZxid: -1,
+	}
+	if diff := cmp.Diff(fresh, v); diff != "" {
 		t.Errorf("after the reset (-want +got)\n%s", diff)
 	}
 }
@@ -110,9 +127,14 @@ func TestConnsOfAReattachedSession(t *testing.T) {
 	s := b.e.Sessions()[0]
 	password := passwordOf(s.ID)
 	b.e.Open(5, "127.0.0.1", b.now)
-	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{SessionID: s.ID, Password: password[:], TimeoutMs: 4000})
+	hello := wire.AppendConnectRequest(nil, proto.ConnectRequest{
+		SessionID: s.ID, Password: password[:], TimeoutMs: 4000,
+	})
 	b.e.Handle(5, hello[4:], b.now)
-	want := []ConnView{{ID: 5, IP: "127.0.0.1", Session: s.ID, Timeout: 4 * time.Second, Opened: start, Received: 1, Sent: 1, LastOp: "null"}}
+	want := []ConnView{{
+		ID: 5, IP: "127.0.0.1", Session: s.ID, Timeout: 4 * time.Second, Opened: start,
+		Received: 1, Sent: 1, LastOp: "null",
+	}}
 	if diff := cmp.Diff(want, b.e.Conns()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// WatchMode says what becomes of a watch that fires.
+// WatchMode is the mode of a watch: one-shot, or persistent, which stays when it fires.
 type WatchMode uint8
 
-// The modes of a watch. A recursive one stands for a node and all below it.
+// The modes of a watch. A recursive watch is persistent and covers a node and its
+// descendants.
 const (
 	OneShot WatchMode = iota
 	Persistent
@@ -23,29 +24,35 @@ func (m WatchMode) String() string {
 	return [...]string{"standard", "persistent", "persistent-recursive"}[m]
 }
 
-// watches are those of all connections: getData and exists leave theirs in one
-// table, getChildren in the other, addWatch in both.
+// watches holds the watches of all connections: getData and exists leave theirs in
+// data, getChildren in child, addWatch in both.
 //
 // Source: DataTree and WatchManager.
 type watches struct{ data, child watchTable }
 
-// A watchTable has for each path the connections that watch it, in order. A
-// connection has one mode for a path, which it keeps itself: what is registered
-// last counts.
+// A watchTable has for each path the connections that watch it, in order. A connection
+// has one mode for a path, the last one registered. modes returns the map in which the
+// connection keeps it.
 type watchTable struct {
 	byPath    map[string][]*conn
 	modes     func(*conn) *map[string]WatchMode
-	recursive int // how many watches are
+	recursive int // number of recursive watches
 }
 
 func newWatches() watches {
 	return watches{
-		data:  watchTable{byPath: map[string][]*conn{}, modes: func(c *conn) *map[string]WatchMode { return &c.dataWatches }},
-		child: watchTable{byPath: map[string][]*conn{}, modes: func(c *conn) *map[string]WatchMode { return &c.childWatches }},
+		data: watchTable{
+			byPath: map[string][]*conn{},
+			modes:  func(c *conn) *map[string]WatchMode { return &c.dataWatches },
+		},
+		child: watchTable{
+			byPath: map[string][]*conn{},
+			modes:  func(c *conn) *map[string]WatchMode { return &c.childWatches },
+		},
 	}
 }
 
-// drop forgets all watches of a connection.
+// drop removes all watches of a connection.
 func (w *watches) drop(c *conn) {
 	for path := range c.dataWatches {
 		w.data.remove(c, path)
@@ -55,30 +62,29 @@ func (w *watches) drop(c *conn) {
 	}
 }
 
-// Watchers counts the connections that watched for an event in the table of data
-// watches and in that of child watches: who watches in both counts twice, and who
-// may not be told counts too.
+// Watchers counts the connections with a watch for an event: those with a data watch and
+// those with a child watch. Connections that may not read the node are included.
 type Watchers struct{ Data, Child int }
 
-// trigger removes the one-shot watches that an event fires and appends to hit,
-// which is empty, whom it concerns, each connection once, in ascending order. A
-// deletion counts for both tables.
+// trigger removes the one-shot watches that an event fires. It appends to hit, which is
+// empty, the connections to notify, each once, in ascending order. A deletion fires the
+// watches of both tables.
 func (w *watches) trigger(hit []*conn, ev proto.EventType, path string) ([]*conn, Watchers) {
 	var n Watchers
 	if ev != proto.EventChildrenChanged {
-		hit = once(w.data.trigger(hit, ev, path))
+		hit = sortUnique(w.data.trigger(hit, ev, path))
 		n.Data = len(hit)
 	}
 	if ev == proto.EventChildrenChanged || ev == proto.EventDeleted {
-		child := once(w.child.trigger(hit[n.Data:], ev, path))
+		child := sortUnique(w.child.trigger(hit[n.Data:], ev, path))
 		n.Child = len(child)
-		hit = once(append(hit, child...))
+		hit = sortUnique(append(hit, child...))
 	}
 	return hit, n
 }
 
-// once sorts connections and leaves each out but one time.
-func once(list []*conn) []*conn {
+// sortUnique sorts connections and removes duplicates.
+func sortUnique(list []*conn) []*conn {
 	if len(list) > 1 {
 		slices.SortFunc(list, func(a, b *conn) int { return cmp.Compare(a.id, b.id) })
 		list = slices.Compact(list)
@@ -86,7 +92,7 @@ func once(list []*conn) []*conn {
 	return list
 }
 
-// add registers a watch, or changes the mode of one that is there.
+// add registers a watch, or changes the mode of a registered one.
 func (t *watchTable) add(c *conn, path string, mode WatchMode) {
 	modes := t.modes(c)
 	old, found := (*modes)[path]
@@ -106,7 +112,7 @@ func (t *watchTable) add(c *conn, path string, mode WatchMode) {
 	t.count(mode, 1)
 }
 
-// remove forgets a watch and reports whether there was one.
+// remove removes a watch and reports whether there was one.
 func (t *watchTable) remove(c *conn, path string) bool {
 	modes := *t.modes(c)
 	mode, found := modes[path]
@@ -136,11 +142,12 @@ func (t *watchTable) keep(path string, list []*conn) {
 }
 
 func find(list []*conn, c *conn) (int, bool) {
-	return slices.BinarySearchFunc(list, c.id, func(c *conn, id ConnID) int { return cmp.Compare(c.id, id) })
+	return slices.BinarySearchFunc(list, c.id,
+		func(c *conn, id ConnID) int { return cmp.Compare(c.id, id) })
 }
 
-// trigger appends the connections that an event concerns: those that watch its
-// path, and those with a recursive watch on it or above, unless children changed.
+// trigger appends the connections with a watch on the path of an event or with a recursive
+// watch above it. NodeChildrenChanged fires no recursive watch.
 func (t *watchTable) trigger(hit []*conn, ev proto.EventType, path string) []*conn {
 	hit = t.triggerAt(hit, ev, path)
 	if t.recursive == 0 || ev == proto.EventChildrenChanged {
@@ -178,7 +185,7 @@ func (t *watchTable) triggerAt(hit []*conn, ev proto.EventType, path string) []*
 	return hit
 }
 
-// parentOf is the path above a node's, "" above the root.
+// parentOf returns the path of the parent, "" for the root.
 func parentOf(path string) string {
 	switch i := strings.LastIndexByte(path, '/'); {
 	case i > 0:

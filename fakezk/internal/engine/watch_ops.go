@@ -8,23 +8,24 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// fire sends one event to its watchers, in order of connection, and returns
-// the sessions notified. A watcher that may not read the node loses its
-// one-shot watch and hears nothing (CVE-2024-23944).
+// fire sends one event to its watchers, in order of connection, and returns the
+// notified sessions. A watcher that may not read the node loses its one-shot watch and
+// is not notified (CVE-2024-23944).
 func (e *Engine) fire(ev *state.Event) ([]int64, Watchers) {
 	var watchers Watchers
 	e.hit, watchers = e.watches.trigger(e.hit[:0], ev.Type, ev.Path)
 	if len(e.hit) == 0 {
 		return nil, Watchers{}
 	}
-	start := len(e.told)
+	start := len(e.notifiedIDs)
 	for _, c := range e.hit {
 		if state.CanRead(ev.ACL, e.caller(c)) {
 			e.notify(c, ev.Type, ev.Path)
-			e.told = append(e.told, c.sessionID())
+			e.notifiedIDs = append(e.notifiedIDs, c.sessionID())
 		}
 	}
-	return e.told[start:len(e.told):len(e.told)], watchers
+	end := len(e.notifiedIDs)
+	return e.notifiedIDs[start:end:end], watchers
 }
 
 const syncConnected = 3
@@ -36,14 +37,16 @@ func (e *Engine) notify(c *conn, t proto.EventType, path string) {
 	e.send(c, start, &ev)
 }
 
-// watchRequest answers the requests that are about watches alone. None asks an
-// ACL or whether the path could be a node's.
+// watchRequest answers the requests that only concern watches. None checks an ACL or
+// validates a path.
 func (e *Engine) watchRequest(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 	switch req := req.(type) {
 	case *proto.AddWatch:
 		return e.addWatch(c, req)
 	case *proto.Watches:
-		if req.Type != proto.WatcherChildren && req.Type != proto.WatcherData && req.Type != proto.WatcherAny {
+		switch req.Type {
+		case proto.WatcherChildren, proto.WatcherData, proto.WatcherAny:
+		default:
 			return nil, proto.MarshallingError
 		}
 		if req.Code == proto.OpRemoveWatches {
@@ -71,8 +74,8 @@ func (e *Engine) addWatch(c *conn, req *proto.AddWatch) (proto.Reply, proto.ErrC
 	return proto.ErrReply{Err: proto.OK}, proto.OK
 }
 
-// watchBoth leaves a watch of addWatch in both tables. It takes a null path once;
-// the second time the real server stumbles when it compares the two.
+// watchBoth leaves a watch of addWatch in both tables. It accepts a null path once; the
+// second time the real server throws an exception when it compares the two.
 func (e *Engine) watchBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
 	if _, again := c.dataWatches[path]; again && path == proto.NullPath {
 		return proto.MarshallingError
@@ -82,8 +85,8 @@ func (e *Engine) watchBoth(c *conn, path string, mode WatchMode) proto.ErrCode {
 	return proto.OK
 }
 
-// removeWatches sends no event. Over a null path the real server stumbles once it
-// has removed something.
+// removeWatches sends no event. At a null path the real server throws an exception after
+// it has removed a watch.
 func (e *Engine) removeWatches(c *conn, req *proto.Watches) proto.ErrCode {
 	null := req.Path == proto.NullPath
 	removed := false
@@ -102,9 +105,9 @@ func (e *Engine) removeWatches(c *conn, req *proto.Watches) proto.ErrCode {
 	return proto.OK
 }
 
-// checkWatches says whether any connection watches this very path, whoever asks.
-// The real server looks at the path's parent too and stumbles if there is no
-// slash to find it by; the empty path has no watch at all.
+// checkWatches succeeds if any connection has a watch on this path. The real server also
+// looks for the parent and throws an exception if the path has no slash; the empty path
+// never has a watch.
 //
 // Source: WatchManager.containsWatcher, PathParentIterator.
 func (e *Engine) checkWatches(req *proto.Watches) proto.ErrCode {
@@ -121,15 +124,15 @@ func (e *Engine) checkWatches(req *proto.Watches) proto.ErrCode {
 	if req.Type == proto.WatcherChildren || code == proto.MarshallingError {
 		return code
 	}
-	// Both tables are always asked, so the second may stumble all the same.
+	// The real server always checks both tables, so the second may fail, too.
 	if inData := e.watches.data.check(req.Path); inData != proto.NoWatcher {
 		return inData
 	}
 	return code
 }
 
-// check looks for a path in one table. If that has a recursive watch, anyone's,
-// the real server goes up to the root, which a path without a first slash has not.
+// check looks for a path in one table. If the table has any recursive watch, the real
+// server goes up to the root, and fails if the path does not begin with a slash.
 func (t *watchTable) check(path string) proto.ErrCode {
 	switch {
 	case len(t.byPath[path]) > 0:
@@ -140,23 +143,24 @@ func (t *watchTable) check(path string) proto.ErrCode {
 	return proto.NoWatcher
 }
 
-// setWatches registers watches again after a reconnect, list by list in the
-// order of the record. What changed after the zxid that the client has seen fires
-// at once, but for a persistent watch nothing does. A null list stops it, and so
-// does a null path that cannot be looked up or that is watched already; what
-// stands before it has been done.
+// setWatches registers watches again after a reconnect, list by list in the order of
+// the record. A one-shot watch fires at once if its node changed after the zxid that the
+// client has seen; a persistent watch does not. A null list makes it fail, and so does a
+// null path, except the first in a persistent watch; the paths before stay registered.
 //
 // Source: DataTree.setWatches.
 func (e *Engine) setWatches(c *conn, req *proto.SetWatches) proto.ErrCode {
+	type code = proto.ErrCode
+	seen := req.RelativeZxid
 	lists := []struct {
 		paths []string
-		set   func(path string) proto.ErrCode
+		set   func(path string) code
 	}{
-		{req.DataWatches, func(path string) proto.ErrCode { return e.setDataWatch(c, path, req.RelativeZxid) }},
-		{req.ExistWatches, func(path string) proto.ErrCode { return e.setExistWatch(c, path) }},
-		{req.ChildWatches, func(path string) proto.ErrCode { return e.setChildWatch(c, path, req.RelativeZxid) }},
-		{req.PersistentWatches, func(path string) proto.ErrCode { return e.watchBoth(c, path, Persistent) }},
-		{req.RecursiveWatches, func(path string) proto.ErrCode { return e.watchBoth(c, path, Recursive) }},
+		{req.DataWatches, func(path string) code { return e.setDataWatch(c, path, seen) }},
+		{req.ExistWatches, func(path string) code { return e.setExistWatch(c, path) }},
+		{req.ChildWatches, func(path string) code { return e.setChildWatch(c, path, seen) }},
+		{req.PersistentWatches, func(path string) code { return e.watchBoth(c, path, Persistent) }},
+		{req.RecursiveWatches, func(path string) code { return e.watchBoth(c, path, Recursive) }},
 	}
 	if req.Code == proto.OpSetWatches {
 		lists = lists[:3]

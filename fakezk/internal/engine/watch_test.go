@@ -15,14 +15,17 @@ import (
 
 func TestConnectionsAreNotifiedInOrderOfTheirIDs(t *testing.T) {
 	b := newBench(t, nil)
-	ids := []ConnID{b.connect(9 * time.Second), b.connect(9 * time.Second), b.connect(9 * time.Second), b.connect(9 * time.Second)}
+	var ids []ConnID
+	for range 4 {
+		ids = append(ids, b.connect(9*time.Second))
+	}
 	b.must(ids[0], create("/a", 0))
 	b.must(ids[3], &proto.GetData{Path: "/a", Watch: true})
 	b.must(ids[1], &proto.GetChildren{Code: proto.OpGetChildren, Path: "/a", Watch: true})
 	b.must(ids[2], &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive})
 	b.must(ids[0], &proto.AddWatch{Path: "/a"})
 	r := b.take(b.e.Handle(ids[2], request(remove("/a")), b.now))
-	b.wantHeard("1:NodeDeleted /a@0 2:NodeDeleted /a@0 3:NodeDeleted /a@0 4:NodeDeleted /a@0")
+	b.wantOutputs("1:NodeDeleted /a@0 2:NodeDeleted /a@0 3:NodeDeleted /a@0 4:NodeDeleted /a@0")
 	sessions := b.e.Sessions()
 	want := [][]int64{{sessions[0].ID, sessions[1].ID, sessions[2].ID, sessions[3].ID}, nil}
 	if diff := cmp.Diff(want, r.Applied[0].Notified); diff != "" {
@@ -33,11 +36,12 @@ func TestConnectionsAreNotifiedInOrderOfTheirIDs(t *testing.T) {
 	}
 }
 
-func TestWatchesTellTheirMode(t *testing.T) {
+func TestWatchesShowTheirMode(t *testing.T) {
 	b := newBench(t, nil)
 	x, y := b.connect(9*time.Second), b.connect(9*time.Second)
 	b.must(y, &proto.GetData{Path: "/", Watch: true})
-	b.must(x, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive}, &proto.AddWatch{Path: "/no"})
+	b.must(x, &proto.AddWatch{Path: "/", Mode: proto.WatchPersistentRecursive},
+		&proto.AddWatch{Path: "/no"})
 	var got []string
 	for _, w := range b.e.Watches() {
 		got = append(got, fmt.Sprintf("%d %s %v %s", w.Conn, w.Path, w.Child, w.Mode))
@@ -51,33 +55,43 @@ func TestWatchesTellTheirMode(t *testing.T) {
 	}
 	b.e.Drop(x)
 	b.e.Drop(y)
-	if left := b.e.Watches(); len(left) > 0 || b.e.watches.data.recursive != 0 || b.e.watches.child.recursive != 0 {
-		t.Errorf("watches of connections that are gone: %+v", left)
+	recursive := b.e.watches.data.recursive + b.e.watches.child.recursive
+	if left := b.e.Watches(); len(left) > 0 || recursive != 0 {
+		t.Errorf("watches of closed connections: %+v, %d recursive", left, recursive)
 	}
 }
 
-// A data watch goes by the zxid of the data, a child watch by that of the children.
+// A data watch compares the zxid of the data, a child watch that of the children.
 func TestSetWatchesCompareTheRightZxid(t *testing.T) {
 	b := newBench(t, nil)
 	id := b.connect(9 * time.Second)
-	b.must(id, create("/a", 0), &proto.SetData{Path: "/a", Version: -1}, create("/a/k", 0)) // zxids 2, 3, 4
+	setData := &proto.SetData{Path: "/a", Version: -1}
+	b.must(id, create("/a", 0), setData, create("/a/k", 0)) // zxids 2, 3, 4
+	setWatches := func(seen int64) proto.Request {
+		return &proto.SetWatches{
+			Code: proto.OpSetWatches, RelativeZxid: seen,
+			DataWatches: []string{"/a"}, ExistWatches: []string{}, ChildWatches: []string{"/a"},
+		}
+	}
 	for _, test := range []struct {
 		seen int64
 		want string
-	}{{2, "1:NodeDataChanged /a@0 1:NodeChildrenChanged /a@0"}, {3, "1:NodeChildrenChanged /a@0"}, {4, ""}} {
-		b.must(id, &proto.SetWatches{Code: proto.OpSetWatches, RelativeZxid: test.seen,
-			DataWatches: []string{"/a"}, ExistWatches: []string{}, ChildWatches: []string{"/a"}})
-		b.wantHeard(test.want)
+	}{
+		{2, "1:NodeDataChanged /a@0 1:NodeChildrenChanged /a@0"},
+		{3, "1:NodeChildrenChanged /a@0"},
+		{4, ""},
+	} {
+		b.must(id, setWatches(test.seen))
+		b.wantOutputs(test.want)
 	}
-	b.must(id, &proto.SetData{Path: "/a", Version: -1}) // 5; its data is newer than its children now
-	b.heard()
-	b.must(id, &proto.SetWatches{Code: proto.OpSetWatches, RelativeZxid: 4,
-		DataWatches: []string{"/a"}, ExistWatches: []string{}, ChildWatches: []string{"/a"}})
-	b.wantHeard("1:NodeDataChanged /a@0")
+	b.must(id, setData) // zxid 5: now the data is newer than the children
+	b.takeOutputs()
+	b.must(id, setWatches(4))
+	b.wantOutputs("1:NodeDataChanged /a@0")
 }
 
-// plainWatches is the table as simple as can be: a mode for each connection and
-// path, and no index.
+// plainWatches is a simple watch table: a mode for each connection and path, without an
+// index.
 type plainWatches map[string]WatchMode // "conn path"
 
 func (p plainWatches) trigger(ev proto.EventType, path string, conns int) []ConnID {
@@ -85,15 +99,16 @@ func (p plainWatches) trigger(ev proto.EventType, path string, conns int) []Conn
 	for id := range ConnID(conns) {
 		concerned := false
 		for key, mode := range p {
-			var who ConnID
-			var where string
-			fmt.Sscan(key, &who, &where)
-			under := path == where || where == "/" || strings.HasPrefix(path, where+"/")
+			var watcher ConnID
+			var watched string
+			fmt.Sscan(key, &watcher, &watched)
+			under := path == watched || watched == "/" || strings.HasPrefix(path, watched+"/")
 			switch {
-			case who != id:
-			case mode == Recursive && under && ev != proto.EventChildrenChanged, mode == Persistent && path == where:
+			case watcher != id:
+			case mode == Recursive && under && ev != proto.EventChildrenChanged,
+				mode == Persistent && path == watched:
 				concerned = true
-			case mode == OneShot && path == where:
+			case mode == OneShot && path == watched:
 				concerned = true
 				delete(p, key)
 			}
@@ -123,7 +138,7 @@ func TestWatchTableAgreesWithAPlainOne(t *testing.T) {
 				_, was := plain[key]
 				delete(plain, key)
 				if table.remove(c, path) != was {
-					t.Fatalf("remove of %s: there was one: %v", key, was)
+					t.Fatalf("remove of %s returns %v", key, !was)
 				}
 			case 1, 2:
 				mode := WatchMode(rapid.IntRange(0, 2).Draw(t, "mode"))

@@ -6,18 +6,17 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// A Write is what a transaction did to one node.
+// A Write is one changed node of a transaction.
 type Write struct {
 	Path string
 	// Bytes is the length of the data written, 0 for a deletion.
 	Bytes int
-	// Owner is the session that owns the node if it is an ephemeral that was
-	// created, else 0.
+	// Owner is the session of an ephemeral node that was created, else 0.
 	Owner int64
 }
 
-// Writes are the nodes created, deleted or given data, in order. An ACL is
-// no data.
+// Writes returns the nodes that were created, deleted or given data, in order. A change
+// of an ACL is not included.
 func (a *Applied) Writes() iter.Seq[Write] {
 	return func(yield func(Write) bool) {
 		for _, change := range a.Txn.Changes {

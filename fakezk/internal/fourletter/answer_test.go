@@ -1,6 +1,7 @@
 package fourletter_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"strings"
@@ -14,9 +15,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// TestMetricsOfAFreshServer compares byte for byte with what the fourth word to
-// a real server got, four seconds after its start; only the 7 ms that its
-// database took to load are left out.
+// TestMetricsOfAFreshServer compares byte for byte with a real server's answer to the
+// fourth word, four seconds after its start. Only the time to load its database, 7 ms, is
+// replaced by 0.
 func TestMetricsOfAFreshServer(t *testing.T) {
 	real, err := os.ReadFile("testdata/mntr_of_a_fresh_server.txt")
 	if err != nil {
@@ -37,9 +38,9 @@ func TestWordsOfAStoppedServer(t *testing.T) {
 	f.Stopped = true
 	for word, want := range map[string]string{
 		"ruok": "imok", "isro": "null", "gtmk": "306", "hash": line,
-		"srvr": line + "\n", "stat": line + "\n", "mntr": line + "\n", "conf": line + "\n", "cons": line + "\n",
-		"dump": line + "\n", "wchs": line + "\n", "wchc": line + "\n", "wchp": line + "\n", "dirs": line + "\n",
-		"srst": line + "\n", "crst": line + "\n",
+		"srvr": line + "\n", "stat": line + "\n", "mntr": line + "\n", "conf": line + "\n",
+		"cons": line + "\n", "dump": line + "\n", "wchs": line + "\n", "wchc": line + "\n",
+		"wchp": line + "\n", "dirs": line + "\n", "srst": line + "\n", "crst": line + "\n",
 	} {
 		if got := f.word(word); got != want {
 			t.Errorf("%s: got %q, want %q", word, got, want)
@@ -78,11 +79,11 @@ func TestKnown(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	if got, want := fourletter.Refusal("ruok"), "ruok is not executed because it is not in the whitelist.\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := fourletter.Refusal("\xff\xf4\xff\xfd"), "telnet close is not executed because it is not in the whitelist.\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for word, name := range map[string]string{"ruok": "ruok", "\xff\xf4\xff\xfd": "telnet close"} {
+		want := name + " is not executed because it is not in the whitelist.\n"
+		if got := fourletter.Refusal(word); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 
@@ -92,7 +93,8 @@ func TestTraceMask(t *testing.T) {
 	if got := fourletter.Answer("stmk", argument, f.Server); got != "77" {
 		t.Errorf("stmk 77: got %q", got)
 	}
-	if got := fourletter.Answer("stmk", []byte{255, 255, 255, 255, 255, 255, 255, 255}, f.Server); got != "-1" {
+	all := bytes.Repeat([]byte{255}, 8)
+	if got := fourletter.Answer("stmk", all, f.Server); got != "-1" {
 		t.Errorf("stmk with all bits: got %q", got)
 	}
 	if got := fourletter.Answer("stmk", argument[:7], f.Server); got != "" {
@@ -103,7 +105,7 @@ func TestTraceMask(t *testing.T) {
 		t.Errorf("gtmk after stmk 77: got %q", got)
 	}
 	if _, ok := fourletter.TraceMask(argument[:7]); ok {
-		t.Error("seven bytes are taken for a mask")
+		t.Error("seven bytes are accepted as a mask")
 	}
 	if got := fourletter.Answer("\xff\xf4\xff\xfd", nil, f.Server); got != "" {
 		t.Errorf("telnet's interrupt: got %q, want nothing", got)
@@ -124,9 +126,11 @@ func TestTheAskerIsListedOnce(t *testing.T) {
 	f.connect("alice", 10*time.Second)
 	f.Engine.Open(7, "127.0.0.1", f.now)
 	f.Asker = addrOf(7)
-	want := " /127.0.0.1:40001[1](queued=0,recved=1,sent=1"
+	const first = " /127.0.0.1:40001[1](queued=0,recved=1,sent=1"
+	const last = " /127.0.0.1:40007[0](queued=0,recved=1,sent=0)\n\n"
 	got := f.word("cons")
-	if !strings.HasPrefix(got, want) || strings.Count(got, "\n") != 3 || !strings.HasSuffix(got, " /127.0.0.1:40007[0](queued=0,recved=1,sent=0)\n\n") {
+	if !strings.HasPrefix(got, first) || strings.Count(got, "\n") != 3 ||
+		!strings.HasSuffix(got, last) {
 		t.Errorf("got %q", got)
 	}
 	if got := f.word("srvr"); !strings.Contains(got, "\nConnections: 2\n") {
@@ -157,7 +161,9 @@ func TestHistoryShows(t *testing.T) {
 		SessionSets: []time.Time{start.Add(3 * time.Second).Truncate(2 * time.Second)},
 		Digests:     []fourletter.Digest{{Zxid: 128, Value: 7}, {Zxid: 256, Value: -7}},
 	}
-	if got := f.word("dump"); !strings.Contains(got, "Session Sets (2)/(1):\n0 expire at Sat Nov 21 12:25:34 UTC 2026:\n1 expire at Sat Nov 21 12:25:42 UTC 2026:\n\t0x") {
+	const sets = "Session Sets (2)/(1):\n0 expire at Sat Nov 21 12:25:34 UTC 2026:\n" +
+		"1 expire at Sat Nov 21 12:25:42 UTC 2026:\n\t0x"
+	if got := f.word("dump"); !strings.Contains(got, sets) {
 		t.Errorf("dump: got %q", got)
 	}
 	if got, want := f.word("hash"), "80: 7\n100: -7\n"; got != want {
@@ -165,8 +171,8 @@ func TestHistoryShows(t *testing.T) {
 	}
 }
 
-// TestDumpAfterCrst has a connection whose last response is forgotten: its time
-// of expiry still lies ahead.
+// TestDumpAfterCrst shows that a connection's time of expiry is in the future although
+// crst has reset its last response.
 func TestDumpAfterCrst(t *testing.T) {
 	f := newFake(t)
 	f.connect("alice", 10*time.Second)
@@ -174,7 +180,8 @@ func TestDumpAfterCrst(t *testing.T) {
 	f.ask("alice", &proto.Simple{Code: proto.OpPing})
 	f.word("crst")
 	_, conns, _ := strings.Cut(f.word("dump"), "Connections dump:\n")
-	if !strings.HasPrefix(conns, "Connections Sets (1)/(2):\n2 expire at Sat Nov 21 13:25:50 UTC 2026:\n") {
+	const want = "Connections Sets (1)/(2):\n2 expire at Sat Nov 21 13:25:50 UTC 2026:\n"
+	if !strings.HasPrefix(conns, want) {
 		t.Errorf("got %q", conns)
 	}
 }
@@ -197,12 +204,12 @@ func TestNumbersAsJavaWritesThem(t *testing.T) {
 		f := newFake(t)
 		f.Traffic.NamespaceReads = map[string]*fourletter.Summary{"a": &c.sum}
 		if got := f.word("mntr"); !strings.Contains(got, "\nzk_avg_a_read_per_namespace\t"+c.want+"\n") {
-			t.Errorf("%d/%d is not written %s", c.sum.Sum, c.sum.Count, c.want)
+			t.Errorf("the average %d/%d is not %s", c.sum.Sum, c.sum.Count, c.want)
 		}
 	}
 }
 
-// TestExpiryOfASession is Traffic.Count with a reaction to no frame.
+// TestExpiryOfASession calls Traffic.Count with a reaction without a frame.
 func TestExpiryOfASession(t *testing.T) {
 	f := newFake(t)
 	f.connect("alice", 4*time.Second)
@@ -216,7 +223,8 @@ func TestExpiryOfASession(t *testing.T) {
 	}
 	mntr := f.word("mntr")
 	for _, want := range []string{
-		"zk_cnt_updatelatency\t4\n", "zk_watch_bytes\t30\n", "zk_sum_node_deleted_watch_count\t1\n", "zk_cnt_e_write_per_namespace\t2\n",
+		"zk_cnt_updatelatency\t4\n", "zk_watch_bytes\t30\n",
+		"zk_sum_node_deleted_watch_count\t1\n", "zk_cnt_e_write_per_namespace\t2\n",
 	} {
 		if !strings.Contains(mntr, want) {
 			t.Errorf("mntr lacks %q", want)

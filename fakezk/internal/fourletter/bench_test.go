@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// BenchmarkCount is what counting adds to a request.
+// BenchmarkCount measures the cost of counting for one request.
 func BenchmarkCount(b *testing.B) {
 	for _, test := range []struct {
 		name string
@@ -42,12 +42,16 @@ func TestCountAllocatesNothing(t *testing.T) {
 	}
 }
 
-// benchReaction is the reaction to a request, counted once already.
-func benchReaction(tb testing.TB, req proto.Request) (*fourletter.Traffic, []byte, engine.Reaction) {
+// benchReaction returns counters, the frame of a request and the reaction to it, which is
+// counted once already.
+func benchReaction(
+	tb testing.TB, req proto.Request,
+) (*fourletter.Traffic, []byte, engine.Reaction) {
 	tb.Helper()
 	var traffic fourletter.Traffic
 	e := engine.New(engine.Config{
-		TickTime: 2 * time.Second, MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
+		TickTime:          2 * time.Second,
+		MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
 		Observe: func(frameBytes int, r engine.Reaction) { traffic.Count(frameBytes, &r) },
 	}, start)
 	e.Open(1, "127.0.0.1", start)

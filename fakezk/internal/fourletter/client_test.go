@@ -11,10 +11,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 )
 
-// What clients and scripts look for in the answers, written as they look for it.
+// These tests parse the answers as known clients and scripts do.
 
-// TestKazooReadsTheVersion does as kazoo's KazooClient.server_version: it asks
-// envi, takes what it gets first, and of zookeeper.version the leading digits.
+// TestKazooReadsTheVersion parses like kazoo's KazooClient.server_version: it sends
+// envi, reads the first 8192 bytes and takes the leading digits of zookeeper.version.
 func TestKazooReadsTheVersion(t *testing.T) {
 	envi := newFake(t).word("envi")
 	env := map[string]string{}
@@ -28,7 +28,7 @@ func TestKazooReadsTheVersion(t *testing.T) {
 	}
 }
 
-// TestZkServerShReadsTheMode does as zkServer.sh status: grep Mode.
+// TestZkServerShReadsTheMode parses like zkServer.sh status: grep Mode.
 func TestZkServerShReadsTheMode(t *testing.T) {
 	for _, word := range []string{"srvr", "stat"} {
 		var modes []string
@@ -43,8 +43,8 @@ func TestZkServerShReadsTheMode(t *testing.T) {
 	}
 }
 
-// goZookeeperSrvr is how go-zookeeper's FLWSrvr reads srvr, but for the date: it
-// wants that of releases before 3.5.
+// goZookeeperSrvr is the expression of go-zookeeper's FLWSrvr without the date, which it
+// expects in the format of releases before 3.5.
 var goZookeeperSrvr = regexp.MustCompile(`(?m:^Latency min/avg/max: (\d+)/([0-9.]+)/(\d+).*\n` +
 	`^Received: (\d+).*\n^Sent: (\d+).*\n^Connections: (\d+).*\n^Outstanding: (\d+).*\n` +
 	`^Zxid: (0x[A-Za-z0-9]+).*\n^Mode: (\w+).*\n^Node count: (\d+))`)
@@ -57,18 +57,21 @@ func TestGoZookeeperReadsSrvr(t *testing.T) {
 	}
 }
 
-// TestNobodyReadsTheDateOf38 keeps the version as it is: go-zookeeper's FLWSrvr
-// fails with a real 3.8.0, and so it must with this one.
-func TestNobodyReadsTheDateOf38(t *testing.T) {
-	old := regexp.MustCompile(`(?m:\AZookeeper version: ([A-Za-z0-9\.\-]+), built on (\d\d/\d\d/\d\d\d\d \d\d:\d\d [A-Za-z0-9:\+\-]+))`)
+// TestGoZookeeperCannotReadTheDate shows that go-zookeeper's FLWSrvr fails with this
+// version, as it does with a real 3.8.0.
+func TestGoZookeeperCannotReadTheDate(t *testing.T) {
+	old := regexp.MustCompile(`(?m:\AZookeeper version: ([A-Za-z0-9\.\-]+), ` +
+		`built on (\d\d/\d\d/\d\d\d\d \d\d:\d\d [A-Za-z0-9:\+\-]+))`)
 	if got := old.FindString(newFake(t).word("srvr")); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// goZookeeperCons is the expression by which go-zookeeper's FLWCons reads a line.
-var goZookeeperCons = regexp.MustCompile(`\A\s*/(\S+)\[\d+\]\(queued=(\d+),recved=(\d+),sent=(\d+),sid=(0x[A-Za-z0-9]+),lop=(\w+),est=(\d+),to=(\d+),` +
-	`lcxid=(0x[A-Za-z0-9]+),lzxid=(0x[A-Za-z0-9]+),lresp=(\d+),llat=(\d+),minlat=(\d+),avglat=(\d+),maxlat=(\d+)\)`)
+// goZookeeperCons is the expression of go-zookeeper's FLWCons for a line.
+var goZookeeperCons = regexp.MustCompile(`\A\s*/(\S+)\[\d+\]\(` +
+	`queued=(\d+),recved=(\d+),sent=(\d+),sid=(0x[A-Za-z0-9]+),lop=(\w+),est=(\d+),to=(\d+),` +
+	`lcxid=(0x[A-Za-z0-9]+),lzxid=(0x[A-Za-z0-9]+),lresp=(\d+),` +
+	`llat=(\d+),minlat=(\d+),avglat=(\d+),maxlat=(\d+)\)`)
 
 func TestGoZookeeperReadsCons(t *testing.T) {
 	f := newFake(t)
@@ -80,13 +83,13 @@ func TestGoZookeeperReadsCons(t *testing.T) {
 	}
 }
 
-// TestMonitorsReadMetrics does as exporters do: a key, a tab and a number.
+// TestMonitorsReadMetrics parses like metrics exporters: a key, a tab and a number.
 func TestMonitorsReadMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for l := range strings.Lines(newFake(t).word("mntr")) {
 		key, value, ok := strings.Cut(strings.TrimSuffix(l, "\n"), "\t")
 		if !ok || !strings.HasPrefix(key, "zk_") || seen[key] {
-			t.Errorf("%q is no metric, or one of the same key came before", l)
+			t.Errorf("%q is not a metric, or its key is repeated", l)
 		}
 		seen[key] = true
 		if key == "zk_version" || key == "zk_server_state" {

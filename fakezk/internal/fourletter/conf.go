@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// conf.
+// conf answers the word conf: the configuration.
 //
 // Source: ZooKeeperServer.dumpConf.
 func conf(s Server) string {
@@ -28,10 +28,11 @@ clientPortListenBacklog=%d
 serverId=0
 `, orUnset(s.ClientPort), orUnset(s.SecureClientPort), s.DataDir, size, logDir, size,
 		s.TickTime.Milliseconds(), s.MaxClientConns,
-		s.MinSessionTimeout.Milliseconds(), s.MaxSessionTimeout.Milliseconds(), orUnset(s.ListenBacklog))
+		s.MinSessionTimeout.Milliseconds(), s.MaxSessionTimeout.Milliseconds(),
+		orUnset(s.ListenBacklog))
 }
 
-// orUnset is the real server's -1 for what is not configured.
+// orUnset returns -1 for 0: the real server shows an unset value so.
 func orUnset(n int) int {
 	if n == 0 {
 		return -1
@@ -39,16 +40,15 @@ func orUnset(n int) int {
 	return n
 }
 
-// dirs.
+// dirs answers the word dirs: the sizes of the directories.
 //
 // Source: DirsCommand.
 func dirs(s Server) string {
 	return fmt.Sprintf("datadir_size: %d\nlogdir_size: %[1]d\n", s.dataSize())
 }
 
-// What a server that never had a database finds in its directory: the snapshot
-// that it took at its start, and after the first transaction a log, for which 64
-// MiB are set aside beyond its header.
+// The files of a new server: the snapshot that it takes at its start and, after the
+// first transaction, a log of 64 MiB and a header.
 const (
 	firstSnapshotBytes = 457
 	firstLogBytes      = 64<<20 + 16
@@ -64,7 +64,7 @@ func (s *Server) dataSize() int64 {
 	return firstSnapshotBytes + firstLogBytes
 }
 
-// hash.
+// hash answers the word hash: the digests of the tree.
 //
 // Source: DigestCommand.
 func hash(s Server) string {

@@ -9,14 +9,14 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
-// A line is one connection as cons, stat and dump show it.
+// A line is one connection in cons, stat and dump.
 type line struct {
 	engine.ConnView
 	addr  string // as Java writes it
-	asker bool
+	asker bool   // the connection on which the word came
 }
 
-// lines are the open connections, the asking one last.
+// lines returns the open connections, the asking one last.
 func (s *Server) lines() []line {
 	var lines []line
 	for _, c := range s.Engine.Conns() {
@@ -32,7 +32,7 @@ func (s *Server) lines() []line {
 	return append(lines, line{ConnView: asking, addr: javaAddr(s.Asker), asker: true})
 }
 
-// cons.
+// cons answers the word cons: a detailed line for each connection.
 //
 // Source: ConsCommand, ServerCnxn.dumpConnectionInfo.
 func cons(s Server) string {
@@ -44,19 +44,20 @@ func cons(s Server) string {
 	return b.String()
 }
 
-// brief is all that stat shows. The number in brackets says what the server
-// waits for: 1 to read, nothing of the connection whose word it answers.
+// brief returns the part of a line that stat shows. The number in brackets is 1 if the
+// server waits to read, 0 for the asking connection.
 func (l *line) brief() string {
 	interest := 1
 	if l.asker {
 		interest = 0
 	}
-	return fmt.Sprintf(" %s[%d](queued=%d,recved=%d,sent=%d", l.addr, interest, l.Queued, l.Received, l.Sent)
+	return fmt.Sprintf(" %s[%d](queued=%d,recved=%d,sent=%d",
+		l.addr, interest, l.Queued, l.Received, l.Sent)
 }
 
-// detail is what cons shows of a connection that has a session. The real
-// server's lresp is of a clock that starts anywhere; here it is Unix time, on
-// which the engine's session ids are based as well.
+// detail returns the rest of a line of cons, which only a connection with a session has.
+// lresp is Unix time; on the real server it is the time of a clock with an arbitrary
+// start.
 func (l *line) detail() string {
 	if l.Session == 0 {
 		return ""
@@ -69,18 +70,19 @@ func (l *line) detail() string {
 	if !l.LastResponse.IsZero() {
 		responded = l.LastResponse.UnixMilli()
 	}
-	return fmt.Sprintf(",sid=0x%x,lop=%s,est=%d,to=%d%s,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
-		uint64(l.Session), l.LastOp, l.Opened.UnixMilli(), l.Timeout.Milliseconds(), cxid, uint64(l.LastZxid), responded)
+	return fmt.Sprintf(",sid=0x%x,lop=%s,est=%d,to=%d%s,lzxid=0x%x,lresp=%d",
+		uint64(l.Session), l.LastOp, l.Opened.UnixMilli(), l.Timeout.Milliseconds(), cxid,
+		uint64(l.LastZxid), responded) + ",llat=0,minlat=0,avglat=0,maxlat=0"
 }
 
-// sessionless is the timeout of a connection that has not shaken hands, and the
-// unit in which all connections' times of expiry are rounded up.
+// sessionless is the timeout of a connection without a handshake, and the unit to which
+// the times of expiry of all connections are rounded up.
 //
 // Source: NIOServerCnxnFactory, zookeeper.nio.sessionlessCnxnTimeout.
 const sessionless = 10 * time.Second
 
-// javaAddr writes an address as Java does: the name of the host, which is not
-// looked up, before a slash, and IPv6 without "::".
+// javaAddr formats an address as Java does: after a slash, before which Java writes the
+// host name if it has looked it up, and IPv6 without "::".
 //
 // Source: java.net.InetSocketAddress.toString.
 func javaAddr(addr string) string {

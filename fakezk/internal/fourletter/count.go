@@ -7,10 +7,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Count takes into account what a call of the engine caused. frameBytes is the
-// length of the frame that was handled, without its prefix; 0 if there was none.
-// Call it before the engine is called again, best as its Config.Observe. It takes
-// some 40 ns a request and allocates only for what it has not met before.
+// Count adds the reaction to one call of the engine. frameBytes is the length of the
+// handled frame without its prefix, 0 without one. Count must be called before the next
+// call of the engine, best by its Config.Observe. It takes some 40 ns and allocates only
+// for a new namespace or a new owner of ephemerals.
 func (t *Traffic) Count(frameBytes int, r *engine.Reaction) {
 	if frameBytes > 0 {
 		t.BytesReceived += int64(frameBytes) + 4
@@ -26,7 +26,7 @@ func (t *Traffic) Count(frameBytes int, r *engine.Reaction) {
 	}
 }
 
-// Reset is what srst does.
+// Reset resets the counters, as srst does.
 func (t *Traffic) Reset() {
 	*t = Traffic{
 		WasReset:        true,
@@ -49,7 +49,7 @@ func (t *Traffic) countRequest(r *engine.Reaction) {
 		t.Connects++
 		t.Updates += int64(len(r.Applied))
 	case req.Header.Op == proto.OpAuth, req.Header.Op == proto.OpSasl:
-		// answered where it is read, no request
+		// not counted: the real server answers them before the request pipeline
 	case len(r.Applied) > 0:
 		t.Updates++
 	default:
@@ -58,10 +58,10 @@ func (t *Traffic) countRequest(r *engine.Reaction) {
 	}
 }
 
-// statBytes is what the real server adds to every read for the stat.
+// statBytes is the size that the real server adds to every read for the stat.
 const statBytes = 68
 
-// countRead counts a read that succeeded; others have no such reply.
+// countRead counts a successful read; a failed one has no such reply.
 //
 // Source: DataTree.updateReadStat.
 func (t *Traffic) countRead(req proto.Request, reply proto.Reply) {
@@ -90,8 +90,8 @@ func (t *Traffic) countRead(req proto.Request, reply proto.Reply) {
 	}
 }
 
-// nameLengths adds up how long names are in Java. The store hands out the same
-// list until it changes, so the last sum is worth remembering.
+// nameLengths adds up the lengths of names in Java. It keeps the last sum, as the store
+// returns the same list until the children change.
 type nameLengths struct {
 	names []string
 	total int
@@ -125,8 +125,8 @@ func (t *Traffic) countOutput(out *engine.Output, req *engine.Request) {
 	}
 }
 
-// countApplied counts what a transaction wrote and who watched for it, and keeps
-// in mind who owns ephemerals.
+// countApplied counts the writes of a transaction and the watchers of its events, and
+// adds owners of ephemerals.
 //
 // Source: DataTree.updateWriteStat, WatchManager.triggerWatch.
 func (t *Traffic) countApplied(a *engine.Applied) {
@@ -144,7 +144,7 @@ func (t *Traffic) countApplied(a *engine.Applied) {
 	}
 }
 
-// countFired counts the watchers that one table had for an event.
+// countFired counts the watchers of an event in one table.
 func (t *Traffic) countFired(ev proto.EventType, watchers int) {
 	if watchers > 0 {
 		t.Fired[ev].Add(int64(watchers))
@@ -161,7 +161,7 @@ func (t *Traffic) own(session int64) {
 	t.EphemeralOwners[session] = true
 }
 
-// countBytes counts a path and the bytes that go with it for the path's first
+// countBytes adds a path's length and some bytes to the namespace of the path, its first
 // element. The root has none.
 func countBytes(sums *map[string]*Summary, path string, bytes int) {
 	namespace, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

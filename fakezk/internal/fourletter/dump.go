@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
-// dump.
+// dump answers the word dump: sessions, ephemerals and connections.
 //
 // Source: DumpCommand, SessionTrackerImpl.dumpSessions, ExpiryQueue.dump,
 // DataTree.dumpEphemerals, NIOServerCnxn.toString.
@@ -25,12 +25,12 @@ func dump(s Server) string {
 	return b.String()
 }
 
-// expiryQueue maps times in Unix milliseconds to what expires then. A time may
-// have nothing.
+// expiryQueue maps times of expiry in Unix milliseconds to lines of text, which may be
+// none.
 type expiryQueue map[int64][]string
 
-func (q expiryQueue) add(at time.Time, what ...string) {
-	q[at.UnixMilli()] = append(q[at.UnixMilli()], what...)
+func (q expiryQueue) add(at time.Time, lines ...string) {
+	q[at.UnixMilli()] = append(q[at.UnixMilli()], lines...)
 }
 
 func sessionQueue(sessions []engine.SessionView, empty []time.Time) expiryQueue {
@@ -56,8 +56,8 @@ func (s *Server) connQueue(sessions []engine.SessionView) expiryQueue {
 	return q
 }
 
-// lastHeard is when something last happened on a connection: its last response,
-// or, as crst forgets that, what the session's time of expiry says.
+// lastHeard returns the time of a connection's last request: that of its last response
+// or, as crst resets that, the session's expiry minus its timeout.
 func (s *Server) lastHeard(l line, sessions []engine.SessionView) time.Time {
 	heard := l.Opened
 	if l.LastResponse.After(heard) {
@@ -74,7 +74,7 @@ func (s *Server) lastHeard(l line, sessions []engine.SessionView) time.Time {
 	return heard
 }
 
-// roundUp gives the next multiple of a unit after t, never t itself.
+// roundUp returns the first multiple of a unit after t, never t itself.
 //
 // Source: ExpiryQueue.roundToNextInterval.
 func roundUp(t time.Time, unit time.Duration) time.Time {
@@ -82,7 +82,7 @@ func roundUp(t time.Time, unit time.Duration) time.Time {
 	return time.UnixMilli((t.UnixMilli()/ms + 1) * ms)
 }
 
-// dumpQueue writes a time as Java's Date.toString does.
+// dumpQueue writes a queue, with times in the format of Java's Date.toString.
 func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
 	total := 0
 	var times []int64
@@ -95,8 +95,8 @@ func (s *Server) dumpQueue(b *strings.Builder, q expiryQueue) {
 	for _, at := range times {
 		date := time.UnixMilli(at).In(s.Now.Location()).Format("Mon Jan 02 15:04:05 MST 2006")
 		fmt.Fprintf(b, "%d expire at %s:\n", len(q[at]), date)
-		for _, what := range q[at] {
-			fmt.Fprintf(b, "\t%s\n", what)
+		for _, line := range q[at] {
+			fmt.Fprintf(b, "\t%s\n", line)
 		}
 	}
 }

@@ -2,10 +2,10 @@ package fourletter
 
 import "strings"
 
-// KeyValue is a line of envi.
+// KeyValue is one line of envi.
 type KeyValue struct{ Key, Value string }
 
-// envi.
+// envi answers the word envi: the environment.
 //
 // Source: EnvCommand.
 func envi(s Server) string {
@@ -17,10 +17,13 @@ func envi(s Server) string {
 	return b.String()
 }
 
-// Environment is what envi shows on Debian 12 with Java 17 and ZooKeeper's
-// defaults, for what differs from machine to machine: the name of the host, the
-// version of the kernel ("6.1.0-28-amd64"), the user, their home and the
-// server's working directory.
+const javaLibraryPath = "/usr/java/packages/lib:/usr/lib/x86_64-linux-gnu/jni:" +
+	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/usr/lib/jni:/lib:/usr/lib"
+
+// Environment returns the lines of envi on Debian 12 with Java 17 and ZooKeeper's
+// defaults. The arguments are the values that differ between machines: the host name, the
+// version of the kernel ("6.1.0-28-amd64"), the user, the user's home and the server's
+// working directory.
 //
 // Source: Environment.list.
 func Environment(host, kernel, user, home, dir string) []KeyValue {
@@ -31,7 +34,7 @@ func Environment(host, kernel, user, home, dir string) []KeyValue {
 		{"java.vendor", "Debian"},
 		{"java.home", "/usr/lib/jvm/java-17-openjdk-amd64"},
 		{"java.class.path", "/etc/zookeeper/conf:/usr/share/java/zookeeper.jar"},
-		{"java.library.path", "/usr/java/packages/lib:/usr/lib/x86_64-linux-gnu/jni:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/usr/lib/jni:/lib:/usr/lib"},
+		{"java.library.path", javaLibraryPath},
 		{"java.io.tmpdir", "/tmp"},
 		{"java.compiler", "<NA>"},
 		{"os.name", "Linux"},

@@ -12,7 +12,8 @@ func ExampleAnswer() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	server := fourletter.Server{
 		Engine: engine.New(engine.Config{
-			TickTime: 2 * time.Second, MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
+			TickTime:          2 * time.Second,
+			MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
 		}, now),
 		Now: now, Started: now,
 		Asker: "127.0.0.1:43522",

@@ -11,10 +11,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// start is when every fake server starts.
+// start is the start time of every fake server.
 var start = time.Date(2026, 11, 21, 12, 25, 31, 922e6, time.UTC)
 
-// fake is the engine and what a front keeps for the words.
+// fake is the engine and the state that a front keeps for the words.
 type fake struct {
 	t     *testing.T
 	now   time.Time
@@ -27,16 +27,20 @@ func newFake(t *testing.T) *fake {
 	f := &fake{t: t, now: start, conns: map[string]engine.ConnID{}, ids: map[string]int64{}}
 	settings := fourletter.Settings{
 		ClientPort: 2181, DataDir: "/var/lib/zookeeper", MaxClientConns: 60,
-		TickTime: 2 * time.Second, MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
+		TickTime:          2 * time.Second,
+		MinSessionTimeout: 4 * time.Second, MaxSessionTimeout: 40 * time.Second,
 	}
 	f.Server = fourletter.Server{
 		Engine: engine.New(engine.Config{
-			TickTime: settings.TickTime, MinSessionTimeout: settings.MinSessionTimeout, MaxSessionTimeout: settings.MaxSessionTimeout,
-			Observe: func(frameBytes int, r engine.Reaction) { f.Traffic.Count(frameBytes, &r) },
+			TickTime:          settings.TickTime,
+			MinSessionTimeout: settings.MinSessionTimeout,
+			MaxSessionTimeout: settings.MaxSessionTimeout,
+			Observe:           func(frameBytes int, r engine.Reaction) { f.Traffic.Count(frameBytes, &r) },
 		}, start),
-		Started: start, Addr: addrOf, Asker: "127.0.0.1:50000", TraceMask: fourletter.DefaultTraceMask,
-		Settings: settings,
-		Env:      fourletter.Environment("localhost", "6.1.0", "zookeeper", "/var/lib/zookeeper", "/"),
+		Started: start, Addr: addrOf, Asker: "127.0.0.1:50000",
+		TraceMask: fourletter.DefaultTraceMask,
+		Settings:  settings,
+		Env:       fourletter.Environment("localhost", "6.1.0", "zookeeper", "/var/lib/zookeeper", "/"),
 	}
 	return f
 }
@@ -52,7 +56,7 @@ func (f *fake) connect(name string, timeout time.Duration) {
 	})
 	r := f.Engine.Handle(id, frame[4:], f.now)
 	if r.Request.Session == 0 {
-		f.t.Fatalf("%s got no session", name)
+		f.t.Fatalf("the session of %s is refused", name)
 	}
 	f.ids[name] = r.Request.Session
 }

@@ -6,14 +6,14 @@ import (
 	"unicode/utf16"
 )
 
-// hashOrder puts keys into the order in which a java.util.HashMap that holds
-// them, and never held more, iterates. Keys that share a bucket keep their order.
+// hashOrder returns keys in the order of a java.util.HashMap that has never had more
+// than these. Keys that share a bucket keep their order.
 func hashOrder[K any](keys []K, hash func(K) int32) []K {
 	return bucketOrder(keys, hash, func(n, capacity int) bool { return n > capacity/4*3 })
 }
 
-// concurrentOrder is hashOrder for a java.util.concurrent.ConcurrentHashMap,
-// which doubles one entry earlier.
+// concurrentOrder is hashOrder for a java.util.concurrent.ConcurrentHashMap, which
+// doubles its table one entry earlier.
 func concurrentOrder[K any](keys []K, hash func(K) int32) []K {
 	return bucketOrder(keys, hash, func(n, capacity int) bool { return n >= capacity/4*3 })
 }

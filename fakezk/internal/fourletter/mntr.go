@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// mntr.
+// mntr answers the word mntr: the metrics.
 //
 // Source: MonitorCommand, ZooKeeperServer.dumpMonitorValues.
 func mntr(s Server) string {
@@ -35,14 +35,14 @@ func mntr(s Server) string {
 	return r.String()
 }
 
-// What an otherwise idle server process has open, and may have at most.
+// File descriptors of an idle server process: the number open and the limit.
 const (
 	openFiles = 41
 	maxFiles  = 20000
 )
 
-// gauges gives every gauge's value. Those that are written out are the same on
-// every standalone server without TLS whose requests take no time.
+// gauges returns the value of every gauge. The literal ones are the same on every
+// standalone server without TLS if requests take no time.
 func (s *Server) gauges() map[string]string {
 	conns, ephemerals := len(s.lines()), 0
 	for _, ses := range s.Engine.Store().Sessions() {
@@ -93,7 +93,7 @@ func (s *Server) dataBytes() int {
 	return total
 }
 
-// A report is what mntr has said so far.
+// A report is the text of mntr.
 type report struct{ strings.Builder }
 
 func (r *report) text(key, value string) { fmt.Fprintf(r, "zk_%s\t%s\n", key, value) }
@@ -114,8 +114,7 @@ func (r *report) basic(key string, s Summary) {
 	r.number("sum_"+key, s.Sum)
 }
 
-// percentiles are all of the same number: every summary that has some is of
-// times, which are zero.
+// percentiles writes zeros: every summary with percentiles is of times, which are zero.
 func (r *report) percentiles(key string) {
 	for _, p := range []string{"p50", "p95", "p99", "p999"} {
 		r.number(p+"_"+key, 0)

@@ -1,12 +1,12 @@
 package fourletter
 
-// The metrics of a standalone server in the order in which mntr lists them. It
-// is that of Java's hash of their names.
+// The metrics of a standalone server in the order of mntr, which is the order of Java's
+// hash of their names.
 //
 // Source: ZooKeeperServer.registerMetrics, ServerMetrics,
 // DefaultMetricsProvider.dump.
 
-// gauges are looked up when they are asked for.
+// gauges are the metrics with a present value.
 var gauges = []string{
 	"ephemerals_count",
 	"num_alive_connections",
@@ -34,7 +34,7 @@ var gauges = []string{
 	"non_mtls_local_conn_count",
 }
 
-// counters only grow, until srst.
+// counters are the metrics that only grow, until srst.
 var counters = []string{
 	"proposal_count",
 	"watch_bytes",
@@ -85,7 +85,8 @@ var counters = []string{
 	"revalidate_count",
 }
 
-// basicSummaries have an average, a least, a greatest, a number and a sum.
+// basicSummaries are the metrics with an average, a minimum, a maximum, a count and a
+// sum.
 var basicSummaries = []string{
 	"socket_closing_time",
 	"proposal_process_time",
@@ -130,7 +131,7 @@ var basicSummaries = []string{
 	"startup_snap_load_time",
 }
 
-// summaries have percentiles as well.
+// summaries are the metrics that have percentiles, too.
 var summaries = []string{
 	"prep_processor_queue_time_ms",
 	"jvm_pause_time_ms",

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// normal takes out of a transcript what may differ from server to server: ids,
-// addresses, times and sizes of the process, and orders that follow from
+// normal replaces the parts of a transcript that differ between servers: ids, addresses,
+// times and sizes of the process. It sorts lists with an order that follows from
 // addresses in memory.
 func normal(text string, s side) string {
 	for name, id := range s.sessions() {
@@ -40,26 +40,43 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "<asker's>"},
 	{regexp.MustCompile(`Sets \(\d+\)`), "Sets (N)"},
-	// What expires together depends on how the clock stands to the ticks.
+	// The sets of sessions that expire together depend on the time within a tick.
 	{regexp.MustCompile(`(?m)^\d+ expire at \w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}:\n`), ""},
 	{regexp.MustCompile(`\b(est|lresp)=\d{5,}`), "$1=N"},
 	{regexp.MustCompile(`\b(llat|minlat|avglat|maxlat)=\d+`), "$1=N"},
 	{regexp.MustCompile(`Latency min/avg/max: \d+/\d+\.\d+/\d+`), "Latency min/avg/max: N/N.N/N"},
-	{regexp.MustCompile(`(?m)^(clientPort|data(?:Log)?Size|data(?:Log)?Dir(?:Size)?)=(-?\d+$|/[^\n]*/version-2$)`), "$1=V"},
+	{
+		regexp.MustCompile(`(?m)^(clientPort|data(?:Log)?Size|data(?:Log)?Dir(?:Size)?)=` +
+			`(-?\d+$|/[^\n]*/version-2$)`),
+		"$1=V",
+	},
 	{regexp.MustCompile(`(?m)^(data|log)dir_size: \d+$`), "${1}dir_size: N"},
-	{regexp.MustCompile(`(?m)^zk_(uptime|open_file_descriptor_count|max_file_descriptor_count)\t\d+$`), "zk_$1\tN"},
+	{
+		regexp.MustCompile(`(?m)^zk_(uptime|open_file_descriptor_count|max_file_descriptor_count)\t\d+$`),
+		"zk_$1\tN",
+	},
 	{regexp.MustCompile(`(?m)^zk_(avg|min|max)_latency\t\d+(\.\d+)?$`), "zk_${1}_latency\tN"},
-	// What takes time, and how much of it is waiting in queues; the count stays.
-	{regexp.MustCompile(`(?m)^zk_(avg|min|max|sum|p\d+)_(\w*(?:time|time_ms|latency|queue_size))\t\d+(\.\d+)?$`), "zk_${1}_$2\tN"},
-	// Caches, and changes that were ahead of a flush.
-	{regexp.MustCompile(`(?m)^zk_(outstanding_changes_\w+|response_packet_\w*cache_\w+)\t\d+$`), "zk_$1\tN"},
+	// Durations and lengths of queues; their counts stay.
+	{
+		regexp.MustCompile(`(?m)^zk_(avg|min|max|sum|p\d+)_` +
+			`(\w*(?:time|time_ms|latency|queue_size))\t\d+(\.\d+)?$`),
+		"zk_${1}_$2\tN",
+	},
+	// Caches, and changes that are not yet flushed.
+	{
+		regexp.MustCompile(`(?m)^zk_(outstanding_changes_\w+|response_packet_\w*cache_\w+)\t\d+$`),
+		"zk_$1\tN",
+	},
 	{regexp.MustCompile(`(?m)^((?:java|os|user|host)\.[\w.]+)=.*$`), "$1=V"},
 }
 
-func isConn(l string) bool     { return strings.HasPrefix(l, " /") }
-func isTabbedID(l string) bool { return strings.HasPrefix(l, "\t<") || strings.HasPrefix(l, "\tip: ") }
+func isConn(l string) bool { return strings.HasPrefix(l, " /") }
 
-// sortRuns sorts lines of a kind that follow each other.
+func isTabbedID(l string) bool {
+	return strings.HasPrefix(l, "\t<") || strings.HasPrefix(l, "\tip: ")
+}
+
+// sortRuns sorts each run of consecutive lines of a kind.
 func sortRuns(section string, kind func(string) bool) string {
 	lines := strings.Split(section, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -73,7 +90,7 @@ func sortRuns(section string, kind func(string) bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// sortBlocks sorts blocks of a session's line and the tabbed lines below it.
+// sortBlocks sorts blocks, each a session's line with the tabbed lines below it.
 func sortBlocks(section string) string {
 	var out, blocks []string
 	flush := func() {

@@ -5,19 +5,31 @@ import (
 	"strings"
 )
 
-// quotaGauges are the metrics of quotas, in the order in which mntr lists them.
+// quotaGauges are the metrics of quotas, in the order of mntr.
 //
 // Source: QuotaMetricsUtils.
 var quotaGauges = []struct {
 	key  string
-	node string // whose data holds the number
-	// number finds it. A hard limit hides the soft one.
+	node string // the node with the number in its data
+	// number returns the number. A hard limit hides the soft one.
 	number func(map[string]int64) int64
 }{
-	{"quota_bytes_limit_per_namespace", limitsNode, func(q map[string]int64) int64 { return limit(q, "byteHardLimit", "bytes") }},
-	{"quota_count_usage_per_namespace", statsNode, func(q map[string]int64) int64 { return valueOr(q, "count", -1) }},
-	{"quota_count_limit_per_namespace", limitsNode, func(q map[string]int64) int64 { return limit(q, "countHardLimit", "count") }},
-	{"quota_bytes_usage_per_namespace", statsNode, func(q map[string]int64) int64 { return valueOr(q, "bytes", -1) }},
+	{
+		"quota_bytes_limit_per_namespace", limitsNode,
+		func(q map[string]int64) int64 { return limit(q, "byteHardLimit", "bytes") },
+	},
+	{
+		"quota_count_usage_per_namespace", statsNode,
+		func(q map[string]int64) int64 { return valueOr(q, "count", -1) },
+	},
+	{
+		"quota_count_limit_per_namespace", limitsNode,
+		func(q map[string]int64) int64 { return limit(q, "countHardLimit", "count") },
+	},
+	{
+		"quota_bytes_usage_per_namespace", statsNode,
+		func(q map[string]int64) int64 { return valueOr(q, "bytes", -1) },
+	},
 }
 
 const (
@@ -40,8 +52,8 @@ func valueOr(q map[string]int64, key string, otherwise int64) int64 {
 	return otherwise
 }
 
-// reportQuotas says what may be and is stored under each first element of a path
-// that has quotas.
+// reportQuotas writes the limits and the usage of each namespace with quotas. The
+// namespace of a path is its first element.
 func (s *Server) reportQuotas(r *report) {
 	sums := make([]map[string]int64, len(quotaGauges))
 	for i := range sums {
@@ -64,13 +76,14 @@ func (s *Server) reportQuotas(r *report) {
 	}
 }
 
-// parseQuota reads "count=4,bytes=5=;byteHardLimit=10". What is not a number is
+// parseQuota parses "count=4,bytes=5=;byteHardLimit=10". Values that are not numbers are
 // left out.
 //
 // Source: StatsTrack.
 func parseQuota(text string) map[string]int64 {
 	q := map[string]int64{}
-	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' }) {
+	separator := func(r rune) bool { return r == ',' || r == ';' }
+	for _, pair := range strings.FieldsFunc(text, separator) {
 		key, value, _ := strings.Cut(pair, "=")
 		value, _, _ = strings.Cut(value, "=")
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {

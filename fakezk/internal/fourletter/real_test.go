@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// real is a ZooKeeper and raw connections to it.
+// real is a real ZooKeeper and raw connections to it.
 type real struct {
 	t       *testing.T
 	address string
@@ -23,9 +23,13 @@ type real struct {
 func newReal(t *testing.T) *real {
 	t.Helper()
 	server := realzk.Start(t, realzk.Options{
-		TickTime: 2 * time.Second, Properties: map[string]string{"zookeeper.forceSync": "yes"}, // for fsynctime
+		TickTime:   2 * time.Second,
+		Properties: map[string]string{"zookeeper.forceSync": "yes"}, // for fsynctime
 	})
-	return &real{t: t, address: server.Address(), conns: map[string]net.Conn{}, ids: map[string]int64{}}
+	return &real{
+		t: t, address: server.Address(),
+		conns: map[string]net.Conn{}, ids: map[string]int64{},
+	}
 }
 
 func (r *real) dial() net.Conn {
@@ -34,7 +38,7 @@ func (r *real) dial() net.Conn {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.t.Cleanup(func() { _ = conn.Close() }) // closing twice is no harm
+	r.t.Cleanup(func() { _ = conn.Close() }) // the server may have closed it
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		r.t.Fatal(err)
 	}

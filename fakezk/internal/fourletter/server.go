@@ -6,37 +6,37 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
-// Server is everything that an answer can show.
+// Server holds everything that an answer can show.
 type Server struct {
 	// Engine holds the tree, the sessions, the watches and the connections.
 	Engine *engine.Engine
-	// Now is the time, and its location the server's time zone. Started is when
-	// the server started.
+	// Now is the present time; its location is the server's time zone. Started is
+	// the time of the server's start.
 	Now, Started time.Time
-	// Stopped says that the server takes connections but serves no requests.
+	// Stopped says that the server accepts connections but serves no requests.
 	Stopped bool
 
-	// Addr is the address of a client's connection, "127.0.0.1:43522" or
-	// "[::1]:43522". Nil means that only the engine's IP is known.
+	// Addr returns the address of a client's connection, such as "127.0.0.1:43522"
+	// or "[::1]:43522". Nil means that only the engine's IP is known.
 	Addr func(engine.ConnID) string
-	// Asker is the address of the connection that the word came on. It is listed
-	// last; the engine may know it too.
+	// Asker is the address of the asking connection, which lists have last. The
+	// engine may have it, too.
 	Asker string
-	// Words are the packets of four-letter words, this one included, since the
+	// Words counts the packets of four-letter words, this one included, since the
 	// start or srst. The engine counts frames only.
 	Words engine.Stats
-	// TraceMask is what gtmk says; DefaultTraceMask at the start.
+	// TraceMask is the answer to gtmk; DefaultTraceMask at the start.
 	TraceMask int64
 
 	Settings
-	// Env is what envi says, in the server's order; see [Environment].
+	// Env is the lines of envi in the server's order; see [Environment].
 	Env []KeyValue
 	// Traffic and History are optional.
 	Traffic Traffic
 	History History
 }
 
-// Settings are what conf shows of a server's configuration.
+// Settings is the part of a server's configuration that conf shows.
 type Settings struct {
 	// ClientPort and SecureClientPort are TCP ports; 0 means none.
 	ClientPort, SecureClientPort int
@@ -46,7 +46,7 @@ type Settings struct {
 	// DataSize is the size of either directory in bytes; 0 means that of a
 	// server that has neither restarted nor taken a second snapshot.
 	DataSize int64
-	// TickTime is the unit of the session timeouts, which lie between the others.
+	// TickTime is the unit of session expiry. The others bound session timeouts.
 	TickTime, MinSessionTimeout, MaxSessionTimeout time.Duration
 	// MaxClientConns is the limit of connections from one address, 0 for none.
 	MaxClientConns int
@@ -54,12 +54,11 @@ type Settings struct {
 	ListenBacklog int
 }
 
-// History is what the tables of a real server still show of the past. All of it
-// is optional.
+// History is the part of the past that a real server still shows. All of it is optional.
 type History struct {
-	// SessionSets and ConnSets are times at which some session or connection was
-	// due, before it was heard of again. The real server keeps the empty set
-	// until the time comes and dump shows it ("0 expire at ...").
+	// SessionSets and ConnSets are former times of expiry of sessions and
+	// connections that have sent a request since. Until that time dump shows an
+	// empty set ("0 expire at ...").
 	SessionSets, ConnSets []time.Time
 	// Digests are the digests of the tree that hash lists, oldest first.
 	Digests []Digest
@@ -68,7 +67,7 @@ type History struct {
 // Digest is the digest of the tree after a transaction.
 type Digest struct{ Zxid, Value int64 }
 
-// packets are all that the server counts: frames, and those of words.
+// packets counts frames and the packets of four-letter words.
 func (s *Server) packets() engine.Stats {
 	frames := s.Engine.Stats()
 	frames.Received += s.Words.Received
@@ -76,6 +75,6 @@ func (s *Server) packets() engine.Stats {
 	return frames
 }
 
-// nodeCount counts the root twice, as the real server does, whose table holds
-// it under "" and under "/".
+// nodeCount counts the root twice, as the real server does: it stores the root as "" and
+// as "/".
 func (s *Server) nodeCount() int { return s.Engine.Store().NodeCount() + 1 }

@@ -14,9 +14,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-var update = flag.Bool("update", false, "write testdata anew with what a real server says")
+var update = flag.Bool("update", false, "rewrite testdata with the answers of a real server")
 
-// A side is a server that can be brought into a situation and asked words.
+// A side is the fake or the real server of a comparison.
 type side interface {
 	// connect opens a connection under a name and a session on it.
 	connect(name string, timeout time.Duration)
@@ -24,17 +24,19 @@ type side interface {
 	ask(name string, req proto.Request)
 	// word sends a word with its argument and returns the answer.
 	word(word string) string
-	// sessions and addresses name what differs between servers.
+	// sessions and addresses are the ids and addresses by name; they differ between
+	// servers.
 	sessions() map[string]int64
 	addresses() map[string]string
 }
 
-// Every word, those that change something last.
+// everyWord has every word that changes nothing but counters; mntr is last.
 var everyWord = []string{
-	"ruok", "isro", "srvr", "stat", "conf", "envi", "dirs", "cons", "dump", "wchs", "wchc", "wchp", "hash", "gtmk", "mntr",
+	"ruok", "isro", "srvr", "stat", "conf", "envi", "dirs", "cons", "dump", "wchs", "wchc",
+	"wchp", "hash", "gtmk", "mntr",
 }
 
-// A situation says how to get there.
+// A situation is a state of a server and the calls that lead to it.
 type situation struct {
 	name string
 	get  func(s side)
@@ -93,8 +95,11 @@ var situations = []situation{
 		s.ask("alice", &proto.AddWatch{Path: "/", Mode: 1})
 		s.ask("alice", &proto.AddWatch{Path: "/a", Mode: 0})
 		s.ask("bob", &proto.GetData{Path: "/a", Watch: true})
-		s.ask("alice", &proto.SetACL{Path: "/a", ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "ip", ID: "10.0.0.1"}}, Version: -1})
-		s.ask("alice", &proto.Delete{Path: "/a", Version: -1}) // nobody may be told
+		s.ask("alice", &proto.SetACL{
+			Path: "/a", Version: -1,
+			ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "ip", ID: "10.0.0.1"}},
+		})
+		s.ask("alice", &proto.Delete{Path: "/a", Version: -1}) // no watcher may read it
 	}},
 	{"an ephemeral that is gone", func(s side) {
 		s.connect("alice", 10*time.Second)
@@ -135,7 +140,10 @@ var situations = []situation{
 	}},
 	{"quotas", func(s side) {
 		s.connect("alice", 10*time.Second)
-		for i, limit := range []string{"count=5,bytes=100", "count=5,bytes=100=;byteHardLimit=50;countHardLimit=3", "count=-1,bytes=7"} {
+		for i, limit := range []string{
+			"count=5,bytes=100", "count=5,bytes=100=;byteHardLimit=50;countHardLimit=3",
+			"count=-1,bytes=7",
+		} {
 			path := "/zookeeper/quota/" + string(rune('a'+i))
 			s.ask("alice", create(path, "", 0))
 			s.ask("alice", create(path+"/zookeeper_limits", limit, 0))
@@ -144,13 +152,19 @@ var situations = []situation{
 	}},
 	{"multis", func(s side) {
 		s.connect("alice", 10*time.Second)
-		s.ask("alice", &proto.Multi{Ops: []proto.Request{create("/m", "1", 0), create("/m/x", "22", 1), create("/n", "", 0)}})
-		s.ask("alice", &proto.Multi{Ops: []proto.Request{create("/o", "1", 0), &proto.Delete{Path: "/none", Version: -1}}})
 		s.ask("alice", &proto.Multi{Ops: []proto.Request{
-			create("/p", "1", 0), &proto.SetData{Path: "/p", Data: []byte("333"), Version: -1}, &proto.Delete{Path: "/p", Version: -1},
+			create("/m", "1", 0), create("/m/x", "22", 1), create("/n", "", 0),
+		}})
+		s.ask("alice", &proto.Multi{Ops: []proto.Request{
+			create("/o", "1", 0), &proto.Delete{Path: "/none", Version: -1},
+		}})
+		s.ask("alice", &proto.Multi{Ops: []proto.Request{
+			create("/p", "1", 0), &proto.SetData{Path: "/p", Data: []byte("333"), Version: -1},
+			&proto.Delete{Path: "/p", Version: -1},
 		}})
 		s.ask("alice", &proto.MultiRead{Ops: []proto.Request{
-			&proto.GetData{Path: "/m"}, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/m"}, &proto.GetData{Path: "/none"},
+			&proto.GetData{Path: "/m"}, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/m"},
+			&proto.GetData{Path: "/none"},
 		}})
 	}},
 	{"the end of a session", func(s side) {
@@ -183,9 +197,9 @@ func create(path, data string, flags int32) *proto.Create {
 	}
 }
 
-// transcript brings a server into a situation and asks it every word.
+// transcript brings a server into a situation and returns its answers to every word.
 func transcript(s side, get func(side)) string {
-	s.word("srst") // whoever waited for the server to start has asked it something
+	s.word("srst") // the harness has asked a real server whether it has started
 	get(s)
 	var b strings.Builder
 	for _, w := range everyWord {
@@ -198,8 +212,8 @@ func golden(name string) string {
 	return filepath.Join("testdata", strings.ReplaceAll(name, " ", "_")+".txt")
 }
 
-// TestSaysWhatARealServerSaid compares with what a real 3.8.0 once said.
-func TestSaysWhatARealServerSaid(t *testing.T) {
+// TestAnswersLikeTheRecordedServer compares with the recorded answers of a real 3.8.0.
+func TestAnswersLikeTheRecordedServer(t *testing.T) {
 	for _, situation := range situations {
 		t.Run(situation.name, func(t *testing.T) {
 			want, err := os.ReadFile(golden(situation.name))
@@ -214,10 +228,10 @@ func TestSaysWhatARealServerSaid(t *testing.T) {
 	}
 }
 
-// TestSaysWhatARealServerSays compares with one that runs now, if there is one.
-// A real server counts a packet a moment after it was sent, so a difference is
-// one only if it shows three times.
-func TestSaysWhatARealServerSays(t *testing.T) {
+// TestAnswersLikeARealServer compares with real servers that it starts, if there is an
+// installation. A real server counts a packet a moment after it was sent, so only a
+// difference in three attempts is one.
+func TestAnswersLikeARealServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a dozen real servers")
 	}
@@ -243,10 +257,11 @@ func TestSaysWhatARealServerSays(t *testing.T) {
 	}
 }
 
-// TestADifferenceShows is the negative control: a server that was brought into
-// almost the same situation says something else.
+// TestADifferenceShows is the negative control: a server in almost the same situation
+// answers differently.
 func TestADifferenceShows(t *testing.T) {
-	watched := situations[slices.IndexFunc(situations, func(s situation) bool { return s.name == "watches" })]
+	isWatched := func(s situation) bool { return s.name == "watches" }
+	watched := situations[slices.IndexFunc(situations, isWatched)]
 	want, err := os.ReadFile(golden(watched.name))
 	if err != nil {
 		t.Fatal(err)

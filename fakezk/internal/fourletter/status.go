@@ -5,12 +5,14 @@ import (
 	"strings"
 )
 
-// srvr and stat.
+// srvr answers the word srvr: the status.
 //
 // Source: StatCommand, ServerStats.toString.
-
 func srvr(s Server) string { return versionLine() + status(s) }
 
+// stat answers the word stat: the status and the connections.
+//
+// Source: StatCommand.
 func stat(s Server) string {
 	var b strings.Builder
 	b.WriteString(versionLine())

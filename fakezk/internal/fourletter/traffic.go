@@ -2,41 +2,40 @@ package fourletter
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// Traffic is what a server counts of the requests it answered, since its start
-// or since srst. The zero value is that of a server that has just started. Count
-// and Reset keep the books.
+// Traffic holds the counters of a server since its start or since srst. The zero value
+// is that of a new server. Count and Reset change it.
 type Traffic struct {
 	// WasReset says that srst was answered since the start.
 	WasReset bool
-	// Updates are the requests that became a transaction, refused ones, beginnings
-	// of sessions and the server's own included; Reads are all others, pings
-	// included; Connects are the connect requests, Closes the ends of sessions.
+	// Updates counts transactions, including refused ones, creations of sessions and
+	// the server's own; Reads counts all other requests, including pings; Connects
+	// counts connect requests, Closes ends of sessions.
 	Reads, Updates, Connects, Closes int64
-	// BytesReceived counts frames with their length prefix. ResponseBytes counts
-	// replies, those to pings and connect requests left out, and WatchBytes
-	// notifications, both without their prefix.
+	// BytesReceived counts the bytes of frames with their length prefix.
+	// ResponseBytes counts those of replies, except to pings and connect requests,
+	// and WatchBytes those of notifications, both without the prefix.
 	BytesReceived, ResponseBytes, WatchBytes int64
-	// Responses are the sizes of all replies and notifications without their
-	// prefix, but for those to connect requests.
+	// Responses has the sizes of replies, except to connect requests, and of
+	// notifications, without their prefix.
 	Responses Sizes
-	// Fired sums up how many watchers a table of watches had for one event, by
-	// [proto.EventType], those included that may not be told. A deletion concerns
-	// both tables.
+	// Fired sums up the number of watchers per event and watch table, by
+	// [proto.EventType], including watchers that may not read the node. A deletion
+	// concerns both tables.
 	Fired [proto.EventChildrenChanged + 1]Summary
-	// NamespaceReads and NamespaceWrites are the bytes read and written, by the
-	// first element of the path. A read counts its path, its data or its
-	// children's names, and 68 for the stat; a write its path and its data, a
-	// delete its path alone. A namespace stays, with zeros, after srst.
+	// NamespaceReads and NamespaceWrites sum up the bytes read and written, by the
+	// first element of the path. A read has the bytes of its path, of its data or
+	// its children's names, and 68 for the stat; a write those of its path and its
+	// data, a delete those of its path. After srst a namespace stays, with zeros.
 	NamespaceReads, NamespaceWrites map[string]*Summary
-	// EphemeralOwners are the sessions that own an ephemeral or have owned one;
-	// dump lists them as long as they live.
+	// EphemeralOwners are the live sessions that own an ephemeral or have owned one.
+	// dump lists them.
 	EphemeralOwners map[int64]bool
 
 	lengths nameLengths
 }
 
-// Sizes are the last, least and greatest of some sizes in bytes. All zero means
-// that there was none.
+// Sizes has the last, the least and the greatest of some sizes in bytes. All are zero if
+// there was none.
 type Sizes struct{ Last, Min, Max int64 }
 
 func (s *Sizes) add(size int64) {
@@ -46,10 +45,11 @@ func (s *Sizes) add(size int64) {
 	s.Last, s.Min, s.Max = size, min(s.Min, size), max(s.Max, size)
 }
 
-// Summary sums up some numbers. The zero value sums up none.
+// Summary is the count, sum, minimum and maximum of some numbers. The zero value is that
+// of none.
 type Summary struct{ Count, Sum, Min, Max int64 }
 
-// Add takes one more number into account.
+// Add adds a number.
 func (s *Summary) Add(v int64) {
 	if s.Count == 0 {
 		s.Min, s.Max = v, v
@@ -59,10 +59,15 @@ func (s *Summary) Add(v int64) {
 	s.Min, s.Max = min(s.Min, v), max(s.Max, v)
 }
 
-// timesZero sums up n zeros: n requests that took no time.
+// timesZero returns the summary of n zeros: of n requests that took no time.
 func timesZero(n int64) Summary { return Summary{Count: n} }
 
-// counters gives the counters that are not zero on every standalone server.
+// batchesOfOne returns the summary of n ones.
+func batchesOfOne(n int64) Summary {
+	return Summary{Count: n, Sum: n, Min: min(n, 1), Max: min(n, 1)}
+}
+
+// counters returns the counters that are not always zero on a standalone server.
 func (s *Server) counters() map[string]int64 {
 	t := &s.Traffic
 	requests := t.Reads + t.Updates
@@ -76,9 +81,9 @@ func (s *Server) counters() map[string]int64 {
 	}
 }
 
-// summaries gives the summaries that are not zero on every standalone server.
-// The transactions of clients that wait for their answers are flushed one by
-// one; what happens once at the start is forgotten by srst.
+// summaries returns the summaries that are not always zero on a standalone server. It
+// assumes that transactions are flushed one by one, as when each client waits for its
+// reply. srst resets the counts of the server's start.
 func (t *Traffic) summaries() map[string]Summary {
 	requests, atStart := t.Reads+t.Updates, int64(1)
 	if t.WasReset {
@@ -103,7 +108,7 @@ func (t *Traffic) summaries() map[string]Summary {
 		"snapshottime":                           timesZero(atStart),
 		"startup_snap_load_time":                 timesZero(atStart),
 		"sync_process_time":                      timesZero(t.Updates),
-		"sync_processor_batch_size":              {Count: t.Updates, Sum: t.Updates, Min: min(t.Updates, 1), Max: min(t.Updates, 1)},
+		"sync_processor_batch_size":              batchesOfOne(t.Updates),
 		"sync_processor_queue_and_flush_time_ms": timesZero(t.Updates),
 		"sync_processor_queue_flush_time_ms":     timesZero(t.Updates),
 		"sync_processor_queue_size":              timesZero(requests + atStart),

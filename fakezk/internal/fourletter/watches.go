@@ -8,15 +8,15 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
-// A watcher is a connection with the paths that it watches for data.
+// A watcher is a connection with the paths of its data watches.
 type watcher struct {
 	session int64
 	paths   []string
 }
 
-// watchers lists those who have a watch on data or had one on this connection,
-// in order of connection. Watches on children have no word; what addWatch
-// leaves counts on either side.
+// watchers returns the connections that have or have had a data watch, in order of
+// connection. No four-letter word shows child watches; a watch of addWatch is a data
+// watch, too.
 //
 // Source: DataTree.dumpWatches, WatchManager.
 func (s *Server) watchers() []watcher {
@@ -35,8 +35,8 @@ func (s *Server) watchers() []watcher {
 	return all
 }
 
-// byPath is watchers turned round: the sessions that watch each path, and the
-// paths in the order of their names.
+// byPath returns the watched paths in the order of their names, and the sessions that
+// watch each.
 func byPath(all []watcher) (paths []string, sessions map[string][]int64) {
 	sessions = map[string][]int64{}
 	for _, w := range all {
@@ -49,6 +49,7 @@ func byPath(all []watcher) (paths []string, sessions map[string][]int64) {
 	return slices.Compact(paths), sessions
 }
 
+// wchs answers the word wchs: the number of data watches.
 func wchs(s Server) string {
 	all := s.watchers()
 	paths, _ := byPath(all)
@@ -56,9 +57,11 @@ func wchs(s Server) string {
 	for _, w := range all {
 		total += len(w.paths)
 	}
-	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(all), len(paths), total)
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n",
+		len(all), len(paths), total)
 }
 
+// wchc answers the word wchc: the watched paths by session.
 func wchc(s Server) string {
 	var b strings.Builder
 	for _, w := range s.watchers() {
@@ -71,6 +74,7 @@ func wchc(s Server) string {
 	return b.String()
 }
 
+// wchp answers the word wchp: the watching sessions by path.
 func wchp(s Server) string {
 	var b strings.Builder
 	paths, sessions := byPath(s.watchers())

@@ -5,27 +5,26 @@ import (
 	"strconv"
 )
 
-// Version is what ZooKeeper of Debian 12 (3.8.0-11+deb12u2) says of itself. The
-// part in braces is a variable that was never replaced when the package was
-// built; clients take the digits in front of the first dash.
+// Version is the version that ZooKeeper of Debian 12 (3.8.0-11+deb12u2) shows. The part
+// in braces is a variable that the build of the package did not replace; clients read the
+// digits before the first dash.
 const Version = "3.8.0-${mvngit.commit.id}, built on 2024-12-29 17:54 UTC"
 
-// notServing is what most words get while the server runs no database.
+// notServing is the answer to most words while the server serves no requests.
 //
 // Source: AbstractFourLetterCommand.ZK_NOT_SERVING.
 const notServing = "This ZooKeeper instance is not currently serving requests"
 
-// telnetClose is what telnet sends when it is interrupted. The real server
-// counts it among the words so that its log stays clean, and has no answer.
+// telnetClose is sent by an interrupted telnet. The real server treats it as a word
+// without an answer, so that it logs no error.
 const telnetClose = "\xff\xf4\xff\xfd"
 
-// DefaultTraceMask is the trace mask of a server that nobody has set another
-// for.
+// DefaultTraceMask is the trace mask of a server before the first stmk.
 const DefaultTraceMask = 306
 
-// words holds what is said while the server is serving. The words that a
-// stopped server answers too have no place here.
-var words = map[string]func(Server) string{
+// answers has the words that only a serving server answers. Answer handles those that a
+// stopped server answers, too.
+var answers = map[string]func(Server) string{
 	"cons": cons,
 	"conf": conf,
 	"crst": crst,
@@ -49,13 +48,12 @@ func Known(word string) bool {
 	case "ruok", "gtmk", "stmk", "envi", telnetClose:
 		return true
 	}
-	return words[word] != nil
+	return answers[word] != nil
 }
 
-// Answer is what a server says to a known word that its whitelist holds.
-// argument is what follows the word: the eight bytes of stmk, nil for all
-// others. "" is also an answer: stmk without its eight bytes, the interrupt of
-// telnet, and hash before the 128th transaction get no byte.
+// Answer returns the answer to a known word that is in the whitelist. argument is the
+// eight bytes after stmk, nil for all other words. The answer is empty for stmk without
+// its eight bytes, the interrupt of telnet, and hash before the 128th transaction.
 func Answer(word string, argument []byte, s Server) string {
 	switch word {
 	case "ruok":
@@ -67,7 +65,7 @@ func Answer(word string, argument []byte, s Server) string {
 	case "stmk":
 		return setTraceMask(argument)
 	}
-	answer := words[word]
+	answer := answers[word]
 	switch {
 	case answer == nil:
 		return ""
@@ -77,8 +75,8 @@ func Answer(word string, argument []byte, s Server) string {
 	return answer(s)
 }
 
-// answerStopped differs from word to word because the real server's commands
-// differ in whether they end the line.
+// answerStopped returns the answer of a stopped server. Only some of the real server's
+// commands end the line.
 func answerStopped(word string) string {
 	switch word {
 	case "isro":
@@ -89,7 +87,7 @@ func answerStopped(word string) string {
 	return notServing + "\n"
 }
 
-// Refusal is what a server says to a known word that its whitelist lacks.
+// Refusal returns the answer to a known word that is not in the whitelist.
 func Refusal(word string) string {
 	if word == telnetClose {
 		word = "telnet close"
@@ -97,16 +95,16 @@ func Refusal(word string) string {
 	return word + " is not executed because it is not in the whitelist.\n"
 }
 
-// Packets is how many packets a server counts as sent for a text: one for each
-// 8192 characters begun.
+// Packets returns the number of packets that a server counts for a text: one for each
+// 8192 characters or part of them.
 //
 // Source: NIOServerCnxn.SendBufferWriter behind a BufferedWriter.
 func Packets(text string) int64 {
 	return int64((javaLength(text) + 8191) / 8192)
 }
 
-// TraceMask reads the mask that stmk is to set. ok is false if argument is
-// shorter than eight bytes; the mask then stays as it is.
+// TraceMask returns the mask in the argument of stmk. ok is false if the argument is
+// shorter than eight bytes; stmk then changes nothing.
 func TraceMask(argument []byte) (mask int64, ok bool) {
 	if len(argument) < 8 {
 		return 0, false

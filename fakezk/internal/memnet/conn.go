@@ -1,10 +1,10 @@
-// Package memnet is the client's end of a connection that never leaves the
-// process: a net.Conn whose other end is a pair of callbacks.
+// Package memnet is the client's end of an in-memory connection: a net.Conn with two
+// callbacks in place of a network.
 //
-// Writes never block: they hand the bytes to the callback and return. Reads
-// block on a channel and honour deadlines, so a reader inside a
-// testing/synctest bubble is durably blocked and virtual time can pass. No
-// mutex is held while anything blocks.
+// A write never blocks: it passes the bytes to a callback and returns. A read blocks on
+// a channel and honours deadlines, so a reader inside a testing/synctest bubble is
+// durably blocked and virtual time can pass. No mutex is held while anything blocks, and
+// none during a callback.
 package memnet
 
 import (
@@ -20,12 +20,12 @@ type Conn struct {
 	onWrite func([]byte)
 	onClose func()
 
-	readable chan struct{} // capacity 1: something changed for a reader
+	readable chan struct{} // capacity 1; has an element after a change for readers
 	timer    *time.Timer   // used by the blocked reader only
 
 	mu            sync.Mutex
 	in            []byte // delivered and not yet read
-	inErr         error  // what a reader gets once in is empty
+	inErr         error  // the error of a Read once in is empty
 	closed        bool
 	readDeadline  time.Time
 	writeDeadline time.Time
@@ -33,14 +33,13 @@ type Conn struct {
 	waiting       int // readers blocked in await
 }
 
-// New returns a connected Conn. onWrite receives the bytes of each Write, in
-// the writer's goroutine, and must not keep them; onClose is called once, by
-// the first Close.
+// New returns a connected Conn. Each Write calls onWrite with its bytes, which onWrite
+// must not keep; the first Close calls onClose. Both run in the goroutine of the caller.
 func New(onWrite func([]byte), onClose func()) *Conn {
 	return &Conn{onWrite: onWrite, onClose: onClose, readable: make(chan struct{}, 1)}
 }
 
-// Deliver appends bytes for the reader. It is a no-op after Close or Fail.
+// Deliver appends bytes for the reader. After Close or Fail it does nothing.
 func (c *Conn) Deliver(p []byte) {
 	c.mu.Lock()
 	if c.closed || c.inErr != nil {
@@ -52,9 +51,9 @@ func (c *Conn) Deliver(p []byte) {
 	c.wake()
 }
 
-// Fail ends the connection from the far side: a reader gets err after the
-// bytes already delivered, and further writes fail with the same error. Use
-// io.EOF for an orderly close.
+// Fail ends the connection from the far side: a reader gets err after the bytes already
+// delivered, and later writes fail. io.EOF is an orderly close, after which writes fail
+// with io.ErrClosedPipe; after any other error they fail with err.
 func (c *Conn) Fail(err error) {
 	c.mu.Lock()
 	if c.inErr == nil {
@@ -71,7 +70,7 @@ func (c *Conn) wake() {
 	}
 }
 
-// Read blocks until bytes, an error or the read deadline.
+// Read blocks until there are bytes or an error, or until the read deadline.
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -85,13 +84,13 @@ func (c *Conn) Read(p []byte) (int, error) {
 	}
 }
 
-// tryRead takes what is there. If there is nothing, the caller counts as
-// waiting and must await a change until the deadline it returns.
+// tryRead reads without blocking. If there are neither bytes nor an error, it counts the
+// caller as waiting, and the caller must await a change until the returned deadline.
 func (c *Conn) tryRead(p []byte) (n int, deadline time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer func() {
-		// One wake-up may stand for several reasons: pass it on.
+		// One wake-up may stand for several changes: pass it on.
 		if (n > 0 || err != nil) && c.waiting > 0 {
 			c.wake()
 		}
@@ -116,7 +115,7 @@ func (c *Conn) tryRead(p []byte) (n int, deadline time.Time, err error) {
 	return 0, c.readDeadline, nil
 }
 
-// await blocks until something changed or the deadline passed.
+// await blocks until a change or the deadline.
 func (c *Conn) await(deadline time.Time) {
 	if deadline.IsZero() {
 		<-c.readable
@@ -132,8 +131,7 @@ func (c *Conn) await(deadline time.Time) {
 	c.awake(timer)
 }
 
-// takeTimer lends the connection's own timer, or makes one for a second
-// concurrent reader.
+// takeTimer returns the connection's timer, or a new one for a second concurrent reader.
 func (c *Conn) takeTimer(d time.Duration) *time.Timer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,7 +157,7 @@ func (c *Conn) awake(t *time.Timer) {
 	}
 }
 
-// Write hands p to the far side and returns at once.
+// Write passes p to the far side and returns at once.
 func (c *Conn) Write(p []byte) (int, error) {
 	if err := c.writeError(); err != nil {
 		return 0, err
@@ -208,8 +206,8 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	return nil
 }
 
-// SetReadDeadline makes a Read, also one already blocked, fail at t with
-// os.ErrDeadlineExceeded. The zero time means never.
+// SetReadDeadline makes every Read fail at t with os.ErrDeadlineExceeded, even one that
+// is already blocked. The zero time means never.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	c.mu.Lock()
 	c.readDeadline = t
@@ -221,7 +219,7 @@ func (c *Conn) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline makes a Write begun after t fail.
+// SetWriteDeadline makes a Write that begins at t or later fail.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	c.writeDeadline = t

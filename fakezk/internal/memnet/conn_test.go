@@ -16,7 +16,7 @@ import (
 
 var _ net.Conn = (*Conn)(nil)
 
-// far is the other end: it keeps what was written and counts closes.
+// far is the far side: it keeps the written bytes and counts calls of onClose.
 type far struct {
 	mu      sync.Mutex
 	written []byte
@@ -31,7 +31,7 @@ func newPair() (*Conn, *far) {
 	), f
 }
 
-// readAsync reads once in a goroutine of its own.
+// readAsync reads once in a new goroutine.
 func readAsync(c *Conn) <-chan error {
 	result := make(chan error, 1)
 	go func() {
@@ -48,7 +48,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestReadTakesWhatIsThereInAnySize(t *testing.T) {
+func TestReadReturnsBytesInPiecesOfAnySize(t *testing.T) {
 	c, _ := newPair()
 	c.Deliver([]byte("abc"))
 	c.Deliver([]byte("defg"))
@@ -74,8 +74,8 @@ func TestErrorComesAfterTheBufferedBytesAndStays(t *testing.T) {
 		c, _ := newPair()
 		c.Deliver([]byte("x"))
 		c.Fail(far)
-		c.Fail(errors.New("a later reason does not count"))
-		c.Deliver([]byte("nor do later bytes"))
+		c.Fail(errors.New("a later error is ignored"))
+		c.Deliver([]byte("later bytes are ignored"))
 		if n, err := c.Read(make([]byte, 10)); n != 1 || err != nil {
 			t.Errorf("read %d, %v", n, err)
 		}
@@ -111,13 +111,13 @@ func TestWriteAfterTheEnd(t *testing.T) {
 	}
 }
 
-func TestCloseIsToldOnceAndDiscards(t *testing.T) {
+func TestCloseCallsBackOnceAndDiscardsBytes(t *testing.T) {
 	c, f := newPair()
 	c.Deliver([]byte("never read"))
 	must(t, c.Close())
 	must(t, c.Close())
 	if f.closes != 1 {
-		t.Errorf("the far side was told %d times", f.closes)
+		t.Errorf("onClose was called %d times", f.closes)
 	}
 	if n, err := c.Read(make([]byte, 10)); n != 0 || !errors.Is(err, net.ErrClosed) {
 		t.Errorf("read %d, %v", n, err)
@@ -134,8 +134,14 @@ func TestBlockedReaderWakes(t *testing.T) {
 		{"by the end", func(c *Conn) { c.Fail(io.EOF) }, io.EOF},
 		{"by a reset", func(c *Conn) { c.Fail(syscall.ECONNRESET) }, syscall.ECONNRESET},
 		{"by Close", func(c *Conn) { must(t, c.Close()) }, net.ErrClosed},
-		{"by a deadline set meanwhile", func(c *Conn) { must(t, c.SetReadDeadline(time.Now())) }, os.ErrDeadlineExceeded},
-		{"by both deadlines set meanwhile", func(c *Conn) { must(t, c.SetDeadline(time.Now())) }, os.ErrDeadlineExceeded},
+		{
+			"by a deadline set meanwhile",
+			func(c *Conn) { must(t, c.SetReadDeadline(time.Now())) }, os.ErrDeadlineExceeded,
+		},
+		{
+			"by both deadlines set meanwhile",
+			func(c *Conn) { must(t, c.SetDeadline(time.Now())) }, os.ErrDeadlineExceeded,
+		},
 	}
 	for _, test := range tests {
 		for _, before := range []time.Duration{0, time.Hour} { // the deadline when Read begins
@@ -171,11 +177,11 @@ func TestReadDeadlinePassesInVirtualTime(t *testing.T) {
 		}
 		var timeout net.Error
 		if !errors.As(err, &timeout) || !timeout.Timeout() {
-			t.Errorf("%v is no timeout", err)
+			t.Errorf("%v is not a timeout", err)
 		}
 		c.Deliver([]byte("x"))
 		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("a passed deadline counts even if there are bytes: %v", err)
+			t.Errorf("bytes are read after the deadline: %v", err)
 		}
 		must(t, c.SetReadDeadline(time.Time{}))
 		if n, err := c.Read(make([]byte, 1)); n != 1 || err != nil {
@@ -218,8 +224,7 @@ func TestWriteDeadline(t *testing.T) {
 	})
 }
 
-// Two readers at once share the bytes; nobody is forgotten, with deadlines or
-// without.
+// Concurrent readers share the bytes and all wake up, with deadlines or without.
 func TestConcurrentReaders(t *testing.T) {
 	for _, deadline := range []time.Duration{0, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -254,7 +259,7 @@ func TestConcurrentReaders(t *testing.T) {
 	}
 }
 
-func TestEveryReaderHearsOfTheEnd(t *testing.T) {
+func TestTheEndWakesEveryReader(t *testing.T) {
 	ends := map[string]func(*Conn){
 		"Close":    func(c *Conn) { must(t, c.Close()) },
 		"Fail":     func(c *Conn) { c.Fail(io.EOF) },
@@ -269,7 +274,7 @@ func TestEveryReaderHearsOfTheEnd(t *testing.T) {
 				end(c)
 				synctest.Wait()
 				if len(a) != 1 || len(b) != 1 {
-					t.Errorf("readers that returned: %d and %d", len(a), len(b))
+					t.Errorf("of the two readers %d and %d returned", len(a), len(b))
 				}
 				must(t, c.Close())
 			})
@@ -277,7 +282,7 @@ func TestEveryReaderHearsOfTheEnd(t *testing.T) {
 	}
 }
 
-// The server answers within Write: nothing may be locked there.
+// The server answers within Write, so Write must not hold the mutex.
 func TestDeliverAndFailFromWithinWrite(t *testing.T) {
 	var c *Conn
 	c = New(func(p []byte) {
@@ -302,7 +307,9 @@ func TestEmptyReadReturnsAtOnce(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	c, _ := newPair()
-	if got := c.LocalAddr().Network() + " " + c.LocalAddr().String() + " " + c.RemoteAddr().String(); got != "memory client fakezk" {
-		t.Errorf("addresses: %s", got)
+	local, remote := c.LocalAddr(), c.RemoteAddr()
+	got := []string{local.Network(), local.String(), remote.String()}
+	if want := []string{"memory", "client", "fakezk"}; !slices.Equal(got, want) {
+		t.Errorf("addresses: %q", got)
 	}
 }

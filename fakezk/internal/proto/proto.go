@@ -1,9 +1,8 @@
-// Package proto holds the words of the ZooKeeper protocol as plain values:
-// operation codes, error codes, stats, ACLs, events, requests and results.
+// Package proto holds the messages of the ZooKeeper protocol as plain values:
+// operation codes, error codes, stats, ACLs, events, requests and replies.
 //
-// It is the vocabulary shared by package wire, which turns these values into
-// bytes and back, and package state, which gives them their meaning. It holds
-// no behaviour beyond names.
+// Package wire encodes and decodes these values; packages state and engine give
+// them their meaning. This package has no behaviour beyond names.
 //
 // Source: zookeeper.jute, ZooDefs.java and KeeperException.java of ZooKeeper 3.8.
 package proto
@@ -53,16 +52,16 @@ const (
 	WatchPersistentRecursive int32 = 1
 )
 
-// Which watches checkWatches and removeWatches mean, as WatcherType numbers them.
+// The kinds of watches in checkWatches and removeWatches, as WatcherType numbers them.
 const (
 	WatcherChildren int32 = 1
 	WatcherData     int32 = 2
 	WatcherAny      int32 = 3
 )
 
-// Null stands for a path, or the id of an ACL entry, that is null on the wire,
-// which is not the same as an empty one. It is no UTF-8, so no string that was
-// decoded can equal it.
+// Null stands for a path, or the id of an ACL entry, that is null on the wire. The
+// server does not treat null like the empty string. Null is not valid UTF-8, so it
+// differs from every decoded string.
 const Null = "\xff(null)"
 
 // NullPath is Null as a path.
@@ -94,7 +93,8 @@ type ACL struct {
 	Scheme, ID string
 }
 
-// ID is an identity that a connection has proved, or simply has (scheme "ip").
+// ID is an identity of a connection: one that it proved with auth, or its address
+// (scheme "ip").
 type ID struct{ Scheme, ID string }
 
 // RequestHeader precedes every request but the first of a connection.
@@ -110,8 +110,8 @@ type ReplyHeader struct {
 	Err  ErrCode
 }
 
-// ConnectRequest is the first frame of a connection. HasReadOnly says whether
-// the optional readOnly byte was present; only then the response has one.
+// ConnectRequest is the first frame of a connection. HasReadOnly says whether it
+// had the optional readOnly byte; the response has the byte only then.
 type ConnectRequest struct {
 	ProtocolVersion       int32
 	LastZxidSeen          int64
@@ -121,7 +121,7 @@ type ConnectRequest struct {
 	HasReadOnly, ReadOnly bool
 }
 
-// ConnectResponse answers a ConnectRequest. A zero SessionID means refused.
+// ConnectResponse answers a ConnectRequest. SessionID is 0 if the session is refused.
 type ConnectResponse struct {
 	ProtocolVersion       int32
 	TimeoutMs             int32

@@ -13,7 +13,7 @@ type (
 	}
 	// StatReply answers exists, setData and setACL.
 	StatReply struct{ Stat Stat }
-	// DataReply answers getData. Nil data is told apart from empty data.
+	// DataReply answers getData. Nil data is null on the wire, unlike empty data.
 	DataReply struct {
 		Data []byte
 		Stat Stat
@@ -30,23 +30,23 @@ type (
 		ACL  []ACL
 		Stat Stat
 	}
-	// MultiReply answers multi, op by op, also when the multi failed, and
-	// multiRead.
+	// MultiReply answers multi, whether it succeeded or failed, and multiRead. It has
+	// one result for each operation.
 	MultiReply struct{ Results []OpResult }
 	// EphemeralsReply answers getEphemerals.
 	EphemeralsReply struct{ Paths []string }
 	// CountReply answers getAllChildrenNumber.
 	CountReply struct{ Number int32 }
-	// WhoAmIReply answers whoAmI. The ID of a digest identity is the user alone.
+	// WhoAmIReply answers whoAmI. The ID of a digest identity is the user name alone.
 	WhoAmIReply struct{ IDs []ID }
-	// ErrReply answers addWatch: an error code as the body, OK in practice.
+	// ErrReply answers addWatch. Its body is an error code, always OK.
 	ErrReply struct{ Err ErrCode }
 	// SaslReply answers sasl; a server without SASL sends a nil token.
 	SaslReply struct{ Token []byte }
 )
 
-// OpResult is one operation's part of a MultiReply: Err, or the reply of the
-// operation, which is nil for delete and check.
+// OpResult is the result of one operation of a MultiReply: its error, or its reply,
+// which is nil for delete and check.
 type OpResult struct {
 	Op    OpCode
 	Err   ErrCode

@@ -19,17 +19,18 @@ type (
 		Path    string
 		Version int32
 	}
-	// Exists, GetData, GetChildren may leave a watch.
+	// Exists reads a node's stat. Watch leaves a data watch, also without a node.
 	Exists struct {
 		Path  string
 		Watch bool
 	}
-	// GetData reads a node's data and stat.
+	// GetData reads a node's data and stat. Watch leaves a data watch.
 	GetData struct {
 		Path  string
 		Watch bool
 	}
-	// GetChildren is getChildren (names) or getChildren2 (names and stat).
+	// GetChildren is getChildren (names) or getChildren2 (names and stat). Watch
+	// leaves a child watch.
 	GetChildren struct {
 		Code  OpCode
 		Path  string
@@ -64,20 +65,20 @@ type (
 		Scheme string
 		Data   []byte
 	}
-	// MultiRead answers several getData and getChildren, each for itself.
+	// MultiRead holds several getData and getChildren; each has its own result.
 	MultiRead struct{ Ops []Request }
 	// Sasl is a step of SASL authentication.
 	Sasl struct{ Token []byte }
-	// SetWatches is setWatches or setWatches2. It registers watches again after
-	// a reconnect; what changed after RelativeZxid fires at once, but not for
-	// the last two lists, which only setWatches2 has.
+	// SetWatches is setWatches or setWatches2. It registers watches again after a
+	// reconnect. A watch of the first three lists fires at once if its node changed
+	// after RelativeZxid. Only setWatches2 has the last two lists.
 	SetWatches struct {
 		Code                                    OpCode
 		RelativeZxid                            int64
 		DataWatches, ExistWatches, ChildWatches []string
 		PersistentWatches, RecursiveWatches     []string
 	}
-	// AddWatch leaves a watch that stays when it fires.
+	// AddWatch leaves a persistent watch, which stays when it fires.
 	AddWatch struct {
 		Path string
 		Mode int32
@@ -92,17 +93,17 @@ type (
 	GetEphemerals struct{ Prefix string }
 	// GetAllChildrenNumber counts a node's descendants.
 	GetAllChildrenNumber struct{ Path string }
-	// DeleteContainer removes an empty container or TTL node whose time has
-	// come. The server asks it of itself; a client that does is refused.
+	// DeleteContainer removes an empty container or an expired TTL node. It is the
+	// server's own request; a client's is refused.
 	DeleteContainer struct{ Path string }
-	// CreateSession on a connection that has a session already.
+	// CreateSession is a createSession on a connection that has a session already.
 	CreateSession struct{ TimeoutMs int32 }
 	// Reconfig changes the members of an ensemble.
 	Reconfig struct {
 		Joining, Leaving, NewMembers string
 		CurConfigID                  int64
 	}
-	// Simple is a request without a body that matters: ping, whoAmI, closeSession.
+	// Simple is ping, whoAmI or closeSession: the server ignores the body.
 	Simple struct{ Code OpCode }
 )
 

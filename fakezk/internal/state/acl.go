@@ -8,13 +8,13 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// CanRead says whether a connection may read a node with this ACL.
+// CanRead reports whether the caller may read a node with this ACL.
 func CanRead(acl []proto.ACL, by Caller) bool {
 	return allowed(acl, proto.PermRead, by)
 }
 
-// allowed says whether the caller has one of the permissions in perms. An empty
-// ACL allows everything (no request can make one).
+// allowed reports whether the caller has one of the permissions in perms. An empty ACL
+// allows everything (no request can set one).
 func allowed(acl []proto.ACL, perms int32, by Caller) bool {
 	if len(acl) == 0 || by.isSuper() {
 		return true
@@ -28,7 +28,8 @@ func allowed(acl []proto.ACL, perms int32, by Caller) bool {
 }
 
 func (by Caller) isSuper() bool {
-	return by.Super || slices.ContainsFunc(by.IDs, func(id proto.ID) bool { return id.Scheme == "super" })
+	return by.Super ||
+		slices.ContainsFunc(by.IDs, func(id proto.ID) bool { return id.Scheme == "super" })
 }
 
 func (by Caller) matches(entry proto.ACL) bool {
@@ -45,15 +46,15 @@ func (by Caller) matches(entry proto.ACL) bool {
 	return false
 }
 
-// expandACL turns the list of a request into the list that is stored: exact
-// duplicates dropped, "auth" replaced by the caller's own identities. The error is
-// InvalidACL for an empty list and for one with an entry that means nothing, and
-// MarshallingError if the server stumbles over an id that is null.
+// expandACL returns the list to store for the list of a request: without exact
+// duplicates, and with the caller's proved identities in place of "auth". The error is
+// InvalidACL for an empty list and for an invalid entry, and MarshallingError if the
+// real server throws an exception at a null id.
 //
 // Source: PrepRequestProcessor.fixupACL; ZOOKEEPER-1877 for the duplicates.
 func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
 	if len(list) == 1 && list[0].Scheme != "auth" {
-		return list, meaning(list[0]) // as nearly all are: no copy
+		return list, validateEntry(list[0]) // the common case needs no copy
 	}
 	if len(list) == 0 {
 		return nil, proto.InvalidACL
@@ -74,7 +75,7 @@ func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
 			expanded = append(expanded, own...)
 			continue
 		}
-		if err := meaning(entry); err != proto.OK {
+		if err := validateEntry(entry); err != proto.OK {
 			return nil, err
 		}
 		expanded = append(expanded, entry)
@@ -82,11 +83,13 @@ func expandACL(list []proto.ACL, by Caller) ([]proto.ACL, proto.ErrCode) {
 	return expanded, proto.OK
 }
 
-// comparesNull says whether the search for duplicates, before anything else, has
-// to compare a null id with that of an entry before it.
+// comparesNull reports whether the search for duplicates, the first step, compares a
+// null id with the id of an earlier entry.
 func comparesNull(list []proto.ACL) bool {
 	for i, entry := range list {
-		like := func(other proto.ACL) bool { return other.Perms == entry.Perms && other.Scheme == entry.Scheme }
+		like := func(other proto.ACL) bool {
+			return other.Perms == entry.Perms && other.Scheme == entry.Scheme
+		}
 		if entry.ID == proto.Null && slices.ContainsFunc(list[:i], like) {
 			return true
 		}
@@ -94,7 +97,7 @@ func comparesNull(list []proto.ACL) bool {
 	return false
 }
 
-// proved lists the identities that took a secret, which an address does not.
+// proved lists the identities proved with a secret. An address is not one.
 func (by Caller) proved(perms int32) []proto.ACL {
 	var own []proto.ACL
 	for _, id := range by.IDs {
@@ -105,15 +108,15 @@ func (by Caller) proved(perms int32) []proto.ACL {
 	return own
 }
 
-// meaning says what is wrong with an entry that stays as it is. A null id is for the
-// providers of the known schemes to stumble over.
-func meaning(entry proto.ACL) proto.ErrCode {
+// validateEntry returns the error of an entry other than "auth". With a null id the
+// real server throws an exception, once it knows the scheme.
+func validateEntry(entry proto.ACL) proto.ErrCode {
 	ok := false
 	switch entry.Scheme {
 	case "world":
 		ok = entry.ID == "anyone"
 	case "digest":
-		// Java's split(":") forgets empty parts at the end.
+		// Java's split(":") drops empty parts at the end.
 		ok = strings.Count(strings.TrimRight(entry.ID, ":"), ":") == 1
 	case "ip":
 		_, _, ok = parseIPRange(entry.ID)
@@ -129,8 +132,8 @@ func meaning(entry proto.ACL) proto.ErrCode {
 	return proto.OK
 }
 
-// masked hides the secrets of digest entries, as getACL does from those who may
-// not set the ACL: "user:hash" becomes "user:x".
+// masked hides the hashes of digest entries, as getACL does from callers without
+// ADMIN: "user:hash" becomes "user:x".
 func masked(acl []proto.ACL) []proto.ACL {
 	list := slices.Clone(acl)
 	for i, entry := range list {
@@ -141,5 +144,5 @@ func masked(acl []proto.ACL) []proto.ACL {
 	return list
 }
 
-// secret is Java's pattern ":.*", whose dot is no line terminator.
+// secret is Java's pattern ":.*". In Java the dot matches no line terminator.
 var secret = regexp.MustCompile("(?s):[^\n\r\u0085\u2028\u2029]*")

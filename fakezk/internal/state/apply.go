@@ -7,8 +7,8 @@ import (
 )
 
 // Apply makes the changes of t. The result depends on the store and on t alone.
-// It panics if the zxid of t was applied already or if t does not fit the store:
-// it was prepared against another history.
+// It panics if the zxid of t was applied already or if t does not fit the store, which
+// means that it was prepared against another history.
 func (s *Store) Apply(t Txn) Result {
 	if t.Zxid <= s.drawn {
 		panic(fmt.Sprintf("state: apply of zxid %#x (%s) after %#x", t.Zxid, t.Op, s.drawn))
@@ -31,8 +31,8 @@ func (s *Store) Apply(t Txn) Result {
 	return r
 }
 
-// apply makes one change, appends its events to r and returns the answer. (It is no
-// method of Change so that neither t nor r has to live on the heap.)
+// apply makes one change, appends its events to r and returns the reply. (It is not a
+// method of Change, so that t and r stay on the stack.)
 func (s *Store) apply(change Change, t *Txn, r *Result) proto.Reply {
 	switch c := change.(type) {
 	case CreateNode:
@@ -62,7 +62,7 @@ func (r *Result) fire(event proto.EventType, path string, acl []proto.ACL) {
 	r.Events = append(r.Events, Event{Type: event, Path: path, ACL: acl})
 }
 
-// mustFind is find for a node that Prepare has seen.
+// mustFind returns a node that existed when t was prepared. It panics without one.
 func (s *Store) mustFind(t *Txn, path string) *node {
 	n, ok := s.find(path)
 	if !ok {

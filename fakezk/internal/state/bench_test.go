@@ -9,16 +9,16 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// BenchmarkCreateDelete shows that the cost does not depend on the siblings.
+// BenchmarkCreateDelete shows that the cost does not depend on the number of siblings.
 func BenchmarkCreateDelete(b *testing.B) {
 	for _, siblings := range []int{10, 100_000} {
 		b.Run(strconv.Itoa(siblings), func(b *testing.B) {
 			s := newStore(b)
-			must(b, s, nobody(), create("/p"))
+			must(b, s, guest(), create("/p"))
 			for range siblings {
-				must(b, s, nobody(), createFlags("/p/n", proto.FlagPersistentSequential))
+				must(b, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential))
 			}
-			by, made, gone := nobody(), create("/p/x"), remove("/p/x")
+			by, made, gone := guest(), create("/p/x"), remove("/p/x")
 			b.ReportAllocs()
 			for b.Loop() {
 				s.Apply(s.Prepare(made, by, 1))
@@ -28,11 +28,11 @@ func BenchmarkCreateDelete(b *testing.B) {
 	}
 }
 
-// BenchmarkWrites shows what each kind of write costs.
+// BenchmarkWrites shows the cost of each kind of write.
 func BenchmarkWrites(b *testing.B) {
 	s := newStore(b)
-	must(b, s, nobody(), create("/p"), create("/p/x"))
-	by := nobody()
+	must(b, s, guest(), create("/p"), create("/p/x"))
+	by := guest()
 	for _, req := range []proto.Request{
 		set("/p/x", "data", -1), createFlags("/p/n", proto.FlagPersistentSequential),
 		create("/p/x"), &proto.Check{Path: "/p/x", Version: -1},
@@ -49,28 +49,28 @@ func BenchmarkWrites(b *testing.B) {
 
 func BenchmarkChildren(b *testing.B) {
 	s := newStore(b)
-	must(b, s, nobody(), create("/p"))
+	must(b, s, guest(), create("/p"))
 	for range 100_000 {
-		must(b, s, nobody(), createFlags("/p/n", proto.FlagPersistentSequential))
+		must(b, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential))
 	}
 	for b.Loop() {
-		if names, _, _ := s.Children("/p", nobody()); len(names) != 100_000 {
+		if names, _, _ := s.Children("/p", guest()); len(names) != 100_000 {
 			b.Fatal(len(names))
 		}
 	}
 }
 
-// BenchmarkMemory shows what a znode costs beyond its data, with a million of them.
+// BenchmarkMemory shows the memory of a znode beyond its data, with a million znodes.
 func BenchmarkMemory(b *testing.B) {
 	const nodes, dataBytes = 1_000_000, 100
 	for b.Loop() {
 		before := heapInUse()
 		s := newStore(b)
-		must(b, s, nobody(), create("/a"), create("/a/b"))
+		must(b, s, guest(), create("/a"), create("/a/b"))
 		for i := range nodes {
 			req := create(fmt.Sprintf("/a/b/n%07d", i))
 			req.Data = make([]byte, dataBytes)
-			s.Apply(s.Prepare(req, nobody(), 1))
+			s.Apply(s.Prepare(req, guest(), 1))
 		}
 		b.ReportMetric(float64(heapInUse()-before)/nodes-dataBytes, "B/znode")
 		runtime.KeepAlive(s)

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// A concurrentSet is a set backed by a java.util.concurrent.ConcurrentHashMap, in
-// which a real server keeps the identities of a connection and the paths of
-// container and TTL nodes. It differs from a [hashSet] in when its table doubles
-// and in that doubling turns parts of a bucket around. The zero value is empty.
+// A concurrentSet is a set with the order of a java.util.concurrent.ConcurrentHashMap,
+// in which a real server keeps the identities of a connection and the paths of
+// containers and TTL nodes. Its table doubles earlier than that of a [hashSet], and
+// doubling reverses parts of a bucket. The zero value is empty.
 //
-// Not imitated, as in a hashSet: buckets that become search trees.
+// As in a hashSet, buckets do not become search trees.
 //
 // Source: ConcurrentHashMap.java of OpenJDK 17.
 type concurrentSet[K comparable] struct {
@@ -20,12 +20,13 @@ type concurrentSet[K comparable] struct {
 
 type member[K comparable] struct {
 	key  K
-	hash uint32 // spread
+	hash uint32 // after spread
 }
 
+// concurrentTable is the size of the first table.
 const concurrentTable = 16
 
-// add puts a key with its hash code into the set, if it is not there.
+// add puts a key with its hash code into the set, unless it is there.
 func (c *concurrentSet[K]) add(key K, code uint32) {
 	if c.bins == nil {
 		c.grow()
@@ -37,7 +38,7 @@ func (c *concurrentSet[K]) add(key K, code uint32) {
 	}
 	*bin = append(*bin, m)
 	if len(*bin) > treeAt && len(c.bins) < treeTable {
-		// Java makes room for three keys a bucket, rounded up.
+		// Java makes room for three keys per bucket, rounded up.
 		for want := 4 * len(c.bins); len(c.bins)*3/4 < want; {
 			c.grow()
 		}
@@ -48,14 +49,14 @@ func (c *concurrentSet[K]) add(key K, code uint32) {
 	}
 }
 
-// full says whether so many keys make the table double.
+// full reports whether the table doubles at this number of keys.
 func (c *concurrentSet[K]) full(size int) bool { return size >= len(c.bins)*3/4 }
 
 func (c *concurrentSet[K]) bin(hash uint32) *[]member[K] {
 	return &c.bins[int(hash)&(len(c.bins)-1)]
 }
 
-// remove takes a key out, if it is there.
+// remove deletes a key, if it is there.
 func (c *concurrentSet[K]) remove(key K, code uint32) {
 	if c.size == 0 {
 		return
@@ -67,9 +68,9 @@ func (c *concurrentSet[K]) remove(key K, code uint32) {
 	}
 }
 
-// grow doubles the table, or makes the first one. The longest run of keys at a
-// bucket's end that stay together keeps its order; those before it come in front,
-// the last one first.
+// grow doubles the table, or makes the first one. The longest run of keys at the end
+// of a bucket that move to the same new bucket keeps its order; the keys before it are
+// put in front, in reverse order.
 func (c *concurrentSet[K]) grow() {
 	old := c.bins
 	c.bins = make([][]member[K], max(2*len(old), concurrentTable))

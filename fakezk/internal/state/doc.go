@@ -1,7 +1,7 @@
-// Package state holds ZooKeeper's rules as values: what a request does to the
-// tree of znodes, who may do it, which error it gets and which watches it
-// fires. It reads no clock, starts no goroutine, draws no random number and
-// knows neither connections nor bytes.
+// Package state implements ZooKeeper's rules for the tree of znodes: the effect of a
+// request, the permissions it needs, its error and the events it fires. It reads no
+// clock, starts no goroutine, draws no random number and knows neither connections nor
+// bytes.
 //
 // # Two steps
 //
@@ -12,10 +12,10 @@
 //
 // [Store.Prepare] checks the request against the store and fixes every decision
 // (zxid, time, final path of a sequential node, expanded ACL, new version) in a
-// [Txn]. It changes nothing. [Store.Apply] changes the store and says what to
-// answer and which events to deliver. A Txn is plain data and needs no other
-// context: it can be logged, sent to another store and replayed there. Stores
-// that have applied the same Txns are equal.
+// [Txn]. It changes nothing. [Store.Apply] changes the store and returns the reply and
+// the events to deliver. A Txn is plain data and needs no other context: it can be
+// logged, sent to another store and replayed there. Stores that have applied the same
+// Txns are equal.
 //
 // A Txn is prepared against the last applied one. Two Prepares without an Apply
 // between them get the same zxid, and applying both panics.
@@ -26,54 +26,51 @@
 //
 // # The zxid of a reply
 //
-// It is [Store.LastZxid] once the Txn is applied. That is the Txn's own zxid but
-// in one case: a multi with a null path is answered with the zxid before it,
-// although its own is used up ([Txn.Skipped]).
+// It is [Store.LastZxid] once the Txn is applied. That is the Txn's own zxid, with one
+// exception: the reply to a multi with a null path has the zxid before it, although
+// the multi consumes one ([Txn.Skipped]).
 //
 // # Orders
 //
-// What a client can see of an order is the real server's, that of the hash tables of
-// Java 17: names of children, a session's ephemeral nodes and with them the
-// events at its end, identities, containers and TTL nodes to delete. Equal
-// stores have equal orders, and so has a [Store.Clone] for ever after. A real
-// server that restarts fills its tables anew, in another order; a Store does not
-// know of restarts.
+// Every order that a client can see is the real server's, that of the hash tables of
+// Java 17: the names of children, a session's ephemeral nodes and with them the events
+// at its end, identities, and the containers and TTL nodes to delete. Equal stores have
+// equal orders, and a [Store.Clone] keeps the order under later changes. A real server
+// that restarts fills its tables in another order; a Store does not imitate that.
 //
-// Tables that turn a bucket of more than eight keys into a search tree are not
-// imitated. That takes some hundred thousand random names, or names made to
-// collide; the order of the keys of such a bucket may then differ.
+// A Java table turns a bucket of more than eight keys into a search tree. A Store does
+// not, so the order of the keys of such a bucket may differ. It takes some hundred
+// thousand random names, or names made to collide.
 //
 // # Sharing
 //
 // A Store is not safe for concurrent use. Data and ACL slices are shared between
-// requests, Txns, stores and results, and never written to: neither may a
-// caller.
+// requests, Txns, stores and results. No store writes to them, and no caller may.
 //
-// # What is here
+// # Implemented
 //
 // create, create2, createContainer, createTTL, delete, setData, setACL, check,
 // multi; exists, getData, getChildren, getACL, getEphemerals,
 // getAllChildrenNumber; creation and closing of sessions with their ephemeral
-// nodes; the deletion of containers and TTL nodes whose time has come, when
-// somebody asks for it; quotas, counted and if told so enforced; the acl schemes
+// nodes; the deletion of empty containers and expired TTL nodes on the caller's
+// request; quotas, counted and (with [Config.EnforceQuota]) enforced; the ACL schemes
 // world, auth, digest, ip and super; null paths.
 //
-// # What is not here
+// # Not implemented
 //
-// The watch table (events are listed, whoever holds the watches delivers them);
-// session expiry and the moment to look for containers (a clock's business); the
-// log lines of soft quotas; the setting that lets containers go that were never
-// used. A reconfig is refused, as by any standalone server.
+// The watch table: results list events, and the owner of the watches delivers them.
+// Session expiry and the time of the search for containers, which need a clock. The
+// log lines of soft quotas. The setting that deletes containers that never had a
+// child. A reconfig is refused, as by any standalone server.
 //
-// A real server stops for good at a createTTL with a negative ttl and no TTL flag,
-// at limits right below /zookeeper/quota, at zookeeper_limits made or deleted right
-// below /zookeeper, and when it has to add to statistics
-// that somebody overwrote with something else. A Store refuses the first with
-// BadArguments and takes no notice of the others.
+// A real server fails for good at a createTTL with a negative ttl and no TTL flag, at
+// limits directly below /zookeeper/quota, at a zookeeper_limits created or deleted
+// directly below /zookeeper, and when it adds to statistics that a client has
+// overwritten with other data. A Store refuses the first with BadArguments and ignores
+// the others.
 //
-// A parent's sequence numbers end at 2147483647, which is given out again and
-// again; the ZooKeeper guide speaks of an overflow, and within one multi there is
-// one.
+// A parent's sequence numbers end at 2147483647, which is then repeated. The ZooKeeper
+// guide speaks of an overflow, which happens only within one multi.
 //
 // # Adding an operation
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/state"
 )
 
-// A session makes an ephemeral sequential node and goes away.
+// A session creates an ephemeral sequential node and ends.
 func Example() {
 	store := state.New(state.Config{})
 	anyone := []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}

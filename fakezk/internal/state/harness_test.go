@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Sessions and identities that the tables use.
+// Sessions and identities of the tests.
 const (
 	s1 int64 = 0x11
 	s2 int64 = 0x22
@@ -31,7 +31,8 @@ func world(perms int32) []proto.ACL {
 	return []proto.ACL{{Perms: perms, Scheme: "world", ID: "anyone"}}
 }
 
-func nobody() Caller  { return Caller{Session: s1, IDs: []proto.ID{local}} }
+// guest is s1 with no identity but its address, asAlice s1 with a digest identity.
+func guest() Caller   { return Caller{Session: s1, IDs: []proto.ID{local}} }
 func asAlice() Caller { return Caller{Session: s1, IDs: []proto.ID{local, alice}} }
 
 // newStore has the sessions s1 (zxid 1) and s2 (zxid 2).
@@ -43,8 +44,8 @@ func newStore(t testing.TB) *Store {
 	return s
 }
 
-// do prepares and applies, and checks what holds for every write but those that
-// are skipped: Prepare changes nothing, and the zxid shown grows by one.
+// do prepares and applies a write. It checks that Prepare does not change the last zxid
+// and that Apply increments it, as with every write that is not skipped.
 func do(t testing.TB, s *Store, by Caller, req proto.Request) Result {
 	t.Helper()
 	before := s.LastZxid()
@@ -59,7 +60,7 @@ func do(t testing.TB, s *Store, by Caller, req proto.Request) Result {
 	return r
 }
 
-// must is do for requests that have to succeed.
+// must fails the test unless every request succeeds.
 func must(t testing.TB, s *Store, by Caller, reqs ...proto.Request) {
 	t.Helper()
 	for _, req := range reqs {
@@ -119,8 +120,7 @@ func events(r Result) string {
 	return strings.Join(list, ", ")
 }
 
-// An image is all there is in a store, orders included, in a form that can be
-// compared.
+// An image is the whole content of a store, orders included, for comparison.
 type image struct {
 	Last, Drawn      int64
 	Count            int
@@ -164,7 +164,7 @@ func imageOf(s *Store) image {
 	return im
 }
 
-// drawZxid makes im the image of a store that has refused one more write.
+// drawZxid turns im into the image of the store after one more refused write.
 func (im *image) drawZxid() {
 	im.Last++
 	im.Drawn++

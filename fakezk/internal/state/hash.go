@@ -2,7 +2,7 @@ package state
 
 import "unicode/utf16"
 
-// javaHash is String.hashCode, which looks at UTF-16 units.
+// javaHash is String.hashCode, computed over UTF-16 units.
 func javaHash(s string) uint32 {
 	var h uint32
 	for _, r := range s {
@@ -16,8 +16,8 @@ func javaHash(s string) uint32 {
 	return h
 }
 
-// spread mixes the upper half of a hash code into the lower, of which java.util's
-// tables use a few bits.
+// spread mixes the upper half of a hash code into the lower half: java.util's tables
+// use only the lowest bits.
 func spread(h uint32) uint32 { return h ^ h>>16 }
 
 // A bucket that grows beyond treeAt elements makes a java.util table of fewer than

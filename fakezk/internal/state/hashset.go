@@ -2,27 +2,26 @@ package state
 
 import "iter"
 
-// A hashSet is a java.util.HashSet<String>: its order is the one in which a real
-// server lists children and ephemeral nodes. A key's bucket is its hash modulo
-// the size of the table; within a bucket the order is that of insertion. The
-// table doubles when three quarters full, which keeps the order within each
-// half, and never shrinks.
+// A hashSet is a set with the order of a java.util.HashSet<String>, the order in which
+// a real server lists children and ephemeral nodes. A key's bucket is its hash modulo
+// the size of the table; within a bucket the order is that of insertion. The table
+// doubles when three quarters full, which keeps the order within each half, and never
+// shrinks.
 //
-// Not imitated: buckets that become search trees, which takes nine keys in one
-// bucket of a table of 64 or more. Names with running numbers never get there;
-// random names do at some hundred thousand, once in a while. Keys of such a
-// bucket may come in another order than on a real server, and a search in it is
-// linear.
+// In Java a bucket with nine keys, in a table of 64 or more, becomes a search tree. Here
+// it does not: its keys may come in another order than on a real server, and a search
+// in it is linear. Names with running numbers never fill a bucket so much; some hundred
+// thousand random names sometimes do.
 //
-// Source: HashMap.java of OpenJDK 17; DataNode.java and DataTree.java of
-// ZooKeeper 3.8 for who uses it.
+// Source: HashMap.java of OpenJDK 17; its users are DataNode.java and DataTree.java of
+// ZooKeeper 3.8.
 type hashSet struct {
 	table  []*element
 	size   int
-	listed []string // what keys returned last; nil if it has changed since
+	listed []string // the last result of keys; nil if the set has changed since
 }
 
-// maxListed is how many keys are kept listed: the list costs 16 bytes for each.
+// maxListed bounds the number of keys in hashSet.listed, which takes 16 bytes per key.
 const maxListed = 4096
 
 // Sizes of new tables: a znode's children, and sets of paths.
@@ -31,12 +30,12 @@ const (
 	pathsTable    = 16
 )
 
-// An element is a key in a hashSet. It can be in one only.
+// An element is a key in a hashSet. It can be in one set only.
 type element struct {
 	key  string
-	hash uint32 // spread; valid once put
+	hash uint32 // after spread; set by put
 	next *element
-	node *node // whose name the key is; nil in a set of paths
+	node *node // in a set of children, the node named key; nil in a set of paths
 }
 
 // newHashSet returns an empty set. The size of the table is a power of two.
@@ -66,7 +65,7 @@ func (h *hashSet) get(key string) *element {
 
 func (h *hashSet) bucket(hash uint32) int { return int(hash) & (len(h.table) - 1) }
 
-// put adds an element whose key is not in the set.
+// put adds an element. The set must not contain its key.
 func (h *hashSet) put(e *element) {
 	e.hash, e.next, h.listed = spread(javaHash(e.key)), nil, nil
 	link, before := &h.table[h.bucket(e.hash)], 0
@@ -100,7 +99,7 @@ func (h *hashSet) grow() {
 	}
 }
 
-// remove takes the element with a key out, if there is one.
+// remove deletes the element with a key, if there is one.
 func (h *hashSet) remove(key string) {
 	if h.len() == 0 {
 		return
@@ -132,7 +131,7 @@ func (h *hashSet) all() iter.Seq[*element] {
 }
 
 // clone returns a set with the same table and the same order within each bucket.
-// copied makes the elements of the new set.
+// copied returns the copy of an element.
 func (h *hashSet) clone(copied func(*element) *element) *hashSet {
 	if h == nil {
 		return nil
@@ -147,11 +146,11 @@ func (h *hashSet) clone(copied func(*element) *element) *hashSet {
 	return c
 }
 
-// barePath copies an element of a set of paths.
-func barePath(e *element) *element { return &element{key: e.key, hash: e.hash} }
+// copyPath copies an element of a set of paths.
+func copyPath(e *element) *element { return &element{key: e.key, hash: e.hash} }
 
-// keys lists the keys in Java's order. The list must not be written to: as long as
-// the set stays as it is, it is the same one.
+// keys lists the keys in Java's order. The list must not be written to: until the set
+// changes, keys returns the same one.
 func (h *hashSet) keys() []string {
 	if h == nil {
 		return []string{}
@@ -169,14 +168,14 @@ func (h *hashSet) keys() []string {
 	return keys
 }
 
-// clonedKeys lists the keys in the order of HashSet.clone, whose table fits the
-// keys there are, not those there were.
+// clonedKeys lists the keys in the order of HashSet.clone. The clone's table is as
+// large as the present keys need; the original's never shrinks.
 func (h *hashSet) clonedKeys() []string {
 	return hashed(int(float32(h.len())/0.75+1), h.keys())
 }
 
-// hashed returns keys in the order of a HashSet with an initial capacity to which
-// they are added one by one.
+// hashed returns the keys in the order of a HashSet that was made with an initial
+// capacity and to which they were added one by one.
 func hashed(capacity int, keys []string) []string {
 	table := 1
 	for table < capacity {

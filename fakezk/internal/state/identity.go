@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// DigestID is the identity that an auth request with scheme "digest" adds. Any
-// bytes will do: the id is the part before the first ':' and the hash of the whole.
+// DigestID returns the identity that an auth request with scheme "digest" adds. Any
+// data is valid: the id is the part before the first ':' and the hash of all of it.
 //
 // Source: DigestAuthenticationProvider.generateDigest.
 func DigestID(data []byte) proto.ID {
@@ -23,10 +23,10 @@ func DigestID(data []byte) proto.ID {
 	return proto.ID{Scheme: "digest", ID: string(user) + ":" + hash}
 }
 
-// AddIdentity returns ids and id, in the order in which whoAmI lists them and an
-// "auth" entry of an ACL expands: that of a ConcurrentHashMap. ids must come from
-// AddIdentity, or be of one element; it is not written to, and returned itself if
-// id is in it already.
+// AddIdentity returns ids with id added, in the order of a ConcurrentHashMap, in which
+// whoAmI lists them and an "auth" entry of an ACL expands. ids must come from
+// AddIdentity or have one element. It is not written to, and it is returned itself if
+// it contains id already.
 //
 // Source: ServerCnxn.addAuthInfo; Id.hashCode as jute generates it.
 func AddIdentity(ids []proto.ID, id proto.ID) []proto.ID {
@@ -42,7 +42,7 @@ func AddIdentity(ids []proto.ID, id proto.ID) []proto.ID {
 	return slices.AppendSeq(make([]proto.ID, 0, len(ids)+1), set.all())
 }
 
-// ipMatches says whether an address lies in a range "a.b.c.d" or "a.b.c.d/bits".
+// ipMatches reports whether an address lies in a range "a.b.c.d" or "a.b.c.d/bits".
 func ipMatches(ipRange, address string) bool {
 	want, bits, ok := parseIPRange(ipRange)
 	if !ok {
@@ -52,8 +52,8 @@ func ipMatches(ipRange, address string) bool {
 	return ok && (want^got)>>(32-bits) == 0
 }
 
-// parseIPRange is IPAuthenticationProvider.isValid. An address without bits
-// stands for itself.
+// parseIPRange parses as IPAuthenticationProvider.isValid does. bits is 32 for an
+// address without "/bits".
 func parseIPRange(s string) (address uint32, bits int, ok bool) {
 	host, length, hasLength := strings.Cut(s, "/")
 	bits = 32
@@ -84,8 +84,8 @@ func parseIPv4(s string) (uint32, bool) {
 	return address, true
 }
 
-// javaInt reads a number of so many bits as Integer.parseInt and Long.parseLong do,
-// which take the decimal digits of all scripts as far as they are one char in Java.
+// javaInt parses a number as Integer.parseInt (32 bits) and Long.parseLong (64 bits) do.
+// They accept the decimal digits of all scripts that are one char in Java.
 func javaInt(s string, bits int) (int64, error) {
 	plain := strings.Map(func(r rune) rune {
 		if r < 0x80 || r > 0xffff || !unicode.Is(unicode.Nd, r) {
@@ -96,7 +96,8 @@ func javaInt(s string, bits int) (int64, error) {
 	return strconv.ParseInt(plain, 10, bits)
 }
 
-// digitOf is the value of a decimal digit: they come in rows of ten, from 0 to 9.
+// digitOf returns the value of a decimal digit. Unicode has the digits of a script in
+// a row, from 0 to 9.
 func digitOf(r rune) rune {
 	zero := r
 	for unicode.Is(unicode.Nd, zero-1) && r-zero < 9 {

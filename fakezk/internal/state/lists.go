@@ -8,9 +8,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Ephemerals returns the paths of a session's ephemeral nodes in the order in
-// which a real server lists them and deletes them when the session ends: that of a
-// clone of a Java hash set. There are none for an unknown session.
+// Ephemerals returns the paths of a session's ephemeral nodes in the order in which a
+// real server lists them, and deletes them when the session ends: that of a clone of a
+// Java hash set. It returns nil for an unknown session.
 //
 // Source: DataTree.getEphemerals.
 func (s *Store) Ephemerals(id int64) []string {
@@ -21,8 +21,8 @@ func (s *Store) Ephemerals(id int64) []string {
 	return ses.ephemerals.clonedKeys()
 }
 
-// EphemeralsUnder returns those of [Store.Ephemerals] that start with prefix,
-// letter by letter: "/a" finds "/ab". A null, blank or root prefix finds all.
+// EphemeralsUnder returns the paths of [Store.Ephemerals] that start with prefix, even
+// within a name: "/a" finds "/ab". A null, blank or root prefix finds all.
 //
 // Source: the case getEphemerals of FinalRequestProcessor.
 func (s *Store) EphemeralsUnder(id int64, prefix string) []string {
@@ -34,10 +34,10 @@ func (s *Store) EphemeralsUnder(id int64, prefix string) []string {
 	return slices.DeleteFunc(paths, func(path string) bool { return !strings.HasPrefix(path, prefix) })
 }
 
-// javaBlank tells what String.trim removes.
+// javaBlank reports whether String.trim removes a character.
 func javaBlank(r rune) bool { return r <= ' ' }
 
-// enlist counts a new node and adds it to the list of its kind.
+// enlist counts a new node and adds its path to the set of its kind.
 func (s *Store) enlist(t *Txn, path string, n *node) {
 	s.count++
 	switch {

@@ -6,11 +6,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A node is a znode. Its name is the key of the element by which it hangs in its
-// parent's children.
+// A node is a znode. Its embedded element is its entry in the parent's children; the
+// key is its name.
 type node struct {
 	element
-	data []byte // nil is told apart from empty
+	data []byte // nil is null data, unlike empty data
 	acl  []proto.ACL
 
 	czxid, mzxid, pzxid int64
@@ -24,8 +24,8 @@ type node struct {
 	children *hashSet // nil until there is a first child
 }
 
-// stat is what a client is shown. Cversion counts creations and deletions of
-// children, of which the node remembers the creations only.
+// stat returns the stat that a client sees. Cversion counts creations and deletions of
+// children; the node stores only the creations.
 func (n *node) stat() proto.Stat {
 	children := n.numChildren()
 	return proto.Stat{
@@ -49,7 +49,7 @@ func (n *node) child(name string) (*node, bool) {
 	return e.node, true
 }
 
-// hang makes n the child of parent under a name that is free.
+// hang makes n a child of parent, with a name that no other child has.
 func (n *node) hang(parent *node, name string) {
 	n.key, n.node = name, n
 	if parent.children == nil {
@@ -66,7 +66,7 @@ func (n *node) clone() *node {
 	return &c
 }
 
-// each visits n and everything below it.
+// each visits n and its descendants.
 func (n *node) each(visit func(n *node)) {
 	visit(n)
 	for e := range n.children.all() {
@@ -74,7 +74,8 @@ func (n *node) each(visit func(n *node)) {
 	}
 }
 
-// eachPath is each with paths. n is at path; the root's is empty here.
+// eachPath visits n, which is at path, and its descendants with their paths. The path
+// of the root is empty here.
 func (n *node) eachPath(path string, visit func(path string, n *node)) {
 	visit(path, n)
 	for e := range n.children.all() {
@@ -82,7 +83,7 @@ func (n *node) eachPath(path string, visit func(path string, n *node)) {
 	}
 }
 
-// find returns the node at path. Any string may be asked for; "" is the root.
+// find returns the node at path, which may be any string; "" is the root.
 func (s *Store) find(path string) (*node, bool) {
 	if path == "" || path == "/" {
 		return s.root, true
@@ -99,7 +100,7 @@ func (s *Store) find(path string) (*node, bool) {
 	return n, ok
 }
 
-// parentOf is the path of the parent, "/" for the root itself.
+// parentOf returns the path of the parent, "/" for the root itself.
 func parentOf(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
@@ -107,5 +108,5 @@ func parentOf(path string) string {
 	return "/"
 }
 
-// nameOf is what comes behind the last '/'.
+// nameOf returns the part of a path behind the last '/'.
 func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -2,8 +2,8 @@ package state
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// setACL looks at the list before it looks for the node, and compares the
-// version of the ACL, not of the data.
+// setACL checks the list before it looks for the node, and compares the version of the
+// ACL, not of the data.
 func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 	if !validPath(q.Path) {
 		return proto.BadArguments
@@ -29,7 +29,7 @@ func (d *draft) setACL(q *proto.SetACL) proto.ErrCode {
 	return proto.OK
 }
 
-// apply fires nothing: no watch waits for an ACL.
+// apply fires no event: ZooKeeper has no watch for ACLs.
 func (c SetACL) apply(s *Store, t *Txn) proto.Reply {
 	n := s.mustFind(t, c.Path)
 	n.acl, n.aversion = c.ACL, c.Aversion

@@ -2,7 +2,7 @@ package state
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// check is a write by its place in the log only. It needs READ on the node.
+// check changes nothing, but it is logged as a write. It needs READ on the node.
 func (d *draft) check(q *proto.Check) proto.ErrCode {
 	if !validPath(q.Path) {
 		return proto.BadArguments

@@ -2,9 +2,9 @@ package state
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// deleteContainer is the server's own request. It asks no ACL, and refuses only
-// nodes that are ephemeral or have children again. A client's request is refused
-// whatever it says: the Java server takes the whole frame for the path.
+// deleteContainer is the server's own request. It checks no ACL and refuses only nodes
+// that are ephemeral or have children. A client's request is always refused: the Java
+// server takes the whole frame for the path.
 //
 // Source: the case deleteContainer of PrepRequestProcessor.
 func (d *draft) deleteContainer(q *proto.DeleteContainer) proto.ErrCode {
@@ -27,15 +27,13 @@ func (d *draft) deleteContainer(q *proto.DeleteContainer) proto.ErrCode {
 	return proto.OK
 }
 
-// HasReapable says whether there is any container or TTL node, whether its time
-// has come or not.
+// HasReapable reports whether there is a container or TTL node at all.
 func (s *Store) HasReapable() bool { return s.containers.size+s.ttls.size > 0 }
 
-// Reapable returns the paths of the nodes that the server deletes, one
-// [proto.DeleteContainer] each, when it looks for them at a time in milliseconds
-// since the Unix epoch: containers that have lost all the children they had, and
-// childless TTL nodes unmodified for longer than their ttl. The order is that of a
-// real server.
+// Reapable returns the paths of the nodes that the server deletes, with one
+// [proto.DeleteContainer] each, if it looks for them at now, in milliseconds since the
+// Unix epoch: containers without children that have had some, and childless TTL nodes
+// unmodified for longer than their ttl. The order is the real server's.
 //
 // Source: ContainerManager.getCandidates.
 func (s *Store) Reapable(now int64) []string {

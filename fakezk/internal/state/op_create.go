@@ -9,10 +9,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// maxTTLMs is the longest time to live: 40 bits of milliseconds.
+// maxTTLMs is the longest ttl in milliseconds: 40 bits.
 const maxTTLMs = 1<<40 - 1
 
-// A createMode is what flags, ttl and operation code say together.
+// A createMode is the kind of node that a create asks for by its flags, its ttl and its
+// operation code.
 type createMode struct {
 	kind       Kind
 	ephemeral  bool
@@ -21,7 +22,7 @@ type createMode struct {
 }
 
 // create checks in the order of PrepRequestProcessor.pRequest2TxnCreate. The path
-// is validated last, with its number: "/a/" is a valid path for a sequential node.
+// is validated last, with its sequence number: "/a/" is valid for a sequential node.
 func (d *draft) create(q *proto.Create) proto.ErrCode {
 	mode, err := modeOf(q)
 	if err != proto.OK {
@@ -65,8 +66,8 @@ func (d *draft) create(q *proto.Create) proto.ErrCode {
 	return proto.OK
 }
 
-// numbered is the path of a sequential node: ten digits or more. Within a multi
-// the number may be beyond an int32, and wraps around.
+// numbered returns the path of a sequential node: path and a number, padded with zeros to
+// ten characters. Within a multi the number may overflow and be negative.
 func numbered(path string, number int32) string {
 	var buf [11]byte
 	digits := strconv.AppendInt(buf[:0], int64(number), 10)
@@ -95,9 +96,9 @@ func (d *draft) recordCreate(path, parentPath string, parent record, c CreateNod
 	d.changes = append(d.changes, c)
 }
 
-// modeOf reads the flags. A create with the container flag makes a plain node, a
-// createContainer makes a container whatever its flags, and only a createTTL
-// has a ttl.
+// modeOf returns the mode of a create. A create with the container flag makes a plain
+// node, a createContainer with any flags makes a container, and only a createTTL has a
+// ttl.
 func modeOf(q *proto.Create) (createMode, proto.ErrCode) {
 	var m createMode
 	switch q.Flags {
@@ -148,7 +149,7 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 		czxid: t.Zxid, mzxid: t.Zxid, pzxid: t.Zxid, ctime: t.Time, mtime: t.Time,
 	}
 	if slices.Equal(n.acl, parent.acl) {
-		n.acl = parent.acl // most nodes have their parent's: keep one copy
+		n.acl = parent.acl // most nodes have their parent's ACL: store it once
 	}
 	n.hang(parent, name)
 	parent.countChild(t.Zxid)
@@ -162,9 +163,8 @@ func (c CreateNode) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	return reply
 }
 
-// countChild notes that a child was created. The counter stays at its largest
-// value for good, and pzxid with it: DataTree.createNode moves both only if the
-// counter grows.
+// countChild counts a created child. At its largest value the counter stays, and pzxid
+// with it: DataTree.createNode changes both only if the counter grows.
 func (n *node) countChild(zxid int64) {
 	if n.counter < math.MaxInt32 {
 		n.counter++
@@ -172,8 +172,8 @@ func (n *node) countChild(zxid int64) {
 	}
 }
 
-// reply is the path, and with all but a create the stat. In a multi it is the
-// kind of the node that counts: a create2 is answered as a create.
+// reply returns the reply to op: the path, and except for a create the stat. In a multi
+// it depends on the kind of the node, so a create2 is answered as a create.
 func (c CreateNode) reply(op proto.OpCode, n *node) proto.Reply {
 	if op == proto.OpCreate || op == proto.OpMulti && c.Kind == KindPlain {
 		return proto.PathReply{Path: c.Path}

@@ -10,56 +10,70 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// createFixture has a node nobody may create under, an ephemeral, and an old one.
+// createFixture has the nodes /a, /ro (without CREATE) and the ephemeral /e.
 func createFixture(t testing.TB) *Store {
 	s := newStore(t)
-	must(t, s, nobody(),
+	must(t, s, guest(),
 		create("/a"), createACL("/ro", world(proto.PermRead)), createFlags("/e", proto.FlagEphemeral))
 	return s
 }
 
+const ttlOK = 1000 // a valid ttl
+
+// createChecks are requests for createFixture with two errors, of which the server returns
+// one, and valid requests.
+var createChecks = []struct {
+	name string
+	req  *proto.Create
+	want proto.ErrCode
+}{
+	{"unknown flag before everything", createAs(proto.OpCreate, "bad", 7, 0), proto.BadArguments},
+	{"negative flag", createFlags("/x", -1), proto.BadArguments},
+	{"ttl flag on create", createFlags("/x", proto.FlagTTL), proto.BadArguments},
+	{
+		"ttl flag on create2",
+		createAs(proto.OpCreate2, "/x", proto.FlagPersistentSequentialTTL, 0),
+		proto.BadArguments,
+	},
+	{
+		"ttl flag on createContainer",
+		createAs(proto.OpCreateContainer, "/x", proto.FlagTTL, 0), proto.BadArguments,
+	},
+	{"createTTL without the flag", createAs(proto.OpCreateTTL, "/x", 0, ttlOK), proto.BadArguments},
+	{
+		"createTTL without the flag, negative ttl",
+		createAs(proto.OpCreateTTL, "/x", 0, -1), proto.BadArguments,
+	},
+	{"ttl 0", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 0), proto.BadArguments},
+	{"ttl too long", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40), proto.BadArguments},
+	{"longest ttl", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40-1), proto.OK},
+	{"no slash before ACL", createACL("x", nil), proto.BadArguments},
+	{"NUL before ACL", createACL("/x\x00", nil), proto.BadArguments},
+	{"empty path", create(""), proto.BadArguments},
+	{"ACL before parent", createACL("/no/x", nil), proto.InvalidACL},
+	{"parent before full validation", create("/no/.."), proto.NoNode},
+	{"relative", create("rel/x"), proto.NoNode},
+	{"permission before full validation", create("/ro/.."), proto.NoAuth},
+	{"validation before ephemeral parent", create("/e/.."), proto.BadArguments},
+	{"child of an ephemeral", create("/e/x"), proto.NoChildrenForEphemerals},
+	{"sequential child of an ephemeral", createFlags("/e/x", 3), proto.NoChildrenForEphemerals},
+	{"trailing slash", create("/a/"), proto.BadArguments},
+	{"double slash", create("//x"), proto.BadArguments},
+	{"emoji", create("/\U0001F600"), proto.BadArguments},
+	{"invalid UTF-8", create("/\xff"), proto.BadArguments},
+	{"exists", create("/a"), proto.NodeExists},
+	{"root", create("/"), proto.NodeExists},
+	{"under /zookeeper", create("/zookeeper/x"), proto.OK},
+	{"under config", create("/zookeeper/config/x"), proto.NoAuth},
+	{"CJK and dots", create("/漢...a..b .."), proto.OK},
+}
+
 func TestCreateChecksInTheServersOrder(t *testing.T) {
-	const ttlOK = 1000
-	tests := []struct {
-		name string
-		req  *proto.Create
-		want proto.ErrCode
-	}{
-		{"unknown flag before everything", createAs(proto.OpCreate, "bad", 7, 0), proto.BadArguments},
-		{"negative flag", createFlags("/x", -1), proto.BadArguments},
-		{"ttl flag on create", createFlags("/x", proto.FlagTTL), proto.BadArguments},
-		{"ttl flag on create2", createAs(proto.OpCreate2, "/x", proto.FlagPersistentSequentialTTL, 0), proto.BadArguments},
-		{"ttl flag on createContainer", createAs(proto.OpCreateContainer, "/x", proto.FlagTTL, 0), proto.BadArguments},
-		{"createTTL without the flag", createAs(proto.OpCreateTTL, "/x", 0, ttlOK), proto.BadArguments},
-		{"createTTL without the flag, negative ttl", createAs(proto.OpCreateTTL, "/x", 0, -1), proto.BadArguments},
-		{"ttl 0", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 0), proto.BadArguments},
-		{"ttl too long", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40), proto.BadArguments},
-		{"longest ttl", createAs(proto.OpCreateTTL, "/x", proto.FlagTTL, 1<<40-1), proto.OK},
-		{"no slash before ACL", createACL("x", nil), proto.BadArguments},
-		{"NUL before ACL", createACL("/x\x00", nil), proto.BadArguments},
-		{"empty path", create(""), proto.BadArguments},
-		{"ACL before parent", createACL("/no/x", nil), proto.InvalidACL},
-		{"parent before full validation", create("/no/.."), proto.NoNode},
-		{"relative", create("rel/x"), proto.NoNode},
-		{"permission before full validation", create("/ro/.."), proto.NoAuth},
-		{"validation before ephemeral parent", create("/e/.."), proto.BadArguments},
-		{"child of an ephemeral", create("/e/x"), proto.NoChildrenForEphemerals},
-		{"sequential child of an ephemeral", createFlags("/e/x", 3), proto.NoChildrenForEphemerals},
-		{"trailing slash", create("/a/"), proto.BadArguments},
-		{"double slash", create("//x"), proto.BadArguments},
-		{"emoji", create("/\U0001F600"), proto.BadArguments},
-		{"invalid UTF-8", create("/\xff"), proto.BadArguments},
-		{"exists", create("/a"), proto.NodeExists},
-		{"root", create("/"), proto.NodeExists},
-		{"under /zookeeper", create("/zookeeper/x"), proto.OK},
-		{"under config", create("/zookeeper/config/x"), proto.NoAuth},
-		{"CJK and dots", create("/漢...a..b .."), proto.OK},
-	}
-	for _, test := range tests {
+	for _, test := range createChecks {
 		t.Run(test.name, func(t *testing.T) {
 			s := createFixture(t)
 			before := imageOf(s)
-			r := do(t, s, nobody(), test.req)
+			r := do(t, s, guest(), test.req)
 			if r.Err != test.want {
 				t.Fatalf("%s: got %s, want %s", describe(test.req), r.Err, test.want)
 			}
@@ -75,7 +89,7 @@ func TestSequentialNamesAreValidatedWithTheirNumber(t *testing.T) {
 	s := createFixture(t)
 	var got []string
 	for _, path := range []string{"/a/", "/a/.", "/a/..", "/a/n-"} {
-		r := do(t, s, nobody(), createFlags(path, proto.FlagPersistentSequential))
+		r := do(t, s, guest(), createFlags(path, proto.FlagPersistentSequential))
 		got = append(got, r.Reply.(proto.PathReply).Path)
 	}
 	want := []string{"/a/0000000000", "/a/.0000000001", "/a/..0000000002", "/a/n-0000000003"}
@@ -87,7 +101,7 @@ func TestSequentialNamesAreValidatedWithTheirNumber(t *testing.T) {
 func TestSequenceNumbersCountCreations(t *testing.T) {
 	s := createFixture(t)
 	next := func() string {
-		r := do(t, s, nobody(), createFlags("/a/n", proto.FlagPersistentSequential))
+		r := do(t, s, guest(), createFlags("/a/n", proto.FlagPersistentSequential))
 		if r.Err != proto.OK {
 			return r.Err.String()
 		}
@@ -109,7 +123,7 @@ func TestSequenceNumbersCountCreations(t *testing.T) {
 	}
 	for _, step := range steps {
 		if step.before != nil {
-			do(t, s, nobody(), step.before)
+			do(t, s, guest(), step.before)
 		}
 		if got := next(); got != step.want {
 			t.Fatalf("after %v: got %s, want %s", step.before, got, step.want)
@@ -117,15 +131,15 @@ func TestSequenceNumbersCountCreations(t *testing.T) {
 	}
 }
 
-// TestSequenceNumberStopsAtItsLargest holds what a real server does after
-// 2147483647 children: it repeats that number, but for a multi, which counts on
-// beyond it, and the parent's pzxid stays.
+// TestSequenceNumberStopsAtItsLargest compares with a real server after 2147483647
+// children: it repeats that number, except in a multi, which overflows, and the
+// parent's pzxid stays.
 func TestSequenceNumberStopsAtItsLargest(t *testing.T) {
 	s := createFixture(t)
 	n, _ := s.find("/a")
 	n.counter = math.MaxInt32 - 1
 	next := func(path string) string {
-		r := do(t, s, nobody(), createFlags(path, proto.FlagPersistentSequential))
+		r := do(t, s, guest(), createFlags(path, proto.FlagPersistentSequential))
 		if r.Err != proto.OK {
 			return r.Err.String()
 		}
@@ -146,7 +160,8 @@ func TestSequenceNumberStopsAtItsLargest(t *testing.T) {
 	if st := stat(t, s, "/a"); st.Cversion != -5 || st.NumChildren != 3 || st.Pzxid != pzxid {
 		t.Errorf("%+v", st)
 	}
-	r := do(t, s, nobody(), multi(createFlags("/a/e", 2), createFlags("/a/f", 2), createFlags("/a/g", 2)))
+	r := do(t, s, guest(), multi(createFlags("/a/e", 2), createFlags("/a/f", 2),
+		createFlags("/a/g", 2)))
 	for i, want := range []string{"/a/e2147483647", "/a/f-2147483648", "/a/g-2147483647"} {
 		if got := r.Reply.(proto.MultiReply).Results[i].Reply.(proto.PathReply).Path; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -172,16 +187,25 @@ func TestCreateVariants(t *testing.T) {
 		{"ephemeral sequential", createFlags("/x", 3), KindPlain, s1, "/x0000000003", false},
 		{"container flag on create", createFlags("/x", 4), KindPlain, 0, "/x", false},
 		{"container", createAs(proto.OpCreateContainer, "/x", 4, 0), KindContainer, 0, "/x", true},
-		{"container with flag 0", createAs(proto.OpCreateContainer, "/x", 0, 0), KindContainer, 0, "/x", true},
-		{"container is never ephemeral", createAs(proto.OpCreateContainer, "/x", 1, 0), KindContainer, 0, "/x", true},
-		{"container with a number", createAs(proto.OpCreateContainer, "/x", 3, 0), KindContainer, 0, "/x0000000003", true},
+		{
+			"container with flag 0", createAs(proto.OpCreateContainer, "/x", 0, 0),
+			KindContainer, 0, "/x", true,
+		},
+		{
+			"container is never ephemeral", createAs(proto.OpCreateContainer, "/x", 1, 0),
+			KindContainer, 0, "/x", true,
+		},
+		{
+			"container with a number", createAs(proto.OpCreateContainer, "/x", 3, 0),
+			KindContainer, 0, "/x0000000003", true,
+		},
 		{"ttl", createAs(proto.OpCreateTTL, "/x", 5, 9), KindTTL, 0, "/x", true},
 		{"ttl with a number", createAs(proto.OpCreateTTL, "/x", 6, 9), KindTTL, 0, "/x0000000003", true},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := createFixture(t)
-			r := do(t, s, nobody(), test.req)
+			r := do(t, s, guest(), test.req)
 			if r.Err != proto.OK {
 				t.Fatal(r.Err)
 			}
@@ -233,7 +257,7 @@ func TestCreateFiresCreatedThenChildrenChanged(t *testing.T) {
 	if diff := cmp.Diff(want, r.Events); diff != "" {
 		t.Error(diff)
 	}
-	if got := events(do(t, s, nobody(), create("/b"))); got != "Created /b, ChildrenChanged /" {
+	if got := events(do(t, s, guest(), create("/b"))); got != "Created /b, ChildrenChanged /" {
 		t.Error(got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// delete checks in the order of PrepRequestProcessor. The path is not validated
-// as a whole: a strange one is just not found. The node's own ACL is not asked.
+// delete checks in the order of PrepRequestProcessor. The path is not fully validated:
+// an invalid one is not found. The node's own ACL is not checked, only the parent's.
 func (d *draft) delete(q *proto.Delete) proto.ErrCode {
 	if q.Path == proto.NullPath {
 		return proto.MarshallingError
@@ -50,7 +50,7 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 	parent := s.mustFind(t, parentPath)
 	n, ok := parent.child(nameOf(c.Path))
 	if !ok || n.numChildren() > 0 {
-		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q, which is not there or has children",
+		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q, which does not exist or has children",
 			t.Zxid, t.Op, c.Path))
 	}
 	parent.children.remove(n.key)

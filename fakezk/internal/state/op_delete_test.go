@@ -16,24 +16,24 @@ func TestDeleteChecksInTheServersOrder(t *testing.T) {
 		version int32
 		want    proto.ErrCode
 	}{
-		{"no slash", nobody(), "a", -1, proto.BadArguments},
-		{"empty", nobody(), "", -1, proto.BadArguments},
-		{"NUL", nobody(), "/a\x00", -1, proto.BadArguments},
+		{"no slash", guest(), "a", -1, proto.BadArguments},
+		{"empty", guest(), "", -1, proto.BadArguments},
+		{"NUL", guest(), "/a\x00", -1, proto.BadArguments},
 		{"root, even for super", Caller{Super: true}, "/", -1, proto.BadArguments},
-		{"zookeeper", nobody(), "/zookeeper", -1, proto.BadArguments},
-		{"quota", nobody(), "/zookeeper/quota", -1, proto.BadArguments},
-		{"config", nobody(), "/zookeeper/config", -1, proto.BadArguments},
-		{"double slash is not validated", nobody(), "//", -1, proto.NoNode},
-		{"trailing slash is not validated", nobody(), "/a/", -1, proto.NoNode},
-		{"dot is not validated", nobody(), "/a/.", -1, proto.NoNode},
-		{"no parent", nobody(), "/no/x", -1, proto.NoNode},
-		{"permission on the parent before the node", nobody(), "/ro/no", -1, proto.NoAuth},
+		{"zookeeper", guest(), "/zookeeper", -1, proto.BadArguments},
+		{"quota", guest(), "/zookeeper/quota", -1, proto.BadArguments},
+		{"config", guest(), "/zookeeper/config", -1, proto.BadArguments},
+		{"double slash is not validated", guest(), "//", -1, proto.NoNode},
+		{"trailing slash is not validated", guest(), "/a/", -1, proto.NoNode},
+		{"dot is not validated", guest(), "/a/.", -1, proto.NoNode},
+		{"no parent", guest(), "/no/x", -1, proto.NoNode},
+		{"permission on the parent before the node", guest(), "/ro/no", -1, proto.NoAuth},
 		{"permission of super", Caller{Super: true}, "/ro/no", -1, proto.NoNode},
-		{"no node", nobody(), "/no", -1, proto.NoNode},
-		{"version before children", nobody(), "/a", 5, proto.BadVersion},
-		{"version -2 matches nothing", nobody(), "/a", -2, proto.BadVersion},
-		{"children", nobody(), "/a", 0, proto.NotEmpty},
-		{"nothing is asked of the node itself", nobody(), "/a/private", 0, proto.OK},
+		{"no node", guest(), "/no", -1, proto.NoNode},
+		{"version before children", guest(), "/a", 5, proto.BadVersion},
+		{"version -2 matches nothing", guest(), "/a", -2, proto.BadVersion},
+		{"children", guest(), "/a", 0, proto.NotEmpty},
+		{"the node's own ACL is not checked", guest(), "/a/private", 0, proto.OK},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestDeleteChecksInTheServersOrder(t *testing.T) {
 func TestDeleteFiresDeletedThenChildrenChanged(t *testing.T) {
 	s := newStore(t)
 	must(t, s, asAlice(), create("/a"), createACL("/a/x", aliceOnly))
-	r := do(t, s, nobody(), remove("/a/x"))
+	r := do(t, s, guest(), remove("/a/x"))
 	want := Result{Events: []Event{
 		{Type: proto.EventDeleted, Path: "/a/x", ACL: aliceOnly},
 		{Type: proto.EventChildrenChanged, Path: "/a", ACL: worldAll},
@@ -63,23 +63,26 @@ func TestDeleteFiresDeletedThenChildrenChanged(t *testing.T) {
 
 func TestOthersMayDeleteAnEphemeral(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), createFlags("/e", 1))
+	must(t, s, guest(), createFlags("/e", 1))
 	must(t, s, Caller{Session: s2}, remove("/e"))
 	if owned := s.Ephemerals(s1); len(owned) != 0 {
 		t.Errorf("the owner still has %q", owned)
 	}
-	must(t, s, nobody(), create("/e"))
+	must(t, s, guest(), create("/e"))
 }
 
 func TestChildrenAreInJavasOrder(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/p"))
+	must(t, s, guest(), create("/p"))
 	for _, name := range []string{"d", "AaBB", "BBAa", "c", "BBBB", "e"} {
-		must(t, s, nobody(), create("/p/"+name))
+		must(t, s, guest(), create("/p/"+name))
 	}
-	must(t, s, nobody(), remove("/p/d"), remove("/p/AaBB"), create("/p/AaBB"))
-	names, st, err := s.Children("/p", nobody())
-	if diff := cmp.Diff([]string{"c", "e", "BBAa", "BBBB", "AaBB"}, names); diff != "" || err != proto.OK || st.NumChildren != 5 {
-		t.Errorf("%s %+v\n%s", err, st, diff)
+	must(t, s, guest(), remove("/p/d"), remove("/p/AaBB"), create("/p/AaBB"))
+	names, st, err := s.Children("/p", guest())
+	if err != proto.OK || st.NumChildren != 5 {
+		t.Errorf("%s %+v", err, st)
+	}
+	if diff := cmp.Diff([]string{"c", "e", "BBAa", "BBBB", "AaBB"}, names); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// prepareMulti walks through the operations, each seeing those before it. The
-// first that fails makes the whole multi fail.
+// prepareMulti checks the operations in order; each sees the changes of those before
+// it. The first that fails makes the whole multi fail.
 func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
 	switch {
 	case slices.ContainsFunc(m.Ops, notDecoded):
@@ -33,17 +33,20 @@ func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
 	return t
 }
 
-// notDecoded tells the operations that spoil a multi before any is looked at.
+// notDecoded reports whether a multi with this operation is refused before any of its
+// operations is checked.
 func notDecoded(op proto.Request) bool {
 	switch op.(type) {
-	case *proto.Create, *proto.Delete, *proto.SetData, *proto.Check, *proto.GetData, *proto.GetChildren:
+	case *proto.Create, *proto.Delete, *proto.SetData, *proto.Check,
+		*proto.GetData, *proto.GetChildren:
 		return false
 	}
 	return true
 }
 
-// hasNullPath tells the operations over which the Java server stumbles after it
-// has drawn the zxid of a multi and before it has a transaction to refuse.
+// hasNullPath reports whether the path of an operation is null. At such an operation the
+// Java server throws an exception after it has drawn the zxid of the multi and before it
+// has a transaction to refuse.
 func hasNullPath(op proto.Request) bool {
 	switch q := op.(type) {
 	case *proto.Create:
@@ -62,8 +65,9 @@ func hasNullPath(op proto.Request) bool {
 	return false
 }
 
-// multiStep is step within a multi. MarshallingError means that the server
-// stumbles over this operation, which spoils the multi unless one before failed.
+// multiStep is step within a multi. MarshallingError means that the server cannot
+// decode this operation; it is the error of the whole multi unless an earlier operation
+// failed.
 func (d *draft) multiStep(op proto.Request) proto.ErrCode {
 	q, ok := op.(*proto.Create)
 	if !ok {
@@ -76,7 +80,7 @@ func (d *draft) multiStep(op proto.Request) proto.ErrCode {
 	return d.step(c)
 }
 
-// failedAt lists the outcomes of n operations of which the one at index i failed.
+// failedAt returns the outcomes of n operations if the one at index i failed.
 func failedAt(i, n int, err proto.ErrCode) []proto.ErrCode {
 	errs := make([]proto.ErrCode, n)
 	errs[i] = err
@@ -86,9 +90,10 @@ func failedAt(i, n int, err proto.ErrCode) []proto.ErrCode {
 	return errs
 }
 
-// multiCreate goes by the flags alone, as Op.Create does on the Java server:
-// the container flag makes a container, the TTL flags make a TTL node, which only
-// the record of a createTTL can describe, and everything else is a create.
+// multiCreate returns a create with the operation code that its flags ask for, as
+// Op.Create does on the Java server: the container flag makes a container, the TTL flags
+// make a TTL node, and all others make it a create. It returns false for TTL flags
+// without the record of a createTTL.
 func multiCreate(q *proto.Create) (*proto.Create, bool) {
 	c := *q
 	switch q.Flags {
@@ -113,7 +118,7 @@ func (s *Store) applyMulti(t *Txn) Result {
 	return r
 }
 
-// resultOp is the operation code under which a result is sent.
+// resultOp returns the operation code in the header of a result.
 func resultOp(c Change, reply proto.Reply) proto.OpCode {
 	switch c.(type) {
 	case CreateNode:
@@ -129,8 +134,8 @@ func resultOp(c Change, reply proto.Reply) proto.OpCode {
 	return proto.OpCheck
 }
 
-// multiFailure is the reply to a failed multi. Every result is an error, also
-// those of the operations before the one that failed: their error is OK.
+// multiFailure returns the reply to a failed multi. Every result is an error; that of
+// an operation before the failed one is OK.
 func multiFailure(errs []proto.ErrCode) proto.MultiReply {
 	results := make([]proto.OpResult, len(errs))
 	for i, err := range errs {

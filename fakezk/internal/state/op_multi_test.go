@@ -10,8 +10,8 @@ import (
 
 func TestMultiAnswersEachOperation(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/p"))
-	r := do(t, s, nobody(), multi(
+	must(t, s, guest(), create("/p"))
+	r := do(t, s, guest(), multi(
 		createAs(proto.OpCreate2, "/p/a", 0, 0),
 		createFlags("/p/n", proto.FlagPersistentSequential),
 		createFlags("/p/n", proto.FlagEphemeralSequential),
@@ -23,7 +23,10 @@ func TestMultiAnswersEachOperation(t *testing.T) {
 		remove("/p/plain"),
 	))
 	zxid := s.LastZxid()
-	fresh := proto.Stat{Czxid: zxid, Mzxid: zxid, Pzxid: zxid, Ctime: 1000 * zxid, Mtime: 1000 * zxid}
+	fresh := proto.Stat{
+		Czxid: zxid, Mzxid: zxid, Pzxid: zxid,
+		Ctime: 1000 * zxid, Mtime: 1000 * zxid,
+	}
 	changed := fresh
 	changed.Version, changed.DataLength = 1, 1
 	want := []proto.OpResult{
@@ -37,41 +40,86 @@ func TestMultiAnswersEachOperation(t *testing.T) {
 		{Op: proto.OpSetData, Reply: proto.StatReply{Stat: changed}},
 		{Op: proto.OpDelete},
 	}
-	if diff := cmp.Diff(proto.Reply(proto.MultiReply{Results: want}), r.Reply); diff != "" || r.Err != proto.OK {
-		t.Errorf("%s\n%s", r.Err, diff)
+	if r.Err != proto.OK {
+		t.Error(r.Err)
+	}
+	if diff := cmp.Diff(proto.Reply(proto.MultiReply{Results: want}), r.Reply); diff != "" {
+		t.Error(diff)
 	}
 	if st := stat(t, s, "/p"); st.Cversion != 7 || st.NumChildren != 5 || st.Pzxid != zxid {
 		t.Errorf("parent: %+v", st)
 	}
 }
 
+const inconsistent = proto.RuntimeInconsistency
+
+// failingMultis are multis with the error of each operation.
+var failingMultis = []struct {
+	name string
+	ops  []proto.Request
+	want []proto.ErrCode
+}{
+	{
+		"first", []proto.Request{remove("/no"), create("/x")},
+		[]proto.ErrCode{proto.NoNode, inconsistent},
+	},
+	{
+		"last", []proto.Request{create("/x"), create("/y"), set("/x", "", 3)},
+		[]proto.ErrCode{0, 0, proto.BadVersion},
+	},
+	{
+		"create twice", []proto.Request{create("/x"), create("/x")},
+		[]proto.ErrCode{0, proto.NodeExists},
+	},
+	{
+		"delete twice", []proto.Request{remove("/a/b"), remove("/a/b")},
+		[]proto.ErrCode{0, proto.NoNode},
+	},
+	{
+		"parent of a new node", []proto.Request{create("/x"), create("/x/y"), remove("/x")},
+		[]proto.ErrCode{0, 0, proto.NotEmpty},
+	},
+	{
+		"child of a deleted node", []proto.Request{remove("/a/b"), create("/a/b/c")},
+		[]proto.ErrCode{0, proto.NoNode},
+	},
+	{
+		"child of a new ephemeral", []proto.Request{createFlags("/e", 1), create("/e/x")},
+		[]proto.ErrCode{0, proto.NoChildrenForEphemerals},
+	},
+	{
+		"new ACL", []proto.Request{createACL("/x", world(0)), set("/x", "", -1)},
+		[]proto.ErrCode{0, proto.NoAuth},
+	},
+	{
+		"version after a change",
+		[]proto.Request{set("/a", "", 0), &proto.Check{Path: "/a"}},
+		[]proto.ErrCode{0, proto.BadVersion},
+	},
+	{
+		"version of a node made again",
+		[]proto.Request{set("/a/b", "", 0), remove("/a/b"), create("/a/b"), set("/a/b", "", 1)},
+		[]proto.ErrCode{0, 0, 0, proto.BadVersion},
+	},
+	{
+		"ttl flag behind a failure",
+		[]proto.Request{remove("/no"), createFlags("/x", proto.FlagTTL)},
+		[]proto.ErrCode{proto.NoNode, inconsistent},
+	},
+	{"bad flag", []proto.Request{createFlags("/x", 9)}, []proto.ErrCode{proto.BadArguments}},
+	{
+		"ttl out of range", []proto.Request{createAs(proto.OpCreateTTL, "/x", 5, 0)},
+		[]proto.ErrCode{proto.BadArguments},
+	},
+}
+
 func TestMultiFailsAsAWhole(t *testing.T) {
-	const inconsistent = proto.RuntimeInconsistency
-	tests := []struct {
-		name string
-		ops  []proto.Request
-		want []proto.ErrCode
-	}{
-		{"first", []proto.Request{remove("/no"), create("/x")}, []proto.ErrCode{proto.NoNode, inconsistent}},
-		{"last", []proto.Request{create("/x"), create("/y"), set("/x", "", 3)}, []proto.ErrCode{0, 0, proto.BadVersion}},
-		{"create twice", []proto.Request{create("/x"), create("/x")}, []proto.ErrCode{0, proto.NodeExists}},
-		{"delete twice", []proto.Request{remove("/a/b"), remove("/a/b")}, []proto.ErrCode{0, proto.NoNode}},
-		{"parent of a new node", []proto.Request{create("/x"), create("/x/y"), remove("/x")}, []proto.ErrCode{0, 0, proto.NotEmpty}},
-		{"child of a deleted node", []proto.Request{remove("/a/b"), create("/a/b/c")}, []proto.ErrCode{0, proto.NoNode}},
-		{"child of a new ephemeral", []proto.Request{createFlags("/e", 1), create("/e/x")}, []proto.ErrCode{0, proto.NoChildrenForEphemerals}},
-		{"new ACL", []proto.Request{createACL("/x", world(0)), set("/x", "", -1)}, []proto.ErrCode{0, proto.NoAuth}},
-		{"version after a change", []proto.Request{set("/a", "", 0), &proto.Check{Path: "/a"}}, []proto.ErrCode{0, proto.BadVersion}},
-		{"version of a node made again", []proto.Request{set("/a/b", "", 0), remove("/a/b"), create("/a/b"), set("/a/b", "", 1)}, []proto.ErrCode{0, 0, 0, proto.BadVersion}},
-		{"ttl flag behind a failure", []proto.Request{remove("/no"), createFlags("/x", proto.FlagTTL)}, []proto.ErrCode{proto.NoNode, inconsistent}},
-		{"bad flag", []proto.Request{createFlags("/x", 9)}, []proto.ErrCode{proto.BadArguments}},
-		{"ttl out of range", []proto.Request{createAs(proto.OpCreateTTL, "/x", 5, 0)}, []proto.ErrCode{proto.BadArguments}},
-	}
-	for _, test := range tests {
+	for _, test := range failingMultis {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStore(t)
-			must(t, s, nobody(), create("/a"), create("/a/b"))
+			must(t, s, guest(), create("/a"), create("/a/b"))
 			before := imageOf(s)
-			r := do(t, s, nobody(), multi(test.ops...))
+			r := do(t, s, guest(), multi(test.ops...))
 			if r.Err != proto.OK || r.Events != nil {
 				t.Errorf("header error %s, events %q", r.Err, events(r))
 			}
@@ -102,7 +150,7 @@ func TestMultiThatCannotBeUnderstood(t *testing.T) {
 	} {
 		s := newStore(t)
 		before := imageOf(s)
-		r := do(t, s, nobody(), multi(create("/y"), op))
+		r := do(t, s, guest(), multi(create("/y"), op))
 		if r.Err != proto.MarshallingError || r.Reply != nil {
 			t.Errorf("%s: %+v", describe(op), r)
 		}
@@ -113,7 +161,7 @@ func TestMultiThatCannotBeUnderstood(t *testing.T) {
 
 func TestEmptyMultiSucceeds(t *testing.T) {
 	s := newStore(t)
-	r := do(t, s, nobody(), multi())
+	r := do(t, s, guest(), multi())
 	if diff := cmp.Diff(Result{Reply: proto.MultiReply{Results: []proto.OpResult{}}}, r); diff != "" {
 		t.Error(diff)
 	}
@@ -121,10 +169,13 @@ func TestEmptyMultiSucceeds(t *testing.T) {
 
 func TestMultiFiresInTheOrderOfItsOperations(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/a"))
-	r := do(t, s, nobody(), multi(
-		remove("/a"), create("/a"), set("/a", "x", 0), &proto.Check{Path: "/a", Version: 1}, create("/a/b")))
-	want := "Deleted /a, ChildrenChanged /, Created /a, ChildrenChanged /, DataChanged /a, Created /a/b, ChildrenChanged /a"
+	must(t, s, guest(), create("/a"))
+	r := do(t, s, guest(), multi(
+		remove("/a"), create("/a"), set("/a", "x", 0),
+		&proto.Check{Path: "/a", Version: 1}, create("/a/b"),
+	))
+	want := "Deleted /a, ChildrenChanged /, Created /a, ChildrenChanged /, DataChanged /a, " +
+		"Created /a/b, ChildrenChanged /a"
 	if got := events(r); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// PrepareCreateSession is the Txn that starts a session. The caller picks the id,
-// the password and the negotiated timeout. The id must not be 0.
+// PrepareCreateSession returns the Txn that starts a session. The caller chooses the
+// id, which must not be 0, the password and the negotiated timeout.
 func (s *Store) PrepareCreateSession(id int64, password [16]byte, timeoutMs int32, now int64) Txn {
 	if id == 0 {
 		panic("state: session id 0 means the server itself")
@@ -17,10 +17,10 @@ func (s *Store) PrepareCreateSession(id int64, password [16]byte, timeoutMs int3
 	return t
 }
 
-// PrepareCloseSession is the Txn that ends a session, by wish or by expiry, and
-// deletes its ephemeral nodes in the order of [Store.Ephemerals], whatever their
-// ACLs. A session that is not known is no error: the Txn consumes its zxid and
-// changes nothing.
+// PrepareCloseSession returns the Txn that ends a session, closed by its client or
+// expired, and deletes its ephemeral nodes in the order of [Store.Ephemerals] without
+// checking their ACLs. For an unknown session the Txn consumes a zxid and changes
+// nothing.
 func (s *Store) PrepareCloseSession(id int64, now int64) Txn {
 	t := s.newTxn(proto.OpCloseSession, id, now)
 	for _, path := range s.Ephemerals(id) {

@@ -45,7 +45,8 @@ func TestCloseDeletesEphemeralsInOneTransaction(t *testing.T) {
 		t.Fatal(diff)
 	}
 	r := s.Apply(txn)
-	wantEvents := "Deleted /p/z, ChildrenChanged /p, Deleted /p/a, ChildrenChanged /p, Deleted /m, ChildrenChanged /"
+	wantEvents := "Deleted /p/z, ChildrenChanged /p, Deleted /p/a, ChildrenChanged /p, " +
+		"Deleted /m, ChildrenChanged /"
 	if got := events(r); got != wantEvents || r.Err != proto.OK || r.Reply != nil {
 		t.Errorf("%+v", r)
 	}
@@ -72,7 +73,7 @@ func TestClosingAnUnknownSessionConsumesAZxid(t *testing.T) {
 
 func TestCreatingAKnownSessionLeavesItAlone(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), createFlags("/e", 1))
+	must(t, s, guest(), createFlags("/e", 1))
 	before := imageOf(s)
 	s.Apply(s.PrepareCreateSession(s1, [16]byte{9}, 1, 1))
 	before.drawZxid()

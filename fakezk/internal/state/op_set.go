@@ -27,7 +27,7 @@ func (d *draft) setData(q *proto.SetData) proto.ErrCode {
 	return proto.OK
 }
 
-// apply counts a new version and fires also if the data is the same as before.
+// apply increments the version and fires, even if the data is the same as before.
 func (c SetData) apply(s *Store, t *Txn, r *Result) proto.Reply {
 	n := s.mustFind(t, c.Path)
 	grown := len(c.Data) - len(n.data)

@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-func TestSetDataAndCheckDemandTheSame(t *testing.T) {
+func TestSetDataAndCheckRequireTheSame(t *testing.T) {
 	tests := []struct {
 		name    string
 		path    string
@@ -29,12 +29,12 @@ func TestSetDataAndCheckDemandTheSame(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStore(t)
-			must(t, s, nobody(), create("/a"), createACL("/locked", world(proto.PermAdmin)))
-			r := do(t, s, nobody(), &proto.Check{Path: test.path, Version: test.version})
+			must(t, s, guest(), create("/a"), createACL("/locked", world(proto.PermAdmin)))
+			r := do(t, s, guest(), &proto.Check{Path: test.path, Version: test.version})
 			if r.Err != test.want || r.Reply != nil || r.Events != nil {
 				t.Errorf("check: got %+v, want %s", r, test.want)
 			}
-			if r := do(t, s, nobody(), set(test.path, "x", test.version)); r.Err != test.want {
+			if r := do(t, s, guest(), set(test.path, "x", test.version)); r.Err != test.want {
 				t.Errorf("setData: got %s, want %s", r.Err, test.want)
 			}
 		})
@@ -43,9 +43,9 @@ func TestSetDataAndCheckDemandTheSame(t *testing.T) {
 
 func TestSetDataToTheSameBytesCounts(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/a"))
+	must(t, s, guest(), create("/a"))
 	for version := range int32(3) {
-		r := do(t, s, nobody(), set("/a", "same", version))
+		r := do(t, s, guest(), set("/a", "same", version))
 		st := stat(t, s, "/a")
 		if st.Version != version+1 || st.Mzxid != s.LastZxid() || events(r) != "DataChanged /a" {
 			t.Errorf("%+v fires %q", st, events(r))
@@ -60,11 +60,11 @@ func TestNullDataIsNotEmptyData(t *testing.T) {
 	s := newStore(t)
 	null := create("/null")
 	null.Data = nil
-	must(t, s, nobody(), null, create("/empty"))
-	if data, st, _ := s.GetData("/null", nobody()); data != nil || st.DataLength != 0 {
+	must(t, s, guest(), null, create("/empty"))
+	if data, st, _ := s.GetData("/null", guest()); data != nil || st.DataLength != 0 {
 		t.Errorf("null is %#v", data)
 	}
-	if data, _, _ := s.GetData("/empty", nobody()); data == nil {
+	if data, _, _ := s.GetData("/empty", guest()); data == nil {
 		t.Error("empty became null")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A table is one of the sets whose order a transcript shows.
+// A table is a set of a transcript, of one kind or the other.
 type table struct {
 	hash       *hashSet
 	concurrent concurrentSet[string]
@@ -51,10 +51,10 @@ func (t *table) keys() []string {
 }
 
 func (t *table) clone() *table {
-	return &table{hash: t.hash.clone(barePath), concurrent: t.concurrent.clone()}
+	return &table{hash: t.hash.clone(copyPath), concurrent: t.concurrent.clone()}
 }
 
-// orderOf answers one of the lines that show an order.
+// orderOf returns the keys in the order that a line of a transcript asks for.
 func (t *table) orderOf(what string) []string {
 	switch what {
 	case "clone":
@@ -65,8 +65,8 @@ func (t *table) orderOf(what string) []string {
 	return t.keys()
 }
 
-// TestOrdersAreJavas replays what Java did. Half of the time it goes on with a clone,
-// which must not only have the order but keep it.
+// TestOrdersAreJavas replays transcripts of Java. Half of the time it goes on with a
+// clone, which must keep the order under later changes.
 func TestOrdersAreJavas(t *testing.T) {
 	file, err := os.Open("testdata/orders.txt")
 	if err != nil {
@@ -115,18 +115,18 @@ func TestJavaHash(t *testing.T) {
 	}
 }
 
-// TestIdentitiesAreInTheServersOrder holds what whoAmI of a real server listed after
-// an address and so many users had been added.
+// TestIdentitiesAreInTheServersOrder compares with the whoAmI of a real server after an
+// address and a number of users were added.
 func TestIdentitiesAreInTheServersOrder(t *testing.T) {
 	tests := map[int]string{
 		6:  "user4 user0 user5 user2 user3 127.0.0.1 user1",
 		11: "user4 user5 user3 user7 user8 user9 127.0.0.1 user6 user1 user0 user2 user10",
 		12: "user4 user5 user3 user7 user8 user9 127.0.0.1 user6 user1 user11 user0 user2 user10",
-		24: "user5 user3 user21 user22 user8 127.0.0.1 user6 user17 user16 user19 user13 user23 user4 user15 " +
-			"user7 user9 user12 user1 user20 user11 user18 user0 user2 user14 user10",
-		30: "user5 user25 user3 user21 user22 user8 127.0.0.1 user6 user17 user28 user27 user16 user19 user29 " +
-			"user13 user23 user4 user15 user7 user9 user12 user1 user20 user11 user18 user0 user2 user14 " +
-			"user26 user10 user24",
+		24: "user5 user3 user21 user22 user8 127.0.0.1 user6 user17 user16 user19 user13 user23 " +
+			"user4 user15 user7 user9 user12 user1 user20 user11 user18 user0 user2 user14 user10",
+		30: "user5 user25 user3 user21 user22 user8 127.0.0.1 user6 user17 user28 user27 user16 " +
+			"user19 user29 user13 user23 user4 user15 user7 user9 user12 user1 user20 user11 " +
+			"user18 user0 user2 user14 user26 user10 user24",
 	}
 	ids := []proto.ID{local}
 	for i := range 30 {
@@ -158,7 +158,8 @@ func users(ids []proto.ID) string {
 
 func TestEphemeralsUnderAPrefix(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/a"), createFlags("/a/x", 1), createFlags("/ab", 1), createFlags("/b", 1))
+	must(t, s, guest(), create("/a"), createFlags("/a/x", 1), createFlags("/ab", 1),
+		createFlags("/b", 1))
 	must(t, s, Caller{Session: s2}, createFlags("/other", 1))
 	all := []string{"/ab", "/b", "/a/x"}
 	tests := map[string][]string{
@@ -196,7 +197,7 @@ func TestListIsKeptUntilTheSetChanges(t *testing.T) {
 	set.remove("a")
 	want("b")
 	if !slices.Equal(before, []string{"a"}) {
-		t.Errorf("the list that was handed out became %q", before)
+		t.Errorf("the returned list became %q", before)
 	}
 	if first := set.keys(); &first[0] != &set.keys()[0] {
 		t.Error("listed anew without a change")

@@ -7,17 +7,17 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A Caller is who asks: a session, and the identities of its connection.
+// A Caller is the sender of a request: a session, and the identities of its connection.
 // Session 0 is the server itself: its writes need no session, but it cannot own
-// ephemeral nodes, and ACLs count for it as for anybody.
+// ephemeral nodes, and ACLs apply to it as to any client.
 type Caller struct {
 	Session int64
 	IDs     []proto.ID
 	Super   bool // passes every ACL check, as does an identity with scheme "super"
 }
 
-// IsWrite says whether an operation is a write: one that consumes a zxid, also
-// when it is refused or malformed.
+// IsWrite reports whether an operation is a write. A write consumes a zxid, even if it
+// is refused or malformed.
 func IsWrite(op proto.OpCode) bool {
 	switch op {
 	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
@@ -28,9 +28,9 @@ func IsWrite(op proto.OpCode) bool {
 	return false
 }
 
-// Prepare decides what a write request does. The store stays as it is until the
-// Txn is applied. now is in milliseconds since the Unix epoch. Writes of a
-// session that the store does not know are refused with SessionExpired.
+// Prepare decides the effect of a write request and does not change the store. now is
+// in milliseconds since the Unix epoch. Writes of an unknown session are refused with
+// SessionExpired.
 // Prepare panics if req is not a write, see [IsWrite].
 func (s *Store) Prepare(req proto.Request, by Caller, now int64) Txn {
 	if !IsWrite(req.Op()) {
@@ -47,7 +47,7 @@ func (s *Store) Prepare(req proto.Request, by Caller, now int64) Txn {
 	return t
 }
 
-// PrepareMalformed is the Txn of a write whose body could not be decoded. Its
+// PrepareMalformed returns the Txn of a write with a body that cannot be decoded. Its
 // result is MarshallingError.
 func (s *Store) PrepareMalformed(op proto.OpCode, session int64, now int64) Txn {
 	t := s.newTxn(op, session, now)
@@ -59,8 +59,8 @@ func (s *Store) newTxn(op proto.OpCode, session, now int64) Txn {
 	return Txn{Zxid: s.drawn + 1, Time: now, Session: session, Op: op}
 }
 
-// A draft collects the changes of one request. Operations of a multi see those
-// before them through pending, which is nil for any other request.
+// A draft collects the changes of one request. pending has the changed records of a
+// multi, which its later operations see; it is nil for any other request.
 type draft struct {
 	store   *Store
 	by      Caller
@@ -68,7 +68,7 @@ type draft struct {
 	changes []Change
 }
 
-// A record is what the checks need to know of a node.
+// A record is the part of a node that the checks look at.
 type record struct {
 	node              *node // as it was before the request, nil if it is new
 	acl               []proto.ACL
@@ -80,7 +80,7 @@ type record struct {
 	gone              bool
 }
 
-// step validates one operation. If it may pass, it is recorded in the draft.
+// step checks one operation and adds its change to the draft unless it is refused.
 func (d *draft) step(req proto.Request) proto.ErrCode {
 	if !d.sessionLives() {
 		return proto.SessionExpired
@@ -109,7 +109,7 @@ func (d *draft) sessionLives() bool {
 	return ok || d.by.Session == 0
 }
 
-// find returns the record of a node as the operations before have left it.
+// find returns the record of a node after the earlier operations of a multi.
 func (d *draft) find(path string) (record, bool) {
 	if path == "" {
 		path = "/"
@@ -121,8 +121,8 @@ func (d *draft) find(path string) (record, bool) {
 	return recordOf(n, ok)
 }
 
-// findBelow is find for a node of which the parent's record is known. (The root is
-// the parent of "/" and "//x" by their look, but they are not its children.)
+// findBelow is find for a child of a parent with a known record. (parentOf "/" and
+// "//x" is the root, but they are not its children.)
 func (d *draft) findBelow(parent record, path string) (record, bool) {
 	if d.pending != nil || path == "/" || strings.HasPrefix(path, "//") {
 		return d.find(path)
@@ -141,14 +141,14 @@ func recordOf(n *node, ok bool) (record, bool) {
 	}, true
 }
 
-// note keeps a node's new record for the operations behind, if there are any.
+// note keeps a node's new record for the later operations of a multi.
 func (d *draft) note(path string, rec record) {
 	if d.pending != nil {
 		d.pending[path] = rec
 	}
 }
 
-// versionMatches is the rule for expected versions: -1 matches any.
+// versionMatches reports whether the expected version is -1 or the actual one.
 func versionMatches(expected, actual int32) bool {
 	return expected == -1 || expected == actual
 }

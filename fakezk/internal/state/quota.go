@@ -6,15 +6,13 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A quota on /a is a node /zookeeper/quota/a/zookeeper_limits; what it counts is
-// the data of /zookeeper/quota/a/zookeeper_stats. The server keeps the latter up
-// to date without a transaction: neither its stat but for the length of the data,
-// nor watches know. A node counts for the nearest quota above it or on it, not
-// for those further up.
+// A quota on /a is a node /zookeeper/quota/a/zookeeper_limits; its counts are the data
+// of /zookeeper/quota/a/zookeeper_stats. The server updates the counts without a
+// transaction: of the stat only the length of the data changes, and no watch fires. A
+// node counts for the nearest quota at or above it only.
 //
-// Two things stop the Java server for good, and are passed over here: limits right
-// below /zookeeper/quota, and stats that are no statistics when it is time to
-// change them.
+// The Java server fails for good at limits directly below /zookeeper/quota, and when it
+// updates a zookeeper_stats with malformed data. Both are ignored here.
 //
 // Source: DataTree.java, PathTrie.java, ZooKeeperServer.checkQuota.
 const (
@@ -24,8 +22,8 @@ const (
 	statsName  = "zookeeper_stats"
 )
 
-// quotaNodeCreated starts a quota if path is that of its limits, and counts what
-// there is if it is that of its stats.
+// quotaNodeCreated starts a quota if path is the path of its limits, and counts the
+// existing nodes if it is the path of its stats.
 func (s *Store) quotaNodeCreated(path string) {
 	subject, ok := strings.CutPrefix(parentOf(path), quotaRoot)
 	if !ok {
@@ -39,8 +37,8 @@ func (s *Store) quotaNodeCreated(path string) {
 	}
 }
 
-// quotaNodeDeleted ends a quota if path is that of its limits. The Java server
-// looks at all of /zookeeper and cuts off as much as if it were /zookeeper/quota.
+// quotaNodeDeleted ends a quota if path is the path of its limits. The Java server does
+// so anywhere below /zookeeper, and cuts off as many characters as /zookeeper/quota has.
 func (s *Store) quotaNodeDeleted(path string) {
 	if nameOf(path) != limitsName || !strings.HasPrefix(path, systemRoot) {
 		return
@@ -50,7 +48,7 @@ func (s *Store) quotaNodeDeleted(path string) {
 	}
 }
 
-// withoutBlanks is a path as PathTrie sees it: without components of spaces.
+// withoutBlanks returns a path as PathTrie reads it, without blank components.
 func withoutBlanks(path string) string {
 	var b strings.Builder
 	for name := range strings.SplitSeq(path, "/") {
@@ -61,21 +59,22 @@ func withoutBlanks(path string) string {
 	return b.String()
 }
 
-// quotaOn returns the path with the quota that a node at path counts for.
+// quotaOn returns the nearest path with a quota at or above path.
 func (s *Store) quotaOn(path string) (string, bool) {
 	if len(s.limits) == 0 {
 		return "", false
 	}
-	for prefix := withoutBlanks(path); prefix != ""; prefix = prefix[:strings.LastIndexByte(prefix, '/')] {
-		if s.limits[prefix] {
-			return prefix, true
+	for above := withoutBlanks(path); above != ""; {
+		if s.limits[above] {
+			return above, true
 		}
+		above = above[:strings.LastIndexByte(above, '/')]
 	}
 	return "", false
 }
 
-// recount makes the stats at path say how many nodes there are at and below
-// subject, and how much data.
+// recount sets the stats at path to the number of nodes at and below subject and to the
+// bytes of their data.
 func (s *Store) recount(path, subject string) {
 	var count, bytes int64
 	if n, ok := s.find(subject); ok {
@@ -89,7 +88,7 @@ func (s *Store) recount(path, subject string) {
 	}
 }
 
-// countQuota adds to the stats of the quota that a node at path counts for.
+// countQuota adds to the stats of the quota on path.
 func (s *Store) countQuota(path string, bytes, count int) {
 	subject, ok := s.quotaOn(path)
 	if !ok {
@@ -108,10 +107,10 @@ func (s *Store) countQuota(path string, bytes, count int) {
 	stats.data = track.data()
 }
 
-// checkQuota says whether a write may add bytes and nodes at path. Only a hard limit
-// refuses, and only if the server enforces quotas. It looks at the stats as they
-// are: operations of one multi do not see each other. MarshallingError means
-// that limits or stats cannot be understood.
+// checkQuota refuses a write that adds bytes and nodes at path beyond a hard limit, if
+// the server enforces quotas. It reads the stored stats, so the operations of one multi
+// do not see each other's counts. MarshallingError means that limits or stats are
+// malformed.
 func (s *Store) checkQuota(path string, bytes, count int64) proto.ErrCode {
 	if !s.cfg.EnforceQuota {
 		return proto.OK
@@ -142,7 +141,7 @@ func (s *Store) checkQuota(path string, bytes, count int64) proto.ErrCode {
 
 func exceeds(value, hardLimit int64) bool { return hardLimit > -1 && value > hardLimit }
 
-// track reads the limits or stats of a quota. It is nil, with OK, if there are none.
+// track returns the limits or stats of a quota, nil with OK if there are none.
 func (s *Store) track(subject, name string) (quotaTrack, proto.ErrCode) {
 	n, ok := s.find(quotaRoot + subject + "/" + name)
 	if !ok {

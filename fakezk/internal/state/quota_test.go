@@ -14,7 +14,7 @@ const (
 	statsOfQ  = "/zookeeper/quota/q/zookeeper_stats"
 )
 
-// createData is create with data; "" stands for null.
+// createData returns a create with data, null for "".
 func createData(path, data string) *proto.Create {
 	c := create(path)
 	c.Data = nil
@@ -32,7 +32,7 @@ func quotaFixture(t testing.TB, enforce bool, limits string) *Store {
 	s := New(Config{EnforceQuota: enforce})
 	s.Apply(s.PrepareCreateSession(s1, [16]byte{1}, 4000, 100))
 	s.Apply(s.PrepareCreateSession(s2, [16]byte{2}, 8000, 200))
-	must(t, s, nobody(), createData("/q", "root"), createData("/q/a", "12345"), createData("/q/b", ""),
+	must(t, s, guest(), createData("/q", "root"), createData("/q/a", "12345"), createData("/q/b", ""),
 		create("/zookeeper/quota/q"), createData(limitsOfQ, limits), createData(statsOfQ, "whatever"))
 	return s
 }
@@ -46,7 +46,7 @@ func dataOf(t testing.TB, s *Store, path string) string {
 	return string(n.Data)
 }
 
-// TestQuotaCounts holds what a real server answered to the same writes.
+// TestQuotaCounts compares with the replies of a real server to the same writes.
 func TestQuotaCounts(t *testing.T) {
 	s := quotaFixture(t, false, "count=4,bytes=20=;byteHardLimit=30;countHardLimit=5")
 	before := stat(t, s, statsOfQ)
@@ -63,12 +63,12 @@ func TestQuotaCounts(t *testing.T) {
 		{multi(createData("/q/c", "abc"), set("/q/c", "abcd", 0)), "count=4,bytes=13"},
 		{multi(remove("/q/c"), remove("/no")), "count=4,bytes=13"},
 		{remove("/q/c"), "count=3,bytes=9"},
-		// Beyond all limits: nobody enforces them.
+		// Beyond all limits, which are not enforced.
 		{createData("/q/c", "01234567890123456789012345678901234567890"), "count=4,bytes=50"},
 		{remove("/q/c"), "count=3,bytes=9"},
 	}
 	for _, step := range steps {
-		r := do(t, s, nobody(), step.req)
+		r := do(t, s, guest(), step.req)
 		if got := dataOf(t, s, statsOfQ); got != step.want || r.Err != proto.OK {
 			t.Fatalf("%s: %s: got %s, want %s", describe(step.req), r.Err, got, step.want)
 		}
@@ -99,31 +99,33 @@ func TestQuotaCountsTheEndOfASession(t *testing.T) {
 
 func TestNearestQuotaCountsAlone(t *testing.T) {
 	s := quotaFixture(t, false, "count=4,bytes=20")
-	must(t, s, nobody(), create("/zookeeper/quota/q/a"),
+	must(t, s, guest(), create("/zookeeper/quota/q/a"),
 		createData("/zookeeper/quota/q/a/zookeeper_limits", "count=10,bytes=100"),
 		createData("/zookeeper/quota/q/a/zookeeper_stats", "garbage"), createData("/q/a/n", "abc"))
-	if near, far := dataOf(t, s, "/zookeeper/quota/q/a/zookeeper_stats"), dataOf(t, s, statsOfQ); near != "count=2,bytes=8" || far != "count=3,bytes=9" {
+	near, far := dataOf(t, s, "/zookeeper/quota/q/a/zookeeper_stats"), dataOf(t, s, statsOfQ)
+	if near != "count=2,bytes=8" || far != "count=3,bytes=9" {
 		t.Errorf("near %s, far %s", near, far)
 	}
-	must(t, s, nobody(), remove("/zookeeper/quota/q/a/zookeeper_limits"), remove("/q/a/n"))
-	if near, far := dataOf(t, s, "/zookeeper/quota/q/a/zookeeper_stats"), dataOf(t, s, statsOfQ); near != "count=2,bytes=8" || far != "count=2,bytes=6" {
+	must(t, s, guest(), remove("/zookeeper/quota/q/a/zookeeper_limits"), remove("/q/a/n"))
+	near, far = dataOf(t, s, "/zookeeper/quota/q/a/zookeeper_stats"), dataOf(t, s, statsOfQ)
+	if near != "count=2,bytes=8" || far != "count=2,bytes=6" {
 		t.Errorf("without the limits: near %s, far %s", near, far)
 	}
 }
 
-// TestQuotaStatsOfOthers holds what a real server does to statistics that it did not
-// write.
+// TestQuotaStatsOfOthers compares with a real server's updates of statistics that a
+// client wrote.
 func TestQuotaStatsOfOthers(t *testing.T) {
 	tests := []struct{ stats, want string }{
 		{"count=1,bytes=2=;zeta=3;alpha=4", "count=2,bytes=3=;alpha=4;zeta=3"},
 		{"bytes=2", "count=0,bytes=3"},
 		{"", "count=0,bytes=0"},
-		{"count=,bytes=2", "count=,bytes=2"}, // it stops here, as the real server does altogether
+		{"count=,bytes=2", "count=,bytes=2"}, // not updated; the real server fails for good
 		{"garbage", "garbage"},
 	}
 	for _, test := range tests {
 		s := quotaFixture(t, false, "count=4,bytes=20")
-		must(t, s, nobody(), set(statsOfQ, test.stats, -1), createData("/q/c", "1"))
+		must(t, s, guest(), set(statsOfQ, test.stats, -1), createData("/q/c", "1"))
 		if got := dataOf(t, s, statsOfQ); got != test.want {
 			t.Errorf("%q: got %q, want %q", test.stats, got, test.want)
 		}
@@ -132,18 +134,19 @@ func TestQuotaStatsOfOthers(t *testing.T) {
 
 func TestQuotaNeedsLimitsAndStats(t *testing.T) {
 	s := quotaFixture(t, true, "count=1,bytes=1=;byteHardLimit=1;countHardLimit=1")
-	must(t, s, nobody(), remove(limitsOfQ), createData("/q/c", "12"))
+	must(t, s, guest(), remove(limitsOfQ), createData("/q/c", "12"))
 	if got := dataOf(t, s, statsOfQ); got != "count=3,bytes=9" {
 		t.Errorf("without limits: %s", got)
 	}
-	must(t, s, nobody(), createData(limitsOfQ, "count=1,bytes=1=;countHardLimit=1"), remove(statsOfQ), createData("/q/d", "12"))
-	must(t, s, nobody(), createData(statsOfQ, "anything"))
+	must(t, s, guest(), createData(limitsOfQ, "count=1,bytes=1=;countHardLimit=1"),
+		remove(statsOfQ), createData("/q/d", "12"))
+	must(t, s, guest(), createData(statsOfQ, "anything"))
 	if got := dataOf(t, s, statsOfQ); got != "count=5,bytes=13" {
 		t.Errorf("stats made again: %s", got)
 	}
 }
 
-// TestHardLimits holds what a real server with zookeeper.enforceQuota answers.
+// TestHardLimits compares with a real server with zookeeper.enforceQuota.
 func TestHardLimits(t *testing.T) {
 	sequential := createFlags("/q/s", proto.FlagPersistentSequential)
 	tests := []struct {
@@ -152,7 +155,10 @@ func TestHardLimits(t *testing.T) {
 		req    proto.Request
 		want   proto.ErrCode
 	}{
-		{"bytes", "count=1,bytes=1=;byteHardLimit=10;countHardLimit=8", createData("/q/x", "01"), proto.QuotaExceeded},
+		{
+			"bytes", "count=1,bytes=1=;byteHardLimit=10;countHardLimit=8",
+			createData("/q/x", "01"), proto.QuotaExceeded,
+		},
 		{"last byte", "count=1,bytes=1=;byteHardLimit=10", createData("/q/x", "0"), proto.OK},
 		{"soft limits", "count=1,bytes=1", createData("/q/x", "0123456789"), proto.OK},
 		{"limit before version", "byteHardLimit=10", set("/q/b", "01", 77), proto.QuotaExceeded},
@@ -174,59 +180,63 @@ func TestHardLimits(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := quotaFixture(t, true, test.limits)
-			if r := do(t, s, nobody(), test.req); r.Err != test.want {
+			if r := do(t, s, guest(), test.req); r.Err != test.want {
 				t.Errorf("got %s, want %s", r.Err, test.want)
 			}
-			if r := do(t, quotaFixture(t, false, test.limits), nobody(), test.req); r.Err == proto.QuotaExceeded {
-				t.Error("a limit is enforced that should not be")
+			lenient := quotaFixture(t, false, test.limits)
+			if r := do(t, lenient, guest(), test.req); r.Err == proto.QuotaExceeded {
+				t.Error("the limit is enforced without EnforceQuota")
 			}
 		})
 	}
 }
 
-// TestMultiAndHardLimits: the operations of a multi do not see what those before them
-// add to the statistics, but the size of the data they find.
+// TestMultiAndHardLimits shows that an operation of a multi does not see the counts that
+// earlier ones add to the statistics, but the size of the data that they set.
 func TestMultiAndHardLimits(t *testing.T) {
 	s := quotaFixture(t, true, "byteHardLimit=14;countHardLimit=4")
-	must(t, s, nobody(), multi(create("/q/m1"), create("/q/m2"), create("/q/m3")))
-	r := do(t, s, nobody(), multi(create("/other"), create("/q/m4"), create("/q/m5")))
+	must(t, s, guest(), multi(create("/q/m1"), create("/q/m2"), create("/q/m3")))
+	r := do(t, s, guest(), multi(create("/other"), create("/q/m4"), create("/q/m5")))
 	want := multiFailure([]proto.ErrCode{proto.OK, proto.QuotaExceeded, proto.RuntimeInconsistency})
 	if diff := cmp.Diff(proto.Reply(want), r.Reply); diff != "" {
 		t.Error(diff)
 	}
-	must(t, s, nobody(), multi(set("/q/b", "01234", -1), set("/q/b", "0123456789", -1)))
+	must(t, s, guest(), multi(set("/q/b", "01234", -1), set("/q/b", "0123456789", -1)))
 	if got := dataOf(t, s, statsOfQ); got != "count=6,bytes=19" {
 		t.Error(got)
 	}
-	must(t, s, nobody(), set(limitsOfQ, "hello", -1))
-	r = do(t, s, nobody(), multi(create("/q/x")))
+	must(t, s, guest(), set(limitsOfQ, "hello", -1))
+	r = do(t, s, guest(), multi(create("/q/x")))
 	if diff := cmp.Diff(Result{Err: proto.MarshallingError}, r); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestReplyIsOlderThanTheStatistics: the stat in the reply is the node's as created.
+// TestReplyIsOlderThanTheStatistics shows that the stat in the reply is from before the
+// counts are added.
 func TestReplyIsOlderThanTheStatistics(t *testing.T) {
 	s := quotaFixture(t, false, "count=4")
-	must(t, s, nobody(), remove(statsOfQ))
+	must(t, s, guest(), remove(statsOfQ))
 	made := createData(statsOfQ, "count=0,bytes=0.")
 	made.Code = proto.OpCreate2
-	reply := do(t, s, nobody(), made).Reply.(proto.PathStatReply)
+	reply := do(t, s, guest(), made).Reply.(proto.PathStatReply)
 	if reply.Stat.DataLength != 16 || dataOf(t, s, statsOfQ) != "count=3,bytes=9" {
 		t.Errorf("%+v, %s", reply, dataOf(t, s, statsOfQ))
 	}
 }
 
-// TestOddQuotaNodes are accepted without a quota where a real server would stop.
+// TestOddQuotaNodes shows that nodes at which a real server fails for good are accepted
+// and make no quota.
 func TestOddQuotaNodes(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), createData("/zookeeper/quota/zookeeper_limits", "count=1"), createData("/x", "12345"),
+	must(t, s, guest(), createData("/zookeeper/quota/zookeeper_limits", "count=1"),
+		createData("/x", "12345"),
 		createData("/zookeeper/quota/zookeeper_stats", "x"))
 	// The tree as a whole is counted when its statistics are made, and never again.
 	if got := dataOf(t, s, "/zookeeper/quota/zookeeper_stats"); got != "count=7,bytes=13" {
 		t.Error(got)
 	}
-	must(t, s, nobody(), create("/y"), remove("/zookeeper/quota/zookeeper_limits"),
+	must(t, s, guest(), create("/y"), remove("/zookeeper/quota/zookeeper_limits"),
 		create("/zookeeper/zookeeper_limits"), remove("/zookeeper/zookeeper_limits"))
 	if got := dataOf(t, s, "/zookeeper/quota/zookeeper_stats"); got != "count=7,bytes=13" {
 		t.Error(got)

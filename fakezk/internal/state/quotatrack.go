@@ -9,12 +9,12 @@ import (
 )
 
 // A quotaTrack is the data of a quota's limits or stats:
-// "count=4,bytes=5=;byteHardLimit=10;countHardLimit=10". What is not said is -1.
+// "count=4,bytes=5=;byteHardLimit=10;countHardLimit=10". A missing value means -1.
 //
 // Source: StatsTrack.java.
 type quotaTrack map[string]int64
 
-// The keys with a meaning; others are kept.
+// The keys that the server reads. Other keys are kept.
 const (
 	trackCount     = "count"
 	trackBytes     = "bytes"
@@ -29,8 +29,8 @@ func (q quotaTrack) get(key string) int64 {
 	return -1
 }
 
-// data is the text of a track: count and bytes first, then the others by name
-// behind a spurious '=', which makes readers older than them stop there.
+// data returns the text of a track: count and bytes first, then an extra '=', at which
+// servers that do not know the other keys stop, then those in the order of their names.
 func (q quotaTrack) data() []byte {
 	data := append([]byte(nil), trackCount+"="...)
 	data = strconv.AppendInt(data, q.get(trackCount), 10)
@@ -48,9 +48,9 @@ func (q quotaTrack) data() []byte {
 	return data
 }
 
-// parseTrack reads a text. Null data, a leading separator, a key without a value
-// and a value that is no number are errors; empty data is a track that says
-// nothing.
+// parseTrack parses the text of a track. Null data, a leading separator, a key without
+// a value and a value that is not a number are errors; empty data is a track without
+// values.
 func parseTrack(data []byte) (quotaTrack, bool) {
 	track := quotaTrack{}
 	text := strings.TrimRight(string(data), ",;")

@@ -6,8 +6,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Reads do not validate their paths: one that no node can have is not found. The
-// empty path is the root. All answer MarshallingError to proto.NullPath.
+// Reads do not validate their paths: an invalid one is not found. The empty path is the
+// root. All return MarshallingError for proto.NullPath.
 
 // Exists returns a node's stat. It needs no permission. The error is NoNode,
 // or BadArguments for a path with a NUL.
@@ -15,15 +15,15 @@ func (s *Store) Exists(path string) (proto.Stat, proto.ErrCode) {
 	if strings.Contains(path, "\x00") {
 		return proto.Stat{}, proto.BadArguments
 	}
-	n, err := s.asked(path)
+	n, err := s.lookUp(path)
 	if err != proto.OK {
 		return proto.Stat{}, err
 	}
 	return n.stat(), proto.OK
 }
 
-// asked is find for a path that a client reads.
-func (s *Store) asked(path string) (*node, proto.ErrCode) {
+// lookUp returns the node at a path that a client reads.
+func (s *Store) lookUp(path string) (*node, proto.ErrCode) {
 	if path == proto.NullPath {
 		return nil, proto.MarshallingError
 	}
@@ -44,9 +44,9 @@ func (s *Store) GetData(path string, by Caller) ([]byte, proto.Stat, proto.ErrCo
 	return n.data, n.stat(), proto.OK
 }
 
-// Children returns the names of a node's children in the order of a real server,
-// which is that of a Java hash set, and the node's stat. It needs READ. The error
-// is NoNode or NoAuth. The names must not be written to.
+// Children returns the names of a node's children in the real server's order, that of
+// a Java hash set, and the node's stat. It needs READ. The error is NoNode or NoAuth.
+// The names must not be written to.
 func (s *Store) Children(path string, by Caller) ([]string, proto.Stat, proto.ErrCode) {
 	n, err := s.readable(path, by)
 	if err != proto.OK {
@@ -74,7 +74,7 @@ func (s *Store) CountDescendants(path string, by Caller) (int32, proto.ErrCode) 
 }
 
 func (s *Store) readable(path string, by Caller) (*node, proto.ErrCode) {
-	n, err := s.asked(path)
+	n, err := s.lookUp(path)
 	if err == proto.OK && !CanRead(n.acl, by) {
 		return nil, proto.NoAuth
 	}
@@ -84,7 +84,7 @@ func (s *Store) readable(path string, by Caller) (*node, proto.ErrCode) {
 // ACL returns a node's ACL and stat. It needs READ or ADMIN; without ADMIN the
 // hashes of digest entries are masked. The error is NoNode or NoAuth.
 func (s *Store) ACL(path string, by Caller) ([]proto.ACL, proto.Stat, proto.ErrCode) {
-	n, err := s.asked(path)
+	n, err := s.lookUp(path)
 	if err != proto.OK {
 		return nil, proto.Stat{}, err
 	}

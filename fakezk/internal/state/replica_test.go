@@ -9,20 +9,24 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Small alphabets, so that operations meet each other.
+// Small alphabets, so that operations concern the same nodes.
 var (
 	somePath = rapid.SampledFrom([]string{
-		"/", "/a", "/b", "/a/x", "/a/y", "/a/x/z", "/b/x", "/zookeeper", "/a/", "rel", "", "/a/n", "/\xff",
-		"/a/AaAa", "/a/BBBB", "/a/AaBB", "//a", proto.NullPath,
-		"/zookeeper/quota/a", "/zookeeper/quota/a/zookeeper_limits", "/zookeeper/quota/a/zookeeper_stats"})
+		"/", "/a", "/b", "/a/x", "/a/y", "/a/x/z", "/b/x", "/zookeeper", "/a/", "rel", "",
+		"/a/n", "/\xff", "/a/AaAa", "/a/BBBB", "/a/AaBB", "//a", proto.NullPath,
+		"/zookeeper/quota/a", "/zookeeper/quota/a/zookeeper_limits",
+		"/zookeeper/quota/a/zookeeper_stats",
+	})
 	someData = rapid.SampledFrom([]string{
-		"", "x", "xyz", "count=2,bytes=4", "count=2,bytes=4=;byteHardLimit=6;countHardLimit=4", "garbage"})
+		"", "x", "xyz", "garbage", "count=2,bytes=4",
+		"count=2,bytes=4=;byteHardLimit=6;countHardLimit=4",
+	})
 	someVersion = rapid.SampledFrom([]int32{-1, -1, -1, 0, 1, 2, -2})
 	someACL     = rapid.SampledFrom([][]proto.ACL{
 		worldAll, worldAll, worldAll, world(proto.PermRead), aliceOnly, nil,
 		{{Perms: proto.PermAll, Scheme: "auth"}}, {{Perms: 1, Scheme: "bogus"}}})
 	someCaller = rapid.SampledFrom([]Caller{
-		nobody(), asAlice(), {}, {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99}, {Super: true}})
+		guest(), asAlice(), {}, {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99}, {Super: true}})
 	someCreateCode = rapid.SampledFrom([]proto.OpCode{
 		proto.OpCreate, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL})
 )
@@ -73,8 +77,8 @@ func someTxn(t *rapid.T, s *Store, now int64) Txn {
 	return s.Prepare(someWrite(t), someCaller.Draw(t, "by"), now)
 }
 
-// TestReplicasAgree applies the same Txns to a leader, to a follower (which has no use for
-// the leader's setting: the decision is in the Txn), and to a clone made half-way.
+// TestReplicasAgree applies the same Txns to a leader, to a follower and to a clone made
+// half-way. Only the leader enforces quotas: its decision is in the Txn.
 func TestReplicasAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		leader, follower := New(Config{EnforceQuota: true}), New(Config{})
@@ -101,12 +105,12 @@ func TestReplicasAgree(t *testing.T) {
 	})
 }
 
-// checkStep states what holds for each write.
+// checkStep checks the invariants of a write.
 func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
 	t.Helper()
 	after := imageOf(s)
 	if txn.Zxid != before.Drawn+1 || after.Drawn != txn.Zxid {
-		t.Fatalf("zxid %d, then Txn %d, then %d", before.Drawn, txn.Zxid, after.Drawn)
+		t.Fatalf("last zxid was %d, Txn has %d, last zxid is %d", before.Drawn, txn.Zxid, after.Drawn)
 	}
 	before.Drawn = txn.Zxid
 	if txn.Err != proto.OK {
@@ -121,7 +125,7 @@ func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
 	checkTree(t, s)
 }
 
-// checkTree states what holds for each store.
+// checkTree checks the invariants of a store.
 func checkTree(t *rapid.T, s *Store) {
 	t.Helper()
 	nodes := nodesOf(s)
@@ -144,7 +148,7 @@ func checkTree(t *rapid.T, s *Store) {
 		owned -= ses.ephemerals.len()
 	}
 	if owned != 0 || containers != s.containers.size || ttls != s.ttls.size {
-		t.Fatalf("%d more ephemerals than listed, %d containers and %d listed, %d TTL nodes and %d listed",
+		t.Fatalf("%d more ephemerals than listed, %d containers (%d listed), %d TTL nodes (%d listed)",
 			owned, containers, s.containers.size, ttls, s.ttls.size)
 	}
 }
@@ -152,7 +156,7 @@ func checkTree(t *rapid.T, s *Store) {
 func checkNode(t *rapid.T, s *Store, path string, n *node) {
 	t.Helper()
 	if found, ok := s.find(path); !ok || found != n || path != "/" && n.key != nameOf(path) {
-		t.Fatalf("%s is not found, or another node is", path)
+		t.Fatalf("find of %s returns no node or another one", path)
 	}
 	if len(n.children.keys()) != n.children.len() {
 		t.Fatalf("%s counts %d children, has %q", path, n.children.len(), n.children.keys())

@@ -7,11 +7,11 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Config are the settings of a server that its rules depend on. The zero value
-// is a real server's default.
+// Config holds the settings that the rules depend on. The zero value has the defaults of
+// a real server.
 type Config struct {
-	// EnforceQuota refuses writes beyond a hard limit with QuotaExceeded, as
-	// zookeeper.enforceQuota does. Without it quotas only count.
+	// EnforceQuota refuses writes beyond a hard limit with QuotaExceeded, as the
+	// property zookeeper.enforceQuota does. Without it quotas only count.
 	EnforceQuota bool
 }
 
@@ -23,14 +23,14 @@ type Store struct {
 	count    int // of znodes
 	sessions map[int64]*session
 	last     int64 // zxid that replies show
-	drawn    int64 // last zxid that was given out; beyond last if it was skipped
+	drawn    int64 // last zxid that was consumed; beyond last if it was skipped
 
 	limits     map[string]bool       // paths with a quota
 	containers concurrentSet[string] // paths
 	ttls       concurrentSet[string] // paths
 }
 
-// SessionInfo is what a replica knows of a session.
+// SessionInfo is a session as CreateSession made it.
 type SessionInfo struct {
 	ID        int64
 	Password  [16]byte
@@ -42,16 +42,16 @@ type session struct {
 	ephemerals *hashSet // paths; nil until there is a first one
 }
 
-// New returns the store of a server that has never served: zxid 0 and the
-// nodes "/", "/zookeeper", "/zookeeper/config" and "/zookeeper/quota".
+// New returns the store of a new server: zxid 0 and the nodes "/", "/zookeeper",
+// "/zookeeper/config" and "/zookeeper/quota".
 func New(cfg Config) *Store {
 	s := &Store{
 		cfg: cfg, root: &node{acl: openACL, data: []byte{}}, count: 1,
 		sessions: map[int64]*session{}, limits: map[string]bool{},
 	}
-	system := s.plant(s.root, "zookeeper", openACL)
-	s.plant(system, "quota", openACL)
-	s.plant(system, "config", configACL).aversion = -1
+	system := s.addSystemNode(s.root, "zookeeper", openACL)
+	s.addSystemNode(system, "quota", openACL)
+	s.addSystemNode(system, "config", configACL).aversion = -1
 	return s
 }
 
@@ -60,8 +60,8 @@ var (
 	configACL = []proto.ACL{{Perms: proto.PermRead, Scheme: "world", ID: "anyone"}}
 )
 
-// plant adds a node that no transaction made: its parent's counter stays.
-func (s *Store) plant(parent *node, name string, acl []proto.ACL) *node {
+// addSystemNode adds a node without a transaction: the parent's counter stays.
+func (s *Store) addSystemNode(parent *node, name string, acl []proto.ACL) *node {
 	n := &node{acl: acl, data: []byte{}}
 	n.hang(parent, name)
 	s.count++
@@ -72,10 +72,10 @@ func (s *Store) plant(parent *node, name string, acl []proto.ACL) *node {
 // store. It belongs in the header of every reply.
 func (s *Store) LastZxid() int64 { return s.last }
 
-// NodeCount is the number of znodes, "/" and the system's nodes included.
+// NodeCount is the number of znodes, including "/" and the nodes of [New].
 func (s *Store) NodeCount() int { return s.count }
 
-// Session returns what is known of a session, and whether there is one.
+// Session returns a session and whether it exists.
 func (s *Store) Session(id int64) (SessionInfo, bool) {
 	ses, ok := s.sessions[id]
 	if !ok {
@@ -93,8 +93,8 @@ func (s *Store) Sessions() []SessionInfo {
 	return infos
 }
 
-// Clone returns an independent copy. Everything that has an order keeps it, also
-// under changes to come. Data and ACL slices, which nobody writes to, are shared.
+// Clone returns an independent copy. It has the same orders, also after the same later
+// changes. Data and ACL slices are shared, since they are never written to.
 func (s *Store) Clone() *Store {
 	c := *s
 	c.root = s.root.clone()
@@ -102,7 +102,7 @@ func (s *Store) Clone() *Store {
 	c.containers, c.ttls = s.containers.clone(), s.ttls.clone()
 	c.sessions = make(map[int64]*session, len(s.sessions))
 	for id, ses := range s.sessions {
-		c.sessions[id] = &session{info: ses.info, ephemerals: ses.ephemerals.clone(barePath)}
+		c.sessions[id] = &session{info: ses.info, ephemerals: ses.ephemerals.clone(copyPath)}
 	}
 	return &c
 }

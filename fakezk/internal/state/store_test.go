@@ -39,21 +39,31 @@ func TestFreshServer(t *testing.T) {
 
 func TestStatArithmetic(t *testing.T) {
 	s := newStore(t) // zxid 2
-	must(t, s, nobody(), create("/p"))
+	must(t, s, guest(), create("/p"))
 	steps := []struct {
-		req  proto.Request
-		want proto.Stat // of /p
+		req          proto.Request
+		mzxid, pzxid int64
+		cversion     int32
+		children     int32
 	}{
-		{create("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 4, Ctime: 3000, Mtime: 3000, Cversion: 1, NumChildren: 1}},
-		{set("/p/a", "x", 0), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 4, Ctime: 3000, Mtime: 3000, Cversion: 1, NumChildren: 1}},
-		{remove("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 6, Ctime: 3000, Mtime: 3000, Cversion: 2}},
-		{create("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 7, Ctime: 3000, Mtime: 3000, Cversion: 3, NumChildren: 1}},
-		{remove("/p/a"), proto.Stat{Czxid: 3, Mzxid: 3, Pzxid: 8, Ctime: 3000, Mtime: 3000, Cversion: 4}},
-		{set("/p", "xyz", 0), proto.Stat{Czxid: 3, Mzxid: 9, Pzxid: 8, Ctime: 3000, Mtime: 9000, Version: 1, Cversion: 4, DataLength: 3}},
+		{create("/p/a"), 3, 4, 1, 1},
+		{set("/p/a", "x", 0), 3, 4, 1, 1},
+		{remove("/p/a"), 3, 6, 2, 0},
+		{create("/p/a"), 3, 7, 3, 1},
+		{remove("/p/a"), 3, 8, 4, 0},
+		{set("/p", "xyz", 0), 9, 8, 4, 0},
 	}
 	for _, step := range steps {
-		must(t, s, nobody(), step.req)
-		if diff := cmp.Diff(step.want, stat(t, s, "/p")); diff != "" {
+		must(t, s, guest(), step.req)
+		want := proto.Stat{
+			Czxid: 3, Mzxid: step.mzxid, Pzxid: step.pzxid,
+			Ctime: 3000, Mtime: 1000 * step.mzxid,
+			Cversion: step.cversion, NumChildren: step.children,
+		}
+		if step.mzxid == 9 {
+			want.Version, want.DataLength = 1, 3
+		}
+		if diff := cmp.Diff(want, stat(t, s, "/p")); diff != "" {
 			t.Errorf("after %s:\n%s", describe(step.req), diff)
 		}
 	}
@@ -61,7 +71,7 @@ func TestStatArithmetic(t *testing.T) {
 
 func TestReadsDoNotValidatePaths(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/a"), createACL("/dark", world(proto.PermWrite)))
+	must(t, s, guest(), create("/a"), createACL("/dark", world(proto.PermWrite)))
 	tests := []struct {
 		path                    string
 		exists, data, kids, acl proto.ErrCode
@@ -76,11 +86,12 @@ func TestReadsDoNotValidatePaths(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, exists := s.Exists(test.path)
-		_, _, data := s.GetData(test.path, nobody())
-		_, _, kids := s.Children(test.path, nobody())
-		_, _, acl := s.ACL(test.path, nobody())
+		_, _, data := s.GetData(test.path, guest())
+		_, _, kids := s.Children(test.path, guest())
+		_, _, acl := s.ACL(test.path, guest())
 		got := []proto.ErrCode{exists, data, kids, acl}
-		if want := []proto.ErrCode{test.exists, test.data, test.kids, test.acl}; !slices.Equal(got, want) {
+		want := []proto.ErrCode{test.exists, test.data, test.kids, test.acl}
+		if !slices.Equal(got, want) {
 			t.Errorf("%q: got %v, want %v", test.path, got, want)
 		}
 	}
@@ -88,21 +99,27 @@ func TestReadsDoNotValidatePaths(t *testing.T) {
 
 func TestCloneIsIndependent(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/p"), create("/p/b"), createFlags("/p/a", 1), set("/p", "x", -1),
+	must(t, s, guest(), create("/p"), create("/p/b"), createFlags("/p/a", 1), set("/p", "x", -1),
 		createAs(proto.OpCreateTTL, "/p/ttl", 5, 9))
 	c := s.Clone()
 	before := imageOf(s)
 	wantSame(t, "clone", before, imageOf(c))
-	must(t, c, nobody(), remove("/p/a"), create("/p/c"), set("/p", "y", -1))
+	must(t, c, guest(), remove("/p/a"), create("/p/c"), set("/p", "y", -1))
 	c.Apply(c.PrepareCloseSession(s2, 1))
 	wantSame(t, "original after changing the clone", before, imageOf(s))
-	must(t, s, nobody(), remove("/p/b"), remove("/p/a"))
+	must(t, s, guest(), remove("/p/b"), remove("/p/a"))
 }
 
 func TestPathRules(t *testing.T) {
-	good := []string{"/", "/a", "/a/b", "/...", "/..a", "/a..b", "/.a", "/ ", "/a\\b", "/\u00a0", "/漢", "/\uf900", "/\uffef"}
-	bad := []string{"", "a", "/a/", "//", "//a", "/a//b", "/.", "/..", "/a/./b", "/a/..", "/\x00", "/\x01", "/\x1f",
-		"/\x7f", "/\u009f", "/\ue000", "/\uf8ff", "/\ufff0", "/\ufffd", "/\uffff", "/\U0001F600", "/\xff", "/\xed\xa0\x80"}
+	good := []string{
+		"/", "/a", "/a/b", "/...", "/..a", "/a..b", "/.a", "/ ", "/a\\b",
+		"/\u00a0", "/漢", "/\uf900", "/\uffef",
+	}
+	bad := []string{
+		"", "a", "/a/", "//", "//a", "/a//b", "/.", "/..", "/a/./b", "/a/..",
+		"/\x00", "/\x01", "/\x1f", "/\x7f", "/\u009f", "/\ue000", "/\uf8ff", "/\ufff0",
+		"/\ufffd", "/\uffff", "/\U0001F600", "/\xff", "/\xed\xa0\x80",
+	}
 	for _, path := range good {
 		if !validPath(path) {
 			t.Errorf("%q is refused", path)
@@ -128,7 +145,7 @@ func TestMalformedWriteConsumesAZxid(t *testing.T) {
 
 func TestApplyPanicsOnAGap(t *testing.T) {
 	s := newStore(t)
-	txn := s.Prepare(create("/a"), nobody(), 1)
+	txn := s.Prepare(create("/a"), guest(), 1)
 	s.Apply(txn)
 	defer func() {
 		if recover() == nil {
@@ -140,17 +157,20 @@ func TestApplyPanicsOnAGap(t *testing.T) {
 
 func TestCountDescendants(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/a"), create("/a/b"), create("/a/b/c"), create("/ab"), createACL("/dark", world(proto.PermWrite)))
+	must(t, s, guest(), create("/a"), create("/a/b"), create("/a/b/c"), create("/ab"),
+		createACL("/dark", world(proto.PermWrite)))
 	tests := []struct {
 		path string
 		want int32
 		err  proto.ErrCode
 	}{
-		{"/", 8, proto.OK}, {"", 9, proto.OK}, {"/zookeeper", 2, proto.OK}, {"/a", 2, proto.OK}, {"/a/b/c", 0, proto.OK},
-		{"/a/", 0, proto.NoNode}, {"//", 0, proto.NoNode}, {"/no", 0, proto.NoNode}, {"/dark", 0, proto.NoAuth},
+		{"/", 8, proto.OK}, {"", 9, proto.OK}, {"/zookeeper", 2, proto.OK},
+		{"/a", 2, proto.OK}, {"/a/b/c", 0, proto.OK},
+		{"/a/", 0, proto.NoNode}, {"//", 0, proto.NoNode}, {"/no", 0, proto.NoNode},
+		{"/dark", 0, proto.NoAuth},
 	}
 	for _, test := range tests {
-		if got, err := s.CountDescendants(test.path, nobody()); got != test.want || err != test.err {
+		if got, err := s.CountDescendants(test.path, guest()); got != test.want || err != test.err {
 			t.Errorf("%q: got %d and %s, want %d and %s", test.path, got, err, test.want, test.err)
 		}
 	}
@@ -158,11 +178,12 @@ func TestCountDescendants(t *testing.T) {
 
 func TestRootLookalikesAreNotChildren(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/x"))
-	if r := do(t, s, nobody(), remove("//x")); r.Err != proto.NoNode {
+	must(t, s, guest(), create("/x"))
+	if r := do(t, s, guest(), remove("//x")); r.Err != proto.NoNode {
 		t.Errorf("delete //x: %s", r.Err)
 	}
-	if r := do(t, s, nobody(), multi(remove("//x"))); r.Reply.(proto.MultiReply).Results[0].Err != proto.NoNode {
-		t.Errorf("multi: %+v", r.Reply)
+	m := do(t, s, guest(), multi(remove("//x")))
+	if m.Reply.(proto.MultiReply).Results[0].Err != proto.NoNode {
+		t.Errorf("multi: %+v", m.Reply)
 	}
 }

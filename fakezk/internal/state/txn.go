@@ -2,43 +2,43 @@ package state
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// A Txn is one entry of the log: what one write request does, decided. It is
-// plain data and shares slices with the request it comes from.
+// A Txn is one entry of the log: the decided effect of one write request. It is plain
+// data and shares slices with the request.
 type Txn struct {
 	Zxid    int64
 	Time    int64 // ms since the Unix epoch
-	Session int64 // whose request it is
+	Session int64 // sender of the request
 	Op      proto.OpCode
 
-	// Err says that the request is refused and changes nothing. A refused
-	// multi has the error of the operation that failed.
+	// Err is the error of a refused request, which changes nothing. A refused multi
+	// has the error of the operation that failed.
 	Err proto.ErrCode
 
-	// Skipped says that the server lost its way before it had made a transaction
-	// of the request: the Zxid is used up, but never applied nor shown. Replies
-	// go on with the zxid before it. A log may leave such a Txn out.
+	// Skipped says that the server failed before it made a transaction of the
+	// request: the Zxid is consumed, but it is neither applied nor shown, and
+	// replies show the zxid before it. A log may leave such a Txn out.
 	Skipped bool
 
 	// OpErrs is the outcome of each operation of a refused multi: OK for those
 	// before the failed one, RuntimeInconsistency for those behind it. It is
-	// nil for anything else, also for a multi that could not be understood.
+	// nil for any other request, and for a multi that cannot be decoded.
 	OpErrs []proto.ErrCode
 
-	// Changes are made in this order. A multi has one for each operation.
+	// Changes are the changes in order. A multi has one for each operation.
 	Changes []Change
 }
 
 // A Change is one step of a Txn: one of the types below.
 type Change interface{ isChange() }
 
-// Kind tells containers and TTL nodes from other nodes.
+// Kind is the kind of a node.
 type Kind uint8
 
 // The kinds of nodes.
 const (
 	KindPlain     Kind = iota // persistent, or ephemeral if it has an owner
-	KindContainer             // may be deleted by the server once its children are gone
-	KindTTL                   // may be deleted by the server when unmodified for its ttl and childless
+	KindContainer             // deleted by the server once its children are gone
+	KindTTL                   // deleted by the server if childless and unmodified for its ttl
 )
 
 type (
@@ -52,7 +52,7 @@ type (
 		Kind  Kind
 		TTLMs int64
 	}
-	// DeleteNode removes a childless node, also one whose time has come.
+	// DeleteNode removes a childless node.
 	DeleteNode struct{ Path string }
 	// SetData replaces a node's data; Version is the new one.
 	SetData struct {
@@ -74,8 +74,8 @@ type (
 		Password  [16]byte
 		TimeoutMs int32
 	}
-	// CloseSession forgets a session, if it is known. Its ephemeral nodes have been
-	// deleted by the changes before it.
+	// CloseSession removes a session, if there is one. The changes before it have
+	// deleted its ephemeral nodes.
 	CloseSession struct{ ID int64 }
 )
 
@@ -87,27 +87,27 @@ func (Check) isChange()         {}
 func (CreateSession) isChange() {}
 func (CloseSession) isChange()  {}
 
-// A Result is what applying a Txn leads to.
+// A Result is the outcome of a Txn.
 type Result struct {
-	// Err belongs in the header of the reply. It is OK also for a multi of
-	// which an operation failed: the errors are in its MultiReply.
+	// Err belongs in the header of the reply. It is OK for a multi that failed at
+	// one operation: its errors are in the MultiReply.
 	Err proto.ErrCode
 
-	// Reply is the body, nil if there is none. It goes out also with an Err.
-	// (A check on its own, outside a multi, has none either. The Java server
-	// never answers one that succeeds.)
+	// Reply is the body of the reply, nil if there is none. It is sent with an Err,
+	// too. (A check outside a multi has none; the Java server never answers one
+	// that succeeds.)
 	Reply proto.Reply
 
-	// Events come in the order in which the server fires them.
+	// Events are in the order in which the server fires them.
 	Events []Event
 }
 
-// An Event is a change that watches may wait for.
+// An Event is a change for which there may be watches.
 type Event struct {
 	Type proto.EventType
 	Path string
 
-	// ACL is that of the node at Path when the event happened. A connection
-	// that may not read it is not told (CVE-2024-23944).
+	// ACL is the ACL of the node at Path when the event happened. Connections that
+	// may not read it are not notified (CVE-2024-23944).
 	ACL []proto.ACL
 }

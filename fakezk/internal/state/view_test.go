@@ -11,9 +11,10 @@ import (
 
 func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/plain"), create("/plain/a"), create("/plain/b"), remove("/plain/a"),
+	must(t, s, guest(), create("/plain"), create("/plain/a"), create("/plain/b"), remove("/plain/a"),
 		createAs(proto.OpCreateContainer, "/container", proto.FlagContainer, 0),
-		createAs(proto.OpCreateTTL, "/ttl", proto.FlagTTL, 77), createFlags("/ephemeral", proto.FlagEphemeral))
+		createAs(proto.OpCreateTTL, "/ttl", proto.FlagTTL, 77),
+		createFlags("/ephemeral", proto.FlagEphemeral))
 	type facts struct {
 		Kind    Kind
 		TTLMs   int64
@@ -36,17 +37,17 @@ func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, ok := s.Node("/none"); ok {
-		t.Error("a view of no node")
+		t.Error("Node returns a view of a missing node")
 	}
 }
 
-// TestSetCreatedIsLikeCreations compares a node whose number was set with one on
-// which as many children were created and deleted.
+// TestSetCreatedIsLikeCreations compares a node with a number set by SetCreated and one
+// at which as many children were created.
 func TestSetCreatedIsLikeCreations(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/used"), create("/set"), create("/used/stays"), create("/set/stays"))
+	must(t, s, guest(), create("/used"), create("/set"), create("/used/stays"), create("/set/stays"))
 	for range 4 {
-		must(t, s, nobody(), create("/used/x"), remove("/used/x"))
+		must(t, s, guest(), create("/used/x"), remove("/used/x"))
 	}
 	zxid := s.LastZxid()
 	s.SetCreated("/set", 5)
@@ -54,11 +55,12 @@ func TestSetCreatedIsLikeCreations(t *testing.T) {
 		t.Error("a zxid is used up")
 	}
 	if used, set := stat(t, s, "/used"), stat(t, s, "/set"); used.Cversion != 9 || set.Cversion != 9 {
-		t.Errorf("cversion %d, of creations %d, want 9", set.Cversion, used.Cversion)
+		t.Errorf("cversion %d after SetCreated, %d after creations, want 9", set.Cversion, used.Cversion)
 	}
 	for _, parent := range []string{"/used", "/set"} {
 		want := proto.PathReply{Path: parent + "/n0000000005"}
-		if r := do(t, s, nobody(), createFlags(parent+"/n", proto.FlagPersistentSequential)); r.Reply != want {
+		r := do(t, s, guest(), createFlags(parent+"/n", proto.FlagPersistentSequential))
+		if r.Reply != want {
 			t.Errorf("%+v, want %+v", r.Reply, want)
 		}
 	}
@@ -66,10 +68,10 @@ func TestSetCreatedIsLikeCreations(t *testing.T) {
 
 func TestSetCreatedUpToTheLastNumber(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/p"))
+	must(t, s, guest(), create("/p"))
 	s.SetCreated("/p", math.MaxInt32)
 	want := proto.PathReply{Path: "/p/n2147483647"}
-	if r := do(t, s, nobody(), createFlags("/p/n", proto.FlagPersistentSequential)); r.Reply != want {
+	if r := do(t, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential)); r.Reply != want {
 		t.Errorf("%+v, want %+v", r.Reply, want)
 	}
 	if n, _ := s.Node("/p"); n.Created != math.MaxInt32 {
@@ -79,7 +81,7 @@ func TestSetCreatedUpToTheLastNumber(t *testing.T) {
 
 func TestSetCreatedMakesAContainerAUsedOne(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), createAs(proto.OpCreateContainer, "/c", proto.FlagContainer, 0))
+	must(t, s, guest(), createAs(proto.OpCreateContainer, "/c", proto.FlagContainer, 0))
 	if got := s.Reapable(0); len(got) != 0 {
 		t.Errorf("unused, and yet reapable: %q", got)
 	}
@@ -89,9 +91,9 @@ func TestSetCreatedMakesAContainerAUsedOne(t *testing.T) {
 	}
 }
 
-func TestSetCreatedPanicsAtWhatCannotBe(t *testing.T) {
+func TestSetCreatedPanicsAtAnImpossibleNumber(t *testing.T) {
 	s := newStore(t)
-	must(t, s, nobody(), create("/p"), create("/p/a"), create("/p/b"))
+	must(t, s, guest(), create("/p"), create("/p/a"), create("/p/b"))
 	for _, test := range []struct {
 		path    string
 		created int32

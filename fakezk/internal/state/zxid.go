@@ -1,9 +1,8 @@
 package state
 
-// SkipTo makes the next Txn's zxid follow a given one, as a server goes on after
-// the zxid of the snapshot that it loads: no Txn says so and nothing fires. It
-// does nothing if the zxids are beyond that already. Stores that are to stay equal
-// need the same calls.
+// SkipTo sets the last zxid, as a server does that loads a snapshot: without a Txn or an
+// event. The next Txn has the zxid after it. It does nothing if the last zxid is greater
+// already. Stores that are to stay equal need the same calls.
 //
 // Source: ZooKeeperServer.loadData.
 func (s *Store) SkipTo(zxid int64) {

@@ -1,10 +1,10 @@
-// Package txnlog reads the transaction log of a ZooKeeper server, also of one
-// that runs: what the server has answered is in its log.
+// Package txnlog reads the transaction log of a real ZooKeeper server, even while the
+// server runs. The log has every write that the server has answered.
 //
-// The format is that of org.apache.zookeeper.server.persistence.FileTxnLog: a
-// folder version-2 of files log.<first zxid in hexadecimal>, each a header of 16
-// bytes and entries of checksum (Adler-32), length, bytes and an end mark,
-// followed by zeros that are reserved for what is to come.
+// The format is that of org.apache.zookeeper.server.persistence.FileTxnLog: a folder
+// version-2 of files log.<first zxid in hexadecimal>. A file has a header of 16 bytes and
+// entries; an entry is a checksum (Adler-32), a length, the record and an end mark. Zeros
+// after them are reserved for later entries.
 package txnlog
 
 import (
@@ -22,8 +22,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// ErrCorrupt is wrapped by errors about bytes that are no log.
-var ErrCorrupt = errors.New("corrupt transaction log")
+var errCorrupt = errors.New("corrupt transaction log")
 
 const (
 	magic     = "ZKLG\x00\x00\x00\x02" // and version 2
@@ -32,9 +31,9 @@ const (
 	endMark   = 'B'
 )
 
-// Read returns the entries behind a zxid, in order, of the server whose data
-// folder (dataDir, or dataLogDir) is given. An entry that the server is still
-// writing is left out.
+// Read returns the entries with a zxid above after, in order. folder is the server's
+// dataLogDir, by default its dataDir. An entry that the server is still writing is left
+// out.
 func Read(folder string, after int64) ([]proto.LogEntry, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "version-2", "log.*"))
 	if err != nil {
@@ -44,7 +43,8 @@ func Read(folder string, after int64) ([]proto.LogEntry, error) {
 	for _, name := range names {
 		digits := strings.TrimPrefix(filepath.Base(name), "log.")
 		if first[name], err = strconv.ParseUint(digits, 16, 64); err != nil {
-			return nil, fmt.Errorf("read transaction log: %s: %w: its name ends in no zxid", name, ErrCorrupt)
+			return nil, fmt.Errorf("read transaction log: %s: %w: the name does not end in a zxid",
+				name, errCorrupt)
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int {
@@ -56,7 +56,7 @@ func Read(folder string, after int64) ([]proto.LogEntry, error) {
 	var entries []proto.LogEntry
 	for i, name := range names {
 		if i+1 < len(names) && first[names[i+1]] <= uint64(after)+1 {
-			continue // all of it is older
+			continue // all its entries are older
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -72,10 +72,10 @@ func Read(folder string, after int64) ([]proto.LogEntry, error) {
 // parse appends the entries of one file.
 func parse(entries []proto.LogEntry, data []byte, after int64) ([]proto.LogEntry, error) {
 	if len(data) < headBytes {
-		return entries, nil // the server has just made it
+		return entries, nil // the server has just created it
 	}
 	if string(data[:len(magic)]) != magic {
-		return nil, fmt.Errorf("%w: begins with % x", ErrCorrupt, data[:len(magic)])
+		return nil, fmt.Errorf("%w: begins with % x", errCorrupt, data[:len(magic)])
 	}
 	for rest := data[headBytes:]; ; {
 		entry, n, err := next(rest)
@@ -96,8 +96,8 @@ func parse(entries []proto.LogEntry, data []byte, after int64) ([]proto.LogEntry
 	}
 }
 
-// next is the first entry and how many bytes it takes, 0 if there is none, or
-// none that is whole.
+// next returns the record of the first entry and the length n of the entry. n is 0 if
+// there is no complete entry.
 func next(rest []byte) (entry []byte, n int, err error) {
 	if len(rest) < leadBytes {
 		return nil, 0, nil
@@ -107,13 +107,13 @@ func next(rest []byte) (entry []byte, n int, err error) {
 	case sum == 0 && size == 0:
 		return nil, 0, nil // zeros to the end
 	case size <= 0:
-		return nil, 0, fmt.Errorf("%w: an entry of %d bytes", ErrCorrupt, size)
+		return nil, 0, fmt.Errorf("%w: an entry of %d bytes", errCorrupt, size)
 	case len(rest) < leadBytes+size+1 || rest[leadBytes+size] != endMark:
 		return nil, 0, nil
 	}
 	entry = rest[leadBytes : leadBytes+size]
 	if got := uint64(adler32.Checksum(entry)); got != sum {
-		return nil, 0, fmt.Errorf("%w: checksum %x, computed %x", ErrCorrupt, sum, got)
+		return nil, 0, fmt.Errorf("%w: checksum %x, computed %x", errCorrupt, sum, got)
 	}
 	return entry, leadBytes + size + 1, nil
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/zksim/zksim/internal/realzk"
 )
 
-// play makes every kind of change that a log tells of, on a real server.
+// play makes every kind of logged change on a real server.
 func play(t *testing.T, address string) {
 	t.Helper()
 	conn, _, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogInfo(false))
@@ -43,23 +43,28 @@ func play(t *testing.T, address string) {
 	if err := conn.Delete("/none", -1); !errors.Is(err, zk.ErrNoNode) {
 		t.Fatal(err)
 	}
-	must(conn.Multi(&zk.CheckVersionRequest{Path: "/p", Version: 1}, &zk.CreateRequest{Path: "/m", Acl: open}, &zk.SetDataRequest{Path: "/t", Version: -1}))
-	if _, err := conn.Multi(&zk.CreateRequest{Path: "/lost", Acl: open}, &zk.DeleteRequest{Path: "/none", Version: -1}); err == nil {
-		t.Fatal("a multi that cannot be carried out was")
+	must(conn.Multi(&zk.CheckVersionRequest{Path: "/p", Version: 1},
+		&zk.CreateRequest{Path: "/m", Acl: open}, &zk.SetDataRequest{Path: "/t", Version: -1}))
+	_, err = conn.Multi(&zk.CreateRequest{Path: "/lost", Acl: open},
+		&zk.DeleteRequest{Path: "/none", Version: -1})
+	if err == nil {
+		t.Fatal("a multi with a delete of a missing node succeeds")
 	}
 	if err := conn.Delete("/m", -1); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// story is a log in words. Sessions are left out but for whether there is one.
-func story(entries []proto.LogEntry) string {
+// format returns a log as text. Of session, xid and time it only shows whether they are
+// set.
+func format(entries []proto.LogEntry) string {
 	var b strings.Builder
 	for _, e := range entries {
-		fmt.Fprintf(&b, "zxid %d %s asked: %t xid: %t recent: %t\n", e.Zxid, e.Op, e.Session != 0, e.Cxid > 0,
-			time.Since(time.UnixMilli(e.TimeMs)).Abs() < time.Minute)
+		recent := time.Since(time.UnixMilli(e.TimeMs)).Abs() < time.Minute
+		fmt.Fprintf(&b, "zxid %d %s asked: %t xid: %t recent: %t\n",
+			e.Zxid, e.Op, e.Session != 0, e.Cxid > 0, recent)
 		for _, r := range e.Records {
-			fmt.Fprintf(&b, "  %s\n", strings.TrimRight(fmt.Sprintf("%s %s %s ephemeral: %t", r.Op, r.Path, r.Data, r.Ephemeral), " "))
+			fmt.Fprintf(&b, "  %s %s %s ephemeral: %t\n", r.Op, r.Path, r.Data, r.Ephemeral)
 		}
 	}
 	return b.String()
@@ -92,13 +97,14 @@ zxid 12 closeSession asked: true xid: true recent: true
 `
 
 func TestLogOfARealServerIsRead(t *testing.T) {
-	server := realzk.Start(t, realzk.Options{Config: []string{"maxClientCnxns=0"}}) // one that nobody has used
+	// A setting that no other test has, so that the server is a new one.
+	server := realzk.Start(t, realzk.Options{Config: []string{"maxClientCnxns=0"}})
 	play(t, server.Address())
 	entries, err := Read(server.DataDir(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(played, story(entries)); diff != "" {
+	if diff := cmp.Diff(played, format(entries)); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 	if err := server.Restart(t.Context(), 0); err != nil {
@@ -114,11 +120,11 @@ func TestLogOfARealServerIsRead(t *testing.T) {
 	}
 	entries, err = Read(server.DataDir(), 11)
 	if err != nil || len(entries) != 3 || entries[0].Zxid != 12 || entries[2].Records[0].Path != "/t" {
-		t.Errorf("two files, behind zxid 11: %v\n%s", err, story(entries))
+		t.Errorf("two files, after zxid 11: %v\n%s", err, format(entries))
 	}
 }
 
-// file is a log with entries, made by hand.
+// file returns a log file with the records as its entries.
 func file(entries ...[]byte) []byte {
 	log := append([]byte(magic), make([]byte, headBytes-len(magic))...)
 	for _, e := range entries {
@@ -129,11 +135,11 @@ func file(entries ...[]byte) []byte {
 	return log
 }
 
-// entry is a delete of a path.
+// entry returns the record of a delete.
 func entry(zxid int64, path string) []byte {
 	e := binary.BigEndian.AppendUint64(nil, 7)         // session
 	e = binary.BigEndian.AppendUint32(e, 1)            // cxid
-	e = binary.BigEndian.AppendUint64(e, uint64(zxid)) //
+	e = binary.BigEndian.AppendUint64(e, uint64(zxid)) // zxid
 	e = binary.BigEndian.AppendUint64(e, 1000)         // time
 	e = binary.BigEndian.AppendUint32(e, uint32(proto.OpDelete))
 	return append(binary.BigEndian.AppendUint32(e, uint32(len(path))), path...)
@@ -151,9 +157,9 @@ func write(t *testing.T, name string, data []byte) (folder string) {
 	return folder
 }
 
-// TestHalfWrittenLogIsReadSoFar: a log that ends anywhere, as one does that the
-// server is writing, gives its whole entries and no error.
-func TestHalfWrittenLogIsReadSoFar(t *testing.T) {
+// TestTruncatedLogHasItsCompleteEntries reads a log that ends anywhere, as a log does
+// that the server is writing.
+func TestTruncatedLogHasItsCompleteEntries(t *testing.T) {
 	whole := file(entry(1, "/a"), entry(2, "/b"))
 	for n := range len(whole) + 1 {
 		entries, err := parse(nil, whole[:n], 0)
@@ -168,12 +174,13 @@ func TestHalfWrittenLogIsReadSoFar(t *testing.T) {
 			t.Errorf("%d of %d bytes: %d entries, %v; want %d", n, len(whole), len(entries), err, want)
 		}
 	}
-	if entries, err := parse(nil, append(whole, make([]byte, 1000)...), 1); err != nil || len(entries) != 1 {
-		t.Errorf("zeros at the end, behind zxid 1: %v, %v", entries, err)
+	entries, err := parse(nil, append(whole, make([]byte, 1000)...), 1)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("zeros at the end, after zxid 1: %v, %v", entries, err)
 	}
 }
 
-func TestWhatIsNoLogIsNamed(t *testing.T) {
+func TestErrorsNameTheFileAndTheByte(t *testing.T) {
 	flipped := file(entry(1, "/a"))
 	flipped[headBytes+leadBytes+30] ^= 1
 	negative := file(entry(1, "/a"))
@@ -184,18 +191,19 @@ func TestWhatIsNoLogIsNamed(t *testing.T) {
 		name string
 		data []byte
 		is   error
-		says string
+		text string
 	}{
-		{"log.1", []byte("something else entirely"), ErrCorrupt, "begins with"},
-		{"log.1", flipped, ErrCorrupt, "at byte 16: corrupt transaction log: checksum"},
-		{"log.1", negative, ErrCorrupt, "an entry of -2147483648 bytes"},
+		{"log.1", []byte("something else entirely"), errCorrupt, "begins with"},
+		{"log.1", flipped, errCorrupt, "at byte 16: corrupt transaction log: checksum"},
+		{"log.1", negative, errCorrupt, "an entry of -2147483648 bytes"},
 		{"log.1", file(entry(1, "/a")[:34]), wire.ErrMalformed, "log entry delete"},
 		{"log.1", file(unknown), wire.ErrUnknownOp, "77"},
-		{"log.xyz", file(), ErrCorrupt, "ends in no zxid"},
+		{"log.xyz", file(), errCorrupt, "does not end in a zxid"},
 	} {
 		_, err := Read(write(t, test.name, test.data), 0)
-		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), test.name) {
-			t.Errorf("%s: got %v; want %v that says %q", test.name, err, test.is, test.says)
+		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.text) ||
+			!strings.Contains(err.Error(), test.name) {
+			t.Errorf("%s: got %v; want %v with %q", test.name, err, test.is, test.text)
 		}
 	}
 	if entries, err := Read(t.TempDir(), 0); err != nil || len(entries) > 0 {

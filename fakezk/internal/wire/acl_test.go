@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// TestListsLikeTheOpenOne has lists that begin as the one that is decoded without
-// looking at its fields.
+// TestListsLikeTheOpenOne decodes lists that resemble openACL, which has a decoder of
+// its own.
 func TestListsLikeTheOpenOne(t *testing.T) {
 	open := proto.ACL{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}
 	for _, list := range [][]proto.ACL{
@@ -25,7 +25,8 @@ func TestListsLikeTheOpenOne(t *testing.T) {
 			t.Errorf("%+v: %v\n%s", list, err, diff)
 		}
 		if len(list) > 0 {
-			body = slices.Delete(body, len(body)-5, len(body)) // the version and a letter of the last id
+			// Cut off the version and one letter of the last id.
+			body = slices.Delete(body, len(body)-5, len(body))
 			if got, err := DecodeRequest(proto.OpSetACL, body); err == nil {
 				t.Errorf("%+v cut short: %+v", list, got)
 			}

@@ -1,13 +1,13 @@
-// Package wire turns ZooKeeper's frames into the values of package proto and
-// back. It knows how a record is laid out and nothing about what it means.
+// Package wire encodes the values of package proto as ZooKeeper's frames and decodes
+// them. It knows the layout of a record, not its meaning.
 //
 // # Frames
 //
 // Everything on a ZooKeeper connection is a frame: a big-endian int32 length
 // and that many bytes of payload. The Append functions write whole frames, the
-// length included. The Decode functions take the payload alone: whoever reads
-// the connection has read the length already and has compared it with
-// [DefaultMaxFrame] or a limit of its own.
+// length included. The Decode functions take the payload alone: the reader of the
+// connection has read the length and compared it with [DefaultMaxFrame] or another
+// limit.
 //
 //	first frame of a connection   ConnectRequest           ConnectResponse
 //	every later request           RequestHeader + Request
@@ -16,29 +16,29 @@
 //
 // # Guarantees
 //
-//   - No decoder panics or reads beyond its input, whatever the bytes.
-//   - A decoder allocates in proportion to its input: a vector that promises a
-//     billion entries is refused before anything is allocated.
+//   - No decoder panics or reads beyond its input, for any input.
+//   - A decoder allocates in proportion to its input: a vector with a count that cannot
+//     fit in the frame is refused before anything is allocated.
 //   - Decoded values share no memory with the frame: a caller may reuse the
 //     buffer at once. (The body returned by a header decoder is the exception: it
 //     is the rest of the frame, meant for the next decoder.)
-//   - Bytes after the record are ignored, any non-zero byte is a true boolean, a
-//     vector with a count below -1 is empty: so does the Java server.
+//   - As in the Java server, bytes after the record are ignored, any non-zero byte is
+//     a true boolean, and a vector with a count below -1 is empty.
 //   - A null buffer or vector (length -1) is nil, an empty one is not nil.
 //
 // # Limits
 //
-// A null string is decoded as "", except for a path and the id of an ACL entry,
-// where the Java server makes a difference: there it is proto.Null. Bytes that are
-// no UTF-8 are replaced by U+FFFD as Java does, see [Text]; no such string names a
-// node. Replies and events write characters beyond the basic plane as the Java
-// server does, in six bytes that are no UTF-8, and read them so.
+// A null string is decoded as "". Only a null path and the null id of an ACL entry,
+// which the Java server does not treat like "", are decoded as proto.Null. Bytes that
+// are not UTF-8 are replaced by U+FFFD as in Java, see [Text]; no node has such a name.
+// In replies and events a character beyond the basic multilingual plane takes six bytes,
+// its surrogate pair, as from the Java server.
 //
 // # Adding an operation
 //
 // Give it a type in package proto, a case in decodeRequest, a case in
 // appendRequestBody, and, if its reply has a new shape, a case in appendReplyBody
-// and an entry in replyDecoders. The round-trip tests pick it up from
+// and an entry in replyDecoders. The round-trip tests take requests and replies from
 // the generators in generate_test.go.
 //
 // Source: zookeeper.jute, BinaryInputArchive.java, MultiOperationRecord.java and

@@ -2,8 +2,8 @@ package wire
 
 import "github.com/zksim/zksim/fakezk/internal/proto"
 
-// The header of every notification of a 3.8 server. From 3.9 on the zxid is
-// that of the change.
+// eventHeader is the header of every notification of a 3.8 server. Newer servers
+// send the zxid of the change.
 var eventHeader = proto.ReplyHeader{Xid: -1, Zxid: -1, Err: proto.OK}
 
 // AppendEvent appends a whole frame that notifies a client of ev.
@@ -16,7 +16,7 @@ func AppendEvent(dst []byte, ev proto.WatcherEvent) []byte {
 	return endFrame(dst, start)
 }
 
-// DecodeEvent decodes the body of a notification, that is of a reply with xid -1.
+// DecodeEvent decodes the body of a notification, a reply with xid -1.
 func DecodeEvent(body []byte) (proto.WatcherEvent, error) {
 	r := reader{rest: body, fromServer: true}
 	var ev proto.WatcherEvent

@@ -8,16 +8,25 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// FuzzDecode feeds every decoder with the same bytes. None may panic, and a
-// request that can be decoded must mean the same after another round trip.
+// FuzzDecode feeds the same bytes to every decoder. None may panic, and a request that
+// can be decoded must be equal after another round trip.
 func FuzzDecode(f *testing.F) {
 	acl := []proto.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
 	for _, req := range []proto.Request{
 		&proto.Create{Code: proto.OpCreateTTL, Path: "/a", Data: []byte("x"), ACL: acl, Flags: 5, TTL: 1},
-		&proto.SetWatches{Code: proto.OpSetWatches, RelativeZxid: 1, DataWatches: []string{"/a"}, ChildWatches: []string{"/b", "/c"}},
-		&proto.SetWatches{Code: proto.OpSetWatches2, PersistentWatches: []string{"/a"}, RecursiveWatches: []string{proto.NullPath}},
+		&proto.SetWatches{
+			Code: proto.OpSetWatches, RelativeZxid: 1,
+			DataWatches: []string{"/a"}, ChildWatches: []string{"/b", "/c"},
+		},
+		&proto.SetWatches{
+			Code:              proto.OpSetWatches2,
+			PersistentWatches: []string{"/a"}, RecursiveWatches: []string{proto.NullPath},
+		},
 		&proto.AddWatch{Path: "/a", Mode: 1},
-		&proto.MultiRead{Ops: []proto.Request{&proto.GetData{Path: "/a"}, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/"}}},
+		&proto.MultiRead{Ops: []proto.Request{
+			&proto.GetData{Path: "/a"},
+			&proto.GetChildren{Code: proto.OpGetChildren, Path: "/"},
+		}},
 		&proto.Multi{Ops: []proto.Request{
 			&proto.Create{Code: proto.OpCreate, Path: "/a", ACL: acl},
 			&proto.SetData{Path: "/a", Version: -1},
@@ -26,9 +35,11 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add(int32(req.Op()), AppendRequest(nil, 1, req)[12:])
 	}
-	f.Add(int32(proto.OpMulti), AppendReply(nil, proto.ReplyHeader{}, proto.MultiReply{Results: []proto.OpResult{
-		{Op: proto.OpCreate2, Reply: proto.PathStatReply{Path: "/a"}}, {Op: proto.OpError, Err: -2},
-	}})[20:])
+	results := proto.MultiReply{Results: []proto.OpResult{
+		{Op: proto.OpCreate2, Reply: proto.PathStatReply{Path: "/a"}},
+		{Op: proto.OpError, Err: -2},
+	}}
+	f.Add(int32(proto.OpMulti), AppendReply(nil, proto.ReplyHeader{}, results)[20:])
 	f.Add(int32(0), AppendConnectRequest(nil, proto.ConnectRequest{HasReadOnly: true})[4:])
 	f.Add(int32(proto.OpGetChildren2), []byte("\x7f\xff\xff\xff"))
 
@@ -44,7 +55,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// decodeFrames is there for the panics it might cause.
+// decodeFrames looks for panics only.
 func decodeFrames(frame []byte) {
 	if c, err := DecodeConnectRequest(frame); err == nil {
 		AppendConnectRequest(nil, c)

@@ -2,16 +2,17 @@ package wire
 
 import (
 	"errors"
+
 	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// Generators of every record that the package knows.
-
+// Generators of the parts of records.
 var (
 	anyString = rapid.OneOf(rapid.String(), rapid.Just(""), rapid.Just("\x00"))
-	anyPath   = rapid.OneOf(rapid.SampledFrom([]string{"", "/", "/a/b", "rel", proto.NullPath}), anyString)
+	somePaths = []string{"", "/", "/a/b", "rel", proto.NullPath}
+	anyPath   = rapid.OneOf(rapid.SampledFrom(somePaths), anyString)
 	anyBytes  = rapid.Custom(func(t *rapid.T) []byte {
 		if rapid.Bool().Draw(t, "null") {
 			return nil
@@ -42,7 +43,7 @@ func nullable[T any](of *rapid.Generator[T]) *rapid.Generator[[]T] {
 	return rapid.OneOf(rapid.Just([]T(nil)), rapid.Just([]T{}), rapid.SliceOfN(of, 1, 4))
 }
 
-// requestGenerators has one entry for each operation that is implemented.
+// requestGenerators has one entry for each implemented operation.
 var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 	proto.OpCreate:          anyCreate(proto.OpCreate),
 	proto.OpCreate2:         anyCreate(proto.OpCreate2),
@@ -77,10 +78,13 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 		}
 	},
 	proto.OpMultiRead: anyMultiRead,
-	proto.OpSasl:      func(t *rapid.T) proto.Request { return &proto.Sasl{Token: anyBytes.Draw(t, "token")} },
+	proto.OpSasl: func(t *rapid.T) proto.Request {
+		return &proto.Sasl{Token: anyBytes.Draw(t, "token")}
+	},
 	proto.OpSetWatches2: func(t *rapid.T) proto.Request {
 		s := anySetWatches(proto.OpSetWatches2)(t).(*proto.SetWatches)
-		s.PersistentWatches, s.RecursiveWatches = anyPaths.Draw(t, "persistent"), anyPaths.Draw(t, "recursive")
+		s.PersistentWatches = anyPaths.Draw(t, "persistent")
+		s.RecursiveWatches = anyPaths.Draw(t, "recursive")
 		return s
 	},
 	proto.OpAddWatch: func(t *rapid.T) proto.Request {
@@ -94,7 +98,9 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 	proto.OpGetAllChildrenNumber: func(t *rapid.T) proto.Request {
 		return &proto.GetAllChildrenNumber{Path: anyPath.Draw(t, "path")}
 	},
-	proto.OpDeleteContainer: func(*rapid.T) proto.Request { return &proto.DeleteContainer{Path: "\x00"} },
+	proto.OpDeleteContainer: func(*rapid.T) proto.Request {
+		return &proto.DeleteContainer{Path: "\x00"}
+	},
 	proto.OpCreateSession: func(t *rapid.T) proto.Request {
 		return &proto.CreateSession{TimeoutMs: rapid.Int32().Draw(t, "timeout")}
 	},
@@ -121,7 +127,9 @@ func anySetWatches(op proto.OpCode) func(*rapid.T) proto.Request {
 
 func anyWatches(op proto.OpCode) func(*rapid.T) proto.Request {
 	return func(t *rapid.T) proto.Request {
-		return &proto.Watches{Code: op, Path: anyPath.Draw(t, "path"), Type: rapid.Int32().Draw(t, "type")}
+		return &proto.Watches{
+			Code: op, Path: anyPath.Draw(t, "path"), Type: rapid.Int32().Draw(t, "type"),
+		}
 	}
 }
 
@@ -248,7 +256,7 @@ func anyMultiReply(t *rapid.T) proto.Reply {
 	return m
 }
 
-// implementedOps are the operations that DecodeRequest knows.
+// implementedOps lists the operations that DecodeRequest implements.
 func implementedOps() []proto.OpCode {
 	var ops []proto.OpCode
 	for op := proto.OpCode(-20); op < 200; op++ {

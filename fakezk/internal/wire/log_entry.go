@@ -6,9 +6,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// DecodeLogEntry decodes one entry of a transaction log, its checksum and length
-// taken off: a TxnHeader, the record of zookeeper.jute that its type names, and
-// what newer servers append, which is ignored. The error wraps [ErrUnknownOp] or
+// DecodeLogEntry decodes one entry of a transaction log without its checksum and
+// length: a TxnHeader and the record of zookeeper.jute that its type names. Bytes
+// after them, as newer servers append, are ignored. The error wraps [ErrUnknownOp] or
 // [ErrMalformed].
 func DecodeLogEntry(entry []byte) (proto.LogEntry, error) {
 	r := reader{rest: entry, fromServer: true}
@@ -29,9 +29,9 @@ func DecodeLogEntry(entry []byte) (proto.LogEntry, error) {
 	return e, nil
 }
 
-// logRecords reads a MultiTxn: a list of types, each with its record as bytes. If
-// one is an error, the others stand there as if they had been applied, and were not
-// (DataTree.processTxn).
+// logRecords reads a MultiTxn: a list of types, each with its record as bytes. If one
+// is an error, the multi was refused: none of its records was applied, so it returns
+// none (DataTree.processTxn).
 func (r *reader) logRecords() []proto.LogRecord {
 	var list []proto.LogRecord
 	refused := false
@@ -53,7 +53,8 @@ func (r *reader) logRecords() []proto.LogRecord {
 	return list
 }
 
-// logRecord reads one record; false is one that changes nothing.
+// logRecord reads one record. It returns false for an error record, which changes
+// nothing, and for one that cannot be decoded.
 func (r *reader) logRecord(op proto.OpCode) (proto.LogRecord, bool) {
 	record := proto.LogRecord{Op: op}
 	switch op {

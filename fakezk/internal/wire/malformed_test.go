@@ -35,15 +35,31 @@ func TestMalformedRequestsNameTheField(t *testing.T) {
 		{"length beyond any frame", proto.OpSync, "7fffffff 2f", "path: needs 2147483647 bytes"},
 		{"no watch byte", proto.OpGetChildren, root, "watch"},
 		{"half a version", proto.OpDelete, root + "0000", "version: needs 4 bytes, 2 are left"},
-		{"billions of ACLs", proto.OpSetACL, root + "7fffffff 00000000", "acl: 2147483647 entries cannot fit in 4 bytes"},
-		{"ACL without an id", proto.OpSetACL, root + "00000001 0000001f 00000000 00000005", "acl.id: needs 5 bytes"},
+		{
+			"billions of ACLs", proto.OpSetACL, root + "7fffffff 00000000",
+			"acl: 2147483647 entries cannot fit in 4 bytes",
+		},
+		{
+			"ACL without an id", proto.OpSetACL, root + "00000001 0000001f 00000000 00000005",
+			"acl.id: needs 5 bytes",
+		},
 		{"billions of watches", proto.OpSetWatches, "0000000000000000 40000000", "dataWatches"},
 		{"createTTL without ttl", proto.OpCreateTTL, root + "ffffffff ffffffff 00000005", "ttl"},
 		{"empty multi body", proto.OpMulti, "", "multi.type"},
 		{"multi without an end", proto.OpMulti, "0000000d 00 ffffffff" + root + "ffffffff", "multi.type"},
-		{"exists in a multi", proto.OpMulti, "00000003 00 ffffffff" + root + "00", "exists is not allowed"},
-		{"read and write in a multi", proto.OpMultiRead, "00000004 00 ffffffff" + root + "00" + "0000000d 00 ffffffff" + root + "00000000", "check is mixed with getData"},
-		{"setWatches2 without the recursive ones", proto.OpSetWatches2, "0000000000000000 00000000 00000000 00000000 00000000", "persistentRecursiveWatches"},
+		{
+			"exists in a multi", proto.OpMulti, "00000003 00 ffffffff" + root + "00",
+			"exists is not allowed",
+		},
+		{
+			"read and write in a multi", proto.OpMultiRead,
+			"00000004 00 ffffffff" + root + "00" + "0000000d 00 ffffffff" + root + "00000000",
+			"check is mixed with getData",
+		},
+		{
+			"setWatches2 without the recursive ones", proto.OpSetWatches2,
+			"0000000000000000 00000000 00000000 00000000 00000000", "persistentRecursiveWatches",
+		},
 		{"watches without a type", proto.OpRemoveWatches, root, "type"},
 		{"setACL in a multi", proto.OpMulti, "00000007 00 ffffffff", "setACL is not allowed"},
 		{"multi in a multi", proto.OpMulti, "0000000e 00 ffffffff", "multi is not allowed"},
@@ -69,16 +85,31 @@ func TestLenientLikeTheJavaServer(t *testing.T) {
 		body string
 		want proto.Request
 	}{
-		{"any non-zero byte is true", proto.OpExists, "00000001 2f 80", &proto.Exists{Path: "/", Watch: true}},
+		{
+			"any non-zero byte is true", proto.OpExists, "00000001 2f 80",
+			&proto.Exists{Path: "/", Watch: true},
+		},
 		{"trailing bytes", proto.OpSync, "00000001 2f dead", &proto.Sync{Path: "/"}},
 		{"null path to sync", proto.OpSync, "ffffffff", &proto.Sync{Path: proto.NullPath}},
-		{"null path to setData", proto.OpSetData, "ffffffff ffffffff ffffffff", &proto.SetData{Path: proto.NullPath, Version: -1}},
+		{
+			"null path to setData", proto.OpSetData, "ffffffff ffffffff ffffffff",
+			&proto.SetData{Path: proto.NullPath, Version: -1},
+		},
 		{"null prefix", proto.OpGetEphemerals, "ffffffff", &proto.GetEphemerals{}},
-		{"path that is no UTF-8", proto.OpSync, "00000003 2fff61", &proto.Sync{Path: "/\ufffda"}},
-		{"deleteContainer's body", proto.OpDeleteContainer, "00000001 2f", &proto.DeleteContainer{Path: "\x00"}},
-		{"empty data", proto.OpSetData, "00000001 2f 00000000 ffffffff", &proto.SetData{Path: "/", Data: []byte{}, Version: -1}},
+		{"path that is not UTF-8", proto.OpSync, "00000003 2fff61", &proto.Sync{Path: "/\ufffda"}},
+		{
+			"deleteContainer's body", proto.OpDeleteContainer, "00000001 2f",
+			&proto.DeleteContainer{Path: "\x00"},
+		},
+		{
+			"empty data", proto.OpSetData, "00000001 2f 00000000 ffffffff",
+			&proto.SetData{Path: "/", Data: []byte{}, Version: -1},
+		},
 		{"null ACL list", proto.OpSetACL, "00000001 2f ffffffff 00000000", &proto.SetACL{Path: "/"}},
-		{"ACL count -5", proto.OpSetACL, "00000001 2f fffffffb 00000000", &proto.SetACL{Path: "/", ACL: []proto.ACL{}}},
+		{
+			"ACL count -5", proto.OpSetACL, "00000001 2f fffffffb 00000000",
+			&proto.SetACL{Path: "/", ACL: []proto.ACL{}},
+		},
 		{"body of a ping", proto.OpPing, "ff", &proto.Simple{Code: proto.OpPing}},
 		{"empty multi", proto.OpMulti, "ffffffff 01 ffffffff", &proto.Multi{}},
 		{"any end marker", proto.OpMulti, "00000001 02 00000000", &proto.Multi{}},

@@ -5,18 +5,19 @@ import "github.com/zksim/zksim/fakezk/internal/proto"
 // A multi is a list of records, each behind a MultiHeader {type, done, err}; a
 // header with done set ends it.
 
-// inMulti says what a multi may be decoded with. A multi of reads is decoded too
-// (its refusal is a matter of rules), one with setACL or exists is not.
+// inMulti reports whether a multi with this operation can be decoded. A multi of reads
+// can be, although the server then refuses it; one with setACL or exists cannot.
 func inMulti(op proto.OpCode) bool {
 	switch op {
-	case proto.OpGetData, proto.OpGetChildren, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
+	case proto.OpGetData, proto.OpGetChildren,
+		proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL,
 		proto.OpDelete, proto.OpSetData, proto.OpCheck:
 		return true
 	}
 	return false
 }
 
-// isRead tells the two kinds of operations, which a multi does not mix.
+// isRead separates reads from writes; one multi cannot hold both.
 func isRead(op proto.OpCode) bool {
 	return op == proto.OpGetData || op == proto.OpGetChildren
 }
@@ -67,8 +68,8 @@ func appendOps(dst []byte, ops []proto.Request) []byte {
 	return appendMultiHeader(dst, multiEnd)
 }
 
-// appendMultiReply writes the results. Every result of a failed multi is an
-// error, also those of the operations that would have succeeded (with err 0).
+// appendMultiReply writes the results. In a failed multi every result is an error;
+// that of an operation before the failed one has err 0.
 func appendMultiReply(dst []byte, m proto.MultiReply) []byte {
 	for _, res := range m.Results {
 		dst = appendOpResult(dst, res)
@@ -76,9 +77,9 @@ func appendMultiReply(dst []byte, m proto.MultiReply) []byte {
 	return appendMultiHeader(dst, multiEnd)
 }
 
-// appendOpResult goes by the shape of the reply, not by the operation: the Java
-// server answers a create2 in a multi as a create, and a createContainer or
-// createTTL as a create2.
+// appendOpResult takes the operation code from the type of the reply, not from the
+// request: the Java server answers a create2 in a multi as a create, and a
+// createContainer or createTTL as a create2.
 func appendOpResult(dst []byte, res proto.OpResult) []byte {
 	if res.Op == proto.OpError || res.Err != proto.OK {
 		dst = appendMultiHeader(dst, multiHeader{op: proto.OpError, err: res.Err})

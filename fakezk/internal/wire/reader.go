@@ -8,9 +8,9 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A reader takes jute fields off the front of a record. The first field that
-// does not fit is kept as err; every later read returns a zero value, so a
-// decoder reads all its fields and looks at err once.
+// A reader takes jute fields off the front of a record. It keeps the first error in
+// err; every later read returns a zero value, so a decoder reads all its fields and
+// looks at err once.
 type reader struct {
 	rest       []byte
 	err        error
@@ -25,7 +25,7 @@ func (r *reader) fail(field, format string, args ...any) {
 	r.rest = nil
 }
 
-// take returns the next n bytes, still part of the frame, or nil after a failure.
+// take returns the next n bytes as a part of the frame, or nil after a failure.
 func (r *reader) take(field string, n int) []byte {
 	if r.err != nil {
 		return nil
@@ -60,7 +60,8 @@ func (r *reader) int64(field string) int64 {
 	return int64(binary.BigEndian.Uint64(b))
 }
 
-// span reads a length and that many bytes. Null is told apart from empty.
+// span reads a length and that many bytes of the frame. null reports length -1, or a
+// failure.
 func (r *reader) span(field string) (b []byte, null bool) {
 	n := r.int32(field)
 	switch {
@@ -75,14 +76,13 @@ func (r *reader) span(field string) (b []byte, null bool) {
 	return r.take(field, int(n)), false
 }
 
-// string reads a string; a null one is "". Bytes that are no UTF-8 become
-// U+FFFD, as in Java.
+// string reads a string; a null one is "".
 func (r *reader) string(field string) string {
 	b, _ := r.span(field)
 	return r.text(b)
 }
 
-// nullable is string, but a null one is proto.Null.
+// nullable reads a string; a null one is proto.Null.
 func (r *reader) nullable(field string) string {
 	b, null := r.span(field)
 	if null {
@@ -98,10 +98,10 @@ func (r *reader) text(b []byte) string {
 	return Text(b)
 }
 
-// path reads the path of a request, proto.NullPath for null.
+// path reads the path of a request; a null one is proto.NullPath.
 func (r *reader) path() string { return r.nullable("path") }
 
-// buffer reads a byte slice of its own; a null one is nil.
+// buffer reads a copy of a byte slice; a null one is nil.
 func (r *reader) buffer(field string) []byte {
 	b, null := r.span(field)
 	if null || r.err != nil {
@@ -110,8 +110,8 @@ func (r *reader) buffer(field string) []byte {
 	return append([]byte{}, b...)
 }
 
-// count reads the length of a vector whose entries take at least minSize bytes
-// each, and refuses one that cannot fit in what is left.
+// count reads the length of a vector and refuses one that cannot fit in the bytes
+// left, if each entry takes at least minSize bytes.
 func (r *reader) count(field string, minSize int) (n int, null bool) {
 	c := r.int32(field)
 	switch {
@@ -128,7 +128,7 @@ func (r *reader) count(field string, minSize int) (n int, null bool) {
 
 func (r *reader) strings(field string) []string { return r.list(field, r.string) }
 
-// paths reads paths of a request, proto.NullPath for null.
+// paths reads the paths of a request; a null one is proto.NullPath.
 func (r *reader) paths(field string) []string { return r.list(field, r.nullable) }
 
 func (r *reader) list(field string, entry func(field string) string) []string {
@@ -143,8 +143,8 @@ func (r *reader) list(field string, entry func(field string) string) []string {
 	return list
 }
 
-// The list that nearly every create has, and its entry in bytes. All such lists
-// that are decoded are this one.
+// openACL is the list of nearly every create, and openEntry its entry in bytes. Every
+// such list is decoded as this one slice.
 var (
 	openACL   = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 	openEntry = []byte("\x00\x00\x00\x1f\x00\x00\x00\x05world\x00\x00\x00\x06anyone")

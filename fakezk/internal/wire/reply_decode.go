@@ -6,7 +6,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A replyDecoder reads the body of the successful reply to one kind of request.
+// A replyDecoder reads the body of a successful reply to one operation.
 type replyDecoder func(r *reader) proto.Reply
 
 var replyDecoders = map[proto.OpCode]replyDecoder{
@@ -43,8 +43,8 @@ var replyDecoders = map[proto.OpCode]replyDecoder{
 	proto.OpCloseSession:         decodeNoReply,
 }
 
-// DecodeReply decodes the body of a reply whose header has err 0; op is that of
-// the request. The reply is nil where there is no body. The error wraps
+// DecodeReply decodes the body of a successful reply (err 0 in its header); op is the
+// operation of the request. The reply is nil if the operation has none. The error wraps
 // [ErrUnknownOp] or [ErrMalformed].
 func DecodeReply(op proto.OpCode, body []byte) (proto.Reply, error) {
 	decode, ok := replyDecoders[op]

@@ -20,9 +20,8 @@ func DecodeRequest(op proto.OpCode, body []byte) (proto.Request, error) {
 	return req, nil
 }
 
-// decodeRequest knows the operations that the server implements; nil is none of
-// them. It is a switch and no table of functions, so that the reader stays on
-// the stack.
+// decodeRequest returns nil for an operation that the server does not implement. It is
+// a switch, not a table of functions, so that the reader stays on the stack.
 func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 	switch op {
 	case proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer:
@@ -73,15 +72,15 @@ func decodeRequest(r *reader, op proto.OpCode) proto.Request {
 		return &proto.CreateSession{TimeoutMs: r.int32("timeOut")}
 	case proto.OpReconfig:
 		return decodeReconfig(r)
-	case proto.OpPing: // its body is ignored, as by the Java server
+	case proto.OpPing:
 		return ping
-	case proto.OpWhoAmI, proto.OpCloseSession: // and theirs
+	case proto.OpWhoAmI, proto.OpCloseSession:
 		return &proto.Simple{Code: op}
 	}
 	return nil
 }
 
-// ping is every ping, as idle clients send nothing else.
+// ping is shared by all pings, to save the allocation: idle clients send nothing else.
 var ping = &proto.Simple{Code: proto.OpPing}
 
 func decodeCreate(r *reader, op proto.OpCode) proto.Request {

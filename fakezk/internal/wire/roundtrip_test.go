@@ -10,8 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// payload checks the length prefix of a frame appended after a prefix and
-// returns what follows it.
+// payload checks the length prefix of a frame and returns the bytes after it.
 func payload(t rapid.TB, frame []byte) []byte {
 	t.Helper()
 	if len(frame) < 4 || int(binary.BigEndian.Uint32(frame)) != len(frame)-4 {

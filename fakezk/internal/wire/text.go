@@ -6,10 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text decodes a string as Java does: what is not UTF-8 becomes U+FFFD, one for
-// each sequence that Java takes for one mistake. That is not always one byte, as
-// it is in Go: a character that is cut short is one mistake, and so are the three
-// bytes of half a surrogate pair.
+// Text decodes a string as Java does: each malformed sequence becomes one U+FFFD. In
+// Go a malformed sequence is one byte. In Java it may be longer: a truncated character
+// is one sequence, and so are the three bytes of half a surrogate pair.
 //
 // Source: String.decodeUTF8_UTF16 of JDK 17.
 func Text(b []byte) string {
@@ -20,7 +19,7 @@ func Text(b []byte) string {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
 		if r == utf8.RuneError && n == 1 {
-			n = mistakeLength(b)
+			n = malformedLength(b)
 		}
 		text.WriteRune(r)
 		b = b[n:]
@@ -28,9 +27,9 @@ func Text(b []byte) string {
 	return text.String()
 }
 
-// mistakeLength is how many bytes, of some that do not begin with a character,
-// Java takes for one mistake.
-func mistakeLength(b []byte) int {
+// malformedLength returns the length of the malformed sequence at the start of b, as
+// Java counts it.
+func malformedLength(b []byte) int {
 	switch first := b[0]; {
 	case first>>4 == 0xe:
 		if len(b) == 1 || !continues(b[1]) || first == 0xe0 && b[1] < 0xa0 {
@@ -41,7 +40,8 @@ func mistakeLength(b []byte) int {
 		}
 		return 2
 	case first>>3 == 0x1e && first <= 0xf4:
-		if len(b) == 1 || !continues(b[1]) || first == 0xf0 && b[1] < 0x90 || first == 0xf4 && b[1] >= 0x90 {
+		if len(b) == 1 || !continues(b[1]) ||
+			first == 0xf0 && b[1] < 0x90 || first == 0xf4 && b[1] >= 0x90 {
 			return 1
 		}
 		if len(b) == 2 || !continues(b[2]) {
@@ -54,9 +54,9 @@ func mistakeLength(b []byte) int {
 
 func continues(b byte) bool { return b&0xc0 == 0x80 }
 
-// appendText appends a string as the Java server writes one: a character beyond
-// the basic plane becomes the two halves of a surrogate pair, three bytes each,
-// which is not UTF-8.
+// appendText appends a string as the Java server writes it: a character beyond the
+// basic multilingual plane becomes the two halves of a surrogate pair, three bytes
+// each, which is not UTF-8.
 //
 // Source: BinaryOutputArchive.stringToByteBuffer.
 func appendText(dst []byte, s string) []byte {
@@ -84,7 +84,7 @@ func appendSurrogates(dst []byte, r rune) []byte {
 	return dst
 }
 
-// joinSurrogates undoes appendText. What is UTF-8 already it returns as it is.
+// joinSurrogates undoes appendText. It returns valid UTF-8 unchanged.
 func joinSurrogates(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
@@ -100,7 +100,7 @@ func joinSurrogates(b []byte) []byte {
 	return joined
 }
 
-// surrogate is the half of a pair with which b begins, or else 0.
+// surrogate returns the half of a surrogate pair at the start of b, or 0.
 func surrogate(b []byte) rune {
 	if len(b) < 3 || b[0] != 0xed || b[1] < 0xa0 || !continues(b[1]) || !continues(b[2]) {
 		return 0

@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-func TestTextMistakes(t *testing.T) {
+func TestMalformedText(t *testing.T) {
 	const x = "\ufffd"
 	for in, want := range map[string]string{
 		"plain":                    "plain",

@@ -57,7 +57,8 @@ func appendStrings(dst []byte, list []string) []byte {
 	return dst
 }
 
-// appendACLs writes strings as a client or, with appendText, as the server does.
+// appendACLs writes strings with appendString as a client does, or with appendText as
+// the server does.
 func appendACLs(dst []byte, list []proto.ACL, appendString func([]byte, string) []byte) []byte {
 	if list == nil {
 		return appendInt32(dst, -1)

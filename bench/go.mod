@@ -1,0 +1,17 @@
+module github.com/zksim/zksim/bench
+
+go 1.26.0
+
+require (
+	github.com/alecthomas/kong v1.17.0
+	github.com/go-zookeeper/zk v1.0.4
+	github.com/zksim/zksim v0.0.0
+)
+
+require (
+	github.com/anishathalye/porcupine v1.3.1 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
+)
+
+replace github.com/zksim/zksim => ../

@@ -1,0 +1,45 @@
+package figure
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Significant shows three digits, or all of the integer part, or a dash for 0.
+func Significant(x float64) string {
+	switch {
+	case x == 0:
+		return "-"
+	case x < 0.0995:
+		return strconv.FormatFloat(x, 'f', 3, 64)
+	case x < 9.995:
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	case x < 99.95:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 0, 64)
+}
+
+// Milliseconds shows a duration by its milliseconds, without the unit.
+func Milliseconds(d time.Duration) string { return Significant(float64(d) / 1e6) }
+
+// Microseconds shows a duration by its microseconds, without the unit.
+func Microseconds(d time.Duration) string { return Significant(float64(d) / 1e3) }
+
+// Mebibytes shows a number of bytes by its MiB, without the unit.
+func Mebibytes(n int64) string { return Significant(float64(n) / (1 << 20)) }
+
+// Thousands is a whole number with commas.
+func Thousands(x float64) string {
+	digits := strconv.FormatFloat(x, 'f', 0, 64)
+	start := len(digits) % 3
+	groups := []string{}
+	if start > 0 {
+		groups = append(groups, digits[:start])
+	}
+	for at := start; at < len(digits); at += 3 {
+		groups = append(groups, digits[at:at+3])
+	}
+	return strings.Join(groups, ",")
+}

@@ -1,0 +1,152 @@
+// Command load measures how fast the server of this repository is, beside a
+// floor that no server can pass and a real ZooKeeper.
+//
+//	go run -C bench ./load             requests: rate, latency, processor time
+//	go run -C bench ./load memory      resident memory: empty, per znode, per connection
+//	go run -C bench ./load start       from nothing to the first znode
+//	go run -C bench ./load serve       one of the servers alone (with a profile)
+//	go run -C bench ./load floor
+//
+// # The servers
+//
+//   - ours: fakezk.Server behind Server.Serve, in a process of its own;
+//   - floor: a server without state, which answers each request with a canned
+//     reply of the right type and size: what TCP, the kernel and a plain Go
+//     program cost before anything is done for the request;
+//   - real: a real ZooKeeper in its best case: the JVM's default flags, data on a
+//     RAM disk, no fsync (forceSync=no), no snapshots, no messages. The log of a
+//     full run takes a gigabyte of that disk. Without Java the server is left out,
+//     and a line says why.
+//   - other, only on request (--servers, --other): another program with a command
+//     "serve", such as zksim itself, with all that it does besides serving, or
+//     this command built from another commit.
+//
+// All listen on loopback and have the same client program: the go-zookeeper client
+// with its logging off, eight goroutines to a connection. Each goroutine sends its
+// next request when it has the last reply (a closed loop).
+//
+// # How it is measured
+//
+// The servers take turns in short rounds, so that other work of the machine slows
+// all of them down. Figures are medians over the rounds; a ratio is the median of
+// the ratios within the rounds. One figure is an exception: processor time per
+// request is the time of all rounds divided by the requests of all rounds, since
+// the kernel counts it in units of 10 ms (utime and stime of /proc/PID/stat).
+// Before the first round each server is warmed up with every operation, and one
+// round of each cell is not counted: a JVM compiles while it runs.
+//
+// # What the figures can say, and what not
+//
+// On a machine with two cores the client takes most of the processor: it decodes
+// by reflection and needs about twice the time for a request that a server in Go
+// does. So
+//
+//   - requests per second compare servers only as far as the client leaves room:
+//     a server that needs half the time for a request answers by far less than
+//     twice as many. The floor shows how much room there is. The same server
+//     measured twice (--other) differs by some percent, on a busy machine by ten;
+//     a ratio that close to 1 is no difference.
+//   - processor time per request is the server's own and does not depend on how
+//     slow the client is. It is the figure to compare servers by. But a server
+//     that is asked less often handles fewer requests per system call, so its
+//     requests cost more when it is idle than under load.
+//   - latency is that of a closed loop on a full machine: with 128 connections
+//     1,024 requests wait for two cores, and p50 and p99 are mostly the queue in
+//     front of the client. It is not the latency of a machine with room to spare,
+//     and a stall counts once for each goroutine it holds up (coordinated omission).
+//   - a real ZooKeeper writes a log of every change, which ours does not. "Ours is
+//     faster" means: for tests, which need no log.
+//   - the nodes made by create stay. The tree of each server grows during the
+//     measurement, by as many nodes as the server managed to create.
+//
+// It needs Linux: the figures come from /proc. Elsewhere it fails with an error.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitInput  = 2
+)
+
+type cli struct {
+	Other string `type:"existingfile" placeholder:"PROGRAM" help:"${otherHelp}"`
+
+	Compare compareCommand `cmd:"" default:"withargs" help:"${compareHelp}"`
+	Memory  memoryCommand  `cmd:"" help:"Resident memory: empty, per znode, per idle connection."`
+	Start   startCommand   `cmd:"" help:"Time from nothing to the first znode."`
+	Serve   serveCommand   `cmd:"" help:"Serve our server until interrupted."`
+	Floor   floorCommand   `cmd:"" help:"Serve canned replies until interrupted."`
+}
+
+// vars are texts of the help that are too long for a tag.
+var vars = kong.Vars{
+	"otherHelp": "The program of server \"other\". It is started with 'serve --addr 127.0.0.1:0' " +
+		"and prints a line that ends with its address.",
+	"compareHelp": "Requests per second, latency and processor time of the servers (the default).",
+}
+
+// app is what every command gets.
+type app struct {
+	ctx    context.Context
+	in     io.Reader
+	out    io.Writer
+	errors io.Writer
+	other  string // the program of server "other"
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal kills
+	os.Exit(run(&app{ctx: ctx, in: os.Stdin, out: os.Stdout, errors: os.Stderr}, os.Args[1:]))
+}
+
+// run is the whole command but the process: it returns the exit status.
+func run(a *app, args []string) int {
+	var c cli
+	exited := -1
+	parser, err := kong.New(&c,
+		kong.Name("load"),
+		kong.Description("Measures zksim beside a floor and a real ZooKeeper."),
+		kong.Writers(a.out, a.errors),
+		vars,
+		kong.Exit(func(code int) { exited = code }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(err) // a wrong struct tag of ours
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 { // --help
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintf(a.errors, "load: %v (see load --help)\n", err)
+		return exitInput
+	}
+	a.other = c.Other
+	if err := parsed.Run(a); err != nil {
+		fmt.Fprintf(a.errors, "load: %v\n", err)
+		if errors.Is(err, errInput) {
+			return exitInput
+		}
+		return exitFailed
+	}
+	return exitOK
+}
+
+// errInput is wrapped by errors about the value of a flag.
+var errInput = errors.New("wrong flag")

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/internal/realzk"
+)
+
+// asProgram is an environment variable that makes the test binary the command: it
+// starts itself as a server.
+const asProgram = "LOAD_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	// The servers inherit this. With the race detector a process stays for a
+	// second after its end, unless it is told not to.
+	race := os.Getenv("GORACE") + " atexit_sleep_ms=0"
+	for name, value := range map[string]string{asProgram: "1", "GORACE": race} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// brief adds flags for one short round with one connection.
+func brief(args ...string) []string {
+	return append([]string{"--conns", "1", "--rounds", "1", "--round-time", "5ms"}, args...)
+}
+
+// load runs the command and returns its status and output.
+func load(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out bytes.Buffer
+	var problems lockedBuffer // the servers' standard error, too
+	a := &app{ctx: t.Context(), in: strings.NewReader(""), out: &out, errors: &problems}
+	status = run(a, args)
+	return status, out.String(), problems.String()
+}
+
+// lockedBuffer is a buffer that several processes are copied into.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// mustRun returns the output of a command that must succeed.
+func mustRun(t *testing.T, args ...string) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	status, stdout, stderr := load(t, args...)
+	if status != exitOK {
+		t.Fatalf("load %s: status %d\n%s", strings.Join(args, " "), status, stderr)
+	}
+	return stdout
+}
+
+func TestCompareMeasuresEveryCell(t *testing.T) {
+	out := mustRun(t, "--servers", "ours,floor",
+		"--conns", "1,4", "--rounds", "2", "--round-time", "10ms", "--json")
+	var got struct {
+		Data []cell `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Data) != 2*len(operations) {
+		t.Fatalf("%d cells, expected %d", len(got.Data), 2*len(operations))
+	}
+	for _, c := range got.Data {
+		if c.OursTo[serverFloor] <= 0 || len(c.OursTo) != 1 || len(c.Servers) != 2 {
+			t.Errorf("%s with %d connections: %+v", c.Op, c.Conns, c)
+		}
+		for name, s := range c.Servers {
+			if len(s.Rounds) != 2 || s.Rate <= 0 || s.P50 <= 0 || s.P50 > s.P99 {
+				t.Errorf("%s with %d connections, %s: %+v", c.Op, c.Conns, name, s)
+			}
+		}
+	}
+}
+
+func TestReportsAsTextAndMarkdown(t *testing.T) {
+	args := brief("--servers", "ours,floor", "--ops", "get,mix")
+	text := mustRun(t, args...)
+	for _, want := range []string{"Requests\n", "ours / floor", "requests/s", "\nget ", "\nmix "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	markdown := mustRun(t, append(args, "--markdown")...)
+	for _, want := range []string{
+		"| operation | connections |", "|---|---:|", "\n| get | 1 |", "\n| mix | 1 |",
+	} {
+		if !strings.Contains(markdown, want) {
+			t.Errorf("no %q in\n%s", want, markdown)
+		}
+	}
+}
+
+func TestOtherProgramIsMeasuredToo(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := mustRun(t, brief("--other", self, "--servers", "ours,other", "--ops", "get")...)
+	if !strings.Contains(out, "ours/other") || !strings.Contains(out, "other is "+self) {
+		t.Errorf("the other one is missing in\n%s", out)
+	}
+}
+
+func TestProgramThatDoesNotServeIsAnError(t *testing.T) {
+	status, _, stderr := load(t, "--other", "/bin/true", "--servers", "other")
+	const want = "start other: /bin/true does not say its address"
+	if status != exitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %q", status, stderr)
+	}
+}
+
+func TestProfileIsWritten(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "cpu.pprof")
+	mustRun(t, brief("--servers", "ours", "--ops", "get", "--profile", name)...)
+	if info, err := os.Stat(name); err != nil || info.Size() == 0 {
+		t.Errorf("profile: %v, %v", info, err)
+	}
+}
+
+func TestWithoutJavaTheRealOneIsLeftOut(t *testing.T) {
+	for _, name := range []string{"PATH", "JAVA_HOME", "ZKSIM_REAL_ZOOKEEPER"} {
+		t.Setenv(name, "")
+	}
+	for _, args := range [][]string{
+		brief("--servers", "ours,floor,real", "--ops", "get"),
+		{"memory", "--servers", "ours,real", "--nodes", "1000", "--connections", "3",
+			"--calm", "1ms"},
+		{"start", "--servers", "in-process,real", "--runs", "1"},
+	} {
+		out := mustRun(t, args...)
+		if !strings.Contains(out, "real is left out: ") {
+			t.Errorf("load %s: the missing server is not named:\n%s",
+				strings.Join(args, " "), out)
+		}
+	}
+}
+
+func TestMemoryCountsNodesAndConnections(t *testing.T) {
+	out := mustRun(t, "memory", "--servers", "ours", "--json",
+		"--nodes", "20000", "--connections", "50", "--calm", "1ms")
+	var got struct {
+		Data []memoryResult `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Data) != 1 {
+		t.Fatalf("%d results", len(got.Data))
+	}
+	r := got.Data[0]
+	if perNode := growth(r.Empty, r.Full, r.Nodes); perNode.Collected < dataBytes {
+		t.Errorf("a node of %d bytes takes %d bytes: %+v", dataBytes, perNode.Collected, r)
+	}
+	if r.Connected.Standing <= r.Unconnected.Collected {
+		t.Errorf("connections take no memory: %+v", r)
+	}
+}
+
+func TestStartTellsEachServer(t *testing.T) {
+	out := mustRun(t, "start", "--servers", "in-process,ours", "--runs", "2")
+	if !strings.Contains(out, "\nin-process ") || !strings.Contains(out, "\nours ") {
+		t.Errorf("a server is missing in\n%s", out)
+	}
+}
+
+func TestRealZooKeeperIsMeasuredToo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a JVM")
+	}
+	t.Setenv("ZKSIM_REAL_ZOOKEEPER", "") // one that runs already has no process here
+	s, err := realzk.Launch(t.Context(), realzk.Options{})
+	if errors.Is(err, realzk.ErrMissing) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	out := mustRun(t, brief("--servers", "ours,real", "--json")...)
+	if !strings.Contains(out, "real is ZooKeeper 3.") || !strings.Contains(out, `"real": {`) {
+		t.Errorf("the real one is missing in\n%s", out)
+	}
+}
+
+func TestWrongFlagsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--ops", "get,gte"}, `no operation "gte"; there are get, exists`},
+		{[]string{"--servers", "theirs"}, `no server "theirs"; there are ours`},
+		{[]string{"--servers", "other"}, "needs --other"},
+		{[]string{"--servers", "floor", "--profile", "x"}, "--profile is of ours"},
+		{[]string{"--conns", "0"}, "0 connections"},
+		{[]string{"--rounds", "0"}, "0 rounds"},
+		{[]string{"--round-time", "-1s"}, "-1s"},
+		{[]string{"memory", "--nodes", "7"}, "multiple of 1000"},
+		{[]string{"start", "--runs", "0"}, "0 runs"},
+		{[]string{"--markdown", "--json"}, "can't be used together"},
+	} {
+		status, _, stderr := load(t, c.args...)
+		if status != exitInput || !strings.Contains(stderr, c.want) {
+			t.Errorf("load %s: status %d, %q; expected %d and %q",
+				strings.Join(c.args, " "), status, stderr, exitInput, c.want)
+		}
+	}
+}
+
+func TestServersEndWithTheirDriver(t *testing.T) {
+	for _, command := range []string{"serve", "floor"} {
+		var out, problems bytes.Buffer // no children
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		a := &app{ctx: ctx, in: strings.NewReader("collect\n"), out: &out, errors: &problems}
+		status := run(a, []string{command, "--controlled"})
+		if status != exitOK || ctx.Err() != nil {
+			t.Errorf("%s: status %d, %v, %s", command, status, ctx.Err(), problems.String())
+		}
+		if !strings.HasSuffix(out.String(), "\ncollect\n") {
+			t.Errorf("%s: %q, expected an address and an echo", command, out.String())
+		}
+	}
+}
+
+// floorRound runs a round of a minute against the floor, within this process.
+func floorRound(t *testing.T, ctx context.Context, do func(*worker) error) error {
+	t.Helper()
+	s := &server{name: serverFloor, addr: startFloor(t), pid: os.Getpid()}
+	return withCrews(&app{ctx: ctx}, []*server{s}, "/test", 1, func(crews []*crew) error {
+		_, err := crews[0].round(ctx, operation{"break", do}, time.Minute)
+		return err
+	})
+}
+
+func TestInterruptEndsARound(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := floorRound(t, ctx, func(w *worker) error {
+		cancel()
+		return getNode(w)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v; expected that the round is given up", err)
+	}
+}
+
+func TestFailureNamesServerAndOperation(t *testing.T) {
+	err := floorRound(t, t.Context(), func(w *worker) error {
+		_, err := w.conn.Set("bad path", nil, -1)
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "floor: break: ") {
+		t.Errorf("%v; expected the server and the operation", err)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/bench/internal/figure"
+)
+
+// A sample is what one round of one server measured.
+type sample struct {
+	Requests  int           `json:"requests"`
+	Elapsed   time.Duration `json:"elapsed_ns"`
+	P50       time.Duration `json:"p50_ns"`
+	P99       time.Duration `json:"p99_ns"`
+	ServerCPU time.Duration `json:"server_cpu_ns"`
+	ClientCPU time.Duration `json:"client_cpu_ns"`
+}
+
+// rate is requests per second.
+func (s sample) rate() float64 {
+	if s.Elapsed <= 0 {
+		return 0
+	}
+	return float64(s.Requests) / s.Elapsed.Seconds()
+}
+
+// A summary is what the rounds of one server and one cell come to.
+type summary struct {
+	Rate      float64       `json:"requests_per_second"`
+	P50       time.Duration `json:"p50_ns"`
+	P99       time.Duration `json:"p99_ns"`
+	ServerCPU time.Duration `json:"server_cpu_per_request_ns"`
+	ClientCPU time.Duration `json:"client_cpu_per_request_ns"`
+	Rounds    []sample      `json:"rounds"`
+}
+
+// summarize takes medians over the rounds, and processor time per request over
+// all of them together, as its unit is too coarse for one round.
+func summarize(rounds []sample) summary {
+	var rates []float64
+	var p50s, p99s []time.Duration
+	var total sample
+	for _, s := range rounds {
+		rates, p50s, p99s = append(rates, s.rate()), append(p50s, s.P50), append(p99s, s.P99)
+		total.Requests += s.Requests
+		total.ServerCPU += s.ServerCPU
+		total.ClientCPU += s.ClientCPU
+	}
+	requests := time.Duration(max(total.Requests, 1))
+	return summary{
+		Rate: figure.Median(rates), P50: figure.Median(p50s), P99: figure.Median(p99s),
+		ServerCPU: total.ServerCPU / requests, ClientCPU: total.ClientCPU / requests,
+		Rounds: rounds,
+	}
+}
+
+// ratio is the median over the rounds of the rates of one server by those of
+// another in the same round, or 0 if there is nothing to compare.
+func ratio(of, by []sample) float64 {
+	var ratios []float64
+	for i := range min(len(of), len(by)) {
+		if r := by[i].rate(); r > 0 {
+			ratios = append(ratios, of[i].rate()/r)
+		}
+	}
+	return figure.Median(ratios)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"regexp"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/fuzz/object"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := execute(ctx, os.Stdout, os.Stderr, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "others:", err)
+		os.Exit(1)
+	}
+}
+
+// command is the flags.
+type command struct {
+	Run      string `placeholder:"PATTERN" help:"Measure only the LIBRARY/RECIPE that match."`
+	Workers  int    `default:"4" help:"How many runs are played at the same time."`
+	Verbose  bool   `short:"v" help:"Print every failure, and the story of a recipe's first."`
+	Markdown bool   `help:"Print the comparison as a table, at the end."`
+}
+
+// execute is the whole command but the process.
+func execute(ctx context.Context, out, errs io.Writer, args []string) error {
+	var c command
+	exited := false
+	parser, err := kong.New(&c,
+		kong.Name("others"),
+		kong.Description("Measures what the recipes of other libraries survive."),
+		kong.Writers(out, errs),
+		kong.Exit(func(int) { exited = true }),
+	)
+	if err != nil {
+		panic(err) // a wrong struct tag of ours
+	}
+	if _, err := parser.Parse(args); exited || err != nil { // --help, or a wrong flag
+		return err
+	}
+	if c.Workers < 1 {
+		return fmt.Errorf("--workers %d; expected at least 1", c.Workers)
+	}
+	only, err := regexp.Compile(c.Run)
+	if err != nil {
+		return fmt.Errorf("--run: %w", err)
+	}
+	return c.measure(ctx, &measurement{command: &c, only: only, out: out})
+}
+
+// measurement is one execution of the command.
+type measurement struct {
+	*command
+	only *regexp.Regexp // matches LIBRARY/RECIPE
+	dir  string         // of the drivers
+	out  io.Writer
+	done []*sweep
+}
+
+// measure measures and prints.
+func (c *command) measure(ctx context.Context, m *measurement) (err error) {
+	if m.dir, err = os.MkdirTemp("", "zksim-others"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
+	if err := os.CopyFS(m.dir, drivers); err != nil {
+		return err
+	}
+	if err := m.ours(ctx); err != nil {
+		return err
+	}
+	for i := range libraries {
+		if err := m.library(ctx, &libraries[i]); err != nil {
+			return err
+		}
+	}
+	if c.Markdown {
+		return printTable(m.out, m.done)
+	}
+	return nil
+}
+
+// ours measures the workloads of package fuzz.
+func (m *measurement) ours(ctx context.Context) error {
+	for _, w := range object.Workloads() {
+		if !m.only.MatchString(oursName + "/" + w.Impl) {
+			continue
+		}
+		found, err := sweepOurs(ctx, w)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.Impl, err)
+		}
+		m.take(found)
+	}
+	return nil
+}
+
+// library measures the recipes of a library, or says what is missing.
+func (m *measurement) library(ctx context.Context, l *library) error {
+	c := newCrew(l, m.dir, m.Workers)
+	defer c.stop()
+	for i := range l.recipes {
+		rc := &l.recipes[i]
+		if !m.only.MatchString(l.name + "/" + rc.name) {
+			continue
+		}
+		found, err := c.sweep(ctx, rc)
+		if errors.Is(err, errMissing) {
+			fmt.Fprintf(m.out, "%s is left out: %v\n", l.name, err)
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", l.name, rc.name, err)
+		}
+		m.take(found)
+	}
+	return nil
+}
+
+// storyLines bounds the lines of a story that are printed: a client that retries in
+// vain makes a long one.
+const storyLines = 40
+
+// take keeps the sweep of a recipe and prints it.
+func (m *measurement) take(found *sweep) {
+	m.done = append(m.done, found)
+	fmt.Fprintln(m.out, found)
+	if !m.Verbose {
+		return
+	}
+	for _, line := range found.failures {
+		fmt.Fprintln(m.out, "  failed", line)
+	}
+	for _, line := range found.flaky {
+		fmt.Fprintln(m.out, "  flaky ", line)
+	}
+	for _, line := range found.story[:min(len(found.story), storyLines)] {
+		fmt.Fprintln(m.out, "    |", line)
+	}
+}

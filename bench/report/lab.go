@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A lab runs the commands of the sections, at the root of the main module.
+type lab struct {
+	ctx     context.Context
+	log     io.Writer // each command, as it starts
+	root    string
+	scratch string // a directory of its own
+	zksim   string // the command of that name, once it is built
+}
+
+func newLab(ctx context.Context, log io.Writer) (*lab, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/zksim/zksim")
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the main module: %w", err)
+	}
+	scratch, err := os.MkdirTemp("", "zksim-report-*")
+	if err != nil {
+		return nil, err
+	}
+	return &lab{ctx: ctx, log: log, root: strings.TrimSpace(string(out)), scratch: scratch}, nil
+}
+
+func (l *lab) close() error { return os.RemoveAll(l.scratch) }
+
+// A failure is the error of a command that ran and ended with another status than 0.
+type failure struct {
+	command string
+	status  int
+	stderr  string
+}
+
+func (f *failure) Error() string {
+	return fmt.Sprintf("%s: status %d\n%s", f.command, f.status, f.stderr)
+}
+
+// output runs a command and returns its standard output, with a *failure as well.
+func (l *lab) output(env []string, name string, args ...string) (string, error) {
+	shown := strings.Join(append([]string{filepath.Base(name)}, args...), " ")
+	fmt.Fprintln(l.log, shown)
+	var out, problems bytes.Buffer
+	cmd := exec.CommandContext(l.ctx, name, args...)
+	cmd.Dir, cmd.Env = l.root, append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	err := cmd.Run()
+	if l.ctx.Err() != nil { // interrupted
+		return "", l.ctx.Err()
+	}
+	var status *exec.ExitError
+	if errors.As(err, &status) {
+		err = &failure{shown, status.ExitCode(), problems.String()}
+	}
+	return out.String(), err
+}
+
+// run runs a command that must succeed.
+func (l *lab) run(name string, args ...string) (string, error) {
+	out, err := l.output(nil, name, args...)
+	var failed *failure
+	if errors.As(err, &failed) {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return out, err
+}
+
+// build builds the command zksim, once.
+func (l *lab) build() error {
+	if l.zksim != "" {
+		return nil
+	}
+	program := filepath.Join(l.scratch, "zksim")
+	if _, err := l.run("go", "build", "-o", program, "./cmd/zksim"); err != nil {
+		return err
+	}
+	l.zksim = program
+	return nil
+}
+
+// violated is the exit status of zksim when it has found something.
+const violated = 1
+
+// askZksim runs zksim with --json and decodes what it prints, findings or none.
+func (l *lab) askZksim(into any, env []string, args ...string) error {
+	if err := l.build(); err != nil {
+		return err
+	}
+	out, err := l.output(env, l.zksim, append(args, "--json")...)
+	var failed *failure
+	if errors.As(err, &failed) && failed.status == violated {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return decode(out, into)
+}
+
+// askLoad runs the command load with --json and decodes the data of its report.
+func (l *lab) askLoad(into any, args ...string) error {
+	out, err := l.run("go", append([]string{"run", "-C", "bench", "./load"},
+		append(args, "--json")...)...)
+	if err != nil {
+		return err
+	}
+	return decode(out, &struct {
+		Data any `json:"data"`
+	}{into})
+}
+
+func decode(text string, into any) error {
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("decode the output: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+// benchOutput is an excerpt of go test -bench.
+const benchOutput = `goos: linux
+cpu: Some Processor
+BenchmarkScenario/lock/faults 	     292	   3711345 ns/op	       115 requests/run	       269 scenarios/s
+BenchmarkHunt/lock/recipes.Lock         	     150	       340 scenarios/s	      6300 virtual-s/s
+BenchmarkHunt/lock/recipes.Lock-2       	     150	       679 scenarios/s	     12600 virtual-s/s
+PASS
+`
+
+func TestBenchmarksAreRead(t *testing.T) {
+	results, err := parseBench(benchOutput)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, err := metric(results, "Scenario/lock/faults", "scenarios/s"); err != nil || x != 269 {
+		t.Errorf("%v, %v; expected 269", x, err)
+	}
+	if x, err := metric(results, "Scenario/lock/faults", "B/op"); err == nil {
+		t.Errorf("%v; expected an error, as the unit is not there", x)
+	}
+	want := "| workload | implementation | one core | two cores | virtual s per s |\n" +
+		"|---|---:|---:|---:|---:|\n| lock | `recipes.Lock` | 340 | 679 | 6,300 |\n"
+	if got := huntTable(results[1:]); got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+	want = "| workload | faults | scenarios/s | requests each |\n" +
+		"|---|---:|---:|---:|\n| lock | up to 4 | 269 | 115 |\n"
+	if got := scenarioTable(results[:1]); got != want {
+		t.Errorf("got\n%s\nexpected\n%s", got, want)
+	}
+	if results, err := parseBench("PASS\n"); err == nil {
+		t.Errorf("%v; expected an error, as nothing was measured", results)
+	}
+}
+
+func TestOnlyLeavesOfPassedTestsCount(t *testing.T) {
+	passed, err := passedLeaves(`{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p","Test":"TestA/x/one"}
+{"Action":"pass","Package":"p","Test":"TestA/x"}
+{"Action":"fail","Package":"p","Test":"TestA/y"}
+{"Action":"skip","Package":"p","Test":"TestA/z"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}
+`)
+	if err != nil || !slices.Equal(passed, []string{"p.TestA/x/one"}) {
+		t.Errorf("%v, %v; expected one test", passed, err)
+	}
+}
+
+// TestFindingsAreCounted: zksim fuzz prints a list for one workload, a number for all.
+func TestFindingsAreCounted(t *testing.T) {
+	for text, want := range map[string]findings{
+		`{"findings": 3}`: 3, `{"findings": []}`: 0, `{"findings": [{}, {"a": 1}]}`: 2,
+	} {
+		var h hunted
+		if err := json.Unmarshal([]byte(text), &h); err != nil || h.Findings != want {
+			t.Errorf("%s: %d, %v; expected %d", text, h.Findings, err, want)
+		}
+	}
+}
+
+func TestSpreadIsOfTheExhibitsThatWereFound(t *testing.T) {
+	var h hall
+	text := `{"exhibits": [{"found": 1, "runs": 7}, {"found": 1, "runs": 1}, {"runs": 1000}]}`
+	if err := json.Unmarshal([]byte(text), &h); err != nil {
+		t.Fatal(err)
+	}
+	if found, runs := h.spread(); found != 2 || runs != "1 / 7 / 7" {
+		t.Errorf("%d, %s; expected 2, 1 / 7 / 7", found, runs)
+	}
+}
+
+func TestRowOfRequestsHasEveryServer(t *testing.T) {
+	var cells []cell
+	text := `[{"op": "get", "connections": 1, "ours_to": {"floor": 0.9, "real": 4}},
+{"op": "get", "connections": 16, "ours_to": {"floor": 0.5, "real": 2}, "servers": {
+"ours": {"requests_per_second": 1000, "p50_ns": 1000000, "p99_ns": 2000000,
+"server_cpu_per_request_ns": 5000}, "floor": {"requests_per_second": 2000}}}]`
+	if err := json.Unmarshal([]byte(text), &cells); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"get", "1,000 / 2,000 / 0", "90 % / 50 %", "4.0x / 2.0x",
+		"1.00 / - / -", "2.00 / - / -", "5.00 / - / -"}
+	if got := requestRow("get", cells); !slices.Equal(got, want) {
+		t.Errorf("got %q\nexpected %q", got, want)
+	}
+}
+
+func TestCommandsAreQuotedAsAShellTakesThem(t *testing.T) {
+	want := "go test ./fuzz -run '^$' -bench 'Share|Echo'"
+	if got := "go " + quoted(benchCommand("./fuzz", "Share|Echo")...); got != want {
+		t.Errorf("got %s, expected %s", got, want)
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+)
+
+// points sweeps every implementation with the default script.
+func points(l *lab) (string, error) {
+	var known struct {
+		Workloads []struct {
+			Name            string            `json:"name"`
+			Implementations []string          `json:"implementations"`
+			Flawed          map[string]string `json:"flawed"` // what is violated, by implementation
+		} `json:"workloads"`
+	}
+	if err := l.askZksim(&known, nil, "list"); err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for _, w := range known.Workloads {
+		for _, impl := range w.Implementations {
+			var s struct{ Points, Survived, Undecided int }
+			if err := l.askZksim(&s, nil, "sweep", w.Name, "--impl", impl); err != nil {
+				return "", err
+			}
+			rows = append(rows, []string{w.Name, "`" + impl + "`",
+				fmt.Sprintf("%d of %d", s.Survived, s.Points), fmt.Sprint(s.Undecided),
+				w.Flawed[impl]})
+		}
+	}
+	return paragraph("A fault point is one fault at one protocol step of 3 clients and "+
+		"2 rounds. Kinds that last are tried for 1 s, for 3 s, and for 10 s, which a session of "+
+		"4 s does not survive.") + shell("zksim sweep WORKLOAD --impl NAME") +
+		table([]string{"workload", "implementation", "survived", "undecided", "known flaw"},
+			rows), nil
+}
+
+// libraryNotes are the footnotes of the comparison. They explain failures and have
+// no figures.
+//
+//go:embed libraries.md
+var libraryNotes string
+
+// otherLibraries measures what the recipes of other libraries survive.
+func otherLibraries(l *lab) (string, error) {
+	out, err := l.run("go", "run", "-C", "bench", "./others", "--markdown")
+	if err != nil {
+		return "", err
+	}
+	if strings.Contains(out, " is left out: ") {
+		return "", fmt.Errorf("a library is missing:\n%s", out)
+	}
+	_, comparison, _ := strings.Cut(out, "\n\n")
+	about, notes, _ := strings.Cut(libraryNotes, "\n---\n")
+	return about + "\n" + comparison + notes, nil
+}

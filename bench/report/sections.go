@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A section of the page, and the function that measures it.
+type section struct {
+	name    string // of --only
+	title   string // on the page
+	takes   time.Duration
+	measure func(*lab) (string, error) // its text
+}
+
+// long is the time from which on a section is measured only by its name or --all.
+const long = 15 * time.Minute
+
+// sections are all sections, in the order of the page. Their times are those of two
+// cores.
+var sections = []section{
+	{"determinism", "Determinism", 6 * time.Minute, determinism},
+	{"hunts", "Hunts in right recipes", 22 * time.Minute, hunts},
+	{"points", "Fault points of the recipes", 6 * time.Minute, points},
+	{"libraries", "Beside other libraries", 40 * time.Minute, otherLibraries},
+	{"planted", "Planted bugs", 2 * time.Minute, planted},
+	{"museum", "Published bugs", 20 * time.Minute, museum},
+	{"strategies", "Strategies on the museum", time.Hour, strategies},
+	{"real", "The workloads against a real ZooKeeper", 30 * time.Minute, realServer},
+	{"conform", "The comparison with a real ZooKeeper", 10 * time.Minute, conformance},
+	{"speed", "Scenarios per second", 3 * time.Minute, speed},
+	{"requests", "Requests per second over TCP", 4 * time.Minute, requests},
+	{"in-memory", "Requests in memory", time.Minute, inMemory},
+	{"start", "Start", time.Minute, start},
+	{"memory", "Memory of the server", 3 * time.Minute, memory},
+	{"long-hunt", "Memory of a long hunt", 62 * time.Minute, longHunt},
+}
+
+// titled finds a section by its title.
+func titled(title string) (section, bool) {
+	i := slices.IndexFunc(sections, func(s section) bool { return s.title == title })
+	if i < 0 {
+		return section{}, false
+	}
+	return sections[i], true
+}
+
+// table is a Markdown table. The columns but the first are aligned to the right.
+func table(header []string, rows [][]string) string {
+	var b strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(header)
+	fmt.Fprintf(&b, "|---%s|\n", strings.Repeat("|---:", len(header)-1))
+	for _, cells := range rows {
+		line(cells)
+	}
+	return b.String()
+}
+
+// quoted is a command as a shell takes it.
+func quoted(words ...string) string {
+	var shown []string
+	for _, w := range words {
+		if strings.ContainsAny(w, "^$|* ") {
+			w = "'" + w + "'"
+		}
+		shown = append(shown, w)
+	}
+	return strings.Join(shown, " ")
+}
+
+// shell is a paragraph of the page with commands, one a line.
+func shell(commands ...string) string {
+	return "\n    " + strings.Join(commands, "\n    ") + "\n\n"
+}
+
+// width is that of the page's paragraphs.
+const width = 96
+
+// paragraph wraps text, but not within code between backticks.
+func paragraph(format string, args ...any) string {
+	var b strings.Builder
+	column, within := 0, false
+	for word := range strings.FieldsSeq(fmt.Sprintf(format, args...)) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case column == 0:
+		case column+1+n > width && !within:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+		if strings.Count(word, "`")%2 == 1 {
+			within = !within
+		}
+	}
+	return b.String() + "\n"
+}

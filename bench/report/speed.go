@@ -1,0 +1,211 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/bench/internal/figure"
+)
+
+// speed measures scenarios per second.
+func speed(l *lab) (string, error) {
+	big, err := l.bench(nil, "./fuzz", "Scenario", "-cpu", "1")
+	if err != nil {
+		return "", err
+	}
+	flags := []string{"-benchtime", "150x", "-cpu", "1,2"}
+	hunts, err := l.bench(nil, "./fuzz", "Hunt", flags...)
+	if err != nil {
+		return "", err
+	}
+	return paragraph("Whole scenarios, verdicts included, of 4 clients and 4 rounds on one "+
+		"core.") + shell(benchShown("./fuzz", "Scenario", "-cpu", "1")) + scenarioTable(big) +
+		"\n" + paragraph("Hunts by all strategies with 3 clients and 2 rounds: scenarios per "+
+		"second on one core and on two, and virtual seconds per real one (on one core).") +
+		shell(benchShown("./fuzz", "Hunt", flags...)) + huntTable(hunts), nil
+}
+
+// benchShown is the command of bench as the page shows it.
+func benchShown(pkg, pattern string, flags ...string) string {
+	return "go " + quoted(benchCommand(pkg, pattern, flags...)...)
+}
+
+func scenarioTable(results []result) string {
+	var rows [][]string
+	for _, r := range results {
+		workload, load, _ := strings.Cut(strings.TrimPrefix(r.name, "Scenario/"), "/")
+		if load == "faults" {
+			load = "up to 4"
+		} else {
+			load = "none"
+		}
+		rows = append(rows, []string{workload, load, rounded(r.value["scenarios/s"]),
+			rounded(r.value["requests/run"])})
+	}
+	return table([]string{"workload", "faults", "scenarios/s", "requests each"}, rows)
+}
+
+// huntTable has a row for each workload, in the order of the results.
+func huntTable(results []result) string {
+	var names []string
+	rates := map[string]map[int]result{} // by name and number of processors
+	for _, r := range results {
+		if rates[r.name] == nil {
+			names = append(names, r.name)
+			rates[r.name] = map[int]result{}
+		}
+		rates[r.name][r.procs] = r
+	}
+	var rows [][]string
+	for _, name := range names {
+		workload, impl, _ := strings.Cut(strings.TrimPrefix(name, "Hunt/"), "/")
+		one, two := rates[name][1].value, rates[name][2].value
+		rows = append(rows, []string{workload, "`" + impl + "`", rounded(one["scenarios/s"]),
+			rounded(two["scenarios/s"]), rounded(one["virtual-s/s"])})
+	}
+	return table([]string{"workload", "implementation", "one core", "two cores",
+		"virtual s per s"}, rows)
+}
+
+func rounded(x float64) string { return figure.Thousands(x) }
+
+// inMemory measures the requests of one client through the in-memory connection.
+func inMemory(l *lab) (string, error) {
+	const pattern = "Share|Requests|Echo"
+	results, err := l.bench(nil, "./fakezk", pattern)
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for _, op := range []string{"exists", "set"} {
+		var row []string
+		for _, m := range []struct{ bench, unit string }{
+			{"Requests", "requests/s"}, {"Echo", "requests/s"}, {"ServerShare", "server/echo"},
+		} {
+			x, err := metric(results, m.bench+"/"+op, m.unit)
+			if err != nil {
+				return "", err
+			}
+			if m.unit == "requests/s" {
+				row = append(row, rounded(x))
+			} else {
+				row = append(row, figure.Significant(x))
+			}
+		}
+		rows = append(rows, append([]string{op}, row...))
+	}
+	return paragraph("Requests of one client, one after the other, through the in-memory "+
+		"connection; the echo answers everything with the same empty reply. The ratio is of the "+
+		"times of requests that take turns.") + shell(benchShown("./fakezk", pattern)) +
+		table([]string{"operation", "server, requests/s", "echo, requests/s",
+			"time, server / echo"}, rows), nil
+}
+
+// start measures the time from nothing to the first znode.
+func start(l *lab) (string, error) {
+	var starts []struct {
+		Server string          `json:"server"`
+		Took   []time.Duration `json:"took_ns"`
+	}
+	if err := l.askLoad(&starts, "start"); err != nil {
+		return "", err
+	}
+	again, err := l.bench(nil, "./fakezk", "Start$")
+	if err != nil {
+		return "", err
+	}
+	ns, err := metric(again, "Start", "ns/op")
+	if err != nil {
+		return "", err
+	}
+	var rows [][]string
+	for _, s := range starts {
+		rows = append(rows, []string{s.Server, figure.Milliseconds(figure.Median(s.Took)),
+			figure.Milliseconds(slices.Min(s.Took)), figure.Milliseconds(slices.Max(s.Took))})
+	}
+	return paragraph("From nothing to the first create of a client. Server in-process is in "+
+		"memory; in a process that has started it many times it takes %s ms.",
+		figure.Milliseconds(time.Duration(ns))) +
+		shell("go run -C bench ./load start", benchShown("./fakezk", "Start$")) +
+		table([]string{"server", "median ms", "fastest ms", "slowest ms"}, rows), nil
+}
+
+// A cell is what the command load measures of one operation at one number of
+// connections.
+type cell struct {
+	Op      string             `json:"op"`
+	Conns   int                `json:"connections"`
+	OursTo  map[string]float64 `json:"ours_to"`
+	Servers map[string]struct {
+		Rate float64       `json:"requests_per_second"`
+		P50  time.Duration `json:"p50_ns"`
+		P99  time.Duration `json:"p99_ns"`
+		CPU  time.Duration `json:"server_cpu_per_request_ns"`
+	} `json:"servers"`
+}
+
+// requests measures requests over TCP.
+func requests(l *lab) (string, error) {
+	var cells []cell
+	if err := l.askLoad(&cells, "--rounds", "3"); err != nil {
+		return "", err
+	}
+	if len(cells) == 0 || len(cells[0].Servers) != 3 {
+		return "", fmt.Errorf("a server is missing; is there a ZooKeeper?")
+	}
+	return paragraph("Requests over TCP beside a *floor* (a Go server that keeps no state and "+
+		"answers with canned replies of the right size: nothing can be faster) and a real "+
+		"ZooKeeper at its best (default JVM, data in RAM, no fsync), taking turns, with the "+
+		"same Go client program, eight goroutines to a connection, medians of three rounds of a "+
+		"second. Columns without a number of connections are of %d. The client takes most of "+
+		"the processor, so the processor time per request compares servers best.", shownConns) +
+		shell("go run -C bench ./load --rounds 3") + requestTable(cells), nil
+}
+
+// shownConns is the number of connections of the columns that show one only.
+const shownConns = 16
+
+func requestTable(cells []cell) string {
+	header := []string{"operation", "requests/s ours / floor / real",
+		"of the floor, 1 / 16 / 128 connections", "of the real one, 1 / 16 / 128",
+		"p50 ms", "p99 ms", "CPU µs per request"}
+	var ops []string
+	for _, c := range cells {
+		if !slices.Contains(ops, c.Op) {
+			ops = append(ops, c.Op)
+		}
+	}
+	var rows [][]string
+	for _, op := range ops {
+		rows = append(rows, requestRow(op, cells))
+	}
+	return table(header, rows)
+}
+
+func requestRow(op string, cells []cell) []string {
+	var floor, real, rate, p50, p99, cpu []string
+	for _, c := range cells {
+		if c.Op != op {
+			continue
+		}
+		floor = append(floor, strconv.FormatFloat(100*c.OursTo["floor"], 'f', 0, 64)+" %")
+		real = append(real, strconv.FormatFloat(c.OursTo["real"], 'f', 1, 64)+"x")
+		if c.Conns != shownConns {
+			continue
+		}
+		for _, name := range []string{"ours", "floor", "real"} {
+			s := c.Servers[name]
+			rate, cpu = append(rate, rounded(s.Rate)), append(cpu, figure.Microseconds(s.CPU))
+			p50 = append(p50, figure.Milliseconds(s.P50))
+			p99 = append(p99, figure.Milliseconds(s.P99))
+		}
+	}
+	row := []string{op}
+	for _, figures := range [][]string{rate, floor, real, p50, p99, cpu} {
+		row = append(row, strings.Join(figures, " / "))
+	}
+	return row
+}

@@ -1,0 +1,57 @@
+package hunt
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// maxWake is how many requests are taken to be the answer to a fault.
+const maxWake = 4
+
+// wake are the first requests of the client that the last fault of a run has struck,
+// after that: its retries, and what it looks at to learn what became of them. The run
+// without faults has no such places, and numbers drawn at random rarely meet them.
+func wake(o *scenario.Outcome) []trace.RequestPoint {
+	if len(o.Result.Strikes) == 0 {
+		return nil
+	}
+	last := o.Result.Strikes[len(o.Result.Strikes)-1]
+	var requests []trace.RequestPoint
+	for _, r := range o.Result.Requests {
+		if r.Step > last.Step && (r.Client == last.Client || last.Client == "") && len(requests) < maxWake {
+			requests = append(requests, r)
+		}
+	}
+	return requests
+}
+
+// losses are what matters most in the wake of a fault: that a request is lost, its
+// reply, or the session.
+var losses = []fault.Kind{fault.DropRequest, fault.DropReply, fault.Expire}
+
+// inWake is a fault at one of these requests, most often one that loses it, its reply
+// or the session.
+func (k keptRun) inWake(dice *rand.Rand) fault.Fault {
+	r := k.wake[dice.IntN(len(k.wake))]
+	f := fault.Fault{Client: r.Client, Request: r.Number}
+	if n := dice.IntN(len(losses) + 1); n < len(losses) {
+		f.Kind = losses[n]
+		return f
+	}
+	return anyKind(f, dice, func(info fault.KindInfo) bool { return info.OnRequest })
+}
+
+// anyKind is a fault with one of some kinds, and a length if it lasts.
+func anyKind(f fault.Fault, dice *rand.Rand, among func(fault.KindInfo) bool) fault.Fault {
+	kinds := slices.DeleteFunc(fault.Kinds(), func(info fault.KindInfo) bool { return !among(info) })
+	info := kinds[dice.IntN(len(kinds))]
+	f.Kind = info.Kind
+	if info.Lasts {
+		f.For = sweepDurations[dice.IntN(len(sweepDurations))]
+	}
+	return f
+}

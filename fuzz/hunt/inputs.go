@@ -1,0 +1,62 @@
+package hunt
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/internal/mix"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// Inputs turn bytes of a fuzzing engine into scenarios.
+type Inputs struct {
+	base  scenario.Scenario
+	space planSpace
+}
+
+// NewInputs makes scenarios like that of a run without faults.
+func NewInputs(base *scenario.Outcome) Inputs {
+	return Inputs{base.Scenario, newPlanSpace(base, 0)}
+}
+
+// Seeds are inputs to begin with, some of them with fewer faults than others.
+func (i Inputs) Seeds() [][]byte {
+	var seeds [][]byte
+	for n := range 4 * i.space.maxFaults {
+		var seed []byte
+		for word := range 3 + n%i.space.maxFaults {
+			seed = binary.LittleEndian.AppendUint64(seed, mix.Hash(uint64(n), uint64(word)))
+		}
+		seeds = append(seeds, seed)
+	}
+	return seeds
+}
+
+// Scenario is what the engine's bytes say, eight for each decision: the seed, the
+// schedule, and then one fault after the other, each decided by its bytes alone, so
+// that to change some changes one fault. Bytes that are missing are zero and bytes
+// that nothing is left for are not read: there is no input that says nothing.
+func (i Inputs) Scenario(data []byte) scenario.Scenario {
+	words, s, p := wordsOf(data), i.base, i.space
+	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}
+	if words[1]%2 == 1 {
+		s.Schedule.Kind = sim.Priorities
+		s.Schedule.Numbers = p.changes(rand.New(rand.NewPCG(words[1], 0)).IntN)
+	}
+	for _, word := range words[2:min(len(words), 2+p.maxFaults)] {
+		s.Plan = append(s.Plan, p.fault(rand.New(rand.NewPCG(word, 0)).IntN, fault.Kinds()))
+	}
+	s.Plan = distinct(s.Plan)
+	return s
+}
+
+// wordsOf are bytes as numbers of eight, at least two.
+func wordsOf(data []byte) []uint64 {
+	words := make([]uint64, max(2, (len(data)+7)/8))
+	for i, b := range data {
+		words[i/8] |= uint64(b) << (i % 8 * 8)
+	}
+	return words
+}

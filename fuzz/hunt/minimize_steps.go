@@ -1,0 +1,292 @@
+package hunt
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// goDown takes steps, each of which makes the scenario smaller, until none does.
+func (m *minimizer) goDown() {
+	for before := -1; m.kept != before && !m.done(); {
+		before = m.kept
+		m.dropFaults()
+		m.shortenScript()
+		m.smallSeed()
+		m.plainSchedule()
+		m.simplifyFaults()
+	}
+}
+
+// dropFaults leaves out faults, from the last.
+func (m *minimizer) dropFaults() {
+	for i := len(m.best.Scenario.Plan) - 1; i >= 0; i-- {
+		s := m.scenario()
+		s.Plan = slices.Delete(s.Plan, i, i+1)
+		m.try(s)
+	}
+}
+
+// shortenScript tries fewer clients, hands and rounds, the fewest first, and a
+// script that is not rough. Clients that the plan names are given earlier names.
+func (m *minimizer) shortenScript() {
+	if s := m.scenario(); s.Script.Rough {
+		s.Script.Rough = false
+		m.try(s)
+	}
+	var fewer []scenario.Scenario
+	for n := 1; n < m.best.Scenario.Script.HandCount(); n++ {
+		s := m.scenario()
+		s.Script.Hands = n
+		fewer = append(fewer, s)
+	}
+	m.first(fewer)
+	for n := 1; n < m.best.Scenario.Script.Clients; n++ {
+		if m.tryClients(n) {
+			break
+		}
+	}
+	fewer = nil
+	for n := 1; n < m.best.Scenario.Script.Rounds; n++ {
+		s := m.scenario()
+		s.Script.Rounds = n
+		fewer = append(fewer, s)
+	}
+	m.first(fewer)
+}
+
+// tryClients tries n clients, with the plan's faults as they are if they name
+// none of those left out, else with the first clients in their place.
+func (m *minimizer) tryClients(n int) bool {
+	s := m.scenario()
+	s.Script.Clients = n
+	names := s.Script.ClientNames()
+	renamed := map[string]string{}
+	for i, f := range s.Plan {
+		if f.Client == "" || slices.Contains(names, f.Client) {
+			continue
+		}
+		to, ok := renamed[f.Client]
+		if !ok {
+			if len(renamed) == n {
+				return false
+			}
+			to = names[len(renamed)]
+			renamed[f.Client] = to
+		}
+		s.Plan[i].Client = to
+	}
+	return m.tryEarlier(s)
+}
+
+// tryEarlier tries a scenario, and, if it has a single fault at a request, with
+// that fault at every other request: with fewer clients the same step of the
+// protocol often has another number.
+func (m *minimizer) tryEarlier(s scenario.Scenario) bool {
+	candidates := []scenario.Scenario{s}
+	if len(s.Plan) == 1 && s.Plan[0].Request > 0 {
+		for n := 1; n <= m.requestsOf("")+earlierMargin; n++ {
+			s.Plan = slices.Clone(s.Plan)
+			s.Plan[0].Request = n
+			candidates = append(candidates, s)
+		}
+	}
+	return m.first(candidates)
+}
+
+// earlierMargin is how many requests more than before a client may make when
+// it does what others did for it: create the parent, for instance.
+const earlierMargin = 5
+
+// smallSeeds is up to which seed a seed is small.
+const smallSeeds = 20
+
+// smallSeed looks for a small seed that shows the same.
+func (m *minimizer) smallSeed() {
+	var candidates []scenario.Scenario
+	for seed := uint64(1); seed <= smallSeeds && seed < m.best.Scenario.Seed; seed++ {
+		s := m.scenario()
+		s.Seed = seed
+		candidates = append(candidates, s)
+	}
+	m.first(candidates)
+}
+
+// plainSchedule tries to do without the scenario's schedule, or with fewer of its
+// numbers.
+func (m *minimizer) plainSchedule() {
+	if m.best.Scenario.Schedule.Kind == sim.Latencies {
+		return
+	}
+	var candidates []scenario.Scenario
+	for seed := uint64(1); seed <= smallSeeds; seed++ {
+		s := m.scenario()
+		s.Schedule, s.Seed = sim.Schedule{}, seed
+		candidates = append(candidates, s)
+	}
+	if m.first(candidates) {
+		return
+	}
+	for i := len(m.best.Scenario.Schedule.Numbers) - 1; i >= 0; i-- {
+		s := m.scenario()
+		numbers := slices.Clone(s.Schedule.Numbers)
+		switch {
+		case s.Schedule.Kind == sim.Priorities || i == len(numbers)-1:
+			s.Schedule.Numbers = slices.Delete(numbers, i, i+1)
+		case numbers[i] > 0:
+			numbers[i] = 0
+			s.Schedule.Numbers = numbers
+		default:
+			continue
+		}
+		m.try(s)
+	}
+}
+
+// simplifyFaults tries, for each fault, a weaker kind, a coordinate that is a
+// request, an earlier one, and a shorter, rounder duration.
+func (m *minimizer) simplifyFaults() {
+	for i := range m.best.Scenario.Plan {
+		m.simplifyKind(i)
+		m.lowerCoordinate(i)
+		m.shortenDuration(i)
+	}
+}
+
+// firstFault tries other faults in the place of the i-th, as far as they are faults at
+// all.
+func (m *minimizer) firstFault(i int, faults []fault.Fault) bool {
+	var candidates []scenario.Scenario
+	for _, f := range faults {
+		if f.Validate() == nil {
+			s := m.scenario()
+			s.Plan[i] = f
+			candidates = append(candidates, s)
+		}
+	}
+	return m.first(candidates)
+}
+
+func (m *minimizer) simplifyKind(i int) {
+	var faults []fault.Fault
+	for _, kind := range weakest {
+		f := m.best.Scenario.Plan[i]
+		if f.Kind == kind {
+			break
+		}
+		if f.Kind = kind; !lasts(kind) {
+			f.For = 0
+		}
+		faults = append(faults, f)
+	}
+	m.firstFault(i, faults)
+}
+
+func lasts(kind fault.Kind) bool {
+	for _, info := range fault.Kinds() {
+		if info.Kind == kind {
+			return info.Lasts
+		}
+	}
+	return false
+}
+
+func (m *minimizer) lowerCoordinate(i int) {
+	f := m.best.Scenario.Plan[i]
+	highest := f.Request
+	if f.At > 0 || f.Event > 0 {
+		highest = m.requestsOf(f.Client) + 2
+	}
+	var faults []fault.Fault
+	for n := 1; n < highest; n++ {
+		c := f
+		c.Request, c.Event, c.At = n, 0, 0
+		faults = append(faults, c)
+	}
+	for n := 1; n < f.Event; n++ {
+		c := f
+		c.Event = n
+		faults = append(faults, c)
+	}
+	if !m.firstFault(i, faults) && f.At > 0 {
+		m.roundTime(i)
+	}
+}
+
+// roundTime tries a time with fewer digits, not later than the time at hand.
+func (m *minimizer) roundTime(i int) {
+	f := m.best.Scenario.Plan[i]
+	var faults []fault.Fault
+	for _, unit := range []time.Duration{time.Second, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond} {
+		if f.At%unit == 0 {
+			break // it is as round already
+		}
+		for at := max(unit, (f.At - 20*unit).Truncate(unit)); at < f.At; at += unit {
+			c := f
+			c.At = at
+			faults = append(faults, c)
+		}
+	}
+	m.firstFault(i, faults)
+}
+
+func (m *minimizer) requestsOf(client string) int {
+	n := 0
+	for _, r := range m.best.Result.Requests {
+		if client == "" || r.Client == client {
+			n = max(n, r.Number)
+		}
+	}
+	return n
+}
+
+func (m *minimizer) shortenDuration(i int) {
+	var faults []fault.Fault
+	for _, d := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second} {
+		f := m.best.Scenario.Plan[i]
+		if f.For <= d {
+			break
+		}
+		f.For = d
+		faults = append(faults, f)
+	}
+	m.firstFault(i, faults)
+}
+
+// nameOperations replaces "the client's 5th request" by "its first getData",
+// which survives changes of code better and reads better.
+func (m *minimizer) nameOperations() {
+	for i, f := range m.best.Scenario.Plan {
+		if f.Request == 0 || f.Op != "" || f.Client == "" {
+			continue
+		}
+		op, nth := m.operation(f)
+		if op == "" {
+			continue
+		}
+		s := m.scenario()
+		s.Plan[i].Op, s.Plan[i].Request = op, nth
+		m.try(s)
+	}
+}
+
+// operation is the operation that a request coordinate stands for, and its
+// number among the client's operations of that name.
+func (m *minimizer) operation(f fault.Fault) (string, int) {
+	for _, r := range m.best.Result.Requests {
+		if r.Client != f.Client || r.Number != f.Request {
+			continue
+		}
+		nth := 0
+		for _, q := range m.best.Result.Requests {
+			if q.Client == f.Client && q.Op == r.Op && q.Number <= r.Number {
+				nth++
+			}
+		}
+		return r.Op, nth
+	}
+	return "", 0
+}

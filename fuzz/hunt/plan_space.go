@@ -1,0 +1,118 @@
+package hunt
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// planSpace bounds the plans that are drawn: coordinates that the fault-free
+// run has, and some beyond, as retries add requests.
+type planSpace struct {
+	clients          []string
+	requests, events map[string]int // by client
+	messages         int            // about as many does a run deliver
+	elapsed          time.Duration
+	maxFaults        int
+}
+
+// defaultMaxFaults is how long a plan is at most unless told otherwise.
+const defaultMaxFaults = 4
+
+func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
+	p := planSpace{
+		clients:  base.Scenario.Script.ClientNames(),
+		requests: map[string]int{}, events: map[string]int{},
+		maxFaults: maxFaults,
+		messages:  2*(len(base.Result.Requests)+len(base.Scenario.Script.ClientNames())) + len(base.Result.Events),
+		elapsed:   max(0, base.Result.Elapsed-scenario.Settle),
+	}
+	if p.maxFaults <= 0 {
+		p.maxFaults = defaultMaxFaults
+	}
+	for _, r := range base.Result.Requests {
+		p.requests[r.Client] = max(p.requests[r.Client], r.Number+r.Number/4+1)
+	}
+	for _, e := range base.Result.Events {
+		p.events[e.Client] = max(p.events[e.Client], e.Number+1)
+	}
+	return p
+}
+
+// draw is a source of numbers: draw(n) is one of 0 to n-1.
+type draw func(n int) int
+
+// plan draws one. It draws first which kinds of faults there are (swarm testing: Groce
+// et al., ISSTA 2012), and how many: a plan of all kinds rarely has two of one.
+func (p planSpace) plan(draw draw) []fault.Fault {
+	kinds := slices.DeleteFunc(fault.Kinds(), func(fault.KindInfo) bool { return draw(3) > 0 })
+	if len(kinds) == 0 {
+		kinds = fault.Kinds()
+	}
+	plan := make([]fault.Fault, 1+draw(p.maxFaults))
+	for i := range plan {
+		plan[i] = p.fault(draw, kinds)
+	}
+	return distinct(plan)
+}
+
+// distinct leaves out the faults that are there already: none strikes twice.
+func distinct(plan []fault.Fault) []fault.Fault {
+	var kept []fault.Fault
+	for _, f := range plan {
+		if !slices.Contains(kept, f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func (p planSpace) fault(draw draw, kinds []fault.KindInfo) fault.Fault {
+	info := kinds[draw(len(kinds))]
+	f := fault.Fault{Kind: info.Kind, Client: p.clients[draw(len(p.clients))]}
+	if info.Lasts {
+		f.For = duration(draw)
+	}
+	place := draw(4)
+	switch {
+	case place == 3 && info.OnTime:
+		f.At = time.Duration(1+draw(int(p.elapsed/time.Millisecond)+1)) * time.Millisecond
+	case place == 2 && info.OnEvent && p.events[f.Client] > 0:
+		f.Event = 1 + draw(p.events[f.Client])
+	default:
+		f.Request = 1 + draw(max(p.requests[f.Client], 1))
+	}
+	return f
+}
+
+// The lengths of faults that are drawn: from a few times the way of a message to what
+// no session survives.
+const (
+	shortestFault = 20 * time.Millisecond
+	longestFault  = 15 * time.Second
+)
+
+// duration draws a length of a fault, log-uniformly.
+func duration(draw draw) time.Duration {
+	const steps = 1000
+	power := float64(draw(steps)) / steps
+	d := float64(shortestFault) * math.Pow(float64(longestFault)/float64(shortestFault), power)
+	return time.Duration(d).Round(10 * time.Millisecond)
+}
+
+// maxDepth is the number of events up to whose order a bug may depend.
+const maxDepth = 4
+
+// changes draws the deliveries at which the priorities of a schedule change.
+func (p planSpace) changes(draw draw) []int {
+	var changes []int
+	for range draw(maxDepth) {
+		if at := 1 + draw(p.messages); !slices.Contains(changes, at) {
+			changes = append(changes, at)
+		}
+	}
+	return changes
+}

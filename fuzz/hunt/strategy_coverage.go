@@ -1,0 +1,136 @@
+package hunt
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// coverage keeps the scenarios that have shown new behaviour, whoever proposed
+// them, and proposes variations of them.
+type coverage struct {
+	space planSpace
+	dice  *rand.Rand
+	kept  []keptRun
+}
+
+func newCoverage(t Terrain) Strategy {
+	return &coverage{space: newPlanSpace(t.Base, t.MaxFaults), dice: dice(t.Seed, "coverage"), kept: []keptRun{keep(t.Base)}}
+}
+
+// maxKept bounds what is kept in mind; the newest have shown what is rarest.
+const maxKept = 1000
+
+func (c *coverage) Learn(o *scenario.Outcome, _ bool, fresh int) {
+	if fresh == 0 {
+		return
+	}
+	c.kept = append(c.kept, keep(o))
+	if len(c.kept) > maxKept {
+		c.kept = c.kept[1:]
+	}
+}
+
+func (c *coverage) Propose() (scenario.Scenario, bool) {
+	kept := c.kept[c.pick()]
+	s := kept.Scenario
+	s.Plan = slices.Clone(s.Plan)
+	if len(s.Plan) < c.space.maxFaults {
+		switch way := c.dice.IntN(4); {
+		case way == 0 && len(kept.pauses) > 0:
+			s.Plan = distinct(append(s.Plan, kept.inPause(c.dice)))
+			return s, true
+		case way == 1 && len(kept.wake) > 0:
+			s.Plan = distinct(append(s.Plan, kept.inWake(c.dice)))
+			return s, true
+		}
+	}
+	for range 1 + c.dice.IntN(3) {
+		c.mutate(&s)
+	}
+	s.Plan = distinct(s.Plan)
+	return s, true
+}
+
+// pick favours what was kept last.
+func (c *coverage) pick() int {
+	n := len(c.kept)
+	return n - 1 - min(c.dice.IntN(n), c.dice.IntN(n))
+}
+
+func (c *coverage) drawn() []fault.Fault { return c.space.plan(c.dice.IntN) }
+
+// fault draws one that strikes a client of s, which may have fewer than the hunt's
+// script: one of all orders has.
+func (c *coverage) fault(s *scenario.Scenario) fault.Fault {
+	f := c.drawn()[0]
+	names := s.Script.ClientNames()
+	f.Client = names[slices.Index(c.space.clients, f.Client)%len(names)]
+	return f
+}
+
+// mutate changes one thing.
+func (c *coverage) mutate(s *scenario.Scenario) {
+	if len(s.Plan) == 0 {
+		s.Plan = []fault.Fault{c.fault(s)}
+		return
+	}
+	i := c.dice.IntN(len(s.Plan))
+	f := s.Plan[i]
+	switch c.dice.IntN(6) {
+	case 0:
+		s.Seed = c.dice.Uint64()
+		return
+	case 1:
+		if len(s.Plan) < c.space.maxFaults {
+			s.Plan = append(s.Plan, c.fault(s))
+		}
+		return
+	case 2:
+		if len(s.Plan) > 1 {
+			s.Plan = slices.Delete(s.Plan, i, i+1)
+		}
+		return
+	case 3:
+		c.shift(&f)
+	case 4:
+		other := c.drawn()[0]
+		f.Kind, f.For = other.Kind, other.For
+	case 5:
+		if f.For > 0 {
+			f.For = c.stretch(f.For)
+		} else {
+			f.Client = c.space.clients[c.dice.IntN(len(c.space.clients))]
+		}
+	}
+	if f.Validate() == nil && slices.Contains(s.Script.ClientNames(), f.Client) {
+		s.Plan[i] = f
+	}
+}
+
+// stretch makes a length up to twice as long, or up to four times shorter; but no longer
+// than those that are drawn, or else a hunt would double some of them again and again.
+func (c *coverage) stretch(d time.Duration) time.Duration {
+	longest := max(d, longestFault) // a corpus may have longer ones
+	d = (d * time.Duration(1+c.dice.IntN(8)) / 4).Round(10 * time.Millisecond)
+	return min(max(d, 10*time.Millisecond), longest)
+}
+
+// shift moves a fault to a place nearby.
+func (c *coverage) shift(f *fault.Fault) {
+	by := 1 + c.dice.IntN(3)
+	if c.dice.IntN(2) == 0 {
+		by = -by
+	}
+	switch {
+	case f.Request > 0:
+		f.Request = max(1, f.Request+by)
+	case f.Event > 0:
+		f.Event = max(1, f.Event+by)
+	default:
+		f.At = max(time.Millisecond, f.At+time.Duration(by)*time.Millisecond)
+	}
+}

@@ -1,0 +1,35 @@
+package hunt
+
+import (
+	"math/rand/v2"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// priorities tries schedules by priorities, every other one with faults.
+type priorities struct {
+	deaf
+	terrain Terrain
+	space   planSpace
+	dice    *rand.Rand
+	n       int
+}
+
+func newPriorities(t Terrain) Strategy {
+	return &priorities{terrain: t, space: newPlanSpace(t.Base, min(2, t.MaxFaults)), dice: dice(t.Seed, "priorities")}
+}
+
+func (p *priorities) Propose() (scenario.Scenario, bool) {
+	p.n++
+	var plan []fault.Fault
+	if p.n%2 == 0 {
+		plan = p.space.plan(p.dice.IntN)
+	}
+	s := p.terrain.plain(plan...)
+	s.Seed = p.dice.Uint64()
+	s.Schedule.Kind = sim.Priorities
+	s.Schedule.Numbers = p.space.changes(p.dice.IntN)
+	return s, true
+}

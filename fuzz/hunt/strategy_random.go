@@ -1,0 +1,28 @@
+package hunt
+
+import (
+	"math/rand/v2"
+
+	"github.com/zksim/zksim/fuzz/internal/mix"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// randomPlans draws plans and seeds.
+type randomPlans struct {
+	deaf
+	terrain Terrain
+	space   planSpace
+	n       uint64
+}
+
+func newRandomPlans(t Terrain) Strategy {
+	return &randomPlans{terrain: t, space: newPlanSpace(t.Base, t.MaxFaults)}
+}
+
+func (r *randomPlans) Propose() (scenario.Scenario, bool) {
+	r.n++
+	seed := mix.Hash(r.terrain.Seed, r.n)
+	s := r.terrain.plain(r.space.plan(rand.New(rand.NewPCG(seed, 0)).IntN)...)
+	s.Seed = seed
+	return s, true
+}

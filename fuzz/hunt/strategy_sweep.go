@@ -1,0 +1,43 @@
+package hunt
+
+import (
+	"slices"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// singles is the sweep: first what loses a request, a reply or a session, then the
+// other kinds of faults.
+type singles struct {
+	deaf
+	terrain Terrain
+	rounds  [2]fewPoints
+}
+
+// fewPoints are some of the points, scattered.
+type fewPoints struct {
+	points []fault.Fault
+	order  *scattered
+}
+
+func newSingles(t Terrain) Strategy {
+	var first, later []fault.Fault
+	for _, f := range FaultPoints(t.Base) {
+		if slices.Contains(losses, f.Kind) {
+			first = append(first, f)
+		} else {
+			later = append(later, f)
+		}
+	}
+	return &singles{terrain: t, rounds: [2]fewPoints{{first, newScattered(len(first), t.from)}, {later, newScattered(len(later), t.from)}}}
+}
+
+func (s *singles) Propose() (scenario.Scenario, bool) {
+	for _, r := range s.rounds {
+		if i, more := r.order.draw(); more {
+			return s.terrain.plain(r.points[i]), true
+		}
+	}
+	return scenario.Scenario{}, false
+}

@@ -1,0 +1,282 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Cacher is a cache under test. Ready waits until everything was read once; Nodes
+// is what it shows, and Stale what it says of itself. It may begin to read when it
+// is made, or with Ready. The events of an Eventer are tested, too.
+type Cacher interface {
+	Ready(ctx context.Context) error
+	Nodes() []recipes.CachedNode
+	Stale() bool
+	Close(ctx context.Context) error
+}
+
+// Eventer is a Cacher that tells of its changes. TryNext returns the next event if
+// there is one; all events so far, applied to nothing, must give what Nodes
+// returns.
+type Eventer interface {
+	TryNext() (recipes.CacheEvent, bool)
+}
+
+// CacheClaims say what a cache claims to show.
+type CacheClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the cached node, or the directory; "" means /cache.
+	Path string
+	// Levels below Path that are shown; below 0 means all.
+	Levels int
+	// Rootless: Path itself is not shown, only what is below.
+	Rootless bool
+	// Silent: it tells of no events.
+	Silent bool
+	// Recheck is how often it looks again without an event, on which it relies
+	// where the client loses one; 0 if it needs no such thing.
+	Recheck time.Duration
+}
+
+// CacheWorkload makes a workload of a cache. Each client calls open once, with a
+// connection of its own, and then, twice a round, changes a node in the cached part
+// of the tree or near it by that connection, and looks several times into its
+// cache. At the end it waits until faults are over and looks once more.
+func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = cachePath
+	}
+	return scenario.Workload{
+		Name:  "cache",
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			c := &cachePlayer{Player: p, cache: opener(open, claims.Path)(p), path: claims.Path}
+			c.ready()
+			for turn := range 2 * s.Rounds {
+				c.change(turn)
+				c.look(turn)
+			}
+			c.settle()
+			c.close()
+		},
+		Length: func(scenario.Script) time.Duration { return 3 * cacheRest },
+		Judge:  claims.judge,
+	}
+}
+
+func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	opts := linearizability.CacheOptions{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
+	return linearizability.JudgeCache(e.History, e.Rest, opts), nil
+}
+
+// cacheRest is how long a client waits before it looks for the last time: longer
+// than a few short faults and the ends of the sessions they cost, and what the
+// recheck needs after that.
+const cacheRest = 40 * time.Second
+
+// cacheRecheck is how often the caches of package recipes look again here. They
+// need it: the go-zookeeper client asks for missed events since the newest zxid it
+// has seen in any reply, so that a reply to a request that it sends before it sets
+// its watches again, and a second loss of the connection just then, hide a change
+// from it.
+const cacheRecheck = 15 * time.Second
+
+// quiet is how long after the last change a plan may still keep a cache from
+// showing it, or 0 if that is too long to wait for.
+func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
+	d := 2 * scenario.SessionTimeout
+	for _, f := range plan {
+		d += f.For
+	}
+	for _, f := range plan {
+		d = max(d, f.At+f.For+2*scenario.SessionTimeout)
+	}
+	if d += recheck; d >= cacheRest {
+		return 0
+	}
+	return d
+}
+
+type cachePlayer struct {
+	*scenario.Player
+	cache Cacher
+	path  string
+	heard []linearizability.CacheChange // since the last look that was recorded
+}
+
+func (p *cachePlayer) ready() {
+	p.Persist(func(int) error {
+		return p.Do(linearizability.KindReady, "", func(ctx context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, p.cache.Ready(ctx)
+		})
+	})
+}
+
+// change changes one node, by a request that is sent once. What became of it is
+// in the server's log. A node that is deleted and created again soon after has
+// the same version.
+func (p *cachePlayer) change(turn int) {
+	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
+	path := p.path + nodes[p.Choose(len(nodes), turn)]
+	data := fmt.Appendf(nil, "%s%d", p.Name(), turn)
+	conn := p.Conn()
+	_, err := conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
+	if err == nil {
+		return
+	}
+	switch p.Choose(3, turn+1000) {
+	case 0:
+		err = conn.Delete(path, -1)
+	case 1:
+		_, err = conn.Set(path, data, -1)
+	default:
+		if err = conn.Delete(path, -1); err == nil {
+			_, err = conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
+		}
+	}
+	if err != nil {
+		p.Pause(scenario.RetryPause)
+	}
+}
+
+// look looks into the cache a few times, now and then after seconds.
+func (p *cachePlayer) look(turn int) {
+	for i := range 2 {
+		d := time.Duration(p.Choose(30_000, 10*turn+i+2000)) * time.Microsecond
+		if p.Choose(4, 10*turn+i+3000) == 0 {
+			d += 3 * time.Second
+		}
+		if !p.Pause(d) {
+			return
+		}
+		p.record(p.Begin(linearizability.KindLook, ""), p.see())
+	}
+}
+
+// settle waits until nothing can go wrong any more and the cache agrees.
+func (p *cachePlayer) settle() {
+	c := p.Begin(linearizability.KindSettle, "")
+	if !p.Pause(cacheRest) {
+		return
+	}
+	for {
+		look := p.see()
+		if !look.Stale {
+			p.record(c, look)
+			return
+		}
+		if !p.Pause(time.Second) {
+			return
+		}
+	}
+}
+
+// see looks at everything at one moment: it looks again if an event comes while
+// it does.
+func (p *cachePlayer) see() linearizability.CacheLook {
+	down := p.down()
+	look := linearizability.CacheLook{Stale: p.cache.Stale()}
+	look.Down = down && p.down()
+	p.hear()
+	nodes := p.cache.Nodes()
+	for p.hear() {
+		nodes = p.cache.Nodes()
+	}
+	for _, n := range nodes {
+		look.Nodes = append(look.Nodes, asSeen(n))
+	}
+	return look
+}
+
+func (p *cachePlayer) down() bool { return p.Conn().State() != zk.StateHasSession }
+
+// hear reads the events that are there, and reports whether there were any.
+func (p *cachePlayer) hear() bool {
+	e, ok := p.cache.(Eventer)
+	if !ok {
+		return false
+	}
+	before := len(p.heard)
+	for ev, ok := e.TryNext(); ok; ev, ok = e.TryNext() {
+		if ev.Kind != recipes.CacheReady {
+			p.heard = append(p.heard, linearizability.CacheChange{Kind: ev.Kind.String(), Node: asSeen(ev.Node)})
+		}
+	}
+	return len(p.heard) > before
+}
+
+func asSeen(n recipes.CachedNode) linearizability.CacheNode {
+	return linearizability.CacheNode{Path: n.Path, Data: string(n.Data), Zxid: n.Stat.Mzxid}
+}
+
+// record ends a look, with all that was heard until then.
+func (p *cachePlayer) record(c scenario.Call, look linearizability.CacheLook) {
+	look.Events, p.heard = p.heard, nil
+	c.OK(linearizability.Result{Output: look.String()})
+}
+
+func (p *cachePlayer) close() {
+	if err := p.cache.Close(p.Context()); err != nil {
+		p.Pause(scenario.RetryPause)
+	}
+}
+
+// treeCache is the cache of most, so it comes first.
+func treeCache() scenario.Workload {
+	return Cache(func(env Env) Cacher {
+		cache := recipes.NewTreeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		return started(cache, cache.Start, cache.Changes())
+	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1, Recheck: cacheRecheck}).Named("recipes.TreeCache")
+}
+
+func childrenCache() scenario.Workload {
+	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1, Rootless: true, Recheck: cacheRecheck}
+	return Cache(func(env Env) Cacher {
+		cache := recipes.NewChildrenCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		return started(cache, cache.Start, cache.Changes())
+	}, claims).Named("recipes.ChildrenCache")
+}
+
+func nodeCache() scenario.Workload {
+	return Cache(func(env Env) Cacher {
+		cache := recipes.NewNodeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		return started(cache, cache.Start, cache.Changes())
+	}, CacheClaims{About: "the copy of one node of package recipes", Recheck: cacheRecheck}).Named("recipes.NodeCache")
+}
+
+// started is a cache of package recipes with a reader of its changes.
+func started(cache Cacher, start func() error, changes *recipes.CacheChanges) *startedCache {
+	return &startedCache{Cacher: cache, CacheChanges: changes, start: start}
+}
+
+type startedCache struct {
+	Cacher
+	*recipes.CacheChanges
+	start func() error
+}
+
+// Ready starts the cache the first time.
+func (c *startedCache) Ready(ctx context.Context) error {
+	if start := c.start; start != nil {
+		c.start = nil
+		if err := start(); err != nil {
+			return err
+		}
+	}
+	return c.Cacher.Ready(ctx)
+}
+
+// Close closes the cache, and not only the reader.
+func (c *startedCache) Close(ctx context.Context) error { return c.Cacher.Close(ctx) }
+
+// cachePath is the node that the workloads of caches use.
+const cachePath = "/cache"

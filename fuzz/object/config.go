@@ -1,0 +1,201 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Configurer is a configuration centre under test: a cache of its settings, and
+// writes that go to the server. Errors of writes mean what those of
+// recipes.ConfigCenter mean.
+type Configurer interface {
+	Cacher
+	Get(key string) (recipes.ConfigEntry, bool)
+	Fetch(ctx context.Context, key string) (recipes.ConfigEntry, bool, error)
+	Create(ctx context.Context, key string, value []byte) error
+	Update(ctx context.Context, key string, value []byte, version int32) error
+	Delete(ctx context.Context, key string, version int32) error
+}
+
+// ConfigClaims say what a configuration centre claims to be.
+type ConfigClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the directory of the settings, one znode for each, its data the
+	// value; "" means /config/keys.
+	Path string
+	// Records is a directory that is empty at rest, "" none.
+	Records string
+	// Silent: it tells of no events.
+	Silent bool
+	// Recheck is as in CacheClaims.
+	Recheck time.Duration
+}
+
+// ConfigWorkload makes a workload of a configuration centre. Each client calls
+// open once, with a connection of its own, and then, twice a round, creates,
+// updates, deletes or fetches one of two settings, now and then with little
+// patience, and looks several times into its copy. At the end it waits until
+// faults are over and looks once more.
+func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = configPath + "/keys"
+	}
+	return scenario.Workload{
+		Name:  "config",
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			config := opener(open, claims.Path)(p)
+			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config, doubted: map[string]bool{}}
+			c.ready()
+			for turn := range 2 * s.Rounds {
+				c.write(turn)
+				c.look(turn)
+			}
+			c.settle()
+			c.close()
+		},
+		Length: func(scenario.Script) time.Duration { return 3 * cacheRest },
+		Judge:  claims.judge,
+	}
+}
+
+// judge judges the copies, and each setting as a shared value.
+func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	r := linearizability.JudgeCache(e.History, e.Rest, linearizability.CacheOptions{
+		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck),
+	})
+	for _, key := range configKeys {
+		one := linearizability.JudgeValue(ofKey(e.History, key), nil, linearizability.ValueOptions{Path: c.Path + "/" + key})
+		for _, v := range one.Verdicts {
+			v.Summary = key + ": " + v.Summary
+			r.Verdicts = scenario.WithWorst(r.Verdicts, v)
+		}
+	}
+	if e.Rest != nil && c.Records != "" {
+		for _, n := range e.Rest.Nodes {
+			if strings.HasPrefix(n.Path, c.Records+"/") {
+				r.Verdicts = scenario.WithWorst(r.Verdicts, linearizability.Verdict{
+					Property: linearizability.Orphans, Status: linearizability.Violated, Summary: "left at rest: " + n.Path,
+				})
+			}
+		}
+	}
+	return r, nil
+}
+
+// ofKey returns the history of one setting. Inputs of its operations begin with
+// the key.
+func ofKey(h linearizability.History, key string) linearizability.History {
+	var ops []linearizability.Op
+	for _, op := range h.Ops {
+		if input, ok := strings.CutPrefix(op.Input, key+"="); ok {
+			op.Input = input
+			ops = append(ops, op)
+		}
+	}
+	h.Ops = ops
+	return h
+}
+
+var configKeys = []string{"x", "y"}
+
+type configPlayer struct {
+	*cachePlayer
+	config  Configurer
+	doubted map[string]bool // keys whose removal may still happen: a second one could not be told from it
+}
+
+// write changes or fetches one setting. Whether a failed write took effect is for
+// the judge to find out; it is not repeated.
+func (p configPlayer) write(turn int) {
+	key := configKeys[p.Choose(len(configKeys), turn)]
+	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
+	ctx, cancel := p.Hasty(p.Context(), 4, turn+4000, time.Millisecond, 20*time.Millisecond)
+	defer cancel()
+	switch entry, there := p.config.Get(key); {
+	case p.Choose(5, turn+6000) == 0:
+		p.fetch(key)
+	case !there:
+		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, []byte(value)) })
+	case p.Choose(3, turn+7000) == 0 && !p.doubted[key]:
+		p.remove(ctx, key)
+	default:
+		p.swap(key, value, entry.Version, func() error { return p.config.Update(ctx, key, []byte(value), entry.Version) })
+	}
+}
+
+// swap writes a value that has one version or, for -1, does not exist.
+func (p configPlayer) swap(key, value string, version int32, write func() error) {
+	c := p.Begin(linearizability.KindCAS, key+"="+linearizability.Versioned(value, version))
+	p.end(c, write(), linearizability.Versioned(value, version+1))
+}
+
+func (p configPlayer) remove(ctx context.Context, key string) {
+	c := p.Begin(linearizability.KindRemove, key+"=")
+	err := p.config.Delete(ctx, key, recipes.AnyVersion)
+	p.doubted[key] = errors.Is(err, recipes.ErrAmbiguous)
+	p.end(c, err, "")
+}
+
+// end records what came of a write.
+func (p configPlayer) end(c scenario.Call, err error, output string) {
+	switch {
+	case err == nil:
+		c.OK(linearizability.Result{Output: output})
+	case errors.Is(err, recipes.ErrAmbiguous):
+		c.Unknown(linearizability.Result{}, err)
+	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+		c.OK(linearizability.Result{Output: linearizability.Refused})
+		return
+	default:
+		c.Failed(err)
+	}
+	if err != nil {
+		p.Pause(scenario.RetryPause)
+	}
+}
+
+func (p configPlayer) fetch(key string) {
+	c := p.Begin(linearizability.KindRead, key+"=")
+	entry, there, err := p.config.Fetch(p.Context(), key)
+	switch {
+	case err != nil:
+		c.Failed(err) // it changes nothing, whatever else
+		p.Pause(scenario.RetryPause)
+	case !there:
+		c.OK(linearizability.Result{Empty: true})
+	default:
+		c.OK(linearizability.Result{Output: linearizability.Versioned(string(entry.Value), entry.Version)})
+	}
+}
+
+// configCenter is the configuration centre to use.
+func configCenter() scenario.Workload {
+	claims := ConfigClaims{About: "the configuration centre of package recipes, read from a local copy", Records: configPath + "/writes", Recheck: cacheRecheck}
+	return Config(func(env Env) Configurer {
+		config := recipes.NewConfigCenter(env.Conn, configPath, recipes.RecheckEvery(cacheRecheck))
+		return &startedConfig{ConfigCenter: config, cache: started(config, config.Start, config.Changes())}
+	}, claims).Named("recipes.ConfigCenter")
+}
+
+// startedConfig is the one of package recipes with a reader of its changes.
+type startedConfig struct {
+	*recipes.ConfigCenter
+	cache *startedCache
+}
+
+func (c *startedConfig) Ready(ctx context.Context) error     { return c.cache.Ready(ctx) }
+func (c *startedConfig) TryNext() (recipes.CacheEvent, bool) { return c.cache.TryNext() }
+
+// configPath is the directory that the workloads of configuration centres use.
+const configPath = "/config"

@@ -1,0 +1,147 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Counterer is a counter under test. Add adds and returns the value after that.
+// An error of Add that wraps recipes.ErrAmbiguous means that nobody knows whether
+// it has added; see CounterClaims.Definite for others. Get is tested, too, if it
+// has one: see Getter.
+type Counterer interface {
+	Add(ctx context.Context, delta int64) (int64, error)
+}
+
+// Getter is a Counterer that can tell its value.
+type Getter interface {
+	Get(ctx context.Context) (int64, error)
+}
+
+// CounterClaims say what a counter claims to be.
+type CounterClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the counter's znode; "" means /counter.
+	Path string
+	// Value reads the znode's data, and reports false if it holds no value yet; nil
+	// reads decimal digits.
+	Value func(data string) (int64, bool)
+	// Definite: an error of Add that does not wrap recipes.ErrAmbiguous promises
+	// that nothing was added, nor will be.
+	Definite bool
+	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that
+	// may stay.
+	LeavesAtRest []string
+}
+
+// CounterWorkload makes a workload of a counter. Each client calls open once,
+// with a connection of its own, and then, twice a round, adds a number of its
+// own, now and then with little patience, and looks at the value.
+func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = counterPath
+	}
+	return scenario.Workload{
+		Name:  "counter",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
+			c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
+			for turn := range 2 * s.Rounds {
+				c.add(turn)
+				c.get(turn)
+			}
+		}),
+		Shared: true,
+		Judge:  claims.judge,
+	}
+}
+
+func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	if len(e.Plan) == 0 && !stores(e.History, linearizability.KindAdd, c.Path) {
+		return linearizability.Report{}, fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
+			scenario.ErrClaims, c.Path)
+	}
+	return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{
+		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
+	}), nil
+}
+
+// stores reports whether data was ever stored at path, or no operation of the
+// kind succeeded.
+func stores(h linearizability.History, kind, path string) bool {
+	for _, ev := range h.Server {
+		if ev.Path == path && (ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged) {
+			return true
+		}
+	}
+	return !succeeded(h, kind)
+}
+
+type counterPlayer struct {
+	*scenario.Player
+	counter  func() Counterer
+	definite bool
+}
+
+// add adds once; whether a failed add took effect is for the judge to find out.
+// No two adds of a script add the same number, so that each is told from others.
+func (p counterPlayer) add(turn int) {
+	delta := int64(1 + p.Index() + scenario.MaxClients*(turn+2*scenario.MaxRounds*p.Hand()))
+	if p.Choose(4, turn+2000) == 0 {
+		delta = -delta
+	}
+	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
+	defer cancel()
+	c := p.Begin(linearizability.KindAdd, strconv.FormatInt(delta, 10))
+	value, err := p.counter().Add(ctx, delta)
+	if err != nil {
+		fails(c, p.definite, err)
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
+}
+
+// fails records the error of a write.
+func fails(c scenario.Call, definite bool, err error) {
+	if definite && !errors.Is(err, recipes.ErrAmbiguous) {
+		c.Failed(err)
+		return
+	}
+	c.Unknown(linearizability.Result{}, err)
+}
+
+// get looks at the value, in every other turn, if the counter can do that.
+func (p counterPlayer) get(turn int) {
+	g, ok := p.counter().(Getter)
+	if !ok || p.Choose(2, turn) > 0 {
+		return
+	}
+	c := p.Begin(linearizability.KindGet, "")
+	value, err := g.Get(p.Context())
+	if err != nil {
+		c.Failed(err) // it changes nothing, whatever else
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
+}
+
+// recordedCounter is the counter to use.
+func recordedCounter() scenario.Workload {
+	return Counter(func(env Env) Counterer { return recipes.NewCounter(env.InTurn(), counterPath) }, CounterClaims{
+		About: "the counter of package recipes, which a lost reply neither adds to twice nor never", Definite: true,
+	}).Named("recipes.Counter")
+}
+
+// counterPath is the znode that the workloads of counters use.
+const counterPath = "/counter"

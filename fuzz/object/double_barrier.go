@@ -1,0 +1,125 @@
+package object
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// DoubleBarrierer is a member of a double barrier under test.
+type DoubleBarrierer interface {
+	Enter(ctx context.Context) error
+	Leave(ctx context.Context) error
+}
+
+// DoubleBarrierWorkload makes a workload of a double barrier whose groups have as
+// many members as there are clients, or in half of the runs any smaller number. Each
+// client calls open once, with a connection of its own and the size, and in each round
+// enters, stays for a while and leaves. Who has waited for half a minute gives up. The claims are those of a barrier; Path "" means /double.
+func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = doubleBarrierPath
+	}
+	return scenario.Workload{
+		Name:  "double-barrier",
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			size := groupSize(p, s.Clients)
+			dp := doubleBarrierPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}), strconv.Itoa(size)}
+			for round := range s.Rounds {
+				dp.turn(round)
+			}
+		},
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			if err := elsewhere(e, linearizability.KindEnter, claims.Path, "BarrierClaims.Path"); err != nil {
+				return linearizability.Report{}, err
+			}
+			opts := linearizability.DoubleBarrierOptions{
+				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
+			}
+			return linearizability.JudgeDoubleBarrier(e.History, e.Rest, opts), nil
+		},
+	}
+}
+
+// enterPatience is how long a member waits for the others, of whom some may have
+// given up a round.
+const enterPatience = 30 * time.Second
+
+type doubleBarrierPlayer struct {
+	*scenario.Player
+	member DoubleBarrierer
+	size   string
+}
+
+// groupSize draws how many are a group in this run.
+func groupSize(p *scenario.Player, clients int) int {
+	if p.Agree(2, 5000) == 0 {
+		return clients
+	}
+	return 1 + p.Agree(clients, 6000)
+}
+
+// turn enters, stays and leaves.
+func (p doubleBarrierPlayer) turn(round int) {
+	entered := p.Do(linearizability.KindEnter, p.size, func(ctx context.Context) (linearizability.Result, error) {
+		ctx, cancel := p.Hasty(ctx, 8, round+2000, time.Millisecond, 50*time.Millisecond)
+		defer cancel()
+		ctx, cancel = p.Within(ctx, enterPatience)
+		defer cancel()
+		return linearizability.Result{}, p.member.Enter(ctx)
+	})
+	if entered != nil {
+		return
+	}
+	p.Hold(round, nil)
+	if p.Rough() && p.Choose(3, round+8000) == 0 {
+		p.leaveUnheard()
+		return
+	}
+	p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindLeave, "", func(ctx context.Context) (linearizability.Result, error) {
+			if attempt == 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = p.Hasty(ctx, 8, round+4000, time.Millisecond, 50*time.Millisecond)
+				defer cancel()
+			}
+			return linearizability.Result{}, p.member.Leave(ctx)
+		})
+	})
+}
+
+// leaveUnheard leaves as one does who has no time: once, with a context that is done,
+// which must do all the same.
+func (p doubleBarrierPlayer) leaveUnheard() {
+	ctx, _ := scenario.Done(p.Context())
+	call := p.Begin(linearizability.KindLeave, "")
+	if err := p.member.Leave(ctx); err != nil {
+		call.Unknown(linearizability.Result{}, err)
+		return
+	}
+	call.OK(linearizability.Result{})
+}
+
+// barrierRecheck is how often the barriers of package recipes look again here, well
+// within what a member has patience for; see cacheRecheck for why they need it.
+const barrierRecheck = 10 * time.Second
+
+// doubleBarrierPath is the directory that the workloads of double barriers use.
+const doubleBarrierPath = "/double"
+
+func doubleBarrier() scenario.Workload {
+	return DoubleBarrier(func(env Env) DoubleBarrierer {
+		return recipes.NewDoubleBarrier(env.Conn, doubleBarrierPath, env.Size, recipes.RecheckEvery(barrierRecheck))
+	}, BarrierClaims{
+		About: "the double barrier of package recipes",
+	}).Named("recipes.DoubleBarrier")
+}

@@ -1,0 +1,203 @@
+package object
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Elector is a candidate in a leader election under test. If it has a method
+// Lost() <-chan struct{}, that is what tells a leader that it leads no longer; if
+// it has Token() int64, that is the epoch of the present term, the czxid of the
+// leader's znode; if it has Leader(ctx) (name, epoch, error), that tells who leads
+// now, "" for nobody.
+type Elector interface {
+	// Lead returns nil when the candidate leads. After an error it may stand on.
+	Lead(ctx context.Context) error
+	// Resign gives leadership up.
+	Resign(ctx context.Context) error
+	// Close takes the candidate out of the election; a leader resigns with that. It
+	// is called instead of the last Resign.
+	Close(ctx context.Context) error
+}
+
+// ElectionWorkload makes a workload of a leader election. Each client calls open
+// once, with a connection and a name of its own, and leads round after round;
+// after an error it tries again, and after a loss it leads once more. The claims
+// are those of a lock; Path "" means /election.
+func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = electionPath
+	}
+	return scenario.Workload{
+		Name:  "election",
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			ep := electionPlayer{Player: p, elector: opener(open, claims.Path)(p)}
+			if _, ok := ep.elector.(loser); ok {
+				p.Signals()
+			}
+			ep.ask()
+			for round := range s.Rounds {
+				ep.turn(round, round == s.Rounds-1)
+			}
+			ep.ask()
+		},
+		Length: scenario.HoldingTime,
+		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return claims.judgeElection(e) },
+	}
+}
+
+func (c LockClaims) judgeElection(e scenario.Evidence) (linearizability.Report, error) {
+	if err := elsewhere(e, linearizability.KindLead, c.Path, "LockClaims.Path"); err != nil {
+		return linearizability.Report{}, err
+	}
+	opts := linearizability.LockOptions{
+		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
+		Signals: e.Signals, SignalWithin: signalWithin,
+	}
+	if e.GaveUp() {
+		opts.MaxHerd = 0
+	}
+	return linearizability.JudgeElection(e.History, e.Rest, opts), nil
+}
+
+type electionPlayer struct {
+	*scenario.Player
+	elector Elector
+}
+
+// turn leads and resigns, or leaves with the last turn.
+func (p electionPlayer) turn(round int, last bool) {
+	for term := range 2 {
+		lost, led := p.lead(round + 3000*term)
+		if !led {
+			return
+		}
+		p.Hold(round, lost)
+		if !isClosed(lost) {
+			break
+		}
+	}
+	resign := p.elector.Resign
+	if last {
+		resign = p.elector.Close
+	}
+	p.Attempt(3, func(int) error {
+		return p.Do(linearizability.KindResign, "", func(ctx context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, resign(ctx)
+		})
+	})
+}
+
+// lead waits until it leads, or the World ends, and returns the signal of loss.
+func (p electionPlayer) lead(draw int) (lost <-chan struct{}, led bool) {
+	led = p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindLead, "", func(ctx context.Context) (linearizability.Result, error) {
+			if attempt == 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = p.Hasty(ctx, 6, draw+2000, 10*time.Millisecond, 100*time.Millisecond)
+				defer cancel()
+			}
+			err := p.elector.Lead(ctx)
+			return linearizability.Result{Token: p.epochAfter(err)}, err
+		})
+	})
+	if l, ok := p.elector.(loser); ok && led {
+		lost = l.Lost()
+	}
+	return lost, led
+}
+
+// epochAfter is the epoch of a term that has begun.
+func (p electionPlayer) epochAfter(err error) int64 {
+	if t, ok := p.elector.(interface{ Token() int64 }); ok && err == nil {
+		return t.Token()
+	}
+	return 0
+}
+
+// ask asks who leads, if the elector can tell. It is called while the client does not
+// stand: the order of its requests and of those of a candidacy in the background
+// would be left to chance.
+func (p electionPlayer) ask() {
+	teller, ok := p.elector.(interface {
+		Leader(ctx context.Context) (name string, epoch int64, err error)
+	})
+	if !ok || !p.Alive() {
+		return
+	}
+	call := p.Begin(linearizability.KindLeader, "")
+	name, epoch, err := teller.Leader(p.Context())
+	if err != nil {
+		call.Failed(err)
+		return
+	}
+	call.OK(linearizability.Result{Output: name, Token: epoch, Empty: name == ""})
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// electionPath is the directory that the workloads of elections use.
+const electionPath = "/election"
+
+// latchElector is a LeaderLatch, a new one for each time it stands.
+type latchElector struct {
+	conn  *zk.Conn
+	name  string
+	latch *recipes.LeaderLatch // nil: does not stand
+	term  *recipes.Term        // the latest
+}
+
+func (l *latchElector) Lead(ctx context.Context) error {
+	if l.latch == nil {
+		l.latch = recipes.NewLeaderLatch(l.conn, electionPath, l.name, recipes.SessionTimeout(scenario.SessionTimeout))
+		if err := l.latch.Start(); err != nil {
+			return err
+		}
+	}
+	term, err := l.latch.Await(ctx)
+	if err == nil {
+		l.term = term
+	}
+	return err
+}
+
+func (l *latchElector) Resign(ctx context.Context) error {
+	if l.latch == nil {
+		return nil
+	}
+	if err := l.latch.Close(ctx); err != nil {
+		return err
+	}
+	l.latch = nil
+	return nil
+}
+
+func (l *latchElector) Close(ctx context.Context) error { return l.Resign(ctx) }
+func (l *latchElector) Lost() <-chan struct{}           { return l.term.Lost() }
+func (l *latchElector) Token() int64                    { return l.term.Epoch() }
+
+func (l *latchElector) Leader(ctx context.Context) (string, int64, error) {
+	teller := recipes.NewLeaderLatch(l.conn, electionPath, l.name)
+	leader, _, err := teller.Leader(ctx)
+	return leader.ID, leader.Epoch, err
+}
+
+func leaderLatch() scenario.Workload {
+	return Election(func(env Env) Elector { return &latchElector{conn: env.Conn, name: env.Name} }, LockClaims{
+		About: "the leader latch of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.LeaderLatch")
+}

@@ -1,0 +1,79 @@
+package object
+
+import (
+	"context"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/recipes"
+)
+
+// selectorElector is a LeaderSelector that stands again after each term. Whoever
+// is asked to lead waits there until the script is ready for that.
+type selectorElector struct {
+	*recipes.LeaderSelector
+	turns chan turn
+	turn  turn // the latest
+}
+
+// turn is one call of TakeLeadership.
+type turn struct {
+	ctx  context.Context
+	over chan struct{} // closed when it returns
+}
+
+func newSelectorElector(c *zk.Conn, name string) *selectorElector {
+	e := &selectorElector{turns: make(chan turn)}
+	e.LeaderSelector = recipes.NewLeaderSelector(c, electionPath, name, e, recipes.SessionTimeout(scenario.SessionTimeout)).AutoRequeue()
+	return e
+}
+
+// TakeLeadership leads until it is told to stop.
+func (e *selectorElector) TakeLeadership(ctx context.Context) {
+	t := turn{ctx, make(chan struct{})}
+	defer close(t.over)
+	select {
+	case e.turns <- t:
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+}
+
+func (e *selectorElector) Lead(ctx context.Context) error {
+	if err := e.Start(); err != nil {
+		return err
+	}
+	select {
+	case e.turn = <-e.turns:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (e *selectorElector) Resign(ctx context.Context) error {
+	if isClosed(e.turn.ctx.Done()) {
+		return nil // another turn may have begun, which is not ours to end
+	}
+	e.Interrupt()
+	select {
+	case <-e.turn.over:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (e *selectorElector) Lost() <-chan struct{} { return e.turn.ctx.Done() }
+func (e *selectorElector) Token() int64          { return recipes.LeaderEpoch(e.turn.ctx) }
+
+func (e *selectorElector) Leader(ctx context.Context) (string, int64, error) {
+	leader, _, err := e.LeaderSelector.Leader(ctx)
+	return leader.ID, leader.Epoch, err
+}
+
+func leaderSelector() scenario.Workload {
+	return Election(func(env Env) Elector { return newSelectorElector(env.Conn, env.Name) }, LockClaims{
+		About: "the leader selector of package recipes, with auto-requeue", Fair: true, MaxHerd: 1,
+	}).Named("recipes.LeaderSelector")
+}

@@ -1,0 +1,90 @@
+package object
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// IDGenerator is a generator of numbers under test, each of which it hands out
+// once.
+type IDSource interface {
+	Next(ctx context.Context) (int64, error)
+}
+
+// IDClaims say what a generator claims to be.
+type IDClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the znode of its counter, in decimal digits; "" means /ids.
+	Path string
+	// Uncounted: it has no counter at Path whose changes reserve the numbers.
+	Uncounted bool
+	// Ordered: a call that begins after another has returned gets a greater number,
+	// whoever makes them; otherwise only calls of one client do.
+	Ordered bool
+	// LeavesAtRest are patterns (path.Match) of znodes below Path that may stay.
+	LeavesAtRest []string
+}
+
+// IDGeneratorWorkload makes a workload of a generator of numbers. Each client
+// calls open once, with a connection of its own, and then takes three numbers a
+// round, now and then with little patience.
+func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = idPath
+	}
+	return scenario.Workload{
+		Name:  "id-generator",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
+			for turn := range 3 * s.Rounds {
+				takeID(p, h.Now(), turn)
+			}
+		}),
+		Shared: true,
+		Judge:  claims.judge,
+	}
+}
+
+func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	if c.Uncounted {
+		return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{Ordered: c.Ordered}), nil
+	}
+	if err := elsewhere(e, linearizability.KindNext, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
+		return linearizability.Report{}, err
+	}
+	return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{
+		Path: c.Path, Ordered: c.Ordered, AllowedAtRest: c.LeavesAtRest,
+	}), nil
+}
+
+// takeID takes one number. A failed call may have used some up, which nobody
+// misses, so it is not repeated.
+func takeID(p *scenario.Player, ids IDSource, turn int) {
+	ctx, cancel := p.Hasty(p.Context(), 4, turn+1000, time.Millisecond, 20*time.Millisecond)
+	defer cancel()
+	c := p.Begin(linearizability.KindNext, "")
+	id, err := ids.Next(ctx)
+	if err != nil {
+		c.Unknown(linearizability.Result{}, err)
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(linearizability.Result{Output: strconv.FormatInt(id, 10)})
+}
+
+// blockIDs is the generator to use.
+func blockIDs() scenario.Workload {
+	return IDGenerator(func(env Env) IDSource { return recipes.NewIDGenerator(env.InTurn(), idPath, 2) }, IDClaims{
+		About: "the generator of package recipes, with blocks of two numbers",
+	}).Named("recipes.IDGenerator")
+}
+
+// idPath is the znode that the workloads of generators use.
+const idPath = "/ids"

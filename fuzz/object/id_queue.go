@@ -1,0 +1,64 @@
+package object
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// IDQueuer is a queue under test from which elements can be removed by their ids.
+// Remove returns how many it has removed; an error that does not wrap
+// recipes.ErrAmbiguous must mean that it has removed none. What is said of Take,
+// and of the methods of Poller and Peeker, is what a Queuer needs.
+type IDQueuer interface {
+	Offer(ctx context.Context, id string, data []byte) error
+	Take(ctx context.Context) ([]byte, error)
+	Remove(ctx context.Context, id string) (int, error)
+}
+
+// IDQueueWorkload makes a workload of a queue with ids. The clients do what those
+// of QueueWorkload do, with two ids for each hand, and discard one of their own
+// after two offers in five.
+func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
+	claims := only(given)
+	return claims.workload("id-queue", linearizability.JudgeIDQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
+			id := fmt.Sprint(p.Choose(2*s.HandCount(), round+7000))
+			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.Now().Offer(ctx, id, []byte(element)) }
+		}, offered: func(round int) { discard(p, h.Now(), round) }}.play(s)
+	}))
+}
+
+// discard removes the elements of one id, in some rounds, with little patience in
+// some of those.
+func discard(p *scenario.Player, q IDQueuer, round int) {
+	if p.Choose(5, round+8000) > 1 {
+		return
+	}
+	ctx, cancel := p.Hasty(p.Context(), 3, round+9000, 0, 10*time.Millisecond)
+	defer cancel()
+	id := fmt.Sprint(2*p.Hand() + p.Choose(2, round+11000))
+	c := p.Begin(linearizability.KindDiscard, id)
+	n, err := q.Remove(ctx, id)
+	switch {
+	case err == nil:
+		c.OK(linearizability.Result{Output: fmt.Sprint(n)})
+		return
+	case errors.Is(err, recipes.ErrAmbiguous):
+		c.Unknown(linearizability.Result{}, err)
+	default:
+		c.Failed(err)
+	}
+	p.Pause(scenario.RetryPause)
+}
+
+// idQueue is the queue to use for work that may be called off.
+func idQueue() scenario.Workload {
+	return IDQueue(func(env Env) IDQueuer { return recipes.NewIDQueue(env.InTurn(), queuePath) }, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
+}

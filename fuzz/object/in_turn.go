@@ -1,0 +1,107 @@
+package object
+
+import (
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/sim"
+)
+
+// inTurn makes a connection on which the hands of a client send their requests one
+// after the other, each in its turn ([fakezk.AwaitTurn]), and now and then dawdle when
+// they have a reply, as a goroutine does that the scheduler has put aside. Without it
+// the outcome of equal requests of several hands would depend on the scheduler, and
+// two runs of a scenario could differ: an object under test that hands share needs
+// it. With one hand it changes nothing.
+type inTurn struct{ conn *zk.Conn }
+
+func (c inTurn) SessionID() int64 { return c.conn.SessionID() }
+func (c inTurn) State() zk.State  { return c.conn.State() }
+
+func (c inTurn) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	sim.AwaitTurn("Create " + path)
+	defer sim.Dawdle()
+	return c.conn.Create(path, data, flags, acl)
+}
+
+func (c inTurn) CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+	sim.AwaitTurn("CreateContainer " + path)
+	defer sim.Dawdle()
+	return c.conn.CreateContainer(path, data, flags, acl)
+}
+
+func (c inTurn) Delete(path string, version int32) error {
+	sim.AwaitTurn("Delete " + path)
+	defer sim.Dawdle()
+	return c.conn.Delete(path, version)
+}
+
+func (c inTurn) Exists(path string) (bool, *zk.Stat, error) {
+	sim.AwaitTurn("Exists " + path)
+	defer sim.Dawdle()
+	return c.conn.Exists(path)
+}
+
+func (c inTurn) ExistsW(path string) (bool, *zk.Stat, <-chan zk.Event, error) {
+	sim.AwaitTurn("ExistsW " + path)
+	defer sim.Dawdle()
+	return c.conn.ExistsW(path)
+}
+
+func (c inTurn) Get(path string) ([]byte, *zk.Stat, error) {
+	sim.AwaitTurn("Get " + path)
+	defer sim.Dawdle()
+	return c.conn.Get(path)
+}
+
+func (c inTurn) GetW(path string) ([]byte, *zk.Stat, <-chan zk.Event, error) {
+	sim.AwaitTurn("GetW " + path)
+	defer sim.Dawdle()
+	return c.conn.GetW(path)
+}
+
+func (c inTurn) Set(path string, data []byte, version int32) (*zk.Stat, error) {
+	sim.AwaitTurn("Set " + path)
+	defer sim.Dawdle()
+	return c.conn.Set(path, data, version)
+}
+
+func (c inTurn) Children(path string) ([]string, *zk.Stat, error) {
+	sim.AwaitTurn("Children " + path)
+	defer sim.Dawdle()
+	return c.conn.Children(path)
+}
+
+func (c inTurn) ChildrenW(path string) ([]string, *zk.Stat, <-chan zk.Event, error) {
+	sim.AwaitTurn("ChildrenW " + path)
+	defer sim.Dawdle()
+	return c.conn.ChildrenW(path)
+}
+
+func (c inTurn) Sync(path string) (string, error) {
+	sim.AwaitTurn("Sync " + path)
+	defer sim.Dawdle()
+	return c.conn.Sync(path)
+}
+
+func (c inTurn) Multi(ops ...any) ([]zk.MultiResponse, error) {
+	sim.AwaitTurn("Multi" + pathsOf(ops))
+	defer sim.Dawdle()
+	return c.conn.Multi(ops...)
+}
+
+// pathsOf are the paths of a transaction's operations.
+func pathsOf(ops []any) string {
+	text := ""
+	for _, op := range ops {
+		switch r := op.(type) {
+		case *zk.CreateRequest:
+			text += " " + r.Path
+		case *zk.DeleteRequest:
+			text += " " + r.Path
+		case *zk.SetDataRequest:
+			text += " " + r.Path
+		case *zk.CheckVersionRequest:
+			text += " " + r.Path
+		}
+	}
+	return text
+}

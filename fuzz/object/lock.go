@@ -1,0 +1,201 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Locker is a lock under test. Lock returns nil when the caller owns it. If it
+// has a method Lost() <-chan struct{}, that is what tells a holder that it owns
+// the lock no longer; if it has Token() int64, that is the fencing token of the
+// present hold, the czxid of the holder's znode.
+type Locker interface {
+	Lock(ctx context.Context) error
+	Unlock(ctx context.Context) error
+}
+
+// LockClaims say what a lock claims to be.
+type LockClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the directory of its znodes, or the znode itself; "" means /lock. A
+	// lock of which no ephemeral znode was ever made there is an input error.
+	Path string
+	// Fair says that it is granted in the order in which the waiters' znodes were
+	// created.
+	Fair bool
+	// MaxHerd is the greatest number of watch notifications one release may
+	// cause; 0 means any. It is judged only in histories in which no wait was
+	// given up (by an error, a done context or the end of a session), as the
+	// client cannot take back the watch of one that was.
+	MaxHerd int
+	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
+	LeavesAtRest []string
+}
+
+// LockWorkload makes a workload of a lock. Each client calls open once, with a
+// connection of its own, and takes the lock round after round; after an error
+// it tries again.
+func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = lockPath
+	}
+	return scenario.Workload{
+		Name:   "lock",
+		About:  claims.About,
+		Play:   scenario.Shared(opener(open, claims.Path), playLock),
+		Length: scenario.HoldingTime,
+		Judge:  claims.judge,
+	}
+}
+
+func (c LockClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	return c.fitting(e, linearizability.JudgeLock(e.History, e.Rest, c.options(e)))
+}
+
+// options are what the judge has to know of the claims.
+func (c LockClaims) options(e scenario.Evidence) linearizability.LockOptions {
+	opts := linearizability.LockOptions{
+		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
+		Signals: e.Signals, SignalWithin: signalWithin,
+	}
+	if e.GaveUp() {
+		opts.MaxHerd = 0
+	}
+	return opts
+}
+
+// fitting returns the report, or an error if the claims cannot be about what was
+// judged.
+func (c LockClaims) fitting(e scenario.Evidence, report linearizability.Report) (linearizability.Report, error) {
+	if report.Status() != linearizability.Violated && granted(e.History) && !c.seesNodes(e.History) {
+		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", scenario.ErrClaims, c.Path)
+	}
+	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && report.First().Status == linearizability.Violated && report.First().Property == linearizability.Orphans {
+		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s or as its child, and %s; set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
+			scenario.ErrClaims, dir, c.Path, report.First().Summary)
+	}
+	return report, nil
+}
+
+func granted(h linearizability.History) bool {
+	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
+		return (op.Kind == linearizability.KindLock || op.Kind == linearizability.KindAcquire) && op.Outcome == linearizability.OpOK
+	})
+}
+
+// seesNodes reports whether the lock made an ephemeral znode where it claims to.
+func (c LockClaims) seesNodes(h linearizability.History) bool {
+	dir := strings.TrimSuffix(c.Path, "/") + "/"
+	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
+		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && (ev.Path == c.Path || strings.HasPrefix(ev.Path, dir))
+	})
+}
+
+// signalWithin is how soon after its session's end was told a holder must be
+// told by the lock, if the lock has a signal for that.
+const signalWithin = time.Second
+
+// loser is a lock with a signal for losses.
+type loser interface{ Lost() <-chan struct{} }
+
+type lockPlayer struct {
+	*scenario.Player
+	lock func() Locker // to be asked before each call
+}
+
+// playLock is the script of a client of a lock.
+func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
+	lp := lockPlayer{p, h.Now}
+	if _, ok := lp.lock().(loser); ok {
+		p.Signals()
+	}
+	for round := range s.Rounds {
+		lp.turn(round)
+	}
+}
+
+// turn takes the lock, holds it, and gives it back; after an error it tries
+// again until it succeeds or the World ends.
+func (p lockPlayer) turn(round int) {
+	locked := p.Persist(func(attempt int) error {
+		lock := p.lock()
+		if t, ok := lock.(scenario.TryLocker); ok && attempt == 0 && p.TriesFirst(round) {
+			return p.Try(linearizability.KindLock, "", t.TryLock, func() int64 { return tokenOf(lock) })
+		}
+		return p.Do(linearizability.KindLock, "", func(ctx context.Context) (r linearizability.Result, err error) {
+			if err = p.attempt(ctx, lock, round, attempt); err == nil {
+				r.Token = tokenOf(lock)
+			}
+			return r, err
+		})
+	})
+	if !locked {
+		return
+	}
+	var lost <-chan struct{}
+	if l, ok := p.lock().(loser); ok {
+		lost = l.Lost()
+	}
+	p.Hold(round, lost)
+	p.GiveBack(round+8000, func(ctx context.Context) error {
+		return p.Do(linearizability.KindUnlock, "", func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, p.lock().Unlock(ctx)
+		})
+	})
+}
+
+// attempt calls Lock, now and then with a short patience at first.
+func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
+	if attempt == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+		defer cancel()
+	}
+	return lock.Lock(ctx)
+}
+
+// tokenOf is the token of a lock that was granted.
+func tokenOf(lock Locker) int64 {
+	if t, ok := lock.(interface{ Token() int64 }); ok {
+		return t.Token()
+	}
+	return 0
+}
+
+// fairLock is the lock to use.
+func fairLock() scenario.Workload {
+	return Lock(func(env Env) Locker {
+		return recipes.NewLock(env.InTurn(), lockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.Lock")
+}
+
+func herdLock() scenario.Workload {
+	return Lock(func(env Env) Locker {
+		return recipes.NewHerdLock(env.InTurn(), lockPath+"/herd", recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the simple lock that everybody watches",
+	}).Named("recipes.HerdLock")
+}
+
+func clientLock() scenario.Workload {
+	w := Lock(func(env Env) Locker { return recipes.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
+		About: "the go-zookeeper client's own lock", MaxHerd: 1,
+	}).Named("zk.Lock")
+	w.Flawed = linearizability.Liveness
+	return w
+}
+
+// lockPath is the directory that the workloads of locks use.
+const lockPath = "/lock"

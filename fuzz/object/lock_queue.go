@@ -1,0 +1,171 @@
+package object
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// LockQueuer is a queue under test that keeps an element until it is
+// acknowledged. Take waits for an element that nobody holds. An error of Take that
+// wraps its context's error must mean that nothing is held, unless it also wraps
+// recipes.ErrAmbiguous. If it has a method Poll as [DeliveryPoller] has, that is
+// tested, too.
+type LockQueuer interface {
+	Offer(ctx context.Context, data []byte) error
+	Take(ctx context.Context) (Delivery, error)
+}
+
+// Delivery is an element in the hands of a client. After an error of Ack that does
+// not wrap recipes.ErrAmbiguous the element must not have been removed; one that
+// wraps recipes.ErrDeliveryLost says that trying again is of no use.
+type Delivery interface {
+	Data() []byte
+	Ack(ctx context.Context) error
+	Release(ctx context.Context) error
+}
+
+// DeliveryPoller is a LockQueuer that can take an element without waiting; ok is
+// false if there is none that nobody holds.
+type DeliveryPoller interface {
+	Poll(ctx context.Context) (d Delivery, ok bool, err error)
+}
+
+// LockQueueClaims say what a queue with locks claims to be.
+type LockQueueClaims struct {
+	// About, Path, Items, Element, Unordered and LeavesAtRest are those of
+	// QueueClaims.
+	About, Path, Items string
+	Element            func(data string) (string, bool)
+	Unordered          bool
+	LeavesAtRest       []string
+	// Lock returns the path of the lock of the element stored at a path; nil means that
+	// path with -lock behind it.
+	Lock func(item string) string
+}
+
+// LockQueueWorkload makes a workload of a queue that delivers at least once. The
+// clients offer and take as those of QueueWorkload do. They keep an element for a
+// while, now and then past the end of a session that has lost its connection, and
+// then acknowledge it or, one in five, give it back.
+func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Lock == nil {
+		claims.Lock = func(item string) string { return item + "-lock" }
+	}
+	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
+		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
+	w := plain.workload("lock-queue", func(h linearizability.History, rest *linearizability.Rest, o linearizability.QueueOptions) linearizability.Report {
+		return linearizability.JudgeLockQueue(h, rest, linearizability.LockQueueOptions{Path: o.Path, Items: o.Items, Element: o.Element,
+			Patience: o.Patience, AllowedAtRest: o.AllowedAtRest, Unordered: o.Unordered, Lock: claims.Lock})
+	}, nil)
+	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
+		lp := &lockQueuePlayer{Player: p, queue: h.Now}
+		put := func(_ int, element string) (string, offer) {
+			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
+		}
+		queuePlayer{Player: p, queue: func() taker { return lp }, put: put, done: lp.finish}.play(s)
+	})
+	w.Length = func(s scenario.Script) time.Duration {
+		return time.Duration(2*s.Rounds) * (takePatience + scenario.LongHold + time.Second)
+	}
+	return w
+}
+
+// lockQueuePlayer is a queue's client that ends what it was delivered.
+type lockQueuePlayer struct {
+	*scenario.Player
+	queue func() LockQueuer
+	last  Delivery
+}
+
+func (p *lockQueuePlayer) Take(ctx context.Context) ([]byte, error) {
+	d, err := p.queue().Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.last = d
+	return d.Data(), nil
+}
+
+func (p *lockQueuePlayer) Poll(ctx context.Context) (data []byte, ok bool, err error) {
+	q, can := p.queue().(DeliveryPoller)
+	if !can {
+		data, err = p.Take(ctx)
+		return data, err == nil, err
+	}
+	d, ok, err := q.Poll(ctx)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	p.last = d
+	return d.Data(), true, nil
+}
+
+// finish works on the last delivery and ends it.
+func (p *lockQueuePlayer) finish(round int) {
+	d := p.last
+	p.Hold(round, nil)
+	element := string(d.Data())
+	if p.Choose(5, round+8000) > 0 && p.acknowledge(round, d, element) {
+		return
+	}
+	p.GiveBack(round+12000, func(ctx context.Context) error {
+		return p.Do(linearizability.KindRelease, element, func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, d.Release(ctx)
+		})
+	})
+}
+
+// acknowledge says that the client is done with an element, with little patience
+// at first in some rounds, and reports whether that has ended the delivery.
+func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) bool {
+	return p.Attempt(3, func(attempt int) error {
+		ctx := p.Context()
+		if attempt == 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = p.Hasty(ctx, 4, round+9000, 0, 10*time.Millisecond)
+			defer cancel()
+		}
+		c := p.Begin(linearizability.KindAck, element)
+		err := d.Ack(ctx)
+		switch {
+		case err == nil:
+			c.OK(linearizability.Result{})
+		case errors.Is(err, recipes.ErrAmbiguous):
+			c.Unknown(linearizability.Result{}, err)
+		default:
+			c.Failed(err)
+		}
+		if errors.Is(err, recipes.ErrDeliveryLost) {
+			return nil
+		}
+		return err
+	})
+}
+
+// lockQueue is the queue to use for elements that must not be lost with their
+// consumers.
+func lockQueue() scenario.Workload {
+	return LockQueue(func(env Env) LockQueuer { return redelivering{recipes.NewLockQueue(env.InTurn(), queuePath)} }, LockQueueClaims{
+		About: "the queue of package recipes that redelivers, at least once",
+		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
+	}).Named("recipes.LockQueue")
+}
+
+// redelivering is a recipes.LockQueue as a LockQueuer.
+type redelivering struct{ *recipes.LockQueue }
+
+func (q redelivering) Take(ctx context.Context) (Delivery, error) {
+	return q.LockQueue.Take(ctx)
+}
+
+func (q redelivering) Poll(ctx context.Context) (Delivery, bool, error) {
+	d, ok, err := q.LockQueue.Poll(ctx)
+	return d, ok, err
+}

@@ -1,0 +1,450 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Membership is one client's side of a group or a service registry under test:
+// its own instance, and a view of all. A registry may have the methods of Updater
+// and Picker, too.
+type Roster interface {
+	// Join registers the client's instance with data, and waits until it is there.
+	// After an error it is called again, with the same data, until it returns nil.
+	Join(ctx context.Context, data string) error
+	// Leave takes the instance back. After an error it is called again until it
+	// returns nil.
+	Leave(ctx context.Context) error
+	// View shows all instances. Of a group that is their names, sorted: "a,b"; of a
+	// registry service, name and data of each: "mail/b=data,web/a=data".
+	View(ctx context.Context) (string, error)
+}
+
+// Updater is a Membership whose data can be changed while it is registered.
+type Updater interface {
+	Update(ctx context.Context, data string) error
+}
+
+// Picker is a Membership that chooses an instance of a service: "web/a=data", or
+// "" if the service has none.
+type Picker interface {
+	Pick(ctx context.Context, service string) (string, error)
+}
+
+// MembershipClaims say what a group or a registry claims to be.
+type MembershipClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the directory of the members or services; "" means /members.
+	Path string
+	// Services says that it is a registry: the instances are children of their
+	// services, and those are children of Path.
+	Services bool
+	// Rivals says that all clients want one instance, "x" or "web/x", of which one has
+	// it at a time. Then data is looked at in a group, too, and there is another
+	// instance, "secret", that nobody may read.
+	Rivals bool
+	// Recheck is how often a view looks again without having been told; it may be out
+	// of date for so much longer (see cacheRecheck).
+	Recheck time.Duration
+	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
+	LeavesAtRest []string
+}
+
+// MembershipWorkload makes a workload of a group, or of a registry. Each client
+// calls open once, with a connection and an instance of its own: its name in a
+// group, "web/name" or "mail/name" in a registry. It joins and leaves round after
+// round, looks at the others, and now and then deletes one of them behind its
+// back. In the end all are there for a minute, and then none for longer than the
+// server keeps empty containers. Rivals give up waiting for their instance after a
+// while, but want it all the same.
+func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = membersPath
+	}
+	name := "membership"
+	if claims.Services {
+		name = "registry"
+	}
+	return scenario.Workload{
+		Name:  name,
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			mp := &memberPlayer{Player: p, claims: claims, clients: s.Clients}
+			mp.own = open(Env{Conn: p.Conn(), Name: mp.instance(p.Index()), Path: claims.Path})
+			mp.hide()
+			for round := range s.Rounds {
+				mp.turn(round)
+			}
+			mp.finish(s.Rounds)
+		},
+		Length: func(s scenario.Script) time.Duration {
+			d := time.Duration(s.Rounds)*4*scenario.LongHold + atRest + untilReaped + time.Minute
+			if claims.Rivals {
+				d += time.Duration(s.Clients) * atRest
+			}
+			return d
+		},
+		Judge: claims.judge,
+	}
+}
+
+const (
+	// membersPath is the directory that the workloads of groups and registries use.
+	membersPath = "/members"
+	// atRest is how long all members stay in the end. Views must show them then.
+	atRest = time.Minute
+	// untilReaped is longer than a server keeps an empty container.
+	untilReaped = 70 * time.Second
+)
+
+func (c MembershipClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
+		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", scenario.ErrClaims, c.Path)
+	}
+	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
+		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
+		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
+	}), nil
+}
+
+// mayStay are the patterns of what may be left at rest: of the services, those in which
+// the server has not looked for empty containers since they lost their last instance. It
+// looks once a minute; one that restarts begins to count then, which may be so late that
+// the next look is after the end.
+func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
+	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
+	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Restart })
+	for _, service := range services {
+		dir := c.Path + "/" + service
+		if restarts || emptied(e.History, dir, e.History.EndTime-untilReaped) {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+// emptied reports whether a directory has lost a child after a time: a late-reap may keep
+// an instance there for long after its client has left.
+func emptied(h linearizability.History, dir string, after time.Duration) bool {
+	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
+		return ev.Kind == linearizability.NodeDeleted && ev.Time > after && strings.HasPrefix(ev.Path, dir+"/")
+	})
+}
+
+// seesNodes reports whether a member appeared where the claims say, or none has
+// joined.
+func (c MembershipClaims) seesNodes(h linearizability.History) bool {
+	joined := false
+	for _, op := range h.Ops {
+		joined = joined || op.Kind == linearizability.KindJoin && op.Outcome == linearizability.OpOK
+	}
+	for _, ev := range h.Server {
+		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && strings.HasPrefix(ev.Path, c.Path+"/") {
+			return true
+		}
+	}
+	return !joined
+}
+
+// lag is how long a view may be out of date, or a member missing: while the
+// faults last, and a session that each of them ends, and until the next look
+// besides. 0, for plans too long, means that it is not judged.
+func lag(plan []fault.Fault, recheck time.Duration) time.Duration {
+	d := 2*scenario.SessionTimeout + recheck
+	for _, f := range plan {
+		d += f.For + scenario.SessionTimeout
+	}
+	if d >= atRest {
+		return 0
+	}
+	return d
+}
+
+// late is how long a request may be on its way.
+func late(plan []fault.Fault) time.Duration {
+	d := 100 * time.Millisecond
+	for _, f := range plan {
+		d += f.For
+	}
+	return d
+}
+
+type memberPlayer struct {
+	*scenario.Player
+	own     Roster
+	claims  MembershipClaims
+	clients int
+	joined  bool
+}
+
+// instance is the instance of the n-th client.
+func (p *memberPlayer) instance(n int) string {
+	name := string(rune('a' + n))
+	if p.claims.Rivals {
+		n, name = 0, "x"
+	}
+	if p.claims.Services {
+		return p.service(n) + "/" + name
+	}
+	return name
+}
+
+// services are those of a registry.
+var services = []string{"web", "mail"}
+
+func (p *memberPlayer) service(n int) string { return services[n%len(services)] }
+
+// turn joins, stays for a while, and in every other round leaves.
+func (p *memberPlayer) turn(round int) {
+	p.join(round)
+	p.look()
+	p.Hold(round, nil)
+	p.update(round)
+	p.pick(round)
+	if p.clients > 1 && p.Choose(3, round+4000) == 0 {
+		p.meddle(round)
+		p.Hold(round+100, nil)
+	}
+	p.look()
+	if p.Choose(2, round+5000) == 0 {
+		p.leave(round)
+		p.look()
+	}
+}
+
+// finish brings everybody together, and then nobody.
+func (p *memberPlayer) finish(rounds int) {
+	p.join(rounds)
+	if p.claims.Rivals {
+		p.meddle(rounds)
+	}
+	p.Pause(atRest)
+	if p.claims.Rivals { // one after the other, so that others have to take over
+		p.Pause(time.Duration(p.Index()) * atRest)
+	}
+	p.look()
+	p.pick(rounds)
+	p.leave(rounds)
+	p.Pause(untilReaped)
+	p.look()
+	p.pick(rounds + 1)
+}
+
+// join joins, unless that was done.
+func (p *memberPlayer) join(round int) {
+	if p.joined {
+		return
+	}
+	data := fmt.Sprintf("%s%d", p.Name(), round)
+	p.joined = p.insist(func(attempt int) error {
+		return p.change(linearizability.KindJoin, "="+data, round+2000, attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
+	})
+}
+
+// change is an attempt to change one's own instance. What is refused since its context
+// was done from the start has not begun.
+func (p *memberPlayer) change(kind, with string, draw, attempt int, do func(context.Context) error) error {
+	c := p.Begin(kind, p.instance(p.Index())+with)
+	ctx, cancel := p.hasty(p.Context(), draw, attempt)
+	defer cancel()
+	late := ctx.Err() != nil
+	switch err := do(ctx); {
+	case err == nil:
+		c.OK(linearizability.Result{})
+		return nil
+	case late:
+		c.Failed(err)
+		return fmt.Errorf("%w: %w", errNotBegun, err)
+	default:
+		c.Unknown(linearizability.Result{}, err)
+		return err
+	}
+}
+
+var errNotBegun = errors.New("not begun")
+
+// hasty is the context of an attempt: the first one now and then has little
+// patience.
+func (p *memberPlayer) hasty(ctx context.Context, draw, attempt int) (context.Context, context.CancelFunc) {
+	if attempt > 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := p.Hasty(ctx, 4, draw, time.Millisecond, 30*time.Millisecond)
+	if !p.claims.Rivals {
+		return ctx, cancel
+	}
+	patience := time.Second + time.Duration(p.Choose(5_000_000, draw+20000))*time.Microsecond
+	ctx, impatient := p.Within(ctx, patience)
+	return ctx, func() { impatient(); cancel() }
+}
+
+// insist tries until it succeeds; but what a rival wants he may not get, as long as
+// another has it, and it is enough that he has said so, once his context lets him.
+func (p *memberPlayer) insist(try func(attempt int) error) bool {
+	if !p.claims.Rivals {
+		return p.Persist(try)
+	}
+	err := try(0)
+	if errors.Is(err, errNotBegun) {
+		err = try(1)
+	}
+	if err != nil {
+		p.Pause(scenario.RetryPause)
+	}
+	return true
+}
+
+func (p *memberPlayer) leave(round int) {
+	p.joined = !p.Persist(func(attempt int) error {
+		return p.change(linearizability.KindLeave, "", round+7000, attempt, p.own.Leave)
+	})
+}
+
+// update changes the data, if that can be done, and stays for a while: what the
+// object does behind the call, and the next call, must not be of one moment.
+func (p *memberPlayer) update(round int) {
+	u, ok := p.own.(Updater)
+	if !ok || p.Choose(2, round+9000) > 0 {
+		return
+	}
+	data := fmt.Sprintf("%s%du", p.Name(), round)
+	p.insist(func(attempt int) error {
+		return p.change(linearizability.KindUpdate, "="+data, round+10000, attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
+	})
+	p.Hold(round+200, nil)
+}
+
+func (p *memberPlayer) look() {
+	p.Persist(func(int) error {
+		return p.Do(linearizability.KindView, "", func(ctx context.Context) (linearizability.Result, error) {
+			shown, err := p.own.View(ctx)
+			return linearizability.Result{Output: shown, Empty: err == nil && shown == ""}, err
+		})
+	})
+}
+
+// pick chooses three instances, if that can be done.
+func (p *memberPlayer) pick(round int) {
+	picker, ok := p.own.(Picker)
+	for n := 0; n < 3 && ok; n++ {
+		service := p.service(p.Choose(2, round+12000+100*n))
+		p.Persist(func(int) error {
+			return p.Do(linearizability.KindPick, service, func(ctx context.Context) (linearizability.Result, error) {
+				chosen, err := picker.Pick(ctx, service)
+				return linearizability.Result{Output: chosen, Empty: err == nil && chosen == ""}, err
+			})
+		})
+	}
+}
+
+// meddle deletes the instance of another client, or writes into it.
+func (p *memberPlayer) meddle(round int) {
+	other := (p.Index() + 1) % p.clients
+	if p.claims.Rivals && p.Choose(2, round+13000) == 0 {
+		p.spoil(other)
+		return
+	}
+	p.evict(other)
+}
+
+// spoil writes into the instance of another client.
+func (p *memberPlayer) spoil(other int) {
+	instance := p.instance(other)
+	err := p.Do(linearizability.KindSpoil, instance, func(context.Context) (linearizability.Result, error) {
+		_, err := p.Conn().Set(p.claims.Path+"/"+instance, []byte("graffiti"), -1)
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		return linearizability.Result{}, err
+	})
+	if err != nil {
+		p.Pause(scenario.RetryPause)
+	}
+}
+
+// secret is the instance that nobody may read.
+const secret = "secret"
+
+// hide makes it, if there are rivals, by a request that is sent once.
+func (p *memberPlayer) hide() {
+	if !p.claims.Rivals || p.Index() > 0 {
+		return
+	}
+	for _, path := range []string{p.claims.Path, p.claims.Path + "/" + secret} {
+		perms := int32(zk.PermAll)
+		if path != p.claims.Path {
+			perms &^= zk.PermRead
+		}
+		if _, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			p.Pause(scenario.RetryPause)
+		}
+	}
+}
+
+// evict deletes the instance of another client.
+func (p *memberPlayer) evict(other int) {
+	instance := p.instance(other)
+	err := p.Do(linearizability.KindEvict, instance, func(context.Context) (linearizability.Result, error) {
+		err := p.Conn().Delete(p.claims.Path+"/"+instance, -1)
+		if errors.Is(err, zk.ErrNoNode) {
+			err = nil
+		}
+		return linearizability.Result{}, err
+	})
+	if err != nil {
+		p.Pause(scenario.RetryPause)
+	}
+}
+
+// group is the group of package recipes.
+type group struct {
+	conn   *zk.Conn
+	name   string
+	view   *recipes.Group
+	member *recipes.GroupMember // nil: not joined
+}
+
+// watchedGroup is the group to use.
+func watchedGroup() scenario.Workload {
+	return Membership(func(env Env) Roster {
+		return &group{conn: env.Conn, name: env.Name, view: recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))}
+	}, MembershipClaims{
+		Recheck: cacheRecheck,
+		About:   "group and members of package recipes",
+	}).Named("recipes.Group")
+}
+
+func (g *group) Join(ctx context.Context, data string) error {
+	if g.member == nil {
+		g.member = recipes.NewGroupMember(g.conn, membersPath, g.name, []byte(data))
+	}
+	return g.member.Join(ctx)
+}
+
+func (g *group) Leave(ctx context.Context) error {
+	if g.member == nil {
+		return nil
+	}
+	err := g.member.Close(ctx)
+	if err == nil {
+		g.member = nil
+	}
+	return err
+}
+
+func (g *group) View(ctx context.Context) (string, error) {
+	names, err := g.view.Names(ctx)
+	return strings.Join(names, ","), err
+}

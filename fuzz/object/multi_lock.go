@@ -1,0 +1,57 @@
+package object
+
+import (
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// MultiLockWorkload makes a workload of a lock on several paths, which excludes
+// everybody who locks one of them, too. Each client calls open once, with the same
+// paths in another order, and takes the lock round after round. Of the claims Path
+// is the parent of the paths, or "" for /multilock. Token, if there is one, is the
+// czxid of the client's znode below the greatest of the paths.
+func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = multiLockPath
+	}
+	paths := []string{claims.Path + "/a", claims.Path + "/b", claims.Path + "/c"}
+	for _, path := range paths {
+		claims.LeavesAtRest = append(claims.LeavesAtRest[:len(claims.LeavesAtRest):len(claims.LeavesAtRest)], path)
+	}
+	return scenario.Workload{
+		Name:  "multi-lock",
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			first := p.Index() % len(paths)
+			own := append(append([]string(nil), paths[first:]...), paths[:first]...)
+			scenario.Shared(func(p *scenario.Player) Locker {
+				return open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Paths: own})
+			}, playLock)(p, s)
+		},
+		Length: scenario.HoldingTime,
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			opts := claims.options(e)
+			opts.Nodes = paths[len(paths)-1]
+			return claims.fitting(e, linearizability.JudgeLock(e.History, e.Rest, opts))
+		},
+	}
+}
+
+// orderedMultiLock is the lock on several paths to use.
+func orderedMultiLock() scenario.Workload {
+	return MultiLock(func(env Env) Locker {
+		return multiLock{recipes.NewMultiLock(env.Conn, env.Paths, recipes.SessionTimeout(scenario.SessionTimeout))}
+	}, LockClaims{
+		About: "several locks at once, of package recipes", MaxHerd: 1,
+	}).Named("recipes.MultiLock")
+}
+
+// multiLock has the token of the path that is locked last.
+type multiLock struct{ *recipes.MultiLock }
+
+func (l multiLock) Token() int64 { return l.MultiLock.Token(multiLockPath + "/c") }
+
+// multiLockPath is the parent of the paths of the workloads of such locks.
+const multiLockPath = "/multilock"

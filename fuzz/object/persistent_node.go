@@ -1,0 +1,63 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/recipes"
+)
+
+// persistentNode is a node that several clients want, kept by package recipes, and
+// a view of it.
+type persistentNode struct {
+	conn *zk.Conn
+	path string
+	view *recipes.Group
+	node *recipes.PersistentNode // nil: not wanted
+}
+
+// rivalNodes is the persistent node, as it is used by processes one of which is to
+// have a name.
+func rivalNodes() scenario.Workload {
+	return Membership(func(env Env) Roster {
+		view := recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))
+		return &persistentNode{conn: env.Conn, path: membersPath + "/" + env.Name, view: view}
+	}, MembershipClaims{
+		Recheck: cacheRecheck, Rivals: true,
+		About: "one node that all clients want to keep, with the persistent node of package recipes",
+	}).Named("recipes.PersistentNode")
+}
+
+func (n *persistentNode) Join(ctx context.Context, data string) error {
+	if n.node == nil {
+		n.node = recipes.NewPersistentNode(n.conn, n.path, []byte(data), recipes.RecheckEvery(cacheRecheck))
+	}
+	return n.node.Keep(ctx)
+}
+
+func (n *persistentNode) Update(ctx context.Context, data string) error {
+	return n.node.Set(ctx, []byte(data))
+}
+
+func (n *persistentNode) Leave(ctx context.Context) error {
+	if n.node == nil {
+		return nil
+	}
+	err := n.node.Close(ctx)
+	if err == nil {
+		n.node = nil
+	}
+	return err
+}
+
+func (n *persistentNode) View(ctx context.Context) (string, error) {
+	members, err := n.view.Members(ctx)
+	entries := make([]string, len(members))
+	for i, m := range members {
+		entries[i] = fmt.Sprintf("%s=%s", m.Name, m.Data)
+	}
+	return strings.Join(entries, ","), err
+}

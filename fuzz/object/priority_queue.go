@@ -1,0 +1,42 @@
+package object
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// PriorityQueuer is a priority queue under test: the element with the smallest
+// priority leaves first, and of several the oldest. What is said of Take, and of
+// the methods of Poller and Peeker, is what a Queuer needs.
+type PriorityQueuer interface {
+	Offer(ctx context.Context, data []byte, priority int32) error
+	Take(ctx context.Context) ([]byte, error)
+}
+
+// PriorityQueueWorkload makes a workload of a priority queue. The clients do what
+// those of QueueWorkload do, with three priorities. The claims are those of a
+// queue; Unordered is one that does not claim to go by priorities.
+func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
+	claims := only(given)
+	return claims.workload("priority-queue", linearizability.JudgePriorityQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
+			priority := int32(p.Choose(3, round+7000)) - 1
+			return linearizability.Prioritized(element, int64(priority)),
+				func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), priority) }
+		}}.play(s)
+	}))
+}
+
+// priorityQueue is the priority queue to use.
+func priorityQueue() scenario.Workload {
+	return PriorityQueue(func(env Env) PriorityQueuer { return recipes.NewPriorityQueue(env.InTurn(), queuePath) }, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
+}
+
+// claimsOfOurs are those of the queues of package recipes that remove by claims.
+func claimsOfOurs(about string) QueueClaims {
+	return QueueClaims{About: about, Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
+}

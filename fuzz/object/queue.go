@@ -1,0 +1,317 @@
+package object
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Queuer is a queue under test. Offer appends, Take waits for the first element
+// and removes it. An error of Take that wraps its context's error must mean
+// that nothing was taken, unless it also wraps recipes.ErrAmbiguous. The methods
+// of Poller and Peeker are tested, too, if it has them; the same holds for the
+// errors of Poll.
+type Queuer interface {
+	Offer(ctx context.Context, data []byte) error
+	Take(ctx context.Context) ([]byte, error)
+}
+
+// Poller is a Queuer that can take the first element without waiting; ok is
+// false if the queue is empty.
+type Poller interface {
+	Poll(ctx context.Context) (data []byte, ok bool, err error)
+}
+
+// Peeker is a Queuer that can show the first element without taking it; ok is
+// false if the queue is empty.
+type Peeker interface {
+	Peek(ctx context.Context) (data []byte, ok bool, err error)
+}
+
+// QueueClaims say what a queue claims to be.
+type QueueClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the directory of all its znodes; "" means /queue.
+	Path string
+	// Items is the directory whose children are the elements; "" means Path.
+	Items string
+	// Element returns the element that a znode's data stands for, and false if it
+	// stands for none, for queues that store more than what they are given. Nil
+	// means that the data is the element.
+	Element func(data string) (string, bool)
+	// Guarantee is what it promises about delivery; the zero value is exactly once.
+	Guarantee linearizability.Guarantee
+	// Unordered says that it does not claim to be FIFO.
+	Unordered bool
+	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
+	LeavesAtRest []string
+}
+
+// QueueWorkload makes a workload of a queue. Each client calls open once, with a
+// connection of its own, and then, round after round, offers an element and
+// takes one, now and then after a look at the first, by a poll, or with less
+// patience at first. Of several clients the first only offers, two elements a
+// round, and the second only takes, two a round: so takers wait at an empty
+// queue.
+func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
+	claims := only(given)
+	return claims.workload("queue", linearizability.JudgeQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
+		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(_ int, element string) (string, offer) {
+			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
+		}}.play(s)
+	}))
+}
+
+// queueJudge is a judge of one kind of queue.
+type queueJudge func(linearizability.History, *linearizability.Rest, linearizability.QueueOptions) linearizability.Report
+
+// workload makes a workload of some kind of queue.
+func (c QueueClaims) workload(name string, judge queueJudge, play func(*scenario.Player, scenario.Script)) scenario.Workload {
+	if c.Path == "" {
+		c.Path = queuePath
+	}
+	return scenario.Workload{
+		Name:   name,
+		About:  c.About,
+		Play:   play,
+		Shared: true,
+		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
+		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return c.judge(e, judge) },
+	}
+}
+
+func (c QueueClaims) judge(e scenario.Evidence, judge queueJudge) (linearizability.Report, error) {
+	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
+		items := cmp.Or(c.Items, c.Path)
+		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
+			"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
+			scenario.ErrClaims, items, butAt(others))
+	}
+	return judge(e.History, e.Rest, linearizability.QueueOptions{
+		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
+		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
+		Patience: patience(e.Plan),
+	}), nil
+}
+
+// seesElements reports whether some offered element was stored where the claims
+// say, as a child of that directory, or no offer succeeded; and else the paths at which
+// elements were stored. It is asked of runs without faults: there an offer that stores
+// nothing is one that stores elsewhere, or in another form.
+func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others []string) {
+	offered := map[string]bool{}
+	for _, op := range h.Ops {
+		if op.Kind == linearizability.KindOffer {
+			offered[elementOf(op.Input)] = true
+		}
+	}
+	dir := path.Clean(cmp.Or(c.Items, c.Path))
+	for _, ev := range h.Server {
+		stores := ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged
+		if !stores {
+			continue
+		}
+		element, ok := ev.Data, true
+		if c.Element != nil {
+			element, ok = c.Element(ev.Data)
+		}
+		switch {
+		case !ok || !offered[element]:
+		case path.Dir(ev.Path) == dir:
+			return true, nil
+		default:
+			others = append(others, ev.Path)
+		}
+	}
+	return !succeeded(h, linearizability.KindOffer), others
+}
+
+// elementOf returns the element of an offer's input, in which its place in the
+// queue may follow.
+func elementOf(input string) string {
+	if i := strings.IndexAny(input, "#@"); i >= 0 {
+		return input[:i]
+	}
+	return input
+}
+
+// taker is a queue of any kind, as far as taking goes. The methods of Poller and
+// Peeker are used, too.
+type taker interface {
+	Take(ctx context.Context) ([]byte, error)
+}
+
+// offer calls a queue's Offer.
+type offer func(ctx context.Context) error
+
+// queuePlayer is a client of a queue of any kind.
+type queuePlayer struct {
+	*scenario.Player
+	queue func() taker // to be asked before each call
+	// put says how an element is to be recorded that is offered, and offered.
+	put func(round int, element string) (input string, do offer)
+	// offered, unless it is nil, is what is done after an offer.
+	offered func(round int)
+	// done, unless it is nil, is what is done with an element that was taken.
+	done func(round int)
+}
+
+// play is the script of one client.
+func (p queuePlayer) play(s scenario.Script) {
+	for turn := range 2 * s.Rounds {
+		offers, takes := turn%2 == 0, turn%2 == 1
+		if s.Clients > 1 && p.Index() < 2 {
+			offers, takes = p.Index() == 0, p.Index() == 1
+		}
+		if offers {
+			p.offer(turn)
+			if p.offered != nil {
+				p.offered(turn)
+			}
+		}
+		if takes {
+			p.get(turn)
+		}
+	}
+}
+
+// offer appends one element, of which no other client has the like. Whether a
+// failed offer took effect is for the judge to find out; it is not repeated.
+func (p queuePlayer) offer(round int) {
+	input, do := p.put(round, fmt.Sprintf("%s%d", p.Name(), round+1))
+	c := p.Begin(linearizability.KindOffer, input)
+	if err := do(p.Context()); err != nil {
+		c.Unknown(linearizability.Result{}, err)
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(linearizability.Result{})
+}
+
+// takePatience is how long a client waits for an element before it goes on
+// without: another's offer may have failed. It is longer than four faults and the
+// ends of the sessions they cost, so that a take that does not see an element
+// for so long can be told from one that could not.
+const takePatience = time.Minute
+
+// patience is how long an element may be there for a take that waits: while the
+// faults last, and a session that they end. 0, for plans too long, means that it
+// is not judged.
+func patience(plan []fault.Fault) time.Duration {
+	d := 2 * scenario.SessionTimeout
+	for _, f := range plan {
+		d += f.For
+	}
+	if d >= takePatience {
+		return 0
+	}
+	return d
+}
+
+// get takes one element.
+func (p queuePlayer) get(round int) {
+	p.peek(round)
+	if (p.poll(round) || p.take(round)) && p.done != nil {
+		p.done(round)
+	}
+}
+
+// peek looks at the first element, in some rounds, if the queue can do that.
+func (p queuePlayer) peek(round int) {
+	q, ok := p.queue().(Peeker)
+	if !ok || p.Choose(4, round+4000) > 0 {
+		return
+	}
+	c := p.Begin(linearizability.KindPeek, "")
+	data, ok, err := q.Peek(p.Context())
+	if err != nil {
+		c.Failed(err) // it takes nothing, whatever else
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(linearizability.Result{Output: string(data), Empty: !ok})
+}
+
+// poll takes an element without waiting, in some rounds, if the queue can do
+// that. It reports whether it got one.
+func (p queuePlayer) poll(round int) bool {
+	q, ok := p.queue().(Poller)
+	if !ok || p.Choose(4, round+5000) > 0 {
+		return false
+	}
+	c := p.Begin(linearizability.KindPoll, "")
+	data, ok, err := q.Poll(p.Context())
+	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok}
+	if err != nil {
+		c.Unknown(result, err)
+		p.Pause(scenario.RetryPause)
+		return false
+	}
+	c.OK(result)
+	return ok
+}
+
+// take removes one element; after an error it tries again. In some rounds it has
+// little patience at first, so that it gives up at any moment. It reports whether
+// it got one.
+func (p queuePlayer) take(round int) bool {
+	ctx, cancel := p.Within(p.Context(), takePatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
+	defer cancel()
+	for attempt := 0; ctx.Err() == nil; attempt++ {
+		if p.takeOnce(ctx, round, attempt) {
+			return true
+		}
+	}
+	return false
+}
+
+// takeOnce calls Take and reports whether it returned an element.
+func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
+	if attempt == 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = p.Hasty(ctx, 4, round+6000, time.Millisecond, 30*time.Millisecond)
+		defer cancel()
+	}
+	c := p.Begin(linearizability.KindTake, "")
+	data, err := p.queue().Take(ctx)
+	switch {
+	case err == nil:
+		c.OK(linearizability.Result{Output: string(data)})
+		return true
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()) && !errors.Is(err, recipes.ErrAmbiguous):
+		c.Failed(err)
+	default:
+		c.Unknown(linearizability.Result{Output: string(data)}, err)
+		p.Pause(scenario.RetryPause)
+	}
+	return false
+}
+
+// fifoQueue is the queue to use.
+func fifoQueue() scenario.Workload {
+	return Queue(func(env Env) Queuer { return recipes.NewQueue(env.InTurn(), queuePath) }, QueueClaims{
+		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
+		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
+	}).Named("recipes.Queue")
+}
+
+func apacheQueue() scenario.Workload {
+	w := Queue(func(env Env) Queuer { return recipes.NewApacheQueue(env.InTurn(), queuePath) }, QueueClaims{
+		About: "the plain get-then-delete queue of the Apache recipes",
+	}).Named("recipes.ApacheQueue")
+	w.Flawed = linearizability.Delivery
+	return w
+}
+
+// queuePath is the directory that the workloads of queues use.
+const queuePath = "/queue"

@@ -1,0 +1,111 @@
+package object
+
+import (
+	"context"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// ReentrantWorkload makes a workload of a lock that its owner may lock again and
+// unlocks as often. Each client calls open once, and takes the lock round after
+// round, in up to three levels.
+func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = reentrantPath
+	}
+	return scenario.Workload{
+		Name:  "reentrant",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
+			l := onlySide(p, h)
+			if l.lost != nil {
+				p.Signals()
+			}
+			for round := range s.Rounds {
+				playReentrant(l, round)
+			}
+		}),
+		Length: scenario.HoldingTime,
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return claims.fitting(e, linearizability.JudgeReentrantLock(e.History, e.Rest, claims.options(e)))
+		},
+	}
+}
+
+// onlySide is a lock that can be held in one way.
+func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
+	type numbered interface{ Token() int64 }
+	s := side{
+		Player: p,
+		lock:   func(ctx context.Context) error { return h.Now().Lock(ctx) },
+		unlock: func(ctx context.Context) error { return h.Now().Unlock(ctx) },
+	}
+	if _, ok := any(h.Now()).(loser); ok {
+		s.lost = func() <-chan struct{} { return any(h.Now()).(loser).Lost() }
+	}
+	if _, ok := any(h.Now()).(numbered); ok {
+		s.token = func() int64 { return any(h.Now()).(numbered).Token() }
+	}
+	if _, ok := any(h.Now()).(scenario.TryLocker); ok {
+		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(scenario.TryLocker).TryLock(ctx) }
+	}
+	return s
+}
+
+// playReentrant plays a round: a level, in it up to two that end before it, one
+// of which may be inside of the other.
+func playReentrant(l side, round int) {
+	if !l.persist(round) {
+		return
+	}
+	switch l.Choose(4, round+3000) {
+	case 0:
+		l.hold(round)
+	case 1:
+		l.deep(round)
+	default:
+		l.outlast(round)
+		l.again(round)
+	}
+	l.release(round)
+}
+
+// outlast holds for longer than a session lives in one of two rounds, so that
+// there may be nothing left that could be locked again.
+func (s side) outlast(round int) {
+	stop := s.heed()
+	d := time.Millisecond
+	if s.Choose(2, round+6000) == 0 {
+		d = scenario.LongHold
+	}
+	s.Pause(d)
+	stop()
+}
+
+// deep locks again and holds at the inner level, with another one in it.
+func (s side) deep(round int) {
+	defer s.heed()()
+	if s.acquire(s.Context()) != nil {
+		s.Pause(time.Millisecond)
+		return
+	}
+	s.again(round + 5000)
+	s.hold(round)
+	s.release(round + 3000)
+}
+
+// reentrantLock is the re-entrant lock to use.
+func reentrantLock() scenario.Workload {
+	return Reentrant(func(env Env) Locker {
+		return recipes.NewReentrantLock(env.InTurn(), reentrantPath, recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.ReentrantLock")
+}
+
+// reentrantPath is the directory that the workloads of re-entrant locks use.
+const reentrantPath = "/reentrant"

@@ -1,0 +1,79 @@
+package object
+
+import (
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// builtin makes the built-in workloads, one line for each, those of one kind
+// together and the recommended implementation of a kind first. Everything else
+// that lists workloads is derived from it.
+var builtin = []func() scenario.Workload{
+	fairLock,
+	herdLock,
+	writeLock,
+	clientLock,
+	reentrantLock,
+	fairRWLock,
+	versionRWLock,
+	leaseSemaphore,
+	orderedMultiLock,
+	revocableLock,
+	fifoQueue,
+	apacheQueue,
+	lockQueue,
+	leaderLatch,
+	leaderSelector,
+	fixedBarrier,
+	doubleBarrier,
+	thresholdBarrier,
+	twoPhaseCommit,
+	priorityQueue,
+	delayQueue,
+	idQueue,
+	turnQueue,
+	recordedCounter,
+	recordedValue,
+	treeCache,
+	childrenCache,
+	nodeCache,
+	blockIDs,
+	configCenter,
+	watchedGroup,
+	rivalNodes,
+	twoLevelRegistry,
+}
+
+// Workloads lists the built-in workloads.
+func Workloads() scenario.Catalogue {
+	list := make(scenario.Catalogue, len(builtin))
+	for i, make := range builtin {
+		list[i] = make()
+		list[i].Properties = judged(list[i].Name)
+	}
+	return list
+}
+
+// judged are the properties that the judge of a kind speaks of.
+func judged(kind string) []string {
+	switch kind {
+	case "lock":
+		return []string{
+			linearizability.Safety, linearizability.Belief, linearizability.Fencing, linearizability.Linearizability,
+			linearizability.Order, linearizability.Liveness, linearizability.Orphans, linearizability.Herd,
+		}
+	case "queue":
+		return []string{
+			linearizability.Linearizability, linearizability.Order, linearizability.Delivery, linearizability.Liveness,
+			linearizability.Orphans,
+		}
+	default:
+		return linearizability.Properties()
+	}
+}
+
+// Find returns a built-in workload. An empty impl means the recommended one.
+func Find(name, impl string) (scenario.Workload, error) { return Workloads().Find(name, impl) }
+
+// Kinds lists the kinds of objects that there are built-in workloads of.
+func Kinds() []string { return Workloads().Kinds() }

@@ -1,0 +1,136 @@
+package object
+
+import (
+	"context"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Revocable is a lock under test whose owner can be asked to give it up. Revoke
+// asks the present owner, by changing the data of its znode. Revoked is closed when
+// the owner of the present hold was asked.
+type RevocableLocker interface {
+	Locker
+	Revoke(ctx context.Context) (bool, error)
+	Revoked() <-chan struct{}
+}
+
+// RevocableWorkload makes a workload of a revocable lock. Each client calls open
+// once; round after round it waits a while for the lock, asks the owner, and then
+// holds the lock until it is asked itself or, in every other round, for a short
+// time.
+func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = revocablePath
+	}
+	return scenario.Workload{
+		Name:  "revocable",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
+			rp := revocablePlayer{onlySide(p, h), h.Now}
+			if rp.lost != nil {
+				p.Signals()
+			}
+			for round := range s.Rounds {
+				rp.turn(round)
+			}
+		}),
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			opts := linearizability.RevocableOptions{LockOptions: claims.options(e), Within: heardWithin}
+			return claims.fitting(e, linearizability.JudgeRevocableLock(e.History, e.Rest, opts))
+		},
+	}
+}
+
+const (
+	// enough is how long an owner waits to be asked.
+	enough = 2 * time.Minute
+	// heardWithin is how long it may take to hear of it: more than all faults of a
+	// plan together.
+	heardWithin = 90 * time.Second
+)
+
+type revocablePlayer struct {
+	side
+	lock func() RevocableLocker
+}
+
+// turn takes the lock, asking its owner for it, holds it, and gives it back.
+func (p revocablePlayer) turn(round int) {
+	locked := p.Persist(func(attempt int) error {
+		if attempt > 0 {
+			if err := p.ask(); err != nil {
+				return err
+			}
+		}
+		patience := time.Duration(20+p.Choose(2000, round+2000)) * time.Millisecond
+		ctx, cancel := p.Within(p.Context(), patience)
+		defer cancel()
+		return p.acquire(ctx)
+	})
+	if !locked {
+		return
+	}
+	if p.Choose(2, round+3000) == 0 {
+		p.hold(round)
+	} else {
+		stop := p.heed()
+		p.await()
+		p.Pause(time.Millisecond) // a loss that ended the wait is noted by then
+		stop()
+	}
+	p.release(round)
+}
+
+// ask asks the owner, if there is one, to give the lock up.
+func (p revocablePlayer) ask() error {
+	return p.Do("revoke", "", func(ctx context.Context) (r linearizability.Result, err error) {
+		asked, err := p.lock().Revoke(ctx)
+		r.Empty = !asked
+		return r, err
+	})
+}
+
+// await holds the lock until somebody asks for it.
+func (p revocablePlayer) await() {
+	c := p.Begin(linearizability.KindHold, "")
+	lost := p.signal()
+	revoked := p.lock().Revoked()
+	over, cancel := p.Within(p.Context(), enough)
+	defer cancel()
+	end := linearizability.HoldRevoked
+	select {
+	case <-revoked:
+	case <-lost:
+	case <-over.Done():
+		if !p.Alive() {
+			return
+		}
+		end = linearizability.HoldOver
+	}
+	select {
+	case <-lost: // of both this is what counts
+		end = linearizability.HoldLost
+	default:
+	}
+	c.OK(linearizability.Result{Output: end})
+}
+
+// revocableLock is the revocable lock to use.
+func revocableLock() scenario.Workload {
+	return Revocable(func(env Env) RevocableLocker {
+		return recipes.NewRevocableLock(env.InTurn(), revocablePath, recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.RevocableLock")
+}
+
+// revocablePath is the directory that the workloads of revocable locks use.
+const revocablePath = "/revocable"

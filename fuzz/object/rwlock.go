@@ -1,0 +1,215 @@
+package object
+
+import (
+	"context"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// RWLocker is a read-write lock under test: many readers or one writer, who may
+// lock again what they hold. Methods Lost and Token are those of a [Locker], about
+// the write lock; RLost and RToken are about the read lock. The znode of a hold is
+// the one whose czxid is the token; a writer who reads, too, may do so under the
+// token of its write lock.
+type RWLocker interface {
+	Locker
+	RLock(ctx context.Context) error
+	RUnlock(ctx context.Context) error
+}
+
+// RWLockWorkload makes a workload of a read-write lock. Each client calls open
+// once, and reads or writes round after round, locks again what it holds, and goes
+// over from writing to reading. Of MaxHerd, readers who go on together count as
+// one.
+func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = rwLockPath
+	}
+	return scenario.Workload{
+		Name:  "rwlock",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
+			if _, ok := h.Now().(loser); ok {
+				p.Signals()
+			}
+			reads, writes := readSide(p, h), writeSide(p, h)
+			for round := range s.Rounds {
+				playRWLock(reads, writes, round)
+			}
+		}),
+		Length: scenario.HoldingTime,
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return claims.fitting(e, linearizability.JudgeRWLock(e.History, e.Rest, claims.options(e)))
+		},
+	}
+}
+
+// side is one way to hold a lock: the calls for it, and what is recorded of them.
+type side struct {
+	*scenario.Player
+	mode         string // input of the operations
+	lock, unlock func(ctx context.Context) error
+	try          func(ctx context.Context) (bool, error) // nil: it cannot
+	lost         func() <-chan struct{}                  // nil: no signal
+	token        func() int64                            // nil: none
+}
+
+func writeSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
+	s := onlySide(p, h)
+	s.mode = linearizability.ModeWrite
+	return s
+}
+
+func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
+	type rLoser interface{ RLost() <-chan struct{} }
+	type rNumbered interface{ RToken() int64 }
+	type rTryLocker interface {
+		TryRLock(ctx context.Context) (bool, error)
+	}
+	s := side{
+		Player: p, mode: linearizability.ModeRead,
+		lock:   func(ctx context.Context) error { return h.Now().RLock(ctx) },
+		unlock: func(ctx context.Context) error { return h.Now().RUnlock(ctx) },
+	}
+	if _, ok := any(h.Now()).(rLoser); ok {
+		s.lost = func() <-chan struct{} { return any(h.Now()).(rLoser).RLost() }
+	}
+	if _, ok := any(h.Now()).(rNumbered); ok {
+		s.token = func() int64 { return any(h.Now()).(rNumbered).RToken() }
+	}
+	if _, ok := any(h.Now()).(rTryLocker); ok {
+		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(rTryLocker).TryRLock(ctx) }
+	}
+	return s
+}
+
+// acquire locks once.
+func (s side) acquire(ctx context.Context) error {
+	return s.Do(linearizability.KindLock, s.mode, func(context.Context) (linearizability.Result, error) {
+		if err := s.lock(ctx); err != nil {
+			return linearizability.Result{}, err
+		}
+		return linearizability.Result{Token: s.held()}, nil
+	})
+}
+
+// held is the token of the present hold.
+func (s side) held() int64 {
+	if s.token == nil {
+		return 0
+	}
+	return s.token()
+}
+
+// persist locks until that succeeds or the World ends, at first perhaps with a
+// short patience.
+func (s side) persist(round int) bool {
+	return s.Persist(func(attempt int) error {
+		if attempt > 0 {
+			return s.acquire(s.Context())
+		}
+		if s.try != nil && s.TriesFirst(round) {
+			return s.Player.Try(linearizability.KindLock, s.mode, s.try, s.held)
+		}
+		ctx, cancel := s.Hasty(s.Context(), 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+		defer cancel()
+		return s.acquire(ctx)
+	})
+}
+
+// release unlocks.
+func (s side) release(round int) {
+	s.GiveBack(round+8000, func(ctx context.Context) error {
+		return s.Do(linearizability.KindUnlock, s.mode, func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, s.unlock(ctx)
+		})
+	})
+}
+
+// heed records it as a loss when what is held is lost before it is released. The
+// release comes after stop.
+func (s side) heed() (stop func()) {
+	return s.Player.Heed(s.Player.Token(), s.signal())
+}
+
+// signal is closed when the present hold is lost; nil: there is no signal.
+func (s side) signal() <-chan struct{} {
+	if s.lost == nil {
+		return nil
+	}
+	return s.lost()
+}
+
+// hold is Player.Hold of this side.
+func (s side) hold(round int) { s.Hold(round, s.signal()) }
+
+// again locks what is held once more and leaves that level. What is lost meanwhile is
+// the level outside, too.
+func (s side) again(round int) {
+	defer s.heed()()
+	if s.acquire(s.Context()) != nil {
+		return
+	}
+	s.Pause(time.Duration(1+s.Choose(10, round+4000)) * time.Millisecond)
+	s.release(round + 1000)
+}
+
+// playRWLock plays a round: mostly reading or writing, sometimes in two levels,
+// sometimes reading after having written.
+func playRWLock(reads, writes side, round int) {
+	kind := reads.Choose(8, round+3000)
+	main := reads
+	if kind >= 4 {
+		main = writes
+	}
+	if !main.persist(round) {
+		return
+	}
+	if kind >= 6 {
+		main = downgrade(reads, writes, round)
+	}
+	main.hold(round)
+	if kind == 3 || kind == 4 {
+		main.again(round)
+	}
+	main.release(round)
+}
+
+// downgrade goes over from writing to reading, and returns what is held then.
+func downgrade(reads, writes side, round int) side {
+	stop := writes.heed()
+	err := reads.acquire(reads.Context())
+	stop()
+	if err != nil {
+		return writes
+	}
+	stop = reads.heed()
+	writes.release(round + 2000)
+	stop()
+	return reads
+}
+
+// fairRWLock is the read-write lock to use.
+func fairRWLock() scenario.Workload {
+	return RWLock(func(env Env) RWLocker {
+		return recipes.NewRWLock(env.InTurn(), rwLockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.RWLock")
+}
+
+// rwLockPath is the directory that the workloads of read-write locks use.
+const rwLockPath = "/rwlock"
+
+// versionRWLock is the read-write lock around one node.
+func versionRWLock() scenario.Workload {
+	return RWLock(func(env Env) RWLocker {
+		return recipes.NewVersionRWLock(env.InTurn(), rwLockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the read-write lock around one node's version",
+	}).Named("recipes.VersionRWLock")
+}

@@ -1,0 +1,264 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// A Semaphore under test lets so many in at once. Acquire returns a lease that is
+// held until Release. If it has a method AcquireN(ctx, n) ([]Lease, error), that
+// returns n leases at once, or none.
+type Acquirer interface {
+	Acquire(ctx context.Context) (Lease, error)
+}
+
+// A Lease of a Semaphore. Token is the czxid of its znode, or 0 if each client
+// holds one lease at most. If it has a method Lost() <-chan struct{}, that is what
+// tells a holder that it has the lease no longer.
+type Lease interface {
+	Token() int64
+	Release(ctx context.Context) error
+}
+
+// leaseTrier is a Semaphore that need not be waited for; ok is false if no lease is
+// free.
+type leaseTrier interface {
+	TryAcquire(ctx context.Context) (lease Lease, ok bool, err error)
+}
+
+// SemaphoreClaims say what a semaphore claims to be.
+type SemaphoreClaims struct {
+	// LockClaims are those of a lock. Fair says that a lease is granted to those
+	// whose znodes are the oldest. Path is the directory of all its znodes; "" means
+	// /semaphore.
+	LockClaims
+	// Leases is how many there are; below 1 means 2.
+	Leases int
+	// Nodes is the directory of the znodes of leases, if there are others under
+	// Path; "" means Path.
+	Nodes string
+}
+
+// SemaphoreWorkload makes a workload of a semaphore. Each client calls open once,
+// and holds a lease round after round, now and then two: one after the other, or, if
+// the semaphore can, both at once.
+func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = semaphorePath
+	}
+	if claims.Leases < 1 {
+		claims.Leases = leases
+	}
+	return scenario.Workload{
+		Name:  "semaphore",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
+			sp := semaphorePlayer{p, h.Now, claims.Leases}
+			for round := range s.Rounds {
+				sp.turn(round)
+			}
+		}),
+		Shared: true,
+		Length: scenario.HoldingTime,
+		Judge:  claims.judge,
+	}
+}
+
+func (c SemaphoreClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	opts := linearizability.SemaphoreOptions{Leases: c.Leases, LockOptions: c.options(e)}
+	opts.Nodes = c.Nodes
+	return c.fitting(e, linearizability.JudgeSemaphore(e.History, e.Rest, opts))
+}
+
+type semaphorePlayer struct {
+	*scenario.Player
+	sem    func() Acquirer
+	leases int
+}
+
+// turn holds a lease; now and then it takes a second one, if another client can
+// be waited for: a second one alone would wait for the first.
+func (p semaphorePlayer) turn(round int) {
+	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(3, round+6000) == 0 {
+		p.both(round, s)
+		return
+	}
+	first := p.own("one")
+	one, ok := p.acquire(round, first)
+	if !ok {
+		return
+	}
+	stop := p.heed(one)
+	if p.leases > 1 && p.Choose(4, round+3000) == 0 {
+		p.second(round)
+	}
+	stop()
+	p.Keep(round, one.Token(), lostOf(one))
+	p.release(round, one, first)
+}
+
+// own tells the leases of one hand from those of others.
+func (p semaphorePlayer) own(which string) string {
+	if n := p.Hand(); n > 0 {
+		return fmt.Sprintf("%s.%d", which, n+1)
+	}
+	return which
+}
+
+// several is a semaphore that gives several leases at once.
+type several interface {
+	AcquireN(ctx context.Context, n int) ([]Lease, error)
+}
+
+// both holds two leases that it gets at once, or gives up.
+func (p semaphorePlayer) both(round int, s several) {
+	ctx, cancel := p.Hasty(p.Context(), 3, round+7000, 10*time.Millisecond, 100*time.Millisecond)
+	defer cancel()
+	names := []string{p.own("one"), p.own("two")}
+	var calls []scenario.Call
+	for _, which := range names {
+		calls = append(calls, p.Begin(linearizability.KindAcquire, which))
+	}
+	held, err := s.AcquireN(ctx, len(names))
+	for i, c := range calls {
+		if err != nil {
+			c.Unknown(linearizability.Result{}, err)
+			continue
+		}
+		p.Signals()
+		c.OK(linearizability.Result{Token: held[i].Token()})
+	}
+	if err != nil {
+		return
+	}
+	stop := p.heed(held[1])
+	p.Keep(round, held[0].Token(), lostOf(held[0]))
+	p.release(round, held[0], names[0])
+	stop()
+	p.release(round, held[1], names[1])
+}
+
+// second holds a second lease for a while, if there is one soon: two clients with
+// one each would wait for each other.
+func (p semaphorePlayer) second(round int) {
+	ctx, cancel := p.Within(p.Context(), time.Duration(5+p.Choose(50, round+4000))*time.Millisecond)
+	defer cancel()
+	second := p.own("two")
+	two, err := p.try(ctx, second)
+	if err != nil {
+		return
+	}
+	stop := p.heed(two)
+	p.Pause(time.Duration(1+p.Choose(10, round+5000)) * time.Millisecond)
+	stop()
+	p.release(round+1000, two, second)
+}
+
+// acquire tries until it holds a lease or the World ends.
+func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
+	ok = p.Persist(func(attempt int) (err error) {
+		ctx := p.Context()
+		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.TriesFirst(round) {
+			return p.Player.Try(linearizability.KindAcquire, which, func(ctx context.Context) (ok bool, err error) {
+				lease, ok, err = t.TryAcquire(ctx)
+				return ok, err
+			}, func() int64 { return lease.Token() })
+		}
+		if attempt == 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+			defer cancel()
+		}
+		lease, err = p.try(ctx, which)
+		return err
+	})
+	return lease, ok
+}
+
+// try calls Acquire once.
+func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, err error) {
+	err = p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
+		lease, err = p.sem().Acquire(ctx)
+		if err != nil {
+			return linearizability.Result{}, err
+		}
+		if lostOf(lease) != nil {
+			p.Signals()
+		}
+		return linearizability.Result{Token: lease.Token()}, nil
+	})
+	return lease, err
+}
+
+func (p semaphorePlayer) release(round int, lease Lease, which string) {
+	p.GiveBack(round+8000, func(ctx context.Context) error {
+		return p.Do(linearizability.KindRelease, which, func(context.Context) (linearizability.Result, error) {
+			return linearizability.Result{}, lease.Release(ctx)
+		})
+	})
+}
+
+// heed records it as a loss when the lease is lost before stop.
+func (p semaphorePlayer) heed(lease Lease) (stop func()) {
+	return p.Player.Heed(lease.Token(), lostOf(lease))
+}
+
+// lostOf is the lease's signal of loss, or nil.
+func lostOf(lease Lease) <-chan struct{} {
+	if l, ok := lease.(loser); ok {
+		return l.Lost()
+	}
+	return nil
+}
+
+// leaseSemaphore is the semaphore to use.
+func leaseSemaphore() scenario.Workload {
+	return Semaphore(func(env Env) Acquirer {
+		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), semaphorePath, leases, recipes.SessionTimeout(scenario.SessionTimeout))}
+	}, SemaphoreClaims{
+		LockClaims: LockClaims{
+			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,
+			LeavesAtRest: []string{semaphorePath + "/leases", semaphorePath + "/lock"},
+		},
+		Nodes: semaphorePath + "/leases",
+	}).Named("recipes.Semaphore")
+}
+
+// semaphoreAdapter gives a recipe's lease the type that the workload knows.
+type semaphoreAdapter struct{ *recipes.Semaphore }
+
+func (s semaphoreAdapter) Acquire(ctx context.Context) (Lease, error) {
+	lease, err := s.Semaphore.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+func (s semaphoreAdapter) AcquireN(ctx context.Context, n int) ([]Lease, error) {
+	leases, err := s.Semaphore.AcquireN(ctx, n)
+	var all []Lease
+	for _, l := range leases {
+		all = append(all, l)
+	}
+	return all, err
+}
+
+func (s semaphoreAdapter) TryAcquire(ctx context.Context) (Lease, bool, error) {
+	lease, ok, err := s.Semaphore.TryAcquire(ctx)
+	if !ok {
+		return nil, false, err
+	}
+	return lease, true, err
+}
+
+const (
+	semaphorePath = "/semaphore" // the directory of the workloads of semaphores
+	leases        = 2            // that they have
+)

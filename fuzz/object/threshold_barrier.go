@@ -1,0 +1,104 @@
+package object
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// ThresholdBarrierer is a threshold barrier under test: Set closes it until so many
+// members are there, each of whom calls Wait.
+type ThresholdBarrierer interface {
+	Set(ctx context.Context, members int) error
+	Wait(ctx context.Context) error
+}
+
+// ThresholdBarrierWorkload makes a workload of a threshold barrier. Each client calls
+// open once, with a connection of its own. The first one sets the barrier to the
+// number of clients, and all wait; later any of them sets it to any number now and
+// then, also while others wait. Who has waited for half a minute gives up. The claims
+// are those of a barrier; Path "" means /thresholds/t.
+func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = thresholdBarrierPath
+	}
+	return scenario.Workload{
+		Name:  "threshold-barrier",
+		About: claims.About,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			tp := thresholdPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: s.Clients}), s.Clients}
+			for round := range 2 * s.Rounds {
+				tp.turn(round)
+			}
+		},
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
+				return linearizability.Report{}, err
+			}
+			opts := linearizability.ThresholdBarrierOptions{
+				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
+			}
+			return linearizability.JudgeThresholdBarrier(e.History, e.Rest, opts), nil
+		},
+	}
+}
+
+type thresholdPlayer struct {
+	*scenario.Player
+	barrier ThresholdBarrierer
+	clients int
+}
+
+// turn sets the barrier, now and then, waits and stays for a while.
+func (p thresholdPlayer) turn(round int) {
+	switch {
+	case round == 0 && p.Index() == 0:
+		p.set(round, p.clients)
+	case round > 0 && p.Choose(3, round+4000) == 0:
+		p.set(round, 1+p.Choose(p.clients, round+5000))
+	}
+	passed := p.Do(linearizability.KindWait, "", func(ctx context.Context) (linearizability.Result, error) {
+		ctx, cancel := p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
+		defer cancel()
+		ctx, cancel = p.Within(ctx, enterPatience)
+		defer cancel()
+		return linearizability.Result{}, p.barrier.Wait(ctx)
+	})
+	if passed == nil {
+		p.Hold(round, nil)
+	}
+}
+
+// set sets the barrier until that succeeds, now and then with a short patience at
+// first.
+func (p thresholdPlayer) set(round, members int) {
+	p.Persist(func(attempt int) error {
+		return p.Do(linearizability.KindSet, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
+			if attempt == 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = p.Hasty(ctx, 6, round+6000, time.Millisecond, 50*time.Millisecond)
+				defer cancel()
+			}
+			return linearizability.Result{}, p.barrier.Set(ctx, members)
+		})
+	})
+}
+
+// thresholdBarrierPath is the znode that the workloads of threshold barriers use.
+const thresholdBarrierPath = "/thresholds/t"
+
+func thresholdBarrier() scenario.Workload {
+	return ThresholdBarrier(func(env Env) ThresholdBarrierer {
+		return recipes.NewThresholdBarrier(env.Conn, thresholdBarrierPath, recipes.RecheckEvery(barrierRecheck))
+	}, BarrierClaims{
+		About: "the threshold barrier of package recipes",
+	}).Named("recipes.ThresholdBarrier")
+}

@@ -1,0 +1,26 @@
+package object
+
+import (
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/recipes"
+)
+
+// TurnQueueWorkload makes a workload of a line in which each member waits for its
+// turn: Lock joins it and waits, Unlock leaves it. The members do what those of
+// LockWorkload do, and the claims are those of a lock; Fair is the order of the
+// line.
+func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
+	claims := only(given)
+	w := Lock(open, claims)
+	w.Name = "turn-queue"
+	return w
+}
+
+// turnQueue is the line to use.
+func turnQueue() scenario.Workload {
+	return TurnQueue(func(env Env) Locker {
+		return recipes.NewTurnQueue(env.InTurn(), queuePath, recipes.SessionTimeout(scenario.SessionTimeout))
+	}, LockClaims{
+		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true, MaxHerd: 1,
+	}).Named("recipes.TurnQueue")
+}

@@ -1,0 +1,169 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/recipes"
+)
+
+// Valuer is a shared value under test. Set writes, whatever the value is, and
+// returns the new state; Get reads. CompareAndSet writes if the value has the
+// version of seen, or does not exist if seen does not, and returns the new state
+// and true, or else what it has found and false.
+type Valuer interface {
+	Get(ctx context.Context) (recipes.ValueState, error)
+	Set(ctx context.Context, data []byte) (recipes.ValueState, error)
+	CompareAndSet(ctx context.Context, seen recipes.ValueState, data []byte) (now recipes.ValueState, done bool, err error)
+}
+
+// Awaiter is a Valuer that can wait for a state other than seen.
+type Awaiter interface {
+	Next(ctx context.Context, seen recipes.ValueState) (recipes.ValueState, error)
+}
+
+// ValueClaims say what a shared value claims to be.
+type ValueClaims struct {
+	// About is one line about the implementation.
+	About string
+	// Path is the value's znode; "" means /value.
+	Path string
+	// Value reads the znode's data, and reports false if it holds no value yet; nil
+	// means that the data is the value.
+	Value func(data string) (string, bool)
+	// Definite: an error of a write that does not wrap recipes.ErrAmbiguous promises
+	// that nothing was written, nor will be.
+	Definite bool
+	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that
+	// may stay.
+	LeavesAtRest []string
+}
+
+// ValueWorkload makes a workload of a shared value. Each client calls open once,
+// with a connection of its own, and then, twice a round, waits for a change or
+// looks at the value, and writes one of its own, compared with what it saw last
+// or not, and now and then with little patience.
+func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
+	claims := only(given)
+	if claims.Path == "" {
+		claims.Path = valuePath
+	}
+	return scenario.Workload{
+		Name:  "value",
+		About: claims.About,
+		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
+			v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
+			for turn := range 2 * s.Rounds {
+				v.read(turn)
+				v.write(turn)
+			}
+		}),
+		Shared: true,
+		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * nextPatience },
+		Judge:  claims.judge,
+	}
+}
+
+func (c ValueClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	if len(e.Plan) == 0 && !stores(e.History, linearizability.KindWrite, c.Path) {
+		return linearizability.Report{}, fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
+			scenario.ErrClaims, c.Path)
+	}
+	return linearizability.JudgeValue(e.History, e.Rest, linearizability.ValueOptions{
+		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
+	}), nil
+}
+
+type valuePlayer struct {
+	*scenario.Player
+	value    func() Valuer
+	definite bool
+	seen     recipes.ValueState // last
+}
+
+// nextPatience is how long a client waits for a change before it goes on.
+const nextPatience = 20 * time.Second
+
+// read looks at the value, or waits until it changes.
+func (p *valuePlayer) read(turn int) {
+	ctx, cancel := p.Within(p.Context(), nextPatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
+	defer cancel()
+	look := p.value().Get
+	if a, ok := p.value().(Awaiter); ok && p.Choose(3, turn+1000) == 0 {
+		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
+	}
+	c := p.Begin(linearizability.KindRead, "")
+	state, err := look(ctx)
+	if err != nil {
+		c.Failed(err) // it changes nothing, whatever else
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(stateResult(state))
+	p.seen = state
+}
+
+func stateResult(state recipes.ValueState) linearizability.Result {
+	if !state.Exists {
+		return linearizability.Result{Empty: true}
+	}
+	return linearizability.Result{Output: linearizability.Versioned(string(state.Data), state.Version)}
+}
+
+// write writes data that nobody else writes. Whether a failed write took effect
+// is for the judge to find out; it is not repeated.
+func (p *valuePlayer) write(turn int) {
+	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
+	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
+	defer cancel()
+	if p.Choose(2, turn+2000) == 0 {
+		p.set(ctx, data)
+	} else {
+		p.compareAndSet(ctx, data)
+	}
+}
+
+func (p *valuePlayer) set(ctx context.Context, data string) {
+	c := p.Begin(linearizability.KindWrite, data)
+	state, err := p.value().Set(ctx, []byte(data))
+	if err != nil {
+		fails(c, p.definite, err)
+		p.Pause(scenario.RetryPause)
+		return
+	}
+	c.OK(stateResult(state))
+	p.seen = state
+}
+
+func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
+	expected := int32(-1)
+	if p.seen.Exists {
+		expected = p.seen.Version
+	}
+	c := p.Begin(linearizability.KindCAS, linearizability.Versioned(data, expected))
+	state, done, err := p.value().CompareAndSet(ctx, p.seen, []byte(data))
+	switch {
+	case err != nil:
+		fails(c, p.definite, err)
+		p.Pause(scenario.RetryPause)
+		return
+	case done:
+		c.OK(stateResult(state))
+	default:
+		c.OK(linearizability.Result{Output: linearizability.Refused})
+	}
+	p.seen = state
+}
+
+// recordedValue is the shared value to use.
+func recordedValue() scenario.Workload {
+	return Value(func(env Env) Valuer { return recipes.NewSharedValue(env.InTurn(), valuePath) }, ValueClaims{
+		About: "the shared value of package recipes, which knows its own write when the reply is lost", Definite: true,
+	}).Named("recipes.SharedValue")
+}
+
+// valuePath is the znode that the workloads of shared values use.
+const valuePath = "/value"

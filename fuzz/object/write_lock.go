@@ -1,0 +1,61 @@
+package object
+
+import (
+	"context"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/recipes"
+)
+
+// writeLock is the lock of the Apache recipes, made to wait.
+func writeLock() scenario.Workload {
+	return Lock(func(env Env) Locker {
+		l := &awaitedLock{news: make(chan struct{}, 1), closed: make(chan struct{})}
+		l.WriteLock = recipes.NewWriteLock(env.InTurn(), lockPath, l, recipes.SessionTimeout(scenario.SessionTimeout))
+		return l
+	}, LockClaims{
+		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
+	}).Named("recipes.WriteLock")
+}
+
+// awaitedLock waits for what the listener of a WriteLock is told.
+type awaitedLock struct {
+	*recipes.WriteLock
+	news   chan struct{}
+	closed chan struct{}
+}
+
+func (l *awaitedLock) LockAcquired() {
+	select {
+	case l.news <- struct{}{}:
+	default: // there is news already
+	}
+}
+
+func (l *awaitedLock) LockReleased() {}
+
+// Lock asks again after each news: the lock may be lost again by then.
+func (l *awaitedLock) Lock(ctx context.Context) error {
+	for {
+		owned, err := l.WriteLock.Lock(ctx)
+		if owned || err != nil {
+			return err
+		}
+		select {
+		case <-l.news:
+		case <-l.closed:
+			return recipes.ErrClosed
+		case <-ctx.Done():
+			if err := l.Unlock(ctx); err != nil {
+				return err
+			}
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Close also ends who waits for news.
+func (l *awaitedLock) Close(ctx context.Context) error {
+	close(l.closed)
+	return l.WriteLock.Close(ctx)
+}

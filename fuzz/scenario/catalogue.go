@@ -1,0 +1,97 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Catalogue is a list of workloads that flags and scenario files can name; for
+// each kind of object the recommended implementation comes first.
+type Catalogue []Workload
+
+// Kinds lists the kinds of objects that there are workloads of.
+func (c Catalogue) Kinds() []string {
+	var names []string
+	for _, w := range c {
+		if !slices.Contains(names, w.Name) {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
+
+// Find returns a workload. An empty impl means the recommended one.
+func (c Catalogue) Find(name, impl string) (Workload, error) {
+	var known []string
+	for _, w := range c {
+		if w.Name != name {
+			continue
+		}
+		if impl == "" || w.Impl == impl {
+			return w, nil
+		}
+		known = append(known, w.Impl)
+	}
+	if known == nil {
+		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(c.Kinds()))
+	}
+	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name, impl, known)
+}
+
+// Sound lists the workloads that promise to survive: those that are not Flawed.
+func (c Catalogue) Sound() Catalogue {
+	var sound Catalogue
+	for _, w := range c {
+		if w.Flawed == "" {
+			sound = append(sound, w)
+		}
+	}
+	return sound
+}
+
+// Load reads a scenario file for one of the workloads.
+func (c Catalogue) Load(name string) (File, error) {
+	data, err := ReadFile(name)
+	if err != nil {
+		return File{}, err
+	}
+	return Parse(name, data, c.Find)
+}
+
+// With adds workloads to a catalogue. It is an error if one has no name, no
+// implementation or no script and judge, or is there already, and if one of its names
+// has a space or a control character: flags and lines of output take names for words.
+func (c Catalogue) With(more ...Workload) (Catalogue, error) {
+	c = slices.Clone(c)
+	for _, w := range more {
+		switch {
+		case w.Name == "" || w.Impl == "":
+			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name, w.Impl)
+		case !isWord(w.Name) || !isWord(w.Impl):
+			return nil, fmt.Errorf("workload %q %q: Name and Impl must have no spaces and no control characters", w.Name, w.Impl)
+		case w.Play == nil || w.Judge == nil:
+			return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", w.Name, w.Impl)
+		case slices.ContainsFunc(c, func(known Workload) bool { return known.Name == w.Name && known.Impl == w.Impl }):
+			return nil, fmt.Errorf("workload %s %s is there already", w.Name, w.Impl)
+		}
+		c = append(c, w)
+	}
+	return c, nil
+}
+
+// isWord reports whether all of a name can be seen.
+func isWord(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+}
+
+// oneOf lists names as a choice: "a, b or c".
+func oneOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}

@@ -1,0 +1,222 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// history puts together what the players recorded and what the server did.
+// Moments become lines of the trace.
+func history(r *trace.Result, players []*Player) linearizability.History {
+	h := linearizability.History{
+		Server:  serverEvents(r),
+		End:     int64(r.Trace.Len()),
+		EndTime: r.Elapsed,
+	}
+	for _, p := range players {
+		h.Ops = append(h.Ops, p.ops(r)...)
+		for _, n := range p.asides.History(nil).Notices {
+			if n.Step = r.Step(trace.Moment(n.Step)); n.Step <= h.End {
+				h.Notices = append(h.Notices, n)
+			}
+		}
+	}
+	for _, n := range r.Notices {
+		if kind, ok := noticeKinds[n.Kind]; ok {
+			h.Notices = append(h.Notices, linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
+		}
+	}
+	return h
+}
+
+// ops are the player's calls, in its own order.
+func (p *Player) ops(r *trace.Result) []linearizability.Op {
+	var ops []linearizability.Op
+	for _, op := range p.calls.History(nil).Ops {
+		if op, begun := numbered(r, op); begun {
+			ops = append(ops, op)
+		}
+	}
+	return ops
+}
+
+// A disconnect takes nothing from a holder, but excuses a signal of loss, and until
+// the client is connected again it is asked for no patience.
+var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
+	trace.Disconnected:   linearizability.Disconnected,
+	trace.Connected:      linearizability.Connected,
+	trace.SessionExpired: linearizability.SessionExpired,
+}
+
+// numbered turns an operation's moments into trace lines. What returned only
+// when the World was torn down has not returned; what was called then never
+// began.
+func numbered(r *trace.Result, op linearizability.Op) (linearizability.Op, bool) {
+	if trace.Moment(op.Call) == trace.AfterEnd {
+		return op, false
+	}
+	op.Call = r.Step(trace.Moment(op.Call))
+	if op.Outcome != linearizability.OpPending && trace.Moment(op.Return) == trace.AfterEnd {
+		op.Outcome, op.Err, op.Output, op.Return = linearizability.OpPending, "", "", -1
+	}
+	if op.Outcome != linearizability.OpPending {
+		op.Return = r.Step(trace.Moment(op.Return))
+	}
+	return op, true
+}
+
+var changeKinds = map[trace.ChangeKind]linearizability.ServerEventKind{
+	trace.NodeCreated:    linearizability.NodeCreated,
+	trace.NodeDeleted:    linearizability.NodeDeleted,
+	trace.DataChanged:    linearizability.DataChanged,
+	trace.SessionStarted: linearizability.SessionStarted,
+	trace.SessionEnded:   linearizability.SessionEnded,
+}
+
+func serverEvents(r *trace.Result) []linearizability.ServerEvent {
+	events := make([]linearizability.ServerEvent, 0, len(r.Changes))
+	for _, c := range r.Changes {
+		ev := linearizability.ServerEvent{
+			Step: c.Step, Time: c.Time, Kind: changeKinds[c.Kind], Path: c.Path, Data: string(c.Data),
+			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client, Notified: c.Notified,
+		}
+		if ev.Client == "" {
+			ev.Client = r.SessionClient[c.Owner]
+		}
+		events = append(events, ev)
+	}
+	return events
+}
+
+// rest tells the judge of the world at rest.
+func rest(r *trace.Result, h linearizability.History, players []*Player) *linearizability.Rest {
+	out := &linearizability.Rest{
+		Nodes:    []linearizability.NodeAtRest{},
+		Sessions: []linearizability.SessionAtRest{},
+		Watches:  []linearizability.WatchAtRest{},
+		Waiting:  waits(r, h),
+		Leaked:   leaks(r.Leaked),
+	}
+	for _, n := range r.Nodes {
+		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
+			Path: n.Path, Data: string(n.Data), Owner: n.Owner, OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
+		})
+	}
+	for _, s := range r.Sessions {
+		out.Sessions = append(out.Sessions, linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
+	}
+	leaves := gaveUp(h)
+	for _, w := range r.Watches {
+		if leaves[r.SessionClient[w.Session]] {
+			continue
+		}
+		out.Watches = append(out.Watches, linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
+	}
+	for _, p := range players {
+		if !slices.Contains(r.Busy, p.client.Of()) {
+			continue
+		}
+		if why := failsForEver(p.ops(r)); why != "" {
+			out.Wedged = append(out.Wedged, fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
+		}
+	}
+	return out
+}
+
+// hopeless is how long a client whose every call fails may take to succeed.
+const hopeless = baseLimit / 2
+
+// cutShort says why the run was cut short, or "". It was if the World ended while
+// scripts were busy, and not for want of progress: some operation had succeeded not
+// long before; and if it ran out of steps.
+func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) string {
+	switch {
+	case r.OutOfSteps:
+		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps, virtualTime(r.Elapsed))
+	case stillGetsOn(r, h, limit):
+		return fmt.Sprintf("the run was cut short after %s of virtual time, while its clients still got on", virtualTime(min(limit, r.Elapsed)))
+	}
+	return ""
+}
+
+func stillGetsOn(r *trace.Result, h linearizability.History, limit time.Duration) bool {
+	return len(r.Busy) > 0 && slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
+		return op.Outcome == linearizability.OpOK && op.ReturnTime > min(limit, r.Elapsed)-hopeless
+	})
+}
+
+// failsForEver says so if all that a hand has called for a long time has
+// failed, up to the end: it waits for nothing, and is stuck all the same.
+// Otherwise it returns "".
+func failsForEver(ops []linearizability.Op) string {
+	var first, last linearizability.Op
+	attempts := 0
+	for _, op := range ops {
+		switch {
+		case op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown:
+			if attempts++; attempts == 1 {
+				first = op
+			}
+			last = op
+		default:
+			attempts = 0
+		}
+	}
+	if attempts < 2 || last.ReturnTime-first.CallTime < hopeless {
+		return ""
+	}
+	return fmt.Sprintf("its %s has failed %d times in a row since step %d, the last time with: %s",
+		last.Kind, attempts, first.Call, last.Err)
+}
+
+// gaveUp names the clients that gave up a wait: those with a call that failed on
+// the way, or whose session ended, so that the wait began again. The
+// go-zookeeper client cannot take back a watch, so these may leave some.
+func gaveUp(h linearizability.History) map[string]bool {
+	clients := map[string]bool{}
+	for _, op := range h.Ops {
+		if op.Outcome == linearizability.OpFailed || op.Outcome == linearizability.OpUnknown {
+			clients[op.Client] = true
+		}
+	}
+	for _, n := range h.Notices {
+		if n.Kind == linearizability.SessionExpired {
+			clients[n.Client] = true
+		}
+	}
+	return clients
+}
+
+// waits tells, for each call that has not returned, which znode it watches.
+func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
+	waits := []linearizability.Wait{}
+	for _, op := range h.Ops {
+		if op.Outcome != linearizability.OpPending {
+			continue
+		}
+		w := linearizability.Wait{Client: op.Client, Op: op.Kind}
+		for _, watch := range r.Watches {
+			if r.SessionClient[watch.Session] == op.Client {
+				w.Path = watch.Path
+			}
+		}
+		if w.Path == "" && !slices.ContainsFunc(r.Sessions, func(s view.Session) bool {
+			return r.SessionClient[s.ID] == op.Client
+		}) {
+			w.Why = "a session: it has none"
+		}
+		waits = append(waits, w)
+	}
+	return waits
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -1,0 +1,206 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/realworld"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/fuzz/internal/mix"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Player is one client as a workload's script sees it: its connection, virtual
+// time, dice, and a record of what it does and sees. A Player belongs to the
+// goroutine of its script. Of a client with several hands each is a Player, with a
+// name, dice and a record of its own; see [Player.Hands].
+type Player struct {
+	ctx     context.Context
+	client  client
+	others  []*Player // the client's further hands
+	index   int
+	text    string // of the next line in the trace
+	calls   *linearizability.Recorder
+	asides  *linearizability.Recorder
+	seed    uint64
+	rough   bool  // the script is
+	signals bool  // the object under test has a signal for losses
+	token   int64 // of what was taken last, 0 if it has none
+	reached []string
+}
+
+// client is what a player needs of the world that it plays in: a hand of a
+// [fakezk.World]'s client, or a client of a [fakezk.RealWorld], which has one hand
+// only.
+type client interface {
+	// Name is the hand's name, Number its place among the client's from 0, and Of the
+	// client's name.
+	Name() string
+	Number() int
+	Of() string
+	Conn() *zk.Conn
+	Sleep(ctx context.Context, d time.Duration) error
+	Now() time.Duration
+	// At is what Now is when the clock shows t: the same for all clients of a world.
+	At(t time.Time) time.Duration
+	Note(format string, args ...any) trace.Moment
+	NoteAside(format string, args ...any) trace.Moment
+	// Pace is how many seconds of the world's time pass in one of the clock's.
+	Pace() int
+}
+
+// worldClient is a hand of a client in a World, in whose bubble the clock shows the
+// World's time.
+type worldClient struct{ *sim.Hand }
+
+func (c worldClient) Of() string { return c.Client.Name() }
+func (worldClient) Pace() int    { return 1 }
+
+func (c worldClient) At(t time.Time) time.Duration { return c.Now() + time.Until(t) }
+
+// realClient is a client in a RealWorld.
+type realClient struct{ *realworld.Client }
+
+func (c realClient) Of() string { return c.Name() }
+func (realClient) Number() int  { return 0 }
+
+func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
+	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
+	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
+	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
+	return p
+}
+
+// Name is the client's name: a, b, c, ... Its further hands are called a.2, a.3, ...
+func (p *Player) Name() string { return p.client.Name() }
+
+// Index is the client's place among the others, from 0.
+func (p *Player) Index() int { return p.index }
+
+// Conn is the client's connection, made at the first call.
+func (p *Player) Conn() *zk.Conn { return p.client.Conn() }
+
+// Context is done when the World ends.
+func (p *Player) Context() context.Context { return p.ctx }
+
+// Alive reports whether the World still runs.
+func (p *Player) Alive() bool { return p.ctx.Err() == nil }
+
+// Pause sleeps in virtual time and reports whether the World still runs.
+func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }
+
+// Within returns a context that is done after d of virtual time. Use it instead of
+// context.WithTimeout, which goes by the clock: in a real world a script is played
+// faster than it says.
+func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
+}
+
+// Hand is the place of the player among the hands of its client, from 0.
+func (p *Player) Hand() int { return p.client.Number() }
+
+// Now is the virtual time since the World began.
+func (p *Player) Now() time.Duration { return p.client.Now() }
+
+// Rough reports whether the script is a rough one.
+func (p *Player) Rough() bool { return p.rough }
+
+// Token is that of what was taken last, 0 if it has none.
+func (p *Player) Token() int64 { return p.token }
+
+// Clock is what a clock shows in d of virtual time.
+func (p *Player) Clock(d time.Duration) time.Time {
+	return time.Now().Add(d / time.Duration(p.client.Pace()))
+}
+
+// VirtualTime is when it will be t by the clock, since the World began.
+func (p *Player) VirtualTime(t time.Time) time.Duration { return p.client.At(t) }
+
+// Choose draws a number from 0 up to n, n excluded and above 0; the same for the same seed, client and draw.
+// Give each decision of a script draws of its own: the round plus some thousands.
+func (p *Player) Choose(n, draw int) int {
+	return int(mix.Hash(p.seed, uint64(p.index), uint64(draw)) % uint64(n))
+}
+
+// Sometimes notes that a goal was reached: something rare that a test is about, and
+// that it must see in some run, or it tests nothing. It is one of [Workload.Sometimes].
+func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
+
+// Agree is Choose with the same result for all clients of a run.
+func (p *Player) Agree(n, draw int) int { return int(mix.Hash(p.seed, uint64(draw)) % uint64(n)) }
+
+// Call is an operation under way; it ends with the first of OK, Unknown and
+// Failed.
+type Call struct {
+	p    *Player
+	kind string
+	rec  *linearizability.Call
+}
+
+// Begin records that the client calls an operation; see the kinds of package
+// linearizability. Of several hands each begins in its turn, so that they do not race
+// for what the object keeps in memory.
+func (p *Player) Begin(kind, input string) Call {
+	sim.AwaitTurn(kind)
+	p.text = "calls " + kind
+	if input != "" {
+		p.text += " " + input
+	}
+	return Call{p, kind, p.calls.Call(p.client.Of(), kind, input)}
+}
+
+// OK records a result. Its session, unless it is given, is the client's at this
+// moment.
+func (c Call) OK(r linearizability.Result) {
+	c.p.text = c.kind + " returns" + resultText(r)
+	c.p.token = cmp.Or(r.Token, c.p.token)
+	c.rec.OK(c.inSession(r))
+}
+
+// Unknown records an error after which the operation may have taken effect.
+func (c Call) Unknown(r linearizability.Result, err error) {
+	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.rec.Unknown(c.inSession(r), err)
+}
+
+// Failed records an error that promises that nothing took effect, ever.
+func (c Call) Failed(err error) {
+	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
+	c.rec.Failed(err)
+}
+
+func (c Call) inSession(r linearizability.Result) linearizability.Result {
+	if r.Session == 0 {
+		r.Session = c.p.Conn().SessionID()
+	}
+	return r
+}
+
+func resultText(r linearizability.Result) string {
+	switch {
+	case r.Empty:
+		return ": nothing there"
+	case r.Output != "":
+		return " " + r.Output
+	case r.Token != 0:
+		return fmt.Sprintf(", token %d", r.Token)
+	}
+	return ""
+}
+
+// Do is one operation from its call to its return: a result of do is recorded by
+// OK, an error by Unknown. Use Begin where an error says more.
+func (p *Player) Do(kind, input string, do func(context.Context) (linearizability.Result, error)) error {
+	c := p.Begin(kind, input)
+	r, err := do(p.ctx)
+	if err != nil {
+		c.Unknown(r, err)
+		return err
+	}
+	c.OK(r)
+	return nil
+}

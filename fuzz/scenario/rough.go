@@ -1,0 +1,144 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/linearizability"
+)
+
+// errBusy is recorded of a call that does not wait, and did not get what it was for.
+var errBusy = errors.New("somebody else is the owner")
+
+// closer is an object under test that can be closed: that ends its operations under
+// way, and gives back what is held through it.
+type closer interface {
+	Close(ctx context.Context) error
+}
+
+// closeNowAndThen is the script of a hand that closes what the others share, at any
+// moment, and puts a new object in its place.
+func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
+	for round := 0; round < 2*s.Rounds; round++ {
+		if !p.Pause(time.Duration(p.Choose(80_000, round+1000)) * time.Microsecond) {
+			return
+		}
+		old, inUse := h.replace()
+		c, ok := any(old).(closer)
+		if !ok || !inUse {
+			return
+		}
+		ctx, cancel := p.Hasty(p.Context(), 4, round+2000, 0, 10*time.Millisecond)
+		p.close(ctx, c)
+		cancel()
+	}
+}
+
+// replace puts a new object in the place of the present one, which it returns. It
+// reports false, and does nothing, if nobody uses it any more.
+func (h *Handle[T]) replace() (old T, inUse bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old = h.opened
+	if h.users == 0 {
+		return old, false
+	}
+	h.opened = h.open()
+	return old, true
+}
+
+// close closes an object and records that, in a step before: what other hands say
+// of it in the same step might come first in the trace.
+func (p *Player) close(ctx context.Context, c closer) {
+	call := p.Begin(linearizability.KindClose, "")
+	p.Pause(time.Microsecond)
+	if err := c.Close(ctx); err != nil {
+		call.Unknown(linearizability.Result{}, err)
+		return
+	}
+	call.OK(linearizability.Result{})
+}
+
+// closedWithin is how soon an operation must end when its object is closed: far
+// more than the moment that it may wait for its clean-up.
+const closedWithin = time.Second
+
+// judgeClosing adds to a report what is to be said of closed objects: that Close
+// returns, and that what was under way ends soon, whatever becomes of the
+// connection. What gives something back may take longer: it waits for the server.
+func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Rest) {
+	for _, c := range h.Ops {
+		if c.Kind != linearizability.KindClose {
+			continue
+		}
+		if c.Outcome == linearizability.OpPending && rest != nil {
+			r.Verdicts = WithWorst(r.Verdicts, neverClosed(c))
+		}
+		for _, op := range h.Ops {
+			if v, bad := outlives(op, c, h.EndTime); bad {
+				r.Verdicts = WithWorst(r.Verdicts, v)
+			}
+		}
+	}
+}
+
+func neverClosed(c linearizability.Op) linearizability.Verdict {
+	return violatedLiveness([]int64{c.Call}, "%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
+}
+
+// outlives says so if op went on for too long after its object was closed.
+func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verdict, bool) {
+	switch op.Kind {
+	case linearizability.KindClose, linearizability.KindRelease, linearizability.KindUnlock:
+		return linearizability.Verdict{}, false
+	}
+	if op.Outcome != linearizability.OpPending {
+		end = op.ReturnTime
+	}
+	if op.Client != c.Client || op.CallTime >= c.CallTime || end <= c.CallTime+closedWithin {
+		return linearizability.Verdict{}, false
+	}
+	return violatedLiveness([]int64{op.Call, c.Call}, "%s's %s (step %d) went on for %v after its object was closed at step %d",
+		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
+}
+
+// TryLocker is a lock that need not be waited for: TryLock returns false if it has
+// another owner.
+type TryLocker interface {
+	TryLock(ctx context.Context) (bool, error)
+}
+
+// tries reports whether a client tries before it waits, as it does in one of three
+// rounds of a rough script.
+func (p *Player) TriesFirst(round int) bool { return p.rough && p.Choose(3, round+7000) == 0 }
+
+// Try calls something that does not wait, and records what came of it. token is
+// asked when it has succeeded.
+func (p *Player) Try(kind, input string, do func(context.Context) (bool, error), token func() int64) error {
+	c := p.Begin(kind, input)
+	ok, err := do(p.ctx)
+	switch {
+	case err != nil:
+		c.Unknown(linearizability.Result{}, err)
+		return err
+	case !ok:
+		c.Failed(errBusy)
+		return errBusy
+	}
+	c.OK(linearizability.Result{Token: token()})
+	return nil
+}
+
+// WithWorst keeps the worse of two verdicts on one property.
+func WithWorst(verdicts []linearizability.Verdict, v linearizability.Verdict) []linearizability.Verdict {
+	at := slices.IndexFunc(verdicts, func(w linearizability.Verdict) bool { return w.Property == v.Property })
+	switch {
+	case at < 0:
+		return append(verdicts, v)
+	case v.Status > verdicts[at].Status:
+		verdicts[at] = v
+	}
+	return verdicts
+}

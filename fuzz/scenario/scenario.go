@@ -1,0 +1,273 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/sim"
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// A Scenario is everything that decides a run: who does what, what goes wrong,
+// and the schedule. Two runs of a Scenario are equal to the byte.
+type Scenario struct {
+	Workload Workload
+	Script   Script
+	Seed     uint64
+	Plan     []fault.Fault
+	// Schedule is what orders the messages; the zero value gives each a latency.
+	Schedule sim.Schedule
+}
+
+// An Outcome is what a Scenario led to, and what is to be said of it.
+type Outcome struct {
+	Scenario Scenario
+	// Result is the run, its trace included.
+	Result *trace.Result
+	// History is what the clients did and saw; its steps are lines of the trace.
+	History linearizability.History
+	// Rest is the world after the faults and the scripts had ended, nil if
+	// CutShort.
+	Rest *linearizability.Rest
+	// CutShort says that the virtual time of the run ended while clients still got on,
+	// or that it ran out of steps (fakezk.World.MaxSteps): nothing can be said of
+	// liveness then, nor of what is left at rest.
+	CutShort bool
+	// Report holds the verdicts.
+	Report linearizability.Report
+	// Reached are the goals that scripts have reached, sorted.
+	Reached []string
+	// Hangs tells where those scripts are that hang outside of every call, one line for
+	// each function; "" if none does.
+	Hangs string
+}
+
+// Status is the worst status of the verdicts; a run that panicked or froze is
+// violated whatever else is known of it.
+func (o *Outcome) Status() linearizability.Status {
+	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
+		return linearizability.Violated
+	}
+	return o.Report.Status()
+}
+
+// Undecided reports whether nothing is violated, but some verdict is unknown.
+func (o *Outcome) Undecided() bool { return o.Status() == linearizability.Unknown }
+
+// Property names what is violated, or is "" if nothing is. Besides the
+// properties of package linearizability there are "panic" and "frozen".
+func (o *Outcome) Property() string {
+	switch {
+	case len(o.Result.Panics) > 0:
+		return "panic"
+	case o.Result.Frozen != "":
+		return "frozen"
+	}
+	if v := o.Report.First(); v.Status == linearizability.Violated {
+		return v.Property
+	}
+	return ""
+}
+
+// Summary is one line about what is violated, in the words of the trace, or "".
+func (o *Outcome) Summary() string {
+	switch o.Property() {
+	case "":
+		return ""
+	case "panic":
+		return firstLine(o.Result.Panics[0])
+	case "frozen":
+		return "the run froze: code spins, or holds a mutex while it waits, so that no virtual time can pass"
+	}
+	return o.Result.Trace.Rename(o.Report.First().Summary)
+}
+
+// Validate says what is wrong with the script, alone or for the workload, or
+// returns nil. The error begins with the key of a scenario file.
+func (s Scenario) Validate() error {
+	if err := s.Script.Validate(); err != nil {
+		return err
+	}
+	if s.Script.HandCount() > 1 && !s.Workload.Shared {
+		return fmt.Errorf("hands: %d; expected 1: an object of %s %s is not used by several goroutines",
+			s.Script.Hands, s.Workload.Name, s.Workload.Impl)
+	}
+	return nil
+}
+
+// Run plays the scenario and judges it. An error means that the scenario is
+// wrong, for instance that its plan names a client that it does not have, or
+// that the code under test does nothing at the path of its claims.
+func (s Scenario) Run() (*Outcome, error) {
+	if err := s.playable(); err != nil {
+		return nil, err
+	}
+	world, players := s.world()
+	result, err := world.Run()
+	if err != nil {
+		return nil, err
+	}
+	return s.judge(result, players)
+}
+
+// playable is Validate for a scenario that is to be run.
+func (s Scenario) playable() error {
+	if s.Workload.Play == nil || s.Workload.Judge == nil {
+		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
+	}
+	return s.Validate()
+}
+
+// judge says what is to be said of a run.
+func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, err error) {
+	o = &Outcome{Scenario: s, Result: result}
+	if result.Frozen != "" {
+		return o, nil // the players may still be at it
+	}
+	players = everyHand(players)
+	o.History = history(result, players)
+	why := cutShort(result, o.History, s.limit())
+	if o.CutShort = why != ""; !o.CutShort {
+		o.Rest = rest(result, o.History, players)
+	}
+	if o.Reached, err = reached(s.Workload, players); err != nil {
+		return nil, err
+	}
+	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players), Reached: o.Reached})
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
+	}
+	judgeClosing(&o.Report, o.History, o.Rest)
+	if o.CutShort {
+		o.Report.Verdicts = withoutEnd(o.Report.Verdicts, why)
+	} else {
+		o.Hangs = judgeScripts(&o.Report, result, players, s.limit())
+		judgeLeaks(&o.Report, o.Rest)
+	}
+	return o, nil
+}
+
+// everyHand lists the hands of those clients that have begun.
+func everyHand(clients []*Player) []*Player {
+	var hands []*Player
+	for _, p := range clients {
+		if p != nil {
+			hands = append(hands, p.all()...)
+		}
+	}
+	return hands
+}
+
+func signals(players []*Player) bool {
+	return slices.ContainsFunc(players, func(p *Player) bool { return p.signals })
+}
+
+func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
+	return linearizability.Verdict{
+		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps, Summary: fmt.Sprintf(format, args...),
+	}
+}
+
+// reached are the goals that players have reached. One that the workload does not
+// declare is an error: nobody would miss it.
+func reached(w Workload, players []*Player) ([]string, error) {
+	var goals []string
+	for _, p := range players {
+		goals = append(goals, p.reached...)
+	}
+	slices.Sort(goals)
+	goals = slices.Compact(goals)
+	for _, goal := range goals {
+		if !slices.Contains(w.Sometimes, goal) {
+			return nil, fmt.Errorf("%s %s: the goal %q was reached, which is none of Workload.Sometimes: %q", w.Name, w.Impl, goal, w.Sometimes)
+		}
+	}
+	return goals, nil
+}
+
+// withoutEnd puts the verdict of a run that was cut short in the place of what is
+// said of liveness: why.
+func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizability.Verdict {
+	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v linearizability.Verdict) bool {
+		return v.Property == linearizability.Liveness && v.Status != linearizability.Violated
+	})
+	return append(verdicts, linearizability.Verdict{
+		Property: linearizability.Liveness, Status: linearizability.Unknown, Summary: why,
+	})
+}
+
+// world describes the run; players are filled in while it runs.
+func (s Scenario) world() (sim.World, []*Player) {
+	players := make([]*Player, s.Script.Clients)
+	w := sim.World{
+		Seed:           s.Seed,
+		Nodes:          s.Workload.Nodes,
+		Next:           s.Workload.Next,
+		Plan:           s.Plan,
+		Schedule:       s.Schedule,
+		Server:         sim.Settings{TickTime: tickTime},
+		SessionTimeout: SessionTimeout,
+		Limit:          s.limit(),
+		Settle:         s.settle(),
+		Freeze:         s.Workload.Freeze,
+	}
+	for i, name := range s.Script.ClientNames() {
+		w.Clients = append(w.Clients, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
+			p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
+			p.rough = s.Script.Rough
+			players[i] = p
+			s.Workload.Play(p, s.Script)
+		}})
+	}
+	return w, players
+}
+
+// settle is how long the World goes on after the scripts.
+func (s Scenario) settle() time.Duration {
+	if slices.ContainsFunc(s.Plan, func(f fault.Fault) bool { return f.Kind == fault.Blackhole }) {
+		return settleBlackhole
+	}
+	return Settle
+}
+
+// limit is how long the scripts get.
+func (s Scenario) limit() time.Duration {
+	limit := baseLimit
+	if s.Workload.Length != nil {
+		limit += s.Workload.Length(s.Script)
+	}
+	for _, f := range s.Plan {
+		limit += f.For + f.At
+	}
+	return limit
+}
+
+// Traces runs the scenario twice and reports whether the traces are equal, and
+// the first outcome.
+func (s Scenario) Traces() (*Outcome, bool, error) {
+	first, err := s.Run()
+	if err != nil {
+		return nil, false, err
+	}
+	second, err := s.Run()
+	if err != nil {
+		return nil, false, err
+	}
+	return first, first.Result.Trace.Hash() == second.Result.Trace.Hash(), nil
+}
+
+// String is the scenario in one line.
+func (s Scenario) String() string {
+	text := fmt.Sprintf("%s %s, %s, seed: %d", s.Workload.Name, s.Workload.Impl, s.Script, s.Seed)
+	if s.Schedule.Kind != sim.Latencies {
+		text += ", schedule: " + s.Schedule.String()
+	}
+	return text
+}
+
+// virtualTime prints a virtual time for people.
+func virtualTime(d time.Duration) string { return d.Round(time.Millisecond).String() }

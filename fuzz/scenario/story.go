@@ -1,0 +1,99 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// Story tells a person what went wrong in a run: the verdict in words, the
+// plan, and the part of the trace that matters.
+func (o *Outcome) Story() string {
+	var b strings.Builder
+	if property := o.Property(); property != "" {
+		fmt.Fprintf(&b, "%s is violated: %s\n", property, o.Summary())
+	} else {
+		fmt.Fprintf(&b, "verdict: %s\n", o.Status())
+	}
+	fmt.Fprintf(&b, "\n  %s\n", o.Scenario)
+	if len(o.Scenario.Plan) == 0 {
+		b.WriteString("  no faults\n")
+	}
+	for _, f := range o.Scenario.Plan {
+		fmt.Fprintf(&b, "  fault: %s\n", f)
+	}
+	b.WriteString("\nwhat happened (step, virtual time, who):\n\n")
+	b.WriteString(o.excerpt())
+	if at := brokeAt(o.Result); at != "" {
+		fmt.Fprintf(&b, "\nwhere it broke, the innermost call first:\n\n%s", at)
+	}
+	if o.Hangs != "" {
+		fmt.Fprintf(&b, "\nwhere it hangs, the innermost call first:\n\n%s", o.Hangs)
+	}
+	return b.String()
+}
+
+// excerpt is the trace without what says little: handshakes, pings, replies and
+// the server's echo of a request. A long one is cut in the middle.
+func (o *Outcome) excerpt() string {
+	var lines []string
+	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
+		if e := o.Result.Trace.Entry(n); telling(e) {
+			lines = append(lines, e.String())
+		}
+	}
+	const head, tail = 45, 15
+	if len(lines) > head+tail+5 {
+		cut := len(lines) - head - tail
+		middle := fmt.Sprintf("      ... %d more lines of the trace", cut)
+		lines = append(append(append([]string{}, lines[:head]...), middle), lines[len(lines)-tail:]...)
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// dull are the beginnings of lines that say little: replies, which the line of
+// their request tells already, and what the server does because of a request.
+var dull = []string{
+	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ", "session ", "notifies ",
+}
+
+func telling(e trace.Entry) bool {
+	if strings.HasPrefix(e.Text, "<- event") || strings.Contains(e.Text, "refused") {
+		return true
+	}
+	return !slices.ContainsFunc(dull, func(d string) bool { return strings.HasPrefix(e.Text, d) })
+}
+
+// Measurements are what was measured besides the verdicts, one line each.
+func (o *Outcome) Measurements() []string {
+	r := o.Report
+	var lines []string
+	for _, z := range r.ZombieWindows {
+		lines = append(lines, fmt.Sprintf("zombie window: %s could not know for %s that it had lost the lock (steps %d to %d)",
+			z.Client, virtualTime(z.Duration), z.From, z.To))
+	}
+	if r.MaxHerd > 0 {
+		lines = append(lines, fmt.Sprintf("herd: at most %d watch notifications per release", r.MaxHerd))
+	}
+	if r.Waits.Granted > 0 {
+		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Waits.Granted, virtualTime(r.Waits.Longest)))
+	}
+	return lines
+}
+
+// Verdicts is one line for each property judged, after that it panicked or froze if it
+// did: no judge speaks of that.
+func (o *Outcome) Verdicts() []linearizability.Verdict {
+	var verdicts []linearizability.Verdict
+	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
+		verdicts = append(verdicts, linearizability.Verdict{Property: o.Property(), Status: o.Status(), Summary: o.Summary()})
+	}
+	for _, v := range o.Report.Verdicts {
+		v.Summary = o.Result.Trace.Rename(v.Summary)
+		verdicts = append(verdicts, v)
+	}
+	return verdicts
+}

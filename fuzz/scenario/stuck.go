@@ -1,0 +1,131 @@
+package scenario
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/trace"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// judgeScripts adds to a report what is to be said of scripts that had not ended
+// when the faults were over and their time, limit, was up. Of one with a call under way the
+// judge has spoken, if it speaks of liveness at all; one that waits outside of every
+// call is seen by no judge. It returns where those scripts are that it speaks of, and
+// speaks of none if the judge has found somebody stuck: who fails for ever, say.
+func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player, limit time.Duration) (where string) {
+	liveness, judged := report.Verdict(linearizability.Liveness)
+	if liveness.Status == linearizability.Violated {
+		return ""
+	}
+	for i, client := range r.Busy {
+		pending := pendingCall(r, players, client)
+		if pending != "" && judged {
+			continue
+		}
+		place := placeOf(r, i)
+		why := "no call of its is under way"
+		if pending != "" {
+			why = fmt.Sprintf("its %s never returned", pending)
+		}
+		if at := place.first(); at != "" {
+			why += ", and it is at " + at
+		}
+		report.Verdicts = WithWorst(report.Verdicts, violatedLiveness(nil,
+			"client %s's script has not ended after %s, although the faults stopped: %s", client, virtualTime(limit), why))
+		where += fmt.Sprintf("client %s's script:\n%s", client, place)
+	}
+	return where
+}
+
+// pendingCall is the kind of a call that some hand of a client has under way, ""
+// if there is none.
+func pendingCall(r *trace.Result, players []*Player, client string) string {
+	for _, p := range players {
+		if p.client.Of() != client {
+			continue
+		}
+		ops := p.ops(r)
+		if i := slices.IndexFunc(ops, func(op linearizability.Op) bool { return op.Outcome == linearizability.OpPending }); i >= 0 {
+			return ops[i].Kind
+		}
+	}
+	return ""
+}
+
+// place is where the hands of a script are: the calls of each, the innermost first.
+// Unlike a stack trace it is the same in each run.
+type place [][]frame
+
+// frame is a call: the function, and the place in the source.
+type frame struct{ function, source string }
+
+func placeOf(r *trace.Result, busy int) place {
+	if busy >= len(r.BusyStacks) {
+		return nil
+	}
+	var p place
+	for hand := range strings.SplitSeq(r.BusyStacks[busy], "\n\n") {
+		p = append(p, framesOf(hand))
+	}
+	return p
+}
+
+var sourceLine = regexp.MustCompile(`^\t(.*):(\d+)(?: \+0x[0-9a-f]+)?$`)
+
+// framesOf reads one goroutine's part of a stack trace down to where the World
+// started the script.
+func framesOf(stack string) []frame {
+	var frames []frame
+	lines := strings.Split(stack, "\n")
+	for i := 1; i+1 < len(lines); i += 2 {
+		m := sourceLine.FindStringSubmatch(lines[i+1])
+		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i], "/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
+			break
+		}
+		function := lines[i]
+		if at := strings.LastIndex(function, "("); at > 0 {
+			function = function[:at]
+		}
+		frames = append(frames, frame{function, filepath.Base(m[1]) + ":" + m[2]})
+	}
+	return frames
+}
+
+// first is the innermost call that is neither of this module's machinery nor of what
+// the code under test stands on: a line of that code, or of its script. It is "" if
+// nothing is known.
+func (p place) first() string {
+	for _, hand := range p {
+		for _, f := range hand {
+			if !machinery.MatchString(f.function) {
+				return f.source
+			}
+		}
+	}
+	return ""
+}
+
+var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing)[./]|` +
+	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld)?|fuzz(/scenario|/object)?))\.)`)
+
+// playing are the functions that call the code under test.
+var playing = regexp.MustCompile(`^github\.com/zksim/zksim/fuzz(/scenario|/object)?\.`)
+
+// String is a line for each call, and an empty one between hands.
+func (p place) String() string {
+	var b strings.Builder
+	for i, hand := range p {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		for _, f := range hand {
+			fmt.Fprintf(&b, "  %s  %s\n", f.source, f.function)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+package scenario
+
+import (
+	"context"
+	"time"
+)
+
+// Persist calls try, with the number of the attempt from 0, until it returns nil
+// or the World ends, with a pause after each error. It reports whether try
+// succeeded.
+func (p *Player) Persist(try func(attempt int) error) bool {
+	for attempt := 0; p.Alive(); attempt++ {
+		if try(attempt) == nil {
+			return true
+		}
+		if !p.Pause(RetryPause) {
+			return false
+		}
+	}
+	return false
+}
+
+// Attempt is Persist with no more than n attempts, as a careful caller does who
+// gives something back.
+func (p *Player) Attempt(n int, try func(attempt int) error) bool {
+	for attempt := range n {
+		if try(attempt) == nil {
+			return true
+		}
+		if !p.Pause(RetryPause) {
+			return false
+		}
+	}
+	return false
+}
+
+// Hasty returns a context that is done after least and up to spread more, of
+// virtual time, in one of oneIn draws, and otherwise ctx. It uses the draws draw
+// and draw+1000 of Choose. Use it for first attempts: so a call is given up at any
+// moment of its work.
+func (p *Player) Hasty(ctx context.Context, oneIn, draw int, least, spread time.Duration) (context.Context, context.CancelFunc) {
+	if p.Choose(oneIn, draw) > 0 {
+		return ctx, func() {}
+	}
+	if p.rough && p.Choose(3, draw+500) == 0 {
+		return Done(ctx)
+	}
+	patience := least + time.Duration(p.Choose(max(1, int(spread/time.Microsecond)), draw+1000))*time.Microsecond
+	return p.Within(ctx, patience)
+}
+
+// Done returns a context that is done from the start.
+func Done(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	return ctx, cancel
+}
+
+// GiveBack calls a release up to three times, until it succeeds, as a careful
+// caller does. In a rough script it calls it once only with a context that is done
+// already, in one of three draws: what was held must be given back all the same. It
+// uses the draw of Choose.
+func (p *Player) GiveBack(draw int, release func(ctx context.Context) error) bool {
+	if p.rough && p.Choose(3, draw) == 0 {
+		ctx, _ := Done(p.ctx)
+		return release(ctx) == nil
+	}
+	return p.Attempt(3, func(int) error { return release(p.ctx) })
+}
+
+// LongHold is how long something is held now and then, besides the usual: past
+// the end of a session that has lost its connection.
+const LongHold = 2 * SessionTimeout
+
+// Hold keeps what the client holds for some 5 to 45 ms, in one of eight rounds
+// for longer than a session lives, and records it as a loss (LockLost of package linearizability)
+// when lost is closed meanwhile. A nil lost is no signal. It uses the draws round
+// and round+1000 of Choose.
+func (p *Player) Hold(round int, lost <-chan struct{}) { p.Keep(round, p.token, lost) }
+
+// Keep is Hold of what has a token.
+func (p *Player) Keep(round int, token int64, lost <-chan struct{}) {
+	defer p.Heed(token, lost)()
+	d := time.Duration(5+p.Choose(40, round)) * time.Millisecond
+	if p.Choose(8, round+1000) == 0 {
+		d += LongHold
+	}
+	p.Pause(d)
+}
+
+// Signals tells the judge that the object under test has a signal of losses, so
+// that a missing one counts.
+func (p *Player) Signals() { p.signals = true }
+
+// Heed records it as a loss of what has a token, 0 if that is not known, when lost is
+// closed before stop. A nil lost is no signal.
+func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
+	if lost == nil {
+		return func() {}
+	}
+	end := make(chan struct{})
+	go p.listen(token, lost, end)
+	return func() { close(end) }
+}
+
+// listen notes the loss of a hold.
+func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
+	select {
+	case <-lost:
+	case <-stop:
+	}
+	select {
+	case <-stop: // whatever is said from here on is the release's own doing
+	default:
+		p.asides.LockLost(p.client.Of(), token)
+	}
+}
+
+// HoldingTime is how long the turns of a script may take in which each client
+// has to wait for all others.
+func HoldingTime(s Script) time.Duration {
+	return time.Duration(s.Clients*s.Rounds) * (LongHold + time.Second)
+}
