@@ -127,7 +127,8 @@ func (o *observer) lastReply() proto.ReplyHeader {
 func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.zxid, slices.Sorted(maps.Keys(o.watching[watchData])), slices.Sorted(maps.Keys(o.watching[watchExist])), slices.Sorted(maps.Keys(o.watching[watchChild]))
+	return o.zxid, slices.Sorted(maps.Keys(o.watching[watchData])),
+		slices.Sorted(maps.Keys(o.watching[watchExist])), slices.Sorted(maps.Keys(o.watching[watchChild]))
 }
 
 // tap reads along with the client.
@@ -168,9 +169,11 @@ func (c *tap) note(frame []byte) {
 // codeOf is the code that the client turned into an error.
 func codeOf(err error) model.Code {
 	for code, sentinel := range map[model.Code]error{
-		model.OK: nil, model.NoNode: zk.ErrNoNode, model.NoAuth: zk.ErrNoAuth, model.BadVersion: zk.ErrBadVersion,
+		model.OK: nil, model.NoNode: zk.ErrNoNode, model.NoAuth: zk.ErrNoAuth,
+		model.BadVersion:              zk.ErrBadVersion,
 		model.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, model.NodeExists: zk.ErrNodeExists,
-		model.NotEmpty: zk.ErrNotEmpty, model.SessionExpired: zk.ErrSessionExpired, model.InvalidACL: zk.ErrInvalidACL,
+		model.NotEmpty: zk.ErrNotEmpty, model.SessionExpired: zk.ErrSessionExpired,
+		model.InvalidACL:   zk.ErrInvalidACL,
 		model.BadArguments: zk.ErrBadArguments,
 	} {
 		if errors.Is(err, sentinel) {
@@ -190,7 +193,8 @@ func statOf(s *zk.Stat) model.Stat {
 	}
 	return model.Stat{
 		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid, Version: s.Version, Cversion: s.Cversion,
-		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength,
+		NumChildren: s.NumChildren,
 	}
 }
 

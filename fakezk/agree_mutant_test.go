@@ -36,17 +36,27 @@ var brokenRules = map[string]mutant{
 			got.Data = []byte{}
 		}
 	},
-	"versions are not compared":           replaceCode(model.BadVersion, model.OK),
-	"ephemerals may have children":        replaceCode(model.NoChildrenForEphemerals, model.OK),
-	"nodes with children may be deleted":  replaceCode(model.NotEmpty, model.OK),
-	"emoji are fine in a path":            replaceCode(model.BadArguments, model.OK),
-	"an invalid ACL is taken":             replaceCode(model.InvalidACL, model.OK),
-	"permissions are not checked":         replaceCode(model.NoAuth, model.OK),
-	"exists leaves no watch on nothing":   dropEvents(func(_ step, ev model.Event) bool { return ev.Type == model.NodeCreated }),
-	"child watches miss the end":          dropEvents(func(_ step, ev model.Event) bool { return ev.Type == model.NodeDeleted }),
-	"an expiry fires no watch":            dropEvents(func(s step, _ model.Event) bool { return s.Kind == doExpire }),
-	"a multi fires no watch":              dropEvents(func(s step, _ model.Event) bool { return s.Kind == doMulti }),
-	"a reconnect forgets what was missed": dropEvents(func(s step, _ model.Event) bool { return s.Kind == doDrop }),
+	"versions are not compared":          replaceCode(model.BadVersion, model.OK),
+	"ephemerals may have children":       replaceCode(model.NoChildrenForEphemerals, model.OK),
+	"nodes with children may be deleted": replaceCode(model.NotEmpty, model.OK),
+	"emoji are fine in a path":           replaceCode(model.BadArguments, model.OK),
+	"an invalid ACL is taken":            replaceCode(model.InvalidACL, model.OK),
+	"permissions are not checked":        replaceCode(model.NoAuth, model.OK),
+	"exists leaves no watch on nothing": dropEvents(func(_ step, ev model.Event) bool {
+		return ev.Type == model.NodeCreated
+	}),
+	"child watches miss the end": dropEvents(func(_ step, ev model.Event) bool {
+		return ev.Type == model.NodeDeleted
+	}),
+	"an expiry fires no watch": dropEvents(func(s step, _ model.Event) bool {
+		return s.Kind == doExpire
+	}),
+	"a multi fires no watch": dropEvents(func(s step, _ model.Event) bool {
+		return s.Kind == doMulti
+	}),
+	"a reconnect forgets what was missed": dropEvents(func(s step, _ model.Event) bool {
+		return s.Kind == doDrop
+	}),
 	"parents hear before children": func(s step, got *outcome) {
 		for _, events := range got.Events {
 			if s.Kind != doDrop {

@@ -71,21 +71,27 @@ const clientCount = 3
 var (
 	stepPaths = often(5, []string{"/a", "/a", "/a", "/a/x", "/a/x", "/b", "/a/y"}, []string{
 		"/b/x", "/a/x/p", "/", "/a/s-0000000000", "/a/s-0000000001", "/s-0000000001", "/é",
-		"/zookeeper", "/zookeeper/config", "/zookeeper/quota", "/zookeeper/mine", "/a/\U0001F600", "/\ue000",
+		"/zookeeper", "/zookeeper/config", "/zookeeper/quota", "/zookeeper/mine", "/a/\U0001F600",
+		"/\ue000",
 	})
 	stepPrefixes = []string{"/a/s-", "/a/s-", "/s-", "/a/", "/a/x/", "/b/é-", "/\U0001F600"}
 	stepACLs     = often(5, [][]model.ACL{model.World(model.PermAll)}, [][]model.ACL{
 		model.World(model.PermRead | model.PermAdmin), model.World(model.PermAll &^ model.PermRead),
 		model.World(model.PermAll &^ model.PermCreate), model.World(0),
-		{{Perms: model.PermRead, Scheme: "world", ID: "anyone"}, {Perms: model.PermAll, Scheme: "digest", ID: "alice:hash"}},
-		{{Perms: model.PermAll, Scheme: "world", ID: "anyone"}, {Perms: model.PermAll, Scheme: "world", ID: "anyone"}},
-		nil, {}, {{Perms: model.PermAll, Scheme: "world", ID: "nobody"}}, {{Perms: model.PermAll, Scheme: "digest", ID: "colonless"}},
+		{{Perms: model.PermRead, Scheme: "world", ID: "anyone"},
+			{Perms: model.PermAll, Scheme: "digest", ID: "alice:hash"}},
+		{{Perms: model.PermAll, Scheme: "world", ID: "anyone"},
+			{Perms: model.PermAll, Scheme: "world", ID: "anyone"}},
+		nil, {}, {{Perms: model.PermAll, Scheme: "world", ID: "nobody"}},
+		{{Perms: model.PermAll, Scheme: "digest", ID: "colonless"}},
 	})
 	stepData  = evenly([][]byte{nil, {}, []byte("x"), []byte("longer data")})
 	stepKinds = often(20, []stepKind{
-		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete, doSet, doSet, doMulti, doMulti,
+		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete, doSet, doSet,
+		doMulti, doMulti,
 		doExists, doExists, doExists, doGet, doGet, doChildren, doChildren, doChildren, doGetACL,
-	}, []stepKind{doContainer, doTTL, doSetACL, doSetACL, doSync, doDrop, doDrop, doDrop, doClose, doExpire})
+	}, []stepKind{doContainer, doTTL, doSetACL, doSetACL, doSync, doDrop, doDrop, doDrop, doClose,
+		doExpire})
 )
 
 // often draws from usual, and once in n times from odd.
@@ -181,5 +187,6 @@ func (s step) op() model.Op {
 	kinds := map[stepKind]model.OpKind{
 		doCreate: model.OpCreate, doDelete: model.OpDelete, doSet: model.OpSet, doCheck: model.OpCheck,
 	}
-	return model.Op{Kind: kinds[s.Kind], Path: s.Path, Data: s.Data, Mode: s.mode(), ACL: s.ACL, Version: s.Version}
+	return model.Op{Kind: kinds[s.Kind], Path: s.Path, Data: s.Data, Mode: s.mode(), ACL: s.ACL,
+		Version: s.Version}
 }

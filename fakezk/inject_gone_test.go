@@ -27,7 +27,8 @@ func (st *stand) closeA() {
 func (st *stand) wantLinks(links, astray int) {
 	st.Helper()
 	if got := len(st.Server.links); got != links || detours(st.Server) != astray {
-		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got, detours(st.Server), links, astray)
+		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got, detours(st.Server),
+			links, astray)
 	}
 }
 
@@ -94,7 +95,8 @@ func TestClientThatClosesInAStallBeforeABlackHoleIsGoneWithItsSession(t *testing
 
 // Over TCP a client that has closed its direction may still read.
 func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
-	for _, line := range []string{"stall 1h op=create request=1", "stall-mid-frame 1h op=create request=1"} {
+	for _, line := range []string{"stall 1h op=create request=1",
+		"stall-mid-frame 1h op=create request=1"} {
 		t.Run(line, func(t *testing.T) {
 			s, address := startTCP(t)
 			r, _ := tcpSession(t, address)

@@ -104,7 +104,9 @@ func (s *Server) linksOf(sessions []int64) []*serverLink {
 	var links []*serverLink
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		l := all[id]
-		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool { return s.roster.name(id) == l.name }) {
+		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool {
+			return s.roster.name(id) == l.name
+		}) {
 			links = append(links, l)
 		}
 	}

@@ -72,7 +72,8 @@ func IsFourLetterWord(word string) bool { return fourletter.Known(word) }
 
 func (o Options) withDefaults() Options {
 	times := o.engineConfig()
-	o.TickTime, o.MinSessionTimeout, o.MaxSessionTimeout = times.TickTime, times.MinSessionTimeout, times.MaxSessionTimeout
+	o.TickTime, o.MinSessionTimeout, o.MaxSessionTimeout = times.TickTime, times.MinSessionTimeout,
+		times.MaxSessionTimeout
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = wire.DefaultMaxFrame
 	}

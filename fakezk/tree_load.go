@@ -76,7 +76,8 @@ func (l *loading) add(n *view.NodeSpec) error {
 	}
 	for i := 1; i < len(n.Path); i++ {
 		if n.Path[i] == '/' && !l.exists(n.Path[:i]) {
-			l.create(&view.NodeSpec{Path: n.Path[:i]}, fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
+			l.create(&view.NodeSpec{Path: n.Path[:i]},
+				fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
 		}
 	}
 	if l.made[n.Path] {
@@ -127,7 +128,8 @@ func (l *loading) create(n *view.NodeSpec, about string) {
 // not say it better.
 func checkSpec(n *view.NodeSpec) error {
 	switch {
-	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"), n.Path != "/" && strings.HasSuffix(n.Path, "/"):
+	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"), n.Path != "/" &&
+		strings.HasSuffix(n.Path, "/"):
 		return errors.New("expected a path of / or names that each follow one /")
 	case isServersOwn(n.Path):
 		return errors.New("it is the server's own")

@@ -113,7 +113,8 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 			MaxSessionTimeout: s.opts.MaxSessionTimeout,
 			MaxClientConns:    max(s.opts.MaxClientConns, 0),
 		},
-		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper", "/"),
+		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper",
+			"/"),
 	}
 }
 

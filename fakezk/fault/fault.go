@@ -105,17 +105,22 @@ type KindInfo struct {
 
 var faultKinds = []KindInfo{
 	{DropRequest, false, true, false, false, "the connection dies before the request is applied"},
-	{DropReply, false, true, false, false, "the request is applied, its reply is lost with the connection"},
-	{Cut, false, true, true, true, "the connection is reset after the reply, before the event, or at a time"},
-	{CutMidFrame, false, true, true, false, "half of the reply or event arrives, then the connection is reset"},
+	{DropReply, false, true, false, false,
+		"the request is applied, its reply is lost with the connection"},
+	{Cut, false, true, true, true,
+		"the connection is reset after the reply, before the event, or at a time"},
+	{CutMidFrame, false, true, true, false,
+		"half of the reply or event arrives, then the connection is reset"},
 	{Stall, true, true, true, true, "no bytes pass either way for a while, then they flow again"},
-	{StallMidFrame, true, true, true, false, "half of the reply or event arrives, the rest after a while"},
+	{StallMidFrame, true, true, true, false,
+		"half of the reply or event arrives, the rest after a while"},
 	{Delay, true, true, true, false, "the request or event arrives late"},
 	{Blackhole, true, true, false, true, "bytes vanish without a reset; dials hang for a while"},
 	{Refuse, true, true, false, true, "the connection dies and dials fail for a while"},
 	{Expire, false, true, false, true, "the session ends at the server before the request is applied"},
 	{LateReap, true, true, false, true, "the session ends, its ephemerals stay visible for a while"},
-	{Restart, true, true, false, true, "the server restarts: every connection dies, dials fail for a while"},
+	{Restart, true, true, false, true,
+		"the server restarts: every connection dies, dials fail for a while"},
 }
 
 // Kinds lists all kinds, in a fixed order.
@@ -212,7 +217,8 @@ func (f *Fault) set(key, value string) (err error) {
 	case "at":
 		f.At, err = parseDuration(key, value)
 	default:
-		return fmt.Errorf("unknown selector %q; expected client, conn, op, path, request, event or at", key)
+		return fmt.Errorf("unknown selector %q; expected client, conn, op, path, request, event or at",
+			key)
 	}
 	return err
 }
@@ -228,7 +234,8 @@ func parseOrdinal(key, value string) (int, error) {
 func parseDuration(key, value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 || d > maxFaultDuration {
-		return 0, fmt.Errorf("%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms", key, value, maxFaultDuration)
+		return 0, fmt.Errorf("%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms",
+			key, value, maxFaultDuration)
 	}
 	return d, nil
 }

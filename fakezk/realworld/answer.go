@@ -73,7 +73,8 @@ func (l *link) notified(body []byte, m *carry.Message) {
 		return
 	}
 	l.conn.CountEvent(m)
-	p := trace.EventPoint{Client: l.client.name, Number: m.Number, Type: ev.Type.String(), Path: ev.Path}
+	p := trace.EventPoint{Client: l.client.name, Number: m.Number, Type: ev.Type.String(),
+		Path: ev.Path}
 	at := r.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
 	r.notes.Event(at, p)
 }
@@ -81,12 +82,16 @@ func (l *link) notified(body []byte, m *carry.Message) {
 // catchesUp says that the server is answering a setWatches, with events that are
 // due to changes of long ago.
 func (l *link) catchesUp() bool {
-	return slices.ContainsFunc(l.waiting, func(q *request) bool { return q.Header.Op == proto.OpSetWatches })
+	return slices.ContainsFunc(l.waiting, func(q *request) bool {
+		return q.Header.Op == proto.OpSetWatches
+	})
 }
 
 // answered notes a reply, and returns the fault that damages it.
 func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *carry.Armed {
-	i := slices.IndexFunc(l.waiting, func(q *request) bool { return !q.Handshake && q.Header.Xid == h.Xid })
+	i := slices.IndexFunc(l.waiting, func(q *request) bool {
+		return !q.Handshake && q.Header.Xid == h.Xid
+	})
 	if i < 0 {
 		return nil
 	}

@@ -130,7 +130,9 @@ func (t *teller) sessionEnded(c trace.Change, session int64) []trace.Change {
 // of. Those to whoever made the change do not count.
 func (r *run) countNotified(list []placedChange) {
 	for _, ev := range r.events {
-		from, _ := slices.BinarySearchFunc(list, ev.after+1, func(c placedChange, zxid int64) int { return cmp.Compare(c.Zxid, zxid) })
+		from, _ := slices.BinarySearchFunc(list, ev.after+1, func(c placedChange, zxid int64) int {
+			return cmp.Compare(c.Zxid, zxid)
+		})
 		for i := from; i < len(list); i++ {
 			if causes(list[i].Change, ev.event) {
 				if list[i].Session != ev.session {

@@ -48,7 +48,9 @@ func (c *Client) Conn() *zk.Conn {
 func (c *Client) connect() {
 	r := c.run
 	conn, _, err := zk.Connect([]string{proxyAddress}, r.real(r.world.SessionTimeout),
-		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) { return c.dial(timeout) }),
+		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
+			return c.dial(timeout)
+		}),
 		zk.WithHostProvider(&hosts{run: r}),
 		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithLogInfo(false),
@@ -95,7 +97,9 @@ func (c *Client) Note(format string, args ...any) trace.Moment {
 }
 
 // NoteAside is Note; it is there for what is written for a Client of a World.
-func (c *Client) NoteAside(format string, args ...any) trace.Moment { return c.Note(format, args...) }
+func (c *Client) NoteAside(format string, args ...any) trace.Moment {
+	return c.Note(format, args...)
+}
 
 // notice records what the client's library says of the session.
 func (c *Client) notice(ev zk.Event) {

@@ -92,7 +92,8 @@ func (r *run) strikeAt(f *carry.Armed) {
 	if r.net.Healed() {
 		return
 	}
-	r.notes.Strike(r.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client}, &f.Fired)
+	r.notes.Strike(r.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client},
+		&f.Fired)
 	var client int64
 	for _, c := range r.clients {
 		if c.name == f.Client {
@@ -143,7 +144,9 @@ func (r *run) expire(c *Client, session int64) {
 
 // endSession takes a session up and closes it. One that is over already is fine.
 func (r *run) endSession(session int64, password []byte) error {
-	wrong := func(err error) error { return fmt.Errorf("end session %s: %w", tracetext.Session(session), err) }
+	wrong := func(err error) error {
+		return fmt.Errorf("end session %s: %w", tracetext.Session(session), err)
+	}
 	conn, err := net.DialTimeout("tcp", r.world.Server.Address(), serverPatience)
 	if err != nil {
 		return wrong(err)
@@ -152,7 +155,8 @@ func (r *run) endSession(session int64, password []byte) error {
 	if err := conn.SetDeadline(time.Now().Add(serverPatience)); err != nil {
 		return wrong(err)
 	}
-	hello := proto.ConnectRequest{TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()), SessionID: session, Password: password}
+	hello := proto.ConnectRequest{TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
+		SessionID: session, Password: password}
 	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
 		return wrong(err)
 	}
@@ -163,7 +167,8 @@ func (r *run) endSession(session int64, password []byte) error {
 	if answer, err := wire.DecodeConnectResponse(packet[4:]); err != nil || answer.SessionID == 0 {
 		return err
 	}
-	if _, err := conn.Write(wire.AppendRequest(nil, closingXid, &proto.Simple{Code: proto.OpCloseSession})); err != nil {
+	if _, err := conn.Write(wire.AppendRequest(nil, closingXid,
+		&proto.Simple{Code: proto.OpCloseSession})); err != nil {
 		return wrong(err)
 	}
 	// What comes before its end are notifications and the reply.

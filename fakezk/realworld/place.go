@@ -37,7 +37,9 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 		if q := r.calls[callOf(e)]; q != nil {
 			place = max(place, q.sent)
 		}
-		place = max(place, sort.Search(len(r.wallMs), func(n int) bool { return r.wallMs[n] >= e.TimeMs }))
+		place = max(place, sort.Search(len(r.wallMs), func(n int) bool {
+			return r.wallMs[n] >= e.TimeMs
+		}))
 		if next < len(answers) && place > latest[next] {
 			return nil, fmt.Errorf("zxid %d of the log cannot have been applied before line %d of the trace, and the server had answered with a zxid as great by line %d",
 				e.Zxid, place, latest[next])

@@ -56,7 +56,8 @@ type call struct {
 }
 
 func newRealRun(w World) *run {
-	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{}, sessions: map[int64][]byte{}, calls: map[call]*request{}}
+	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{},
+		sessions: map[int64][]byte{}, calls: map[call]*request{}}
 	r.out.SessionClient = map[int64]string{}
 	return r
 }
@@ -75,7 +76,8 @@ func (r *run) log(actor, format string, args ...any) trace.Moment {
 		return trace.AfterEnd
 	}
 	at := trace.NewMoment(int64(len(r.lines))+1, 0, 0)
-	r.lines = append(r.lines, trace.Line{At: at, Time: r.now(), Actor: actor, Format: format, Args: args})
+	r.lines = append(r.lines, trace.Line{At: at, Time: r.now(), Actor: actor, Format: format,
+		Args: args})
 	r.wallMs = append(r.wallMs, time.Now().UnixMilli())
 	return at
 }
@@ -131,7 +133,8 @@ func (r *run) script(c *Client, run func(context.Context, *Client)) {
 		c.done = true
 		if trouble != nil {
 			r.log(c.name, "panics: %v", trouble)
-			r.out.Panics = append(r.out.Panics, fmt.Sprintf("client %s: panic: %v\n%s", c.name, trouble, debug.Stack()))
+			r.out.Panics = append(r.out.Panics,
+				fmt.Sprintf("client %s: panic: %v\n%s", c.name, trouble, debug.Stack()))
 		}
 	}()
 	run(r.ctx, c)
@@ -148,7 +151,8 @@ func (r *run) conclude(base int64) error {
 		return err
 	}
 	for _, c := range changes {
-		r.lines = append(r.lines, trace.Line{At: c.at, Time: c.Time, Actor: "server", Format: "%s", Args: []any{tracetext.Change(c.Change)}})
+		r.lines = append(r.lines, trace.Line{At: c.at, Time: c.Time, Actor: "server", Format: "%s",
+			Args: []any{tracetext.Change(c.Change)}})
 		r.notes.Change(c.at, c.Change)
 	}
 	out := &r.out

@@ -75,7 +75,8 @@ func (r *run) watchesAtRest() []view.Watch {
 	}
 	slices.SortFunc(list, func(a, b view.Watch) int {
 		children := map[bool]int{false: 0, true: 1}
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Session, b.Session), cmp.Compare(children[a.Children], children[b.Children]))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Session, b.Session),
+			cmp.Compare(children[a.Children], children[b.Children]))
 	})
 	return list
 }

@@ -52,7 +52,9 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	nth := c.connects
 	c.mu.Unlock()
 	conn, events, err := zk.Connect([]string{serverAddress}, c.sim.world.SessionTimeout,
-		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) { return c.dial(nth, timeout) }),
+		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
+			return c.dial(nth, timeout)
+		}),
 		zk.WithHostProvider(&worldHosts{sim: c.sim}),
 		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithLogInfo(false),
@@ -115,7 +117,8 @@ const (
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s", fmt.Sprintf(format, args...))
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s",
+		fmt.Sprintf(format, args...))
 	if m != trace.AfterEnd {
 		c.sim.wakeUp()
 	}

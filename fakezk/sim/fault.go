@@ -92,7 +92,8 @@ func (s *simulation) strikeAt(f *carry.Armed) {
 	if s.net.Healed() {
 		return
 	}
-	s.notes.Strike(s.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client}, &f.Fired)
+	s.notes.Strike(s.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client},
+		&f.Fired)
 	var client int64
 	for _, c := range s.clients {
 		if c.name == f.Client {

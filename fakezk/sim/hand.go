@@ -85,7 +85,10 @@ func (h *Hand) source(of int) int { return of + h.number*(sourcesOfHand-sourceSc
 
 // Sleep is [Client.Sleep], but hands that sleep to the same instant wake one after
 // the other, each once the one before it has come to rest.
-func (h *Hand) Sleep(ctx context.Context, d time.Duration) error { return h.sleep(ctx, h.Name(), d) }
+func (h *Hand) Sleep(ctx context.Context,
+	d time.Duration) error {
+	return h.sleep(ctx, h.Name(), d)
+}
 
 // AwaitTurn waits until it is the turn of the calling goroutine, a hand or one that a
 // hand has started. It is the World that gives turns, one at a time and each once all

@@ -68,7 +68,8 @@ func (s *simulation) collect() bool {
 	s.step()
 	if !s.world.undisciplined {
 		slices.SortStableFunc(written, func(a, b *link) int {
-			return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.conn.Number, b.conn.Number))
+			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
+				cmp.Compare(a.conn.Number, b.conn.Number))
 		})
 		slices.SortStableFunc(dials, func(a, b *dialing) int {
 			return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.connect, b.connect))
@@ -122,7 +123,9 @@ func (l *link) takeWrites() {
 		return
 	}
 	var frames [][]byte
-	if err := l.frames.Feed(bytes, func(f []byte) { frames = append(frames, slices.Clone(f)) }); err != nil {
+	if err := l.frames.Feed(bytes, func(f []byte) {
+		frames = append(frames, slices.Clone(f))
+	}); err != nil {
 		l.send(true, &carry.Message{End: err})
 	}
 	if !l.sim.world.undisciplined {

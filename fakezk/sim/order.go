@@ -238,7 +238,8 @@ func (o *order) fallBehind(h head) {
 
 // describe tells what is known of a message, for those who compare schedules.
 func (h head) describe() trace.Delivery {
-	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.conn.Number, Up: h.up, Number: h.label().nth}
+	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.conn.Number, Up: h.up,
+		Number: h.label().nth}
 	if !d.Up {
 		return d
 	}

@@ -38,7 +38,8 @@ func (s *simulation) recordChange(a engine.Applied, change state.Change) {
 	}
 	switch ch := change.(type) {
 	case state.CreateNode:
-		c.Kind, c.Path, c.Data, c.Owner, c.Czxid = trace.NodeCreated, ch.Path, ch.Data, ch.Owner, a.Txn.Zxid
+		c.Kind, c.Path, c.Data, c.Owner, c.Czxid = trace.NodeCreated, ch.Path, ch.Data, ch.Owner,
+			a.Txn.Zxid
 		s.origins[ch.Path] = origin{a.Txn.Zxid, ch.Owner}
 	case state.DeleteNode:
 		c.Kind, c.Path = trace.NodeDeleted, ch.Path
@@ -94,7 +95,8 @@ func (s *simulation) countEvent(l *link, m *carry.Message) {
 	l.conn.CountEvent(m)
 	ev, name := m.Event, l.client.name
 	at := s.log("server", "notifies %s: %s %s (event %d)", name, ev.Type, ev.Path, m.Number)
-	s.notes.Event(at, trace.EventPoint{Client: name, Number: m.Number, Type: ev.Type.String(), Path: ev.Path})
+	s.notes.Event(at, trace.EventPoint{Client: name, Number: m.Number, Type: ev.Type.String(),
+		Path: ev.Path})
 }
 
 // watch waits for the run to end. When no step is made for too long in real

@@ -116,7 +116,8 @@ func (s *simulation) bubbleStacks() string {
 // setUp makes the nodes and starts the scripts, each at an instant of its own.
 func (s *simulation) setUp() {
 	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
-		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(), s.recordChanges); err != nil {
+		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(),
+			s.recordChanges); err != nil {
 			panic(err)
 		}
 	}
@@ -292,7 +293,8 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 }
 
 func compareSleepers(a, b sleeper) int {
-	return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at), cmp.Compare(a.name, b.name))
+	return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at),
+		cmp.Compare(a.name, b.name))
 }
 
 func (s *simulation) wakeUp() {

@@ -92,7 +92,8 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Validate says what is wrong with the description, or returns nil.
 func (w World) Validate() error {
-	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 || w.ClientBuffer < 0 {
+	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 ||
+		w.ClientBuffer < 0 {
 		return fmt.Errorf("SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
 	}
 	if err := w.Schedule.Validate(); err != nil {

@@ -53,7 +53,9 @@ func (d Delivery) Commutes(e Delivery) bool {
 func (d Delivery) changes(paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		return slices.Contains(d.Writes, path) ||
-			slices.ContainsFunc(d.Numbered, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+			slices.ContainsFunc(d.Numbered, func(prefix string) bool {
+				return strings.HasPrefix(path, prefix)
+			})
 	})
 }
 

@@ -127,7 +127,9 @@ func NewMoment(step int64, rank, nth int) Moment {
 // find is the number of the line written at m; one more than there are lines
 // for AfterEnd.
 func (t Trace) find(m Moment) int64 {
-	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int { return cmp.Compare(l.At, m) })
+	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int {
+		return cmp.Compare(l.At, m)
+	})
 	return int64(i) + 1
 }
 

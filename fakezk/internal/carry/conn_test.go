@@ -53,8 +53,10 @@ func TestHowConnectionsEnd(t *testing.T) {
 		{Open, outcome{"sever 1, forget 1", Over}, soon, soon, resets},
 		{Hanging, outcome{"sever 1, forget 1", Over}, outcome{"sever 1, forget 1", Over}, soon, resets},
 		{Severed, outcome{"forget 1", Over}, nothing(Severed), nothing(Severed), resets},
-		{Blackholed, outcome{"unheard 1", BlackholedGone}, outcome{"unheard 1", BlackholedGone}, outcome{"sever 1, send 1 closed", Lost}, resets},
-		{BlackholedGone, nothing(BlackholedGone), nothing(BlackholedGone), outcome{"sever 1, forget 1", Over}, resets},
+		{Blackholed, outcome{"unheard 1", BlackholedGone}, outcome{"unheard 1", BlackholedGone},
+			outcome{"sever 1, send 1 closed", Lost}, resets},
+		{BlackholedGone, nothing(BlackholedGone), nothing(BlackholedGone),
+			outcome{"sever 1, forget 1", Over}, resets},
 		{Lost, outcome{"forget 1", Over}, outcome{"forget 1", Over}, nothing(Lost), resets},
 		{Frozen, nothing(Frozen), nothing(Frozen), nothing(Frozen), resets},
 		{Over, nothing(Over), nothing(Over), nothing(Over), nothing(Over)},
@@ -65,8 +67,10 @@ func TestHowConnectionsEnd(t *testing.T) {
 			end  func(*Conn) []Action
 			want outcome
 		}{
-			{"client", func(c *Conn) []Action { return append(c.ClientClosed(false), c.nextUp()...) }, test.client},
-			{"half", func(c *Conn) []Action { return append(c.ClientClosed(true), c.nextUp()...) }, test.half},
+			{"client", func(c *Conn) []Action { return append(c.ClientClosed(false), c.nextUp()...) },
+				test.client},
+			{"half", func(c *Conn) []Action { return append(c.ClientClosed(true), c.nextUp()...) },
+				test.half},
 			{"server", func(c *Conn) []Action { return c.ServerClosed(nil) }, test.server},
 			{"reset", func(c *Conn) []Action { return c.Reset(errReset) }, test.reset},
 		}

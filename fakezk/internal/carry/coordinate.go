@@ -13,7 +13,8 @@ func requestCoordinate(client string, conn int, frame []byte) (fault.Coordinate,
 	if err != nil || h.Op == proto.OpPing {
 		return fault.Coordinate{}, false
 	}
-	return fault.Coordinate{Client: client, Conn: conn, Op: h.Op.String(), Path: requestPath(h.Op, body)}, true
+	return fault.Coordinate{Client: client, Conn: conn, Op: h.Op.String(),
+		Path: requestPath(h.Op, body)}, true
 }
 
 func requestPath(op proto.OpCode, body []byte) string {

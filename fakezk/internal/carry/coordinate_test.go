@@ -20,7 +20,8 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		{&proto.GetData{Path: "/a"}, "getData", "/a"},
 		{&proto.SetData{Path: "/a"}, "setData", "/a"},
 		{&proto.GetACL{Path: "/a"}, "getACL", "/a"},
-		{&proto.SetACL{Path: "/a", ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}}, "setACL", "/a"},
+		{&proto.SetACL{Path: "/a", ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world",
+			ID: "anyone"}}}, "setACL", "/a"},
 		{&proto.GetChildren{Code: proto.OpGetChildren2, Path: "/a"}, "getChildren2", "/a"},
 		{&proto.GetAllChildrenNumber{Path: "/a"}, "getAllChildrenNumber", "/a"},
 		{&proto.GetEphemerals{Prefix: "/a"}, "getEphemerals", "/a"},
@@ -36,14 +37,17 @@ func TestRequestsAsCoordinates(t *testing.T) {
 	}
 	for _, test := range tests {
 		c, ok := requestCoordinate("S1", 2, wire.AppendRequest(nil, 1, test.req)[4:])
-		if want := (fault.Coordinate{Client: "S1", Conn: 2, Op: test.op, Path: test.path}); !ok || c != want {
+		if want := (fault.Coordinate{Client: "S1", Conn: 2, Op: test.op, Path: test.path}); !ok ||
+			c != want {
 			t.Errorf("%s: %+v, %v; want %+v", test.op, c, ok, want)
 		}
 	}
-	if c, ok := requestCoordinate("S1", 1, []byte{0, 0, 0, 1, 0, 0, 0, 4, 9}); !ok || c.Op != "getData" || c.Path != "" {
+	if c, ok := requestCoordinate("S1", 1, []byte{0, 0, 0, 1, 0, 0, 0, 4, 9}); !ok ||
+		c.Op != "getData" || c.Path != "" {
 		t.Errorf("a malformed request: %+v, %v", c, ok)
 	}
-	for _, none := range [][]byte{wire.AppendRequest(nil, -2, &proto.Simple{Code: proto.OpPing})[4:], {0, 0, 0, 1}} {
+	for _, none := range [][]byte{wire.AppendRequest(nil, -2, &proto.Simple{Code: proto.OpPing})[4:],
+		{0, 0, 0, 1}} {
 		if c, ok := requestCoordinate("S1", 1, none); ok {
 			t.Errorf("% x counts as %+v", none, c)
 		}

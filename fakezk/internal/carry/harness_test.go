@@ -26,7 +26,8 @@ func newTestNetwork(t *testing.T, plan ...string) testNetwork {
 	t.Helper()
 	n := New(parse(t, plan...)...)
 	a, b := &Client{ID: 1, Name: "a"}, &Client{ID: 2, Name: "b"}
-	conns := []*Conn{{ID: 1, Client: a, Number: 1}, {ID: 2, Client: a, Number: 2}, {ID: 3, Client: b, Number: 1}}
+	conns := []*Conn{{ID: 1, Client: a, Number: 1}, {ID: 2, Client: a, Number: 2},
+		{ID: 3, Client: b, Number: 1}}
 	for _, c := range conns {
 		c.Greeted = true
 		n.Open(c)
@@ -85,7 +86,8 @@ func send(actions []Action) (rest []Action) {
 }
 
 var doNames = map[Do]string{
-	Struck: "struck", Apply: "apply", Deliver: "deliver", Send: "send", Later: "later", Sever: "sever", Hang: "hang",
+	Struck: "struck", Apply: "apply", Deliver: "deliver", Send: "send", Later: "later",
+	Sever: "sever", Hang: "hang",
 	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard", Vanish: "vanish",
 	Expire: "expire", Restart: "restart",
 }

@@ -16,7 +16,8 @@ func TestEveryKindHasItsCase(t *testing.T) {
 			t.Errorf("%s has no case in ruleOf", info.Kind)
 			continue
 		}
-		if before, after := r.request != nil, r.reply != nil; before && after || info.OnRequest != (before || after) {
+		if before, after := r.request != nil, r.reply != nil; before && after ||
+			info.OnRequest != (before || after) {
 			t.Errorf("%s at a request: acts before it %t, damages the reply %t", info.Kind, before, after)
 		}
 		if info.OnEvent != (r.event != nil) || info.OnTime != (r.time != nil) {
@@ -43,7 +44,8 @@ var kindTests = []struct{ line, want string }{
 	{"stall 3s request=1", "struck 1, later 1 at 4s"},
 	{"stall 3s event=1", "struck 1, later 1 at 4s"},
 	{"stall 3s at=1s", "struck"},
-	{"stall-mid-frame 3s request=1", "struck 1, apply 1 damaged / send 1 event, send 1 re, send 1 ply at 4s, sever 1, send 1 closed"},
+	{"stall-mid-frame 3s request=1",
+		"struck 1, apply 1 damaged / send 1 event, send 1 re, send 1 ply at 4s, sever 1, send 1 closed"},
 	{"stall-mid-frame 3s event=1", "struck 1, deliver 1 ev, later 1 at 4s"},
 	{"delay 3s request=1", "struck 1, later 1 at 4s"},
 	{"delay 3s event=1", "struck 1, later 1 at 4s"},
@@ -83,7 +85,8 @@ func TestWhatEachKindDoes(t *testing.T) {
 		tested[string(f.Kind)+" "+point] = true
 	}
 	for _, info := range fault.Kinds() {
-		for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent, "time": info.OnTime} {
+		for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent,
+			"time": info.OnTime} {
 			if takes != tested[string(info.Kind)+" "+point] {
 				t.Errorf("%s at a %s: tested %t, possible %t", info.Kind, point, !takes, takes)
 			}
@@ -118,7 +121,8 @@ func requestWords(n testNetwork) string {
 // TestWhatIsPutOffGoesOn: the message that a fault put off is delivered at its time,
 // behind what the next of its faults does, and counted once.
 func TestWhatIsPutOffGoesOn(t *testing.T) {
-	n := newTestNetwork(t, "delay 2s request=1", "stall 3s request=1", "drop-reply request=1", "cut request=3")
+	n := newTestNetwork(t, "delay 2s request=1", "stall 3s request=1", "drop-reply request=1",
+		"cut request=3")
 	n.want("first", ask(n.a1, second), "struck 1, later 1 at 3s")
 	n.want("too early", n.a1.DeliverUp(3*second-1), "")
 	n.want("second", n.a1.DeliverUp(3*second), "struck 1, later 1 at 6s")
@@ -144,13 +148,15 @@ func TestDelayHoldsOneWay(t *testing.T) {
 		n := newTestNetwork(t, line)
 		ask(n.a1, second)
 		if !n.a1.Up.Busy(2*second) || n.a1.Down.Busy(2*second) != down {
-			t.Errorf("%s: the way up is held %t, down %t", line, n.a1.Up.Busy(2*second), n.a1.Down.Busy(2*second))
+			t.Errorf("%s: the way up is held %t, down %t", line, n.a1.Up.Busy(2*second),
+				n.a1.Down.Busy(2*second))
 		}
 	}
 }
 
 func TestNothingStrikesWhatIsHealed(t *testing.T) {
-	n := newTestNetwork(t, "delay 2s request=1", "drop-reply request=1", "cut event=1", "restart 1h at=1s")
+	n := newTestNetwork(t, "delay 2s request=1", "drop-reply request=1", "cut event=1",
+		"restart 1h at=1s")
 	ask(n.a1, second)
 	n.Heal()
 	n.want("a time", n.strikeDue(), "")

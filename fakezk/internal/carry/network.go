@@ -81,7 +81,9 @@ func (n *Network) Open(c *Conn) {
 
 // Conns lists the connections that are not over, in the order of their IDs.
 func (n *Network) Conns() []*Conn {
-	return slices.SortedFunc(maps.Values(n.conns), func(a, b *Conn) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(maps.Values(n.conns), func(a, b *Conn) int {
+		return cmp.Compare(a.ID, b.ID)
+	})
 }
 
 // reachable lists the connections of a client, or of everybody if 0, that a fault

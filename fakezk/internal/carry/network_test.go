@@ -20,7 +20,8 @@ func TestOutagesHitDials(t *testing.T) {
 		{[]string{down}, Refused, Refused, 3 * second},
 		{[]string{refuseAll, hangA}, Hangs, Refused, 6 * second},
 		{[]string{hangA, down, refuseA}, Hangs, Refused, 6 * second},
-		{[]string{"refuse 10s client=a at=1s", "refuse 1s client=a at=1s"}, Refused, Accepted, 11 * second},
+		{[]string{"refuse 10s client=a at=1s", "refuse 1s client=a at=1s"}, Refused, Accepted,
+			11 * second},
 		{[]string{"restart 10s at=1s", "restart 1s at=1s"}, Refused, Refused, 11 * second},
 	}
 	for _, test := range tests {
@@ -73,7 +74,8 @@ func TestAnOutageHasFiredOnceItHitsSomething(t *testing.T) {
 func TestServersHaveNumbers(t *testing.T) {
 	n := newTestNetwork(t, "restart 3s client=b request=1")
 	n.a2.Server, n.b.Server = 1, 1
-	n.want("a restart", ask(n.b, second), "struck 3 taken, restart at 4s, sever 2, send 2 reset, sever 3, send 3 reset")
+	n.want("a restart", ask(n.b, second),
+		"struck 3 taken, restart at 4s, sever 2, send 2 reset, sever 3, send 3 reset")
 	if n.IsDown(0, second) || !n.IsDown(1, second) || n.IsDown(1, 4*second) {
 		t.Error("which server is down")
 	}
@@ -91,11 +93,13 @@ func TestRestartReachesABlackHole(t *testing.T) {
 	inState(n, BlackholedGone)
 	n.a2.state = Blackholed
 	n.b.Freeze()
-	n.want("a restart", n.strikeDue(), "restart at 4s, sever 1, forget 1, sever 2, send 2 reset, struck")
+	n.want("a restart", n.strikeDue(),
+		"restart at 4s, sever 1, forget 1, sever 2, send 2 reset, struck")
 }
 
 func TestWhenThereIsSomethingToDo(t *testing.T) {
-	n := newTestNetwork(t, "cut at=5s", "cut at=2s", "delay 2s client=a request=1", "stall-mid-frame 7s client=b event=1")
+	n := newTestNetwork(t, "cut at=5s", "cut at=2s", "delay 2s client=a request=1",
+		"stall-mid-frame 7s client=b event=1")
 	wantNext := func(want time.Duration) {
 		t.Helper()
 		if at, ok := n.Next(); !ok || at != want {

@@ -30,13 +30,15 @@ const (
 
 // Dial tells what becomes of a client's dial of a server, and, if it hangs, until
 // when. The client is 0 if it is not known.
-func (n *Network) Dial(client int64, server int, now time.Duration) (Answer, time.Duration, []Action) {
-	if until, actions := n.hit(fault.Blackhole, client, now); until > 0 {
-		return Hangs, until, actions
+func (n *Network) Dial(
+	client int64, server int, now time.Duration,
+) (answer Answer, until time.Duration, struck []Action) {
+	if until, struck = n.hit(fault.Blackhole, client, now); until > 0 {
+		return Hangs, until, struck
 	}
-	refused, actions := n.Refuses(client, server, now)
+	refused, struck := n.Refuses(client, server, now)
 	if refused {
-		return Refused, 0, actions
+		return Refused, 0, struck
 	}
 	return Accepted, 0, nil
 }
@@ -55,14 +57,16 @@ func (n *Network) Revive(server int) { delete(n.backAt, server) }
 
 // hit lets the outages of a kind act on a dial, and tells until when they last, 0
 // if there are none.
-func (n *Network) hit(kind fault.Kind, client int64, now time.Duration) (until time.Duration, actions []Action) {
+func (n *Network) hit(
+	kind fault.Kind, client int64, now time.Duration,
+) (until time.Duration, struck []Action) {
 	for _, o := range n.outages {
 		if o.fault.Kind == kind && now < o.until && (o.client == 0 || o.client == client) {
 			until = max(until, o.until)
-			actions = n.fire(actions, Action{Fault: o.fault})
+			struck = n.fire(struck, Action{Fault: o.fault})
 		}
 	}
-	return until, actions
+	return until, struck
 }
 
 // addOutage begins an outage, and reports whether one of its kind was on already.
