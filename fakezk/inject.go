@@ -9,7 +9,7 @@ import (
 
 // FaultStatus is a fault that Inject armed, and how far it has come.
 type FaultStatus struct {
-	// Fault is as it was given, but for a session's id, which became its name.
+	// Fault is the one given to Inject, with the name of a session in place of its id.
 	Fault fault.Fault
 	// Matched is how many requests or events it has selected, up to the one whose
 	// turn it was; 0 for a fault bound to a time.
@@ -32,10 +32,10 @@ const maxArmed = 1000
 //     any session for Request and Event, and all connections for At.
 //   - Conn counts the connections of the session on which it was granted or
 //     taken up again, from 1.
-//   - A server knows whose dial it is from the handshake. So a connection of a
-//     session whose dials fail is reset at its handshake, and one whose dials hang
-//     stays silent until that is over and is then served. Only where the fault
-//     hits everybody, dials of Dialer fail at once.
+//   - A server learns from the handshake to which session a dial belongs. So where
+//     the dials of a session fail, a connection is reset at its handshake, and where
+//     they hang, it stays silent until that is over and is then served. Only where
+//     the fault hits everybody, dials of Dialer fail at once.
 //   - A four-letter word is on hold, lost or refused as a handshake is that asks
 //     for a new session. No request coordinate counts it.
 //   - An event that a fault on a request loses is counted too.
@@ -68,7 +68,8 @@ func (s *Server) Inject(f fault.Fault) error {
 	}
 	in := s.injection()
 	if len(in.net.Armed()) >= maxArmed {
-		return fmt.Errorf("fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults", f, maxArmed)
+		return fmt.Errorf("fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
+			f, maxArmed)
 	}
 	in.net.Arm(f, in.now())
 	in.wakeInTime()

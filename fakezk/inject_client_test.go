@@ -34,7 +34,8 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 		{"delay 3s request=2", created, already, nil, 3 * second, 3 * second, true},
 		{"blackhole 1s request=2", lostReply, created, disconnected, recvTimeout, recvTimeout + second,
 			true},
-		{"blackhole 13s request=2", lostReply, created, expired, 13 * second, 15 * second, false}, // it expires after 12 s
+		{"blackhole 13s request=2", lostReply, created, expired, 13 * second, 15 * second,
+			false}, // it expires after 12 s
 		{"refuse 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
 		{"restart 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
 		{"expire request=2", lostReply, created, expired, 0, second, false},

@@ -20,9 +20,9 @@ import (
 // the engine (takeFrame) and back (takeOutput). It starts no goroutine: one timer
 // stands for all that is bound to a time.
 //
-// What a Server adds to the rules of package carry: it learns from a handshake
-// whose dial a connection is, four-letter words count as handshakes, and what a
-// connection holds is bounded.
+// What a Server adds to the rules of package carry: it learns from the handshake which
+// session dials, four-letter words count as handshakes, and what a connection holds is
+// bounded.
 type injector struct {
 	server  *Server
 	net     *carry.Network
@@ -56,7 +56,7 @@ func (in *injector) open(l *serverLink) {
 	in.net.Open(l.conn)
 }
 
-// belongs tells the network whose connection it is, once that is known.
+// belongs gives the connection its session in the network, once that is known.
 func (l *serverLink) belongs() {
 	if l.conn != nil && l.session != 0 {
 		l.conn.Client, l.conn.Number = &carry.Client{ID: l.session, Name: l.name}, l.number

@@ -20,7 +20,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		_ = l.Close() // whatever it says, nobody accepts from it
+		_ = l.Close() // an error changes nothing: it is not accepted from
 		return ErrStopped
 	}
 	s.listeners[l] = true

@@ -95,7 +95,8 @@ func (s *Server) mustSubmit(req proto.Request, now time.Time) {
 	}
 }
 
-// isServersOwn tells the nodes under /zookeeper that every server has.
+// isServersOwn reports whether a node is one of those under /zookeeper that every
+// server has.
 func isServersOwn(path string) bool {
 	return path == "/zookeeper" || path == "/zookeeper/config" || path == "/zookeeper/quota"
 }

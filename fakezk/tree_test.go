@@ -29,7 +29,8 @@ var anySpecs = rapid.Custom(func(t *rapid.T) []view.NodeSpec {
 	for range rapid.IntRange(0, 12).Draw(t, "nodes") {
 		parent := rapid.SampledFrom(sortedKeys(paths)).Draw(t, "parent")
 		child := strings.TrimSuffix(parent, "/") +
-			"/" + rapid.SampledFrom([]string{"a", "b", "é", "next", "next-", "a-0000000001"}).Draw(t, "name")
+			"/" + rapid.SampledFrom([]string{"a", "b", "é", "next", "next-",
+			"a-0000000001"}).Draw(t, "name")
 		if _, ok := paths[child]; !ok {
 			paths[child] = 0
 			paths[parent]++

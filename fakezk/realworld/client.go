@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Client is a RealWorld's client from the inside, as Client is a World's. Its
-// methods may be called from any goroutine.
+// Client is a World's client from the inside: what its script may use. Its methods may
+// be called from any goroutine.
 type Client struct {
 	run  *run
 	name string
@@ -96,7 +96,7 @@ func (c *Client) Note(format string, args ...any) trace.Moment {
 	return c.run.log(c.name, "%s", text)
 }
 
-// NoteAside is Note; it is there for what is written for a Client of a World.
+// NoteAside is Note, for scripts that are written for a sim.Client.
 func (c *Client) NoteAside(format string, args ...any) trace.Moment {
 	return c.Note(format, args...)
 }
@@ -157,5 +157,5 @@ func (h *hosts) Next() (server string, retryStart bool) {
 	return proxyAddress, h.run.closing
 }
 
-// proxyAddress is what clients of a RealWorld dial.
+// proxyAddress is what clients dial.
 const proxyAddress = "127.0.0.1:2181"

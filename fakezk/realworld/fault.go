@@ -115,8 +115,8 @@ func (r *run) expireSessionsOf(client int64, f *carry.Armed) {
 	}
 }
 
-// expire ends a session at the server, as nobody but its owner can: by a second
-// connection that takes it up and closes it. The client's own moves no more, and is
+// expire ends a session at the server, as only its owner can: by a second connection
+// that takes the session up and closes it. The client's connection is frozen, and
 // closed when the session has ended.
 func (r *run) expire(c *Client, session int64) {
 	var frozen []*carry.Conn

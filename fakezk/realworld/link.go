@@ -122,8 +122,8 @@ func (l *link) moveDown() {
 	}
 }
 
-// hangUp tells the server that nothing more comes. What it still answers is read,
-// so that it is known what it did.
+// hangUp closes the proxy's direction of its connection to the server. What the server
+// still answers is read, as a record of what it did.
 func (l *link) hangUp() {
 	server := l.server
 	if tcp, ok := server.(*net.TCPConn); ok {

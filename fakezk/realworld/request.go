@@ -73,7 +73,7 @@ func (l *link) forward(q *request, frame []byte) {
 	}
 	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
 	if err := l.server.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-		return // it is closed, which read tells
+		return // it is closed, as read finds, too
 	}
 	if _, err := l.server.Write(append(packet, frame...)); err != nil {
 		return // likewise

@@ -13,10 +13,14 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// run is one run of a RealWorld. Everything happens under its mutex: a frame
-// that arrives from a client or from the server is noted, the faults that select it
-// act, and it goes on its way. So the lines of the trace are in the order in which
-// things passed the proxy.
+// run is one run of a World. Everything happens under its mutex: a frame from a client
+// or from the server is noted, the faults that select it act, and it goes on its way.
+// So the lines of the trace are in the order in which frames passed the proxy.
+//
+// What the proxy adds to the rules of package carry: it ends a session by a second
+// connection, and takes time for it; a restart kills a process; and what the server
+// sends because of a request comes with no sign of it but the reply's xid. So only the
+// reply itself is damaged, and notifications before it have passed.
 type run struct {
 	world World
 	start time.Time

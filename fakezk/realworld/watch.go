@@ -31,8 +31,8 @@ func (w watchesBy) asked(q *request) {
 	}
 }
 
-// setAgain notes the watches of a setWatches that is on its way: what of them fires
-// at once, is told before it is answered.
+// setAgain notes the watches of a setWatches that is on its way. The notifications of
+// those that fire at once come before its answer.
 func (w watchesBy) setAgain(q *request) {
 	b, ok := q.Body.(*proto.SetWatches)
 	if !ok {

@@ -77,8 +77,8 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 	return c.sleep(ctx, "", d)
 }
 
-// sleep is Sleep for one of those that the World tells from others by a name: who
-// have the same wake together.
+// sleep is Sleep for a goroutine with a name. Those of the same name that sleep to the
+// same instant wake together.
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	woken := make(chan struct{})
 	c.sim.sleep(sleeper{c, name, c.sim.now() + max(d, 0), woken})

@@ -142,8 +142,8 @@ func (l *link) takeWrites() {
 
 // compareFrames orders the requests that several goroutines of one client wrote
 // within one step: any order would be right, this one is always the same. Equal
-// requests stay as they came; nobody can tell them apart but who waits for them.
-// SetWatches goes last, where this client's queue puts it nearly always.
+// requests stay as they came: only the goroutines that wait for them can tell them
+// apart. SetWatches goes last, where this client's queue puts it nearly always.
 func compareFrames(a, b []byte) int {
 	return cmp.Or(cmp.Compare(frameRank(a), frameRank(b)), bytes.Compare(frameBody(a), frameBody(b)))
 }

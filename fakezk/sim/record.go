@@ -61,8 +61,8 @@ func (s *simulation) recordChange(a engine.Applied, change state.Change) {
 }
 
 // notifiedOf counts the notifications that one change caused, those of its node
-// and, for a creation or deletion, those of its parent; whoever made the change
-// and was told of it too does not count.
+// and, for a creation or deletion, those of its parent. A notification to the session
+// that made the change does not count.
 func notifiedOf(a engine.Applied, c trace.Change) int {
 	n := 0
 	for i, ev := range a.Result.Events {

@@ -77,9 +77,9 @@ func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn,
 	}
 }
 
-// withoutLastWords leaves out what an expired session would hear of its own
-// ephemerals before its connection ends. A real server does the two in different
-// threads; in a World the end always comes first, which is the harder case.
+// withoutLastWords leaves out the notifications of the session's own ephemerals that an
+// expired session would get before its connection ends. A real server does the two in
+// different threads; in a World the end always comes first, which is the harder case.
 func withoutLastWords(r engine.Reaction) engine.Reaction {
 	if !slices.ContainsFunc(r.Out, func(out engine.Output) bool { return out.Close }) {
 		return r // as at nearly every tick

@@ -113,7 +113,7 @@ func (s *simulation) bubbleStacks() string {
 	return stacksOf(name)
 }
 
-// setUp makes the nodes and starts the scripts, each at an instant of its own.
+// setUp makes the nodes and starts the scripts, no two at the same instant.
 func (s *simulation) setUp() {
 	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
 		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(),

@@ -15,7 +15,7 @@ type Action struct {
 	Err error
 	// Up says of a Later which lane is meant.
 	Up bool
-	// Client is whose sessions an Expire without Conn ends; 0 means everybody's.
+	// Client is the client whose sessions an Expire without Conn ends; 0 means all.
 	Client int64
 	// Server is the number of the server of a Restart.
 	Server int

@@ -30,7 +30,7 @@ const (
 	Lost
 	// Frozen: nothing moves until the driver resets the connection.
 	Frozen
-	// Over: nobody knows the connection any more.
+	// Over: neither end knows the connection any more.
 	Over
 )
 
@@ -38,7 +38,7 @@ const (
 // Network; it is never used again.
 type Conn struct {
 	ID int64
-	// Client is who dialled, nil as long as that is not known, and Number counts the
+	// Client has dialled; it is nil as long as it is not known. Number counts the
 	// client's connections from 1.
 	Client *Client
 	Number int
@@ -53,10 +53,10 @@ type Conn struct {
 	state State
 }
 
-// A Client is one that connects. It has the counts of its requests and events.
+// A Client makes connections. Its requests and events are counted over all of them.
 type Client struct {
 	ID   int64  // not 0
-	Name string // by which faults select it
+	Name string // by which faults select the client
 
 	requests, events int
 }
@@ -80,8 +80,8 @@ func (c *Conn) vanishes() bool {
 	return c.state == Blackholed || c.state == BlackholedGone || c.state == Lost
 }
 
-// Ignores reports whether what the client sends from now on means nothing: it
-// vanishes, or comes behind the end or a message that is the Last.
+// Ignores reports whether a message that the client sends now means nothing: it
+// vanishes, or comes behind the end of the connection or a message that is the Last.
 func (c *Conn) Ignores() bool {
 	last := c.Up.Last()
 	return c.vanishes() || last != nil && (last.End != nil || last.Last)
@@ -176,7 +176,7 @@ func (c *Conn) judge(m *Message) {
 	m.Number, m.Point, m.faults = c.Client.requests, point, c.net.due(point)
 }
 
-// dials lets outages act on what tells whose dial the connection is.
+// dials lets outages act on the message that names the client that dials.
 func (c *Conn) dials(m *Message, now time.Duration) []Action {
 	var actions []Action
 	if c.state == Hanging {

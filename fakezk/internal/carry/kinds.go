@@ -80,7 +80,7 @@ type strike struct {
 	conn    *Conn
 	lane    *Lane
 	message *Message
-	client  int64 // whose connections and sessions it concerns; 0: everybody's
+	client  int64 // its connections and sessions are concerned; 0: those of all clients
 	now     time.Duration
 
 	hit     bool // there was something to act on

@@ -39,7 +39,8 @@ var kindTests = []struct{ line, want string }{
 	{"cut request=1", "struck 1, apply 1 damaged / send 1 event, send 1 reply, sever 1, send 1 reset"},
 	{"cut event=1", "struck 1 taken, reset 1 reset"},
 	{"cut at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
-	{"cut-mid-frame request=1", "struck 1, apply 1 damaged / send 1 event, send 1 re, sever 1, send 1 reset"},
+	{"cut-mid-frame request=1",
+		"struck 1, apply 1 damaged / send 1 event, send 1 re, sever 1, send 1 reset"},
 	{"cut-mid-frame event=1", "struck 1 taken, deliver 1 ev, reset 1 reset"},
 	{"stall 3s request=1", "struck 1, later 1 at 4s"},
 	{"stall 3s event=1", "struck 1, later 1 at 4s"},
@@ -57,8 +58,10 @@ var kindTests = []struct{ line, want string }{
 	{"expire at=1s", "expire of client 0"},
 	{"late-reap 3s request=1", "struck 1 taken, expire 1"},
 	{"late-reap 3s at=1s", "expire of client 0"},
-	{"restart 3s request=1", "struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset"},
-	{"restart 3s at=1s", "restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+	{"restart 3s request=1",
+		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset"},
+	{"restart 3s at=1s",
+		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
 }
 
 func TestWhatEachKindDoes(t *testing.T) {

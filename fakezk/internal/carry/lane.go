@@ -19,8 +19,8 @@ type Message struct {
 	Half bool
 	// Event is the watch notification that the message is, or nil.
 	Event *proto.WatcherEvent
-	// Dials says that the message tells whose dial the connection is: that of
-	// Client, or of an unknown client if 0. Outages act on it.
+	// Dials says that the message names the client that dials: Client, or an unknown
+	// one if 0. Outages act on it.
 	Dials  bool
 	Client int64
 	// NotBefore is when the message may be delivered.
@@ -73,7 +73,7 @@ func (a *Lane) First() (m *Message, at time.Duration, ok bool) {
 	return m, max(a.until, m.NotBefore), true
 }
 
-// OpenFrom is until when the lane as a whole is on hold.
+// OpenFrom is when the lane is not on hold any more, as a whole.
 func (a *Lane) OpenFrom() time.Duration { return a.until }
 
 // Last is the last message, nil if there is none.
@@ -84,7 +84,7 @@ func (a *Lane) Last() *Message {
 	return a.messages[len(a.messages)-1]
 }
 
-// HeldUntil is until when faults hold something in the lane.
+// HeldUntil is when faults hold nothing in the lane any more.
 func (a *Lane) HeldUntil() time.Duration {
 	until := a.until
 	for _, m := range a.messages {

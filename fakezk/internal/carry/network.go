@@ -22,7 +22,7 @@ type Network struct {
 	backAt  map[int]time.Duration // when a server that is down is back
 }
 
-// Armed is a fault that is armed and how far it has come.
+// Armed is a fault that is armed, and how far it has come.
 type Armed struct {
 	fault.Fault
 	// Seen counts the coordinates that matched, up to the one whose turn it was.
@@ -174,7 +174,7 @@ func (n *Network) Next() (at time.Duration, ok bool) {
 	return at, ok
 }
 
-// HeldUntil is until when faults hold something on some connection.
+// HeldUntil is when faults hold nothing any more on any connection.
 func (n *Network) HeldUntil() (until time.Duration) {
 	for _, c := range n.conns {
 		until = max(until, c.Up.HeldUntil(), c.Down.HeldUntil())

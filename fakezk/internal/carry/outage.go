@@ -28,7 +28,7 @@ const (
 	Hangs // until a time
 )
 
-// Dial tells what becomes of a client's dial of a server, and, if it hangs, until
+// Dial is what becomes of a client's dial of a server and, if the dial hangs, until
 // when. The client is 0 if it is not known.
 func (n *Network) Dial(
 	client int64, server int, now time.Duration,
@@ -43,7 +43,7 @@ func (n *Network) Dial(
 	return Accepted, 0, nil
 }
 
-// Refuses tells whether a dial fails at once.
+// Refuses reports whether a dial fails at once.
 func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []Action) {
 	until, actions := n.hit(fault.Refuse, client, now)
 	return until > 0 || n.IsDown(server, now), actions
@@ -55,8 +55,8 @@ func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.ba
 // Revive brings a server back at once.
 func (n *Network) Revive(server int) { delete(n.backAt, server) }
 
-// hit lets the outages of a kind act on a dial, and tells until when they last, 0
-// if there are none.
+// hit lets the outages of a kind act on a dial. They last until a time, 0 if there are
+// none.
 func (n *Network) hit(
 	kind fault.Kind, client int64, now time.Duration,
 ) (until time.Duration, struck []Action) {

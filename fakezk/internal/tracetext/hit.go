@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Hit tells of a fault that acts on a message of a client: the line for the trace,
-// and the record for the Result.
+// Hit is a fault that acts on a message of a client: the line for the trace, and the
+// record for the Result.
 func Hit(f fault.Fault, client string, m *carry.Message) (string, trace.Strike) {
 	strike := trace.Strike{Fault: f, Client: client, Op: m.Point.Op, Path: m.Point.Path}
 	what := fmt.Sprintf("#%d %s", m.Number, strings.TrimSpace(strike.Op+" "+strike.Path))

@@ -119,7 +119,7 @@ func (r *run) clean() error {
 	})
 }
 
-// fromOutside does something on a connection of its own, past the proxy.
+// fromOutside does something on a connection past the proxy.
 func (r *run) fromOutside(do func(*zk.Conn) error) error {
 	conn, _, err := zk.Connect([]string{r.world.Server.Address()}, serverPatience,
 		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
