@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"model":                      {},
 	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
 	"recipes":                    {"github.com/go-zookeeper/zk"},
+	"recipes/internal/testconn":  {module + "fakezk", "github.com/go-zookeeper/zk"},
 	"fakezk/internal/proto":      {},
 	"fakezk/internal/wire":       {module + "fakezk/internal/proto"},
 	"fakezk/internal/state":      {module + "fakezk/internal/proto"},

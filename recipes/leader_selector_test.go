@@ -14,8 +14,8 @@ import (
 // TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow
 // each other strictly, in the order in which they have queued.
 func TestTenSelectorsTakeTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		var log []string
 		var epochs []int64
 		var selectors []*LeaderSelector
@@ -52,7 +52,7 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 		if len(log) < 50 || len(log)%2 > 0 {
 			t.Errorf("%d lines", len(log))
 		}
-		s.wantBelow(t, "/master", 0)
+		s.WantBelow(t, "/master", 0)
 	})
 }
 
@@ -80,8 +80,8 @@ func begin(t *testing.T, sel *LeaderSelector) {
 }
 
 func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		sel, turns, causes := turnsOf(s.connect(), "a")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		sel, turns, causes := turnsOf(s.Connect(), "a")
 		if sel.Interrupt() {
 			t.Error("interrupted nobody")
 		}
@@ -89,7 +89,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			begin(t, sel)
 			begin(t, sel) // changes nothing
 			<-turns
-			s.wantBelow(t, "/e", 1)
+			s.WantBelow(t, "/e", 1)
 			if !sel.HasLeadership() || !sel.Interrupt() {
 				t.Error("does not lead")
 			}
@@ -97,7 +97,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 				t.Errorf("cause %v", cause)
 			}
 			time.Sleep(time.Minute)
-			s.wantBelow(t, "/e", 0)
+			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
 		if err := sel.Start(); !errors.Is(err, ErrClosed) {
@@ -107,15 +107,15 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 }
 
 func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		sel, turns, causes := turnsOf(c, "a")
 		begin(t, sel.AutoRequeue())
 		for round := range 4 {
 			<-turns
 			want := ErrInterrupted
 			if round%2 == 0 {
-				c.expire(false)
+				c.Expire()
 				want = ErrLeadershipLost
 			} else {
 				sel.Interrupt()
@@ -137,19 +137,19 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 	})
 }
 
 // TestNextLeaderWaitsForTheLast: an interrupted leader keeps its node until it has
 // returned.
 func TestNextLeaderWaitsForTheLast(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		release := make(chan struct{})
-		slow := NewLeaderSelector(s.connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
+		slow := NewLeaderSelector(s.Connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
 		begin(t, slow)
 		time.Sleep(time.Second)
-		next, turns, causes := turnsOf(s.connect(), "next")
+		next, turns, causes := turnsOf(s.Connect(), "next")
 		begin(t, next)
 		slow.Interrupt()
 		time.Sleep(time.Minute)
@@ -167,8 +167,8 @@ func TestNextLeaderWaitsForTheLast(t *testing.T) {
 
 // TestTermThatIsOverIsNotTaken: the loss comes before the call.
 func TestTermThatIsOverIsNotTaken(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		sel := NewLeaderSelector(s.connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		sel := NewLeaderSelector(s.Connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }))
 		held := &hold{ended: make(chan struct{})}
 		held.end()
 		if sel.lead(&Term{held}) {
@@ -181,8 +181,8 @@ func TestTermThatIsOverIsNotTaken(t *testing.T) {
 // TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in
 // TakeLeadership, or while its node is removed.
 func TestStartAtTheEndOfATerm(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		var terms atomic.Int32
 		var sel *LeaderSelector
 		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(context.Context) {
@@ -197,13 +197,13 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 			t.Errorf("%d terms after a Start in the first", terms.Load())
 		}
 		synctest.Wait()
-		c.on("delete", 1, rule{before: func() { begin(t, sel) }})
+		c.On("delete", 1, rule{Before: func() { begin(t, sel) }})
 		begin(t, sel)
 		time.Sleep(time.Minute)
 		if terms.Load() != 4 {
 			t.Errorf("%d terms after a Start while the node was removed; want 4", terms.Load())
 		}
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 		mustClose(t, sel)
 	})
 }
@@ -211,12 +211,12 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 // TestCloseByTheLeaderItself does not wait for ever if it is given the leader's
 // context, as Close ends that.
 func TestCloseByTheLeaderItself(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		var took time.Duration
 		var err error
 		led := make(chan struct{})
 		var sel *LeaderSelector
-		sel = NewLeaderSelector(s.connect(), "/e", "a", LeaderFunc(func(ctx context.Context) {
+		sel = NewLeaderSelector(s.Connect(), "/e", "a", LeaderFunc(func(ctx context.Context) {
 			defer close(led)
 			began := time.Now()
 			err = sel.Close(ctx)
@@ -228,6 +228,6 @@ func TestCloseByTheLeaderItself(t *testing.T) {
 			t.Errorf("Close: %v after %v", err, took)
 		}
 		mustClose(t, sel)
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 	})
 }

@@ -45,10 +45,10 @@ func TestParticipantsOfLocks(t *testing.T) {
 		"RWLock":        func(c Conn, opts ...Option) participantLock { return NewRWLock(c, "/p", opts...) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
+			inBubble(t, func(t *testing.T, s *testServer) {
 				var locks []participantLock
 				done := make(chan error, 3)
-				c := s.connect()
+				c := s.Connect()
 				wantParticipants(t, newLock(c).Participants, nil, nil)
 				for _, name := range []string{"a", "b", "c"} {
 					l := newLock(c, Data([]byte(name)))
@@ -84,11 +84,11 @@ func TestParticipantsOfLocks(t *testing.T) {
 
 func TestParticipantsOfARWLock(t *testing.T) {
 	for range 8 { // names are drawn
-		inBubble(t, func(t *testing.T, s *fakeServer) {
+		inBubble(t, func(t *testing.T, s *testServer) {
 			done := make(chan error, 4)
 			locks := map[string]*RWLock{}
 			begin := func(name string, lock func(*RWLock, context.Context) error) {
-				l := NewRWLock(s.connect(), "/p", Data([]byte(name)))
+				l := NewRWLock(s.Connect(), "/p", Data([]byte(name)))
 				locks[name] = l
 				go func() { done <- lock(l, t.Context()) }()
 				time.Sleep(time.Second)
@@ -121,8 +121,8 @@ func TestParticipantsOfARWLock(t *testing.T) {
 }
 
 func TestParticipantsOfASemaphore(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		handle := func(name string) *Semaphore { return NewSemaphore(s.connect(), "/sem", 3, Data([]byte(name))) }
+	inBubble(t, func(t *testing.T, s *testServer) {
+		handle := func(name string) *Semaphore { return NewSemaphore(s.Connect(), "/sem", 3, Data([]byte(name))) }
 		a, b, c := handle("a"), handle("b"), handle("c")
 		wantParticipants(t, a.Participants, nil, nil)
 		leases, err := a.AcquireN(t.Context(), 2)
@@ -152,13 +152,13 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 }
 
 func TestParticipantsThatLeaveMeanwhile(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c, l := s.connect(), NewLock(s.connect(), "/p")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c, l := s.Connect(), NewLock(s.Connect(), "/p")
 		mustLock(t, l)
-		c.on("get", 1, rule{before: func() { mustUnlock(t, l) }})
+		c.On("get", 1, rule{Before: func() { mustUnlock(t, l) }})
 		wantParticipants(t, NewLock(c, "/p").Participants, nil, nil)
 		mustLock(t, l)
-		c.on("get", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("get", 1, refusal)
 		if _, _, err := NewLock(c, "/p").Participants(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Error(err)
 		}
