@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"model":                      {},
 	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
 	"recipes":                    {"github.com/go-zookeeper/zk"},
+	"recipes/classic":            {module + "recipes", "github.com/go-zookeeper/zk"},
 	"recipes/internal/testconn":  {module + "fakezk", "github.com/go-zookeeper/zk"},
 	"fakezk/internal/proto":      {},
 	"fakezk/internal/wire":       {module + "fakezk/internal/proto"},
@@ -46,7 +47,7 @@ var arrows = map[string][]string{
 	},
 	"examples/go": {"github.com/go-zookeeper/zk"},
 	"fuzz": {
-		module + "fakezk", module + "linearizability", module + "recipes",
+		module + "fakezk", module + "linearizability", module + "recipes", module + "recipes/classic",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
 	},
 	"fuzz/museum":         {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},

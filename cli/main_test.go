@@ -21,6 +21,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 // for itself when a reply is lost.
 func ownLock(impl string) fuzz.Workload {
 	return fuzz.LockWorkload(impl, fuzz.LockClaims{About: "a lock of one's own", MaxHerd: 1}, func(c *zk.Conn) fuzz.Locker {
-		return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
+		return classic.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
 	})
 }
 

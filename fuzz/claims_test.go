@@ -10,6 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // TestRightCodeAtAnotherPathIsNotConvicted, but told what it has to claim.
@@ -29,7 +30,7 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 			return recipes.NewRWLock(fuzz.InTurn(c), "/rwlock/a")
 		}), "under /rwlock/a"},
 		"queue deeper": {fuzz.QueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
-			return recipes.NewApacheQueue(fuzz.InTurn(c), "/queue/mine")
+			return classic.NewApacheQueue(fuzz.InTurn(c), "/queue/mine", zk.WorldACL(zk.PermAll))
 		}), "under /queue as its child (one was at /queue/mine/"},
 		"queue with items": {fuzz.QueueWorkload("", fuzz.QueueClaims{}, func(c *zk.Conn) fuzz.Queuer {
 			return recipes.NewQueue(fuzz.InTurn(c), "/queue")

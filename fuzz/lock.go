@@ -11,6 +11,7 @@ import (
 
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Locker is a lock under test. Lock returns nil when the caller owns it. If it
@@ -192,7 +193,7 @@ func herdLock() Workload {
 func clientLock() Workload {
 	w := LockWorkload("zk.Lock", LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
-	}, func(c *zk.Conn) Locker { return recipes.NewClientLock(c, lockPath, zk.WorldACL(zk.PermAll)) })
+	}, func(c *zk.Conn) Locker { return classic.NewClientLock(c, lockPath, zk.WorldACL(zk.PermAll)) })
 	w.Flawed = linearizability.Liveness
 	return w
 }

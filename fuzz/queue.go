@@ -14,6 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Queuer is a queue under test. Offer appends, Take waits for the first element
@@ -309,7 +310,7 @@ func fifoQueue() Workload {
 func apacheQueue() Workload {
 	w := QueueWorkload("recipes.ApacheQueue", QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
-	}, func(c *zk.Conn) Queuer { return recipes.NewApacheQueue(InTurn(c), queuePath) })
+	}, func(c *zk.Conn) Queuer { return classic.NewApacheQueue(InTurn(c), queuePath, zk.WorldACL(zk.PermAll)) })
 	w.Flawed = linearizability.Delivery
 	return w
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // notedTB is a test that may fail: it keeps what it is told.
@@ -63,7 +64,7 @@ func setFlag(t *testing.T, name, value string) {
 func goodLock(c *zk.Conn) fuzz.Locker { return recipes.NewLock(c, "/lock") }
 
 func clientLock(c *zk.Conn) fuzz.Locker {
-	return recipes.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
+	return classic.NewClientLock(c, "/lock", zk.WorldACL(zk.PermAll))
 }
 
 func TestGoodLockPasses(t *testing.T) {
@@ -118,7 +119,7 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 func TestBadQueueFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tb := result("TestQ", func(t fuzz.TB) {
-		fuzz.TestQueue(t, func(c *zk.Conn) fuzz.Queuer { return recipes.NewApacheQueue(c, "/queue") })
+		fuzz.TestQueue(t, func(c *zk.Conn) fuzz.Queuer { return classic.NewApacheQueue(c, "/queue", zk.WorldACL(zk.PermAll)) })
 	})
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.HasPrefix(got, "delivery is violated: ") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)

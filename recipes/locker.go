@@ -31,7 +31,6 @@ type Queuer interface {
 var (
 	_ Locker = (*Lock)(nil)
 	_ Locker = (*HerdLock)(nil)
-	_ Locker = (*ClientLock)(nil)
 	_ Locker = (*ReentrantLock)(nil)
 	_ Locker = (*RevocableLock)(nil)
 	_ Locker = (*MultiLock)(nil)
@@ -39,5 +38,4 @@ var (
 	_ Locker = (*RWLock)(nil)
 	_ Locker = (*VersionRWLock)(nil)
 	_ Queuer = (*Queue)(nil)
-	_ Queuer = (*ApacheQueue)(nil)
 )

@@ -13,7 +13,7 @@ import (
 )
 
 func newQueues(c Conn) []Queuer {
-	return []Queuer{NewQueue(c, "/q"), NewApacheQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")}}
+	return []Queuer{NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")}}
 }
 
 // evenQueue is a priority queue all of whose elements have the same priority.
@@ -32,7 +32,7 @@ func (q presentQueue) Offer(ctx context.Context, data []byte) error {
 
 // everyQueue runs a test for each kind of queue in a bubble.
 func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) Queuer)) {
-	for i, name := range []string{"Queue", "ApacheQueue", "PriorityQueue", "DelayQueue"} {
+	for i, name := range []string{"Queue", "PriorityQueue", "DelayQueue"} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				test(t, s, func(c Conn) Queuer { return newQueues(c)[i] })
@@ -175,63 +175,6 @@ func TestQueueFaultsNeitherLoseNorDouble(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestApacheQueueLosesAndDoubles(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewApacheQueue(c, "/q")
-		mustOffer(t, q, "a")
-		mustOffer(t, q, "b")
-		c.On("delete", 1, loseReply)
-		if data, ok, err := q.Poll(t.Context()); data != nil || ok || !errors.Is(err, ErrAmbiguous) || !errors.Is(err, zk.ErrConnectionClosed) {
-			t.Fatalf("Poll: %q %v %v", data, ok, err)
-		}
-		wantPoll(t, q, "b") // a is lost
-		c.On("create", 1, loseReply)
-		if err := q.Offer(t.Context(), []byte("c")); !errors.Is(err, ErrAmbiguous) {
-			t.Fatalf("Offer: %v", err)
-		}
-		mustOffer(t, q, "c")
-		wantPoll(t, q, "c")
-		wantPoll(t, q, "c") // doubled
-	})
-}
-
-func TestApacheElementAndRemove(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		q := NewApacheQueue(s.Connect(), "/q")
-		for name, method := range map[string]func(context.Context) ([]byte, error){"Element": q.Element, "Remove": q.Remove} {
-			if data, err := method(t.Context()); data != nil || !errors.Is(err, ErrNoElement) || errors.Is(err, ErrAmbiguous) {
-				t.Errorf("%s of an empty queue: %q %v", name, data, err)
-			}
-		}
-		mustOffer(t, q, "a")
-		mustOffer(t, q, "b")
-		for _, step := range []struct {
-			method func(context.Context) ([]byte, error)
-			want   string
-		}{{q.Element, "a"}, {q.Remove, "a"}, {q.Remove, "b"}} {
-			if data, err := step.method(t.Context()); string(data) != step.want || err != nil {
-				t.Errorf("%q %v, want %q", data, err, step.want)
-			}
-		}
-	})
-}
-
-func TestApacheRemoveLoses(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *testServer) {
-		c := s.Connect()
-		q := NewApacheQueue(c, "/q")
-		mustOffer(t, q, "a")
-		c.On("delete", 1, loseReply)
-		if data, err := q.Remove(t.Context()); data != nil || !errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Remove: %q %v", data, err)
-		}
-		if _, err := q.Element(t.Context()); !errors.Is(err, ErrNoElement) {
-			t.Errorf("Element: %v", err)
-		}
-	})
 }
 
 func TestRivalTookItWhileReplyWasLost(t *testing.T) {
