@@ -13,7 +13,6 @@ import (
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 // rivalMutants are deliberately wrong ways to keep a node that others want, too, and
@@ -198,7 +197,7 @@ func (n *plainRival) look() (string, error) {
 	}
 	var entries []string
 	for _, name := range names {
-		data, _, err := n.conn.Get(recipes.JoinPath("/members", name))
+		data, _, err := n.conn.Get("/members/" + name)
 		switch {
 		case errors.Is(err, zk.ErrNoAuth) && !n.bad.blind, errors.Is(err, zk.ErrNoNode):
 		case err != nil && n.bad.blind:

@@ -18,7 +18,7 @@ type CachedNode struct {
 }
 
 // Name returns the last name of the path: the key, in a directory of them.
-func (n CachedNode) Name() string { return BaseName(n.Path) }
+func (n CachedNode) Name() string { return baseName(n.Path) }
 
 // clone returns a copy that its receiver may change.
 func (n CachedNode) clone() CachedNode {

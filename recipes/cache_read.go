@@ -43,7 +43,7 @@ func (v *view) readDue(ctx context.Context, r *requests, d due) error {
 
 // lists reports whether a node was there when its directory was listed last.
 func (v *view) lists(path string) bool {
-	_, is := slices.BinarySearch(v.children[parent(path)], BaseName(path))
+	_, is := slices.BinarySearch(v.children[parent(path)], baseName(path))
 	return is
 }
 

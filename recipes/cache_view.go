@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // view is the copy of a part of the tree that caches show: one node, the
@@ -114,8 +112,7 @@ func (v *view) Stale() bool {
 	v.mu.Lock()
 	session := v.session
 	v.mu.Unlock()
-	return session == 0 || v.closed() || v.conn.State() != zk.StateHasSession || v.conn.SessionID() != session ||
-		v.loop.failure() != nil
+	return v.loop.stale(session)
 }
 
 // Err returns why the latest attempt to read has failed, or what the server did not

@@ -105,9 +105,6 @@ func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	return m
 }
 
-// State returns the state at the last look.
-func (m *ConnMonitor) State() ConnState { return m.Status().State }
-
 // Status returns what was seen at the last look.
 func (m *ConnMonitor) Status() ConnStatus {
 	m.mu.Lock()

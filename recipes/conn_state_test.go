@@ -65,7 +65,7 @@ func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T
 		time.Sleep(time.Second)
 		c.Reconnect()
 		time.Sleep(time.Second)
-		if m.Status().Epoch != 1 || m.State() != StateConnected || closed(lost) {
+		if m.Status().Epoch != 1 || m.Status().State != StateConnected || closed(lost) {
 			t.Errorf("after a short outage %+v", m.Status())
 		}
 		c.Expire() // between two looks
@@ -84,15 +84,15 @@ func TestMonitorWithoutContact(t *testing.T) {
 		c := s.Connect()
 		c.Disconnect()
 		m := NewConnMonitor(c, 0)
-		if m.State() != StateSuspended || !closed(m.Lost()) || m.State().String() != "suspended" {
-			t.Errorf("before contact %v", m.State())
+		if m.Status().State != StateSuspended || !closed(m.Lost()) || m.Status().State.String() != "suspended" {
+			t.Errorf("before contact %v", m.Status().State)
 		}
 		c.Reconnect()
 		time.Sleep(time.Second)
 		c.Disconnect()
 		time.Sleep(time.Hour)
-		if m.State() != StateSuspended || closed(m.Lost()) {
-			t.Errorf("without a timeout %v", m.State()) // nothing can be said
+		if m.Status().State != StateSuspended || closed(m.Lost()) {
+			t.Errorf("without a timeout %v", m.Status().State) // nothing can be said
 		}
 		if err := m.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -24,7 +25,7 @@ func ExampleCreateProtected() {
 		return
 	}
 	seq, ok := recipes.Sequence(node.Path, "member-")
-	fmt.Println(recipes.ParentPath(node.Path), seq, ok, node.Stat.EphemeralOwner == conn.SessionID())
+	fmt.Println(path.Dir(node.Path), seq, ok, node.Stat.EphemeralOwner == conn.SessionID())
 	fmt.Println(recipes.GuaranteedDelete(ctx, conn, node.Path))
 	// Output:
 	// /members 0 true true
@@ -116,10 +117,6 @@ func ExampleOutcomeOf() {
 
 func ExampleSortBySequence() {
 	fmt.Println(recipes.SortBySequence([]string{"n--2147483648", "readme", "n-2147483647"}, "n-"))
-	fmt.Println(recipes.CompareSequence(2147483647, -2147483648))
-	fmt.Println(recipes.JoinPath("/", "n"), recipes.BaseName("/dir/n"))
 	// Output:
 	// [n-2147483647 n--2147483648]
-	// -1
-	// /n n
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // follower is what recipes embed that show a view of the server: it keeps the
@@ -100,9 +98,7 @@ func (f *follower[V]) Changed() <-chan struct{} {
 // client knows, or has a new session in which not everything was read again, the
 // latest attempt to read has failed, or the view has ended.
 func (f *follower[V]) Stale() bool {
-	session := f.session.Load()
-	return session == 0 || f.closed() || f.conn.State() != zk.StateHasSession || f.conn.SessionID() != session ||
-		f.loop.failure() != nil
+	return f.loop.stale(f.session.Load())
 }
 
 // Err returns why the latest attempt to read has failed, or what the server did not

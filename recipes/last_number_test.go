@@ -29,18 +29,18 @@ var numberedOwners = map[string]struct {
 	dirs []string
 	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
 }{
-	"Lock":          {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewLock(c, "/l") })},
+	"Lock":          {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewLock(c, "/l") })},
 	"WriteLock":     {[]string{"/l"}, ownWriteLock},
-	"ReentrantLock": {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewReentrantLock(c, "/l") })},
-	"RevocableLock": {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewRevocableLock(c, "/l") })},
-	"RWLock":        {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewRWLock(c, "/l") })},
-	"TurnQueue":     {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewTurnQueue(c, "/l") })},
-	"MultiLock":     {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewMultiLock(c, []string{"/l"}) })},
+	"ReentrantLock": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewReentrantLock(c, "/l") })},
+	"RevocableLock": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRevocableLock(c, "/l") })},
+	"RWLock":        {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRWLock(c, "/l") })},
+	"TurnQueue":     {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewTurnQueue(c, "/l") })},
+	"MultiLock":     {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewMultiLock(c, []string{"/l"}) })},
 	"Semaphore":     {[]string{"/l/lock", "/l/leases"}, ownLease},
 	"LeaderLatch":   {[]string{"/l"}, ownLatch},
 }
 
-func lockOwner(newLock func(Conn) Locker) func(context.Context, Conn) (func(context.Context) error, error) {
+func lockOwner(newLock func(Conn) locker) func(context.Context, Conn) (func(context.Context) error, error) {
 	return func(ctx context.Context, c Conn) (func(context.Context) error, error) {
 		l := newLock(c)
 		return l.Unlock, l.Lock(ctx)
@@ -159,7 +159,7 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 // TestQueueRefusesWhatHasTheLastNumber and keeps the order of all others.
 func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) Queuer) {
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 			s.Number(math.MaxInt32-2, "/q/items")
 			c := s.Connect()
 			q := newQueue(c)

@@ -1,6 +1,6 @@
 package recipes
 
-import "context"
+import ()
 
 // Lock is a fair mutual exclusion lock without herd: the lock recipe of the
 // ZooKeeper guide, with the repairs that a decade of bug reports has brought
@@ -38,7 +38,7 @@ import "context"
 // 604 (creation), CURATOR-678 (release), etcd issue 9921 (confirmation).
 type Lock struct {
 	*handle
-	line *turnstile
+	inLine
 }
 
 // NewLock makes a handle for the lock at path, which is created when needed
@@ -46,18 +46,11 @@ type Lock struct {
 // matter are ACL, Data, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewLock(conn Conn, path string, opts ...Option) *Lock {
 	line := newLockLine(path, opts)
-	return &Lock{newHandle(conn, path, opts, line), line}
+	h := newHandle(conn, path, opts, line)
+	return &Lock{h, inLine{h.lifecycle, line}}
 }
 
 // newLockLine is the queue of a fair lock.
 func newLockLine(path string, opts []Option) *turnstile {
 	return &turnstile{dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor}
-}
-
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *Lock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.participants(ctx, l.line.participants)
 }

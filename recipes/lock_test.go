@@ -16,7 +16,7 @@ import (
 
 // handleLocker is what Lock and HerdLock have in common.
 type handleLocker interface {
-	Locker
+	locker
 	TryLock(ctx context.Context) (bool, error)
 	Lost() <-chan struct{}
 	Token() int64
@@ -39,14 +39,14 @@ func everyLock(t *testing.T, test func(t *testing.T, s *testServer, newLock func
 	}
 }
 
-func mustLock(t *testing.T, l Locker) {
+func mustLock(t *testing.T, l locker) {
 	t.Helper()
 	if err := l.Lock(t.Context()); err != nil {
 		t.Fatalf("Lock: %v", err)
 	}
 }
 
-func mustUnlock(t *testing.T, l Locker) {
+func mustUnlock(t *testing.T, l locker) {
 	t.Helper()
 	if err := l.Unlock(t.Context()); err != nil {
 		t.Fatalf("Unlock: %v", err)

@@ -9,15 +9,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// JoinPath appends a child's name to a path, which may be the root.
-func JoinPath(path, name string) string { return join(path, name) }
-
-// ParentPath returns the path above path: "/" for a child of the root, and for
-// the root itself.
-func ParentPath(path string) string { return parent(path) }
-
-// BaseName returns the last name of a path, "" for the root.
-func BaseName(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+// baseName returns the last name of a path, "" for the root.
+func baseName(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
 // join appends a child's name to a path, which may be the root.
 func join(path, name string) string {

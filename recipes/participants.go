@@ -26,6 +26,20 @@ func (l *lifecycle) participants(ctx context.Context, look func(ctx context.Cont
 	return all.holders, all.waiters, err
 }
 
+// inLine is what locks embed whose owner and waiters stand in one queue.
+type inLine struct {
+	of   *lifecycle
+	line *turnstile
+}
+
+// Participants returns the owner of the lock, one at most, and the waiters, in the order in which they
+// will own it. It shows them as they stood at some moment not before the call, without those that have
+// left since. An owner may not know yet that it owns the lock, or not know that it has lost it. It waits
+// for the connection.
+func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err error) {
+	return p.of.participants(ctx, p.line.participants)
+}
+
 // participants reads the queue: whoever waits for nobody holds.
 func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
 	return r.participants(ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" })

@@ -52,7 +52,7 @@ func (p *protected) prefix() string { return protectedPrefix + p.guid + "-" }
 const protectedPrefix = "_c_"
 
 // name is the node's own name within its directory.
-func (p *protected) name() string { return BaseName(p.path) }
+func (p *protected) name() string { return baseName(p.path) }
 
 // create makes the node, parents included, and finds it again when the reply
 // is lost. It returns errRestart when the node may belong to a session that

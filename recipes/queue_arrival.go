@@ -22,7 +22,7 @@ func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtf
 		&zk.CreateRequest{Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence},
 	)...)
 	if err == nil && answers != nil {
-		a.name = BaseName(answers[1].String)
+		a.name = baseName(answers[1].String)
 	}
 	return doubtful, err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/fakezk"
 )
 
-func newQueues(c Conn) []Queuer {
-	return []Queuer{NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")}}
+func newQueues(c Conn) []queuer {
+	return []queuer{NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")}}
 }
 
 // evenQueue is a priority queue all of whose elements have the same priority.
@@ -31,17 +31,17 @@ func (q presentQueue) Offer(ctx context.Context, data []byte) error {
 }
 
 // everyQueue runs a test for each kind of queue in a bubble.
-func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) Queuer)) {
+func everyQueue(t *testing.T, test func(t *testing.T, s *testServer, newQueue func(Conn) queuer)) {
 	for i, name := range []string{"Queue", "PriorityQueue", "DelayQueue"} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
-				test(t, s, func(c Conn) Queuer { return newQueues(c)[i] })
+				test(t, s, func(c Conn) queuer { return newQueues(c)[i] })
 			})
 		})
 	}
 }
 
-func mustOffer(t *testing.T, q Queuer, data string) {
+func mustOffer(t *testing.T, q queuer, data string) {
 	t.Helper()
 	if err := q.Offer(t.Context(), []byte(data)); err != nil {
 		t.Fatalf("Offer %s: %v", data, err)
@@ -49,7 +49,7 @@ func mustOffer(t *testing.T, q Queuer, data string) {
 }
 
 // wantPoll polls; "" stands for an empty queue.
-func wantPoll(t *testing.T, q Queuer, want string) {
+func wantPoll(t *testing.T, q queuer, want string) {
 	t.Helper()
 	data, ok, err := q.Poll(t.Context())
 	if err != nil || ok != (want != "") || string(data) != want {
@@ -66,7 +66,7 @@ func wantTidy(t *testing.T, s *testServer) {
 
 func TestQueueIsFIFO(t *testing.T) {
 	for _, first := range []int32{0, -3} {
-		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) Queuer) {
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 			s.NumberFrom(first)
 			q := newQueue(s.Connect())
 			wantPoll(t, q, "")
@@ -89,7 +89,7 @@ func TestQueueIsFIFO(t *testing.T) {
 }
 
 func TestTakeWaits(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) Queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		taken := make(chan string, 3)
 		for range 3 {
 			q := newQueue(s.Connect())
@@ -115,7 +115,7 @@ func TestTakeWaits(t *testing.T) {
 }
 
 func TestRivalsShareElements(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) Queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		producer := newQueue(s.Connect())
 		for i := range 20 {
 			mustOffer(t, producer, fmt.Sprint(i))
@@ -335,7 +335,7 @@ func TestElementChangedMeanwhile(t *testing.T) {
 
 // Rivals take what was listed, but the queue is never empty.
 func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
-	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) Queuer) {
+	everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
 		c, rival := s.Connect(), newQueue(s.Connect())
 		q := newQueue(c)
 		mustOffer(t, rival, "1")

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // reconciler is a background loop that makes a state of the server, or a copy
@@ -73,4 +75,12 @@ func (c *reconciler) failure() error {
 	problem := c.problem
 	c.state.Unlock()
 	return cmp.Or(problem, c.first())
+}
+
+// stale reports whether what was read in a session, 0 for none, may be behind for another reason than
+// that news are on their way.
+func (c *reconciler) stale(session int64) bool {
+	conn := c.l.conn
+	return session == 0 || c.l.closed() || conn.State() != zk.StateHasSession ||
+		conn.SessionID() != session || c.failure() != nil
 }

@@ -22,7 +22,7 @@ import "context"
 // grants a lock again whose session has ended.
 type ReentrantLock struct {
 	*nested
-	line *turnstile
+	inLine
 }
 
 // NewReentrantLock makes a handle for the lock at path, which is created when
@@ -30,7 +30,7 @@ type ReentrantLock struct {
 // matter are those of NewLock.
 func NewReentrantLock(conn Conn, path string, opts ...Option) *ReentrantLock {
 	lock := NewLock(conn, path, opts...)
-	return &ReentrantLock{&nested{handle: lock.handle}, lock.line}
+	return &ReentrantLock{&nested{handle: lock.handle}, lock.inLine}
 }
 
 // Lock goes one level deeper if this handle owns the lock, at once. Otherwise it
@@ -52,11 +52,3 @@ func (l *ReentrantLock) TryLock(ctx context.Context) (bool, error) {
 // Unlock leaves the innermost level. With the last one it gives the lock back as
 // Unlock of the type Lock does.
 func (l *ReentrantLock) Unlock(ctx context.Context) error { return l.unlock(ctx) }
-
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *ReentrantLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.participants(ctx, l.line.participants)
-}

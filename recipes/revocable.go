@@ -32,7 +32,7 @@ import (
 // lost when a node is asked before it is watched.
 type RevocableLock struct {
 	*handle
-	line  *turnstile
+	inLine
 	calls *lifecycle // of Revoke
 
 	asked sync.Mutex
@@ -56,8 +56,9 @@ const revokeMark = "__REVOKE__"
 // needed and must be used for this lock only. It sends nothing. The options that
 // matter are those of NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
-	l := &RevocableLock{line: newLockLine(path, opts), calls: newLifecycle(conn, "owner of lock", path, opts)}
+	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
 	l.handle = newHandle(conn, path, opts, &listening{l})
+	l.inLine = inLine{l.lifecycle, newLockLine(path, opts)}
 	return l
 }
 
@@ -106,14 +107,6 @@ func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (b
 			return err == nil, err
 		}
 	}
-}
-
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *RevocableLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.participants(ctx, l.line.participants)
 }
 
 // Close is as Close of the type Lock; it ends calls of Revoke, too. The lock is

@@ -3,7 +3,6 @@ package recipes
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,25 +23,6 @@ type numbered struct {
 func Sequence(name, marker string) (int32, bool) {
 	n, ok := parseNumbered(name, marker)
 	return n.seq, ok
-}
-
-// CompareSequence returns -1 if the node with the sequence number a was created
-// before the one with b, 1 if after, 0 if they are equal. The numbers are
-// compared as serial numbers (RFC 1982), which is right across the wrap from
-// 2147483647 to -2147483648, as servers before 3.6 go on, while less than 2^31
-// creations lie between them. It is no order of more than two numbers, unless all lie
-// so close together. Equal numbers are those of a directory whose numbers are used
-// up, see ErrNumbersUsedUp: which node came first only their czxids tell.
-func CompareSequence(a, b int32) int {
-	switch diff := a - b; {
-	case diff == math.MinInt32: // as far from each other as can be
-		return cmp.Compare(a, b)
-	case diff < 0:
-		return -1
-	case diff > 0:
-		return 1
-	}
-	return 0
 }
 
 // SortBySequence returns those of the names that have a sequence number behind

@@ -224,31 +224,21 @@ func (v *ServiceRegistry) readInstance(ctx context.Context, r *requests, service
 // Layout: <registry>/<service>/<id>, ephemeral, below container nodes.
 //
 // Sources: as for ServiceRegistry and PersistentNode.
-type Registration struct {
-	node *PersistentNode
-	bad  error // of the names
-}
+type Registration struct{ named }
 
 // NewRegistration makes a handle for an instance in the registry at path. It sends
 // nothing; Register does. The options that matter are ACL, RecheckEvery and Retry;
 // Containers is always set.
 func NewRegistration(conn Conn, path string, i Instance, opts ...Option) *Registration {
 	opts = append(slices.Clone(opts), Containers())
-	return &Registration{
-		node: newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts),
-		bad:  errors.Join(checkName("service", i.Service), checkName("id", i.ID)),
-	}
+	bad := errors.Join(checkName("service", i.Service), checkName("id", i.ID))
+	return &Registration{newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts, bad)}
 }
 
 // Register registers the instance and waits until the server knows it. After an
 // error the instance is registered all the same as soon as that can be done, until
 // Close; one that wraps ErrOccupied says that the name is taken.
-func (g *Registration) Register(ctx context.Context) error {
-	if g.bad != nil {
-		return g.node.explain("register", g.bad)
-	}
-	return g.node.Keep(ctx)
-}
+func (g *Registration) Register(ctx context.Context) error { return g.keep(ctx, "register") }
 
 // Update changes the data of the instance, registers it if that was not done, and
 // waits until the server knows it. After an error the new data is wanted all the
@@ -259,15 +249,3 @@ func (g *Registration) Update(ctx context.Context, data []byte) error {
 	}
 	return g.node.Set(ctx, data)
 }
-
-// Present reports whether the instance is registered, as far as is known. It sends
-// nothing.
-func (g *Registration) Present() bool { return g.node.Present() }
-
-// Err returns why the latest attempt to be registered, with the newest data, has
-// failed, or nil; see PersistentNode.Err.
-func (g *Registration) Err() error { return g.node.Err() }
-
-// Close takes the instance back. When it returns nil the instance is not in the
-// registry, and does not come back; when ctx is done before, the removal goes on.
-func (g *Registration) Close(ctx context.Context) error { return g.node.Close(ctx) }

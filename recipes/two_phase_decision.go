@@ -43,7 +43,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) { // of what was listed: look again
 			return d, err
 		}
-		if err := b.watch.wait(ctx, b.pause(r.opts.recheck)); err != nil {
+		if err := b.watch.wait(ctx, sooner(r.opts.recheck, b.Deadline)); err != nil {
 			return d, err
 		}
 	}
@@ -103,19 +103,6 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 
 // isOver reports whether the time for votes is over.
 func (b *ballot) isOver(now time.Time) bool { return !b.Deadline.IsZero() && !now.Before(b.Deadline) }
-
-// pause is how long to wait without an event: until the deadline, but no longer than
-// between rechecks; 0 means for ever.
-func (b *ballot) pause(recheck time.Duration) time.Duration {
-	if b.Deadline.IsZero() {
-		return recheck
-	}
-	left := max(time.Until(b.Deadline), 1)
-	if recheck <= 0 {
-		return left
-	}
-	return min(left, recheck)
-}
 
 // readVotes reads the votes that have come since the last time.
 func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {

@@ -136,7 +136,7 @@ func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, i
 	if err == nil {
 		var names []string
 		names, err = r.children(ctx, e.c.path)
-		barred, in = e.isBarred(names), slices.Contains(names, BaseName(e.path))
+		barred, in = e.isBarred(names), slices.Contains(names, baseName(e.path))
 	}
 	switch {
 	case errors.Is(err, zk.ErrNoNode) && e.beside != nil:
@@ -177,7 +177,7 @@ func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 // isBarred reports whether one of those who are in bars the way.
 func (e *entry) isBarred(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		if e.beside != nil && name == BaseName(e.beside.path) {
+		if e.beside != nil && name == baseName(e.beside.path) {
 			return false
 		}
 		return slices.ContainsFunc(e.c.bars, func(kind string) bool { return strings.HasPrefix(name, kind) })

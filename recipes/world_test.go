@@ -74,6 +74,12 @@ func inWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result
 	}
 }
 
+// locker is what the locks have in common.
+type locker interface {
+	Lock(ctx context.Context) error
+	Unlock(ctx context.Context) error
+}
+
 // leftovers are the nodes below path that at rest nobody owns.
 func leftovers(res *fakezk.Result, path string) []string {
 	var out []string
@@ -86,11 +92,11 @@ func leftovers(res *fakezk.Result, path string) []string {
 }
 
 func TestLocksInManyWorlds(t *testing.T) {
-	kinds := map[string]func(c *fakezk.Client) recipes.Locker{
-		"Lock": func(c *fakezk.Client) recipes.Locker {
+	kinds := map[string]func(c *fakezk.Client) locker{
+		"Lock": func(c *fakezk.Client) locker {
 			return recipes.NewLock(c.Conn(), "/l", recipes.SessionTimeout(10*time.Second))
 		},
-		"HerdLock": func(c *fakezk.Client) recipes.Locker { return recipes.NewHerdLock(c.Conn(), "/l/node") },
+		"HerdLock": func(c *fakezk.Client) locker { return recipes.NewHerdLock(c.Conn(), "/l/node") },
 	}
 	for name, newLock := range kinds {
 		t.Run(name, func(t *testing.T) {

@@ -51,9 +51,9 @@ type RefusalListener interface {
 // Sources: WriteLock, LockListener and ProtocolSupport of ZooKeeper's
 // zookeeper-recipes-lock; ZOOKEEPER-2931, 3162 and 4372.
 type WriteLock struct {
+	inLine
 	handle *handle
 	dir    string
-	line   *turnstile
 
 	mu       sync.Mutex
 	listener LockListener
@@ -67,8 +67,9 @@ type WriteLock struct {
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
 	line := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts), ahead: predecessor}
-	l := &WriteLock{dir: dir, line: &line, listener: listener, told: closedChannel()}
+	l := &WriteLock{dir: dir, listener: listener, told: closedChannel()}
 	l.handle = newHandle(conn, dir, opts, &writeQueue{l, line})
+	l.inLine = inLine{l.handle.lifecycle, &line}
 	return l
 }
 
@@ -177,14 +178,6 @@ func (l *WriteLock) SetListener(listener LockListener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listener = listener
-}
-
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *WriteLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.handle.participants(ctx, l.line.participants)
 }
 
 // Lost is as Lost of the type Lock. It does not wait for the listener.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -44,8 +45,6 @@ type ApacheQueue struct {
 	acl  []zk.ACL
 }
 
-var _ recipes.Queuer = (*ApacheQueue)(nil)
-
 // NewApacheQueue makes a handle for the queue at path, which the first Offer or Take creates. It sends
 // nothing, and there is nothing to close.
 func NewApacheQueue(conn recipes.Conn, path string, acl []zk.ACL) *ApacheQueue {
@@ -79,7 +78,7 @@ func (q *ApacheQueue) Offer(ctx context.Context, data []byte) error {
 		if ctx.Err() != nil {
 			return q.explain("offer to", context.Cause(ctx))
 		}
-		_, err := q.conn.Create(recipes.JoinPath(q.path, prefix), data, zk.FlagSequence, q.acl)
+		_, err := q.conn.Create(path.Join(q.path, prefix), data, zk.FlagSequence, q.acl)
 		if !errors.Is(err, zk.ErrNoNode) {
 			return q.explain("offer to", ambiguous(err))
 		}
@@ -132,11 +131,11 @@ func (q *ApacheQueue) Take(ctx context.Context) ([]byte, error) {
 func nothing(string) error { return nil }
 
 // discard deletes an element, once.
-func (q *ApacheQueue) discard(path string) error { return ambiguous(q.conn.Delete(path, -1)) }
+func (q *ApacheQueue) discard(node string) error { return ambiguous(q.conn.Delete(node, -1)) }
 
 // first returns the first element for which use succeeds, and none only if there are no elements:
 // when rivals have taken all that were listed, it lists again.
-func (q *ApacheQueue) first(ctx context.Context, use func(path string) error) (element, error) {
+func (q *ApacheQueue) first(ctx context.Context, use func(node string) error) (element, error) {
 	for {
 		if ctx.Err() != nil {
 			return element{}, context.Cause(ctx)
@@ -159,19 +158,19 @@ func (q *ApacheQueue) first(ctx context.Context, use func(path string) error) (e
 // firstOf returns the first of the elements for which use succeeds. zk.ErrNoNode, from reading it or
 // from use, means that a rival has taken it.
 func (q *ApacheQueue) firstOf(
-	ctx context.Context, elements []string, use func(path string) error,
+	ctx context.Context, elements []string, use func(node string) error,
 ) (element, error) {
 	for _, name := range elements {
 		if ctx.Err() != nil {
 			return element{}, context.Cause(ctx)
 		}
-		path := recipes.JoinPath(q.path, name)
-		data, _, err := q.conn.Get(path)
+		node := path.Join(q.path, name)
+		data, _, err := q.conn.Get(node)
 		if err == nil && ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			err = use(path)
+			err = use(node)
 		}
 		switch {
 		case err == nil:
@@ -251,13 +250,13 @@ func (q *ApacheQueue) ensure(ctx context.Context) error {
 }
 
 // ensureOne creates one level. A creation that may or may not have been applied is repeated.
-func (q *ApacheQueue) ensureOne(ctx context.Context, path string) error {
+func (q *ApacheQueue) ensureOne(ctx context.Context, node string) error {
 	var began time.Time
 	for tries := 1; ; tries++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		_, err := q.conn.Create(path, nil, 0, q.acl)
+		_, err := q.conn.Create(node, nil, 0, q.acl)
 		switch {
 		case errors.Is(err, zk.ErrNodeExists):
 			return nil

@@ -6,12 +6,9 @@ import (
 	"slices"
 
 	"github.com/go-zookeeper/zk"
-
-	"github.com/zksim/zksim/recipes"
 )
 
-// ClientLock gives the client's own zk.Lock the methods of a recipes.Locker, so that it can be compared
-// with recipes.Lock. What it guarantees is what zk.Lock v1.0.4 does: while nothing is lost, one owner at a
+// ClientLock gives the client's own zk.Lock the methods of recipes.Lock, so that the two can be compared. What it guarantees is what zk.Lock v1.0.4 does: while nothing is lost, one owner at a
 // time, in the order of the nodes. What it breaks:
 //
 //   - An error of Lock after the node was created leaves that node behind, and the next Lock waits
@@ -34,8 +31,6 @@ type ClientLock struct {
 	path string
 	lock *zk.Lock
 }
-
-var _ recipes.Locker = (*ClientLock)(nil)
 
 // NewClientLock makes a handle for the lock at path. It sends nothing.
 func NewClientLock(conn *zk.Conn, path string, acl []zk.ACL) *ClientLock {
