@@ -67,8 +67,8 @@ func TestAbandonedOfferMakesNoDirectories(t *testing.T) {
 	})
 }
 
-// The request under way may be a creation that was applied or not; afterwards
-// nothing but the clean-up may change the server.
+// The request under way may be a creation that was applied or not; afterwards nothing but the
+// clean-up may change the server.
 func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 	for _, op := range []string{"create", "multi", "children", "getW"} {
 		for name, lost := range map[string]rule{"answered": {}, "missing": {Lose: true, Err: zk.ErrNoNode}, "lost": loseRequest} {
@@ -95,8 +95,7 @@ func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 	}
 }
 
-// The first creation fails for lack of the directory, whose creation outlives
-// the context.
+// The first creation fails for lack of the directory, whose creation outlives the context.
 func TestLockAbandonedInParentsIsNotCreated(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -91,8 +91,8 @@ func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
 	})
 }
 
-// TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them,
-// and the other takes note of it before that one waits.
+// TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them, and the other
+// takes note of it before that one waits.
 func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/b", "")
@@ -118,8 +118,8 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 	})
 }
 
-// TestWaitIsNotMisledByALaggingServer: that of the new session does not know of the
-// barrier yet, unless it is told to catch up.
+// TestWaitIsNotMisledByALaggingServer: that of the new session does not know of the barrier yet,
+// unless it is told to catch up.
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/b", "")
@@ -140,8 +140,7 @@ func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 	})
 }
 
-// TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody
-// sets a new one.
+// TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody sets a new one.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, netError} {
 		inBubble(t, func(t *testing.T, s *testServer) {

@@ -44,8 +44,8 @@ func actors(script func(ctx context.Context, c *fakezk.Client)) []fakezk.Actor {
 	return list
 }
 
-// endsSessions reports whether a fault may end a session, of which its client learns
-// later than the others.
+// endsSessions reports whether a fault may end a session, of which its client learns later than the
+// others.
 func endsSessions(f fakezk.Fault) bool {
 	return f.Kind == fakezk.Expire || f.Kind == fakezk.LateReap || f.For > 3*time.Second
 }
@@ -58,8 +58,8 @@ func (b *scoreboard) wantClean(res *fakezk.Result, path string) string {
 	return b.problem
 }
 
-// TestBarriersInManyWorlds: b and c pass only when a, who has set the barrier, has
-// begun to take it down.
+// TestBarriersInManyWorlds: b and c pass only when a, who has set the barrier, has begun to take it
+// down.
 func TestBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
 		board := newScoreboard()
@@ -101,8 +101,8 @@ func TestBarriersInManyWorlds(t *testing.T) {
 	})
 }
 
-// TestDoubleBarriersInManyWorlds: nobody enters before all three have come in this
-// round, or leaves before all have begun to leave or have lost their session.
+// TestDoubleBarriersInManyWorlds: nobody enters before all three have come in this round, or leaves
+// before all have begun to leave or have lost their session.
 func TestDoubleBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
 		board := newScoreboard()

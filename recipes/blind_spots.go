@@ -11,10 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// blindSpots are the nodes that a background loop could not look at, since the
-// server refuses it: one that may not be read must not keep the loop from all
-// others. They are looked at again as if they had changed, after pauses that grow to
-// ten seconds.
+// blindSpots are the nodes that a background loop could not look at, since the server refuses it:
+// one that may not be read must not keep the loop from all others. They are looked at again as if
+// they had changed, after pauses that grow to ten seconds.
 type blindSpots struct {
 	mu    sync.Mutex
 	by    map[string]error // by path; why
@@ -22,8 +21,8 @@ type blindSpots struct {
 	timer *time.Timer      // to the next look; nil: none is planned
 }
 
-// refused reports whether err is the server's word on one node, and no word on
-// the others. That a node is missing is not, for it shows in its directory.
+// refused reports whether err is the server's word on one node, and no word on the others. That a
+// node is missing is not, for it shows in its directory.
 func refused(ctx context.Context, err error) bool {
 	switch {
 	case err == nil, ctx.Err() != nil, transient(err):
@@ -34,8 +33,7 @@ func refused(ctx context.Context, err error) bool {
 	return true
 }
 
-// tolerate takes note of a refusal to look at path, and returns nil then. Other
-// errors it returns.
+// tolerate takes note of a refusal to look at path, and returns nil then. Other errors it returns.
 func (f *blindSpots) tolerate(ctx context.Context, path string, err error) error {
 	if !refused(ctx, err) {
 		return err
@@ -61,8 +59,8 @@ func (f *blindSpots) forget(d due) {
 	}
 }
 
-// first returns the refusal of the first path, in the order of their names, or nil
-// if there is none.
+// first returns the refusal of the first path, in the order of their names, or nil if there is
+// none.
 func (f *blindSpots) first() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

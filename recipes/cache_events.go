@@ -12,8 +12,8 @@ import (
 type CachedNode struct {
 	Path string
 	Data []byte
-	// Stat is the node's, as it was when the data was read; what it tells of
-	// children may be older than the cache's own list of them.
+	// Stat is the node's, as it was when the data was read; what it tells of children may be older
+	// than the cache's own list of them.
 	Stat zk.Stat
 }
 
@@ -32,14 +32,14 @@ type CacheEventKind int
 const (
 	// NodeAdded is a node that the cache did not show before.
 	NodeAdded CacheEventKind = iota + 1
-	// NodeUpdated is a node with other data, or at least another mzxid: somebody
-	// has set its data, or deleted it and created it again, which its Czxid tells.
+	// NodeUpdated is a node with other data, or at least another mzxid: somebody has set its data,
+	// or deleted it and created it again, which its Czxid tells.
 	NodeUpdated
-	// NodeRemoved is a node that the cache does not show any more. The event has
-	// what it has shown last.
+	// NodeRemoved is a node that the cache does not show any more. The event has what it has shown
+	// last.
 	NodeRemoved
-	// CacheReady comes once for each reader: the cache has read everything, and
-	// what was there has come before. It has no node.
+	// CacheReady comes once for each reader: the cache has read everything, and what was there has
+	// come before. It has no node.
 	CacheReady
 )
 
@@ -64,14 +64,12 @@ type CacheEvent struct {
 	Node CachedNode
 }
 
-// CacheChanges is one reader of the changes of a cache. It begins with what the
-// cache shows, as added nodes. To apply the events to an empty map, in their
-// order, gives what the cache shows.
+// CacheChanges is one reader of the changes of a cache. It begins with what the cache shows, as
+// added nodes. To apply the events to an empty map, in their order, gives what the cache shows.
 //
-// A slow reader costs no more than the cache itself: while a change has not
-// been read, a later one of the same node joins it. Added and updated is added;
-// added and removed is nothing; updated and removed is removed; removed and added
-// is updated.
+// A slow reader costs no more than the cache itself: while a change has not been read, a later one
+// of the same node joins it. Added and updated is added; added and removed is nothing; updated and
+// removed is removed; removed and added is updated.
 type CacheChanges struct {
 	view   *view
 	bell   chan struct{} // rung while there is something to read
@@ -83,8 +81,8 @@ type CacheChanges struct {
 	pending map[string]*CacheEvent
 }
 
-// Next waits for the next event. It returns an error when ctx is done, or the
-// cache, its Conn or the reader was closed and all is read.
+// Next waits for the next event. It returns an error when ctx is done, or the cache, its Conn or
+// the reader was closed and all is read.
 func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 	for {
 		over := c.over() // before the last look
@@ -165,8 +163,8 @@ func (c *CacheChanges) push(e CacheEvent) {
 	}
 }
 
-// sweep takes what is nothing any more out of the queue when that is more than the
-// rest: nodes that come and go must not pile up for a reader who does not read.
+// sweep takes what is nothing any more out of the queue when that is more than the rest: nodes that
+// come and go must not pile up for a reader who does not read.
 func (c *CacheChanges) sweep() {
 	if 2*c.voids > len(c.queue) {
 		c.queue = slices.DeleteFunc(c.queue, func(e *CacheEvent) bool { return e.Kind == 0 })

@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// view is the copy of a part of the tree that caches show: one node, the
-// children of one, or everything below. One loop reads and changes it, woken by
-// watches that were set by the reads themselves.
+// view is the copy of a part of the tree that caches show: one node, the children of one, or
+// everything below. One loop reads and changes it, woken by watches that were set by the reads
+// themselves.
 type view struct {
 	*lifecycle
 	loop     *reconciler
@@ -51,8 +51,8 @@ func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view
 	return v
 }
 
-// Start begins to read, in the background, until Close. Calling it again changes
-// nothing; after Close it returns ErrClosed.
+// Start begins to read, in the background, until Close. Calling it again changes nothing; after
+// Close it returns ErrClosed.
 func (v *view) Start() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -66,10 +66,9 @@ func (v *view) Start() error {
 	return nil
 }
 
-// Ready waits until everything was read once. That the node is missing counts
-// as read. An error says why not: ctx is done, the cache or the Conn was closed,
-// or the server does not let the cache read some node; then all others were read,
-// and the refused ones are tried again.
+// Ready waits until everything was read once. That the node is missing counts as read. An error
+// says why not: ctx is done, the cache or the Conn was closed, or the server does not let the cache
+// read some node; then all others were read, and the refused ones are tried again.
 func (v *view) Ready(ctx context.Context) error {
 	for {
 		p, changed := v.progress.read()
@@ -102,12 +101,11 @@ func (v *view) over() error {
 	}
 }
 
-// Stale reports whether what is shown may be behind for another reason than
-// that news are on their way: not everything was read yet, the connection is
-// down, as far as the client knows, or has a new session in which not everything
-// was read again, the latest read has failed, some node may not be read, or the
-// cache is closed. The client
-// notices a silent server after two thirds of the session timeout.
+// Stale reports whether what is shown may be behind for another reason than that news are on their
+// way: not everything was read yet, the connection is down, as far as the client knows, or has a
+// new session in which not everything was read again, the latest read has failed, some node may not
+// be read, or the cache is closed. The client notices a silent server after two thirds of the
+// session timeout.
 func (v *view) Stale() bool {
 	v.mu.Lock()
 	session := v.session
@@ -115,8 +113,8 @@ func (v *view) Stale() bool {
 	return v.loop.stale(session)
 }
 
-// Err returns why the latest attempt to read has failed, or what the server did not
-// let it read, or nil. The attempts go on.
+// Err returns why the latest attempt to read has failed, or what the server did not let it read, or
+// nil. The attempts go on.
 func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
 
 // Changes returns a new reader of the changes, which begins with what is shown.
@@ -160,9 +158,9 @@ func (v *view) shows(path string) bool {
 	return ok
 }
 
-// show shows a node as it was read. A node that was deleted and created again
-// can have the version and even the data of the old one, so it is the zxids that
-// tell whether it has changed (CURATOR-391).
+// show shows a node as it was read. A node that was deleted and created again can have the version
+// and even the data of the old one, so it is the zxids that tell whether it has changed
+// (CURATOR-391).
 func (v *view) show(n CachedNode) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -190,8 +188,8 @@ func (v *view) drop(path string) {
 	}
 }
 
-// tell tells the readers. The caller has locked mu. The order of the readers
-// cannot be seen: each has a queue of its own, and is woken by its own bell.
+// tell tells the readers. The caller has locked mu. The order of the readers cannot be seen: each
+// has a queue of its own, and is woken by its own bell.
 func (v *view) tell(e CacheEvent) {
 	for c := range v.readers {
 		c.push(e)

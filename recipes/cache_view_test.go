@@ -236,8 +236,7 @@ func TestCachesSurviveWhatIsLost(t *testing.T) {
 	}
 }
 
-// TestCacheReadsAgainInANewSession: what changed between two sessions fired no
-// watch.
+// TestCacheReadsAgainInANewSession: what changed between two sessions fired no watch.
 func TestCacheReadsAgainInANewSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, conn := s.Connect(), s.Connect()
@@ -406,8 +405,8 @@ func TestChangesWakesItsReader(t *testing.T) {
 	})
 }
 
-// TestJoinedEventsGiveWhatIsShown: whenever a reader reads, its events applied to
-// an empty map give the view, and each is of the right kind.
+// TestJoinedEventsGiveWhatIsShown: whenever a reader reads, its events applied to an empty map give
+// the view, and each is of the right kind.
 func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := newView(nil, "view", "/", "/", everything, nil)

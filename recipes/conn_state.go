@@ -13,14 +13,13 @@ import (
 type ConnState int
 
 const (
-	// StateSuspended means that the connection is down, or was never up, and
-	// the session may live on: stop side effects, keep what you hold.
+	// StateSuspended means that the connection is down, or was never up, and the session may live
+	// on: stop side effects, keep what you hold.
 	StateSuspended ConnState = iota
-	// StateConnected means that the client has a session, and believes that
-	// its connection is up.
+	// StateConnected means that the client has a session, and believes that its connection is up.
 	StateConnected
-	// StateLost means that the session is over, or may be: what is
-	// ephemeral may be gone, and locks may have other owners.
+	// StateLost means that the session is over, or may be: what is ephemeral may be gone, and locks
+	// may have other owners.
 	StateLost
 )
 
@@ -39,34 +38,32 @@ func (s ConnState) String() string {
 // ConnStatus is what a ConnMonitor sees.
 type ConnStatus struct {
 	State ConnState
-	// Epoch counts the times that the connection became connected for the
-	// first time or after it was lost: 0 before that, then 1, 2 and so on.
-	// What was ephemeral in an earlier epoch must be made or read again,
-	// also when the session turns out to be the same.
+	// Epoch counts the times that the connection became connected for the first time or after it
+	// was lost: 0 before that, then 1, 2 and so on. What was ephemeral in an earlier epoch must be
+	// made or read again, also when the session turns out to be the same.
 	Epoch int
 	// Session is the session of this epoch.
 	Session int64
 }
 
-// ConnMonitor follows the state of a connection by looking at it, as Lost of a
-// Lock does: without any request, and without the client's event channel, which
-// drops events when nobody reads it.
+// ConnMonitor follows the state of a connection by looking at it twenty times per timeout, as Lost
+// of a Lock does: without any request, and without the client's event channel, which drops events
+// when it is not read.
 //
-// What it promises: Lost is closed before the server can have expired the
-// session and given its locks to somebody else, by the local monotonic clock
-// and without waiting for contact with a server. See SessionTimeout for what
-// that assumes. Every change of epoch is seen; disconnections that
+// What it guarantees: Lost is closed before the server can have expired the session and given its
+// locks to another client, by the local monotonic clock and without waiting for contact with a
+// server. SessionTimeout says what that assumes. Every change of epoch is seen; disconnections that
 // are shorter than a twentieth of the timeout may not be.
 //
-// On disconnect the state is StateSuspended; when the session may be over, or
-// the client has replaced it, StateLost, which ends the epoch; when the
-// connection is up again, StateConnected. A closed Conn is lost in the end.
+// When the connection is lost the state is StateSuspended. When the session may be over, or the
+// client has replaced it, the state is StateLost, which ends the epoch. When the connection is up
+// again the state is StateConnected. A closed Conn is lost in the end.
 //
-// What it cannot promise: that a process which is paused at the wrong moment
-// learns of it in time.
+// What it cannot guarantee: that a process which is paused at the wrong moment learns of the loss
+// in time.
 //
-// Sources: Curator's ConnectionState and its "session timeout percent"; Apache
-// ZooKeeper Programmer's Guide, "ZooKeeper Sessions".
+// Sources: Curator's ConnectionState and its "session timeout percent"; Apache ZooKeeper
+// Programmer's Guide, "ZooKeeper Sessions".
 type ConnMonitor struct {
 	*lifecycle
 	timeout time.Duration
@@ -86,9 +83,9 @@ type statusReader struct {
 // withoutTimeout is how often a monitor looks that knows no session timeout.
 const withoutTimeout = 2 * time.Second
 
-// NewConnMonitor begins to follow conn, whose server has granted the session
-// timeout; when in doubt give a smaller one. With zero the session is lost only
-// when the client has a new one. It sends nothing. Close ends it.
+// NewConnMonitor begins to follow conn, whose server has granted the session timeout; when in doubt
+// give a smaller one. With zero the session is lost only when the client has a new one. It sends
+// nothing. Close ends it.
 func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	m := &ConnMonitor{
 		lifecycle: newLifecycle(conn, "connection monitor", "", nil),
@@ -112,17 +109,17 @@ func (m *ConnMonitor) Status() ConnStatus {
 	return m.status
 }
 
-// Lost returns a channel that is closed when this epoch is over: the session
-// may be, too. Before the first epoch, and between two, it is closed already.
+// Lost returns a channel that is closed when this epoch is over: the session may be, too. Before
+// the first epoch, and between two, it is closed already.
 func (m *ConnMonitor) Lost() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lost
 }
 
-// Changes returns a channel on which the present status is sent, and each new
-// one. A reader that is slow misses those in between, but never the newest. The
-// channel is closed when ctx is done or the monitor is closed.
+// Changes returns a channel on which the present status is sent, and each new one. A reader that is
+// slow misses those in between, but never the newest. The channel is closed when ctx is done or the
+// monitor is closed.
 func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,8 +143,8 @@ func (m *ConnMonitor) leave(reader chan ConnStatus) {
 	}
 }
 
-// Close ends the monitor. Lost of the epoch is closed, and so are all channels
-// that Changes has returned. The error is always nil.
+// Close ends the monitor. Lost of the epoch is closed, and so are all channels that Changes has
+// returned. The error is always nil.
 func (m *ConnMonitor) Close(ctx context.Context) error { return m.lifecycle.Close(ctx) }
 
 // follow looks until the end.
@@ -181,8 +178,8 @@ func (m *ConnMonitor) finish() {
 	m.readers = nil
 }
 
-// look looks once, and returns the contact to look with the next time: of a
-// new session if there is one.
+// look looks once, and returns the contact to look with the next time: of a new session if there is
+// one.
 func (m *ConnMonitor) look(seen contact) contact {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -212,8 +209,7 @@ func (m *ConnMonitor) endEpoch() {
 	}
 }
 
-// become tells the readers of a new status. A status that nobody has read gives
-// way to it.
+// become tells the readers of a new status. A status that nobody has read gives way to it.
 func (m *ConnMonitor) become(status ConnStatus) {
 	if status == m.status {
 		return

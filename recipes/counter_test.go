@@ -45,8 +45,7 @@ func TestCounterAddsOnceWhateverIsLost(t *testing.T) {
 	}
 }
 
-// TestCounterTellsAnEchoFromARival: a rival adds between the lost request and
-// its repetition.
+// TestCounterTellsAnEchoFromARival: a rival adds between the lost request and its repetition.
 func TestCounterTellsAnEchoFromARival(t *testing.T) {
 	for name, fault := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,7 @@ const (
 	readyPrefix  = "ready-"
 )
 
-// enter makes a node and waits until it is in a group. Who has left meanwhile is
-// taken out again.
+// enter makes a node and waits until it is in a group. Who has left meanwhile is taken out again.
 func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 	b.mu.Lock()
 	before := b.cleaning
@@ -78,10 +77,10 @@ func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) 
 	return m, err
 }
 
-// form forms groups of the oldest members that are in none, each in one
-// transaction, as long as they are enough and own is not in one. Each member tries
-// that when it has come; so the youngest of any group, at least, has seen them all.
-// It reports whether own is in a group that it has formed.
+// form forms groups of the oldest members that are in none, each in one transaction, as long as
+// they are enough and own is not in one. Each member tries that when it has come; so the youngest
+// of any group, at least, has seen them all. It reports whether own is in a group that it has
+// formed.
 func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) (inside bool, err error) {
 	for {
 		waiting, err := b.waiting(ctx, r)
@@ -103,8 +102,8 @@ func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) (insi
 	}
 }
 
-// admit makes a group. It is not formed if one of its members has gone, or is in
-// another group: a member's node is of version 0 until it is in one.
+// admit makes a group. It is not formed if one of its members has gone, or is in another group: a
+// member's node is of version 0 until it is in one.
 func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, group []string) (formed bool, err error) {
 	ops := []interface{}{&zk.CreateRequest{Path: join(b.path, ready), Data: []byte(strings.Join(group, "\n")), Acl: b.opts.acl}}
 	for _, name := range group {
@@ -120,8 +119,8 @@ func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, gr
 	return false, err
 }
 
-// waiting lists the members that are in no group, oldest first. A group's node
-// outlives its members, so that whoever is in a group is known to be.
+// waiting lists the members that are in no group, oldest first. A group's node outlives its
+// members, so that whoever is in a group is known to be.
 func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, error) {
 	names, err := r.children(ctx, b.path)
 	if err != nil {
@@ -180,8 +179,8 @@ func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protecte
 	return &member{hold: held, group: group}, nil
 }
 
-// leave removes the own node, waits for the others to do so, and removes the
-// group's node, and those of groups that have died: nobody else may come.
+// leave removes the own node, waits for the others to do so, and removes the group's node, and
+// those of groups that have died: nobody else may come.
 func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}], m *member) error {
 	err := r.tidy(m.release)
 	for _, name := range m.group {
@@ -203,8 +202,8 @@ func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}
 	return firstOf(err, r.tidy(b.sweep))
 }
 
-// awaitGone waits until a node is gone, which was there in the session of since.
-// Its name is never used again.
+// awaitGone waits until a node is gone, which was there in the session of since. Its name is never
+// used again.
 func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, since epoch, name string) error {
 	other := vigil{path: join(b.path, name)}
 	return other.until(ctx, r, since, func() (*watch, bool, error) {

@@ -156,8 +156,7 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 	})
 }
 
-// TestWhoLeavesRemovesDeadGroups: of a group whose members have all died nobody is left
-// who would.
+// TestWhoLeavesRemovesDeadGroups: of a group whose members have all died nobody is left who would.
 func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 4, 2)
@@ -222,8 +221,8 @@ func TestLeaveWithADoneContextLeaves(t *testing.T) {
 	})
 }
 
-// TestWhoFormsAnothersGroupFormsItsOwn: the first was cut off when it had come, so
-// the second finds two groups to form.
+// TestWhoFormsAnothersGroupFormsItsOwn: the first was cut off when it had come, so the second finds
+// two groups to form.
 func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 1, RecheckEvery(0))
@@ -241,8 +240,8 @@ func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
 	})
 }
 
-// TestLeaveIsNotMisledByALaggingServer: that of a new session does not know of the
-// other yet, unless it is told to catch up.
+// TestLeaveIsNotMisledByALaggingServer: that of a new session does not know of the other yet,
+// unless it is told to catch up.
 func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 2)

@@ -16,10 +16,9 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// The tests of this file run against a real ensemble, and are skipped unless
-// RECIPES_ENSEMBLE holds its servers ("127.0.0.1:2181"). Half of the clients
-// lose their connection again and again, some replies with it. Under -race they
-// can fail by the race on lastZxid that is in the client itself
+// The tests of this file run against a real ensemble, and are skipped unless RECIPES_ENSEMBLE holds
+// its servers ("127.0.0.1:2181"). Half of the clients lose their connection again and again, some
+// replies with it. Under -race they can fail by the race on lastZxid that is in the client itself
 // (samuel/go-zookeeper issue 260).
 const ensembleVariable = "RECIPES_ENSEMBLE"
 
@@ -56,8 +55,8 @@ func (p *providers) Next() (string, bool) {
 	return p.servers[p.next%len(p.servers)], false
 }
 
-// ensemble connects to the real servers. With cuts the connection is cut after
-// 3, 4, 5, ... requests in turn.
+// ensemble connects to the real servers. With cuts the connection is cut after 3, 4, 5, ...
+// requests in turn.
 func ensemble(t *testing.T, cuts bool) *zk.Conn {
 	t.Helper()
 	servers := os.Getenv(ensembleVariable)

@@ -43,8 +43,8 @@ func ExampleLeaderLatch() {
 	// <nil>
 }
 
-// A listener is told when leadership begins and when it ends, for as long as the
-// latch is open: here by an expired session, and by Close.
+// A listener is told when leadership begins and when it ends, for as long as the latch is open:
+// here by an expired session, and by Close.
 func ExampleLeaderLatch_listener() {
 	t := &exampleT{}
 	defer t.end()
@@ -90,8 +90,8 @@ func ExampleLeaderLatch_listener() {
 	// stops leading
 }
 
-// The methods of a Leader are its listener: leadership begins when TakeLeadership is
-// called, and is to end when its context is done, of which the cause tells why.
+// The methods of a Leader are its listener: leadership begins when TakeLeadership is called, and is
+// to end when its context is done, of which the cause tells why.
 func ExampleLeaderSelector_listener() {
 	t := &exampleT{}
 	defer t.end()
@@ -136,8 +136,8 @@ func awaitLast(s *recipes.LeaderSelector, name string) {
 	}
 }
 
-// Three candidates take turns. Each writes down that it leads and lets the next
-// one in by returning.
+// Three candidates take turns. Each writes down that it leads and lets the next one in by
+// returning.
 func ExampleLeaderSelector() {
 	t := &exampleT{}
 	defer t.end()

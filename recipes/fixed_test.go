@@ -2,8 +2,8 @@ package recipes
 
 import "testing"
 
-// TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended,
-// and somebody else has made the node.
+// TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended, and somebody
+// else has made the node.
 func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 	closers := map[string]func(t *testing.T, c *testConn) (leave func()){
 		"persistent node": func(t *testing.T, c *testConn) func() {
@@ -67,8 +67,8 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 	})
 }
 
-// TestALateDeletionNamesAVersion: of the node that it was meant for. A request that
-// the client has kept back is sent in the next session, too.
+// TestALateDeletionNamesAVersion: of the node that it was meant for. A request that the client has
+// kept back is sent in the next session, too.
 func TestALateDeletionNamesAVersion(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c, next := s.Connect(), s.Connect()

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// follower is what recipes embed that show a view of the server: it keeps the
-// view up to date in the background, from the first look on until Close.
+// follower is what recipes embed that show a view of the server: it keeps the view up to date in
+// the background, from the first look on until Close.
 type follower[V any] struct {
 	*lifecycle
 	loop    *reconciler
@@ -27,8 +27,8 @@ type seen[V any] struct {
 	ended error // why there will be no other one
 }
 
-// newFollower makes a follower. read reads what is due, and returns the whole
-// view. A view that is the same as the last is no change.
+// newFollower makes a follower. read reads what is due, and returns the whole view. A view that is
+// the same as the last is no change.
 func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error), same func(a, b V) bool) *follower[V] {
 	f := &follower[V]{lifecycle: l, loop: newReconciler(l)}
 	f.begin = sync.OnceValue(f.loop.start)
@@ -51,8 +51,8 @@ func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests
 	return f
 }
 
-// readDue reads what is due, and everything in one session and behind a sync, or
-// else a server that lags behind could show what was so before.
+// readDue reads what is due, and everything in one session and behind a sync, or else a server that
+// lags behind could show what was so before.
 func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func(ctx context.Context, r *requests, d due) (V, error)) (view V, err error) {
 	if d.all {
 		if f.epoch, err = r.synced(ctx, f.path); err != nil {
@@ -65,8 +65,7 @@ func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func
 	return view, err
 }
 
-// look returns the view. It waits for the first one, for which the server may
-// be asked in vain.
+// look returns the view. It waits for the first one, for which the server may be asked in vain.
 func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	s, err := ask(ctx, f.lifecycle, what, func(ctx context.Context, _ *requests) (seen[V], error) {
 		if err := f.begin(); err != nil {
@@ -85,24 +84,24 @@ func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	return s.view, err
 }
 
-// Changed returns a channel that is closed when the view changes, or ends, as it
-// does with Close and with the Conn: then looking returns an error. Get it before
-// you look, so that no change is missed.
+// Changed returns a channel that is closed when the view changes, or ends, as it does with Close
+// and with the Conn: then looking returns an error. Get it before you look, so that no change is
+// missed.
 func (f *follower[V]) Changed() <-chan struct{} {
 	_, changed := f.seen.read()
 	return changed
 }
 
-// Stale reports whether the view may be out of date for another reason than that
-// news are on their way: there is none yet, the connection is down, as far as the
-// client knows, or has a new session in which not everything was read again, the
-// latest attempt to read has failed, or the view has ended.
+// Stale reports whether the view may be out of date for another reason than that news are on their
+// way: there is none yet, the connection is down, as far as the client knows, or has a new session
+// in which not everything was read again, the latest attempt to read has failed, or the view has
+// ended.
 func (f *follower[V]) Stale() bool {
 	return f.loop.stale(f.session.Load())
 }
 
-// Err returns why the latest attempt to read has failed, or what the server did not
-// let it read, or nil. The attempts go on.
+// Err returns why the latest attempt to read has failed, or what the server did not let it read, or
+// nil. The attempts go on.
 func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
 
 // Close ends the view. It sends nothing, and leaves the Conn open.

@@ -17,8 +17,8 @@ type aView interface {
 	Close(context.Context) error
 }
 
-// TestViewsDoNotGoBack when the server of a new session lags behind, at whatever
-// request the session ends.
+// TestViewsDoNotGoBack when the server of a new session lags behind, at whatever request the
+// session ends.
 func TestViewsDoNotGoBack(t *testing.T) {
 	for _, op := range []string{"none", "childrenW", "children", "getW", "get", "existsW", "sync"} {
 		for nth := 1; nth <= 3; nth++ {

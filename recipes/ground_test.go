@@ -174,8 +174,8 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	})
 }
 
-// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears
-// of the event first, the next look sets one.
+// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears of the
+// event first, the next look sets one.
 func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 	for first := range 2 {
 		v := vigil{path: "/n"}

@@ -34,9 +34,9 @@ func badWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Resul
 	return bad
 }
 
-// monitored follows the connections of all clients with monitors that believe in a
-// session timeout. Lost of a session must be closed before the server ends it, unless
-// a fault ends it at will, and in the end everybody is connected in the present one.
+// monitored follows the connections of all clients with monitors that believe in a session timeout.
+// Lost of a session must be closed before the server ends it, unless a fault ends it at will, and
+// in the end everybody is connected in the present one.
 func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) string {
 	const granted = 6 * time.Second
 	w.SessionTimeout = granted
@@ -107,9 +107,9 @@ func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
 	}
 }
 
-// created makes nodes by turns ephemeral and persistent. At rest the nodes that are
-// there are those that were returned, but for ephemeral ones that went with their
-// sessions, and one may be left whose creation was in doubt.
+// created makes nodes by turns ephemeral and persistent. At rest the nodes that are there are those
+// that were returned, but for ephemeral ones that went with their sessions, and one may be left
+// whose creation was in doubt.
 func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error)) func(*fakezk.Result) string {
 	w.Nodes = map[string]string{"/d": ""}
 	var mu sync.Mutex
@@ -151,8 +151,8 @@ func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, ki
 func TestProtectedCreationsInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
 		return created(w, func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error) {
-			// Long enough for most faults: what is left behind draws GUIDs in the same
-			// moment as what comes next, which no World can order.
+			// Long enough for most faults: what is left behind draws GUIDs in the same moment as
+			// what comes next, which no World can order.
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
 			node, err := recipes.CreateProtected(ctx, conn, "/d", "n-", nil, kind)

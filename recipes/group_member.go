@@ -8,27 +8,25 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// GroupMember is one's own membership of a Group, from Join to Close.
+// GroupMember is the membership of this process in a Group, from Join to Close.
 //
-// What it promises, and cannot promise, is what a PersistentNode does. In short:
-// the member comes back by itself after the end of a session, and does not after
-// Close.
+// What it guarantees, and cannot guarantee, is what a PersistentNode does. In short: the member
+// comes back by itself after the end of a session, and does not after Close.
 //
-// Layout: <group>/<name>, ephemeral, with data of the member's own choice.
+// Layout: <group>/<name>, ephemeral, with data of the member's choice.
 //
 // Sources: as for Group and PersistentNode.
 type GroupMember struct{ named }
 
-// NewGroupMember makes a handle for the membership of a group under a name, which is
-// to be the member's alone. It sends nothing; Join does. The options that matter
-// are ACL, RecheckEvery, Retry and Containers.
+// NewGroupMember makes a handle for the membership of a group under a name, which is to be the
+// member's alone. It sends nothing; Join does. The options that matter are ACL, RecheckEvery, Retry
+// and Containers.
 func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) *GroupMember {
 	return &GroupMember{newNamed(conn, "member", join(group, name), data, opts, checkName("member", name))}
 }
 
-// Join joins the group and waits until the server knows it. After an error the
-// member joins all the same as soon as it can, until Close; one that wraps
-// ErrOccupied says that the name is taken.
+// Join joins the group and waits until the server knows it. After an error the member joins all the
+// same as soon as it can, until Close; one that wraps ErrOccupied says that the name is taken.
 func (m *GroupMember) Join(ctx context.Context) error { return m.keep(ctx, "join") }
 
 // named is the node of a recipe that lives under a name of the user's choice.
@@ -54,12 +52,12 @@ func (n named) keep(ctx context.Context, what string) error {
 // Present reports whether the node is there, as far as the client knows. It sends nothing.
 func (n named) Present() bool { return n.node.Present() }
 
-// Err returns why the latest attempt to have the node there, with its newest data, has failed, or nil;
-// see PersistentNode.Err.
+// Err returns why the latest attempt to have the node there, with its newest data, has failed, or
+// nil; see PersistentNode.Err.
 func (n named) Err() error { return n.node.Err() }
 
-// Close removes the node. When it returns nil the node is not there and does not come back. When ctx is
-// done before that, the removal goes on.
+// Close removes the node. When it returns nil the node is not there and does not come back. When
+// ctx is done before that, the removal goes on.
 func (n named) Close(ctx context.Context) error { return n.node.Close(ctx) }
 
 // checkName says what is wrong with the name of a node that somebody has chosen.

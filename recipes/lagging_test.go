@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lag is a call on a connection that comes, at whatever request, to a server of a
-// new session that has missed what was done before the call.
+// lag is a call on a connection that comes, at whatever request, to a server of a new session that
+// has missed what was done before the call.
 type lag struct {
 	name    string
 	prepare func(t *testing.T, writer *testConn) // what that server still has
@@ -18,8 +18,7 @@ type lag struct {
 	want    string
 }
 
-// TestNoAnswerIsThatOfALaggingServer, although the session ends between the sync and
-// the read.
+// TestNoAnswerIsThatOfALaggingServer, although the session ends between the sync and the read.
 func TestNoAnswerIsThatOfALaggingServer(t *testing.T) {
 	for _, l := range lags {
 		for _, op := range []string{"get", "exists", "children", "childrenW"} {

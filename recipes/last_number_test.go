@@ -23,8 +23,8 @@ func TestLastNumber(t *testing.T) {
 	}
 }
 
-// numberedOwners are all that is owned through a numbered node, each as a pair of
-// functions: own waits for it, and returns how to give it back.
+// numberedOwners are all that is owned through a numbered node, each as a pair of functions: own
+// waits for it, and returns how to give it back.
 var numberedOwners = map[string]struct {
 	dirs []string
 	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
@@ -76,9 +76,8 @@ func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) 
 	return l.Close, nil
 }
 
-// TestNobodyOwnsThroughTheLastNumber: of those who come when three numbers are left,
-// three own, one after the other, and the others are told; when the directory was
-// deleted all goes on.
+// TestNobodyOwnsThroughTheLastNumber: of those who come when three numbers are left, three own, one
+// after the other, and the others are told; when the directory was deleted all goes on.
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	for name, kind := range numberedOwners {
 		for _, left := range []int32{3, 0} {
@@ -183,8 +182,7 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	}
 }
 
-// TestRefusalOfATakenElement: what somebody has taken before it could be taken back
-// was offered.
+// TestRefusalOfATakenElement: what somebody has taken before it could be taken back was offered.
 func TestRefusalOfATakenElement(t *testing.T) {
 	for _, c := range []struct {
 		about string
@@ -240,8 +238,8 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 	})
 }
 
-// TestOfferWithoutTheRightToList: who may add elements and not list them is not
-// refused when a reply was lost.
+// TestOfferWithoutTheRightToList: who may add elements and not list them is not refused when a
+// reply was lost.
 func TestOfferWithoutTheRightToList(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

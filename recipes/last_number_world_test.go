@@ -31,8 +31,8 @@ func pollPlain(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) {
 	return plainQueue(c).Poll(ctx)
 }
 
-// TestQueuesAtTheLastNumberInManyWorlds: what was offered is taken once, in the order
-// of the offers of one client, and what was refused is not.
+// TestQueuesAtTheLastNumberInManyWorlds: what was offered is taken once, in the order of the offers
+// of one client, and what was refused is not.
 func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	kinds := map[string]testedQueue{
 		"Queue": {
@@ -57,8 +57,7 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	}
 }
 
-// TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no
-// number.
+// TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no number.
 func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	offer := func(_ context.Context, c *fakezk.Client, data string) error {
 		_, err := c.Conn().Create(fmt.Sprintf("/q/items/_c_%x-item-", 9-int(data[1]-'0')), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
@@ -77,8 +76,8 @@ func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	}
 }
 
-// offersAt plays a queue whose elements are numbered from next on: a offers, b takes
-// now and then, c deletes the directory if it is empty. It returns what is wrong.
+// offersAt plays a queue whose elements are numbered from next on: a offers, b takes now and then,
+// c deletes the directory if it is empty. It returns what is wrong.
 func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) string {
 	var mu sync.Mutex
 	var offered, refused, doubtful, taken []string

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow
-// each other strictly, in the order in which they have queued.
+// TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow each other
+// strictly, in the order in which they have queued.
 func TestTenSelectorsTakeTurns(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -56,8 +56,8 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 	})
 }
 
-// turnsOf makes a selector whose leader leads until it is told not to, and a
-// channel of its turns and of the causes of their ends.
+// turnsOf makes a selector whose leader leads until it is told not to, and a channel of its turns
+// and of the causes of their ends.
 func turnsOf(c Conn, id string) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
 	turns, causes = make(chan context.Context), make(chan error)
 	sel = NewLeaderSelector(c, "/e", id, LeaderFunc(func(ctx context.Context) {
@@ -141,8 +141,7 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 	})
 }
 
-// TestNextLeaderWaitsForTheLast: an interrupted leader keeps its node until it has
-// returned.
+// TestNextLeaderWaitsForTheLast: an interrupted leader keeps its node until it has returned.
 func TestNextLeaderWaitsForTheLast(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		release := make(chan struct{})
@@ -178,8 +177,8 @@ func TestTermThatIsOverIsNotTaken(t *testing.T) {
 	})
 }
 
-// TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in
-// TakeLeadership, or while its node is removed.
+// TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in TakeLeadership,
+// or while its node is removed.
 func TestStartAtTheEndOfATerm(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -208,8 +207,8 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 	})
 }
 
-// TestCloseByTheLeaderItself does not wait for ever if it is given the leader's
-// context, as Close ends that.
+// TestCloseByTheLeaderItself does not wait for ever if it is given the leader's context, as Close
+// ends that.
 func TestCloseByTheLeaderItself(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		var took time.Duration

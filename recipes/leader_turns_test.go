@@ -12,9 +12,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// The classic demonstration of a leader selector: ten candidates with auto-requeue
-// lead for one to five seconds each and stand again, on one connection as in
-// Curator's example, and on ten.
+// The classic demonstration of a leader selector: ten candidates with auto-requeue lead for one to
+// five seconds each and stand again, on one connection as in Curator's example, and on ten.
 const (
 	candidates = 10
 	atLeast    = 30 // turns
@@ -82,8 +81,8 @@ func (s *stage) play(ctx context.Context, c *fakezk.Client, who ...int) {
 	}
 }
 
-// problem is what was wrong with the turns: they alternate, in the order in which
-// the candidates came and requeued, and the next one begins soon.
+// problem is what was wrong with the turns: they alternate, in the order in which the candidates
+// came and requeued, and the next one begins soon.
 func (s *stage) problem() string {
 	if len(s.turns) < atLeast {
 		return fmt.Sprintf("%d turns, expected %d at least", len(s.turns), atLeast)
@@ -114,9 +113,9 @@ func (s *stage) longest() (longest time.Duration) {
 	return longest
 }
 
-// herd is what was wrong with the notifications: each release wakes one candidate at
-// most, besides whoever releases, and nothing else wakes anybody. When candidates
-// leave for good the watches of those in the middle stay, and are not counted.
+// herd is what was wrong with the notifications: each release wakes one candidate at most, besides
+// whoever releases, and nothing else wakes anybody. When candidates leave for good the watches of
+// those in the middle stay, and are not counted.
 func herd(res *fakezk.Result) string {
 	told := map[string]int{} // by path and client
 	for _, e := range res.Events {
@@ -189,8 +188,8 @@ func TestTenCandidatesAlternate(t *testing.T) {
 	}
 }
 
-// TestJudgesOfTurnsCanFail: ten who take turns by a HerdLock come in any order, and
-// each release wakes all of them.
+// TestJudgesOfTurnsCanFail: ten who take turns by a HerdLock come in any order, and each release
+// wakes all of them.
 func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
 	w := fakezk.World{}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// lifecycle is what recipes embed that have operations and a Close: it counts
-// what is going on, ends it, and waits for it.
+// lifecycle is what recipes embed that have operations and a Close: it counts what is going on,
+// ends it, and waits for it.
 //
 //   - call and act run an operation for a caller, who can leave it behind.
 //   - background runs a loop that lives until Close.
@@ -43,10 +43,10 @@ func newLifecycle(conn Conn, kind, path string, opts []Option) *lifecycle {
 	return l
 }
 
-// Close ends what is under way with ErrClosed and waits until nothing is left
-// to clean up or ctx is done; in the latter case the clean-up goes on. Later
-// calls return ErrClosed. It leaves the Conn open. It returns the first error
-// by which something that this recipe has made could not be removed.
+// Close ends what is under way with ErrClosed and waits until nothing is left to clean up or ctx is
+// done; in the latter case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn
+// open. It returns the first error by which something that this recipe has made could not be
+// removed.
 func (l *lifecycle) Close(ctx context.Context) error {
 	l.kill(ErrClosed)
 	return l.explain("close", l.settled(ctx, l.quiet()))
@@ -86,8 +86,8 @@ func (l *lifecycle) beginCleanUp() {
 	l.tally.active++
 }
 
-// cleanUp begins to remove something, also after Close, as soon as before is
-// closed, unless that is nil. What goes wrong is noted.
+// cleanUp begins to remove something, also after Close, as soon as before is closed, unless that is
+// nil. What goes wrong is noted.
 func (l *lifecycle) cleanUp(before <-chan struct{}, remove func(r *requests) error) *task[struct{}] {
 	l.beginCleanUp()
 	return start(func(*task[struct{}]) (struct{}, error) {
@@ -132,8 +132,8 @@ func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	return l.tally.trouble
 }
 
-// cause is why an operation with ctx ends without its result: nil if it need not.
-// After Close its ctx ends a moment later only.
+// cause is why an operation with ctx ends without its result: nil if it need not. After Close its
+// ctx ends a moment later only.
 func (l *lifecycle) cause(ctx context.Context) error {
 	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
 }
@@ -149,11 +149,10 @@ func (l *lifecycle) explain(what string, err error) error {
 	return &operationError{what + " " + strings.TrimSpace(l.kind+" "+l.path), err}
 }
 
-// requests begins a row of requests. Rows that fail together do not come back
-// together, but each up to a millisecond later, which depends on the kind of recipe
-// and on when the row began, and clean-up later than what a caller waits for. That
-// spreads what comes back to a server, and two equal requests of one client never
-// race for the same answer.
+// requests begins a row of requests. Rows that fail together do not come back together, but each up
+// to a millisecond later, which depends on the kind of recipe and on when the row began, and
+// clean-up later than what a caller waits for. That spreads what comes back to a server, and two
+// equal requests of one client never race for the same answer.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
 	r.backoff.apart = apart(l.kind, time.Now())
@@ -163,19 +162,17 @@ func (l *lifecycle) requests() *requests {
 // rowsApart bounds how far apart rows of requests come back.
 const rowsApart = time.Millisecond
 
-// apart is how much later than others a row comes back. No random number and no
-// count has a part in it, so that it does not depend on which of several goroutines
-// is first.
+// apart is how much later than others a row comes back. No random number and no count has a part in
+// it, so that it does not depend on which of several goroutines is first.
 func apart(kind string, begun time.Time) time.Duration {
 	sum := crc32.NewIEEE()
 	fmt.Fprint(sum, kind, begun.UnixNano())
 	return time.Duration(sum.Sum32()) % rowsApart
 }
 
-// background runs loop in a goroutine of its own, which must return soon after
-// its context is done: that is with Close, which waits for it. What it has
-// made it removes under context.Background() before it returns, by r.tidy. No
-// retry policy ends it.
+// background runs loop in a goroutine of its own, which must return soon after its context is done:
+// that is with Close, which waits for it. What it has made it removes under context.Background()
+// before it returns, by r.tidy. No retry policy ends it.
 func (l *lifecycle) background(loop func(ctx context.Context, r *requests)) error {
 	if err := l.begin(); err != nil {
 		return err

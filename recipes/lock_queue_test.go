@@ -207,8 +207,8 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 	}
 }
 
-// The reply to a removal is lost, and with it the session: whoever has removed
-// the element, it is gone.
+// The reply to a removal is lost, and with it the session: whoever has removed the element, it is
+// gone.
 func TestAckThatNobodyCanTell(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -239,8 +239,8 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 	})
 }
 
-// TestDoubtAboutARemovalLasts until somebody knows: over a list of what a call can
-// end with, and into the next call.
+// TestDoubtAboutARemovalLasts until somebody knows: over a list of what a call can end with, and
+// into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -288,8 +288,8 @@ func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 	})
 }
 
-// TestDeliveriesPassOverVersionMinusOne, by which an Ack that comes too late would
-// remove what somebody else was given.
+// TestDeliveriesPassOverVersionMinusOne, by which an Ack that comes too late would remove what
+// somebody else was given.
 func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 	for version := int32(-3); version <= 0; version++ {
 		inBubble(t, func(t *testing.T, s *testServer) {

@@ -29,8 +29,8 @@ var kinds = map[string]func(Conn, ...Option) handleLocker{
 	"HerdLock": func(c Conn, o ...Option) handleLocker { return NewHerdLock(c, "/locks/a/node", o...) },
 }
 
-// everyLock runs a test for each kind of lock in a bubble. The bubble fails if
-// a goroutine is left at the end.
+// everyLock runs a test for each kind of lock in a bubble. The bubble fails if a goroutine is left
+// at the end.
 func everyLock(t *testing.T, test func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker)) {
 	for _, kind := range []string{"Lock", "HerdLock"} {
 		t.Run(kind, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Member is one who holds something of this package, or stands in the queue for it,
-// as others see it.
+// Member is one who holds something of this package, or stands in the queue for it, as others see
+// it.
 type Member struct {
 	Path    string // of its node
 	Data    []byte // as set by Data: a host name, say
@@ -32,10 +32,10 @@ type inLine struct {
 	line *turnstile
 }
 
-// Participants returns the owner of the lock, one at most, and the waiters, in the order in which they
-// will own it. It shows them as they stood at some moment not before the call, without those that have
-// left since. An owner may not know yet that it owns the lock, or not know that it has lost it. It waits
-// for the connection.
+// Participants returns the owner of the lock, one at most, and the waiters, in the order in which
+// they will own it. It shows them as they stood at some moment not before the call, without those
+// that have left since. An owner may not know yet that it owns the lock, or not know that it has
+// lost it. It waits for the connection.
 func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err error) {
 	return p.of.participants(ctx, p.line.participants)
 }
@@ -45,8 +45,8 @@ func (q *turnstile) participants(ctx context.Context, r *requests) (participants
 	return r.participants(ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" })
 }
 
-// participants reads the nodes in dir that have one of the markers. Those that go
-// meanwhile are left out.
+// participants reads the nodes in dir that have one of the markers. Those that go meanwhile are
+// left out.
 func (r *requests) participants(ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool) (all participants, err error) {
 	err = r.fresh(ctx, dir, func() error {
 		queue, err := r.listQueue(ctx, dir, markers)
@@ -76,8 +76,8 @@ func (r *requests) membersOf(ctx context.Context, dir string, queue []numbered, 
 	return all, nil
 }
 
-// queueIn lists the queue in dir as it is at some moment not before the call. A
-// missing directory is an empty queue.
+// queueIn lists the queue in dir as it is at some moment not before the call. A missing directory
+// is an empty queue.
 func (r *requests) queueIn(ctx context.Context, dir string, markers []string) (queue []numbered, err error) {
 	err = r.fresh(ctx, dir, func() (err error) {
 		queue, err = r.listQueue(ctx, dir, markers)
@@ -95,9 +95,8 @@ func (r *requests) listQueue(ctx context.Context, dir string, markers []string) 
 	return sortNumbered(names, markers...), nil
 }
 
-// member reads the node of a member, unless it is gone. One that was in a list and
-// is there when it is read was there all the time between, as no name is used
-// twice.
+// member reads the node of a member, unless it is gone. One that was in a list and is there when it
+// is read was there all the time between, as no name is used twice.
 func (r *requests) member(ctx context.Context, path string) (m Member, there bool, err error) {
 	data, stat, err := r.get(ctx, path)
 	switch {

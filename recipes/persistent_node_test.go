@@ -147,8 +147,8 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 	})
 }
 
-// TestPersistentNodeSaysWhatIsNotKnown: a creation may have been applied before the
-// refusal, or is under way.
+// TestPersistentNodeSaysWhatIsNotKnown: a creation may have been applied before the refusal, or is
+// under way.
 func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/dir", "")

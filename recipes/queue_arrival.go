@@ -14,8 +14,8 @@ type arrival struct {
 	name         string // "": not known
 }
 
-// enqueue creates the element together with a record of that. The record is
-// persistent: an ephemeral one would go with the session, while the element stays.
+// enqueue creates the element together with a record of that. The record is persistent: an
+// ephemeral one would go with the session, while the element stays.
 func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtful bool, err error) {
 	answers, _, err := a.q.commit(ctx, r, &doubtful, func(int, error) bool { return false }, a.q.counted(
 		&zk.CreateRequest{Path: a.q.dedup(a.guid), Acl: a.q.opts.acl},
@@ -27,9 +27,9 @@ func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtf
 	return doubtful, err
 }
 
-// refuseLast takes the element back if its number is one that others may have, too,
-// and returns why. If somebody was faster, who has it now, the offer stands: it was
-// delivered before its caller could offer another one.
+// refuseLast takes the element back if its number is one that others may have, too, and returns
+// why. If somebody was faster, who has it now, the offer stands: it was delivered before its caller
+// could offer another one.
 func (a *arrival) refuseLast(r *requests) error {
 	if err := a.find(r); err != nil {
 		return doubtOf(true, err)
@@ -59,8 +59,8 @@ func (a *arrival) refuseLast(r *requests) error {
 	return doubtOf(true, errors.Join(why, err))
 }
 
-// find looks for the name if the reply with it was lost. It stays unknown if the
-// element is gone, and if this client may add elements but not list them.
+// find looks for the name if the reply with it was lost. It stays unknown if the element is gone,
+// and if this client may add elements but not list them.
 func (a *arrival) find(r *requests) error {
 	if a.name != "" {
 		return nil

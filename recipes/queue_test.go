@@ -350,8 +350,8 @@ func TestListTakenByRivalsIsNotEmpty(t *testing.T) {
 	})
 }
 
-// TestOfferKeepsItsData: what is left behind may send it again when the caller uses
-// the slice for something else.
+// TestOfferKeepsItsData: what is left behind may send it again when the caller uses the slice for
+// something else.
 func TestOfferKeepsItsData(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

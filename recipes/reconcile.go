@@ -9,18 +9,17 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// reconciler is a background loop that makes a state of the server, or a copy
-// of it, what it should be: a node that must exist, a cache, a view.
+// reconciler is a background loop that makes a state of the server, or a copy of it, what it should
+// be: a node that must exist, a cache, a view.
 type reconciler struct {
 	*wakeups
 	blindSpots
-	// step does what is due, and arms the watches by which it wants to be
-	// woken. It sends its requests under ctx, and begins afresh the next time
-	// when one has failed: then everything is due. It need not repeat
-	// requests, as r does, and tolerates what concerns one node of many.
+	// step does what is due, and arms the watches by which it wants to be woken. It sends its
+	// requests under ctx, and begins afresh the next time when one has failed: then everything is
+	// due. It need not repeat requests, as r does, and tolerates what concerns one node of many.
 	step func(ctx context.Context, r *requests, d due) error
-	// last removes from the server what step has made, when the recipe is
-	// closed; nil: nothing. It runs under context.Background().
+	// last removes from the server what step has made, when the recipe is closed; nil: nothing. It
+	// runs under context.Background().
 	last func(r *requests) error
 
 	state   sync.Mutex
@@ -68,8 +67,8 @@ func (c *reconciler) report(ctx context.Context, err error) {
 	}
 }
 
-// failure returns why the latest step has failed, or else what it had to tolerate,
-// or nil: until the next step succeeds, the state is not what it should be.
+// failure returns why the latest step has failed, or else what it had to tolerate, or nil: until
+// the next step succeeds, the state is not what it should be.
 func (c *reconciler) failure() error {
 	c.state.Lock()
 	problem := c.problem
@@ -77,8 +76,8 @@ func (c *reconciler) failure() error {
 	return cmp.Or(problem, c.first())
 }
 
-// stale reports whether what was read in a session, 0 for none, may be behind for another reason than
-// that news are on their way.
+// stale reports whether what was read in a session, 0 for none, may be behind for another reason
+// than that news are on their way.
 func (c *reconciler) stale(session int64) bool {
 	conn := c.l.conn
 	return session == 0 || c.l.closed() || conn.State() != zk.StateHasSession ||

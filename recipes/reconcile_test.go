@@ -76,8 +76,8 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 	})
 }
 
-// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the
-// look at another, whose event was lost.
+// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the look at
+// another, whose event was lost.
 func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -159,8 +159,8 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 	})
 }
 
-// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take
-// two steps or one, as the scheduler has it.
+// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take two steps
+// or one, as the scheduler has it.
 func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var spots blindSpots

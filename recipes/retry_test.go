@@ -164,8 +164,8 @@ func TestBackoffEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestRowsComeBackApart: rows of requests that fail at one instant do not send again at
-// one instant, unless they are of one kind and one kind of row and began together.
+// TestRowsComeBackApart: rows of requests that fail at one instant do not send again at one
+// instant, unless they are of one kind and one kind of row and began together.
 func TestRowsComeBackApart(t *testing.T) {
 	rows := []struct {
 		kind    string

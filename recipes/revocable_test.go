@@ -195,8 +195,8 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 	}
 }
 
-// TestHoldThatNobodyKeepsStopsListening: its caller has left, and the server does
-// not let it be removed.
+// TestHoldThatNobodyKeepsStopsListening: its caller has left, and the server does not let it be
+// removed.
 func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

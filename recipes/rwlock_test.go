@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// inOrder begins the locks one after the other, each when the one before waits,
-// and returns what tells which of them were granted since it was asked last.
+// inOrder begins the locks one after the other, each when the one before waits, and returns what
+// tells which of them were granted since it was asked last.
 func inOrder(t *testing.T, locks map[string]func(context.Context) error, names ...string) func() string {
 	granted := make(chan string, len(names))
 	for _, name := range names {
@@ -223,8 +223,7 @@ func TestTryRWLocks(t *testing.T) {
 	})
 }
 
-// TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the
-// writer's is gone.
+// TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the writer's is gone.
 func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// inTurn gets leases when it is the own turn. The turn is given up before they are
-// handed over: that may take long, and a lease may be lost meanwhile.
+// inTurn gets leases when it is the own turn. The turn is given up before they are handed over:
+// that may take long, and a lease may be lost meanwhile.
 func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], n int) ([]*Lease, error) {
 	if err := s.agree(ctx, r); err != nil {
 		return nil, err
@@ -27,9 +27,9 @@ func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], 
 	return s.keep(ctx, r, t, held)
 }
 
-// gather gets leases one after the other, for as long as it has the turn: whoever
-// went on without it, in the next session say, would have leases, and wait for more,
-// beside the one who has the turn then. With an error it returns those that it has.
+// gather gets leases one after the other, for as long as it has the turn: whoever went on without
+// it, in the next session say, would have leases, and wait for more, beside the one who has the
+// turn then. With an error it returns those that it has.
 func (s *Semaphore) gather(ctx context.Context, r *requests, turn *hold, n int) (held []*hold, err error) {
 	for len(held) < n {
 		one, err := s.attempt(ctx, r, turn)
@@ -52,8 +52,7 @@ func releaseOf(held []*hold) func(r *requests) error {
 	}
 }
 
-// agree makes sure that the semaphore exists and has as many leases as this
-// handle expects.
+// agree makes sure that the semaphore exists and has as many leases as this handle expects.
 func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	want := strconv.Itoa(s.leases)
 	data, stat, err := r.get(ctx, s.path)
@@ -77,16 +76,15 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	return err
 }
 
-// attempt makes one node and finds out whether it stands for a lease; with a turn it
-// waits until it does, or the turn is lost. Without a lease the node is removed again.
+// attempt makes one node and finds out whether it stands for a lease; with a turn it waits until it
+// does, or the turn is lost. Without a lease the node is removed again.
 func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
 	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
 		return s.stand(ctx, r, own, turn)
 	})
 }
 
-// stand finds out whether the own node is among the oldest, and waits for that with a
-// turn.
+// stand finds out whether the own node is among the oldest, and waits for that with a turn.
 func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, turn *hold) (*hold, error) {
 	leases := &vigil{path: s.dir()}
 	free := false
@@ -109,9 +107,8 @@ func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, turn
 	return confirm(ctx, r, own.path, own.remove)
 }
 
-// isFree reports whether the own node is among the oldest of those listed, of
-// which there are as many as leases. A list that holds the own node holds every
-// older one that lives.
+// isFree reports whether the own node is among the oldest of those listed, of which there are as
+// many as leases. A list that holds the own node holds every older one that lives.
 func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, error) {
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
@@ -129,8 +126,8 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 	return at < s.leases, nil
 }
 
-// keep hands leases to the caller, or gives them back if one was lost already or
-// nobody wants them any more.
+// keep hands leases to the caller, or gives them back if one was lost already or nobody wants them
+// any more.
 func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[[]*Lease], held []*hold) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {

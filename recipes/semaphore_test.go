@@ -286,8 +286,8 @@ func TestSemaphoreReportsRefusals(t *testing.T) {
 	})
 }
 
-// TestSeveralLeasesAtOnce: calls that want several never wait for each other, with
-// the half of what each wants in its hands.
+// TestSeveralLeasesAtOnce: calls that want several never wait for each other, with the half of what
+// each wants in its hands.
 func TestSeveralLeasesAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		var mu sync.Mutex
@@ -395,8 +395,7 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 	})
 }
 
-// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session, or was
-// deleted.
+// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session, or was deleted.
 func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
 	for name, lose := range map[string]func(s *testServer, c *testConn){
 		"expiry": func(_ *testServer, c *testConn) { c.Expire() },

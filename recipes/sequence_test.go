@@ -12,8 +12,8 @@ import (
 // serverName is the name that a server makes for a number.
 func serverName(seq int32) string { return fmt.Sprintf("lock-%010d", seq) }
 
-// someNumbers draws numbers that a server has given, oldest first, over the wrap or
-// not, and with gaps where nodes were deleted.
+// someNumbers draws numbers that a server has given, oldest first, over the wrap or not, and with
+// gaps where nodes were deleted.
 func someNumbers(t *rapid.T) []int32 {
 	next := rapid.OneOf(rapid.Int32(), rapid.Int32Range(math.MaxInt32-20, math.MaxInt32), rapid.Just(int32(0))).Draw(t, "first")
 	var list []int32
@@ -40,8 +40,7 @@ func namesInOrder(queue []numbered) []string {
 	return names
 }
 
-// TestSortNumberedIsByAge whatever the numbers, the order of the list, and what lies
-// beside them.
+// TestSortNumberedIsByAge whatever the numbers, the order of the list, and what lies beside them.
 func TestSortNumberedIsByAge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string
@@ -58,8 +57,8 @@ func TestSortNumberedIsByAge(t *testing.T) {
 	})
 }
 
-// TestFarOffNumbersDoNotDisturb the order of those that the server has given, which
-// comparing two by two would let them do.
+// TestFarOffNumbersDoNotDisturb the order of those that the server has given, which comparing two
+// by two would let them do.
 func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want []string

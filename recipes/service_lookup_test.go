@@ -77,8 +77,8 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 	})
 }
 
-// TestLookupPassesOverWhatCouldNotBeReached, for so long, until it is registered
-// anew, and unless nothing else is left.
+// TestLookupPassesOverWhatCouldNotBeReached, for so long, until it is registered anew, and unless
+// nothing else is left.
 func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()

@@ -69,8 +69,8 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 	})
 }
 
-// TestRegistrySeesAServiceAgain whose node was removed and comes back: its
-// listener must not have gone with the first one.
+// TestRegistrySeesAServiceAgain whose node was removed and comes back: its listener must not have
+// gone with the first one.
 func TestRegistrySeesAServiceAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -58,8 +58,8 @@ func TestSharedValueIsWrittenOnceWhateverIsLost(t *testing.T) {
 	}
 }
 
-// TestSharedValueTellsAnEchoFromARival: a rival writes the same data between the
-// lost request and its repetition.
+// TestSharedValueTellsAnEchoFromARival: a rival writes the same data between the lost request and
+// its repetition.
 func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
 	for name, fault := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
 		t.Run(name, func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestNextSeesEachChange(t *testing.T) {
 	})
 }
 
-// lagging is a server that has missed the write of "2" after that of "1", and a
-// connection that comes to it.
+// lagging is a server that has missed the write of "2" after that of "1", and a connection that
+// comes to it.
 func lagging(t *testing.T, s *testServer) (writer, c *testConn, seen ValueState, old testconn.Copy) {
 	t.Helper()
 	writer, c = s.Connect(), s.Connect()
@@ -141,8 +141,7 @@ func lagging(t *testing.T, s *testServer) (writer, c *testConn, seen ValueState,
 	return writer, c, seen, old
 }
 
-// TestValuesAreNotThoseOfALaggingServer, be it the first one or that of the next
-// session.
+// TestValuesAreNotThoseOfALaggingServer, be it the first one or that of the next session.
 func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	for nth := range 4 {
 		for _, op := range []string{"sync", "get", "getW"} {

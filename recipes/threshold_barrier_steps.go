@@ -23,8 +23,8 @@ type threshold struct {
 	stat    *zk.Stat // nil: there is no node
 }
 
-// mayHaveOpened reports whether the barrier, closed now and before, may have been
-// open in between: that takes two changes, to open it and to set it anew.
+// mayHaveOpened reports whether the barrier, closed now and before, may have been open in between:
+// that takes two changes, to open it and to set it anew.
 func (n threshold) mayHaveOpened(before threshold) bool {
 	return n.stat.Czxid != before.stat.Czxid || uint32(n.stat.Version-before.stat.Version) > 1
 }
@@ -96,9 +96,8 @@ func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct
 	return none, doubtOf(counted == Unknown, err)
 }
 
-// attend makes a node and waits until the barrier is open. After an error it
-// returns the barrier as it was when the member was last seen not to be counted, and
-// whether it was counted later.
+// attend makes a node and waits until the barrier is open. After an error it returns the barrier as
+// it was when the member was last seen not to be counted, and whether it was counted later.
 func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[struct{}], now threshold) (seen threshold, counted Outcome, err error) {
 	own, err := newProtected(b.path, memberMarker)
 	if err != nil {
@@ -124,8 +123,8 @@ func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[stru
 	return now, counted, firstOf(err, refused)
 }
 
-// await waits until the barrier is open or the own node was counted. It returns the
-// barrier as it was when that was last not so.
+// await waits until the barrier is open or the own node was counted. It returns the barrier as it
+// was when that was last not so.
 func (b *ThresholdBarrier) await(ctx context.Context, r *requests, own *protected, seen threshold) (threshold, error) {
 	err := b.gate.until(ctx, r, own.epoch, func() (*watch, bool, error) {
 		data, stat, w, err := b.gate.data(ctx, r)
@@ -159,10 +158,9 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 	return len(data) > 0, nil
 }
 
-// open opens the barrier if enough members are there: those whose nodes are still
-// as they were made. It reports whether it has, with own among them. Each member
-// tries that when it has come and when the barrier has changed; so the youngest, at
-// least, has seen them all.
+// open opens the barrier if enough members are there: those whose nodes are still as they were
+// made. It reports whether it has, with own among them. Each member tries that when it has come and
+// when the barrier has changed; so the youngest, at least, has seen them all.
 func (b *ThresholdBarrier) open(ctx context.Context, r *requests, now threshold, own string) (bool, error) {
 	if now.members == 0 {
 		return false, nil

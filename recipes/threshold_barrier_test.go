@@ -96,8 +96,8 @@ func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
 	})
 }
 
-// TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses that the
-// barrier was open, and must not count in the next round.
+// TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses that the barrier was
+// open, and must not count in the next round.
 func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 4)
@@ -160,8 +160,8 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 	})
 }
 
-// TestNobodyCountsTwice: who comes again does not find what is left of the call that
-// it has given up.
+// TestNobodyCountsTwice: who comes again does not find what is left of the call that it has given
+// up.
 func TestNobodyCountsTwice(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)
@@ -181,8 +181,8 @@ func TestNobodyCountsTwice(t *testing.T) {
 	})
 }
 
-// TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and who has gone
-// is not counted.
+// TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and who has gone is not
+// counted.
 func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 3)
@@ -199,8 +199,8 @@ func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
 	})
 }
 
-// TestExpiryAtTheThreshold: a member that has lost its session does not know whether
-// it was counted, if the next round has begun.
+// TestExpiryAtTheThreshold: a member that has lost its session does not know whether it was
+// counted, if the next round has begun.
 func TestExpiryAtTheThreshold(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		inBubble(t, func(t *testing.T, s *testServer) {
@@ -243,8 +243,7 @@ func TestLostRepliesAtTheThreshold(t *testing.T) {
 	}
 }
 
-// TestSetDoesNotCloseWhatHasOpened: its reply is lost, and meanwhile the barrier has
-// opened.
+// TestSetDoesNotCloseWhatHasOpened: its reply is lost, and meanwhile the barrier has opened.
 func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)

@@ -9,8 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// refuse makes the server refuse the request by which a lock's clean-up
-// begins.
+// refuse makes the server refuse the request by which a lock's clean-up begins.
 func refuse(c *testConn, before func()) {
 	for _, op := range []string{"delete", "multi"} {
 		c.On(op, 1, rule{Before: before, Lose: true, Err: zk.ErrNoAuth})

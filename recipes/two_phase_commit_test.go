@@ -14,8 +14,8 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// parties makes n handles of one transaction on connections of their own, of which
-// the first has begun it, with sites a, b, ... and a deadline in an hour.
+// parties makes n handles of one transaction on connections of their own, of which the first has
+// begun it, with sites a, b, ... and a deadline in an hour.
 func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, conns []*testConn) {
 	t.Helper()
 	tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
@@ -187,8 +187,7 @@ func TestLostRepliesInATransaction(t *testing.T) {
 	}
 }
 
-// TestABegunTransactionIsNotBegunAgain: the reply is lost, and it is over before Begin
-// can ask.
+// TestABegunTransactionIsNotBegunAgain: the reply is lost, and it is over before Begin can ask.
 func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/tx", "")
@@ -324,8 +323,8 @@ func TestBadTransactions(t *testing.T) {
 	})
 }
 
-// TestErrorsOfATransactionSayWhatIsKnown: who leaves in the middle is told that it may
-// have been done, and it can be done again.
+// TestErrorsOfATransactionSayWhatIsKnown: who leaves in the middle is told that it may have been
+// done, and it can be done again.
 func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 1)

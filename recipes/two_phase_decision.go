@@ -20,8 +20,8 @@ type ballot struct {
 	watch *watch            // that the next change of the children fires
 }
 
-// await looks at the transaction, each time that its children change and at its
-// deadline, until it is decided.
+// await looks at the transaction, each time that its children change and at its deadline, until it
+// is decided.
 func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, err error) {
 	since := r.epoch()
 	tx, err := c.read(ctx, r)
@@ -49,8 +49,8 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	}
 }
 
-// look reads what is new, and decides if there is a reason. It returns errRestart if
-// the session of since has ended: the next one's server may lag behind.
+// look reads what is new, and decides if there is a reason. It returns errRestart if the session of
+// since has ended: the next one's server may lag behind.
 func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since epoch, now time.Time) (d Decision, decided bool, err error) {
 	b.names, b.watch, err = c.ballots.children(ctx, r)
 	switch {
@@ -126,8 +126,8 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 	return nil
 }
 
-// decide creates the decision, unless there is one, and returns the one that there
-// is. A commit checks all votes.
+// decide creates the decision, unless there is one, and returns the one that there is. A commit
+// checks all votes.
 func (c *TwoPhaseCommit) decide(ctx context.Context, r *requests, b *ballot, d Decision) (Decision, bool, error) {
 	var ops []interface{}
 	if d.Commit {
@@ -202,8 +202,8 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	}
 }
 
-// leftovers lists the nodes of a transaction that may be forgotten, its own one last;
-// none if it is gone.
+// leftovers lists the nodes of a transaction that may be forgotten, its own one last; none if it is
+// gone.
 func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, error) {
 	var b ballot
 	found := false

@@ -47,8 +47,8 @@ func (tx Transaction) encode() ([]byte, error) {
 	return data, nil
 }
 
-// begin creates the node. A repetition after a lost reply must not begin it again
-// if it was decided and forgotten meanwhile; hence the record.
+// begin creates the node. A repetition after a lost reply must not begin it again if it was decided
+// and forgotten meanwhile; hence the record.
 func (c *TwoPhaseCommit) begin(ctx context.Context, r *requests, t *task[struct{}], data []byte) (struct{}, error) {
 	w, err := newRecorded(parent(c.path), "begin-")
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *TwoPhaseCommit) join(ctx context.Context, r *requests, t *task[struct{}
 	return giveBack(r, err, own.remove)
 }
 
-// keep makes own the handle's. It returns false if the caller has left or Close was
-// called meanwhile.
+// keep makes own the handle's. It returns false if the caller has left or Close was called
+// meanwhile.
 func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,8 +131,8 @@ func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	return true
 }
 
-// appear creates own, in one transaction with the deletion of what an earlier session
-// has left of it: nobody sees the site gone. It creates no parents.
+// appear creates own, in one transaction with the deletion of what an earlier session has left of
+// it: nobody sees the site gone. It creates no parents.
 func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) error {
 	for {
 		if err := r.sync(ctx, own.path); err != nil {
@@ -171,8 +171,8 @@ func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) er
 	}
 }
 
-// vote creates the vote, once. A vote that is there and is the same may be the echo of
-// an earlier request.
+// vote creates the vote, once. A vote that is there and is the same may be the echo of an earlier
+// request.
 func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes bool) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err

@@ -46,8 +46,8 @@ func randomPlan(rng *rand.Rand) []fakezk.Fault {
 	return plan
 }
 
-// inWorlds runs scripts for clients a, b and c in many worlds, each twice, and
-// gives both results to judge.
+// inWorlds runs scripts for clients a, b and c in many worlds, each twice, and gives both results
+// to judge.
 func inWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result) string)) {
 	for seed := range seeds() {
 		plan := randomPlan(rand.New(rand.NewPCG(seed, 7)))

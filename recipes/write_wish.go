@@ -96,8 +96,8 @@ func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	}
 }
 
-// writeQueue is the queue of a WriteLock. It notes for the wish for which it
-// queues how far that is.
+// writeQueue is the queue of a WriteLock. It notes for the wish for which it queues how far that
+// is.
 type writeQueue struct {
 	lock  *WriteLock
 	queue turnstile

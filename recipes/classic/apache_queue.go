@@ -15,26 +15,26 @@ import (
 // ErrNoElement is returned by Element and Remove of an ApacheQueue that is empty.
 var ErrNoElement = errors.New("no such element")
 
-// ApacheQueue is the DistributedQueue of the Apache ZooKeeper source: to take an element it reads the
-// first node and then deletes it. It can LOSE AND DOUBLE elements:
+// ApacheQueue is the DistributedQueue of the Apache ZooKeeper source: to take an element it reads
+// the first node and then deletes it. It can LOSE AND DOUBLE elements:
 //
-//   - When the reply to the delete is lost, the element is gone and no caller has seen it: Poll, Remove
-//     or Take returns an error without the element, and the next call returns the next one.
+//   - When the reply to the delete is lost, the element is gone and no caller has seen it: Poll,
+//     Remove or Take returns an error without the element, and the next call returns the next one.
 //   - When the reply to Offer is lost, the caller cannot know whether the element was appended.
 //     Offering it again may double it.
 //
 // Every error of the connection is returned, as the Java recipe throws ConnectionLossException. It
-// wraps recipes.ErrAmbiguous if a change was under way. Only the creation of the queue's directory is
-// repeated. The context is looked at before each step and ends the wait of Take, but not a request that
-// waits inside the client.
+// wraps recipes.ErrAmbiguous if a change was under way. Only the creation of the queue's directory
+// is repeated. The context is looked at before each step and ends the wait of Take, but not a
+// request that waits inside the client.
 //
-// What it guarantees: without errors each element is returned to one caller, in the order of creation.
-// An element that a rival has taken meanwhile is skipped, and the list is read again until it is empty.
-// When the sequence numbers of its directory are used up, Offer returns zk.ErrNodeExists as long as an
-// element has the last one. The end of a session takes nothing away.
+// What it guarantees: without errors each element is returned to one caller, in the order of
+// creation. An element that a rival has taken meanwhile is skipped, and the list is read again
+// until it is empty. When the sequence numbers of its directory are used up, Offer returns
+// zk.ErrNodeExists as long as an element has the last one. The end of a session takes nothing away.
 //
-// What it cannot guarantee: that Peek, Element, an empty Poll and ErrNoElement are up to date. They are
-// as old as what the client's server knows.
+// What it cannot guarantee: that Peek, Element, an empty Poll and ErrNoElement are up to date. They
+// are as old as what the client's server knows.
 //
 // Layout: <path>/qn-<sequence>, persistent. Other children are ignored.
 //
@@ -45,8 +45,8 @@ type ApacheQueue struct {
 	acl  []zk.ACL
 }
 
-// NewApacheQueue makes a handle for the queue at path, which the first Offer or Take creates. It sends
-// nothing, and there is nothing to close.
+// NewApacheQueue makes a handle for the queue at path, which the first Offer or Take creates. It
+// sends nothing, and there is nothing to close.
 func NewApacheQueue(conn recipes.Conn, path string, acl []zk.ACL) *ApacheQueue {
 	return &ApacheQueue{conn: conn, path: path, acl: acl}
 }
@@ -54,8 +54,8 @@ func NewApacheQueue(conn recipes.Conn, path string, acl []zk.ACL) *ApacheQueue {
 // prefix is the name of an element up to its number.
 const prefix = "qn-"
 
-// recheck is how long Take waits for an event before it lists the elements again: the client can miss
-// one.
+// recheck is how long Take waits for an event before it lists the elements again: the client can
+// miss one.
 const recheck = time.Minute
 
 // element is what a look has found; ok is false if there is nothing.
@@ -114,7 +114,8 @@ func (q *ApacheQueue) Poll(ctx context.Context) (data []byte, ok bool, err error
 	return e.data, e.ok, q.explain("poll", err)
 }
 
-// Take removes the first element and returns its payload. It waits for one while the queue is empty.
+// Take removes the first element and returns its payload. It waits for one while the queue is
+// empty.
 func (q *ApacheQueue) Take(ctx context.Context) ([]byte, error) {
 	for {
 		e, err := q.first(ctx, q.discard)
@@ -155,8 +156,8 @@ func (q *ApacheQueue) first(ctx context.Context, use func(node string) error) (e
 	}
 }
 
-// firstOf returns the first of the elements for which use succeeds. zk.ErrNoNode, from reading it or
-// from use, means that a rival has taken it.
+// firstOf returns the first of the elements for which use succeeds. zk.ErrNoNode, from reading it
+// or from use, means that a rival has taken it.
 func (q *ApacheQueue) firstOf(
 	ctx context.Context, elements []string, use func(node string) error,
 ) (element, error) {
@@ -231,8 +232,8 @@ func eventError(ev zk.Event) error {
 // patience bounds how long the creation of a directory is repeated.
 var patience = recipes.RetryUntil(recipes.RetryForever(), time.Minute)
 
-// ensure creates the queue's directory, parents included. That a level is deleted meanwhile is no error:
-// the caller tries again.
+// ensure creates the queue's directory, parents included. That a level is deleted meanwhile is no
+// error: the caller tries again.
 func (q *ApacheQueue) ensure(ctx context.Context) error {
 	for at := 1; at <= len(q.path); at++ {
 		if at < len(q.path) && q.path[at] != '/' {

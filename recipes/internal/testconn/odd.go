@@ -11,9 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A fakezk.Server is one server that counts as those since ZooKeeper 3.6 do. What follows lets a Conn
-// see one that lags behind, one of 3.5 whose sequence numbers have passed 2147483647, and nodes of
-// which somebody has set the data some billions of times.
+// A fakezk.Server is one server that counts as those since ZooKeeper 3.6 do. What follows lets a
+// Conn see one that lags behind, one of 3.5 whose sequence numbers have passed 2147483647, and
+// nodes of which somebody has set the data some billions of times.
 
 // Copy is the tree of a server at one moment, by path.
 type Copy map[string]copied

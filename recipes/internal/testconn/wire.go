@@ -8,8 +8,8 @@ import (
 )
 
 // wire is the client's end of a connection. It keeps replies back until the client has told the
-// server of its watches, which it does just behind the handshake: until then it reads a zxid that
-// a reply changes, without a lock (samuel/go-zookeeper issue 260), and the race detector would report
+// server of its watches, which it does just behind the handshake: until then it reads a zxid that a
+// reply changes, without a lock (samuel/go-zookeeper issue 260), and the race detector would report
 // that in any test that loses a connection.
 type wire struct {
 	net.Conn
