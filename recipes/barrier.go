@@ -48,7 +48,7 @@ func (b *Barrier) Set(ctx context.Context) error {
 	return act(ctx, b.lifecycle, "set", b.set)
 }
 
-// Remove takes the barrier down, if it is up, and so lets all pass who wait.
+// Remove takes the barrier down, if it is up. All waiters pass.
 func (b *Barrier) Remove(ctx context.Context) error {
 	return act(ctx, b.lifecycle, "remove", b.remove)
 }

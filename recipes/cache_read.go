@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// step reads again what is due, and tells how it went those who wait until everything was read.
+// step reads again the nodes that are due, and posts progress for the callers of Ready.
 func (v *view) step(ctx context.Context, r *requests, d due) error {
 	err := v.readDue(ctx, r, d)
 	why := cmp.Or(err, v.loop.first())
@@ -64,9 +64,8 @@ func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 	return nil
 }
 
-// read reads a node and lists its children, and reads those that are new. What is watched has not
-// changed, and is only read again if all is to be. What the server does not let it read is shown as
-// it was.
+// read reads a node, lists its children, and reads those that are new. A watched node has not
+// changed, and is only read again if all is to be. A node that may not be read is shown as it was.
 func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
 	err := v.loop.tolerate(ctx, path, v.readData(ctx, r, path, all))
 	if err == nil && v.level(path) < v.depth {

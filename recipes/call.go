@@ -2,9 +2,9 @@ package recipes
 
 import "context"
 
-// work is what an operation does in its own goroutine. It may settle its result before it has
-// cleaned up; see task. Whoever takes something off the server must undo that when settle says that
-// the caller has left.
+// work is an operation in its own goroutine. It may settle its result before it has cleaned up; see
+// task. Work that has taken something off the server must undo that when settle says that the
+// caller has left.
 type work[T any] func(ctx context.Context, r *requests, t *task[T]) (T, error)
 
 // call runs one operation of a recipe. An error wraps ErrAmbiguous if the caller has left before
@@ -22,7 +22,7 @@ func act(ctx context.Context, l *lifecycle, what string, do func(ctx context.Con
 	return err
 }
 
-// ask is call for an operation that changes nothing, so that no outcome is in doubt.
+// ask is call for an operation that changes nothing, so its outcome is never in doubt.
 func ask[T any](ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) (T, error)) (T, error) {
 	value, _, err := run(ctx, l, func(ctx context.Context, r *requests, _ *task[T]) (T, error) { return do(ctx, r) })
 	return value, l.explain(what, err)

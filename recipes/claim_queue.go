@@ -8,21 +8,21 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// claimQueue is what the queues share that hand each element to one caller at most: an element
-// enters together with a record of that, and leaves together with a claim. They differ in the names
-// of their elements and in how they arrange them.
+// claimQueue is shared by the queues that hand each element to one caller at most: an element
+// enters in one transaction with a record, and leaves in one with a claim. They differ in the names
+// of their elements and in their order.
 type claimQueue struct {
 	*lifecycle
 	change  vigil // on items
 	arrange func(names []string) lineup
-	// strict: a removal fails if an element has been offered since the list was read that it rests
-	// on, as the new one may belong before the one chosen. The number of offers is kept as the data
+	// strict: a removal fails if an element has been offered since the list was read on which it
+	// rests, as the new one may belong before the chosen one. The number of offers is the data
 	// version of the directory of elements.
 	strict  bool
 	records []string // directories, besides items, of what is kept of calls under way
 }
 
-// lineup is what a queue makes of the names of the children of items.
+// lineup is the order of a queue's elements.
 type lineup struct {
 	ready   []string  // elements that can be taken, the first one first
 	next    time.Time // when the next element will be ready; zero: nobody knows
@@ -51,8 +51,7 @@ func (q *claimQueue) claim(guid string) string { return join(join(q.path, "claim
 // the Conn was closed before (then it wraps ErrConnClosed).
 func (q *claimQueue) Close(ctx context.Context) error { return q.lifecycle.Close(ctx) }
 
-// drop deletes a node that has served its purpose, after a call's result is settled. What goes
-// wrong is kept for Close.
+// drop deletes a record after a call's result is settled. An error is kept for Close.
 func (q *claimQueue) drop(r *requests, path string) { q.note(r.remove(path)) }
 
 // list returns the elements in their order. A missing directory is an empty queue.

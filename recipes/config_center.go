@@ -163,8 +163,8 @@ func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op i
 	}
 }
 
-// hasDirs reports whether it was not for want of a directory that a node was missing. A creation
-// wants nothing else.
+// hasDirs reports whether all directories are there, so that a missing node is the key's own. A
+// creation needs the directories only.
 func (c *ConfigCenter) hasDirs(ctx context.Context, r *requests, op interface{}) (bool, error) {
 	if _, creates := op.(*zk.CreateRequest); creates {
 		return false, nil

@@ -9,16 +9,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ConnState is what can be said about a session without asking the server.
+// ConnState is the state of a session as far as the client knows without a request.
 type ConnState int
 
 const (
 	// StateSuspended means that the connection is down, or was never up, and the session may live
-	// on: stop side effects, keep what you hold.
+	// on. Stop side effects; leases and locks may still be held.
 	StateSuspended ConnState = iota
 	// StateConnected means that the client has a session, and believes that its connection is up.
 	StateConnected
-	// StateLost means that the session is over, or may be: what is ephemeral may be gone, and locks
+	// StateLost means that the session is over, or may be: ephemeral nodes may be gone, and locks
 	// may have other owners.
 	StateLost
 )
@@ -35,11 +35,11 @@ func (s ConnState) String() string {
 	}
 }
 
-// ConnStatus is what a ConnMonitor sees.
+// ConnStatus is the result of one look of a ConnMonitor.
 type ConnStatus struct {
 	State ConnState
 	// Epoch counts the times that the connection became connected for the first time or after it
-	// was lost: 0 before that, then 1, 2 and so on. What was ephemeral in an earlier epoch must be
+	// was lost: 0 before that, then 1, 2 and so on. Ephemeral nodes of an earlier epoch must be
 	// made or read again, also when the session turns out to be the same.
 	Epoch int
 	// Session is the session of this epoch.
@@ -74,18 +74,18 @@ type ConnMonitor struct {
 	readers []statusReader
 }
 
-// statusReader is who was given a channel by Changes.
+// statusReader is a channel that Changes has returned.
 type statusReader struct {
 	status chan ConnStatus
 	forget func() bool // that its context may end
 }
 
-// withoutTimeout is how often a monitor looks that knows no session timeout.
+// withoutTimeout is the interval of looks of a monitor without a session timeout, times twenty.
 const withoutTimeout = 2 * time.Second
 
-// NewConnMonitor begins to follow conn, whose server has granted the session timeout; when in doubt
-// give a smaller one. With zero the session is lost only when the client has a new one. It sends
-// nothing. Close ends it.
+// NewConnMonitor begins to follow conn. sessionTimeout is what the server has granted; when in
+// doubt give a smaller one. With zero the session is lost only when the client has a new one. It
+// sends nothing. Close ends it.
 func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	m := &ConnMonitor{
 		lifecycle: newLifecycle(conn, "connection monitor", "", nil),
@@ -102,7 +102,7 @@ func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	return m
 }
 
-// Status returns what was seen at the last look.
+// Status returns the result of the last look.
 func (m *ConnMonitor) Status() ConnStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,8 +117,8 @@ func (m *ConnMonitor) Lost() <-chan struct{} {
 	return m.lost
 }
 
-// Changes returns a channel on which the present status is sent, and each new one. A reader that is
-// slow misses those in between, but never the newest. The channel is closed when ctx is done or the
+// Changes returns a channel on which the present status is sent, and each new one. A slow reader
+// misses those in between, but never the newest. The channel is closed when ctx is done or the
 // monitor is closed.
 func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 	m.mu.Lock()
@@ -166,7 +166,7 @@ func (m *ConnMonitor) follow(seen contact) {
 	}
 }
 
-// finish closes what readers wait for.
+// finish ends the epoch and closes the channels of the readers.
 func (m *ConnMonitor) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -209,7 +209,7 @@ func (m *ConnMonitor) endEpoch() {
 	}
 }
 
-// become tells the readers of a new status. A status that nobody has read gives way to it.
+// become gives the readers a new status, which replaces one that was not read.
 func (m *ConnMonitor) become(status ConnStatus) {
 	if status == m.status {
 		return

@@ -21,7 +21,7 @@ func newContact(session int64, timeout time.Duration) contact {
 
 // look looks at the connection. The session is lost if the connection has another one, or may be
 // over by the next look. The client notices a silent connection after two thirds of the timeout, so
-// a third is left, minus a tenth for the looks and for a reply's way.
+// a third is left, minus a tenth for the interval of the looks and the way of a reply.
 func (c *contact) look(conn Conn) ConnState {
 	if conn.SessionID() != c.session {
 		return StateLost

@@ -64,8 +64,8 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 	})
 }
 
-// add tries until nobody else was faster. With an error, sum is what the value is if the addition
-// was made all the same.
+// add tries until no rival was faster. With an error, sum is the value if the addition was made all
+// the same.
 func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64) (sum int64, err error) {
 	for {
 		value, stat, err := c.read(ctx, r)

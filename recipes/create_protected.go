@@ -9,25 +9,25 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// NodeKind is what CreateProtected makes.
+// NodeKind is a kind of node that CreateProtected makes.
 type NodeKind int
 
 const (
-	// EphemeralSequential makes <dir>/_c_<guid>-<name><sequence>, which goes with the session.
+	// EphemeralSequential is <dir>/_c_<guid>-<name><sequence>, which goes with the session.
 	EphemeralSequential NodeKind = iota
-	// PersistentSequential makes <dir>/_c_<guid>-<name><sequence>, which stays.
+	// PersistentSequential is <dir>/_c_<guid>-<name><sequence>, which stays.
 	PersistentSequential
-	// Ephemeral makes <dir>/<name>, exactly, which goes with the session. The name must be used
-	// once per session: a node of that name that belongs to the session of the Conn is taken for
-	// the own one.
+	// Ephemeral is <dir>/<name>, exactly, which goes with the session. The name must be used once
+	// per session: a node of that name that belongs to the session of the Conn is taken for the own
+	// one.
 	Ephemeral
 )
 
-// Node is a node that was made, as it was read back.
+// Node is a created node, as it was read back.
 type Node struct {
 	Path string
-	// Stat is that of the node. Czxid is a fencing token, greater for every later node;
-	// EphemeralOwner is the session that the node goes with.
+	// Stat is the node's. Czxid is a fencing token, greater for every later node; EphemeralOwner is
+	// the session that the node goes with.
 	Stat zk.Stat
 }
 

@@ -11,8 +11,8 @@ var (
 	ErrInside = errors.New("already inside or entering")
 	// ErrNotInside is returned by Leave of a DoubleBarrier that has not entered.
 	ErrNotInside = errors.New("not inside")
-	// ErrMemberLost says that the member's node has gone while it entered, mostly with its session:
-	// the others may have counted it, and go on without it.
+	// ErrMemberLost says that the member's node has gone while it entered, usually with its
+	// session: the others may have counted it, and go on without it.
 	ErrMemberLost = errors.New("the member's node is gone")
 )
 
@@ -69,7 +69,7 @@ type DoubleBarrier struct {
 	member   *member         // the latest; nil before the first
 }
 
-// member is one who is inside, or was.
+// member is a membership in a group that has entered.
 type member struct {
 	*hold
 	group []string // the names of its members
@@ -118,8 +118,8 @@ func (b *DoubleBarrier) mayEnter() bool {
 	return true
 }
 
-// Leave leaves, and waits until all of the group have left. The member's node is removed whatever
-// happens, also if ctx is done from the start, in the background if need be; after an error Leave
+// Leave leaves, and waits until all members of the group have left. The member's node is removed in
+// any case, also if ctx is done from the start, in the background if need be. After an error Leave
 // can be called again, to wait, or Enter. Without a member inside it returns ErrNotInside.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	m, err := b.startLeave()
@@ -161,8 +161,8 @@ func (b *DoubleBarrier) forget(m *member) {
 }
 
 // Lost returns a channel that is closed when the member is not inside any more: because it has
-// left, or because its node is gone, or may be; see Lock for the ways in which that is learned. The
-// others may leave then. If it is not inside, the channel is closed already.
+// left, or because its node is gone, or may be; Lost of a Lock says how that is learned. The others
+// may leave then. If the member is not inside, the channel is closed already.
 func (b *DoubleBarrier) Lost() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

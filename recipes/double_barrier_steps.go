@@ -9,13 +9,14 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// What the names of a double barrier's nodes are made of.
+// The parts of the names of a double barrier's nodes.
 const (
 	memberMarker = "member-"
 	readyPrefix  = "ready-"
 )
 
-// enter makes a node and waits until it is in a group. Who has left meanwhile is taken out again.
+// enter makes a node and waits until it is in a group. If the caller has left meanwhile, the node
+// is removed again.
 func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 	b.mu.Lock()
 	before := b.cleaning
@@ -78,9 +79,8 @@ func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) 
 }
 
 // form forms groups of the oldest members that are in none, each in one transaction, as long as
-// they are enough and own is not in one. Each member tries that when it has come; so the youngest
-// of any group, at least, has seen them all. It reports whether own is in a group that it has
-// formed.
+// they are enough and own is not in one. Each member tries that when it has come, so at least the
+// youngest of any group has seen them all. It reports whether own is in a group that it has formed.
 func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) (inside bool, err error) {
 	for {
 		waiting, err := b.waiting(ctx, r)
@@ -120,7 +120,7 @@ func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, gr
 }
 
 // waiting lists the members that are in no group, oldest first. A group's node outlives its
-// members, so that whoever is in a group is known to be.
+// members, so all members of groups are known.
 func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, error) {
 	names, err := r.children(ctx, b.path)
 	if err != nil {
@@ -142,7 +142,7 @@ func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, err
 	return waiting, nil
 }
 
-// restartIfMissing: without the directory there is no own node.
+// restartIfMissing turns zk.ErrNoNode into errRestart: without the directory there is no own node.
 func restartIfMissing(err error) error {
 	if errors.Is(err, zk.ErrNoNode) {
 		return errRestart
@@ -179,8 +179,8 @@ func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protecte
 	return &member{hold: held, group: group}, nil
 }
 
-// leave removes the own node, waits for the others to do so, and removes the group's node, and
-// those of groups that have died: nobody else may come.
+// leave removes the own node, waits for the other members to do so, and removes the group's node
+// and those of groups whose members have all died.
 func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}], m *member) error {
 	err := r.tidy(m.release)
 	for _, name := range m.group {
@@ -215,7 +215,7 @@ func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, since epoch,
 	})
 }
 
-// withdraw takes a member out, and what it is the last one to know of.
+// withdraw removes a member's node, and the group's if it was the last member.
 func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) error {
 	if err := r.tidy(remove); err != nil {
 		return err

@@ -6,33 +6,33 @@ import (
 	"sync"
 )
 
-// ErrLeadershipLost is the cause for which the context of a leader ends whose term the server has
-// ended, or may have.
+// ErrLeadershipLost is the cause of the end of a leader's context if the server has ended the term,
+// or may have.
 var ErrLeadershipLost = errors.New("leadership was lost")
 
 // Term is one period of leadership: from the confirmation by the server until it is given up or
 // lost. A later term of the same candidate is another Term.
 type Term struct{ held *hold }
 
-// Epoch is the fencing epoch of the term, which is what Token is to a lock: every later term in the
-// same election, whoever leads in it, has a greater one. It is the czxid of the leader's node. Pass
-// it to whatever the leader changes, and let that refuse smaller ones.
+// Epoch is the fencing epoch of the term, as Token is that of a lock: every later term in the same
+// election has a greater one. It is the czxid of the leader's node. Pass it to the resources that
+// the leader changes, and let them refuse smaller ones.
 func (t *Term) Epoch() int64 { return t.held.token }
 
-// Lost is closed when the term has ended, for whichever reason; see Lock for the ways in which it
-// is learned that the server has ended it. It is a hint, and can come late.
+// Lost is closed when the term has ended, for any reason; Lost of a Lock says how the end is
+// learned. It is a hint, and can come late.
 func (t *Term) Lost() <-chan struct{} { return t.held.ended }
 
-// Candidate is one who stands in an election, as others see it.
+// Candidate is a candidate in an election, as others see it.
 type Candidate struct {
-	// ID is what the candidate calls itself.
+	// ID is the name that the candidate was made with.
 	ID string
-	// Epoch is that of its term, if it leads now or later: the Token of a Member.
+	// Epoch is that of its term, now or later: the Token of a Member.
 	Epoch int64
 }
 
-// election is what LeaderLatch and LeaderSelector share: a candidate that stands in a queue in the
-// background, and what is known of its term.
+// election is shared by LeaderLatch and LeaderSelector: a candidate in a queue, in the background,
+// and its term.
 type election struct {
 	*lifecycle
 	queue *turnstile
@@ -55,8 +55,9 @@ func newElection(conn Conn, what, path, id, kind string, markers []string, opts 
 	return e
 }
 
-// Leader returns the candidate that led at some moment during the call, or false if there was none.
-// That candidate may not know of it yet, or not any more. It needs no Start.
+// Leader returns the candidate that led at some moment of the call, or false if there was none. The
+// candidate may not know yet that it leads, or not know that it does not any more. It needs no
+// Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
 	list, err := ask(ctx, e.lifecycle, "look who leads in", e.leader)
 	if err != nil || len(list) == 0 {
@@ -65,7 +66,7 @@ func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err e
 	return list[0], true, nil
 }
 
-// Participants returns all who stand, in the order in which they will lead: the first one leads. It
+// Participants returns all candidates in the order in which they will lead, the leader first. It
 // needs no Start.
 func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
 	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
@@ -79,8 +80,7 @@ func (e *election) HasLeadership() bool {
 }
 
 // Err returns why the latest attempt to stand has failed, or nil if there is none or a new one is
-// under way: what the server refuses is tried again, with pauses, for as long as the candidate is
-// not closed.
+// under way. A refused attempt is made again, with pauses, until Close.
 func (e *election) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -102,7 +102,7 @@ func (e *election) Close(ctx context.Context) error {
 	return e.lifecycle.Close(ctx)
 }
 
-// leads is HasLeadership for who has locked mu.
+// leads is HasLeadership for a caller that has locked mu.
 func (e *election) leads() bool { return e.term != nil && !e.term.held.over() }
 
 // start begins candidacies in the background, unless they go on. With once they end when lead has
@@ -138,8 +138,8 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 	}
 }
 
-// rests ends the loop of candidacies if it is over, or served and nobody has called start since the
-// election.
+// rests ends the loop of candidacies if it is over, or if it has served and start was not called
+// since the election.
 func (e *election) rests(over, served bool) bool {
 	ended := false
 	e.publish(func() {
@@ -210,7 +210,7 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 	}
 }
 
-// leader reads the oldest of those who stand.
+// leader reads the oldest candidate.
 func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error) {
 	for {
 		queue, err := r.queueIn(ctx, e.path, e.queue.markers)
@@ -224,7 +224,7 @@ func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error)
 	}
 }
 
-// candidates reads all who stand.
+// candidates reads all candidates.
 func (e *election) candidates(ctx context.Context, r *requests) (list []Candidate, err error) {
 	all, err := e.queue.participants(ctx, r)
 	for _, m := range append(all.holders, all.waiters...) {
@@ -233,5 +233,5 @@ func (e *election) candidates(ctx context.Context, r *requests) (list []Candidat
 	return list, err
 }
 
-// candidate is what a member of the queue of an election is.
+// candidate returns a member of the election's queue as a Candidate.
 func candidate(m Member) Candidate { return Candidate{ID: string(m.Data), Epoch: m.Token} }

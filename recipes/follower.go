@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// follower is what recipes embed that show a view of the server: it keeps the view up to date in
-// the background, from the first look on until Close.
+// follower is embedded by recipes that show a view of the server. It keeps the view up to date in
+// the background, from the first look until Close.
 type follower[V any] struct {
 	*lifecycle
 	loop    *reconciler
@@ -27,8 +27,8 @@ type seen[V any] struct {
 	ended error // why there will be no other one
 }
 
-// newFollower makes a follower. read reads what is due, and returns the whole view. A view that is
-// the same as the last is no change.
+// newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
+// view that is the same as the last is no change.
 func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error), same func(a, b V) bool) *follower[V] {
 	f := &follower[V]{lifecycle: l, loop: newReconciler(l)}
 	f.begin = sync.OnceValue(f.loop.start)
@@ -51,8 +51,8 @@ func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests
 	return f
 }
 
-// readDue reads what is due, and everything in one session and behind a sync, or else a server that
-// lags behind could show what was so before.
+// readDue reads the nodes that are due; everything is read in one session and after a sync, as a
+// server that lags behind could show an older state.
 func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func(ctx context.Context, r *requests, d due) (V, error)) (view V, err error) {
 	if d.all {
 		if f.epoch, err = r.synced(ctx, f.path); err != nil {
@@ -65,7 +65,7 @@ func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func
 	return view, err
 }
 
-// look returns the view. It waits for the first one, for which the server may be asked in vain.
+// look returns the view. It waits for the first one, which can fail.
 func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	s, err := ask(ctx, f.lifecycle, what, func(ctx context.Context, _ *requests) (seen[V], error) {
 		if err := f.begin(); err != nil {
@@ -92,7 +92,7 @@ func (f *follower[V]) Changed() <-chan struct{} {
 	return changed
 }
 
-// Stale reports whether the view may be out of date for another reason than that news are on their
+// Stale reports whether the view may be out of date, apart from notifications that are on their
 // way: there is none yet, the connection is down, as far as the client knows, or has a new session
 // in which not everything was read again, the latest attempt to read has failed, or the view has
 // ended.
@@ -100,7 +100,7 @@ func (f *follower[V]) Stale() bool {
 	return f.loop.stale(f.session.Load())
 }
 
-// Err returns why the latest attempt to read has failed, or what the server did not let it read, or
+// Err returns why the latest attempt to read has failed, a refusal of a single node included, or
 // nil. The attempts go on.
 func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
 
@@ -111,7 +111,7 @@ func (f *follower[V]) Close(ctx context.Context) error {
 	return f.lifecycle.Close(ctx)
 }
 
-// finish tells those who wait for a change that there will be none.
+// finish ends the view for those who wait for a change.
 func (f *follower[V]) finish(why error) {
 	f.seen.end(func(last seen[V]) seen[V] {
 		last.ended = why

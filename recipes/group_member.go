@@ -60,7 +60,7 @@ func (n named) Err() error { return n.node.Err() }
 // ctx is done before that, the removal goes on.
 func (n named) Close(ctx context.Context) error { return n.node.Close(ctx) }
 
-// checkName says what is wrong with the name of a node that somebody has chosen.
+// checkName returns an error for a name that cannot be that of one node.
 func checkName(what, name string) error {
 	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
 		return fmt.Errorf("%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath)

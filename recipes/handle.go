@@ -9,12 +9,12 @@ import (
 // contender is a way to compete for the ownership of something.
 type contender interface {
 	// acquire returns a confirmed hold. If wait is false it returns nil instead of waiting for
-	// another owner. Without a hold it has removed from the server everything it has made, or says
-	// in the error why not.
+	// another owner. Without a hold it has removed its nodes from the server, or the error says why
+	// not.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
-// handle is what all locks share that have one owner per handle: a contender, its current hold, and
+// handle is shared by all locks that have one owner per handle: a contender, its current hold, and
 // the clean-up that is still going on. At most one goroutine of a handle sends requests at any
 // time.
 type handle struct {
@@ -27,17 +27,17 @@ type handle struct {
 	rest <-chan struct{} // closed when the newest task is over; nil: none yet
 }
 
-// newHandle makes a handle for what is at path. It sends nothing.
+// newHandle makes a handle for the lock at path. It sends nothing.
 func newHandle(conn Conn, path string, opts []Option, how contender) *handle {
 	return &handle{lifecycle: newLifecycle(conn, "", path, opts), how: how}
 }
 
 // Lock waits until the lock is owned, ctx is done, or the server refuses. It outlives lost
-// connections and ended sessions: then it queues again in the new session.
+// connections and ended sessions: it then queues again in the new session.
 //
-// When ctx is done it returns the cause of that, and what it has made on the server is removed in
-// the background; see the package comment. ErrHeld means that this handle owns the lock or is
-// acquiring it already. A hold that was lost does not count: its node, if any, is removed first.
+// When ctx is done it returns the cause of that, and its node is removed in the background; see the
+// package comment. ErrHeld means that this handle owns the lock or is acquiring it already. A hold
+// that was lost does not count: its node, if any, is removed first.
 func (h *handle) Lock(ctx context.Context) error {
 	_, err := h.acquire(ctx, true)
 	return h.explain("lock", err)
@@ -57,8 +57,8 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 // from the start, it returns an error after a moment, and the deletion goes on in the background
 // until it is confirmed, refused, or the Conn is closed (then the error wraps ErrConnClosed if it
 // comes in time, and the node goes with the session). In every case the handle can be used again.
-// Without a hold, and so also the second time, it only waits for clean-up, and returns what Close
-// does.
+// Without a hold, and so also the second time, it only waits for clean-up, and returns the same as
+// Close.
 func (h *handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
 	held, rest, busy := h.hold, h.rest, h.busy
@@ -78,9 +78,9 @@ func (h *handle) Unlock(ctx context.Context) error {
 }
 
 // Lost returns a channel that is closed when the current hold has ended: because the own node is
-// gone or was tampered with, because the session has expired or was replaced, because the Conn was
-// closed, with SessionTimeout because the connection has been down for too long, and by Unlock and
-// Close. Each hold has its own channel. Without a hold the channel is closed already.
+// gone or was changed by another client, because the session has expired or was replaced, because
+// the Conn was closed, with SessionTimeout because the connection has been down for too long, and
+// by Unlock and Close. Each hold has its own channel. Without a hold the channel is closed already.
 //
 // It is a hint, and can come late: see the limits in the package comment.
 func (h *handle) Lost() <-chan struct{} {

@@ -88,7 +88,8 @@ func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (
 	}
 }
 
-// flag is the node that stands for ownership, together with the receipt that says whose it is.
+// flag is the node that stands for ownership, together with the receipt that bears the owner's
+// GUID.
 type flag struct {
 	path, guid string
 	raised     bool // it may be on the server
@@ -96,8 +97,8 @@ type flag struct {
 
 func (f *flag) receipt() string { return f.path + "-" + f.guid }
 
-// create raises the flag, unless somebody's is up, our own perhaps. It may be repeated: the second
-// time fails if the first has been applied.
+// create raises the flag, unless one is up, perhaps the own. It may be repeated: the second time
+// fails if the first has been applied.
 func (f *flag) create(ctx context.Context, r *requests) error {
 	for {
 		if ctx.Err() != nil {
@@ -126,7 +127,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 	}
 }
 
-// remove lowers our flag and nobody else's.
+// remove lowers the own flag, and no other.
 func (f *flag) remove(r *requests) error {
 	if !f.raised {
 		return nil

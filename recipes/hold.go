@@ -57,8 +57,7 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 // end closes ended, once.
 func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
 
-// gone reports of a hold that is not guarded yet whether it is lost: whether an event has come of
-// the own node.
+// gone reports whether an event of the own node has come, of a hold that is not guarded yet.
 func (h *hold) gone() bool {
 	select {
 	case <-h.watch:
@@ -84,8 +83,8 @@ func (h *hold) over() bool {
 }
 
 // guard ends the hold when ownership is lost, and returns when the hold has ended. It only waits
-// and looks, and sends no request. Nobody but the holder has business with its node, so any event
-// on it is taken for the loss.
+// and looks, and sends no request. Only the holder changes its node, so any event on it is taken
+// for the loss.
 func (h *hold) guard(timeout time.Duration) {
 	look, stop := looks(timeout)
 	defer stop()
@@ -106,7 +105,7 @@ func (h *hold) guard(timeout time.Duration) {
 	}
 }
 
-// closedChannel is the signal of a hold for who holds nothing.
+// closedChannel is Lost without a hold.
 func closedChannel() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
@@ -123,8 +122,8 @@ func (l *lifecycle) watchOver(held *hold) {
 	}()
 }
 
-// giveBack removes what an attempt has made that ended with err, unless the Conn is closed, as
-// nodes go with the session. It returns err, or what went wrong with the removal.
+// giveBack removes the nodes of an attempt that ended with err, unless the Conn is closed, as nodes
+// go with the session. It returns err, or the error of the removal.
 func giveBack(r *requests, err error, remove func(r *requests) error) error {
 	if errors.Is(err, ErrConnClosed) {
 		return err
@@ -132,8 +131,8 @@ func giveBack(r *requests, err error, remove func(r *requests) error) error {
 	return firstOf(err, r.tidy(remove))
 }
 
-// firstOf returns err, or what went wrong with the clean-up after it. An attempt that could not be
-// cleaned up must not be made again.
+// firstOf returns err, or the error of the clean-up after it. An attempt that could not be cleaned
+// up must not be made again.
 func firstOf(err, cleanup error) error {
 	switch {
 	case cleanup == nil:

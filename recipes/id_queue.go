@@ -76,8 +76,8 @@ func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
 	})
 }
 
-// removeAll removes what a list shows of an id; it makes another list when somebody was faster with
-// some of it.
+// removeAll removes the listed elements of an id; it makes another list when a rival was faster
+// with one of them.
 func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id string) (int, error) {
 	for {
 		l, err := q.listSynced(ctx, r)
@@ -99,8 +99,8 @@ func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id s
 	}
 }
 
-// removeThese removes elements together, unless one of them is gone. When it is given up and cannot
-// know whether it has removed them, the claim tells.
+// removeThese removes elements together, unless one of them is gone. When it is given up and its
+// outcome is in doubt, the claim tells.
 func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id string, names []string) (done bool, err error) {
 	guid, err := newGUID()
 	if err != nil {

@@ -21,7 +21,7 @@ const overshoot = 1 << 16
 // lastNumber returns an error for a number that several children of dir can have, otherwise nil.
 // Since ZooKeeper 3.6 (ZOOKEEPER-3249) a directory's counter only grows: it stays at 2147483647,
 // and among children of one number the names decide, which begin with a GUID, so that a newcomer
-// may sort before the owner of a lock. The czxid does not help: what reads beside a write lock, and
+// may sort before the owner of a lock. The czxid does not help: a reader beside a write lock, and
 // an element that is put back, stand at the place of their number and not of their birth.
 func lastNumber(dir string, seq int32) error {
 	if seq < math.MaxInt32 && seq >= math.MinInt32+overshoot {

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// ErrInterrupted is the cause for which the context of a leader ends that was interrupted.
+// ErrInterrupted is the cause of the end of a leader's context after Interrupt.
 var ErrInterrupted = errors.New("leader was interrupted")
 
-// Leader does what a leader does.
+// Leader does the work of a leader.
 type Leader interface {
 	// TakeLeadership leads until it returns. It should return soon after ctx is done: that is when
 	// leadership is lost (the cause is ErrLeadershipLost), by Interrupt (ErrInterrupted) and by
 	// Close (ErrClosed). LeaderEpoch(ctx) is the fencing epoch. It may call all methods of the
 	// selector but Close, which waits for its return: with ctx that ends after 100 ms with an error
-	// that wraps ErrAmbiguous, and what it has begun goes on when TakeLeadership has returned; with
-	// a context that is not done it waits for ever.
+	// that wraps ErrAmbiguous, and Close is completed when TakeLeadership has returned; with a
+	// context that is not done it waits for ever.
 	TakeLeadership(ctx context.Context)
 }
 
@@ -28,8 +28,8 @@ func (f LeaderFunc) TakeLeadership(ctx context.Context) { f(ctx) }
 
 type leaderEpoch struct{}
 
-// LeaderEpoch returns the fencing epoch of the term for which TakeLeadership got ctx, see
-// Term.Epoch, and 0 for any other context.
+// LeaderEpoch returns the fencing epoch of the term, if ctx is one that TakeLeadership got, and 0
+// for any other context. See Term.Epoch.
 func LeaderEpoch(ctx context.Context) int64 {
 	epoch, ok := ctx.Value(leaderEpoch{}).(int64)
 	if !ok {

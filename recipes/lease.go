@@ -15,11 +15,12 @@ type Lease struct {
 }
 
 // Lost returns a channel that is closed when the lease has ended: because the own node is gone or
-// was tampered with, because the session has expired or was replaced, because the Conn was closed,
-// with SessionTimeout because the connection has been down for too long, and by Release and Close.
+// was changed by another client, because the session has expired or was replaced, because the Conn
+// was closed, with SessionTimeout because the connection has been down for too long, and by Release
+// and Close.
 //
-// It is a hint, and can come late: see the limits in the package comment. A lease that was lost is
-// to be released as any other.
+// It is a hint, and can come late: see the limits in the package comment. Release a lease that was
+// lost, too.
 func (l *Lease) Lost() <-chan struct{} { return l.hold.ended }
 
 // Token returns the czxid of the lease's node. Later leases have greater ones.

@@ -60,7 +60,7 @@ type LockQueue struct {
 	held []*Delivery // not over
 }
 
-// ErrDeliveryLost is returned by Ack when the element was given to somebody else, or has been
+// ErrDeliveryLost is returned by Ack when the element was given to another consumer, or has been
 // removed.
 var ErrDeliveryLost = errors.New("delivery is lost")
 
@@ -97,9 +97,9 @@ func (q *LockQueue) Offer(ctx context.Context, data []byte) error {
 	return q.store.offerAs(ctx, "", data)
 }
 
-// Poll takes the first element that nobody holds, or returns false if there is none. The caller has
+// Poll takes the first element that is not held, or returns false if there is none. The caller has
 // to end the delivery by Ack or Release. After an error nothing is held, unless it wraps
-// ErrAmbiguous: then what is held, if anything, is given back in the background.
+// ErrAmbiguous: then a held element, if any, is given back in the background.
 func (q *LockQueue) Poll(ctx context.Context) (d *Delivery, ok bool, err error) {
 	d, err = q.deliver(ctx, "poll", func(context.Context, *requests) error { return errNothing })
 	if errors.Is(err, errNothing) {
@@ -108,7 +108,7 @@ func (q *LockQueue) Poll(ctx context.Context) (d *Delivery, ok bool, err error) 
 	return d, err == nil, err
 }
 
-// Take takes the first element that nobody holds; it waits while there is none. The rest is as with
+// Take takes the first element that is not held; it waits while there is none. The rest is as with
 // Poll.
 func (q *LockQueue) Take(ctx context.Context) (*Delivery, error) {
 	return q.deliver(ctx, "take from", q.store.awaitChange)
@@ -134,8 +134,8 @@ func (q *LockQueue) deliver(ctx context.Context, what string, idle func(context.
 	})
 }
 
-// lockFirst locks the first element that nobody holds, or returns nil if there is none. It
-// synchronises first, so that no lock is seen that is gone.
+// lockFirst locks the first element that is not held, or returns nil if there is none. It
+// synchronises first, so that it sees no lock that is gone.
 func (q *LockQueue) lockFirst(ctx context.Context, r *requests, t *task[*Delivery]) (*Delivery, error) {
 	for {
 		l, err := q.store.listSynced(ctx, r)
@@ -154,7 +154,7 @@ func (q *LockQueue) lockFirst(ctx context.Context, r *requests, t *task[*Deliver
 	}
 }
 
-// lockOne locks one element, unless somebody else has.
+// lockOne locks one element, unless a rival has.
 func (q *LockQueue) lockOne(ctx context.Context, r *requests, t *task[*Delivery], name string) (*Delivery, error) {
 	guid, err := newGUID()
 	if err != nil {
@@ -190,7 +190,7 @@ func (q *LockQueue) keep(t *task[*Delivery], d *Delivery) bool {
 	return true
 }
 
-// Close ends the calls under way with ErrClosed, gives back what was delivered and neither
+// Close ends the calls under way with ErrClosed, gives back all deliveries that were neither
 // acknowledged nor released, and waits until nothing is left to clean up or ctx is done; in the
 // latter case that goes on. Later calls return ErrClosed. It leaves the Conn and the elements
 // alone. It returns the first error by which a lock or a node of dedup could not be deleted.

@@ -57,10 +57,10 @@ func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 }
 
 // Lock waits until all locks are owned, ctx is done, or the server refuses. Then it returns the
-// first error that it met, and what it has acquired is given back, in the background if need be:
-// with a done context it waits up to 100 ms for the lock that it was waiting for, and up to 100 ms
-// for the others together. ErrHeld means that this handle holds the locks or is acquiring them. A
-// hold that was lost does not count: it is given back first.
+// first error that it met, and gives back the locks that it has acquired, in the background if need
+// be: with a done context it waits up to 100 ms for the lock that it was waiting for, and up to 100
+// ms for the others together. ErrHeld means that this handle holds the locks or is acquiring them.
+// A hold that was lost does not count: it is given back first.
 func (m *MultiLock) Lock(ctx context.Context) error {
 	_, err := m.acquire(ctx, func(l *Lock) (bool, error) { return true, l.Lock(ctx) })
 	return err
@@ -73,7 +73,7 @@ func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
 }
 
 // Unlock gives all locks back at the same time, each as Unlock of the type Lock does. Lost is
-// closed at once. It returns what went wrong with any of them.
+// closed at once. It returns the errors of all of them.
 func (m *MultiLock) Unlock(ctx context.Context) error {
 	m.mu.Lock()
 	if m.busy {
@@ -192,8 +192,8 @@ func (m *MultiLock) endHold() {
 	}
 }
 
-// giveBack unlocks what is locked. The order does not matter: it is the one in which they are
-// acquired that keeps rings away.
+// giveBack unlocks the locks that are held, in any order: only the order in which they are acquired
+// keeps rings away.
 func (m *MultiLock) giveBack(ctx context.Context) error {
 	return together(m.locks, func(l *Lock) error { return l.Unlock(ctx) })
 }

@@ -10,10 +10,10 @@ import (
 
 var (
 	// ErrAmbiguous says that an operation was given up before its outcome was known: it may or may
-	// not have happened. It comes wrapped together with the reason.
+	// not have happened. It is wrapped together with the reason.
 	ErrAmbiguous = errors.New("outcome unknown")
-	// ErrGaveUp says that the RetryPolicy did not want a request to be sent again. It comes wrapped
-	// together with the last failure.
+	// ErrGaveUp says that the RetryPolicy has given a request up. It is wrapped together with the
+	// last failure.
 	ErrGaveUp = errors.New("gave up")
 	// ErrConnClosed says that the zk.Conn has been closed for good.
 	ErrConnClosed = errors.New("zookeeper connection was closed for good")
@@ -69,17 +69,17 @@ const (
 	codeThrottled     = -127
 )
 
-// OutcomeOf tells from the error of a request what became of it.
+// OutcomeOf tells from an error whether a request was applied.
 //
 // nil is Applied. An answer of the server that refuses the request, an argument that the client
 // refuses, and zk.ErrNoServer (the request was never sent) are NotApplied. Everything else is
 // Unknown: zk.ErrConnectionClosed, which also stands for a Conn that was closed; the bare network
-// error of a write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, where a change may
-// have been made before the session ended; a done context.
+// error of a write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, as a change may have
+// been made before the session ended; a done context.
 //
-// It also tells what became of an operation of a recipe: Unknown if the error wraps ErrAmbiguous,
-// otherwise NotApplied, whatever request the recipe has failed with, as it has taken back what it
-// had done.
+// For the error of an operation of a recipe it is Unknown if the error wraps ErrAmbiguous,
+// otherwise NotApplied, whichever request the recipe has failed with, as the recipe has taken back
+// its changes.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied

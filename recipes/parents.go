@@ -27,8 +27,8 @@ func parent(path string) string {
 }
 
 // ensure creates the node at path and those above it, without data, where they are missing. An
-// existing node is left as it is. It returns zk.ErrNoNode if somebody deletes a level while the
-// next one is created.
+// existing node is left as it is. It returns zk.ErrNoNode if a level is deleted while the next one
+// is created.
 func (r *requests) ensure(ctx context.Context, path string) error {
 	if path == "/" {
 		return nil
@@ -44,8 +44,8 @@ func (r *requests) ensure(ctx context.Context, path string) error {
 	return nil
 }
 
-// ensureDir is ensure for callers that try again when a level is missing: that somebody deletes one
-// meanwhile is no error.
+// ensureDir is ensure for callers that try again when a level is missing: it returns nil if a level
+// is deleted meanwhile.
 func (r *requests) ensureDir(ctx context.Context, path string) error {
 	err := r.ensure(ctx, path)
 	if errors.Is(err, zk.ErrNoNode) {

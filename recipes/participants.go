@@ -7,8 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Member is one who holds something of this package, or stands in the queue for it, as others see
-// it.
+// Member is a holder or a waiter, as others see it.
 type Member struct {
 	Path    string // of its node
 	Data    []byte // as set by Data: a host name, say
@@ -17,10 +16,10 @@ type Member struct {
 	Reads   bool  // it is a reader of a read-write lock
 }
 
-// participants are those who hold something and those who wait, each oldest first.
+// participants are the holders and the waiters, each oldest first.
 type participants struct{ holders, waiters []Member }
 
-// participants shows who holds what the queues are for, and who waits in them.
+// participants returns the holders and the waiters for a caller.
 func (l *lifecycle) participants(ctx context.Context, look func(ctx context.Context, r *requests) (participants, error)) (holders, waiters []Member, err error) {
 	all, err := ask(ctx, l, "list the participants of", look)
 	return all.holders, all.waiters, err
@@ -40,7 +39,7 @@ func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err 
 	return p.of.participants(ctx, p.line.participants)
 }
 
-// participants reads the queue: whoever waits for nobody holds.
+// participants reads the queue: a node that waits for no other holds.
 func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
 	return r.participants(ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" })
 }
@@ -95,8 +94,8 @@ func (r *requests) listQueue(ctx context.Context, dir string, markers []string) 
 	return sortNumbered(names, markers...), nil
 }
 
-// member reads the node of a member, unless it is gone. One that was in a list and is there when it
-// is read was there all the time between, as no name is used twice.
+// member reads the node of a member, unless it is gone. A node that was in a list and is there when
+// it is read was there all the time between, as no name is used twice.
 func (r *requests) member(ctx context.Context, path string) (m Member, there bool, err error) {
 	data, stat, err := r.get(ctx, path)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ErrOccupied says that a node which is to be kept exists and belongs to somebody else, perhaps to
-// an earlier session of one's own that has not expired yet.
+// ErrOccupied says that a node which is to be kept exists and belongs to another session, perhaps
+// an earlier one of this process that has not expired yet.
 var ErrOccupied = errors.New("the node belongs to another session")
 
 // PersistentNode keeps an ephemeral node of a fixed name in existence for as long as this process
@@ -65,7 +65,7 @@ type content struct {
 	change int
 }
 
-// presence is what the latest look has made sure of.
+// presence is the result of the latest look.
 type presence struct {
 	session  int64 // whose node is there; 0: none of ours
 	change   int   // whose data it has
@@ -88,9 +88,9 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 // session and with the data last Set. An error ends only the waiting: the node is kept all the
 // same, until Close; but if ctx was done from the start, nothing has begun.
 //
-// If the server refuses the node, the refusal is returned at once; if somebody else has the node
-// and ctx is done, the error wraps ErrOccupied. Neither wraps ErrAmbiguous where it is known that
-// this process has not made the node so far. After any other error it may be there.
+// If the server refuses the node, the refusal is returned at once; if another session has the node
+// and ctx is done, the error wraps ErrOccupied. Neither wraps ErrAmbiguous if it is known that this
+// process has not made the node so far. After any other error it may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
 	return act(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
 		return n.arrival(ctx, n.content().change)
@@ -110,15 +110,15 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	})
 }
 
-// Present reports whether the node was there when it was last heard of, in the session that the
-// client has now. It sends nothing.
+// Present reports whether the node was there at the last look, in the session that the client has
+// now. It sends nothing.
 func (n *PersistentNode) Present() bool {
 	p, _ := n.state.read()
 	return p.session != 0 && p.session == n.conn.SessionID()
 }
 
 // Err returns why the latest attempt to have the node there, with its data, has failed: ErrOccupied
-// or what the server has refused; nil if it is there, or nothing stands in its way. The attempts go
+// or the server's refusal; nil if the node is there, or nothing stands in its way. The attempts go
 // on.
 func (n *PersistentNode) Err() error {
 	p, _ := n.state.read()
@@ -129,7 +129,7 @@ func (n *PersistentNode) Err() error {
 // ctx is done; in the latter case the clean-up goes on. It leaves the Conn open.
 func (n *PersistentNode) Close(ctx context.Context) error { return n.lifecycle.Close(ctx) }
 
-// content returns what the node is to have.
+// content returns the data that the node is to have.
 func (n *PersistentNode) content() content {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,7 +138,7 @@ func (n *PersistentNode) content() content {
 
 // arrival begins the keeping and waits until the node is there, with the data of a change or a
 // later one. When the waiting ends before that, an attempt may be under way, unless the latest one
-// has said what stands in its way.
+// has posted an error.
 func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	if err := n.begin(); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	return doubtOf(!known || p.doubtful, err)
 }
 
-// step makes the node what it should be, and tells those who wait for it.
+// step makes the node as it should be, and posts the result.
 func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	want := n.content()
 	session, err := n.maintain(ctx, r, want.data)
@@ -195,7 +195,7 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte)
 	return 0, context.Cause(ctx)
 }
 
-// unblock takes back that somebody else has the node, before a request is sent whose outcome will
+// unblock takes back that another session has the node, before a request is sent whose outcome will
 // be open for a while.
 func (n *PersistentNode) unblock() {
 	if p, _ := n.state.read(); errors.Is(p.err, ErrOccupied) {
@@ -221,7 +221,7 @@ func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Sta
 	return r.get(ctx, n.path)
 }
 
-// rewrite sets the data of the own node. What has come of it is for the next look to find out.
+// rewrite sets the data of the own node. The next look finds out the outcome.
 func (n *PersistentNode) rewrite(ctx context.Context, r *requests, data []byte, version int32) error {
 	_, err := r.setOnce(n.path, data, version)
 	switch {

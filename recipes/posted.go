@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// posted is a value that one goroutine replaces, and that others read or wait for. What is in it
-// must not be changed. The zero value is ready.
+// posted is a value that one goroutine replaces, and that others read or wait for. The value must
+// not be changed in place. The zero value is ready.
 type posted[T any] struct {
 	mu      sync.Mutex
 	value   T
@@ -28,7 +28,7 @@ func (p *posted[T]) post(value T) {
 	}
 }
 
-// end posts the last value that there will be.
+// end posts the last value.
 func (p *posted[T]) end(last func(T) T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

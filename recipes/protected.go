@@ -9,11 +9,11 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// errRestart says that an attempt has lost its node, or that the node belongs to a session that is
-// not ours, and that a new attempt with a new name is needed.
+// errRestart says that an attempt has lost its node, or that the node belongs to another session,
+// and that a new attempt with a new name is needed.
 var errRestart = errors.New("own node is gone")
 
-// protected is a sequential node with a name of our own, "_c_<guid>-<kind><sequence>", so that it
+// protected is a sequential node with a name of its own, "_c_<guid>-<kind><sequence>", so that it
 // can be found again when the reply to its creation is lost. This is the naming of Curator and of
 // zk.Lock. A name is used for one attempt only.
 type protected struct {
@@ -100,7 +100,7 @@ func (p *protected) ensureDir(ctx context.Context, r *requests, missing *backoff
 	return r.ensureDir(ctx, p.dir)
 }
 
-// createOnce sends the creation once and notes what it can have left behind.
+// createOnce sends the creation once and notes what it may have left behind.
 func (p *protected) createOnce(r *requests, data []byte) error {
 	p.epoch = r.epoch()
 	return r.do(func() error {
@@ -165,10 +165,10 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 	return nil
 }
 
-// search returns the names of the nodes with our GUID. Its answer is final: a request that was cut
-// off is applied before the sync that follows it on the same session, or never. The server syncs
-// all of its tree, whatever the path says; it tells this search from what other goroutines ask at
-// the same moment.
+// search returns the names of the nodes with the own GUID. Its answer is final: a request that was
+// cut off is applied before the sync that follows it on the same session, or never. The server
+// syncs all of its tree, whatever the path; the path tells this search from requests of other
+// goroutines at the same moment.
 func (p *protected) search(ctx context.Context, r *requests) (names []string, err error) {
 	err = r.fresh(ctx, join(p.dir, p.prefix()), func() (err error) {
 		names, err = r.children(ctx, p.dir)
@@ -191,8 +191,8 @@ func (p *protected) own(names []string) []string {
 	return own
 }
 
-// remove deletes whatever the creation has left behind, and returns only when the server has
-// confirmed that nothing is there, refuses, or the Conn is closed.
+// remove deletes all that the creation has left behind, and returns only when the server has
+// confirmed that nothing is there, or refuses, or the Conn is closed.
 func (p *protected) remove(r *requests) error {
 	if p.path != "" && !p.doubtful {
 		return r.remove(p.path)

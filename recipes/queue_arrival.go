@@ -28,7 +28,7 @@ func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtf
 }
 
 // refuseLast takes the element back if its number is one that others may have, too, and returns
-// why. If somebody was faster, who has it now, the offer stands: it was delivered before its caller
+// why. If a rival was faster, who has it now, the offer stands: it was delivered before its caller
 // could offer another one.
 func (a *arrival) refuseLast(r *requests) error {
 	if err := a.find(r); err != nil {
@@ -60,7 +60,7 @@ func (a *arrival) refuseLast(r *requests) error {
 }
 
 // find looks for the name if the reply with it was lost. It stays unknown if the element is gone,
-// and if this client may add elements but not list them.
+// or if this client may add elements but not list them.
 func (a *arrival) find(r *requests) error {
 	if a.name != "" {
 		return nil

@@ -36,8 +36,8 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 	}
 }
 
-// commit deletes the element and creates the claim in one transaction. The element is gone, or the
-// list out of date, if a rival was faster.
+// commit deletes the element and creates the claim in one transaction. If a rival was faster, the
+// element is gone, or the list out of date.
 func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
 	beaten := func(failed int, err error) bool {
 		return errors.Is(err, zk.ErrNoNode) && failed == 1 || errors.Is(err, zk.ErrBadVersion) && failed == 2

@@ -108,8 +108,8 @@ func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	return watch.wait(ctx, sooner(q.opts.recheck, l.next))
 }
 
-// sooner returns how long to wait for a recheck, if there are any, or for a moment to come, unless
-// it is zero.
+// sooner returns how long to wait: until the moment, unless that is zero, but no longer than the
+// interval of rechecks, if there are any; 0 is for ever.
 func sooner(recheck time.Duration, moment time.Time) time.Duration {
 	if moment.IsZero() {
 		return recheck
@@ -144,8 +144,8 @@ func (q *claimQueue) removeFirst(ctx context.Context, r *requests, t *task[eleme
 	return element{}, nil
 }
 
-// removeOne removes one element, unless somebody else has, or the list is out of date that it was
-// chosen from.
+// removeOne removes one element, unless a rival has, or the list is out of date that it was chosen
+// from.
 func (q *claimQueue) removeOne(ctx context.Context, r *requests, t *task[element], name string, version int32) (element, error) {
 	guid, err := newGUID()
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 )
 
 // ErrUpgrade is returned by Lock of a read-write lock whose read lock is held through the same
-// handle. Unlock it first, and look again at what you have read.
+// handle. Unlock it first, and read again what you have read.
 var ErrUpgrade = errors.New("a reader cannot become the writer")
 
-// readWrite is what the read-write locks share: two re-entrant locks of one owner, of whom it
+// readWrite is shared by the read-write locks: two re-entrant locks of one owner, of which it
 // acquires one at a time.
 type readWrite struct {
 	write, read *nested
@@ -26,8 +26,8 @@ func newReadWrite(write, read *handle) *readWrite {
 
 // Lock waits until the write lock is owned, ctx is done, or the server refuses. It is as Lock of
 // the type Lock, but re-entrant: while the write lock is held it returns at once, without a
-// request. It returns ErrUpgrade if the read lock is held and the write lock is not, ErrLost if
-// what is held was lost, and ErrHeld if another goroutine is acquiring a lock through this handle.
+// request. It returns ErrUpgrade if the read lock is held and the write lock is not, ErrLost if the
+// hold was lost, and ErrHeld if another goroutine is acquiring a lock through this handle.
 func (l *readWrite) Lock(ctx context.Context) error {
 	_, err := l.acquire(ctx, l.write, true)
 	return l.write.explain("lock", err)
@@ -45,7 +45,7 @@ func (l *readWrite) TryLock(ctx context.Context) (bool, error) {
 func (l *readWrite) Unlock(ctx context.Context) error { return l.write.unlock(ctx) }
 
 // RLock is Lock for the read lock. While the write lock is held through this handle it does not
-// wait for anybody.
+// wait for others.
 func (l *readWrite) RLock(ctx context.Context) error {
 	_, err := l.acquire(ctx, l.read, true)
 	return l.read.explain("lock", err)

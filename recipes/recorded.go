@@ -9,8 +9,8 @@ import (
 )
 
 // recorded is a change of nodes that may be made once only, such as an addition to a counter. It is
-// made in one transaction with a record of it, a node of a name that is never used again, so that
-// one who has lost the reply can look whether it was made.
+// made in one transaction with a record, a node of a name that is never used again, so that a
+// client that has lost the reply can look whether it was made.
 type recorded struct {
 	record   string
 	doubtful bool // a request with unknown outcome was sent
@@ -25,7 +25,7 @@ func newRecorded(dir, kind string) (*recorded, error) {
 	return &recorded{record: join(dir, kind+guid)}, nil
 }
 
-// raced reports whether a change was refused because the node is no longer as it was seen.
+// raced reports whether a change was refused because the node has changed since it was read.
 func raced(err error) bool {
 	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNodeExists)
 }

@@ -88,8 +88,8 @@ func (r *requests) do(request func() error) error {
 
 func (r *requests) disconnected() bool { return r.conn.State() == zk.StateDisconnected }
 
-// tidy removes what an operation has made, and keeps the error by which the server refuses that.
-// With a closed Conn ephemeral nodes go anyway.
+// tidy removes nodes of an operation, and keeps the error by which the server refuses that. With a
+// closed Conn ephemeral nodes go anyway.
 func (r *requests) tidy(remove func(r *requests) error) error {
 	err := remove(r)
 	if r.trouble == nil && !errors.Is(err, ErrConnClosed) {

@@ -10,8 +10,8 @@ import (
 )
 
 // remove deletes the node at path, whatever its version, and gives up only when the server refuses
-// or the Conn is closed. It is for names that are never used again, so that a late delete cannot
-// hit somebody else.
+// or the Conn is closed. It is for names that are never used again, as a late delete would hit the
+// next node of the name.
 func (r *requests) remove(path string) error {
 	err := r.repeat(context.Background(), func() error { return r.conn.Delete(path, -1) })
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -65,9 +65,9 @@ func (r *requests) transaction(ops []interface{}) (answers []zk.MultiResponse, f
 }
 
 // createOnce creates a persistent node of a fixed name, parents included, unless it exists, and
-// returns the data that the node has. made is whether that is the given data: then the node was
-// made here, or by somebody who gave the same. It is for decisions that are taken once. An error
-// wraps ErrAmbiguous if the node may have been made all the same.
+// returns the data that the node has. made reports whether that is the given data: then the node
+// was made here, or by another client with the same data. It is for decisions that are taken once.
+// An error wraps ErrAmbiguous if the node may have been made all the same.
 func (r *requests) createOnce(ctx context.Context, path string, data []byte) (stored []byte, made bool, err error) {
 	doubtful := false
 	for {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// RetryPolicy says whether and when a request is sent again whose answer did not arrive. It is
-// asked after each failure of a request that makes sense to repeat: a lost connection, say, but
-// never a refusal such as zk.ErrNoAuth. Any answer of the server starts the count anew. A policy
-// has no state of its own: it is used for many operations at the same time.
+// RetryPolicy decides whether and when a request is sent again whose answer did not arrive. It is
+// asked after each failure of a request that makes sense to repeat: a lost connection, for
+// instance, but never a refusal such as zk.ErrNoAuth. Any answer of the server starts the count
+// anew. A policy has no state of its own: it is used for many operations at the same time.
 //
 // A policy bounds the number of requests, not the time that one request waits inside the client,
 // which holds it back until it is connected. Bound time with a context. Recipes make pauses up to
-// 1.5 ms longer, each operation by another part of that, so that what failed together is not sent
-// again at one instant.
+// 1.5 ms longer, each operation by another part of that, so that requests that failed together are
+// not sent again at one instant.
 type RetryPolicy interface {
 	// Next is given how often the request was sent, how long ago its first failure was, and the
 	// last one. It returns how long to wait before the request is sent again, or false to give up.
@@ -85,7 +85,7 @@ func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
 	})
 }
 
-// withoutEnd is policy for what goes on until Close: where policy gives up, it pauses for the
+// withoutEnd is policy for work that goes on until Close: where policy gives up, it pauses for the
 // longest of the default pauses.
 func withoutEnd(policy RetryPolicy) RetryPolicy {
 	if policy == nil {

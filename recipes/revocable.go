@@ -38,7 +38,7 @@ type RevocableLock struct {
 	ear   *ear // of the latest hold
 }
 
-// ear is what a hold hears.
+// ear listens for a hold.
 type ear struct {
 	hold    *hold
 	once    sync.Once
@@ -61,9 +61,8 @@ func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 }
 
 // Revoked returns a channel that is closed when the owner is asked to give the present hold up, and
-// at the latest when the hold has ended, so that nobody waits for it in vain: then Lost is closed
-// before it, which tells the two apart. Each hold has its own channel. Without a hold the channel
-// is closed already.
+// at the latest when the hold has ended; then Lost is closed before it, which tells the two apart.
+// Each hold has its own channel. Without a hold the channel is closed already.
 func (l *RevocableLock) Revoked() <-chan struct{} {
 	held := l.current()
 	l.asked.Lock()
@@ -74,10 +73,10 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 	return closedChannel()
 }
 
-// Revoke asks the present owner, be it this handle itself, to give the lock up. It returns false if
-// there is none, and waits for nobody. If ctx is done, or the server refuses, before it is known
-// what became of a request, the error wraps ErrAmbiguous: the owner may have been asked. Asking
-// twice is the same as asking once.
+// Revoke asks the present owner, which may be this handle itself, to give the lock up. It returns
+// false if there is none, and does not wait. If ctx is done, or the server refuses, while the
+// outcome of a request is unknown, the error wraps ErrAmbiguous: the owner may have been asked.
+// Asking twice is the same as asking once.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	return call(ctx, l.calls, "ask", func(ctx context.Context, r *requests, _ *task[bool]) (bool, error) {
 		doubtful := false
@@ -86,9 +85,9 @@ func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
 	})
 }
 
-// ask marks the node of the owner, and that of the next one if it has left meanwhile. An owner who
-// may have been asked by a request of unknown outcome, and has left, does not count: the question
-// is gone with its node.
+// ask marks the node of the owner, and that of the next one if the owner has left meanwhile. If an
+// owner has left that may have been asked by a request of unknown outcome, the question is gone
+// with its node.
 func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (bool, error) {
 	for {
 		queue, err := r.queueIn(ctx, l.path, lockMarkers)
@@ -113,7 +112,7 @@ func (l *RevocableLock) Close(ctx context.Context) error {
 	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
 }
 
-// listening is a contender whose holds hear when they are asked to end.
+// listening is a contender whose holds learn when they are asked to end.
 type listening struct{ lock *RevocableLock }
 
 func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {

@@ -65,16 +65,16 @@ func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 	return &RWLock{newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue}
 }
 
-// Participants returns who owns the lock, readers or one writer, and who waits for it, in the order
-// of their nodes. Whoever writes and reads has two. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it yet, or not any
-// more. It waits for the connection.
+// Participants returns the owners of the lock, readers or one writer, and the waiters, in the order
+// of their nodes. An owner that writes and reads has two. It shows them as they stood at some
+// moment not before the call, without those that have left since. An owner may not know yet that it
+// owns the lock, or not know that it has lost it. It waits for the connection.
 func (l *RWLock) Participants(ctx context.Context) (owners, waiters []Member, err error) {
 	return l.write.participants(ctx, l.line.participants)
 }
 
 // eitherRule is that of readers for readers, and of writers for writers. The two nodes of one owner
-// who does both have the same number, and do not wait for each other.
+// that does both have the same number, and do not wait for each other.
 func eitherRule(queue []numbered, own int) string {
 	first := own
 	for first > 0 && queue[first-1].seq == queue[own].seq {

@@ -73,12 +73,12 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 	return one(s.AcquireN(ctx, 1))
 }
 
-// AcquireN is Acquire for n leases, all or none, which are released one by one. It fails with
-// ErrLeases if there are not so many, and if n is less than 1.
+// AcquireN is Acquire for n leases, all or none, which are released one by one. It returns
+// ErrLeases if there are fewer, and if n is less than 1.
 //
-// Whoever has the turn gathers its leases while everybody else waits, so calls of AcquireN cannot
-// wait for each other, whatever their numbers. But who calls it while it holds a lease waits for
-// ever if the rest are held by others who do the same.
+// The caller whose turn it is gathers its leases while all others wait, so calls of AcquireN cannot
+// wait for each other, whatever their numbers. But a caller that holds a lease already waits for
+// ever if the rest are held by others that do the same.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
 		if n < 1 || n > s.leases {
@@ -89,8 +89,8 @@ func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	return leases, s.explain("acquire", err)
 }
 
-// TryAcquire is Acquire that does not wait for another owner: it returns false when no lease is
-// free. It does not stand in the queue, and may pass somebody who has just come. It does wait for
+// TryAcquire is Acquire that does not wait for another holder: it returns false when no lease is
+// free. It does not stand in the queue, and may pass a waiter that has just come. It does wait for
 // the connection.
 func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
 	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
@@ -117,9 +117,9 @@ func one(leases []*Lease, err error) (*Lease, error) {
 	return leases[0], err
 }
 
-// Participants returns who holds the leases, a Member for each of them, and who waits for some, in
-// the order in which they will get them. Whoever gathers several is among both. Each is as it was
-// at some moment not before the call, without those that have left since. It waits for the
+// Participants returns the holders of the leases, a Member for each lease, and the waiters in the
+// order in which they will get theirs. A caller that gathers several is among both. Each is as it
+// was at some moment not before the call, without those that have left since. It waits for the
 // connection.
 func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
 	return s.participants(ctx, func(ctx context.Context, r *requests) (participants, error) {
@@ -135,7 +135,7 @@ func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member
 // Close ends acquisitions under way, gives all leases back, and waits until nothing is left to
 // clean up or ctx is done; in the latter case the clean-up goes on. Afterwards Acquire and
 // TryAcquire return ErrClosed. It leaves the Conn open. It returns the first error by which the
-// server has refused to remove a node that this handle has made.
+// server has refused to remove a node of this handle.
 func (s *Semaphore) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.kill(ErrClosed)

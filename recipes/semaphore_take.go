@@ -27,9 +27,9 @@ func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], 
 	return s.keep(ctx, r, t, held)
 }
 
-// gather gets leases one after the other, for as long as it has the turn: whoever went on without
-// it, in the next session say, would have leases, and wait for more, beside the one who has the
-// turn then. With an error it returns those that it has.
+// gather gets leases one after the other, for as long as it has the turn: a caller that went on
+// without it, in the next session for instance, would have leases and wait for more beside the one
+// that has the turn then. With an error it returns the leases that it has.
 func (s *Semaphore) gather(ctx context.Context, r *requests, turn *hold, n int) (held []*hold, err error) {
 	for len(held) < n {
 		one, err := s.attempt(ctx, r, turn)
@@ -126,8 +126,8 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 	return at < s.leases, nil
 }
 
-// keep hands leases to the caller, or gives them back if one was lost already or nobody wants them
-// any more.
+// keep hands leases to the caller, or gives them back if one was lost already or the caller has
+// left.
 func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[[]*Lease], held []*hold) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {

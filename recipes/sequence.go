@@ -15,10 +15,10 @@ type numbered struct {
 	seq    int32
 }
 
-// Sequence reads the sequence number of a sequential node's name, or path: what follows the last
-// occurrence of marker, the end of the name that was given to create, such as "lock-". It reports
-// false for a name that was not made like that. The number is negative when the parent's counter
-// has passed 2147483647 (ZOOKEEPER-4372), which cannot be told from a hyphen without the marker.
+// Sequence reads the sequence number of a sequential node's name, or path: the digits behind the
+// last occurrence of marker, which is the end of the name that was given to create, such as
+// "lock-". It reports false for other names. The number is negative when the parent's counter has
+// passed 2147483647 (ZOOKEEPER-4372), which cannot be told from a hyphen without the marker.
 func Sequence(name, marker string) (int32, bool) {
 	n, ok := parseNumbered(name, marker)
 	return n.seq, ok
@@ -26,10 +26,11 @@ func Sequence(name, marker string) (int32, bool) {
 
 // SortBySequence returns those of the names that have a sequence number behind marker, oldest
 // first. It leaves names as they are. Numbers are only comparable between children of one parent
-// that was not deleted meanwhile. Names that somebody has made up, with numbers far off those of
-// the server, come first or last, and do not change the order of the others as long as there is a
-// larger gap beside those than within them. Names of the same number, as all get that are made when
-// a directory's numbers are used up, come in the order of their letters.
+// that was not deleted meanwhile. They are right across the wrap from 2147483647 to -2147483648, as
+// servers before 3.6 go on. Names that were made up, with numbers far off those of the server, come
+// first or last, and do not change the order of the others as long as there is a larger gap beside
+// those than within them. Names of the same number, as all get that are made when a directory's
+// numbers are used up, come in the order of their letters.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range sortNumbered(names, marker) {
@@ -64,8 +65,7 @@ func parseNumbered(name string, markers ...string) (numbered, bool) {
 
 // sortNumbered returns the children that carry one of the markers, oldest first. Foreign children
 // are left out. The numbers lie on a circle, which is cut at its largest gap: comparing them two by
-// two would be no order if some lie more than half a circle apart, as numbers do that somebody has
-// made up.
+// two would be no order if some lie more than half a circle apart, as made-up numbers can.
 func sortNumbered(names []string, markers ...string) []numbered {
 	var out []numbered
 	for _, name := range names {
@@ -80,8 +80,8 @@ func sortNumbered(names []string, markers ...string) []numbered {
 	return append(out[first:len(out):len(out)], out[:first]...)
 }
 
-// oldest returns where, in what is sorted by number, the largest gap ends. Of several that are as
-// large it is that before the least number.
+// oldest returns where, in numbers in ascending order, the largest gap ends. Of several that are as
+// large it is the one before the least number.
 func oldest(sorted []numbered) int {
 	first, largest := 0, uint32(0)
 	for i, n := range sorted {

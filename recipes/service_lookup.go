@@ -102,9 +102,9 @@ func (l *ServiceLookup) Next(ctx context.Context) (Instance, error) {
 	return l.strategy.Choose(l.reachable(instances)), nil
 }
 
-// NoteError says that an instance, as Next has returned it, could not be reached: Next passes it
-// over from now on for a while. A later call about the same one counts anew from then; zero or less
-// takes it back.
+// NoteError reports that an instance, as Next has returned it, could not be reached: Next passes it
+// over from now on for a while. A later call about the same instance counts anew from then; zero or
+// less takes it back.
 func (l *ServiceLookup) NoteError(i Instance, avoid time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +112,7 @@ func (l *ServiceLookup) NoteError(i Instance, avoid time.Duration) {
 }
 
 // reachable returns those of the instances that are not to be avoided, or all of them if none is
-// left. What need not be remembered is dropped. The caller has locked mu.
+// left. It drops entries that are not needed any more. The caller has locked mu.
 func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 	now := time.Now()
 	there := map[registered]bool{}

@@ -17,8 +17,8 @@ type Instance struct {
 	ID      string // among the instances of the service, such as "10.0.0.7:8080"
 	Data    []byte // whatever its users have to know
 
-	// What a ServiceRegistry shows, and a Registration does not look at: the session that the
-	// instance goes with, and the zxid of its registration, greater for each later one.
+	// Session and Czxid are set by a ServiceRegistry, and ignored by a Registration: the session
+	// that the instance goes with, and the zxid of its registration, greater for each later one.
 	Session int64
 	Czxid   int64
 }
@@ -118,7 +118,7 @@ func (v *ServiceRegistry) Services(ctx context.Context) ([]string, error) {
 	return slices.Compact(list), err
 }
 
-// read is one step of the loop: it reads what is due, from the top.
+// read is one step of the loop: it reads the paths that are due, from the top.
 func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Instance, error) {
 	if err := v.readServices(ctx, r, d); err != nil {
 		return nil, err

@@ -47,15 +47,15 @@ type SharedValue struct {
 	birth  vigil // of one that is missing
 }
 
-// ValueState is a shared value at one moment. The zero ValueState is that of a value which nobody
-// has written.
+// ValueState is a shared value at one moment. The zero ValueState is that of a value that was never
+// written.
 type ValueState struct {
 	Data    []byte
 	Exists  bool
 	Version int32 // the znode's, from 0; each write adds 1
 }
 
-// same reports whether two states cannot be told apart.
+// same reports whether two states are equal.
 func (v ValueState) same(w ValueState) bool {
 	return v.Exists == w.Exists && v.Version == w.Version && bytes.Equal(v.Data, w.Data)
 }
@@ -82,8 +82,8 @@ func (v *SharedValue) Set(ctx context.Context, data []byte) (ValueState, error) 
 
 // CompareAndSet writes data if the value still has the version of seen, or is still missing if seen
 // does not exist, and returns true and the new state. Otherwise it returns false and the state it
-// has found. seen is what Get, Set, Next or an earlier CompareAndSet has returned; its data does
-// not matter.
+// has found. seen was returned by Get, Set, Next or an earlier CompareAndSet; its data does not
+// matter.
 func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data []byte) (ValueState, bool, error) {
 	w, err := v.write(ctx, data, func(now ValueState) bool {
 		return now.Exists == seen.Exists && now.Version == seen.Version
@@ -116,7 +116,7 @@ func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *watch
 	}
 }
 
-// valueWrite is what came of a write.
+// valueWrite is the result of a write.
 type valueWrite struct {
 	state ValueState
 	done  bool
@@ -138,8 +138,8 @@ func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueStat
 	})
 }
 
-// replace tries until nobody else was faster, or the value may not be replaced. With an error, the
-// result is that of a write which was made all the same.
+// replace tries until no rival was faster, or the value may not be replaced. With an error, the
+// result is that of a write that was made all the same.
 func (v *SharedValue) replace(ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool) (valueWrite, error) {
 	var next valueWrite
 	for {

@@ -13,7 +13,7 @@ const grace = 100 * time.Millisecond
 
 // task is an operation that runs to its end, clean-up included, even when its caller leaves before.
 // Exactly one of two things happens first: the caller leaves, or the result is settled. The other
-// side is told.
+// side learns of it.
 type task[T any] struct {
 	known chan struct{} // closed when the result is settled
 	done  chan struct{} // closed when nothing is left to do
@@ -116,8 +116,8 @@ func awaitDone(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// together does something with each of several things at the same time, so that the pauses of their
-// ends do not add up, and returns what went wrong.
+// together calls do for each of several things at the same time, so that their pauses do not add
+// up, and returns the errors.
 func together[T any](things []T, do func(T) error) error {
 	errs := make([]error, len(things))
 	var all sync.WaitGroup

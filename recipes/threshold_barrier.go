@@ -10,8 +10,7 @@ import (
 )
 
 // ErrThreshold is returned when the node of a ThresholdBarrier holds something else than a number
-// of members, and by Set for a number below 1. It comes wrapped together with what was found, and
-// where.
+// of members, and by Set for a number below 1. It is wrapped together with the data and the path.
 var ErrThreshold = errors.New("not a threshold")
 
 // ThresholdBarrier holds members back until as many are there as the data of its node says. Then it
@@ -86,8 +85,8 @@ func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarri
 	return &ThresholdBarrier{lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l}}
 }
 
-// Set closes the barrier until so many members are there, at least 1. Of members who wait already
-// it changes the number for which they wait, and they pass if they are enough.
+// Set closes the barrier until so many members are there, at least 1. For members that wait already
+// it changes the number, and they pass if they are enough.
 func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	if members < 1 {
 		return b.explain("set", fmt.Errorf("%w: %d members; expected at least 1", ErrThreshold, members))

@@ -10,13 +10,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// What the nodes of a threshold barrier say.
+// The data of a threshold barrier's nodes.
 const (
 	openData = "open" // of the barrier
 	inData   = "in"   // of a member that was counted
 )
 
-// threshold is what the node of a barrier says.
+// threshold is the state of a barrier's node.
 type threshold struct {
 	members int // 0: not set yet
 	open    bool
@@ -160,7 +160,7 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 
 // open opens the barrier if enough members are there: those whose nodes are still as they were
 // made. It reports whether it has, with own among them. Each member tries that when it has come and
-// when the barrier has changed; so the youngest, at least, has seen them all.
+// when the barrier has changed, so at least the youngest has seen them all.
 func (b *ThresholdBarrier) open(ctx context.Context, r *requests, now threshold, own string) (bool, error) {
 	if now.members == 0 {
 		return false, nil
@@ -190,7 +190,7 @@ func (b *ThresholdBarrier) open(ctx context.Context, r *requests, now threshold,
 	return false, nil
 }
 
-// withdraw removes the own node, and tells whether it was counted before.
+// withdraw removes the own node, and returns whether it was counted before.
 func (b *ThresholdBarrier) withdraw(r *requests, own *protected) (counted Outcome, err error) {
 	switch {
 	case own.doubtful:

@@ -35,7 +35,7 @@ type TurnQueue struct {
 	line *turnstile
 }
 
-// turnMarker is what stands before the number of a member's node.
+// turnMarker stands before the number of a member's node.
 const turnMarker = "member-"
 
 // NewTurnQueue makes a member's handle for the line at path, which is created when needed and must

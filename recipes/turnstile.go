@@ -9,7 +9,7 @@ import (
 )
 
 // turnstile competes by a place in a queue of ephemeral sequential nodes, and passes when its rule
-// names nobody to wait for. It is a contender: give it to newHandle, or use acquire in the
+// names no node to wait for. It is a contender: give it to newHandle, or use acquire in the
 // background. Locks, semaphores and elections differ in kind, markers and ahead.
 type turnstile struct {
 	dir     string
@@ -19,9 +19,10 @@ type turnstile struct {
 	ahead   passRule
 }
 
-// passRule says for the node at queue[own] which node it waits for, or "" if it may pass. queue is
-// ordered by age, oldest first, and holds every older node that lives. To wake few, a rule names
-// the one node whose end can change its answer; when that node ends, or changes, it is asked again.
+// passRule returns for the node at queue[own] the node that it waits for, or "" if it may pass.
+// queue is ordered by age, oldest first, and holds every older node that lives. So that a release
+// wakes few waiters, a rule names the one node whose end can change its answer; when that node
+// ends, or changes, it is asked again.
 type passRule func(queue []numbered, own int) string
 
 // predecessor is the rule of a fair lock: wait for the node just ahead.

@@ -10,12 +10,12 @@ import (
 
 var (
 	// ErrNoTransaction says that there is no such transaction: it was not begun yet, or was
-	// forgotten. A site that has voted yes, and has not called Done, is told by it that the
+	// forgotten. To a site that has voted yes, and has not called Done, it means that the
 	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
-	// ErrTransactionExists is returned by Begin if somebody else has begun it.
+	// ErrTransactionExists is returned by Begin if another client has begun the transaction.
 	ErrTransactionExists = errors.New("the transaction has been begun by somebody else")
-	// ErrNotASite is returned to one who speaks for a site that the transaction does not have.
+	// ErrNotASite is returned to calls for a site that the transaction does not have.
 	ErrNotASite = errors.New("not a site of the transaction")
 	// ErrVoted is returned by Vote if the site has voted otherwise before.
 	ErrVoted = errors.New("the site has voted otherwise")
@@ -85,17 +85,17 @@ type TwoPhaseCommit struct {
 	present []*fixed // the presence of sites that have joined
 }
 
-// Transaction is what a TwoPhaseCommit is about, the same for all as long as it exists.
+// Transaction is the subject of a TwoPhaseCommit. It does not change.
 type Transaction struct {
-	// Sites are the names of those who vote, one at least, each a name for one node.
+	// Sites are the names of the sites that vote, one at least, each a name for one node.
 	Sites []string `json:"sites"`
 	// Deadline is when a vote that is missing counts as a no; the zero Time is never.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Data is what there is to do, as far as the sites need to be told.
+	// Data is for the sites: what there is to do.
 	Data []byte `json:"data,omitempty"`
 }
 
-// Decision is what became of a transaction.
+// Decision is the outcome of a transaction.
 type Decision struct {
 	Commit bool
 	Why    string // it was aborted, for people: "b votes no"
@@ -107,9 +107,9 @@ func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 	return &TwoPhaseCommit{lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path}}
 }
 
-// Begin begins the transaction, in one request, parents apart. If somebody has begun one at this
-// path it returns ErrTransactionExists. A coordinator need not be a site; if it wants to be able to
-// call the transaction off, it should be, and vote no.
+// Begin begins the transaction, in one request, parents apart. If another client has begun one at
+// this path it returns ErrTransactionExists. A coordinator need not be a site; if it wants to be
+// able to call the transaction off, it should be, and vote no.
 func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	data, err := tx.encode()
 	if err != nil {
@@ -121,14 +121,14 @@ func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	return err
 }
 
-// Read returns what the transaction is about, or ErrNoTransaction.
+// Read returns the transaction, or ErrNoTransaction.
 func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 	return ask(ctx, c.lifecycle, "read", c.read)
 }
 
-// Join shows that a site is there, until Close or the end of the session: if it goes before it has
-// voted, those who wait need not wait for the deadline. It may be called for a site that an earlier
-// process has joined for, and takes its place. A site need not join.
+// Join shows that a site is there, until Close or the end of the session: if the site goes before
+// it has voted, waiters need not wait for the deadline. A process may join for a site for which an
+// earlier one has, and takes its place. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	_, err := call(ctx, c.lifecycle, "join", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 		return struct{}{}, c.join(ctx, r, t, site)
@@ -136,10 +136,10 @@ func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
 	return err
 }
 
-// Vote records the vote of a site, for good: whoever has voted yes must be able to do what the
-// transaction asks for, whatever happens, until it knows the decision. If it was recorded before,
-// Vote returns nil if it was the same, and ErrVoted if not. A vote that comes after the decision is
-// recorded, and changes nothing.
+// Vote records the vote of a site, for good: a site that has voted yes must be able to do what the
+// transaction asks for, whatever happens, until it knows the decision. If the vote was recorded
+// before, Vote returns nil if it was the same, and ErrVoted if not. A vote that comes after the
+// decision is recorded, and changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
 	return act(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
 		return c.vote(ctx, r, site, yes)
@@ -152,9 +152,9 @@ func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
 	return ask(ctx, c.lifecycle, "await decision of", c.await)
 }
 
-// Done says that a site has done what was decided, and will not ask again. Without a decision it
-// returns ErrUndecided; if the transaction was forgotten there is nothing to do. For a site that
-// will never come back somebody else may say it.
+// Done records that a site has done what was decided, and will not ask again. Without a decision it
+// returns ErrUndecided; if the transaction was forgotten there is nothing to do. Another process
+// may call it for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 	return act(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {
 		return c.done(ctx, r, site)
@@ -162,9 +162,9 @@ func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 }
 
 // Forget removes a transaction that was decided, all of it at once, or finds that there is none.
-// One that was committed must have been Done by all sites, otherwise it returns ErrUnfinished; one
-// that was aborted may be removed at any time, as who comes late and finds none must take it for
-// aborted anyhow. A vote that comes after it returns ErrNoTransaction.
+// One that was committed must have been Done by all sites, otherwise it returns ErrUnfinished. One
+// that was aborted may be removed at any time, as a site that comes late and finds none takes it
+// for aborted. A vote that comes after it returns ErrNoTransaction.
 func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
 	return act(ctx, c.lifecycle, "forget", c.forget)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ballot is what one who waits has seen of a transaction.
+// ballot is the state of a transaction as one Await has seen it.
 type ballot struct {
 	Transaction
 	names []string          // the children, as last listed
@@ -49,7 +49,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	}
 }
 
-// look reads what is new, and decides if there is a reason. It returns errRestart if the session of
+// look reads the changes, and decides if there is a reason. It returns errRestart if the session of
 // since has ended: the next one's server may lag behind.
 func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since epoch, now time.Time) (d Decision, decided bool, err error) {
 	b.names, b.watch, err = c.ballots.children(ctx, r)
@@ -76,7 +76,7 @@ func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since
 
 func (b *ballot) has(name string) bool { return slices.Contains(b.names, name) }
 
-// verdict says what there is to decide, if there is a reason. It notes who is here.
+// verdict returns the decision, if there is a reason for one. It notes which sites are here.
 func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 	var missing []string
 	for _, site := range b.Sites {
@@ -126,7 +126,7 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 	return nil
 }
 
-// decide creates the decision, unless there is one, and returns the one that there is. A commit
+// decide creates the decision, unless there is one, and returns the one that is there. A commit
 // checks all votes.
 func (c *TwoPhaseCommit) decide(ctx context.Context, r *requests, b *ballot, d Decision) (Decision, bool, error) {
 	var ops []interface{}
@@ -173,7 +173,7 @@ func (d Decision) encode() []byte {
 	return []byte(aborted + " " + d.Why)
 }
 
-// forget deletes all there is, until it was all there was.
+// forget deletes all nodes of the transaction, and lists again if the list was out of date.
 func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	doubtful := false
 	var before []string
@@ -230,7 +230,7 @@ func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, 
 	return append(paths, c.path), nil
 }
 
-// mayForget says why a transaction may not be forgotten yet.
+// mayForget returns why a transaction may not be forgotten yet, or nil.
 func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *requests, b ballot) error {
 	if !b.has(decisionName) {
 		return ErrUndecided

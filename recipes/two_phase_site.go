@@ -103,7 +103,7 @@ func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) er
 	return err
 }
 
-// join makes the presence of a site. One who has left meanwhile is not there.
+// join makes the presence of a site. If the caller has left meanwhile, it is removed again.
 func (c *TwoPhaseCommit) join(ctx context.Context, r *requests, t *task[struct{}], site string) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	return true
 }
 
-// appear creates own, in one transaction with the deletion of what an earlier session has left of
-// it: nobody sees the site gone. It creates no parents.
+// appear creates own, in one transaction with the deletion of the node of an earlier session, so
+// that the site is never seen gone. It creates no parents.
 func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) error {
 	for {
 		if err := r.sync(ctx, own.path); err != nil {
@@ -200,7 +200,7 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes
 	return doubtOf(doubtful, err)
 }
 
-// done creates the node that says so, if there is a decision.
+// done creates the done node, if there is a decision.
 func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) error {
 	err := c.admit(ctx, r, site)
 	if errors.Is(err, ErrNoTransaction) {

@@ -53,7 +53,7 @@ func NewVersionRWLock(conn Conn, path string, opts ...Option) *VersionRWLock {
 	return &VersionRWLock{newReadWrite(write, read)}
 }
 
-// entrance competes by entering when nobody is in who bars the way.
+// entrance competes by entering when no node is in that bars the way.
 type entrance struct {
 	path   string
 	opts   options
@@ -120,8 +120,8 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 	}
 }
 
-// view reads the version, and then who is in: whoever enters after that changes the version. It
-// reports whether somebody bars the way, and whether the own node is there.
+// view reads the version, and then the children: any grant after that changes the version. It
+// reports whether a child bars the way, and whether the own node is there.
 func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, in bool, err error) {
 	version, err = e.version(ctx, r)
 	if err == nil {
@@ -143,8 +143,8 @@ func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, i
 	return version, barred, in, nil
 }
 
-// version reads the version. At -1, which it passes once in 2^32 grants and which would mean any
-// version in the transaction, it is moved on: whoever has seen it has to look again.
+// version reads the version. -1, which comes once in 2^32 grants and would mean any version in the
+// transaction, is moved on: contenders that have seen it have to look again.
 func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 	for {
 		_, stat, err := r.get(ctx, e.c.path)
@@ -164,7 +164,7 @@ func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 	}
 }
 
-// isBarred reports whether one of those who are in bars the way.
+// isBarred reports whether one of the children bars the way.
 func (e *entry) isBarred(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		if e.beside != nil && name == baseName(e.beside.path) {
@@ -174,8 +174,8 @@ func (e *entry) isBarred(names []string) bool {
 	})
 }
 
-// commit enters, unless somebody else has entered since version. It is no error if it does not
-// know: the next view tells.
+// commit enters, unless another contender has entered since version. If the outcome is unknown it
+// returns nil: the next view tells.
 func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -213,7 +213,7 @@ func (e *entry) confirm(ctx context.Context, r *requests) (*hold, error) {
 	return held, err
 }
 
-// await waits until somebody comes or leaves, unless the way is free already.
+// await waits for a change of the children, unless the way is free already.
 func (e *entry) await(ctx context.Context, r *requests) error {
 	names, watch, err := e.look.children(ctx, r)
 	switch {

@@ -33,8 +33,8 @@ type vigil struct {
 // until looks until look is done or fails: at once, and after each event, each recheck and each end
 // of a session.
 //
-// What was read in the session of since is not older than what the caller knows already. The server
-// of another session may lag behind: there it looks after a sync only. With the zero epoch it
+// What is read in the session of since is not older than what the caller knows already. The server
+// of another session may lag behind: there it looks only after a sync. With the zero epoch it
 // begins with one.
 func (v *vigil) until(ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error)) error {
 	for {
@@ -121,8 +121,8 @@ func (v *vigil) keep(events <-chan zk.Event, err error) *watch {
 }
 
 // forget begins anew: the event of any watch on the node has fired all of them. Two goroutines that
-// look at the same time set one each, and whether the other has its event already must not decide
-// whether a look sets a watch.
+// look at the same time set one each, and whether the other has received its event already must not
+// decide whether a look sets a watch.
 func (v *vigil) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // watch is a watch of the client that any number of goroutines can wait for: it fires once, and the
-// channel of the client hands its event to one of them only.
+// channel of the client hands its event to only one of them.
 type watch struct {
 	events <-chan zk.Event
 	fired  chan struct{} // closed by who has received the event
@@ -50,8 +50,8 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 	}
 }
 
-// receive tells the others of the event. The client closes the channel after it, and who finds it
-// closed is told by the one who has the event.
+// receive passes an event on to the other waiters. The client closes its channel after the event; a
+// waiter that finds it closed waits for the one that has the event.
 func (w *watch) receive(ev zk.Event, ok bool) error {
 	if ok {
 		w.why = watchError(ev)
@@ -64,12 +64,12 @@ func (w *watch) receive(ev zk.Event, ok bool) error {
 	return w.why
 }
 
-// awaitEvent is await for a watch that nobody else waits for.
+// awaitEvent is await for a watch with one waiter.
 func awaitEvent(ctx context.Context, events <-chan zk.Event, recheck time.Duration) (fired bool, err error) {
 	return newWatch(events).await(ctx, recheck)
 }
 
-// watchError is what the event of a watch means to a waiter: nil if it is to look again.
+// watchError returns the meaning of an event for a waiter: nil if it is to look again.
 func watchError(ev zk.Event) error {
 	switch {
 	case errors.Is(ev.Err, zk.ErrClosing):

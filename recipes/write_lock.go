@@ -5,18 +5,18 @@ import (
 	"sync"
 )
 
-// LockListener is told by a WriteLock what becomes of it. Its methods are called one after the
-// other, in a goroutine of their own, and each LockAcquired is followed by one LockReleased, even
-// if the lock was lost before LockAcquired has returned. They may call the methods of the lock,
-// except Close, which waits for them.
+// LockListener is notified by a WriteLock. Its methods are called one after the other, in a
+// goroutine of their own, and each LockAcquired is followed by one LockReleased, even if the lock
+// was lost before LockAcquired has returned. They may call the methods of the lock, except Close,
+// which waits for them.
 type LockListener interface {
 	LockAcquired()
 	LockReleased()
 }
 
-// RefusalListener is a LockListener that is also told when the lock is waited for no longer, as the
-// server has refused something or the Conn was closed for good: once for each such end, of which
-// Err tells, too.
+// RefusalListener is a LockListener that is also notified when a wait for the lock has ended
+// without it, as the server has refused a request or the Conn was closed for good: once for each
+// such end. Err returns the same error.
 type RefusalListener interface {
 	LockListener
 	LockRefused(err error)
@@ -72,13 +72,13 @@ func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) 
 // writeLockMarker stands before the sequence number, as in the Apache recipe.
 const writeLockMarker = "x-"
 
-// Lock queues for the lock, and reports whether it is owned already. If not, the listener is told
-// when it is. It waits for the connection, but for no other owner. Called again it reports how
-// things stand; if the lock was lost meanwhile it queues anew.
+// Lock queues for the lock, and reports whether it is owned already. If not, the listener is
+// notified when it is. It waits for the connection, but for no other owner. Called again it reports
+// the present state; if the lock was lost meanwhile it queues anew.
 //
-// When ctx is done before the node is in the queue, its cause is returned, and the lock is not
-// wanted any more; what was made is removed, in the background if need be. After Lock has returned
-// ctx does not matter. A refusal of the server that comes later ends the wish: Err tells.
+// When ctx is done before the node is in the queue, its cause is returned, the lock is not wanted
+// any more, and the node is removed, in the background if need be. After Lock has returned ctx does
+// not matter. A later refusal of the server ends the wait: see Err.
 func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	if ctx.Err() != nil {
 		return false, l.handle.explain("lock", context.Cause(ctx))
@@ -96,7 +96,7 @@ func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	return w.outcome()
 }
 
-// giveUp ends a wish whose caller leaves before its node is in the queue. A wish that somebody else
+// giveUp ends a wish whose caller leaves before its node is in the queue. A wish that another call
 // has begun goes on.
 func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool, err error) {
 	select {
@@ -115,7 +115,7 @@ func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool
 }
 
 // Unlock gives the lock up, owned or waited for, as Unlock of the type Lock does. The listener is
-// told if it was told of the ownership.
+// notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
 	w := l.wish
@@ -128,7 +128,7 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 }
 
 // Err returns why the latest Lock has not led to the ownership, and will not: the server has
-// refused something, or the Conn was closed for good. It is nil while the lock is waited for or
+// refused a request, or the Conn was closed for good. It is nil while the lock is waited for or
 // owned, and after Unlock and Close. Lock begins anew.
 func (l *WriteLock) Err() error {
 	l.mu.Lock()
@@ -146,7 +146,7 @@ func (l *WriteLock) IsOwner() bool {
 	return held != nil && !held.over()
 }
 
-// ID returns the name of the own node, which owns the lock or waits for it, or "".
+// ID returns the name of the own node, as owner or waiter, or "".
 func (l *WriteLock) ID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +166,7 @@ func (l *WriteLock) Listener() LockListener {
 	return l.listener
 }
 
-// SetListener sets who is told from now on; nil: nobody.
+// SetListener sets the listener for later notifications; nil is none.
 func (l *WriteLock) SetListener(listener LockListener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
