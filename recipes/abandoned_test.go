@@ -60,7 +60,9 @@ func TestAbandonedOfferMakesNoDirectories(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		q := NewQueue(c, "/q")
-		sent := abandon(t, c, "multi", rule{}, func(ctx context.Context) error { return q.Offer(ctx, nil) })
+		sent := abandon(
+			t, c, "multi", rule{}, func(ctx context.Context) error { return q.Offer(ctx, nil) },
+		)
 		if len(sent) > 0 || len(s.Below("/")) > 0 {
 			t.Errorf("sent %v, nodes %v", sent, s.Below("/"))
 		}
@@ -71,7 +73,9 @@ func TestAbandonedOfferMakesNoDirectories(t *testing.T) {
 // clean-up may change the server.
 func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 	for _, op := range []string{"create", "multi", "children", "getW"} {
-		for name, lost := range map[string]rule{"answered": {}, "missing": {Lose: true, Err: zk.ErrNoNode}, "lost": loseRequest} {
+		for name, lost := range map[string]rule{
+			"answered": {}, "missing": {Lose: true, Err: zk.ErrNoNode}, "lost": loseRequest,
+		} {
 			t.Run(op+" "+name, func(t *testing.T) {
 				everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
 					c := s.Connect()
@@ -113,7 +117,8 @@ func TestLockAbandonedInParentsIsNotCreated(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		before := len(c.Calls())
-		if err := own.create(ctx, &requests{conn: c}, nil); !errors.Is(err, context.Canceled) || len(c.Calls()) != before {
+		if err := own.create(ctx, &requests{conn: c}, nil); !errors.Is(err, context.Canceled) ||
+			len(c.Calls()) != before {
 			t.Errorf("create after the end of its context: %v, %v", err, c.Calls()[before:])
 		}
 	})

@@ -55,7 +55,9 @@ func (b *Barrier) Remove(ctx context.Context) error {
 
 // Wait waits until the barrier is down; it returns at once if it is not up.
 func (b *Barrier) Wait(ctx context.Context) error {
-	_, err := ask(ctx, b.lifecycle, "wait at", func(ctx context.Context, r *requests) (struct{}, error) {
+	_, err := ask(ctx, b.lifecycle, "wait at", func(
+		ctx context.Context, r *requests,
+	) (struct{}, error) {
 		return struct{}{}, b.wait(ctx, r)
 	})
 	return err

@@ -206,7 +206,8 @@ func TestRefusedBarrier(t *testing.T) {
 		c := s.Connect()
 		c.On("create", 1, refusal)
 		b := NewBarrier(c, "/b")
-		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied || err.Error() != "set barrier /b: zk: not authenticated" {
+		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied ||
+			err.Error() != "set barrier /b: zk: not authenticated" {
 			t.Errorf("got %v", err)
 		}
 		mustClose(t, b)

@@ -91,7 +91,9 @@ func TestBarriersInManyWorlds(t *testing.T) {
 			}
 			board.add("passed", 1)
 		}
-		w.Clients = []fakezk.Actor{{Name: "a", Run: sets}, {Name: "b", Run: waits}, {Name: "c", Run: waits}}
+		w.Clients = []fakezk.Actor{
+			{Name: "a", Run: sets}, {Name: "b", Run: waits}, {Name: "c", Run: waits},
+		}
 		return func(res *fakezk.Result) string {
 			if n := board.add("passed", 0); n != 2 {
 				board.fail("%d have passed", n)
@@ -130,7 +132,8 @@ func TestDoubleBarriersInManyWorlds(t *testing.T) {
 			}
 			board.add("leaves", 1)
 			err = b.Leave(ctx)
-			if left := board.add("leaves", 0); err != nil || left < 3 && board.add("lost", 0) == 0 && !slices.ContainsFunc(w.Plan, endsSessions) {
+			if left := board.add("leaves", 0); err != nil ||
+				left < 3 && board.add("lost", 0) == 0 && !slices.ContainsFunc(w.Plan, endsSessions) {
 				board.fail("%s has left after %d: %v", c.Name(), left, err)
 			}
 		})

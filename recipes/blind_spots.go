@@ -27,7 +27,8 @@ func refused(ctx context.Context, err error) bool {
 	switch {
 	case err == nil, ctx.Err() != nil, transient(err):
 		return false
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, errRestart), errors.Is(err, ErrConnClosed), errors.Is(err, ErrClosed):
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, errRestart), errors.Is(err, ErrConnClosed),
+		errors.Is(err, ErrClosed):
 		return false
 	}
 	return true

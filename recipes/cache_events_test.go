@@ -15,9 +15,24 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 		want error
 		news int // that can still be read
 	}{
-		"cache":  {func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) { quit(t, c) }, ErrClosed, 2},
-		"conn":   {func(_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges) { conn.Close() }, ErrConnClosed, 2},
-		"reader": {func(_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges) { changes.Close(); changes.Close() }, ErrClosed, 0},
+		"cache": {
+			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) { quit(t, c) }, ErrClosed, 2,
+		},
+		"conn": {
+			func(
+				_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges,
+			) {
+				conn.Close()
+			}, ErrConnClosed, 2,
+		},
+		"reader": {
+			func(
+				_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges,
+			) {
+				changes.Close()
+				changes.Close()
+			}, ErrClosed, 0,
+		},
 	} {
 		for _, waiting := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, waiting), func(t *testing.T) {

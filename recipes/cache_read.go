@@ -156,7 +156,9 @@ func (v *view) readChildren(ctx context.Context, r *requests, path string, all b
 }
 
 // list returns the sorted names of the children.
-func (v *view) list(ctx context.Context, r *requests, path string, all bool) (names []string, err error) {
+func (v *view) list(
+	ctx context.Context, r *requests, path string, all bool,
+) (names []string, err error) {
 	if !v.loop.watching(path, sightChildren) {
 		var watch <-chan zk.Event
 		if names, watch, err = r.childrenW(ctx, path); err == nil {

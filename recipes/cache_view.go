@@ -43,7 +43,9 @@ func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view
 	v := &view{
 		lifecycle: newLifecycle(conn, kind, path, opts), root: root, depth: depth,
 		ended:    make(chan struct{}),
-		children: map[string][]string{}, nodes: map[string]CachedNode{}, readers: map[*CacheChanges]bool{},
+		children: map[string][]string{},
+		nodes:    map[string]CachedNode{},
+		readers:  map[*CacheChanges]bool{},
 	}
 	v.loop = newReconciler(v.lifecycle)
 	v.loop.step = v.step
@@ -118,7 +120,10 @@ func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
 
 // Changes returns a new reader of the changes, which begins with the nodes of the cache.
 func (v *view) Changes() *CacheChanges {
-	c := &CacheChanges{view: v, bell: make(chan struct{}, 1), closed: make(chan struct{}), pending: map[string]*CacheEvent{}}
+	c := &CacheChanges{
+		view: v, bell: make(chan struct{}, 1), closed: make(chan struct{}),
+		pending: map[string]*CacheEvent{},
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(v.nodes)) {

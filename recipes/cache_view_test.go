@@ -197,8 +197,10 @@ func TestCacheOfTheRoot(t *testing.T) {
 		writer := s.Connect()
 		putNode(t, writer, "/a", "1")
 		putNode(t, writer, "/a/b", "2")
-		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")), readyCache(t, NewChildrenCache(s.Connect(), "/"))
-		if got, want := shownText(tree.Nodes()), "/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota="; got != want {
+		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
+			readyCache(t, NewChildrenCache(s.Connect(), "/"))
+		if got, want := shownText(tree.Nodes()),
+			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota="; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
 		if got, want := shownText(children.Nodes()), "/a=1 /zookeeper="; got != want {
@@ -211,7 +213,9 @@ func TestCacheOfTheRoot(t *testing.T) {
 }
 
 func TestCachesSurviveWhatIsLost(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer, {Lose: true, Err: zk.ErrNoAuth}} {
+	for _, fault := range []rule{
+		loseReply, loseRequest, netError, noServer, {Lose: true, Err: zk.ErrNoAuth},
+	} {
 		for _, op := range []string{"getW", "childrenW", "existsW", "sync", "get", "children"} {
 			for nth := 1; nth <= 3; nth++ {
 				inBubble(t, func(t *testing.T, s *testServer) {
@@ -441,7 +445,8 @@ func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
 
 func applyEvent(t *rapid.T, replica map[string]int64, e CacheEvent) {
 	before, there := replica[e.Node.Path]
-	if there == (e.Kind == NodeAdded) || there && e.Kind == NodeUpdated && before == e.Node.Stat.Mzxid {
+	if there == (e.Kind == NodeAdded) ||
+		there && e.Kind == NodeUpdated && before == e.Node.Stat.Mzxid {
 		t.Fatalf("%s of %v in %v", e.Kind, e.Node, replica)
 	}
 	if delete(replica, e.Node.Path); e.Kind != NodeRemoved {

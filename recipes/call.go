@@ -15,16 +15,25 @@ func call[T any](ctx context.Context, l *lifecycle, what string, do work[T]) (T,
 }
 
 // act is call for an operation without a result.
-func act(ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) error) error {
-	_, err := call(ctx, l, what, func(ctx context.Context, r *requests, _ *task[struct{}]) (struct{}, error) {
+func act(
+	ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) error,
+) error {
+	_, err := call(ctx, l, what, func(
+		ctx context.Context, r *requests, _ *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, do(ctx, r)
 	})
 	return err
 }
 
 // ask is call for an operation that changes nothing, so its outcome is never in doubt.
-func ask[T any](ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) (T, error)) (T, error) {
-	value, _, err := run(ctx, l, func(ctx context.Context, r *requests, _ *task[T]) (T, error) { return do(ctx, r) })
+func ask[T any](
+	ctx context.Context, l *lifecycle, what string,
+	do func(ctx context.Context, r *requests) (T, error),
+) (T, error) {
+	value, _, err := run(
+		ctx, l, func(ctx context.Context, r *requests, _ *task[T]) (T, error) { return do(ctx, r) },
+	)
 	return value, l.explain(what, err)
 }
 
@@ -43,7 +52,9 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 
 // perform is run of an operation that was counted in and must begin, whether or not ctx is done and
 // the recipe closed.
-func perform[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known bool, err error) {
+func perform[T any](
+	ctx context.Context, l *lifecycle, do work[T],
+) (value T, known bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(l.life, func() { cancel(context.Cause(l.life)) })()

@@ -30,8 +30,14 @@ type lineup struct {
 }
 
 // newClaimQueue makes a queue. It sends nothing.
-func newClaimQueue(conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup) *claimQueue {
-	q := &claimQueue{lifecycle: newLifecycle(conn, kind, path, opts), arrange: arrange, records: []string{"dedup", "claims"}}
+func newClaimQueue(
+	conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup,
+) *claimQueue {
+	q := &claimQueue{
+		lifecycle: newLifecycle(
+			conn, kind, path, opts,
+		), arrange: arrange, records: []string{"dedup", "claims"},
+	}
 	q.change.path = q.items()
 	return q
 }

@@ -87,7 +87,8 @@ func entryOf(n CachedNode) ConfigEntry {
 // Fetch returns a setting as the server has it at some moment of the call, and false if there is
 // none.
 func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool, error) {
-	n, err := ask(ctx, c.lifecycle, "fetch "+key+" from", func(ctx context.Context, r *requests) (node, error) {
+	n, err := ask(ctx, c.lifecycle, "fetch "+key+
+		" from", func(ctx context.Context, r *requests) (node, error) {
 		if err := checkName("key", key); err != nil {
 			return node{}, err
 		}
@@ -110,13 +111,21 @@ func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool
 
 // Create makes a setting. An error that wraps zk.ErrNodeExists means that there is one of that key.
 func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) error {
-	return c.change(ctx, "create", key, &zk.CreateRequest{Path: join(c.root, key), Data: bytes.Clone(value), Acl: c.opts.acl})
+	return c.change(
+		ctx, "create", key, &zk.CreateRequest{
+			Path: join(c.root, key), Data: bytes.Clone(value), Acl: c.opts.acl,
+		},
+	)
 }
 
 // Update gives a setting another value, if it has the version. An error that wraps zk.ErrBadVersion
 // means that it has another one, zk.ErrNoNode that there is none of that key.
 func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, version int32) error {
-	return c.change(ctx, "update", key, &zk.SetDataRequest{Path: join(c.root, key), Data: bytes.Clone(value), Version: version})
+	return c.change(
+		ctx, "update", key, &zk.SetDataRequest{
+			Path: join(c.root, key), Data: bytes.Clone(value), Version: version,
+		},
+	)
 }
 
 // Delete removes a setting, if it has the version. Errors are as those of Update.
@@ -126,7 +135,8 @@ func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) er
 
 // change makes one change of a key together with its record.
 func (c *ConfigCenter) change(ctx context.Context, what, key string, op interface{}) error {
-	_, err := call(ctx, c.lifecycle, what+" "+key+" in", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, c.lifecycle, what+" "+key+
+		" in", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 		if err := checkName("key", key); err != nil {
 			return struct{}{}, err
 		}

@@ -24,7 +24,8 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 					c := NewConfigCenter(conn, "/config")
 					conn.On(op, nth, fault)
 					ctx := t.Context()
-					if err := c.Update(ctx, "k", nil, AnyVersion); !errors.Is(err, zk.ErrNoNode) || OutcomeOf(err) != NotApplied {
+					if err := c.Update(ctx, "k", nil, AnyVersion); !errors.Is(err, zk.ErrNoNode) ||
+						OutcomeOf(err) != NotApplied {
 						t.Fatal(err)
 					}
 					for _, step := range []struct {
@@ -61,10 +62,13 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 func TestConfigCenterReadsItsCopy(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		conn := s.Connect()
-		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)), NewConfigCenter(s.Connect(), "/config")
+		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)),
+			NewConfigCenter(s.Connect(), "/config")
 		changes := c.Changes()
 		readyCache(t, c)
-		if err := errors.Join(writer.Create(t.Context(), "b", []byte("1")), writer.Create(t.Context(), "a", nil)); err != nil {
+		if err := errors.Join(
+			writer.Create(t.Context(), "b", []byte("1")), writer.Create(t.Context(), "a", nil),
+		); err != nil {
 			t.Fatal(err)
 		}
 		letSettle()
@@ -101,7 +105,11 @@ func TestConfigCenterRefusesWhatIsNoKey(t *testing.T) {
 		c := NewConfigCenter(conn, "/config")
 		for _, key := range []string{"", ".", "..", "a/b"} {
 			_, _, err := c.Fetch(t.Context(), key)
-			for _, err := range []error{c.Create(t.Context(), key, nil), c.Update(t.Context(), key, nil, 0), c.Delete(t.Context(), key, 0), err} {
+			for _, err := range []error{
+				c.Create(t.Context(), key, nil), c.Update(t.Context(), key, nil, 0), c.Delete(
+					t.Context(), key, 0,
+				), err,
+			} {
 				if !errors.Is(err, zk.ErrInvalidPath) || OutcomeOf(err) != NotApplied {
 					t.Errorf("%q: %v", key, err)
 				}

@@ -129,7 +129,9 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 		close(reader)
 		return reader
 	}
-	m.readers = append(m.readers, statusReader{reader, context.AfterFunc(ctx, func() { m.leave(reader) })})
+	m.readers = append(
+		m.readers, statusReader{reader, context.AfterFunc(ctx, func() { m.leave(reader) })},
+	)
 	return reader
 }
 
@@ -137,7 +139,9 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 func (m *ConnMonitor) leave(reader chan ConnStatus) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at := slices.IndexFunc(m.readers, func(r statusReader) bool { return r.status == reader }); at >= 0 {
+	if at := slices.IndexFunc(
+		m.readers, func(r statusReader) bool { return r.status == reader },
+	); at >= 0 {
 		m.readers = slices.Delete(m.readers, at, at+1)
 		close(reader)
 	}

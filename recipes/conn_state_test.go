@@ -84,7 +84,8 @@ func TestMonitorWithoutContact(t *testing.T) {
 		c := s.Connect()
 		c.Disconnect()
 		m := NewConnMonitor(c, 0)
-		if m.Status().State != StateSuspended || !closed(m.Lost()) || m.Status().State.String() != "suspended" {
+		if m.Status().State != StateSuspended || !closed(m.Lost()) ||
+			m.Status().State.String() != "suspended" {
 			t.Errorf("before contact %v", m.Status().State)
 		}
 		c.Reconnect()

@@ -54,7 +54,9 @@ func NewCounter(conn Conn, path string, opts ...Option) *Counter {
 // Add adds delta, which may be negative, and returns the value after that. It fails without a
 // change if the value does not fit 64 bits, or if the node's data is no number.
 func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
-	return call(ctx, c.lifecycle, "add to", func(ctx context.Context, r *requests, t *task[int64]) (int64, error) {
+	return call(ctx, c.lifecycle, "add to", func(
+		ctx context.Context, r *requests, t *task[int64],
+	) (int64, error) {
 		w, err := newRecorded(c.path, "add-")
 		if err != nil {
 			return 0, err
@@ -66,7 +68,9 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 
 // add tries until no rival was faster. With an error, sum is the value if the addition was made all
 // the same.
-func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64) (sum int64, err error) {
+func (c *Counter) add(
+	ctx context.Context, r *requests, w *recorded, delta int64,
+) (sum int64, err error) {
 	for {
 		value, stat, err := c.read(ctx, r)
 		if err != nil {
@@ -85,7 +89,9 @@ func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64
 
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (value int64, err error) {
+	return ask(ctx, c.lifecycle, "get", func(
+		ctx context.Context, r *requests,
+	) (value int64, err error) {
 		err = r.fresh(ctx, c.path, func() (err error) {
 			value, _, err = c.read(ctx, r)
 			return err

@@ -92,7 +92,8 @@ func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
 		s.Seed("/c", "seven")
 		c := NewCounter(s.Connect(), "/c")
 		_, err := c.Add(t.Context(), 1)
-		if err == nil || OutcomeOf(err) != NotApplied || !strings.Contains(err.Error(), `add to counter /c: the data is "seven"; expected`) {
+		if err == nil || OutcomeOf(err) != NotApplied ||
+			!strings.Contains(err.Error(), `add to counter /c: the data is "seven"; expected`) {
 			t.Error(err)
 		}
 		if _, err := c.Get(t.Context()); err == nil {
@@ -100,7 +101,8 @@ func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
 		}
 		big := NewCounter(s.Connect(), "/big")
 		wantAdd(t, big, math.MaxInt64, math.MaxInt64)
-		if _, err := big.Add(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not fit") {
+		if _, err := big.Add(t.Context(), 1); err == nil ||
+			!strings.Contains(err.Error(), "does not fit") {
 			t.Error(err)
 		}
 		wantAdd(t, big, math.MinInt64, -1)
@@ -141,7 +143,8 @@ func TestCounterReportsARefusal(t *testing.T) {
 		conn := s.Connect()
 		c := NewCounter(conn, "/dir/c")
 		conn.On("create", 1, refusal)
-		if _, err := c.Add(t.Context(), 1); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+		if _, err := c.Add(t.Context(), 1); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
 		conn.On("delete", 1, refusal)

@@ -49,7 +49,9 @@ type Node struct {
 // options that matter are ACL, Retry and Containers.
 //
 // Sources: Curator's "protection"; CURATOR-45, 79, 498 and 604.
-func CreateProtected(ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option) (Node, error) {
+func CreateProtected(
+	ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option,
+) (Node, error) {
 	l := newLifecycle(conn, "node", join(dir, name), opts)
 	data = bytes.Clone(data)
 	return call(ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {

@@ -80,7 +80,9 @@ type member struct {
 // used for this barrier only; all members must give the same size, of at least 1. It sends nothing.
 // The options that matter are ACL, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewDoubleBarrier(conn Conn, path string, size int, opts ...Option) *DoubleBarrier {
-	return &DoubleBarrier{lifecycle: newLifecycle(conn, "double barrier", path, opts), size: max(1, size)}
+	return &DoubleBarrier{
+		lifecycle: newLifecycle(conn, "double barrier", path, opts), size: max(1, size),
+	}
 }
 
 // Enter waits until a group of members is there, and enters with them.
@@ -126,7 +128,9 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	if err != nil {
 		return b.explain("leave", err)
 	}
-	_, known, err := perform(ctx, b.lifecycle, func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, known, err := perform(ctx, b.lifecycle, func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, b.leave(ctx, r, t, m)
 	})
 	if err == nil {

@@ -10,7 +10,9 @@ import (
 )
 
 // guests makes members on connections of their own.
-func guests(s *testServer, n, size int, opts ...Option) (members []*DoubleBarrier, conns []*testConn) {
+func guests(
+	s *testServer, n, size int, opts ...Option,
+) (members []*DoubleBarrier, conns []*testConn) {
 	for range n {
 		c := s.Connect()
 		members, conns = append(members, NewDoubleBarrier(c, "/d", size, opts...)), append(conns, c)
@@ -83,7 +85,8 @@ func TestWhoGivesUpIsNotCounted(t *testing.T) {
 		first := waiting(t, m[0].Enter)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m[1].Enter(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrAmbiguous) {
+		if err := m[1].Enter(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("got %v", err)
 		}
 		third := waiting(t, m[2].Enter)

@@ -47,7 +47,9 @@ type election struct {
 
 // newElection makes a candidate. kind stands before the sequence number of its nodes; those with
 // one of the markers are its rivals.
-func newElection(conn Conn, what, path, id, kind string, markers []string, opts []Option) *election {
+func newElection(
+	conn Conn, what, path, id, kind string, markers []string, opts []Option,
+) *election {
 	e := &election{lifecycle: newLifecycle(conn, what, path, opts), changed: make(chan struct{})}
 	queueOpts := e.opts
 	queueOpts.data = []byte(id)
@@ -131,7 +133,8 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 		} else {
 			e.publish(func() { e.failure = err })
 		}
-		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) || err != nil && failures.wait(ctx, nil, err) != nil
+		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) ||
+			err != nil && failures.wait(ctx, nil, err) != nil
 		if e.rests(over, led && once) {
 			return
 		}
@@ -151,7 +154,9 @@ func (e *election) rests(over, served bool) bool {
 
 // candidacy stands until elected, and leads until lead returns. The node is gone when it returns: a
 // new candidacy must not wait for the last one.
-func (e *election) candidacy(ctx context.Context, r *requests, lead func(*Term) bool) (led bool, err error) {
+func (e *election) candidacy(
+	ctx context.Context, r *requests, lead func(*Term) bool,
+) (led bool, err error) {
 	held, err := e.queue.acquire(ctx, r, true)
 	if err != nil {
 		return false, err

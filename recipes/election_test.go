@@ -164,7 +164,9 @@ func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
 		}
 		l := started(t, NewLeaderLatch(c, "/e", "a"))
 		_, err := l.Await(t.Context())
-		if !errors.Is(err, zk.ErrNoAuth) || !strings.HasPrefix(err.Error(), "await leadership in election /e: ") || !errors.Is(l.Err(), zk.ErrNoAuth) {
+		if !errors.Is(err, zk.ErrNoAuth) ||
+			!strings.HasPrefix(err.Error(), "await leadership in election /e: ") ||
+			!errors.Is(l.Err(), zk.ErrNoAuth) {
 			t.Errorf("got %v, then %v", err, l.Err())
 		}
 		for err != nil && errors.Is(err, zk.ErrNoAuth) {
@@ -212,7 +214,8 @@ func TestElectionOnClosedConn(t *testing.T) {
 
 func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		first, second := started(t, NewLeaderLatch(s.Connect(), "/e", "a")), NewLeaderLatch(s.Connect(), "/e", "b")
+		first, second := started(t, NewLeaderLatch(s.Connect(), "/e", "a")),
+			NewLeaderLatch(s.Connect(), "/e", "b")
 		mustLead(t, first)
 		started(t, second)
 		time.Sleep(time.Second)

@@ -99,7 +99,9 @@ func ExampleLeaderSelector_listener() {
 	ctx := context.Background()
 
 	leads := make(chan struct{})
-	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(ctx context.Context) {
+	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(
+		ctx context.Context,
+	) {
 		fmt.Println("starts leading, fenced by an epoch:", recipes.LeaderEpoch(ctx) > 0)
 		leads <- struct{}{}
 		<-ctx.Done()
@@ -148,7 +150,9 @@ func ExampleLeaderSelector() {
 	var selectors []*recipes.LeaderSelector
 	for i := 1; i <= 3; i++ {
 		name := fmt.Sprint("candidate ", i)
-		s := recipes.NewLeaderSelector(server.Connect(t), "/master", name, recipes.LeaderFunc(func(ctx context.Context) {
+		s := recipes.NewLeaderSelector(server.Connect(t), "/master", name, recipes.LeaderFunc(func(
+			ctx context.Context,
+		) {
 			select {
 			case turns <- name:
 			case <-ctx.Done(): // lost, interrupted or closed

@@ -19,7 +19,10 @@ func ExampleCreateProtected() {
 	conn := fakezk.Start(t).Connect(t)
 	ctx := context.Background()
 
-	node, err := recipes.CreateProtected(ctx, conn, "/members", "member-", []byte("host"), recipes.EphemeralSequential, recipes.Containers())
+	node, err := recipes.CreateProtected(
+		ctx, conn, "/members", "member-", []byte("host"),
+		recipes.EphemeralSequential, recipes.Containers(),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -79,7 +82,9 @@ func ExampleNewConnMonitor() {
 func ExampleRetry() {
 	policy := recipes.RetryExponential(100*time.Millisecond, 5*time.Second)
 	policy = recipes.RetryUntil(policy, time.Minute)
-	policy = recipes.RetryIf(policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) })
+	policy = recipes.RetryIf(
+		policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) },
+	)
 
 	t := &exampleT{}
 	defer t.end()

@@ -29,7 +29,10 @@ type seen[V any] struct {
 
 // newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
 // view that is the same as the last is no change.
-func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error), same func(a, b V) bool) *follower[V] {
+func newFollower[V any](
+	l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error),
+	same func(a, b V) bool,
+) *follower[V] {
 	f := &follower[V]{lifecycle: l, loop: newReconciler(l)}
 	f.begin = sync.OnceValue(f.loop.start)
 	f.loop.step = func(ctx context.Context, r *requests, d due) error {
@@ -53,7 +56,10 @@ func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests
 
 // readDue reads the nodes that are due; everything is read in one session and after a sync, as a
 // server that lags behind could show an older state.
-func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func(ctx context.Context, r *requests, d due) (V, error)) (view V, err error) {
+func (f *follower[V]) readDue(
+	ctx context.Context, r *requests, d due,
+	read func(ctx context.Context, r *requests, d due) (V, error),
+) (view V, err error) {
 	if d.all {
 		if f.epoch, err = r.synced(ctx, f.path); err != nil {
 			return view, err

@@ -49,7 +49,9 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	}
 	time.Sleep(10 * time.Second)
 	if closed(changed) || closed(changedAll) || newsOf(news) != "" {
-		t.Errorf("changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll), newsOf(news))
+		t.Errorf(
+			"changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll), newsOf(news),
+		)
 	}
 	quit(t, g, v, c)
 }
@@ -141,17 +143,22 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 		}
 		requests := c.Called("get") + c.Called("getW") + c.Called("childrenW") + c.Called("children")
 		time.Sleep(time.Hour)
-		if again := c.Called("get") + c.Called("getW") + c.Called("childrenW") + c.Called("children") - requests; again > 6*360+60 {
+		if again := c.Called("get") + c.Called("getW") + c.Called("childrenW") +
+			c.Called("children") - requests; again > 6*360+60 {
 			t.Errorf("%d requests an hour for two nodes and two views", again)
 		}
 		allow()
 		time.Sleep(blindMax)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
-		if got, want := shownText(tree.Nodes()), "/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
+		if got, want := shownText(tree.Nodes()),
+			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
-		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil || v.Stale() || v.Err() != nil {
-			t.Errorf("Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(), tree.Err(), v.Err())
+		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil ||
+			v.Stale() || v.Err() != nil {
+			t.Errorf(
+				"Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(), tree.Err(), v.Err(),
+			)
 		}
 		quit(t, v, tree)
 	})
@@ -164,7 +171,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
 			s.Seed(path, "1")
 		}
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)), readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)),
+			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
 		wantServices(t, v, "web/a=1 web/b=1")
 		s.Forbid("/s/web/a")
 		putData(t, writer, "/s/web/a", "2")
@@ -177,7 +185,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		dropNodes(t, writer, "/s/web/a")
 		wantServices(t, v, "web/b=2")
 		time.Sleep(blindMax)
-		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want || tree.Err() != nil || v.Err() != nil {
+		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want ||
+			tree.Err() != nil || v.Err() != nil {
 			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
 		}
 		quit(t, v, tree)
@@ -191,7 +200,8 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
 			s.Seed(path, "1")
 		}
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)), readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
+			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
 		want := func(services, nodes string) {
 			t.Helper()
 			wantServices(t, v, services)

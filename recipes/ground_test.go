@@ -55,7 +55,8 @@ func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.WantBelow(t, "/d", 1)
-				if owner := n.Stat.EphemeralOwner; (owner == 0) != (kind == PersistentSequential) || n.Stat.Czxid == 0 {
+				if owner := n.Stat.EphemeralOwner; (owner == 0) != (kind == PersistentSequential) ||
+					n.Stat.Czxid == 0 {
 					t.Errorf("kind %d: %+v", kind, n)
 				}
 				c.On("delete", 1, fault)
@@ -71,18 +72,25 @@ func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
 func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
+		create := func(kind NodeKind) (Node, error) {
+			return CreateProtected(t.Context(), c, "/", "n", nil, kind)
+		}
 		other := s.Connect()
 		other.Seed("/n", "")
-		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
+		if _, err := create(Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
 			t.Errorf("other session's: %v", err)
 		}
 		other.Expire()
-		c.On("create", 1, rule{After: func() { c.ExpireLate(testconn.Stays) }}) // the node belongs to the session that has ended
-		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
+		c.On(
+			"create", 1, rule{After: func() { c.ExpireLate(testconn.Stays) }},
+		) // the node belongs to the session that has ended
+		if _, err := create(Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
 			t.Errorf("ended session's: %v", err)
 		}
 		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
+		if _, err := create(NodeKind(9)); !errors.Is(
+			err, zk.ErrBadArguments,
+		) {
 			t.Errorf("unknown kind: %v", err)
 		}
 	})
@@ -117,7 +125,8 @@ func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
 		s.WantBelow(t, "/", 0)
 		s.Seed("/n", "")
 		s.Seed("/n/child", "")
-		if err := GuaranteedDelete(t.Context(), c, "/n"); !errors.Is(err, zk.ErrNotEmpty) || OutcomeOf(err) != NotApplied {
+		if err := GuaranteedDelete(t.Context(), c, "/n"); !errors.Is(err, zk.ErrNotEmpty) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("refused: %v", err)
 		}
 	})
@@ -268,13 +277,17 @@ func TestEpochEndsWithItsSession(t *testing.T) {
 
 func TestExportedSequences(t *testing.T) {
 	names := []string{"b-0000000002", "foreign", "a--2147483648", "a-2147483647"}
-	if got, want := SortBySequence(names[1:], "-"), []string{"a-2147483647"}; !slices.Equal(got, want) {
-		t.Errorf("a marker that is a hyphen: %v", got) // it eats the sign, hence the markers of the recipes
+	if got, want := SortBySequence(names[1:], "-"),
+		[]string{"a-2147483647"}; !slices.Equal(got, want) {
+		t.Errorf(
+			"a marker that is a hyphen: %v", got,
+		) // it eats the sign, hence the markers of the recipes
 	}
 	if n, ok := Sequence("/x/a-lock--2147483648", "lock-"); !ok || n != -1<<31 {
 		t.Errorf("Sequence: %d %v", n, ok)
 	}
-	if join("/", "a") != "/a" || parent("/a/b") != "/a" || parent("/") != "/" || baseName("/a/b") != "b" {
+	if join("/", "a") != "/a" || parent("/a/b") != "/a" || parent("/") != "/" ||
+		baseName("/a/b") != "b" {
 		t.Error("paths")
 	}
 }

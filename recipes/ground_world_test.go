@@ -18,7 +18,9 @@ import (
 )
 
 // badWorlds counts, for a negative control, the worlds in which something is wrong.
-func badWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result) string)) (bad int) {
+func badWorlds(
+	t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result) string),
+) (bad int) {
 	t.Helper()
 	for seed := range max(seeds(), 20) {
 		w := fakezk.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
@@ -69,7 +71,9 @@ func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) stri
 		}
 		mu.Lock()
 		if last.State == recipes.StateConnected && last.Session != c.Conn().SessionID() {
-			problem += fmt.Sprintf("%s is connected in session %d, says %+v; ", c.Name(), c.Conn().SessionID(), last)
+			problem += fmt.Sprintf(
+				"%s is connected in session %d, says %+v; ", c.Name(), c.Conn().SessionID(), last,
+			)
 		}
 		mu.Unlock()
 		if err := m.Close(ctx); err != nil {
@@ -82,7 +86,10 @@ func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) stri
 				continue
 			}
 			if at, told := lost[end.Owner]; told && at > end.Time {
-				problem += fmt.Sprintf("session %d of %s ends at %v, lost at %v; ", end.Owner, res.SessionClient[end.Owner], end.Time, at)
+				problem += fmt.Sprintf(
+					"session %d of %s ends at %v, lost at %v; ",
+					end.Owner, res.SessionClient[end.Owner], end.Time, at,
+				)
 			}
 		}
 		return problem
@@ -92,17 +99,22 @@ func monitored(w *fakezk.World, timeout time.Duration) func(*fakezk.Result) stri
 // endedAtWill reports whether a fault has ended a session of the client.
 func endedAtWill(res *fakezk.Result, end fakezk.Change) bool {
 	return slices.ContainsFunc(res.Strikes, func(s fakezk.Strike) bool {
-		return s.Client == res.SessionClient[end.Owner] && (s.Fault.Kind == fakezk.Expire || s.Fault.Kind == fakezk.LateReap)
+		return s.Client == res.SessionClient[end.Owner] &&
+			(s.Fault.Kind == fakezk.Expire || s.Fault.Kind == fakezk.LateReap)
 	})
 }
 
 func TestMonitorsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string { return monitored(w, 6*time.Second) })
+	inWorlds(
+		t, func(w *fakezk.World) func(*fakezk.Result) string { return monitored(w, 6*time.Second) },
+	)
 }
 
 // TestMonitorsWithoutTimeoutAreLate is the control.
 func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
-	if badWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string { return monitored(w, 0) }) == 0 {
+	if badWorlds(
+		t, func(w *fakezk.World) func(*fakezk.Result) string { return monitored(w, 0) },
+	) == 0 {
 		t.Error("all are told in time")
 	}
 }
@@ -110,7 +122,10 @@ func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
 // created makes nodes by turns ephemeral and persistent. At rest the nodes that are there are those
 // that were returned, but for ephemeral ones that went with their sessions, and one may be left
 // whose creation was in doubt.
-func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error)) func(*fakezk.Result) string {
+func created(
+	w *fakezk.World,
+	create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error),
+) func(*fakezk.Result) string {
 	w.Nodes = map[string]string{"/d": ""}
 	var mu sync.Mutex
 	made := map[string]recipes.NodeKind{}
@@ -150,7 +165,9 @@ func created(w *fakezk.World, create func(ctx context.Context, conn *zk.Conn, ki
 
 func TestProtectedCreationsInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
-		return created(w, func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error) {
+		return created(w, func(
+			ctx context.Context, conn *zk.Conn, kind recipes.NodeKind,
+		) (string, error) {
 			// Long enough for most faults: what is left behind draws GUIDs in the same moment as
 			// what comes next, which no World can order.
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -164,7 +181,9 @@ func TestProtectedCreationsInManyWorlds(t *testing.T) {
 // TestRepeatedCreationsLeaveStrays is the control.
 func TestRepeatedCreationsLeaveStrays(t *testing.T) {
 	bad := badWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
-		return created(w, func(_ context.Context, conn *zk.Conn, kind recipes.NodeKind) (path string, err error) {
+		return created(w, func(
+			_ context.Context, conn *zk.Conn, kind recipes.NodeKind,
+		) (path string, err error) {
 			flags := int32(zk.FlagSequence)
 			if kind == recipes.EphemeralSequential {
 				flags |= zk.FlagEphemeral
@@ -183,7 +202,9 @@ func TestRepeatedCreationsLeaveStrays(t *testing.T) {
 }
 
 // deleted deletes nodes under a context that ends soon. At rest none is there.
-func deleted(w *fakezk.World, remove func(ctx context.Context, conn *zk.Conn, path string) error) func(*fakezk.Result) string {
+func deleted(
+	w *fakezk.World, remove func(ctx context.Context, conn *zk.Conn, path string) error,
+) func(*fakezk.Result) string {
 	w.Nodes = map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
 		for i := range 4 {
@@ -215,7 +236,9 @@ func TestGuaranteedDeletionsInManyWorlds(t *testing.T) {
 // TestPlainDeletionsLeaveNodes is the control.
 func TestPlainDeletionsLeaveNodes(t *testing.T) {
 	bad := badWorlds(t, func(w *fakezk.World) func(*fakezk.Result) string {
-		return deleted(w, func(_ context.Context, conn *zk.Conn, path string) error { return conn.Delete(path, -1) })
+		return deleted(
+			w, func(_ context.Context, conn *zk.Conn, path string) error { return conn.Delete(path, -1) },
+		)
 	})
 	if bad == 0 {
 		t.Error("nothing is left")

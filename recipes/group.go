@@ -61,9 +61,10 @@ type company struct {
 
 // sameCompany reports whether two looks have shown the same.
 func sameCompany(a, b company) bool {
-	return slices.Equal(a.names, b.names) && slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
-		return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
-	})
+	return slices.Equal(a.names, b.names) &&
+		slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
+			return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
+		})
 }
 
 // NewGroup makes a view of the group at path. It sends nothing; the first look begins to follow the

@@ -22,7 +22,9 @@ type GroupMember struct{ named }
 // member's alone. It sends nothing; Join does. The options that matter are ACL, RecheckEvery, Retry
 // and Containers.
 func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) *GroupMember {
-	return &GroupMember{newNamed(conn, "member", join(group, name), data, opts, checkName("member", name))}
+	return &GroupMember{
+		newNamed(conn, "member", join(group, name), data, opts, checkName("member", name)),
+	}
 }
 
 // Join joins the group and waits until the server knows it. After an error the member joins all the
@@ -63,7 +65,9 @@ func (n named) Close(ctx context.Context) error { return n.node.Close(ctx) }
 // checkName returns an error for a name that cannot be that of one node.
 func checkName(what, name string) error {
 	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
-		return fmt.Errorf("%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath)
+		return fmt.Errorf(
+			"%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath,
+		)
 	}
 	return nil
 }

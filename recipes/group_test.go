@@ -172,7 +172,8 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 		wantMembers(t, g, "a", "b")
 		first, err := g.Members(t.Context())
 		if err != nil || len(first) != 2 || first[0].Name != "a" || string(first[0].Data) != "1" ||
-			first[0].Session != one.SessionID() || first[1].Session != two.SessionID() || first[0].Czxid <= first[1].Czxid {
+			first[0].Session != one.SessionID() || first[1].Session != two.SessionID() ||
+			first[0].Czxid <= first[1].Czxid {
 			t.Fatalf("members %+v, %v", first, err)
 		}
 		first[0].Data[0] = 'x' // it is the caller's
@@ -185,7 +186,9 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 		one.Expire()
 		<-changed
 		time.Sleep(time.Second)
-		if again, err := g.Members(t.Context()); err != nil || len(again) != 2 || string(again[0].Data) != "1" || again[0].Czxid <= first[0].Czxid || again[0].Session != one.SessionID() {
+		if again, err := g.Members(t.Context()); err != nil || len(again) != 2 ||
+			string(again[0].Data) != "1" || again[0].Czxid <= first[0].Czxid ||
+			again[0].Session != one.SessionID() {
 			t.Errorf("members %+v, %v", again, err)
 		}
 		quit(t, a, b, g)
@@ -202,12 +205,14 @@ func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 		allow := s.Forbid("/g/a")
 		g := NewGroup(c, "/g", RecheckEvery(0))
 		wantMembers(t, g, "a", "b")
-		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 || list[0].Name != "b" || !errors.Is(g.Err(), zk.ErrNoAuth) || !g.Stale() {
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 || list[0].Name != "b" ||
+			!errors.Is(g.Err(), zk.ErrNoAuth) || !g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
 		allow()
 		time.Sleep(blindMax)
-		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil || g.Stale() {
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil ||
+			g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
 		quit(t, a, b, g)

@@ -21,7 +21,9 @@ import (
 func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
 	l := newLifecycle(conn, "node", path, opts)
 	if ctx.Err() != nil { // it begins all the same
-		t := start(func(*task[struct{}]) (struct{}, error) { return struct{}{}, l.requests().remove(path) })
+		t := start(
+			func(*task[struct{}]) (struct{}, error) { return struct{}{}, l.requests().remove(path) },
+		)
 		_, known, err := t.await(ctx)
 		return l.explain("delete", doubtOf(!known, err))
 	}

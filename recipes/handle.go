@@ -156,7 +156,9 @@ func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 }
 
 // startAcquire begins an acquisition, which first gives a lost hold back.
-func (h *handle) startAcquire(ctx context.Context, giveUp context.CancelCauseFunc, wait bool) (*task[*hold], error) {
+func (h *handle) startAcquire(
+	ctx context.Context, giveUp context.CancelCauseFunc, wait bool,
+) (*task[*hold], error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.begin(); err != nil {
@@ -179,7 +181,9 @@ func (h *handle) startAcquire(ctx context.Context, giveUp context.CancelCauseFun
 }
 
 // contend is the work of an acquisition.
-func (h *handle) contend(ctx context.Context, r *requests, t *task[*hold], before <-chan struct{}, stale *hold, wait bool) (*hold, error) {
+func (h *handle) contend(
+	ctx context.Context, r *requests, t *task[*hold], before <-chan struct{}, stale *hold, wait bool,
+) (*hold, error) {
 	if before != nil {
 		<-before
 	}

@@ -25,7 +25,9 @@ type hold struct {
 
 // confirm reads and watches the own node at path and returns a hold if it exists and belongs to the
 // session that the connection has now. Otherwise it returns errRestart.
-func confirm(ctx context.Context, r *requests, path string, release func(r *requests) error) (*hold, error) {
+func confirm(
+	ctx context.Context, r *requests, path string, release func(r *requests) error,
+) (*hold, error) {
 	own, err := r.getW(ctx, path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):

@@ -43,7 +43,9 @@ type IDGenerator struct {
 // less than 1 means 1. It sends nothing. The options that matter are ACL, Retry and Containers.
 func NewIDGenerator(conn Conn, path string, block int64, opts ...Option) *IDGenerator {
 	g := &IDGenerator{
-		lifecycle: newLifecycle(conn, "id generator", path, opts), counter: NewCounter(conn, path, opts...),
+		lifecycle: newLifecycle(conn, "id generator", path, opts), counter: NewCounter(
+			conn, path, opts...,
+		),
 		block: max(block, 1), turn: make(chan struct{}, 1), next: 1,
 	}
 	g.turn <- struct{}{}

@@ -22,7 +22,8 @@ func TestIDGeneratorsShareTheNumbers(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			conn := s.Connect()
-			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.Connect(), "/ids", 2), NewIDGenerator(conn, "/ids", 0)
+			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.Connect(), "/ids", 2),
+				NewIDGenerator(conn, "/ids", 0)
 			conn.On("multi", 2, fault)
 			wantIDs(t, a, 1, 2)
 			wantIDs(t, b, 4)
@@ -68,7 +69,8 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 		fault := loseReply
 		fault.After = func() { cancel(); conn.Disconnect() }
 		conn.On("multi", 1, fault)
-		if _, err := g.Next(ctx); OutcomeOf(err) != Unknown || !strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
+		if _, err := g.Next(ctx); OutcomeOf(err) != Unknown ||
+			!strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
 			t.Error(err)
 		}
 		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != NotApplied {
@@ -122,7 +124,8 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 func TestIDGeneratorRefusesANegativeCounter(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/ids", "-5")
-		if _, err := NewIDGenerator(s.Connect(), "/ids", 2).Next(t.Context()); err == nil || !strings.Contains(err.Error(), "the counter was -5") {
+		if _, err := NewIDGenerator(s.Connect(), "/ids", 2).Next(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "the counter was -5") {
 			t.Error(err)
 		}
 	})

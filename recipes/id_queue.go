@@ -71,14 +71,18 @@ func idOf(name string) (id string, ok bool) {
 
 // Remove removes all the elements with an id, and returns their number, which may be 0.
 func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
-	return call(ctx, q.lifecycle, fmt.Sprintf("remove %q from", id), func(ctx context.Context, r *requests, t *task[int]) (int, error) {
+	return call(ctx, q.lifecycle, fmt.Sprintf("remove %q from", id), func(
+		ctx context.Context, r *requests, t *task[int],
+	) (int, error) {
 		return q.removeAll(ctx, r, t, id)
 	})
 }
 
 // removeAll removes the listed elements of an id; it makes another list when a rival was faster
 // with one of them.
-func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id string) (int, error) {
+func (q *IDQueue) removeAll(
+	ctx context.Context, r *requests, t *task[int], id string,
+) (int, error) {
 	for {
 		l, err := q.listSynced(ctx, r)
 		if err != nil {
@@ -101,7 +105,9 @@ func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id s
 
 // removeThese removes elements together, unless one of them is gone. When it is given up and its
 // outcome is in doubt, the claim tells.
-func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id string, names []string) (done bool, err error) {
+func (q *IDQueue) removeThese(
+	ctx context.Context, r *requests, t *task[int], id string, names []string,
+) (done bool, err error) {
 	guid, err := newGUID()
 	if err != nil {
 		return false, err
@@ -122,7 +128,9 @@ func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id
 }
 
 // discard deletes elements and creates the claim in one transaction.
-func (q *IDQueue) discard(ctx context.Context, r *requests, guid, id string, names []string) (done, doubtful bool, err error) {
+func (q *IDQueue) discard(
+	ctx context.Context, r *requests, guid, id string, names []string,
+) (done, doubtful bool, err error) {
 	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.opts.acl}}
 	for _, name := range names {
 		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})

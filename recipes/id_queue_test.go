@@ -61,7 +61,9 @@ func TestIDQueueFaults(t *testing.T) {
 }
 
 func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
-	for name, fault := range map[string]rule{"undisturbed": {}, "request lost": loseRequest, "reply lost": loseReply} {
+	for name, fault := range map[string]rule{
+		"undisturbed": {}, "request lost": loseRequest, "reply lost": loseReply,
+	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				c, rival := s.Connect(), NewIDQueue(s.Connect(), "/q")
@@ -99,7 +101,8 @@ func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				tc.fault.After = cancel
 				c.On("multi", 1, tc.fault)
-				if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.err) || errors.Is(err, ErrAmbiguous) {
+				if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.err) ||
+					errors.Is(err, ErrAmbiguous) {
 					t.Fatalf("Remove: %d %v", n, err)
 				}
 				s.WantBelow(t, "/q/items", tc.left)

@@ -47,7 +47,11 @@ func nothing(*testing.T, *testConn) {}
 // votedOn begins a transaction of a and b with a deadline in an hour, for which a has voted.
 func votedOn(t *testing.T, c *testConn) {
 	p := NewTwoPhaseCommit(c, "/t")
-	mustDo(t, p.Begin(t.Context(), Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)}))
+	mustDo(
+		t, p.Begin(
+			t.Context(), Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)},
+		),
+	)
 	mustDo(t, p.Vote(t.Context(), "a", true))
 	mustClose(t, p)
 }
@@ -92,7 +96,9 @@ var lags = []lag{
 		err := p.Forget(t.Context())
 		return fmt.Sprint(s.Below("/")), err
 	}, "[]"},
-	{"add to a counter", nothing, nothing, func(t *testing.T, _ *testServer, c *testConn) (string, error) {
+	{"add to a counter", nothing, nothing, func(
+		t *testing.T, _ *testServer, c *testConn,
+	) (string, error) {
 		n := NewCounter(c, "/n")
 		defer mustClose(t, n)
 		c.On("multi", 1, loseRequest)
@@ -115,7 +121,9 @@ var lags = []lag{
 		sum, err := n.Get(t.Context())
 		return fmt.Sprint(sum), err
 	}, "1"},
-	{"create a sequential node", nothing, nothing, func(t *testing.T, s *testServer, c *testConn) (string, error) {
+	{"create a sequential node", nothing, nothing, func(
+		t *testing.T, s *testServer, c *testConn,
+	) (string, error) {
 		c.On("create", 1, loseReply)
 		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
 		return fmt.Sprint(len(s.Below("/"))), err

@@ -27,5 +27,9 @@ func lastNumber(dir string, seq int32) error {
 	if seq < math.MaxInt32 && seq >= math.MinInt32+overshoot {
 		return nil
 	}
-	return fmt.Errorf("%w: a child of %s got %d, as others may; use a new directory, or delete this one once it is empty", ErrNumbersUsedUp, dir, seq)
+	return fmt.Errorf(
+		"%w: a child of %s got %d, as others may; "+
+			"use a new directory, or delete this one once it is empty",
+		ErrNumbersUsedUp, dir, seq,
+	)
 }

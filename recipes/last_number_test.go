@@ -17,7 +17,8 @@ func TestLastNumber(t *testing.T) {
 		0: true, 1: true, -1: true, math.MaxInt32 - 1: true, math.MaxInt32: false,
 		math.MinInt32: false, math.MinInt32 + 1<<16 - 1: false, math.MinInt32 + 1<<16: true,
 	} {
-		if err := lastNumber("/d", seq); (err == nil) != unique || err != nil && !errors.Is(err, ErrNumbersUsedUp) {
+		if err := lastNumber("/d", seq); (err == nil) != unique ||
+			err != nil && !errors.Is(err, ErrNumbersUsedUp) {
 			t.Errorf("%d: %v", seq, err)
 		}
 	}
@@ -29,18 +30,26 @@ var numberedOwners = map[string]struct {
 	dirs []string
 	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
 }{
-	"Lock":          {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewLock(c, "/l") })},
-	"WriteLock":     {[]string{"/l"}, ownWriteLock},
-	"ReentrantLock": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewReentrantLock(c, "/l") })},
-	"RevocableLock": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRevocableLock(c, "/l") })},
-	"RWLock":        {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRWLock(c, "/l") })},
-	"TurnQueue":     {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewTurnQueue(c, "/l") })},
-	"MultiLock":     {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewMultiLock(c, []string{"/l"}) })},
-	"Semaphore":     {[]string{"/l/lock", "/l/leases"}, ownLease},
-	"LeaderLatch":   {[]string{"/l"}, ownLatch},
+	"Lock":      {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewLock(c, "/l") })},
+	"WriteLock": {[]string{"/l"}, ownWriteLock},
+	"ReentrantLock": {
+		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewReentrantLock(c, "/l") }),
+	},
+	"RevocableLock": {
+		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRevocableLock(c, "/l") }),
+	},
+	"RWLock":    {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRWLock(c, "/l") })},
+	"TurnQueue": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewTurnQueue(c, "/l") })},
+	"MultiLock": {
+		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewMultiLock(c, []string{"/l"}) }),
+	},
+	"Semaphore":   {[]string{"/l/lock", "/l/leases"}, ownLease},
+	"LeaderLatch": {[]string{"/l"}, ownLatch},
 }
 
-func lockOwner(newLock func(Conn) locker) func(context.Context, Conn) (func(context.Context) error, error) {
+func lockOwner(
+	newLock func(Conn) locker,
+) func(context.Context, Conn) (func(context.Context) error, error) {
 	return func(ctx context.Context, c Conn) (func(context.Context) error, error) {
 		l := newLock(c)
 		return l.Unlock, l.Lock(ctx)
@@ -103,7 +112,9 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 }
 
 // ownAtOnce lets six come, and returns how many of them have owned.
-func ownAtOnce(t *testing.T, s *testServer, own func(context.Context, Conn) (func(context.Context) error, error)) (total int) {
+func ownAtOnce(
+	t *testing.T, s *testServer, own func(context.Context, Conn) (func(context.Context) error, error),
+) (total int) {
 	var mu sync.Mutex
 	owners := 0
 	var all sync.WaitGroup
@@ -165,7 +176,8 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 			mustOffer(t, q, "first")
 			mustOffer(t, q, "second")
 			c.On("multi", 1, fault)
-			if err := q.Offer(t.Context(), []byte("third")); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
+			if err := q.Offer(t.Context(), []byte("third")); !errors.Is(err, ErrNumbersUsedUp) ||
+				OutcomeOf(err) != NotApplied {
 				t.Errorf("Offer: %v", err)
 			}
 			wantPoll(t, q, "first")
@@ -191,9 +203,25 @@ func TestRefusalOfATakenElement(t *testing.T) {
 		want  func(error) bool
 	}{
 		{"taken", rule{}, true, func(err error) bool { return err == nil }},
-		{"the deletion is repeated", loseRequest, false, func(err error) bool { return errors.Is(err, ErrNumbersUsedUp) && OutcomeOf(err) == NotApplied }},
-		{"the reply to the deletion is lost", loseReply, false, func(err error) bool { return errors.Is(err, ErrNumbersUsedUp) && errors.Is(err, ErrAmbiguous) }},
-		{"the deletion is refused", refusal, false, func(err error) bool { return errors.Is(err, zk.ErrNoAuth) && errors.Is(err, ErrAmbiguous) }},
+		{
+			"the deletion is repeated", loseRequest, false, func(err error) bool {
+				return errors.Is(
+					err, ErrNumbersUsedUp,
+				) && OutcomeOf(err) == NotApplied
+			},
+		},
+		{
+			"the reply to the deletion is lost", loseReply, false, func(err error) bool {
+				return errors.Is(
+					err, ErrNumbersUsedUp,
+				) && errors.Is(err, ErrAmbiguous)
+			},
+		},
+		{
+			"the deletion is refused", refusal, false, func(err error) bool {
+				return errors.Is(err, zk.ErrNoAuth) && errors.Is(err, ErrAmbiguous)
+			},
+		},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
@@ -231,7 +259,9 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 		if err := d.Ack(t.Context()); err != nil {
 			t.Errorf("Ack: %v", err)
 		}
-		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("f")); !errors.Is(err, ErrNumbersUsedUp) {
+		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("f")); !errors.Is(
+			err, ErrNumbersUsedUp,
+		) {
 			t.Errorf("Offer: %v", err)
 		}
 		s.WantBelow(t, "/q/items", 0)
@@ -260,7 +290,9 @@ func TestProtectedCreationRefusesTheLastNumber(t *testing.T) {
 				s.Number(math.MaxInt32, "/d")
 				c := s.Connect()
 				c.On("create", 1, fault)
-				if _, err := CreateProtected(t.Context(), c, "/d", "n-", nil, kind); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
+				if _, err := CreateProtected(
+					t.Context(), c, "/d", "n-", nil, kind,
+				); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
 					t.Errorf("kind %d: %v", kind, err)
 				}
 				s.WantBelow(t, "/d", 0)

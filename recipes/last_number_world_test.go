@@ -45,7 +45,11 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 			func(ctx context.Context, c *fakezk.Client, data string) error {
 				return rankedQueue(c).Offer(ctx, []byte(data), 0)
 			},
-			func(ctx context.Context, c *fakezk.Client) ([]byte, bool, error) { return rankedQueue(c).Poll(ctx) },
+			func(
+				ctx context.Context, c *fakezk.Client,
+			) ([]byte, bool, error) {
+				return rankedQueue(c).Poll(ctx)
+			},
 		},
 	}
 	for name, q := range kinds {
@@ -60,7 +64,11 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 // TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no number.
 func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	offer := func(_ context.Context, c *fakezk.Client, data string) error {
-		_, err := c.Conn().Create(fmt.Sprintf("/q/items/_c_%x-item-", 9-int(data[1]-'0')), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		_, err := c.Conn().Create(
+			fmt.Sprintf(
+				"/q/items/_c_%x-item-", 9-int(data[1]-'0'),
+			), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll),
+		)
 		return err
 	}
 	for next, ordered := range map[int32]bool{0: true, math.MaxInt32: false} {
@@ -125,12 +133,18 @@ func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) s
 			}
 		}
 	}
-	w.Clients = []fakezk.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps}}
+	w.Clients = []fakezk.Actor{
+		{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps},
+	}
 	return func(res *fakezk.Result) string {
-		known := slices.DeleteFunc(slices.Clone(taken), func(e string) bool { return slices.Contains(doubtful, e) })
+		known := slices.DeleteFunc(
+			slices.Clone(taken), func(e string) bool { return slices.Contains(doubtful, e) },
+		)
 		switch {
 		case !slices.Equal(known, offered):
-			return fmt.Sprintf("offered %v, refused %v, in doubt %v, taken %v", offered, refused, doubtful, taken)
+			return fmt.Sprintf(
+				"offered %v, refused %v, in doubt %v, taken %v", offered, refused, doubtful, taken,
+			)
 		case len(leftovers(res, "/q/items")) > 0:
 			return fmt.Sprint("left over: ", leftovers(res, "/q/items"))
 		}

@@ -43,7 +43,9 @@ const latchMarker = "latch-"
 // be unique. It sends nothing. The options that matter are ACL, SessionTimeout, RecheckEvery and
 // Containers; no retry policy ends a candidacy.
 func NewLeaderLatch(conn Conn, path, id string, opts ...Option) *LeaderLatch {
-	return &LeaderLatch{newElection(conn, "election", path, id, latchMarker, []string{latchMarker}, opts)}
+	return &LeaderLatch{
+		newElection(conn, "election", path, id, latchMarker, []string{latchMarker}, opts),
+	}
 }
 
 // Start begins to stand. Calling it again changes nothing; after Close it returns ErrClosed.

@@ -112,7 +112,9 @@ func (s *LeaderSelector) lead(term *Term) bool {
 	if term.held.over() {
 		return false
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), leaderEpoch{}, term.Epoch()))
+	ctx, cancel := context.WithCancelCause(
+		context.WithValue(context.Background(), leaderEpoch{}, term.Epoch()),
+	)
 	defer cancel(nil)
 	s.mayInterrupt(cancel)
 	defer s.mayInterrupt(nil)

@@ -20,7 +20,9 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 		var epochs []int64
 		var selectors []*LeaderSelector
 		for i := range 10 {
-			selectors = append(selectors, NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(ctx context.Context) {
+			selectors = append(selectors, NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(
+				ctx context.Context,
+			) {
 				log = append(log, fmt.Sprint(i, " becomes leader"))
 				epochs = append(epochs, LeaderEpoch(ctx))
 				sleep(ctx, 50*time.Second)
@@ -42,7 +44,8 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 		}
 		for turn := range len(log) / 2 {
 			who := fmt.Sprint(turn % 10)
-			if got, want := strings.Join(log[2*turn:2*turn+2], ", "), who+" becomes leader, "+who+" leaves"; got != want {
+			if got, want := strings.Join(log[2*turn:2*turn+2], ", "),
+				who+" becomes leader, "+who+" leaves"; got != want {
 				t.Fatalf("turn %d: %s; want %s", turn, got, want)
 			}
 			if turn > 0 && epochs[turn] <= epochs[turn-1] {
@@ -58,7 +61,9 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 
 // turnsOf makes a selector whose leader leads until it is told not to, and a channel of its turns
 // and of the causes of their ends.
-func turnsOf(c Conn, id string) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
+func turnsOf(
+	c Conn, id string,
+) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
 	turns, causes = make(chan context.Context), make(chan error)
 	sel = NewLeaderSelector(c, "/e", id, LeaderFunc(func(ctx context.Context) {
 		select {
@@ -145,14 +150,17 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 func TestNextLeaderWaitsForTheLast(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		release := make(chan struct{})
-		slow := NewLeaderSelector(s.Connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
+		slow := NewLeaderSelector(
+			s.Connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }),
+		)
 		begin(t, slow)
 		time.Sleep(time.Second)
 		next, turns, causes := turnsOf(s.Connect(), "next")
 		begin(t, next)
 		slow.Interrupt()
 		time.Sleep(time.Minute)
-		if leader, _, err := next.Leader(t.Context()); leader.ID != "slow" || err != nil || next.HasLeadership() {
+		if leader, _, err := next.Leader(t.Context()); leader.ID != "slow" || err != nil ||
+			next.HasLeadership() {
 			t.Errorf("leader %v, %v", leader, err)
 		}
 		close(release)
@@ -167,7 +175,9 @@ func TestNextLeaderWaitsForTheLast(t *testing.T) {
 // TestTermThatIsOverIsNotTaken: the loss comes before the call.
 func TestTermThatIsOverIsNotTaken(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		sel := NewLeaderSelector(s.Connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }))
+		sel := NewLeaderSelector(
+			s.Connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }),
+		)
 		held := &hold{ended: make(chan struct{})}
 		held.end()
 		if sel.lead(&Term{held}) {

@@ -35,9 +35,11 @@ type stageTurn struct {
 
 // candidate is the i-th of ten.
 func (s *stage) candidate(c *fakezk.Client, i int) *recipes.LeaderSelector {
-	return recipes.NewLeaderSelector(c.Conn(), "/master", fmt.Sprint("candidate-", i), recipes.LeaderFunc(func(ctx context.Context) {
+	lead := recipes.LeaderFunc(func(ctx context.Context) {
 		s.lead(ctx, c, i, recipes.LeaderEpoch(ctx))
-	})).AutoRequeue()
+	})
+	name := fmt.Sprint("candidate-", i)
+	return recipes.NewLeaderSelector(c.Conn(), "/master", name, lead).AutoRequeue()
 }
 
 // lead is one turn.
@@ -95,9 +97,13 @@ func (s *stage) problem() string {
 			return fmt.Sprintf("turn %d lasts from %v to %v", i, t.begin, t.end)
 		case i == 0:
 		case t.begin < s.turns[i-1].end:
-			return fmt.Sprintf("turn %d begins at %v, before %v, the end of the last", i, t.begin, s.turns[i-1].end)
+			return fmt.Sprintf(
+				"turn %d begins at %v, before %v, the end of the last", i, t.begin, s.turns[i-1].end,
+			)
 		case t.begin > s.turns[i-1].end+takeOver:
-			return fmt.Sprintf("turn %d begins at %v, long after %v, the end of the last", i, t.begin, s.turns[i-1].end)
+			return fmt.Sprintf(
+				"turn %d begins at %v, long after %v, the end of the last", i, t.begin, s.turns[i-1].end,
+			)
 		case t.epoch <= s.turns[i-1].epoch:
 			return fmt.Sprintf("turn %d has epoch %d after %d", i, t.epoch, s.turns[i-1].epoch)
 		}
@@ -149,7 +155,9 @@ var scenes = map[string]func(s *stage) []fakezk.Actor{
 	},
 	"on ten connections": func(s *stage) (all []fakezk.Actor) {
 		for i := range candidates {
-			all = append(all, fakezk.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *fakezk.Client) {
+			all = append(all, fakezk.Actor{Name: fmt.Sprint("client-", i), Run: func(
+				ctx context.Context, c *fakezk.Client,
+			) {
 				s.play(ctx, c, i)
 			}})
 		}
@@ -173,7 +181,9 @@ func TestTenCandidatesAlternate(t *testing.T) {
 					}
 					hashes[i] = res.Trace.Hash()
 					longest = max(longest, s.longest())
-					for _, problem := range []string{s.problem(), herd(res), res.Leaked, res.Frozen, strings.Join(leftovers(res, "/master"), " ")} {
+					for _, problem := range []string{
+						s.problem(), herd(res), res.Leaked, res.Frozen, strings.Join(leftovers(res, "/master"), " "),
+					} {
 						if problem != "" {
 							t.Fatalf("seed %d: %s\n%s", seed, problem, res.Trace)
 						}
@@ -194,7 +204,9 @@ func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
 	w := fakezk.World{}
 	for i := range candidates {
-		w.Clients = append(w.Clients, fakezk.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *fakezk.Client) {
+		w.Clients = append(w.Clients, fakezk.Actor{Name: fmt.Sprint("client-", i), Run: func(
+			ctx context.Context, c *fakezk.Client,
+		) {
 			l := recipes.NewHerdLock(c.Conn(), "/master/lock")
 			for c.Now() < playTime {
 				if err := l.Lock(ctx); err != nil {
@@ -224,7 +236,11 @@ func TestProblemsOfTurnsAreTold(t *testing.T) {
 		s := &stage{}
 		for i := range atLeast {
 			begin := time.Duration(i) * 4 * time.Second
-			s.turns = append(s.turns, stageTurn{who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver, epoch: int64(i)})
+			s.turns = append(
+				s.turns, stageTurn{
+					who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver, epoch: int64(i),
+				},
+			)
 		}
 		return s
 	}

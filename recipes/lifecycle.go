@@ -87,7 +87,9 @@ func (l *lifecycle) beginCleanUp() {
 
 // cleanUp begins to remove nodes, also after Close, as soon as before is closed, unless that is
 // nil. An error is noted.
-func (l *lifecycle) cleanUp(before <-chan struct{}, remove func(r *requests) error) *task[struct{}] {
+func (l *lifecycle) cleanUp(
+	before <-chan struct{}, remove func(r *requests) error,
+) *task[struct{}] {
 	l.beginCleanUp()
 	return start(func(*task[struct{}]) (struct{}, error) {
 		defer l.end()

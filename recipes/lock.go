@@ -50,5 +50,7 @@ func NewLock(conn Conn, path string, opts ...Option) *Lock {
 
 // newLockLine is the queue of a fair lock.
 func newLockLine(path string, opts []Option) *turnstile {
-	return &turnstile{dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor}
+	return &turnstile{
+		dir: path, kind: "lock-", markers: lockMarkers, opts: newOptions(opts), ahead: predecessor,
+	}
 }

@@ -88,7 +88,9 @@ func TestDeadWaiterInTheMiddleGrantsNothing(t *testing.T) {
 func TestForeignChildrenAreIgnored(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		s.Seed("/l", "")
-		for _, name := range []string{"_c_", "readme", "lock-", "lock-x", "_c_1-lock-00000000001x", "x-lock-+000000001"} {
+		for _, name := range []string{
+			"_c_", "readme", "lock-", "lock-x", "_c_1-lock-00000000001x", "x-lock-+000000001",
+		} {
 			s.Seed("/l/"+name, "")
 		}
 		l := NewLock(s.Connect(), "/l")

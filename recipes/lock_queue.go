@@ -118,8 +118,12 @@ func (q *LockQueue) Take(ctx context.Context) (*Delivery, error) {
 var errNothing = errors.New("nothing there")
 
 // deliver locks the first element that can be locked. While there is none it calls idle.
-func (q *LockQueue) deliver(ctx context.Context, what string, idle func(context.Context, *requests) error) (*Delivery, error) {
-	return call(ctx, q.lifecycle, what, func(ctx context.Context, r *requests, t *task[*Delivery]) (*Delivery, error) {
+func (q *LockQueue) deliver(
+	ctx context.Context, what string, idle func(context.Context, *requests) error,
+) (*Delivery, error) {
+	return call(ctx, q.lifecycle, what, func(
+		ctx context.Context, r *requests, t *task[*Delivery],
+	) (*Delivery, error) {
 		return withRestarts(ctx, func() (*Delivery, error) {
 			for {
 				d, err := q.lockFirst(ctx, r, t)
@@ -136,7 +140,9 @@ func (q *LockQueue) deliver(ctx context.Context, what string, idle func(context.
 
 // lockFirst locks the first element that is not held, or returns nil if there is none. It
 // synchronises first, so that it sees no lock that is gone.
-func (q *LockQueue) lockFirst(ctx context.Context, r *requests, t *task[*Delivery]) (*Delivery, error) {
+func (q *LockQueue) lockFirst(
+	ctx context.Context, r *requests, t *task[*Delivery],
+) (*Delivery, error) {
 	for {
 		l, err := q.store.listSynced(ctx, r)
 		if err != nil || len(l.ready) == 0 {
@@ -155,7 +161,9 @@ func (q *LockQueue) lockFirst(ctx context.Context, r *requests, t *task[*Deliver
 }
 
 // lockOne locks one element, unless a rival has.
-func (q *LockQueue) lockOne(ctx context.Context, r *requests, t *task[*Delivery], name string) (*Delivery, error) {
+func (q *LockQueue) lockOne(
+	ctx context.Context, r *requests, t *task[*Delivery], name string,
+) (*Delivery, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return nil, err

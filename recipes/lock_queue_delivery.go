@@ -58,7 +58,9 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 	}
 	d.data, d.version = data, stat.Version+1
 	ops := []any{
-		&zk.CreateRequest{Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral},
+		&zk.CreateRequest{
+			Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral,
+		},
 		&zk.SetDataRequest{Path: d.item, Data: data, Version: stat.Version},
 	}
 	if d.version == -1 { // it would mean any version to Ack and Release
@@ -121,7 +123,9 @@ func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 // both ErrAmbiguous and ErrDeliveryLost says that the element is gone, removed by this consumer or,
 // after it was given to another one, by that one.
 func (d *Delivery) Ack(ctx context.Context) error {
-	_, known, err := run(ctx, d.q.lifecycle, func(ctx context.Context, r *requests, _ *task[struct{}]) (struct{}, error) {
+	_, known, err := run(ctx, d.q.lifecycle, func(
+		ctx context.Context, r *requests, _ *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, d.ack(ctx, r)
 	})
 	lost := errors.Is(err, ErrDeliveryLost)
@@ -136,7 +140,11 @@ func (d *Delivery) Ack(ctx context.Context) error {
 // whether an error leaves a doubt.
 func (d *Delivery) ack(ctx context.Context, r *requests) error {
 	e := epoch{d.q.conn, d.hold.session}
-	ops := []any{&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{Path: d.lockPath(), Version: -1}}
+	ops := []any{
+		&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{
+			Path: d.lockPath(), Version: -1,
+		},
+	}
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -46,7 +46,9 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		a, b := mustDeliver(t, q, "a"), mustDeliver(t, rival, "b")
 		wantNoDelivery(t, q)
 		if a.Attempt() != 1 || b.Token() <= a.Token() || closed(a.Lost()) {
-			t.Errorf("attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(), closed(a.Lost()))
+			t.Errorf(
+				"attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(), closed(a.Lost()),
+			)
 		}
 		for range 2 {
 			if err := a.Release(t.Context()); err != nil || !closed(a.Lost()) {
@@ -196,7 +198,8 @@ func TestAbandonedTakeHoldsNothing(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				fault.After = func() { cancel(); c.Disconnect() }
 				c.On("multi", 1, fault)
-				if d, err := q.Take(ctx); d != nil || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+				if d, err := q.Take(ctx); d != nil || !errors.Is(err, context.Canceled) ||
+					!errors.Is(err, ErrAmbiguous) {
 					t.Fatalf("Take: %v", err)
 				}
 				c.Reconnect()

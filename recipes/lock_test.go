@@ -25,13 +25,19 @@ type handleLocker interface {
 }
 
 var kinds = map[string]func(Conn, ...Option) handleLocker{
-	"Lock":     func(c Conn, o ...Option) handleLocker { return NewLock(c, "/locks/a", o...) },
-	"HerdLock": func(c Conn, o ...Option) handleLocker { return NewHerdLock(c, "/locks/a/node", o...) },
+	"Lock": func(c Conn, o ...Option) handleLocker { return NewLock(c, "/locks/a", o...) },
+	"HerdLock": func(
+		c Conn, o ...Option,
+	) handleLocker {
+		return NewHerdLock(c, "/locks/a/node", o...)
+	},
 }
 
 // everyLock runs a test for each kind of lock in a bubble. The bubble fails if a goroutine is left
 // at the end.
-func everyLock(t *testing.T, test func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker)) {
+func everyLock(
+	t *testing.T, test func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker),
+) {
 	for _, kind := range []string{"Lock", "HerdLock"} {
 		t.Run(kind, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, kinds[kind]) })
@@ -94,7 +100,9 @@ func TestLockExcludesAlsoOnOneConn(t *testing.T) {
 }
 
 func TestLostReplyToCreateIsFoundAgain(t *testing.T) {
-	for name, fault := range map[string]rule{"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer} {
+	for name, fault := range map[string]rule{
+		"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+	} {
 		everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
 			c := s.Connect()
 			l := newLock(c)

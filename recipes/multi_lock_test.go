@@ -29,7 +29,8 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 				t.Errorf("no token for %s", path)
 			}
 		}
-		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied || m.Token("/m") != 0 {
+		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied ||
+			m.Token("/m") != 0 {
 			t.Errorf("second Lock: %v", err)
 		}
 		lost := m.Lost()
@@ -154,7 +155,9 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 
 // TestMultiLockIsGivenBackAtOnce: the pauses of the single locks do not add up.
 func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
-	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close} {
+	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{
+		"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close,
+	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				c := s.Connect()

@@ -42,7 +42,9 @@ var ways = map[string]func(c Conn, opts ...Option) way{
 }
 
 // everyWay runs a test for each way to hold in a bubble.
-func everyWay(t *testing.T, test func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way)) {
+func everyWay(
+	t *testing.T, test func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way),
+) {
 	for name, newWay := range ways {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, newWay) })
@@ -67,7 +69,10 @@ func TestFurtherLevelsCostNoRequest(t *testing.T) {
 		before, token, lost := len(c.Calls()), w.token(), w.lost()
 		w.must(t, w.lock, w.lock, w.unlock, w.unlock)
 		if len(c.Calls()) != before || w.token() != token || closed(lost) {
-			t.Errorf("%d requests, token %d after %d, lost %v", len(c.Calls())-before, w.token(), token, closed(lost))
+			t.Errorf(
+				"%d requests, token %d after %d, lost %v",
+				len(c.Calls())-before, w.token(), token, closed(lost),
+			)
 		}
 		s.WantBelow(t, "/n", 1)
 		w.must(t, w.unlock)

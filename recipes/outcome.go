@@ -137,9 +137,11 @@ func transient(err error) bool {
 		return false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case errors.Is(err, zk.ErrShortBuffer), errors.Is(err, zk.ErrPtrExpected), errors.Is(err, zk.ErrUnhandledFieldType):
+	case errors.Is(err, zk.ErrShortBuffer), errors.Is(err, zk.ErrPtrExpected),
+		errors.Is(err, zk.ErrUnhandledFieldType):
 		return false // the request or its reply does not fit the client
-	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionMoved), serverCode(err) == codeThrottled:
+	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionMoved),
+		serverCode(err) == codeThrottled:
 		return true
 	}
 	return OutcomeOf(err) == Unknown

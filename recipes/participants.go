@@ -20,7 +20,9 @@ type Member struct {
 type participants struct{ holders, waiters []Member }
 
 // participants returns the holders and the waiters for a caller.
-func (l *lifecycle) participants(ctx context.Context, look func(ctx context.Context, r *requests) (participants, error)) (holders, waiters []Member, err error) {
+func (l *lifecycle) participants(
+	ctx context.Context, look func(ctx context.Context, r *requests) (participants, error),
+) (holders, waiters []Member, err error) {
 	all, err := ask(ctx, l, "list the participants of", look)
 	return all.holders, all.waiters, err
 }
@@ -41,12 +43,16 @@ func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err 
 
 // participants reads the queue: a node that waits for no other holds.
 func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
-	return r.participants(ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" })
+	return r.participants(
+		ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" },
+	)
 }
 
 // participants reads the nodes in dir that have one of the markers. Those that go meanwhile are
 // left out.
-func (r *requests) participants(ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool) (all participants, err error) {
+func (r *requests) participants(
+	ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool,
+) (all participants, err error) {
 	err = r.fresh(ctx, dir, func() error {
 		queue, err := r.listQueue(ctx, dir, markers)
 		if err == nil {
@@ -58,7 +64,9 @@ func (r *requests) participants(ctx context.Context, dir string, markers []strin
 }
 
 // membersOf reads the nodes of a queue.
-func (r *requests) membersOf(ctx context.Context, dir string, queue []numbered, holds func(queue []numbered, own int) bool) (all participants, err error) {
+func (r *requests) membersOf(
+	ctx context.Context, dir string, queue []numbered, holds func(queue []numbered, own int) bool,
+) (all participants, err error) {
 	for i, n := range queue {
 		m, there, err := r.member(ctx, join(dir, n.name))
 		m.Reads = n.marker == readMarker
@@ -77,7 +85,9 @@ func (r *requests) membersOf(ctx context.Context, dir string, queue []numbered, 
 
 // queueIn lists the queue in dir as it is at some moment not before the call. A missing directory
 // is an empty queue.
-func (r *requests) queueIn(ctx context.Context, dir string, markers []string) (queue []numbered, err error) {
+func (r *requests) queueIn(
+	ctx context.Context, dir string, markers []string,
+) (queue []numbered, err error) {
 	err = r.fresh(ctx, dir, func() (err error) {
 		queue, err = r.listQueue(ctx, dir, markers)
 		return err
@@ -86,7 +96,9 @@ func (r *requests) queueIn(ctx context.Context, dir string, markers []string) (q
 }
 
 // listQueue is queueIn as the server has it that the client is connected to.
-func (r *requests) listQueue(ctx context.Context, dir string, markers []string) ([]numbered, error) {
+func (r *requests) listQueue(
+	ctx context.Context, dir string, markers []string,
+) ([]numbered, error) {
 	names, err := r.children(ctx, dir)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err

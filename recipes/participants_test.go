@@ -20,11 +20,15 @@ func dataOf(members []Member) []string {
 }
 
 // wantParticipants checks the data of those who hold and of those who wait.
-func wantParticipants(t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string) {
+func wantParticipants(
+	t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string,
+) {
 	t.Helper()
 	held, wait, err := list(t.Context())
 	if err != nil || !slices.Equal(dataOf(held), holders) || !slices.Equal(dataOf(wait), waiters) {
-		t.Errorf("holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err, holders, waiters)
+		t.Errorf(
+			"holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err, holders, waiters,
+		)
 	}
 }
 
@@ -39,10 +43,22 @@ type participantLock interface {
 
 func TestParticipantsOfLocks(t *testing.T) {
 	for name, newLock := range map[string]func(c Conn, opts ...Option) participantLock{
-		"Lock":          func(c Conn, opts ...Option) participantLock { return NewLock(c, "/p", opts...) },
-		"ReentrantLock": func(c Conn, opts ...Option) participantLock { return NewReentrantLock(c, "/p", opts...) },
-		"RevocableLock": func(c Conn, opts ...Option) participantLock { return NewRevocableLock(c, "/p", opts...) },
-		"RWLock":        func(c Conn, opts ...Option) participantLock { return NewRWLock(c, "/p", opts...) },
+		"Lock": func(
+			c Conn, opts ...Option,
+		) participantLock {
+			return NewLock(c, "/p", opts...)
+		},
+		"ReentrantLock": func(
+			c Conn, opts ...Option,
+		) participantLock {
+			return NewReentrantLock(c, "/p", opts...)
+		},
+		"RevocableLock": func(
+			c Conn, opts ...Option,
+		) participantLock {
+			return NewRevocableLock(c, "/p", opts...)
+		},
+		"RWLock": func(c Conn, opts ...Option) participantLock { return NewRWLock(c, "/p", opts...) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
@@ -61,8 +77,11 @@ func TestParticipantsOfLocks(t *testing.T) {
 				}
 				wantParticipants(t, locks[2].Participants, []string{"a"}, []string{"b", "c"})
 				owner, _, err := locks[1].Participants(t.Context())
-				if want := (Member{Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(), Token: locks[0].Token()}); err != nil ||
-					owner[0].Path != want.Path || owner[0].Session != want.Session || owner[0].Token != want.Token || owner[0].Reads {
+				if want := (Member{
+					Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(), Token: locks[0].Token(),
+				}); err != nil ||
+					owner[0].Path != want.Path || owner[0].Session != want.Session ||
+					owner[0].Token != want.Token || owner[0].Reads {
 					t.Errorf("owner %+v, want %+v", owner, want)
 				}
 				for i, l := range locks {
@@ -71,7 +90,9 @@ func TestParticipantsOfLocks(t *testing.T) {
 					}
 					time.Sleep(time.Second)
 					if i < 2 {
-						wantParticipants(t, locks[2].Participants, []string{[]string{"b", "c"}[i]}, []string{"c", "x"}[i:1])
+						wantParticipants(
+							t, locks[2].Participants, []string{[]string{"b", "c"}[i]}, []string{"c", "x"}[i:1],
+						)
 					}
 				}
 				if _, _, err := locks[0].Participants(t.Context()); !errors.Is(err, ErrClosed) {
@@ -122,7 +143,11 @@ func TestParticipantsOfARWLock(t *testing.T) {
 
 func TestParticipantsOfASemaphore(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		handle := func(name string) *Semaphore { return NewSemaphore(s.Connect(), "/sem", 3, Data([]byte(name))) }
+		handle := func(name string) *Semaphore {
+			return NewSemaphore(
+				s.Connect(), "/sem", 3, Data([]byte(name)),
+			)
+		}
 		a, b, c := handle("a"), handle("b"), handle("c")
 		wantParticipants(t, a.Participants, nil, nil)
 		leases, err := a.AcquireN(t.Context(), 2)

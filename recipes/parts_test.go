@@ -56,7 +56,9 @@ func TestParseNumbered(t *testing.T) {
 			t.Errorf("parse %q: %v %v, want %d", name, n.seq, ok, want)
 		}
 	}
-	for _, name := range []string{"", "x", "_c_", "lock-", "lock-1", "lock-+123456789", "lock-99999999999", "0000000001"} {
+	for _, name := range []string{
+		"", "x", "_c_", "lock-", "lock-1", "lock-+123456789", "lock-99999999999", "0000000001",
+	} {
 		if n, ok := parseNumbered(name, lockMarkers...); ok {
 			t.Errorf("parse %q: %v, want foreign", name, n)
 		}
@@ -64,7 +66,9 @@ func TestParseNumbered(t *testing.T) {
 }
 
 func TestSortAcrossWrap(t *testing.T) {
-	in := []string{"x-item--2147483647", "x-item-2147483646", "x-item--2147483648", "x-item-2147483647"}
+	in := []string{
+		"x-item--2147483647", "x-item-2147483646", "x-item--2147483648", "x-item-2147483647",
+	}
 	want := []string{in[1], in[3], in[2], in[0]}
 	var got []string
 	for _, n := range sortNumbered(in, itemMarker) {
@@ -84,7 +88,8 @@ func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 			t.Errorf("Lock: %v", err)
 		}
 		c.On("multi", 1, refusal)
-		if err := q.Offer(t.Context(), nil); !errors.Is(err, zk.ErrNoAuth) || errors.Is(err, ErrAmbiguous) {
+		if err := q.Offer(t.Context(), nil); !errors.Is(err, zk.ErrNoAuth) ||
+			errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Offer: %v", err)
 		}
 	})

@@ -222,7 +222,9 @@ func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Sta
 }
 
 // rewrite sets the data of the own node. The next look finds out the outcome.
-func (n *PersistentNode) rewrite(ctx context.Context, r *requests, data []byte, version int32) error {
+func (n *PersistentNode) rewrite(
+	ctx context.Context, r *requests, data []byte, version int32,
+) error {
 	_, err := r.setOnce(n.path, data, version)
 	switch {
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):

@@ -41,7 +41,9 @@ func TestPersistentNodeComesBack(t *testing.T) {
 			return err
 		},
 		"deletion of the directory": func(_ *testServer, _, other *testConn) error {
-			_, err := other.Multi(&zk.DeleteRequest{Path: "/dir/n", Version: -1}, &zk.DeleteRequest{Path: "/dir", Version: -1})
+			_, err := other.Multi(
+				&zk.DeleteRequest{Path: "/dir/n", Version: -1}, &zk.DeleteRequest{Path: "/dir", Version: -1},
+			)
 			return err
 		},
 	}
@@ -111,12 +113,14 @@ func TestPersistentNodeExpiresAtAnyRequest(t *testing.T) {
 
 func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		first, second := NewPersistentNode(s.Connect(), "/dir/n", []byte("1")), NewPersistentNode(s.Connect(), "/dir/n", []byte("2"), RecheckEvery(0))
+		first, second := NewPersistentNode(s.Connect(), "/dir/n", []byte("1")),
+			NewPersistentNode(s.Connect(), "/dir/n", []byte("2"), RecheckEvery(0))
 		mustKeep(t, first)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := second.Keep(ctx)
-		if !errors.Is(err, ErrOccupied) || OutcomeOf(err) != NotApplied || !errors.Is(err, context.DeadlineExceeded) {
+		if !errors.Is(err, ErrOccupied) || OutcomeOf(err) != NotApplied ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Keep: %v", err)
 		}
 		if second.Present() || !errors.Is(second.Err(), ErrOccupied) {
@@ -135,7 +139,8 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		c := s.Connect()
 		c.On("create", 1, refusal)
 		n := NewPersistentNode(c, "/dir/n", nil)
-		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied || !errors.Is(n.Err(), zk.ErrNoAuth) {
+		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied ||
+			!errors.Is(n.Err(), zk.ErrNoAuth) {
 			t.Errorf("Keep: %v, %v", err, n.Err())
 		}
 		time.Sleep(10 * time.Second) // it is wanted all the same
@@ -162,7 +167,8 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 		time.Sleep(time.Second)
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
-		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
+		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != Unknown {
 			t.Errorf("Set: %v", err)
 		}
 		mustCloseNode(t, s, n)

@@ -50,7 +50,9 @@ func TestPriorityQueueGoesByPriority(t *testing.T) {
 
 // A more urgent element comes between the list and the removal.
 func TestRemovalChecksTheList(t *testing.T) {
-	for name, fault := range map[string]rule{"undisturbed": {}, "reply lost": loseReply, "request lost": loseRequest} {
+	for name, fault := range map[string]rule{
+		"undisturbed": {}, "reply lost": loseReply, "request lost": loseRequest,
+	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				c, rival := s.Connect(), NewPriorityQueue(s.Connect(), "/q")
@@ -104,7 +106,8 @@ func TestAbandonedPollGivesThePlaceBack(t *testing.T) {
 		fault := loseReply
 		fault.After = func() { cancel(); c.Disconnect() }
 		c.On("multi", 1, fault)
-		if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+		if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Fatalf("Poll: %v %v", ok, err)
 		}
 		c.Reconnect()
@@ -138,7 +141,11 @@ func TestDelayQueueWaitsUntilDue(t *testing.T) {
 		for _, want := range []struct {
 			data string
 			at   time.Duration
-		}{{"second", time.Second + time.Millisecond}, {"minute", time.Minute}, {"minute too", time.Minute}, {"hour", time.Hour}} {
+		}{
+			{"second", time.Second + time.Millisecond}, {"minute", time.Minute}, {
+				"minute too", time.Minute,
+			}, {"hour", time.Hour},
+		} {
 			data, err := q.Take(t.Context())
 			late := time.Since(start.Add(want.at))
 			if err != nil || string(data) != want.data || late < 0 || late > 50*time.Millisecond {
@@ -173,12 +180,14 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 		}()
 		time.Sleep(time.Minute)
 		offer("soon", 2*time.Minute)
-		if got, at := <-taken, time.Since(start); got != "soon" || at < 2*time.Minute || at > 2*time.Minute+time.Second {
+		if got, at := <-taken, time.Since(start); got != "soon" || at < 2*time.Minute ||
+			at > 2*time.Minute+time.Second {
 			t.Errorf("took %q after %v", got, at)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAmbiguous) {
+		if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Take: %v", err)
 		}
 	})

@@ -16,10 +16,15 @@ type arrival struct {
 
 // enqueue creates the element together with a record of that. The record is persistent: an
 // ephemeral one would go with the session, while the element stays.
-func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtful bool, err error) {
-	answers, _, err := a.q.commit(ctx, r, &doubtful, func(int, error) bool { return false }, a.q.counted(
+func (a *arrival) enqueue(
+	ctx context.Context, r *requests, data []byte,
+) (doubtful bool, err error) {
+	never := func(int, error) bool { return false }
+	answers, _, err := a.q.commit(ctx, r, &doubtful, never, a.q.counted(
 		&zk.CreateRequest{Path: a.q.dedup(a.guid), Acl: a.q.opts.acl},
-		&zk.CreateRequest{Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence},
+		&zk.CreateRequest{
+			Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence,
+		},
 	)...)
 	if err == nil && answers != nil {
 		a.name = baseName(answers[1].String)
@@ -53,7 +58,8 @@ func (a *arrival) refuseLast(r *requests) error {
 		return why
 	case errors.Is(err, zk.ErrNoNode) && echo:
 		return doubtOf(true, why)
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion): // taken, or delivered by a LockQueue
+	case errors.Is(err, zk.ErrNoNode),
+		errors.Is(err, zk.ErrBadVersion): // taken, or delivered by a LockQueue
 		return nil
 	}
 	return doubtOf(true, errors.Join(why, err))

@@ -12,14 +12,18 @@ import (
 // offerAs offers an element; place is the part of its name that decides on its place.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
 	data = bytes.Clone(data) // what is left behind may send it when the caller has gone on
-	_, err := call(ctx, q.lifecycle, "offer to", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, q.lifecycle, "offer to", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, q.offer(ctx, r, t, place, data)
 	})
 	return err
 }
 
 // offer appends the element and then deletes the record that made it safe to repeat that.
-func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], place string, data []byte) error {
+func (q *claimQueue) offer(
+	ctx context.Context, r *requests, t *task[struct{}], place string, data []byte,
+) error {
 	guid, err := newGUID()
 	if err != nil {
 		return err
@@ -50,7 +54,10 @@ func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], 
 // record, an earlier request was applied after all; then there are no answers. beaten reports
 // whether a refusal of another operation means that a rival was faster. Once ctx is done nothing
 // more is sent; doubtful is set if the outcome of a request is unknown.
-func (q *claimQueue) commit(ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool, ops ...any) (answers []zk.MultiResponse, applied bool, err error) {
+func (q *claimQueue) commit(
+	ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool,
+	ops ...any,
+) (answers []zk.MultiResponse, applied bool, err error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)

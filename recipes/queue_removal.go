@@ -40,7 +40,8 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 // element is gone, or the list out of date.
 func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
 	beaten := func(failed int, err error) bool {
-		return errors.Is(err, zk.ErrNoNode) && failed == 1 || errors.Is(err, zk.ErrBadVersion) && failed == 2
+		return errors.Is(err, zk.ErrNoNode) && failed == 1 ||
+			errors.Is(err, zk.ErrBadVersion) && failed == 2
 	}
 	_, mine, err = m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
 		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},

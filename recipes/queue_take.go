@@ -25,7 +25,9 @@ func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error)
 // none. After an error nothing was taken, unless it wraps ErrAmbiguous: then the element, if any,
 // is put back in the background, for as long as the Conn is open.
 func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := call(ctx, q.lifecycle, "poll", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
+	e, err := call(ctx, q.lifecycle, "poll", func(
+		ctx context.Context, r *requests, t *task[element],
+	) (element, error) {
 		return q.poll(ctx, r, t)
 	})
 	return e.data, e.ok, err
@@ -35,7 +37,9 @@ func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error)
 // none. Errors are those of Poll. Waiting takers are all woken by each Offer, and one of them gets
 // the element.
 func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
-	e, err := call(ctx, q.lifecycle, "take from", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
+	e, err := call(ctx, q.lifecycle, "take from", func(
+		ctx context.Context, r *requests, t *task[element],
+	) (element, error) {
 		return q.take(ctx, r, t)
 	})
 	return e.data, err
@@ -131,7 +135,9 @@ func (q *claimQueue) candidates(l lineup) []string {
 }
 
 // removeFirst removes the first of the listed elements that is still there.
-func (q *claimQueue) removeFirst(ctx context.Context, r *requests, t *task[element], l lineup) (element, error) {
+func (q *claimQueue) removeFirst(
+	ctx context.Context, r *requests, t *task[element], l lineup,
+) (element, error) {
 	for _, name := range q.candidates(l) {
 		if ctx.Err() != nil {
 			return element{}, context.Cause(ctx)
@@ -146,7 +152,9 @@ func (q *claimQueue) removeFirst(ctx context.Context, r *requests, t *task[eleme
 
 // removeOne removes one element, unless a rival has, or the list is out of date that it was chosen
 // from.
-func (q *claimQueue) removeOne(ctx context.Context, r *requests, t *task[element], name string, version int32) (element, error) {
+func (q *claimQueue) removeOne(
+	ctx context.Context, r *requests, t *task[element], name string, version int32,
+) (element, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return element{}, err

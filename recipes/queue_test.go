@@ -13,7 +13,9 @@ import (
 )
 
 func newQueues(c Conn) []queuer {
-	return []queuer{NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")}}
+	return []queuer{
+		NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")},
+	}
 }
 
 // evenQueue is a priority queue all of whose elements have the same priority.
@@ -200,7 +202,8 @@ func TestCancelledPollPutsBack(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				fault.After = func() { cancel(); c.Disconnect() }
 				c.On("multi", 1, fault)
-				if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+				if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) ||
+					!errors.Is(err, ErrAmbiguous) {
 					t.Fatalf("Poll: %v %v", ok, err)
 				}
 				c.Reconnect()
@@ -254,7 +257,8 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		c.On("multi", 1, rule{Fault: fakezk.DropReply, After: c.Disconnect})
-		if err := q.Offer(ctx, []byte("a")); !errors.Is(err, ErrAmbiguous) || !errors.Is(err, context.DeadlineExceeded) {
+		if err := q.Offer(ctx, []byte("a")); !errors.Is(err, ErrAmbiguous) ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("Offer: %v", err)
 		}
 		c.Reconnect()
@@ -271,7 +275,8 @@ func TestTakeIsCancelledAndKeepsOneWatch(t *testing.T) {
 		q := NewQueue(c, "/q")
 		for range 5 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAmbiguous) {
+			if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+				errors.Is(err, ErrAmbiguous) {
 				t.Fatalf("Take: %v", err)
 			}
 			cancel()
@@ -308,7 +313,8 @@ func TestQueueOnClosedConn(t *testing.T) {
 		if err := <-failed; !errors.Is(err, ErrConnClosed) {
 			t.Errorf("waiting Take: %v", err)
 		}
-		if err := q.Offer(t.Context(), nil); !errors.Is(err, ErrConnClosed) || !errors.Is(err, ErrAmbiguous) {
+		if err := q.Offer(t.Context(), nil); !errors.Is(err, ErrConnClosed) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Offer: %v", err)
 		}
 		if err := q.Close(t.Context()); err != nil {

@@ -19,7 +19,9 @@ type mirror struct {
 }
 
 func newMirror(c *testConn) *mirror {
-	m := &mirror{reconciler: newReconciler(newLifecycle(c, "mirror", "", nil)), copy: map[string]string{}}
+	m := &mirror{
+		reconciler: newReconciler(newLifecycle(c, "mirror", "", nil)), copy: map[string]string{},
+	}
 	m.step = m.refresh
 	return m
 }

@@ -27,12 +27,15 @@ func newRecorded(dir, kind string) (*recorded, error) {
 
 // raced reports whether a change was refused because the node has changed since it was read.
 func raced(err error) bool {
-	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNodeExists)
+	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) ||
+		errors.Is(err, zk.ErrNodeExists)
 }
 
 // replace sets the data of the node at path, as seen when stat was read; a nil stat is that of a
 // missing node, which it creates, missing parents included.
-func (w *recorded) replace(ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat) error {
+func (w *recorded) replace(
+	ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat,
+) error {
 	if stat == nil {
 		err := w.apply(ctx, r, &zk.CreateRequest{Path: path, Data: data, Acl: r.opts.acl})
 		if !errors.Is(err, zk.ErrNoNode) {

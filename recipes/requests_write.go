@@ -51,7 +51,9 @@ func (r *requests) multiUntil(ctx context.Context, ops ...interface{}) (failed i
 	return failed, err
 }
 
-func (r *requests) transaction(ops []interface{}) (answers []zk.MultiResponse, failed int, err error) {
+func (r *requests) transaction(
+	ops []interface{},
+) (answers []zk.MultiResponse, failed int, err error) {
 	answers, err = r.conn.Multi(ops...)
 	if err == nil {
 		return answers, -1, nil
@@ -68,7 +70,9 @@ func (r *requests) transaction(ops []interface{}) (answers []zk.MultiResponse, f
 // returns the data that the node has. made reports whether that is the given data: then the node
 // was made here, or by another client with the same data. It is for decisions that are taken once.
 // An error wraps ErrAmbiguous if the node may have been made all the same.
-func (r *requests) createOnce(ctx context.Context, path string, data []byte) (stored []byte, made bool, err error) {
+func (r *requests) createOnce(
+	ctx context.Context, path string, data []byte,
+) (stored []byte, made bool, err error) {
 	doubtful := false
 	for {
 		err := r.repeat(ctx, func() error {

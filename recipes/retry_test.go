@@ -48,8 +48,14 @@ func TestPausesOfPolicies(t *testing.T) {
 		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), nil},
 		"fixed, unbounded": {RetryFixed(0, 0), milliseconds(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
 		"until":            {RetryUntil(steady, 350*time.Millisecond), milliseconds(100, 100, 100)},
-		"if":               {RetryIf(steady, func(err error) bool { return !errors.Is(err, zk.ErrConnectionClosed) }), nil},
-		"without end":      {withoutEnd(RetryFixed(time.Millisecond, 2)), milliseconds(1, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000)},
+		"if": {
+			RetryIf(steady, func(err error) bool { return !errors.Is(err, zk.ErrConnectionClosed) }), nil,
+		},
+		"without end": {
+			withoutEnd(RetryFixed(time.Millisecond, 2)), milliseconds(
+				1, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000,
+			),
+		},
 	} {
 		if got := pauses(tc.policy); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
@@ -68,7 +74,9 @@ func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 	policy := RetryExponential(100*time.Millisecond, time.Second)
 	swapReader(t, 0)
 	longest := pauses(policy)
-	if want := milliseconds(100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000); !slices.Equal(longest, want) {
+	if want := milliseconds(
+		100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000,
+	); !slices.Equal(longest, want) {
 		t.Errorf("longest pauses %v, want %v", longest, want)
 	}
 	swapReader(t, 0x5a)
@@ -100,7 +108,8 @@ func TestBoundedPolicyEndsTheOperation(t *testing.T) {
 		down(c, "create")
 		l := NewLock(c, "/l", Retry(RetryFixed(10*time.Millisecond, 3)))
 		err := l.Lock(t.Context())
-		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, zk.ErrConnectionClosed) || !strings.Contains(err.Error(), "sent 3 times") {
+		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, zk.ErrConnectionClosed) ||
+			!strings.Contains(err.Error(), "sent 3 times") {
 			t.Errorf("Lock: %v", err)
 		}
 		if c.Called("create") != 3 || OutcomeOf(err) != NotApplied {
@@ -158,7 +167,9 @@ func TestBackoffEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var b backoff
-		if err := b.wait(ctx, RetryFixed(time.Hour, 0), zk.ErrNoServer); !errors.Is(err, context.DeadlineExceeded) {
+		if err := b.wait(ctx, RetryFixed(time.Hour, 0), zk.ErrNoServer); !errors.Is(
+			err, context.DeadlineExceeded,
+		) {
 			t.Errorf("wait: %v", err)
 		}
 	})
@@ -171,14 +182,20 @@ func TestRowsComeBackApart(t *testing.T) {
 		kind    string
 		begun   time.Duration
 		cleanUp bool
-	}{{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false}, {"lock", time.Nanosecond, false}, {"lock", time.Second, true}}
+	}{
+		{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false}, {"lock", time.Nanosecond, false}, {
+			"lock", time.Second, true,
+		},
+	}
 	synctest.Test(t, func(t *testing.T) {
 		back := make(chan time.Duration, len(rows))
 		began := time.Now()
 		for _, row := range rows {
 			go func() {
 				time.Sleep(row.begun)
-				r := newLifecycle(nil, row.kind, "/a", []Option{Retry(RetryFixed(10*time.Millisecond, 0))}).requests()
+				r := newLifecycle(
+					nil, row.kind, "/a", []Option{Retry(RetryFixed(10*time.Millisecond, 0))},
+				).requests()
 				time.Sleep(2*time.Second - row.begun) // all fail now
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()

@@ -78,7 +78,9 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 // outcome of a request is unknown, the error wraps ErrAmbiguous: the owner may have been asked.
 // Asking twice is the same as asking once.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
-	return call(ctx, l.calls, "ask", func(ctx context.Context, r *requests, _ *task[bool]) (bool, error) {
+	return call(ctx, l.calls, "ask", func(
+		ctx context.Context, r *requests, _ *task[bool],
+	) (bool, error) {
 		doubtful := false
 		asked, err := l.ask(ctx, r, &doubtful)
 		return asked, doubtOf(doubtful, err)

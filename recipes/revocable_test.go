@@ -139,7 +139,8 @@ func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 			for _, fault := range tc.faults {
 				c.On("set", 1, fault)
 			}
-			if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != tc.outcome {
+			if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+				OutcomeOf(err) != tc.outcome {
 				t.Errorf("Revoke: %v, %v; want %v", err, OutcomeOf(err), tc.outcome)
 			}
 			l.mustClose(t)

@@ -62,7 +62,9 @@ func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 	writers.kind, writers.ahead = writeMarker, predecessor
 	write := newHandle(conn, path, opts, &writers)
 	queue.ahead = eitherRule
-	return &RWLock{newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue}
+	return &RWLock{
+		newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue,
+	}
 }
 
 // Participants returns the owners of the lock, readers or one writer, and the waiters, in the order

@@ -17,7 +17,9 @@ import (
 
 // inOrder begins the locks one after the other, each when the one before waits, and returns what
 // tells which of them were granted since it was asked last.
-func inOrder(t *testing.T, locks map[string]func(context.Context) error, names ...string) func() string {
+func inOrder(
+	t *testing.T, locks map[string]func(context.Context) error, names ...string,
+) func() string {
 	granted := make(chan string, len(names))
 	for _, name := range names {
 		go func() {
@@ -122,7 +124,9 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
-				t.Errorf("tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(), l[0].Path())
+				t.Errorf(
+					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(), l[0].Path(),
+				)
 			}
 			mustUnlock(t, l[0])
 			wantHeld(t, held, "")
@@ -144,10 +148,18 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 
 func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 	for name, fault := range map[string]func(c *testConn) rule{
-		"before":   func(c *testConn) rule { return rule{Before: func() { c.Expire() }} },
-		"reaped":   func(c *testConn) rule { return rule{After: func() { c.Expire() }} },
-		"late":     func(c *testConn) rule { return rule{Before: func() { c.ExpireLate(testconn.Stays) }} },
-		"no reply": func(c *testConn) rule { return rule{Err: zk.ErrSessionExpired, After: func() { c.Expire() }} },
+		"before": func(c *testConn) rule { return rule{Before: func() { c.Expire() }} },
+		"reaped": func(c *testConn) rule { return rule{After: func() { c.Expire() }} },
+		"late": func(c *testConn) rule {
+			return rule{
+				Before: func() { c.ExpireLate(testconn.Stays) },
+			}
+		},
+		"no reply": func(c *testConn) rule {
+			return rule{
+				Err: zk.ErrSessionExpired, After: func() { c.Expire() },
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {

@@ -80,7 +80,9 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 // wait for each other, whatever their numbers. But a caller that holds a lease already waits for
 // ever if the rest are held by others that do the same.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
-	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
+	leases, _, err := run(ctx, s.lifecycle, func(
+		ctx context.Context, r *requests, t *task[[]*Lease],
+	) ([]*Lease, error) {
 		if n < 1 || n > s.leases {
 			return nil, fmt.Errorf("%w: %d are wanted, expected 1 to %d", ErrLeases, n, s.leases)
 		}
@@ -93,7 +95,9 @@ func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 // free. It does not stand in the queue, and may pass a waiter that has just come. It does wait for
 // the connection.
 func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
-	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
+	leases, _, err := run(ctx, s.lifecycle, func(
+		ctx context.Context, r *requests, t *task[[]*Lease],
+	) ([]*Lease, error) {
 		return withRestarts(ctx, func() ([]*Lease, error) {
 			if err := s.agree(ctx, r); err != nil {
 				return nil, err
@@ -123,11 +127,15 @@ func one(leases []*Lease, err error) (*Lease, error) {
 // connection.
 func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
 	return s.participants(ctx, func(ctx context.Context, r *requests) (participants, error) {
-		line, err := r.participants(ctx, s.queue.dir, s.queue.markers, func([]numbered, int) bool { return false })
+		line, err := r.participants(
+			ctx, s.queue.dir, s.queue.markers, func([]numbered, int) bool { return false },
+		)
 		if err != nil {
 			return participants{}, err
 		}
-		leases, err := r.participants(ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool { return own < s.leases })
+		leases, err := r.participants(
+			ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool { return own < s.leases },
+		)
 		return participants{leases.holders, line.waiters}, err
 	})
 }

@@ -12,7 +12,9 @@ import (
 
 // inTurn gets leases when it is the own turn. The turn is given up before they are handed over:
 // that may take long, and a lease may be lost meanwhile.
-func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], n int) ([]*Lease, error) {
+func (s *Semaphore) inTurn(
+	ctx context.Context, r *requests, t *task[[]*Lease], n int,
+) ([]*Lease, error) {
 	if err := s.agree(ctx, r); err != nil {
 		return nil, err
 	}
@@ -30,7 +32,9 @@ func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], 
 // gather gets leases one after the other, for as long as it has the turn: a caller that went on
 // without it, in the next session for instance, would have leases and wait for more beside the one
 // that has the turn then. With an error it returns the leases that it has.
-func (s *Semaphore) gather(ctx context.Context, r *requests, turn *hold, n int) (held []*hold, err error) {
+func (s *Semaphore) gather(
+	ctx context.Context, r *requests, turn *hold, n int,
+) (held []*hold, err error) {
 	for len(held) < n {
 		one, err := s.attempt(ctx, r, turn)
 		if err != nil {
@@ -85,7 +89,9 @@ func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold
 }
 
 // stand finds out whether the own node is among the oldest, and waits for that with a turn.
-func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, turn *hold) (*hold, error) {
+func (s *Semaphore) stand(
+	ctx context.Context, r *requests, own *protected, turn *hold,
+) (*hold, error) {
 	leases := &vigil{path: s.dir()}
 	free := false
 	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
@@ -128,7 +134,9 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 
 // keep hands leases to the caller, or gives them back if one was lost already or the caller has
 // left.
-func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[[]*Lease], held []*hold) ([]*Lease, error) {
+func (s *Semaphore) keep(
+	ctx context.Context, r *requests, t *task[[]*Lease], held []*hold,
+) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {
 		if one.gone() {

@@ -129,7 +129,9 @@ func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 
 func TestSemaphoreSurvivesFaults(t *testing.T) {
 	for _, op := range []string{"create", "children", "childrenW", "getW", "get", "sync", "delete"} {
-		for name, fault := range map[string]rule{"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer} {
+		for name, fault := range map[string]rule{
+			"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+		} {
 			for nth := 1; nth <= 2; nth++ {
 				inBubble(t, func(t *testing.T, s *testServer) {
 					other := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 1))
@@ -198,7 +200,8 @@ func TestAbandonedAcquireLeavesNothing(t *testing.T) {
 			sem := NewSemaphore(c, "/sem", 1)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			c.On(lost, 1, loseReply)
-			if _, err := sem.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+			if _, err := sem.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+				OutcomeOf(err) != NotApplied {
 				t.Errorf("Acquire: %v", err)
 			}
 			cancel()
@@ -237,7 +240,8 @@ func TestReleaseWithDoneContextGoesOn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		c.Disconnect()
-		if err := l.Release(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown || !closed(l.Lost()) {
+		if err := l.Release(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown ||
+			!closed(l.Lost()) {
 			t.Errorf("Release: %v", err)
 		}
 		c.Reconnect()
@@ -331,13 +335,15 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 2)
 		for _, n := range []int{-1, 0, 3} {
-			if leases, err := sem.AcquireN(t.Context(), n); leases != nil || !errors.Is(err, ErrLeases) || OutcomeOf(err) != NotApplied {
+			if leases, err := sem.AcquireN(t.Context(), n); leases != nil || !errors.Is(err, ErrLeases) ||
+				OutcomeOf(err) != NotApplied {
 				t.Errorf("AcquireN(%d): %v %v", n, leases, err)
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if leases, err := sem.AcquireN(ctx, 2); leases != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if leases, err := sem.AcquireN(ctx, 2); leases != nil ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("AcquireN: %v %v", leases, err)
 		}
 		s.WantBelow(t, "/sem/leases", 1)

@@ -15,7 +15,9 @@ func serverName(seq int32) string { return fmt.Sprintf("lock-%010d", seq) }
 // someNumbers draws numbers that a server has given, oldest first, over the wrap or not, and with
 // gaps where nodes were deleted.
 func someNumbers(t *rapid.T) []int32 {
-	next := rapid.OneOf(rapid.Int32(), rapid.Int32Range(math.MaxInt32-20, math.MaxInt32), rapid.Just(int32(0))).Draw(t, "first")
+	next := rapid.OneOf(
+		rapid.Int32(), rapid.Int32Range(math.MaxInt32-20, math.MaxInt32), rapid.Just(int32(0)),
+	).Draw(t, "first")
 	var list []int32
 	for range rapid.IntRange(0, 12).Draw(t, "children") {
 		list = append(list, next)
@@ -27,7 +29,8 @@ func someNumbers(t *rapid.T) []int32 {
 // madeUp draws names that no server has made.
 func madeUp(t *rapid.T) []string {
 	return rapid.SliceOfN(rapid.SampledFrom([]string{
-		"lock-", "lock-x", "lock-1", "lock-+123456789", "lock-00000000001", "lock--0000000000", "lock-99999999999",
+		"lock-", "lock-x", "lock-1", "lock-+123456789", "lock-00000000001", "lock--0000000000",
+		"lock-99999999999",
 		"other-0000000001", "0000000001", "lock-0000000001x", "lock-−000000001", "lock-00000_0001",
 	}), 0, 5).Draw(t, "made up")
 }
@@ -73,7 +76,9 @@ func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 		}
 		all := append(slices.Clone(want), off...)
 		sorted := namesInOrder(sortNumbered(rapid.Permutation(all).Draw(t, "listed"), "lock-"))
-		if again := namesInOrder(sortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-")); !slices.Equal(again, sorted) {
+		if again := namesInOrder(
+			sortNumbered(rapid.Permutation(all).Draw(t, "again"), "lock-"),
+		); !slices.Equal(again, sorted) {
 			t.Fatalf("%v, and in another order %v", sorted, again)
 		}
 		if len(sorted) != len(all) {

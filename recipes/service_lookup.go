@@ -84,7 +84,9 @@ type registered struct {
 // NewServiceLookup makes a lookup of a service. A strategy remembers what it has chosen, so give
 // each lookup one of its own.
 func NewServiceLookup(registry *ServiceRegistry, service string, strategy Strategy) *ServiceLookup {
-	return &ServiceLookup{registry: registry, service: service, strategy: strategy, avoided: map[registered]time.Time{}}
+	return &ServiceLookup{
+		registry: registry, service: service, strategy: strategy, avoided: map[registered]time.Time{},
+	}
 }
 
 // Next returns the instance to use next. It waits for the first view; later calls return at once.
@@ -123,7 +125,10 @@ func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 			good = append(good, i)
 		}
 	}
-	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool { return !there[r] || !now.Before(until) })
+	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool {
+		return !there[r] ||
+			!now.Before(until)
+	})
 	if good == nil {
 		return instances
 	}

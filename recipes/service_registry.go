@@ -151,7 +151,13 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(v.services, func(service string, _ map[string]Instance) bool { return !slices.Contains(found, service) })
+	maps.DeleteFunc(
+		v.services, func(
+			service string, _ map[string]Instance,
+		) bool {
+			return !slices.Contains(found, service)
+		},
+	)
 	for _, service := range found {
 		if _, known := v.services[service]; !known {
 			v.services[service] = nil
@@ -162,7 +168,9 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 
 // readInstances lists the instances of a service and reads them, as far as that is due. If the
 // service is gone, the watch above has fired or will: it need not be watched until it is back.
-func (v *ServiceRegistry) readInstances(ctx context.Context, r *requests, d due, service string) error {
+func (v *ServiceRegistry) readInstances(
+	ctx context.Context, r *requests, d due, service string,
+) error {
 	dir := join(v.path, service)
 	listed := v.services[service]
 	if listed == nil || isDue(d, dir) {
@@ -225,7 +233,9 @@ type Registration struct{ named }
 func NewRegistration(conn Conn, path string, i Instance, opts ...Option) *Registration {
 	opts = append(slices.Clone(opts), Containers())
 	bad := errors.Join(checkName("service", i.Service), checkName("id", i.ID))
-	return &Registration{newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts, bad)}
+	return &Registration{
+		newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts, bad),
+	}
 }
 
 // Register registers the instance and waits until the server knows it. After an error the instance

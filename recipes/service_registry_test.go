@@ -28,7 +28,9 @@ func wantServices(t *testing.T, v *ServiceRegistry, want string) {
 
 func register(t *testing.T, c Conn, service, id, data string) *Registration {
 	t.Helper()
-	g := NewRegistration(c, "/s", Instance{Service: service, ID: id, Data: []byte(data)}, RecheckEvery(0))
+	g := NewRegistration(
+		c, "/s", Instance{Service: service, ID: id, Data: []byte(data)}, RecheckEvery(0),
+	)
 	if err := g.Register(t.Context()); err != nil || !g.Present() {
 		t.Fatalf("Register: %v, present %v", err, g.Present())
 	}
@@ -104,7 +106,11 @@ func TestServicesAreContainers(t *testing.T) {
 }
 
 func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
-	faults := map[string]rule{"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer, "refused": {Lose: true, Err: zk.ErrNoAuth}}
+	faults := map[string]rule{
+		"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer, "refused": {
+			Lose: true, Err: zk.ErrNoAuth,
+		},
+	}
 	for name, fault := range faults {
 		for nth := 2; nth <= 4; nth++ {
 			for _, op := range []string{"childrenW", "getW"} {

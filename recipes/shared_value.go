@@ -63,7 +63,11 @@ func (v ValueState) same(w ValueState) bool {
 // NewSharedValue makes a handle for the value at path, which the first write creates. It sends
 // nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
-	return &SharedValue{lifecycle: newLifecycle(conn, "shared value", path, opts), change: vigil{path: path}, birth: vigil{path: path}}
+	return &SharedValue{
+		lifecycle: newLifecycle(
+			conn, "shared value", path, opts,
+		), change: vigil{path: path}, birth: vigil{path: path},
+	}
 }
 
 // Get returns the value, as it is at some moment of the call.
@@ -84,7 +88,9 @@ func (v *SharedValue) Set(ctx context.Context, data []byte) (ValueState, error) 
 // does not exist, and returns true and the new state. Otherwise it returns false and the state it
 // has found. seen was returned by Get, Set, Next or an earlier CompareAndSet; its data does not
 // matter.
-func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data []byte) (ValueState, bool, error) {
+func (v *SharedValue) CompareAndSet(
+	ctx context.Context, seen ValueState, data []byte,
+) (ValueState, bool, error) {
 	w, err := v.write(ctx, data, func(now ValueState) bool {
 		return now.Exists == seen.Exists && now.Version == seen.Version
 	})
@@ -93,7 +99,9 @@ func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data [
 
 // Next waits until the value differs from seen, and returns it.
 func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
-	return ask(ctx, v.lifecycle, "wait for", func(ctx context.Context, r *requests) (ValueState, error) {
+	return ask(ctx, v.lifecycle, "wait for", func(
+		ctx context.Context, r *requests,
+	) (ValueState, error) {
 		var next ValueState
 		err := v.change.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
 			next, w, err = v.look(ctx, r)
@@ -123,9 +131,13 @@ type valueWrite struct {
 }
 
 // write writes data if the value may be replaced.
-func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueState) bool) (valueWrite, error) {
+func (v *SharedValue) write(
+	ctx context.Context, data []byte, may func(ValueState) bool,
+) (valueWrite, error) {
 	data = bytes.Clone(data)
-	return call(ctx, v.lifecycle, "set", func(ctx context.Context, r *requests, t *task[valueWrite]) (valueWrite, error) {
+	return call(ctx, v.lifecycle, "set", func(
+		ctx context.Context, r *requests, t *task[valueWrite],
+	) (valueWrite, error) {
 		w, err := newRecorded(v.path, "write-")
 		if err != nil {
 			return valueWrite{}, err
@@ -140,7 +152,9 @@ func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueStat
 
 // replace tries until no rival was faster, or the value may not be replaced. With an error, the
 // result is that of a write that was made all the same.
-func (v *SharedValue) replace(ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool) (valueWrite, error) {
+func (v *SharedValue) replace(
+	ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool,
+) (valueWrite, error) {
 	var next valueWrite
 	for {
 		now, stat, err := v.read(ctx, r)
@@ -173,7 +187,9 @@ func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.St
 }
 
 // latest is read as it is at some moment of the call.
-func (v *SharedValue) latest(ctx context.Context, r *requests) (state ValueState, stat *zk.Stat, err error) {
+func (v *SharedValue) latest(
+	ctx context.Context, r *requests,
+) (state ValueState, stat *zk.Stat, err error) {
 	err = r.fresh(ctx, v.path, func() (err error) {
 		state, stat, err = v.read(ctx, r)
 		return err

@@ -126,7 +126,9 @@ func TestNextSeesEachChange(t *testing.T) {
 
 // lagging is a server that has missed the write of "2" after that of "1", and a connection that
 // comes to it.
-func lagging(t *testing.T, s *testServer) (writer, c *testConn, seen ValueState, old testconn.Copy) {
+func lagging(
+	t *testing.T, s *testServer,
+) (writer, c *testConn, seen ValueState, old testconn.Copy) {
 	t.Helper()
 	writer, c = s.Connect(), s.Connect()
 	v := NewSharedValue(writer, "/v")

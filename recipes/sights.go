@@ -22,7 +22,9 @@ func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte,
 }
 
 // childrenOf lists the children of a node, sorted, and makes it due when they change.
-func (w *wakeups) childrenOf(ctx context.Context, r *requests, path string) (names []string, err error) {
+func (w *wakeups) childrenOf(
+	ctx context.Context, r *requests, path string,
+) (names []string, err error) {
 	if w.watching(path, sightChildren) {
 		names, err = r.children(ctx, path)
 	} else {

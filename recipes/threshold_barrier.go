@@ -49,7 +49,7 @@ var ErrThreshold = errors.New("not a threshold")
 //
 // Layout:
 //
-//	<path>                               persistent, data = the number, "open", or nothing: not set yet
+//	<path>                               persistent, data = the number, "open", or nothing yet
 //	<path>/_c_<guid>-member-<sequence>   ephemeral, data = "in" for one that was counted
 //	<path>/write-<guid>                  persistent, a Set under way; as those of SharedValue
 //	<path>/turn-<zxid>                   persistent, as that of SharedValue
@@ -99,7 +99,9 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	v := &visit{over: make(chan struct{})}
 	defer b.leaveVisit(v)
-	_, err := call(ctx, b.lifecycle, "wait at", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, b.lifecycle, "wait at", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		left := b.beginVisit(v)
 		defer b.endVisit(v)
 		for _, before := range left {

@@ -39,7 +39,9 @@ func (b *ThresholdBarrier) thresholdOf(data []byte, stat *zk.Stat) (threshold, e
 	}
 	members, err := strconv.Atoi(string(data))
 	if err != nil || members < 1 {
-		return threshold{}, fmt.Errorf("%w: %s has %q, expected a number from 1 or %q", ErrThreshold, b.path, data, openData)
+		return threshold{}, fmt.Errorf(
+			"%w: %s has %q, expected a number from 1 or %q", ErrThreshold, b.path, data, openData,
+		)
 	}
 	return threshold{members: members, stat: stat}, nil
 }
@@ -79,7 +81,9 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold
 }
 
 // wait comes as a member, as often as its session ends, until the barrier is open.
-func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+func (b *ThresholdBarrier) wait(
+	ctx context.Context, r *requests, t *task[struct{}],
+) (struct{}, error) {
 	var seen threshold
 	counted := NotApplied // of a member that was lost after it was seen not to be
 	none, err := withRestarts(ctx, func() (none struct{}, err error) {
@@ -98,7 +102,9 @@ func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct
 
 // attend makes a node and waits until the barrier is open. After an error it returns the barrier as
 // it was when the member was last seen not to be counted, and whether it was counted later.
-func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[struct{}], now threshold) (seen threshold, counted Outcome, err error) {
+func (b *ThresholdBarrier) attend(
+	ctx context.Context, r *requests, t *task[struct{}], now threshold,
+) (seen threshold, counted Outcome, err error) {
 	own, err := newProtected(b.path, memberMarker)
 	if err != nil {
 		return now, NotApplied, err
@@ -125,7 +131,9 @@ func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[stru
 
 // await waits until the barrier is open or the own node was counted. It returns the barrier as it
 // was when that was last not so.
-func (b *ThresholdBarrier) await(ctx context.Context, r *requests, own *protected, seen threshold) (threshold, error) {
+func (b *ThresholdBarrier) await(
+	ctx context.Context, r *requests, own *protected, seen threshold,
+) (threshold, error) {
 	err := b.gate.until(ctx, r, own.epoch, func() (*watch, bool, error) {
 		data, stat, w, err := b.gate.data(ctx, r)
 		if err != nil {
@@ -161,7 +169,9 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 // open opens the barrier if enough members are there: those whose nodes are still as they were
 // made. It reports whether it has, with own among them. Each member tries that when it has come and
 // when the barrier has changed, so at least the youngest has seen them all.
-func (b *ThresholdBarrier) open(ctx context.Context, r *requests, now threshold, own string) (bool, error) {
+func (b *ThresholdBarrier) open(
+	ctx context.Context, r *requests, now threshold, own string,
+) (bool, error) {
 	if now.members == 0 {
 		return false, nil
 	}

@@ -11,7 +11,9 @@ import (
 )
 
 // thresholds makes handles on connections of their own.
-func thresholds(s *testServer, n int, opts ...Option) (members []*ThresholdBarrier, conns []*testConn) {
+func thresholds(
+	s *testServer, n int, opts ...Option,
+) (members []*ThresholdBarrier, conns []*testConn) {
 	for range n {
 		c := s.Connect()
 		members, conns = append(members, NewThresholdBarrier(c, "/gates/t", opts...)), append(conns, c)
@@ -127,7 +129,8 @@ func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
 		first := waiting(t, m[0].Wait)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m[1].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+		if err := m[1].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("got %v", err)
 		}
 		s.WantBelow(t, "/gates/t", 1)
@@ -269,14 +272,18 @@ func TestBadThresholds(t *testing.T) {
 				t.Error(err)
 			}
 			for _, err := range []error{m[0].Wait(t.Context()), <-early} {
-				if !errors.Is(err, ErrThreshold) || !strings.Contains(err.Error(), `/gates/t has "`+data+`"`) || OutcomeOf(err) != NotApplied {
+				if !errors.Is(err, ErrThreshold) ||
+					!strings.Contains(err.Error(), `/gates/t has "`+data+`"`) || OutcomeOf(err) != NotApplied {
 					t.Errorf("got %v", err)
 				}
 			}
 			if open, err := m[0].IsOpen(t.Context()); open || !errors.Is(err, ErrThreshold) {
 				t.Errorf("IsOpen: %v %v", open, err)
 			}
-			if err := m[0].Set(t.Context(), 0); !errors.Is(err, ErrThreshold) || err.Error() != "set threshold barrier /gates/t: not a threshold: 0 members; expected at least 1" {
+			const refused = "set threshold barrier /gates/t: not a threshold: " +
+				"0 members; expected at least 1"
+			if err := m[0].Set(t.Context(), 0); !errors.Is(err, ErrThreshold) ||
+				err.Error() != refused {
 				t.Errorf("Set: %v", err)
 			}
 			mustSet(t, m[0], 1) // mends it

@@ -42,13 +42,18 @@ const turnMarker = "member-"
 // be used for this line only. It sends nothing. The options that matter are ACL, Data,
 // SessionTimeout, RecheckEvery, Retry and Containers.
 func NewTurnQueue(conn Conn, path string, opts ...Option) *TurnQueue {
-	line := &turnstile{dir: path, kind: turnMarker, markers: []string{turnMarker}, opts: newOptions(opts), ahead: predecessor}
+	line := &turnstile{
+		dir: path, kind: turnMarker, markers: []string{turnMarker}, opts: newOptions(opts),
+		ahead: predecessor,
+	}
 	return &TurnQueue{newHandle(conn, path, opts, line), line}
 }
 
 // Line returns the members in the order of their turns. It waits for the connection.
 func (q *TurnQueue) Line(ctx context.Context) ([]Member, error) {
-	return ask(ctx, q.lifecycle, "look at the line of", func(ctx context.Context, r *requests) ([]Member, error) {
+	return ask(ctx, q.lifecycle, "look at the line of", func(
+		ctx context.Context, r *requests,
+	) ([]Member, error) {
 		all, err := q.line.participants(ctx, r)
 		return append(all.holders, all.waiters...), err
 	})

@@ -46,7 +46,8 @@ func TestMembersTakeTurns(t *testing.T) {
 			t.Errorf("first: %s", first)
 		}
 		line := wantLine(t, members["c"], "a", "b", "c")
-		if a := members["a"]; line[0].Path != a.Path() || line[0].Token != a.Token() || line[0].Session != conns["a"].SessionID() {
+		if a := members["a"]; line[0].Path != a.Path() || line[0].Token != a.Token() ||
+			line[0].Session != conns["a"].SessionID() {
 			t.Errorf("%+v is not a", line[0])
 		}
 		conns["b"].Expire() // loses its place
@@ -75,7 +76,8 @@ func TestMembersTakeTurns(t *testing.T) {
 func TestLineLeavesOutWhoHasLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
-		a, b := NewTurnQueue(s.Connect(), "/turns", Data([]byte("a"))), NewTurnQueue(c, "/turns", Data([]byte("b")))
+		a, b := NewTurnQueue(s.Connect(), "/turns", Data([]byte("a"))),
+			NewTurnQueue(c, "/turns", Data([]byte("b")))
 		if err := a.Lock(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,10 @@ func (q *turnstile) attempt(ctx context.Context, r *requests, wait bool) (*hold,
 
 // queueUp makes a node with a new name in dir, and lets stand find out whether it stands for a
 // hold. If it does not, the node is removed again.
-func queueUp(ctx context.Context, r *requests, dir, kind string, data []byte, stand func(own *protected) (*hold, error)) (*hold, error) {
+func queueUp(
+	ctx context.Context, r *requests, dir, kind string, data []byte,
+	stand func(own *protected) (*hold, error),
+) (*hold, error) {
 	own, err := newProtected(dir, kind)
 	if err != nil {
 		return nil, err
@@ -78,7 +81,9 @@ func queueUp(ctx context.Context, r *requests, dir, kind string, data []byte, st
 }
 
 // stand waits in the queue until the own node may pass.
-func (q *turnstile) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
+func (q *turnstile) stand(
+	ctx context.Context, r *requests, own *protected, wait bool,
+) (*hold, error) {
 	var watched string
 	var watch <-chan zk.Event
 	for {

@@ -104,7 +104,9 @@ type Decision struct {
 // NewTwoPhaseCommit makes a handle for the transaction at path, for a coordinator, a site, or both.
 // It sends nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
-	return &TwoPhaseCommit{lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path}}
+	return &TwoPhaseCommit{
+		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path},
+	}
 }
 
 // Begin begins the transaction, in one request, parents apart. If another client has begun one at
@@ -115,7 +117,9 @@ func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	if err != nil {
 		return c.explain("begin", err)
 	}
-	_, err = call(ctx, c.lifecycle, "begin", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err = call(ctx, c.lifecycle, "begin", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return c.begin(ctx, r, t, data)
 	})
 	return err
@@ -130,7 +134,9 @@ func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 // it has voted, waiters need not wait for the deadline. A process may join for a site for which an
 // earlier one has, and takes its place. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
-	_, err := call(ctx, c.lifecycle, "join", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, c.lifecycle, "join", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, c.join(ctx, r, t, site)
 	})
 	return err

@@ -60,7 +60,8 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, _ := parties(t, s, 2)
 		tx, err := p[1].Read(t.Context())
-		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" || !tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
+		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" ||
+			!tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
 			t.Errorf("read %+v %v", tx, err)
 		}
 		a, b := awaits(t, p[0]), awaits(t, p[1])
@@ -74,11 +75,13 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
 		mustDo(t, p[0].Vote(t.Context(), "a", true)) // again
-		if err := p[0].Vote(t.Context(), "a", false); !errors.Is(err, ErrVoted) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Vote(t.Context(), "a", false); !errors.Is(err, ErrVoted) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("another vote: %v", err)
 		}
 		mustDo(t, p[0].Done(t.Context(), "a"))
-		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) || !strings.HasSuffix(err.Error(), ": b") {
+		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) ||
+			!strings.HasSuffix(err.Error(), ": b") {
 			t.Errorf("forgotten before all have finished: %v", err)
 		}
 		mustDo(t, p[1].Done(t.Context(), "b"))
@@ -86,10 +89,13 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		mustDo(t, p[0].Forget(t.Context())) // there is none
 		mustDo(t, p[0].Done(t.Context(), "a"))
 		s.WantBelow(t, "/tx", 0)
-		if got := <-awaits(t, p[0]); !strings.Contains(got, "await decision of transaction /tx/1: there is no such transaction") {
+		if got := <-awaits(t, p[0]); !strings.Contains(
+			got, "await decision of transaction /tx/1: there is no such transaction",
+		) {
 			t.Error(got)
 		}
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrNoTransaction) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrNoTransaction) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("a late vote: %v", err)
 		}
 		for _, c := range p {
@@ -279,7 +285,8 @@ func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
 		wantDecision(t, "abort a votes no", awaits(t, p[0]))
 		s.Seed("/tx/1/notes", "")
 		s.Seed("/tx/1/notes/1", "")
-		if err := p[0].Forget(t.Context()); !errors.Is(err, zk.ErrNotEmpty) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Forget(t.Context()); !errors.Is(err, zk.ErrNotEmpty) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
 	})
@@ -300,24 +307,57 @@ func TestBadTransactions(t *testing.T) {
 			return err
 		}
 		begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
-		for want, err := range map[string]error{
-			`await decision of transaction /empty: the data is ""; expected a transaction`:         await("/empty"),
-			`/array: the data is "[]"; expected a transaction with sites as JSON`:                  await("/array"),
-			`/nobody: the data is "{\"sites\":[]}"; expected`:                                      await("/nobody"),
-			`/voted: the vote of a is "maybe"; expected yes or no`:                                 await("/voted"),
-			`/decided: the decision is "later"; expected commit or abort`:                          await("/decided"),
-			`begin transaction /t: no sites; expected one at least`:                                begin(Transaction{}),
-			`site "a/b": expected the name of one node`:                                            begin(Transaction{Sites: []string{"a/b"}}),
-			`site "a": named twice`:                                                                begin(Transaction{Sites: []string{"a", "b", "a"}}),
-			`encode transaction: `:                                                                 begin(Transaction{Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}),
-			`vote in transaction /voted: not a site of the transaction: "z" is none of a`:          NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
-			`join transaction /voted: not a site of the transaction`:                               NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
-			`finish transaction /voted: not a site of the transaction`:                             NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
-			`join transaction /none: there is no such transaction`:                                 NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
-			`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`: NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
+		for _, tc := range []struct {
+			want string
+			err  error
+		}{
+			{
+				`await decision of transaction /empty: the data is ""; expected a transaction`,
+				await("/empty"),
+			},
+			{
+				`/array: the data is "[]"; expected a transaction with sites as JSON`,
+				await("/array"),
+			},
+			{`/nobody: the data is "{\"sites\":[]}"; expected`, await("/nobody")},
+			{`/voted: the vote of a is "maybe"; expected yes or no`, await("/voted")},
+			{`/decided: the decision is "later"; expected commit or abort`, await("/decided")},
+			{`begin transaction /t: no sites; expected one at least`, begin(Transaction{})},
+			{
+				`site "a/b": expected the name of one node`,
+				begin(Transaction{Sites: []string{"a/b"}}),
+			},
+			{`site "a": named twice`, begin(Transaction{Sites: []string{"a", "b", "a"}})},
+			{
+				`encode transaction: `,
+				begin(Transaction{
+					Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+				}),
+			},
+			{
+				`vote in transaction /voted: not a site of the transaction: "z" is none of a`,
+				NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
+			},
+			{
+				`join transaction /voted: not a site of the transaction`,
+				NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
+			},
+			{
+				`finish transaction /voted: not a site of the transaction`,
+				NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
+			},
+			{
+				`join transaction /none: there is no such transaction`,
+				NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
+			},
+			{
+				`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`,
+				NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
+			},
 		} {
-			if err == nil || !strings.Contains(err.Error(), want) || OutcomeOf(err) != NotApplied {
-				t.Errorf("got %v, want %s", err, want)
+			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) ||
+				OutcomeOf(tc.err) != NotApplied {
+				t.Errorf("got %v, want %s", tc.err, tc.want)
 			}
 		}
 	})
@@ -398,7 +438,8 @@ func TestATransactionEndsWithTheConn(t *testing.T) {
 		if got := <-a; !strings.Contains(got, ErrConnClosed.Error()) {
 			t.Error(got)
 		}
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrConnClosed) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrConnClosed) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
 		mustClose(t, p[0])
@@ -412,7 +453,8 @@ func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
 		p := NewTwoPhaseCommit(c, "/t", Retry(RetryFixed(time.Second, 2)))
 		c.On("create", 1, loseRequest)
 		c.On("create", 1, loseRequest)
-		if err := p.Vote(t.Context(), "a", true); !errors.Is(err, ErrGaveUp) || OutcomeOf(err) != Unknown {
+		if err := p.Vote(t.Context(), "a", true); !errors.Is(err, ErrGaveUp) ||
+			OutcomeOf(err) != Unknown {
 			t.Error(err)
 		}
 		mustDo(t, p.Vote(t.Context(), "a", true))

@@ -51,7 +51,9 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 
 // look reads the changes, and decides if there is a reason. It returns errRestart if the session of
 // since has ended: the next one's server may lag behind.
-func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since epoch, now time.Time) (d Decision, decided bool, err error) {
+func (c *TwoPhaseCommit) look(
+	ctx context.Context, r *requests, b *ballot, since epoch, now time.Time,
+) (d Decision, decided bool, err error) {
 	b.names, b.watch, err = c.ballots.children(ctx, r)
 	switch {
 	case since.check() != nil:
@@ -102,7 +104,10 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 }
 
 // isOver reports whether the time for votes is over.
-func (b *ballot) isOver(now time.Time) bool { return !b.Deadline.IsZero() && !now.Before(b.Deadline) }
+func (b *ballot) isOver(now time.Time) bool {
+	return !b.Deadline.IsZero() &&
+		!now.Before(b.Deadline)
+}
 
 // readVotes reads the votes that have come since the last time.
 func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {
@@ -128,14 +133,18 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 
 // decide creates the decision, unless there is one, and returns the one that is there. A commit
 // checks all votes.
-func (c *TwoPhaseCommit) decide(ctx context.Context, r *requests, b *ballot, d Decision) (Decision, bool, error) {
+func (c *TwoPhaseCommit) decide(
+	ctx context.Context, r *requests, b *ballot, d Decision,
+) (Decision, bool, error) {
 	var ops []interface{}
 	if d.Commit {
 		for _, site := range b.Sites {
 			ops = append(ops, &zk.CheckVersionRequest{Path: join(c.path, votePrefix+site), Version: 0})
 		}
 	}
-	ops = append(ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl})
+	ops = append(
+		ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl},
+	)
 	err := r.repeat(ctx, func() error {
 		_, _, err := r.transaction(ops)
 		return err

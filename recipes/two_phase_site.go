@@ -49,7 +49,9 @@ func (tx Transaction) encode() ([]byte, error) {
 
 // begin creates the node. A repetition after a lost reply must not begin it again if it was decided
 // and forgotten meanwhile; hence the record.
-func (c *TwoPhaseCommit) begin(ctx context.Context, r *requests, t *task[struct{}], data []byte) (struct{}, error) {
+func (c *TwoPhaseCommit) begin(
+	ctx context.Context, r *requests, t *task[struct{}], data []byte,
+) (struct{}, error) {
 	w, err := newRecorded(parent(c.path), "begin-")
 	if err != nil {
 		return struct{}{}, err
@@ -83,7 +85,9 @@ func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction,
 }
 
 // readHere is read as the server has it that the client is connected to.
-func (c *TwoPhaseCommit) readHere(ctx context.Context, r *requests) (tx Transaction, found bool, err error) {
+func (c *TwoPhaseCommit) readHere(
+	ctx context.Context, r *requests,
+) (tx Transaction, found bool, err error) {
 	data, _, err := r.get(ctx, c.path)
 	if err != nil {
 		return tx, false, ignore(err, zk.ErrNoNode)
@@ -104,7 +108,9 @@ func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) er
 }
 
 // join makes the presence of a site. If the caller has left meanwhile, it is removed again.
-func (c *TwoPhaseCommit) join(ctx context.Context, r *requests, t *task[struct{}], site string) error {
+func (c *TwoPhaseCommit) join(
+	ctx context.Context, r *requests, t *task[struct{}], site string,
+) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err
 	}

@@ -48,8 +48,16 @@ type VersionRWLock struct{ *readWrite }
 // RecheckEvery and Retry.
 func NewVersionRWLock(conn Conn, path string, opts ...Option) *VersionRWLock {
 	o := newOptions(opts)
-	write := newHandle(conn, path, opts, &entrance{path: path, opts: o, kind: writeMarker, bars: []string{readMarker, writeMarker}})
-	read := newHandle(conn, path, opts, &entrance{path: path, opts: o, kind: readMarker, bars: []string{writeMarker}, beside: write})
+	write := newHandle(
+		conn, path, opts, &entrance{
+			path: path, opts: o, kind: writeMarker, bars: []string{readMarker, writeMarker},
+		},
+	)
+	read := newHandle(
+		conn, path, opts, &entrance{
+			path: path, opts: o, kind: readMarker, bars: []string{writeMarker}, beside: write,
+		},
+	)
 	return &VersionRWLock{newReadWrite(write, read)}
 }
 
@@ -170,7 +178,9 @@ func (e *entry) isBarred(names []string) bool {
 		if e.beside != nil && name == baseName(e.beside.path) {
 			return false
 		}
-		return slices.ContainsFunc(e.c.bars, func(kind string) bool { return strings.HasPrefix(name, kind) })
+		return slices.ContainsFunc(
+			e.c.bars, func(kind string) bool { return strings.HasPrefix(name, kind) },
+		)
 	})
 }
 

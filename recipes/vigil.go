@@ -36,7 +36,9 @@ type vigil struct {
 // What is read in the session of since is not older than what the caller knows already. The server
 // of another session may lag behind: there it looks only after a sync. With the zero epoch it
 // begins with one.
-func (v *vigil) until(ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error)) error {
+func (v *vigil) until(
+	ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error),
+) error {
 	for {
 		if since.check() != nil {
 			var err error
@@ -71,7 +73,9 @@ func (v *vigil) children(ctx context.Context, r *requests) (names []string, w *w
 }
 
 // data reads the node, and returns the watch that its next change fires.
-func (v *vigil) data(ctx context.Context, r *requests) (data []byte, stat *zk.Stat, w *watch, err error) {
+func (v *vigil) data(
+	ctx context.Context, r *requests,
+) (data []byte, stat *zk.Stat, w *watch, err error) {
 	if w = v.current(); w != nil {
 		data, stat, err = r.get(ctx, v.path)
 		return data, stat, v.reuse(w, err), err

@@ -45,7 +45,9 @@ type due struct {
 
 // newWakeups begins with everything due.
 func newWakeups(l *lifecycle) *wakeups {
-	w := &wakeups{l: l, bell: make(chan struct{}, 1), armed: map[string][]*ring{}, paths: map[string]bool{}}
+	w := &wakeups{
+		l: l, bell: make(chan struct{}, 1), armed: map[string][]*ring{}, paths: map[string]bool{},
+	}
 	w.nudge("")
 	return w
 }

@@ -65,7 +65,9 @@ func (w *watch) receive(ev zk.Event, ok bool) error {
 }
 
 // awaitEvent is await for a watch with one waiter.
-func awaitEvent(ctx context.Context, events <-chan zk.Event, recheck time.Duration) (fired bool, err error) {
+func awaitEvent(
+	ctx context.Context, events <-chan zk.Event, recheck time.Duration,
+) (fired bool, err error) {
 	return newWatch(events).await(ctx, recheck)
 }
 

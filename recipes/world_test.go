@@ -62,7 +62,9 @@ func inWorlds(t *testing.T, run func(w *fakezk.World) (judge func(*fakezk.Result
 			hashes[i] = res.Trace.Hash()
 			problem := judge(res)
 			if res.Leaked+res.Frozen != "" || len(res.Panics)+len(res.Busy) > 0 {
-				problem += fmt.Sprintf("\nbusy %v, panics %v, leaked %s, frozen %s", res.Busy, res.Panics, res.Leaked, res.Frozen)
+				problem += fmt.Sprintf(
+					"\nbusy %v, panics %v, leaked %s, frozen %s", res.Busy, res.Panics, res.Leaked, res.Frozen,
+				)
 			}
 			if problem != "" {
 				t.Fatalf("seed %d plan %v: %s\n%s", seed, plan, problem, res.Trace)
@@ -173,7 +175,9 @@ func TestQueueInManyWorlds(t *testing.T) {
 			}
 		}
 		both := func(ctx context.Context, c *fakezk.Client) { offers(ctx, c); takes(ctx, c) }
-		w.Clients = []fakezk.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: both}}
+		w.Clients = []fakezk.Actor{
+			{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: both},
+		}
 		return func(res *fakezk.Result) string {
 			if len(seen) != 8 {
 				problem += fmt.Sprint("taken: ", seen)

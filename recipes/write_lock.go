@@ -62,7 +62,10 @@ type WriteLock struct {
 // NewLock.
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
-	line := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts), ahead: predecessor}
+	line := turnstile{
+		dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts),
+		ahead: predecessor,
+	}
 	l := &WriteLock{dir: dir, listener: listener, told: closedChannel()}
 	l.handle = newHandle(conn, dir, opts, &writeQueue{l, line})
 	l.inLine = inLine{l.handle.lifecycle, &line}

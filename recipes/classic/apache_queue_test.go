@@ -203,7 +203,8 @@ func TestApacheQueueLosesAndDoubles(t *testing.T) {
 		mustOffer(t, q, "a")
 		mustOffer(t, q, "b")
 		c.On("delete", 1, testconn.LoseReply)
-		if data, ok, err := q.Poll(t.Context()); data != nil || ok || !errors.Is(err, recipes.ErrAmbiguous) || !errors.Is(err, zk.ErrConnectionClosed) {
+		if data, ok, err := q.Poll(t.Context()); data != nil || ok ||
+			!errors.Is(err, recipes.ErrAmbiguous) || !errors.Is(err, zk.ErrConnectionClosed) {
 			t.Fatalf("Poll: %q %v %v", data, ok, err)
 		}
 		wantPoll(t, q, "b") // a is lost
@@ -220,8 +221,11 @@ func TestApacheQueueLosesAndDoubles(t *testing.T) {
 func TestApacheElementAndRemove(t *testing.T) {
 	testconn.InBubble(t, func(t *testing.T, s *testconn.Server) {
 		q := newApache(s.Connect())
-		for name, method := range map[string]func(context.Context) ([]byte, error){"Element": q.Element, "Remove": q.Remove} {
-			if data, err := method(t.Context()); data != nil || !errors.Is(err, ErrNoElement) || errors.Is(err, recipes.ErrAmbiguous) {
+		for name, method := range map[string]func(context.Context) ([]byte, error){
+			"Element": q.Element, "Remove": q.Remove,
+		} {
+			if data, err := method(t.Context()); data != nil || !errors.Is(err, ErrNoElement) ||
+				errors.Is(err, recipes.ErrAmbiguous) {
 				t.Errorf("%s of an empty queue: %q %v", name, data, err)
 			}
 		}

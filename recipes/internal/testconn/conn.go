@@ -183,7 +183,9 @@ func (c *Conn) Cut(n int, states ...zk.State) {
 // Seed makes an ephemeral node of the connection's session.
 func (c *Conn) Seed(path, data string) {
 	c.s.t.Helper()
-	if _, err := c.Conn.Create(path, []byte(data), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := c.Conn.Create(
+		path, []byte(data), zk.FlagEphemeral, zk.WorldACL(zk.PermAll),
+	); err != nil {
 		c.s.t.Fatalf("seed %s: %v", path, err)
 	}
 }

@@ -35,7 +35,9 @@ func (s *Server) Copy() Copy {
 		if err := errors.Join(err, listErr); err != nil {
 			s.t.Fatalf("copy %s: %v", path, err)
 		}
-		tree[path] = copied{data, stat, slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })}
+		tree[path] = copied{
+			data, stat, slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" }),
+		}
 	}
 	return tree
 }
@@ -80,7 +82,9 @@ func (c *Conn) seenStat(path string, found bool, stat *zk.Stat) (bool, *zk.Stat)
 	return found, stat
 }
 
-func (c *Conn) seenData(path string, data []byte, stat *zk.Stat, err error) ([]byte, *zk.Stat, error) {
+func (c *Conn) seenData(
+	path string, data []byte, stat *zk.Stat, err error,
+) ([]byte, *zk.Stat, error) {
 	n, there, lags := c.seen(path)
 	switch {
 	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
@@ -91,7 +95,9 @@ func (c *Conn) seenData(path string, data []byte, stat *zk.Stat, err error) ([]b
 	return n.data, n.stat, nil
 }
 
-func (c *Conn) seenChildren(path string, names []string, stat *zk.Stat, err error) ([]string, *zk.Stat, error) {
+func (c *Conn) seenChildren(
+	path string, names []string, stat *zk.Stat, err error,
+) ([]string, *zk.Stat, error) {
 	n, there, lags := c.seen(path)
 	switch {
 	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
@@ -188,7 +194,9 @@ func (s *Server) realOp(op any) any {
 	case *zk.DeleteRequest:
 		return &zk.DeleteRequest{Path: s.real(op.Path), Version: s.realVersion(op.Path, op.Version)}
 	case *zk.SetDataRequest:
-		return &zk.SetDataRequest{Path: s.real(op.Path), Data: op.Data, Version: s.realVersion(op.Path, op.Version)}
+		return &zk.SetDataRequest{
+			Path: s.real(op.Path), Data: op.Data, Version: s.realVersion(op.Path, op.Version),
+		}
 	case *zk.CheckVersionRequest:
 		return &zk.CheckVersionRequest{Path: s.real(op.Path), Version: s.realVersion(op.Path, op.Version)}
 	}

@@ -3,7 +3,9 @@ package testconn
 import "github.com/go-zookeeper/zk"
 
 // Create is that of the client.
-func (c *Conn) Create(path string, data []byte, flags int32, acl []zk.ACL) (made string, err error) {
+func (c *Conn) Create(
+	path string, data []byte, flags int32, acl []zk.ACL,
+) (made string, err error) {
 	path = c.s.real(path)
 	err = c.request("create", path, func() (err error) {
 		made, err = c.Conn.Create(path, data, flags, acl)
@@ -13,7 +15,9 @@ func (c *Conn) Create(path string, data []byte, flags int32, acl []zk.ACL) (made
 }
 
 // CreateContainer is that of the client.
-func (c *Conn) CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (made string, err error) {
+func (c *Conn) CreateContainer(
+	path string, data []byte, flags int32, acl []zk.ACL,
+) (made string, err error) {
 	err = c.request("createContainer", path, func() (err error) {
 		made, err = c.Conn.CreateContainer(path, data, flags, acl)
 		return err
@@ -95,7 +99,9 @@ func (c *Conn) Children(path string) (names []string, stat *zk.Stat, err error) 
 }
 
 // ChildrenW is that of the client.
-func (c *Conn) ChildrenW(path string) (names []string, stat *zk.Stat, events <-chan zk.Event, err error) {
+func (c *Conn) ChildrenW(
+	path string,
+) (names []string, stat *zk.Stat, events <-chan zk.Event, err error) {
 	err = c.request("childrenW", path, func() (err error) {
 		names, stat, events, err = c.Conn.ChildrenW(path)
 		names, stat, err = c.seenChildren(path, names, stat, err)

@@ -92,7 +92,8 @@ func (s *Server) Below(path string) []string {
 	var names []string
 	prefix := strings.TrimSuffix(path, "/") + "/"
 	for _, n := range s.Tree() {
-		if name, below := strings.CutPrefix(n.Path, prefix); below && name != "" && !strings.Contains(name, "/") {
+		if name, below := strings.CutPrefix(n.Path, prefix); below && name != "" &&
+			!strings.Contains(name, "/") {
 			names = append(names, s.shown(name))
 		}
 	}
