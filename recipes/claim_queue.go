@@ -25,7 +25,7 @@ type claimQueue struct {
 // lineup is the order of a queue's elements.
 type lineup struct {
 	ready   []string  // elements that can be taken, the first one first
-	next    time.Time // when the next element will be ready; zero: nobody knows
+	next    time.Time // when the next element will be ready; zero: unknown
 	version int32     // of the directory at the time of the list
 }
 

@@ -76,7 +76,7 @@ func (b *DoubleBarrier) await(
 			if err != nil || !inside {
 				return w, false, err
 			}
-			// Look again at once: the client may miss the event of what it has done itself.
+			// Look again at once: the client may miss the event of its own change.
 		}
 	})
 	return m, err

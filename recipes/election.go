@@ -74,7 +74,7 @@ func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
 	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
 }
 
-// HasLeadership reports whether this candidate leads, as far as is known without asking the server.
+// HasLeadership reports whether this candidate leads, as far as the client knows. It sends nothing.
 func (e *election) HasLeadership() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

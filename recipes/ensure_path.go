@@ -24,7 +24,7 @@ func EnsurePath(ctx context.Context, conn Conn, path string, opts ...Option) err
 				return ambiguous(err)
 			}
 			if err := missing.wait(ctx, nil, err); err != nil {
-				return err // somebody deletes what is made
+				return err // another client deletes the levels
 			}
 		}
 	})

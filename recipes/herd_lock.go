@@ -115,7 +115,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 		case errors.Is(err, zk.ErrNodeExists) && failed == 0:
 			return nil
 		case errors.Is(err, zk.ErrNodeExists):
-			return errRestart // somebody deleted our node, but not the receipt
+			return errRestart // another client has deleted the flag, not the receipt
 		case errors.Is(err, zk.ErrNoNode):
 			err = r.ensureDir(ctx, parent(f.path))
 		case transient(err):
@@ -140,7 +140,7 @@ func (f *flag) remove(r *requests) error {
 	case err == nil, errors.Is(err, zk.ErrNoNode) && failed == 0:
 		return nil
 	case errors.Is(err, zk.ErrNoNode):
-		return r.remove(f.receipt()) // somebody else has deleted the flag
+		return r.remove(f.receipt()) // another client has deleted the flag
 	}
 	return fmt.Errorf("delete %s: %w", f.path, err)
 }

@@ -34,7 +34,7 @@ type IDGenerator struct {
 	*lifecycle
 	counter *Counter
 	block   int64
-	turn    chan struct{} // one token: whoever has it may touch what follows
+	turn    chan struct{} // one token: its holder may use the fields below
 
 	next, last int64 // of the block: what is left
 }

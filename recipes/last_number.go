@@ -7,9 +7,9 @@ import (
 )
 
 // ErrNumbersUsedUp is returned when the sequence numbers of a directory are used up, so that the
-// order of its next children cannot be told. It comes wrapped together with the directory. Nothing
-// was made that stays. Use a new directory, or delete the directory once it is empty: its numbers
-// begin at 0 when it is made again, which a container node of the option Containers does by itself.
+// order of its next children is unknown. It is wrapped together with the directory. No node stays.
+// Use a new directory, or delete the directory once it is empty: its numbers begin at 0 when it is
+// made again, which a container node of the option Containers does by itself.
 var ErrNumbersUsedUp = errors.New("sequence numbers are used up")
 
 // overshoot is how many numbers from -2147483648 on are not unique either. A server counts on while

@@ -84,6 +84,15 @@ func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	}
 }
 
+// deletesWhenEmpty tries now and then to delete the directory of elements.
+func deletesWhenEmpty(ctx context.Context, c *fakezk.Client) {
+	for i := 0; i < 5 && c.Sleep(ctx, 4500*time.Millisecond) == nil; i++ {
+		if err := c.Conn().Delete("/q/items", -1); err != nil {
+			c.Note("delete: %v", err)
+		}
+	}
+}
+
 // offersAt plays a queue whose elements are numbered from next on: a offers, b takes now and then,
 // c deletes the directory if it is empty. It returns what is wrong.
 func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) string {
@@ -126,15 +135,8 @@ func offersAt(w *fakezk.World, next int32, q testedQueue) func(*fakezk.Result) s
 			}
 		}
 	}
-	sweeps := func(ctx context.Context, c *fakezk.Client) {
-		for i := 0; i < 5 && c.Sleep(ctx, 4500*time.Millisecond) == nil; i++ {
-			if err := c.Conn().Delete("/q/items", -1); err != nil {
-				c.Note("delete: %v", err)
-			}
-		}
-	}
 	w.Clients = []fakezk.Actor{
-		{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps},
+		{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: deletesWhenEmpty},
 	}
 	return func(res *fakezk.Result) string {
 		known := slices.DeleteFunc(

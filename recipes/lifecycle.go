@@ -32,7 +32,7 @@ type lifecycle struct {
 type tally struct {
 	mu      sync.Mutex
 	active  int           // operations and loops that are not over
-	idle    chan struct{} // closed when active becomes 0; nil: nobody waits
+	idle    chan struct{} // closed when active becomes 0; nil: no waiter
 	trouble error         // the first clean-up that was refused
 }
 

@@ -126,7 +126,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error))
 	defer m.end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	life := m.locks[0].life // nobody waits for clean-up beyond Close
+	life := m.locks[0].life // no caller waits for clean-up beyond Close
 	defer context.AfterFunc(life, func() { cancel(context.Cause(life)) })()
 	if stale {
 		if err := m.giveBack(ctx); err != nil {

@@ -27,7 +27,7 @@ func (l *lifecycle) participants(
 	return all.holders, all.waiters, err
 }
 
-// inLine is what locks embed whose owner and waiters stand in one queue.
+// inLine is embedded by locks whose owner and waiters stand in one queue.
 type inLine struct {
 	of   *lifecycle
 	line *turnstile

@@ -85,9 +85,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 					t.Errorf("owner %+v, want %+v", owner, want)
 				}
 				for i, l := range locks {
-					if err := l.Close(t.Context()); err != nil {
-						t.Error(err)
-					}
+					mustClose(t, l)
 					time.Sleep(time.Second)
 					if i < 2 {
 						wantParticipants(

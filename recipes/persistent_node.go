@@ -67,8 +67,8 @@ type content struct {
 
 // presence is the result of the latest look.
 type presence struct {
-	session  int64 // whose node is there; 0: none of ours
-	change   int   // whose data it has
+	session  int64 // of the own node; 0: it is not there
+	change   int   // the Set that its data is of
 	err      error // why it is not there
 	doubtful bool  // it may be there all the same, or have other data
 }

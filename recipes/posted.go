@@ -10,7 +10,7 @@ import (
 type posted[T any] struct {
 	mu      sync.Mutex
 	value   T
-	changed chan struct{} // closed when the value is replaced; nil: nobody has asked
+	changed chan struct{} // closed when the value is replaced; nil: no reader
 	over    bool          // it is not replaced any more
 }
 

@@ -46,7 +46,7 @@ func (p *protected) flags() int32 {
 // prefix is the name up to the kind, which no other node shares.
 func (p *protected) prefix() string { return protectedPrefix + p.guid + "-" }
 
-// protectedPrefix is what the clients put before the GUID.
+// protectedPrefix stands before the GUID, as with other clients.
 const protectedPrefix = "_c_"
 
 // name is the node's own name within its directory.

@@ -33,8 +33,8 @@ func (a *arrival) enqueue(
 }
 
 // refuseLast takes the element back if its number is one that others may have, too, and returns
-// why. If a rival was faster, who has it now, the offer stands: it was delivered before its caller
-// could offer another one.
+// why. If a consumer was faster and has the element, the offer stands: it was delivered before its
+// caller could offer another one.
 func (a *arrival) refuseLast(r *requests) error {
 	if err := a.find(r); err != nil {
 		return doubtOf(true, err)

@@ -8,14 +8,14 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// element is what Poll returns, ok being false when the queue is empty.
+// element is the result of Poll; ok is false when the queue is empty.
 type element struct {
 	data []byte
 	ok   bool
 }
 
 // Peek returns the payload of the first element that can be taken, without removing it, and false
-// if there is none. Somebody may remove it before Peek has returned.
+// if there is none. A consumer may remove it before Peek has returned.
 func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error) {
 	e, err := ask(ctx, q.lifecycle, "peek at", q.peek)
 	return e.data, e.ok, err

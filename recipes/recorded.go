@@ -49,11 +49,11 @@ func (w *recorded) replace(
 	return w.apply(ctx, r, setOps(path, data, stat, r.opts.acl)...)
 }
 
-// setOps are the operations of a transaction that set the data of the node at path, as seen when
-// stat was read.
+// setOps returns the operations of a transaction that set the data of the node at path, as seen
+// when stat was read.
 //
 // The server's version is a 32-bit number that wraps, and -1 means any version. So the one change
-// of a version -1 also creates a node that is named after the change it has seen: a rival who has
+// of a version -1 also creates a node that is named after the mzxid it has seen: a rival that has
 // seen the same, however late, fails there.
 func setOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{} {
 	ops := []interface{}{&zk.SetDataRequest{Path: path, Data: data, Version: stat.Version}}
@@ -90,7 +90,7 @@ func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}
 	}
 }
 
-// settleEcho tells whether a refused change was made by an earlier request.
+// settleEcho returns nil if an earlier request has made the change that was refused now.
 func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) error {
 	var stat *zk.Stat
 	err := r.fresh(ctx, w.record, func() (err error) {

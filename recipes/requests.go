@@ -38,8 +38,7 @@ type requests struct {
 func newRequests(conn Conn, opts options) *requests { return &requests{conn: conn, opts: opts} }
 
 // again waits before a request is sent again that has failed with why. When the retry policy gives
-// up it ends the operation. Clean-up is what runs under a context that cannot end: no policy bounds
-// it.
+// up it ends the operation. Clean-up runs under a context that cannot end: no policy bounds it.
 func (r *requests) again(ctx context.Context, why error) error {
 	policy := r.opts.retry
 	if ctx.Done() == nil {

@@ -46,7 +46,7 @@ var ErrLeases = errors.New("number of leases differs")
 type Semaphore struct {
 	*lifecycle
 	leases int
-	queue  *turnstile // of those who wait
+	queue  *turnstile // of the waiters
 
 	mu   sync.Mutex
 	held []*Lease // that were not released, oldest first
@@ -68,7 +68,7 @@ func (s *Semaphore) dir() string { return join(s.path, "leases") }
 
 // Acquire waits until a lease is held, ctx is done, or the server refuses. It outlives lost
 // connections and ended sessions, as Lock of the type Lock does. After an error no lease is held,
-// and what was made on the server is removed, in the background if need be.
+// and its nodes are removed, in the background if need be.
 func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 	return one(s.AcquireN(ctx, 1))
 }

@@ -64,13 +64,13 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 		data, _, err = r.createOnce(ctx, s.path, []byte(want))
 		stat = &zk.Stat{}
 	}
-	if err == nil && len(data) == 0 { // made by somebody who had no number
+	if err == nil && len(data) == 0 { // made without a number
 		err = r.repeat(ctx, func() error {
 			_, err := r.conn.Set(s.path, []byte(want), stat.Version)
 			return err
 		})
 		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
-			err = errRestart // look again: somebody has, or a request whose reply was lost
+			err = errRestart // look again: a rival has set it, or the own request
 		}
 		data = []byte(want)
 	}
@@ -98,7 +98,7 @@ func (s *Semaphore) stand(
 		if turn != nil && turn.gone() {
 			return nil, false, errRestart
 		}
-		// The first look sets no watch, which would wake us when nobody waits.
+		// The first look sets no watch, as it would wake this client when it waits no more.
 		names, err := r.children(ctx, s.dir())
 		if free, err = s.isFree(own, names, err); err != nil || free || turn == nil {
 			return nil, true, err

@@ -292,6 +292,66 @@ func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
 	})
 }
 
+// badTransaction is the error of a call and what it has to say.
+type badTransaction struct {
+	want string
+	err  error
+}
+
+// badTransactions calls what must fail on the nodes of TestBadTransactions.
+func badTransactions(ctx context.Context, conn Conn) []badTransaction {
+	await := func(path string) error {
+		_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
+		return err
+	}
+	begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
+	return []badTransaction{
+		{
+			`await decision of transaction /empty: the data is ""; expected a transaction`,
+			await("/empty"),
+		},
+		{
+			`/array: the data is "[]"; expected a transaction with sites as JSON`,
+			await("/array"),
+		},
+		{`/nobody: the data is "{\"sites\":[]}"; expected`, await("/nobody")},
+		{`/voted: the vote of a is "maybe"; expected yes or no`, await("/voted")},
+		{`/decided: the decision is "later"; expected commit or abort`, await("/decided")},
+		{`begin transaction /t: no sites; expected one at least`, begin(Transaction{})},
+		{
+			`site "a/b": expected the name of one node`,
+			begin(Transaction{Sites: []string{"a/b"}}),
+		},
+		{`site "a": named twice`, begin(Transaction{Sites: []string{"a", "b", "a"}})},
+		{
+			`encode transaction: `,
+			begin(Transaction{
+				Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+			}),
+		},
+		{
+			`vote in transaction /voted: not a site of the transaction: "z" is none of a`,
+			NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
+		},
+		{
+			`join transaction /voted: not a site of the transaction`,
+			NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
+		},
+		{
+			`finish transaction /voted: not a site of the transaction`,
+			NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
+		},
+		{
+			`join transaction /none: there is no such transaction`,
+			NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
+		},
+		{
+			`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`,
+			NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
+		},
+	}
+}
+
 func TestBadTransactions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		for name, data := range map[string]string{"empty": "", "array": "[]", "nobody": `{"sites":[]}`} {
@@ -301,60 +361,7 @@ func TestBadTransactions(t *testing.T) {
 		s.Seed("/voted/vote-a", "maybe")
 		s.Seed("/decided", `{"sites":["a"]}`)
 		s.Seed("/decided/decision", "later")
-		ctx, conn := t.Context(), s.Connect()
-		await := func(path string) error {
-			_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
-			return err
-		}
-		begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
-		for _, tc := range []struct {
-			want string
-			err  error
-		}{
-			{
-				`await decision of transaction /empty: the data is ""; expected a transaction`,
-				await("/empty"),
-			},
-			{
-				`/array: the data is "[]"; expected a transaction with sites as JSON`,
-				await("/array"),
-			},
-			{`/nobody: the data is "{\"sites\":[]}"; expected`, await("/nobody")},
-			{`/voted: the vote of a is "maybe"; expected yes or no`, await("/voted")},
-			{`/decided: the decision is "later"; expected commit or abort`, await("/decided")},
-			{`begin transaction /t: no sites; expected one at least`, begin(Transaction{})},
-			{
-				`site "a/b": expected the name of one node`,
-				begin(Transaction{Sites: []string{"a/b"}}),
-			},
-			{`site "a": named twice`, begin(Transaction{Sites: []string{"a", "b", "a"}})},
-			{
-				`encode transaction: `,
-				begin(Transaction{
-					Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
-				}),
-			},
-			{
-				`vote in transaction /voted: not a site of the transaction: "z" is none of a`,
-				NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
-			},
-			{
-				`join transaction /voted: not a site of the transaction`,
-				NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
-			},
-			{
-				`finish transaction /voted: not a site of the transaction`,
-				NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
-			},
-			{
-				`join transaction /none: there is no such transaction`,
-				NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
-			},
-			{
-				`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`,
-				NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
-			},
-		} {
+		for _, tc := range badTransactions(t.Context(), s.Connect()) {
 			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) ||
 				OutcomeOf(tc.err) != NotApplied {
 				t.Errorf("got %v, want %s", tc.err, tc.want)

@@ -113,7 +113,7 @@ func (b *ballot) isOver(now time.Time) bool {
 func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {
 	for _, site := range b.Sites {
 		if !b.has(votePrefix + site) {
-			delete(b.votes, site) // somebody has meddled
+			delete(b.votes, site) // it was deleted again
 			continue
 		}
 		if b.votes[site] != "" {

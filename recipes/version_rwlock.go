@@ -67,7 +67,7 @@ type entrance struct {
 	opts   options
 	kind   string   // of the own node
 	bars   []string // kinds of nodes that bar the way
-	beside *handle  // whose node does not; may be nil
+	beside *handle  // the one whose node does not bar it; may be nil
 }
 
 // acquire makes attempts, each with a name of its own, until one ends well.
@@ -116,7 +116,7 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 		case !barred:
 			err = e.commit(ctx, r, version)
 		case e.beside != nil:
-			return nil, ErrLost // or nobody could be in
+			return nil, ErrLost // otherwise no other could be in
 		case !wait:
 			return nil, nil
 		default:

@@ -12,8 +12,8 @@ import (
 // channel of the client hands its event to only one of them.
 type watch struct {
 	events <-chan zk.Event
-	fired  chan struct{} // closed by who has received the event
-	spent  func()        // called when the event is received; nil: nobody keeps the watch
+	fired  chan struct{} // closed by the receiver of the event
+	spent  func()        // called when the event is received; nil: the watch is not kept
 	why    error         // what the event means to a waiter; to be read once fired is closed
 }
 

@@ -74,98 +74,99 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 	})
 }
 
-// TestWriteLockHasNoneOfTheBugs that are known of the class.
-func TestWriteLockHasNoneOfTheBugs(t *testing.T) {
-	t.Run("its own node is not waited for after a lost reply", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
-			l := NewWriteLock(c, "/wl", nil)
-			c.On("create", 2, loseReply)
-			wantLock(t, l, true)
-			s.WantBelow(t, "/wl", 1)
-			c.On("delete", 1, loseRequest)
-			if err := l.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			s.WantBelow(t, "/wl", 0)
-		})
+func TestWriteLockDoesNotWaitForItsOwnNodeAfterALostReply(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		l := NewWriteLock(c, "/wl", nil)
+		c.On("create", 2, loseReply)
+		wantLock(t, l, true)
+		s.WantBelow(t, "/wl", 1)
+		c.On("delete", 1, loseRequest)
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.WantBelow(t, "/wl", 0)
 	})
-	t.Run("a predecessor that vanishes is not waited for", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
-			wantLock(t, one, true)
-			c.On("children", 1, rule{After: func() {
-				if err := one.Unlock(t.Context()); err != nil {
-					t.Error(err)
-				}
-			}})
-			var d diary
-			two := NewWriteLock(c, "/wl", &d)
-			wantLock(t, two, false)
-			d.wantHeard(t, "acquired")
-			if err := two.Close(t.Context()); err != nil {
+}
+
+func TestWriteLockDoesNotWaitForAPredecessorThatVanishes(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
+		wantLock(t, one, true)
+		c.On("children", 1, rule{After: func() {
+			if err := one.Unlock(t.Context()); err != nil {
 				t.Error(err)
 			}
-		})
+		}})
+		var d diary
+		two := NewWriteLock(c, "/wl", &d)
+		wantLock(t, two, false)
+		d.wantHeard(t, "acquired")
+		if err := two.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	})
-	t.Run("a waiter queues anew in a new session", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
-			var d diary
-			two := NewWriteLock(c, "/wl", &d)
-			wantLock(t, one, true)
-			wantLock(t, two, false)
-			before := two.ID()
-			c.Expire()
-			time.Sleep(time.Second)
-			if two.ID() == before || !slices.Contains(s.Below("/wl"), two.ID()) {
-				t.Errorf("waits with %s after %s", two.ID(), before)
-			}
-			if err := one.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			d.wantHeard(t, "acquired")
-			if err := two.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			s.WantBelow(t, "/wl", 0)
-		})
+}
+
+func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
+		var d diary
+		two := NewWriteLock(c, "/wl", &d)
+		wantLock(t, one, true)
+		wantLock(t, two, false)
+		before := two.ID()
+		c.Expire()
+		time.Sleep(time.Second)
+		if two.ID() == before || !slices.Contains(s.Below("/wl"), two.ID()) {
+			t.Errorf("waits with %s after %s", two.ID(), before)
+		}
+		if err := one.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t, "acquired")
+		if err := two.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.WantBelow(t, "/wl", 0)
 	})
-	t.Run("an owner learns of the loss", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			c := s.Connect()
-			var d diary
-			l := NewWriteLock(c, "/wl", &d)
-			wantLock(t, l, true)
-			c.Expire()
-			d.wantHeard(t, "acquired", "released")
-			if l.IsOwner() || l.ID() != "" {
-				t.Error("still the owner")
-			}
-			wantLock(t, l, true)
-			if err := l.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			d.wantHeard(t, "acquired", "released", "acquired", "released")
-			s.WantBelow(t, "/wl", 0)
-		})
+}
+
+func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		var d diary
+		l := NewWriteLock(c, "/wl", &d)
+		wantLock(t, l, true)
+		c.Expire()
+		d.wantHeard(t, "acquired", "released")
+		if l.IsOwner() || l.ID() != "" {
+			t.Error("still the owner")
+		}
+		wantLock(t, l, true)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t, "acquired", "released", "acquired", "released")
+		s.WantBelow(t, "/wl", 0)
 	})
-	t.Run("nobody is told of what was not owned", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *testServer) {
-			one := NewWriteLock(s.Connect(), "/wl", nil)
-			var d diary
-			two := NewWriteLock(s.Connect(), "/wl", &d)
-			wantLock(t, one, true)
-			wantLock(t, two, false)
-			if err := two.Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
-			s.WantBelow(t, "/wl", 1)
-			if err := one.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			d.wantHeard(t)
-		})
+}
+
+func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one := NewWriteLock(s.Connect(), "/wl", nil)
+		var d diary
+		two := NewWriteLock(s.Connect(), "/wl", &d)
+		wantLock(t, one, true)
+		wantLock(t, two, false)
+		if err := two.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.WantBelow(t, "/wl", 1)
+		if err := one.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t)
 	})
 }
 
