@@ -32,6 +32,7 @@ type Conn struct {
 	cuts   int        // so many requests fail at once
 	states []zk.State // what State says in turn while cuts remain
 	behind Copy       // what is read until the next sync; nil: what there is
+	except int64      // the session in which it is not
 }
 
 // Rule is what happens to one request. The zero Rule is nothing.

@@ -53,26 +53,42 @@ func (s *Server) paths() []string {
 }
 
 // Lag makes reads return what is in the copy, until the next sync is answered.
-func (c *Conn) Lag(old Copy) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.behind = old
-}
+func (c *Conn) Lag(old Copy) { c.lag(old, 0) }
 
 // FallBehind ends the session; the server of the next one lags behind.
 func (c *Conn) FallBehind(old Copy) {
-	c.Lag(old)
+	c.lag(old, c.SessionID())
 	c.Expire()
 }
 
-func (c *Conn) catchUp() { c.Lag(nil) }
+// lag makes reads return what is in the copy, in all sessions but one.
+func (c *Conn) lag(old Copy, except int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.behind, c.except = old, except
+}
+
+// catchUp ends the lag, once it has begun.
+func (c *Conn) catchUp() {
+	if c.Conn.SessionID() != c.exempt() {
+		c.lag(nil, 0)
+	}
+}
+
+// exempt returns the session in which the server does not lag, 0 if there is none.
+func (c *Conn) exempt() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.except
+}
 
 // seen returns a node as a server has it that lags behind.
 func (c *Conn) seen(path string) (n copied, there, lags bool) {
+	session := c.Conn.SessionID()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n, there = c.behind[path]
-	return n, there, c.behind != nil
+	return n, there, c.behind != nil && session != c.except
 }
 
 func (c *Conn) seenStat(path string, found bool, stat *zk.Stat) (bool, *zk.Stat) {
