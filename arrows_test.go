@@ -22,6 +22,8 @@ var arrows = map[string][]string{
 	"model":                      {},
 	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
 	"recipes":                    {"github.com/go-zookeeper/zk"},
+	"recipes/classic":            {module + "recipes", "github.com/go-zookeeper/zk"},
+	"recipes/internal/testconn":  append(own("fakezk", "fakezk/fault", "fakezk/view"), "github.com/go-zookeeper/zk"),
 	"fakezk/internal/proto":      {},
 	"fakezk/internal/wire":       own("fakezk/internal/proto"),
 	"fakezk/internal/state":      own("fakezk/internal/proto"),
@@ -61,7 +63,7 @@ var arrows = map[string][]string{
 		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "fuzz/internal/mix",
 	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),
 	"fuzz/object": append(own(
-		"fakezk/fault", "fakezk/sim", "linearizability", "recipes", "fuzz/internal/mix", "fuzz/scenario",
+		"fakezk/fault", "fakezk/sim", "linearizability", "recipes", "recipes/classic", "fuzz/internal/mix", "fuzz/scenario",
 	), "github.com/go-zookeeper/zk"),
 	"fuzz/hunt": own(
 		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "fuzz/internal/mix", "fuzz/scenario",

@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Locker is a lock under test. Lock returns nil when the caller owns it. If it
@@ -190,7 +191,7 @@ func herdLock() scenario.Workload {
 }
 
 func clientLock() scenario.Workload {
-	w := Lock(func(env Env) Locker { return recipes.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
+	w := Lock(func(env Env) Locker { return classic.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
 	}).Named("zk.Lock")
 	w.Flawed = linearizability.Liveness

@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Queuer is a queue under test. Offer appends, Take waits for the first element
@@ -306,7 +308,7 @@ func fifoQueue() scenario.Workload {
 }
 
 func apacheQueue() scenario.Workload {
-	w := Queue(func(env Env) Queuer { return recipes.NewApacheQueue(env.InTurn(), queuePath) }, QueueClaims{
+	w := Queue(func(env Env) Queuer { return classic.NewApacheQueue(env.InTurn(), queuePath, zk.WorldACL(zk.PermAll)) }, QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
 	}).Named("recipes.ApacheQueue")
 	w.Flawed = linearizability.Delivery
