@@ -10,29 +10,29 @@ import (
 var barrierAtB = BarrierOptions{Path: "/b"}
 
 // raises is a whole, undisturbed set of a barrier that is down.
-func (f *film) raises(client string) {
+func (f *fixture) raises(client string) {
 	op := f.call(client, KindSet, "")
 	f.creates(client, 0, "/b", "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // lowers is a whole, undisturbed removal of a barrier that is up.
-func (f *film) lowers(client string) {
+func (f *fixture) lowers(client string) {
 	op := f.call(client, KindRemove, "")
 	f.deletes(client, 0, "/b", 0)
 	f.ret(op, OpOK, Result{})
 }
 
 func TestBarriers(t *testing.T) {
-	whole := func(f *film, client, kind, output string) {
+	whole := func(f *fixture, client, kind, output string) {
 		f.ret(f.call(client, kind, ""), OpOK, Result{Output: output})
 	}
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		bad, says string
 	}{
-		{name: "set, waited for and removed", shoot: func(f *film) *Rest {
+		{name: "set, waited for and removed", build: func(f *fixture) *Rest {
 			whole(f, "b", KindWait, "")
 			f.raises("a")
 			whole(f, "c", KindIsSet, "true")
@@ -42,14 +42,14 @@ func TestBarriers(t *testing.T) {
 			whole(f, "c", KindIsSet, "false")
 			return &Rest{}
 		}},
-		{name: "set when it is up, removed when it is down", shoot: func(f *film) *Rest {
+		{name: "set when it is up, removed when it is down", build: func(f *fixture) *Rest {
 			whole(f, "a", KindRemove, "")
 			f.raises("a")
 			whole(f, "b", KindSet, "")
 			f.lowers("a")
 			return &Rest{}
 		}},
-		{name: "removed and set again while somebody waits", shoot: func(f *film) *Rest {
+		{name: "removed and set again while somebody waits", build: func(f *fixture) *Rest {
 			f.raises("a")
 			op := f.call("b", KindWait, "")
 			f.lowers("a")
@@ -57,22 +57,22 @@ func TestBarriers(t *testing.T) {
 			f.ret(op, OpOK, Result{})
 			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", shoot: func(f *film) *Rest {
+		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", build: func(f *fixture) *Rest {
 			f.raises("a")
 			whole(f, "b", KindWait, "")
 			return nil
 		}},
-		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", shoot: func(f *film) *Rest {
+		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", build: func(f *fixture) *Rest {
 			whole(f, "b", KindIsSet, "true")
 			return nil
 		}},
-		{name: "set, which it was not", bad: Linearizability, says: "set()", shoot: func(f *film) *Rest {
+		{name: "set, which it was not", bad: Linearizability, says: "set()", build: func(f *fixture) *Rest {
 			f.raises("b")
 			f.lowers("b")
 			whole(f, "a", KindSet, "")
 			return nil
 		}},
-		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", shoot: func(f *film) *Rest {
+		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", build: func(f *fixture) *Rest {
 			f.raises("a")
 			op := f.call("a", KindRemove, "")
 			f.deletes("a", 0, "/b", 0)
@@ -83,38 +83,38 @@ func TestBarriers(t *testing.T) {
 			f.ret(again, OpOK, Result{})
 			return nil
 		}},
-		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", shoot: func(f *film) *Rest {
+		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) *Rest {
 			f.raises("a")
 			op := f.call("a", KindRemove, "")
 			f.deletes("a", 0, "/b", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
-		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", shoot: func(f *film) *Rest {
+		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", build: func(f *fixture) *Rest {
 			f.raises("a")
 			f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
 			return nil
 		}},
-		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Rest {
 			f.raises("a")
 			f.call("b", KindWait, "")
 			f.lowers("a")
 			return &Rest{}
 		}},
-		{name: "waits at a barrier that is up", shoot: func(f *film) *Rest {
+		{name: "waits at a barrier that is up", build: func(f *fixture) *Rest {
 			f.raises("a")
 			f.call("b", KindWait, "")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", shoot: func(f *film) *Rest {
+		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", build: func(f *fixture) *Rest {
 			f.raises("a")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			checkReport(t, JudgeBarrier(f.history(), rest, barrierAtB), tt.bad, tt.says)
 		})
 	}
@@ -124,7 +124,7 @@ func TestBarriers(t *testing.T) {
 // through by somebody who removes it.
 func randomBarrier(t *rapid.T) History {
 	up := false
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
 		return rapid.SampledFrom([]string{KindSet, KindSet, KindRemove, KindWait, KindIsSet}).Draw(t, "call"), ""
 	}

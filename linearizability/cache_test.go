@@ -12,23 +12,23 @@ import (
 var cacheAtC = CacheOptions{Path: "/c", Levels: -1, Events: true, Patience: 50 * time.Millisecond}
 
 // looks is a whole look.
-func (f *film) looks(client string, look CacheLook) {
+func (f *fixture) looks(client string, look CacheLook) {
 	f.ret(f.call(client, KindLook, ""), OpOK, Result{Output: look.String()})
 }
 
 // settles is a look long after all changes.
-func (f *film) settles(client string, look CacheLook) {
+func (f *fixture) settles(client string, look CacheLook) {
 	op := f.call(client, KindSettle, "")
 	f.step += 100
 	f.ret(op, OpOK, Result{Output: look.String()})
 }
 
 // makes creates a znode and returns it.
-func (f *film) makes(path, data string) CacheNode {
+func (f *fixture) makes(path, data string) CacheNode {
 	return CacheNode{path, data, f.server(ServerEvent{Kind: NodeCreated, Client: "w", Path: path, Data: data})}
 }
 
-func (f *film) changes(path, data string) CacheNode {
+func (f *fixture) changes(path, data string) CacheNode {
 	return CacheNode{path, data, f.server(ServerEvent{Kind: DataChanged, Client: "w", Path: path, Data: data})}
 }
 
@@ -46,11 +46,11 @@ func (l CacheLook) told(e ...CacheChange) CacheLook {
 func TestCaches(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film)
+		build     func(f *fixture)
 		opts      CacheOptions
 		bad, says string
 	}{
-		{name: "follows, now and then", opts: cacheAtC, shoot: func(f *film) {
+		{name: "follows, now and then", opts: cacheAtC, build: func(f *fixture) {
 			f.looks("a", CacheLook{Stale: true, Down: true})
 			one := f.makes("/c", "1")
 			f.looks("a", sees())
@@ -65,76 +65,76 @@ func TestCaches(t *testing.T) {
 			f.deletes("w", 0, "/c", 0)
 			f.settles("a", sees().told(removed(again)))
 		}},
-		{name: "goes back", bad: View, says: `goes back: of /c it shows "1" of zxid 1, after it had shown "2" of zxid 2, as it was from step 2 on`, shoot: func(f *film) {
+		{name: "goes back", bad: View, says: `goes back: of /c it shows "1" of zxid 1, after it had shown "2" of zxid 2, as it was from step 2 on`, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			two := f.changes("/c", "2")
 			f.looks("a", sees(two))
 			f.looks("a", sees(one))
 		}},
-		{name: "goes back to nothing", bad: View, says: "it shows nothing, after", shoot: func(f *film) {
+		{name: "goes back to nothing", bad: View, says: "it shows nothing, after", build: func(f *fixture) {
 			f.looks("a", sees(f.makes("/c", "1")))
 			f.looks("a", sees())
 		}},
-		{name: "two clients, two moments", shoot: func(f *film) {
+		{name: "two clients, two moments", build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(f.changes("/c", "2")))
 			f.looks("b", sees(one))
 		}},
-		{name: "from the future", bad: View, says: "is so only from step 3 on", shoot: func(f *film) {
+		{name: "from the future", bad: View, says: "is so only from step 3 on", build: func(f *fixture) {
 			f.looks("a", sees(CacheNode{"/c", "1", 3}))
 			f.makes("/c", "1")
 		}},
-		{name: "never was", bad: View, says: "which the server never had", shoot: func(f *film) {
+		{name: "never was", bad: View, says: "which the server never had", build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(CacheNode{"/c", "2", one.Zxid}))
 		}},
-		{name: "same data, other node", bad: View, says: `shows "1" of zxid 1`, shoot: func(f *film) {
+		{name: "same data, other node", bad: View, says: `shows "1" of zxid 1`, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.deletes("w", 0, "/c", 0)
 			f.looks("a", sees(f.makes("/c", "1")))
 			f.looks("a", sees(one))
 		}},
-		{name: "believes while it is down", bad: Belief, says: "says that it is up to date", shoot: func(f *film) {
+		{name: "believes while it is down", bad: Belief, says: "says that it is up to date", build: func(f *fixture) {
 			f.looks("a", CacheLook{Down: true})
 		}},
-		{name: "an event too few", bad: Delivery, says: "it shows /c, and no event told of that", opts: cacheAtC, shoot: func(f *film) {
+		{name: "an event too few", bad: Delivery, says: "it shows /c, and no event told of that", opts: cacheAtC, build: func(f *fixture) {
 			f.looks("a", sees(f.makes("/c", "1")))
 		}},
-		{name: "an update untold", bad: Delivery, says: `events told of "1" of zxid 1`, opts: cacheAtC, shoot: func(f *film) {
+		{name: "an update untold", bad: Delivery, says: `events told of "1" of zxid 1`, opts: cacheAtC, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(one).told(added(one)))
 			f.looks("a", sees(f.changes("/c", "2")))
 		}},
-		{name: "a removal untold", bad: Delivery, says: "no event told that this was removed", opts: cacheAtC, shoot: func(f *film) {
+		{name: "a removal untold", bad: Delivery, says: "no event told that this was removed", opts: cacheAtC, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(one).told(added(one)))
 			f.deletes("w", 0, "/c", 0)
 			f.looks("a", sees())
 		}},
-		{name: "of the wrong kind", bad: Delivery, says: "it was told that /c was updated, but it had not been there", opts: cacheAtC, shoot: func(f *film) {
+		{name: "of the wrong kind", bad: Delivery, says: "it was told that /c was updated, but it had not been there", opts: cacheAtC, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(one).told(updated(one)))
 		}},
-		{name: "told twice", bad: Delivery, says: "its zxid stays 1", opts: cacheAtC, shoot: func(f *film) {
+		{name: "told twice", bad: Delivery, says: "its zxid stays 1", opts: cacheAtC, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(one).told(added(one), updated(one)))
 		}},
-		{name: "added twice", bad: Delivery, says: "added, but it had been there", opts: cacheAtC, shoot: func(f *film) {
+		{name: "added twice", bad: Delivery, says: "added, but it had been there", opts: cacheAtC, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(one).told(added(one), added(one)))
 		}},
-		{name: "settles beside the tree", bad: Liveness, says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`, opts: CacheOptions{Patience: 50 * time.Millisecond}, shoot: func(f *film) {
+		{name: "settles beside the tree", bad: Liveness, says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`, opts: CacheOptions{Patience: 50 * time.Millisecond}, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.changes("/c", "2")
 			f.settles("a", sees(one))
 		}},
-		{name: "settles too early to be judged", opts: CacheOptions{Patience: time.Second}, shoot: func(f *film) {
+		{name: "settles too early to be judged", opts: CacheOptions{Patience: time.Second}, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.changes("/c", "2")
 			f.settles("a", sees(one))
 		}},
-		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned", shoot: func(f *film) { f.call("a", KindReady, "") }},
-		{name: "what is not in scope", opts: CacheOptions{Levels: 1, Rootless: true, Patience: 50 * time.Millisecond}, shoot: func(f *film) {
+		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned", build: func(f *fixture) { f.call("a", KindReady, "") }},
+		{name: "what is not in scope", opts: CacheOptions{Levels: 1, Rootless: true, Patience: 50 * time.Millisecond}, build: func(f *fixture) {
 			f.makes("/c", "1")
 			one := f.makes("/c/1", "2")
 			f.makes("/c/1/2", "3")
@@ -144,8 +144,8 @@ func TestCaches(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			tt.shoot(f)
+			f := &fixture{}
+			tt.build(f)
 			tt.opts.Path = "/c"
 			if tt.opts.Levels == 0 {
 				tt.opts.Levels = -1
@@ -166,7 +166,7 @@ func TestCachesWithoutLog(t *testing.T) {
 		"two of one moment": {[]CacheLook{sees(one), sees(CacheNode{"/c", "2", 1})}, View, "goes back"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &film{}
+			f := &fixture{}
 			for _, l := range tc.looks {
 				f.looks("a", l)
 			}
@@ -180,7 +180,7 @@ func TestCachesWithoutLog(t *testing.T) {
 // cacheScene makes valid histories of caches: each client follows each znode at
 // its own pace.
 type cacheScene struct {
-	film
+	fixture
 	t      *rapid.T
 	states map[string][]CacheNode // zxid 0: it does not exist
 	at     map[string]int         // of client and path

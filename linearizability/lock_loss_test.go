@@ -8,8 +8,8 @@ import (
 // Only the server may take a lock away.
 func TestSnatchedLocks(t *testing.T) {
 	const shared = "/lock/x" // every owner's znode has this name
-	blindRelease := func(again bool) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	blindRelease := func(again bool) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			f.lock("b", 2, shared)
 			op := f.call("b", KindUnlock, "")
 			f.deletes("b", 2, shared, 1)
@@ -24,8 +24,8 @@ func TestSnatchedLocks(t *testing.T) {
 			return nil
 		}
 	}
-	toldFirst := func(kind NoticeKind) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	toldFirst := func(kind NoticeKind) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			f.lock("a", 1, shared)
 			f.told("a", kind)
 			f.deletes("b", 2, shared, 1)
@@ -33,42 +33,42 @@ func TestSnatchedLocks(t *testing.T) {
 		}
 	}
 	tests := []lockTest{
-		{name: "blind release", bad: Safety, says: "b deleted a's znode /lock/x at step 9 while a held the lock", shoot: blindRelease(true)},
-		{name: "release that hits its own znode only", shoot: blindRelease(false)},
-		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe", shoot: func(f *film) *Rest {
+		{name: "blind release", bad: Safety, says: "b deleted a's znode /lock/x at step 9 while a held the lock", build: blindRelease(true)},
+		{name: "release that hits its own znode only", build: blindRelease(false)},
+		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe", build: func(f *fixture) *Rest {
 			f.lock("a", 1, shared)
 			f.deletes("b", 2, shared, 1)
 			f.lock("b", 2, shared)
 			return nil
 		}},
-		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", shoot: func(f *film) *Rest {
+		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", build: func(f *fixture) *Rest {
 			op := f.call("a", KindLock, "")
 			token := f.creates("a", 1, shared, "", 1)
 			f.deletes("b", 2, shared, 1)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "by its own stray delete", bad: Safety, says: "a deleted its own znode /lock/x at step 4 while a held the lock", shoot: func(f *film) *Rest {
+		{name: "by its own stray delete", bad: Safety, says: "a deleted its own znode /lock/x at step 4 while a held the lock", build: func(f *fixture) *Rest {
 			f.lock("a", 1, shared)
 			f.deletes("a", 1, shared, 1)
 			return nil
 		}},
-		{name: "in the middle of its own unlock", shoot: func(f *film) *Rest {
+		{name: "in the middle of its own unlock", build: func(f *fixture) *Rest {
 			f.lock("a", 1, shared)
 			op := f.call("a", KindUnlock, "")
 			f.deletes("b", 2, shared, 1)
 			f.ret(op, OpOK, Result{})
 			return nil
 		}},
-		{name: "told of a loss before", shoot: toldFirst(LockLost)},
-		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode", shoot: toldFirst(Disconnected)},
-		{name: "closed its session", shoot: func(f *film) *Rest {
+		{name: "told of a loss before", build: toldFirst(LockLost)},
+		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode", build: toldFirst(Disconnected)},
+		{name: "closed its session", build: func(f *fixture) *Rest {
 			f.lock("a", 1, shared)
 			step := f.server(ServerEvent{Kind: SessionEnded, Session: 1, Owner: 1, Client: "a"})
 			f.h.Server = append(f.h.Server, ServerEvent{Step: step, Kind: NodeDeleted, Path: shared, Session: 1, Owner: 1, Client: "a"})
 			return nil
 		}},
-		{name: "reaped late, after the session's end", shoot: func(f *film) *Rest {
+		{name: "reaped late, after the session's end", build: func(f *fixture) *Rest {
 			f.lock("a", 1, shared)
 			f.expires(1)
 			f.deletes("b", 2, shared, 1)
@@ -81,7 +81,7 @@ func TestSnatchedLocks(t *testing.T) {
 }
 
 func TestSnatchedLockIsNoZombieWindow(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.lock("a", 1, node("a", 0))
 	f.deletes("b", 2, node("a", 0), 1)
 	f.told("a", SessionExpired)
@@ -93,7 +93,7 @@ func TestSnatchedLockIsNoZombieWindow(t *testing.T) {
 // Without tokens, a re-entrant lock looks like two holds, and the first has no
 // unlock of its own.
 func TestReentrantLockIsNotSnatched(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	op := f.call("a", KindLock, "")
 	f.creates("a", 1, node("a", 0), "", 1)
 	f.ret(op, OpOK, Result{Session: 1})
@@ -108,8 +108,8 @@ func TestReentrantLockIsNotSnatched(t *testing.T) {
 
 func TestSignalsOfLoss(t *testing.T) {
 	signals := LockOptions{Signals: true, SignalWithin: 3 * time.Millisecond} // three steps
-	expired := func(wait int, then func(f *film)) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	expired := func(wait int, then func(f *fixture)) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
@@ -120,10 +120,10 @@ func TestSignalsOfLoss(t *testing.T) {
 			return nil
 		}
 	}
-	lost := func(f *film) { f.told("a", LockLost) }
-	unlocks := func(f *film) { f.ret(f.call("a", KindUnlock, ""), OpOK, Result{}) }
-	told := func(kinds ...NoticeKind) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	lost := func(f *fixture) { f.told("a", LockLost) }
+	unlocks := func(f *fixture) { f.ret(f.call("a", KindUnlock, ""), OpOK, Result{}) }
+	told := func(kinds ...NoticeKind) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			for _, kind := range kinds {
 				f.told("a", kind)
@@ -132,8 +132,8 @@ func TestSignalsOfLoss(t *testing.T) {
 			return nil
 		}
 	}
-	inTheNextHold := func(about int) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	inTheNextHold := func(about int) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			var tokens []int64
 			tokens = append(tokens, f.lock("a", 1, node("a", 0)))
 			f.unlock("a", 1, node("a", 0))
@@ -144,11 +144,11 @@ func TestSignalsOfLoss(t *testing.T) {
 		}
 	}
 	tests := []lockTest{
-		{name: "lies", opts: signals, bad: Belief, says: "a was told at step 4 that it had lost the lock, but its znode /lock/a-0000000000 was alive", shoot: told(LockLost)},
-		{name: "has no signal", shoot: told(LockLost)},
-		{name: "plays safe after a disconnect", opts: signals, shoot: told(Disconnected, LockLost)},
-		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode", shoot: told(LockLost, Disconnected)},
-		{name: "says so from its own unlock", opts: signals, shoot: func(f *film) *Rest {
+		{name: "lies", opts: signals, bad: Belief, says: "a was told at step 4 that it had lost the lock, but its znode /lock/a-0000000000 was alive", build: told(LockLost)},
+		{name: "has no signal", build: told(LockLost)},
+		{name: "plays safe after a disconnect", opts: signals, build: told(Disconnected, LockLost)},
+		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode", build: told(LockLost, Disconnected)},
+		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", KindUnlock, "")
 			f.told("a", LockLost)
@@ -156,14 +156,14 @@ func TestSignalsOfLoss(t *testing.T) {
 			f.ret(op, OpOK, Result{})
 			return nil
 		}},
-		{name: "says so late of its hold before", opts: signals, shoot: inTheNextHold(0)},
-		{name: "says so too soon of its hold", opts: signals, bad: Belief, says: "but its znode", shoot: inTheNextHold(1)},
-		{name: "in time", opts: signals, shoot: expired(2, lost)},
-		{name: "too late", opts: signals, bad: Belief, says: "the lock's signal of loss did not come within 3ms", shoot: expired(3, lost)},
-		{name: "never", opts: signals, bad: Belief, says: "a's session expired at step 5 while it held the lock", shoot: expired(3, unlocks)},
-		{name: "unlocked before it had to come", opts: signals, shoot: expired(2, unlocks)},
-		{name: "never, and nobody asked", opts: LockOptions{Signals: true}, shoot: expired(9, unlocks)},
-		{name: "late news of an earlier session", opts: signals, shoot: func(f *film) *Rest {
+		{name: "says so late of its hold before", opts: signals, build: inTheNextHold(0)},
+		{name: "says so too soon of its hold", opts: signals, bad: Belief, says: "but its znode", build: inTheNextHold(1)},
+		{name: "in time", opts: signals, build: expired(2, lost)},
+		{name: "too late", opts: signals, bad: Belief, says: "the lock's signal of loss did not come within 3ms", build: expired(3, lost)},
+		{name: "never", opts: signals, bad: Belief, says: "a's session expired at step 5 while it held the lock", build: expired(3, unlocks)},
+		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
+		{name: "never, and nobody asked", opts: LockOptions{Signals: true}, build: expired(9, unlocks)},
+		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) *Rest {
 			f.expires(9)
 			f.lock("a", 1, node("a", 0))
 			f.told("a", SessionExpired)
@@ -180,16 +180,16 @@ func TestSignalsOfLoss(t *testing.T) {
 }
 
 func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
-	shoot := func(f *film) *Rest {
+	build := func(f *fixture) *Rest {
 		f.lock("a", 1, node("a", 0))
 		f.told("a", Disconnected)
 		f.lock("b", 2, node("b", 1))
 		return nil
 	}
-	lockTest{bad: Belief, says: "a and b both believe", shoot: shoot}.run(t)
-	lockTest{opts: LockOptions{Signals: true, DisconnectEndsBelief: true}, bad: Belief, says: "a and b both believe", shoot: shoot}.run(t)
-	f := &film{}
-	shoot(f)
+	lockTest{bad: Belief, says: "a and b both believe", build: build}.run(t)
+	lockTest{opts: LockOptions{Signals: true, DisconnectEndsBelief: true}, bad: Belief, says: "a and b both believe", build: build}.run(t)
+	f := &fixture{}
+	build(f)
 	r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock", DisconnectEndsBelief: true})
 	if v, _ := r.Verdict(Belief); v.Status != OK {
 		t.Errorf("a had stopped believing: %s", v)
@@ -197,7 +197,7 @@ func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 }
 
 func TestTokensThatAreNoCzxids(t *testing.T) {
-	hold := func(f *film, client string, session int64, token func(czxid int64) int64) {
+	hold := func(f *fixture, client string, session int64, token func(czxid int64) int64) {
 		op := f.call(client, KindLock, "")
 		czxid := f.creates(client, session, node(client, 0), "", session)
 		f.ret(op, OpOK, Result{Token: token(czxid), Session: session})
@@ -206,22 +206,22 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
 	itself := func(czxid int64) int64 { return czxid }
 	tests := []lockTest{
-		{name: "a counter", shoot: func(f *film) *Rest {
+		{name: "a counter", build: func(f *fixture) *Rest {
 			hold(f, "a", 1, count(1001))
 			hold(f, "b", 2, count(1002))
 			return nil
 		}},
-		{name: "a counter that meets another's czxid", shoot: func(f *film) *Rest {
+		{name: "a counter that meets another's czxid", build: func(f *fixture) *Rest {
 			hold(f, "a", 1, count(1))
 			hold(f, "b", 2, count(2)) // a's czxid
 			return nil
 		}},
-		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock", shoot: func(f *film) *Rest {
+		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock", build: func(f *fixture) *Rest {
 			hold(f, "a", 1, count(1002))
 			hold(f, "b", 2, count(1001))
 			return nil
 		}},
-		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created", shoot: func(f *film) *Rest {
+		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created", build: func(f *fixture) *Rest {
 			hold(f, "a", 1, itself)
 			hold(f, "b", 2, count(1001))
 			return nil
@@ -233,8 +233,8 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 }
 
 func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
-	watched := func(release bool) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	watched := func(release bool) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			token := f.lock("a", 1, node("a", 0))
 			helper := f.creates("a", 1, "/lock/helper", "", 1)
 			rest := &Rest{Watches: []WatchAtRest{{"a", node("a", 0)}}, Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
@@ -246,7 +246,7 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 			return rest
 		}
 	}
-	lockTest{shoot: watched(false)}.run(t)
-	lockTest{bad: Orphans, says: "/lock/helper (session 0x1 of client a)", shoot: watched(true)}.run(t)
-	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", shoot: watched(true)}.run(t)
+	lockTest{build: watched(false)}.run(t)
+	lockTest{bad: Orphans, says: "/lock/helper (session 0x1 of client a)", build: watched(true)}.run(t)
+	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", build: watched(true)}.run(t)
 }

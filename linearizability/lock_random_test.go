@@ -26,7 +26,7 @@ type actor struct {
 
 // shooting makes valid histories of a fair lock of some kind.
 type shooting struct {
-	film
+	fixture
 	t        *rapid.T
 	kind     lockKind
 	inputs   []string // to draw from

@@ -9,15 +9,15 @@ import (
 // property that is violated, or nothing is.
 type lockTest struct {
 	name  string
-	shoot func(f *film) *Rest
+	build func(f *fixture) *Rest
 	opts  LockOptions
 	bad   string
 	says  string // part of the summary of bad
 }
 
 func (tt lockTest) run(t *testing.T) {
-	f := &film{}
-	rest := tt.shoot(f)
+	f := &fixture{}
+	rest := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/lock"
 	}
@@ -44,21 +44,21 @@ func checkReport(t *testing.T, r Report, bad, says string) {
 
 func TestLockSafetyBeliefAndFencing(t *testing.T) {
 	tests := []lockTest{
-		{name: "one after the other", shoot: func(f *film) *Rest {
+		{name: "one after the other", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.unlock("a", 1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			f.unlock("b", 2, node("b", 1))
 			return &Rest{}
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own the lock at once", shoot: func(f *film) *Rest {
+		{name: "two at once", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			return nil
 		}},
-		{name: "two at once, believed", bad: Belief, says: "a and b both believe that they hold the lock at step 6", shoot: twoAtOnce},
-		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", shoot: twoAtOnce},
-		{name: "zombie", shoot: func(f *film) *Rest {
+		{name: "two at once, believed", bad: Belief, says: "a and b both believe that they hold the lock at step 6", build: twoAtOnce},
+		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", build: twoAtOnce},
+		{name: "zombie", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
@@ -66,13 +66,13 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Rest{}
 		}},
-		{name: "told, but the session lives on", bad: Safety, says: "a and b own the lock at once", shoot: func(f *film) *Rest {
+		{name: "told, but the session lives on", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.told("a", Disconnected)
 			f.lock("b", 2, node("b", 1))
 			return nil
 		}},
-		{name: "good news after the expiry", shoot: func(f *film) *Rest {
+		{name: "good news after the expiry", build: func(f *fixture) *Rest {
 			op := f.call("a", KindLock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
@@ -82,7 +82,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Rest{}
 		}},
-		{name: "phantom: told of the expiry before", bad: Safety, says: "client a returned from lock at step 5 without a znode of its own", shoot: func(f *film) *Rest {
+		{name: "phantom: told of the expiry before", bad: Safety, says: "client a returned from lock at step 5 without a znode of its own", build: func(f *fixture) *Rest {
 			op := f.call("a", KindLock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
@@ -90,7 +90,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "phantom: in a new session", bad: Safety, says: "belongs to session 0x1, but the client is in session 0x2", shoot: func(f *film) *Rest {
+		{name: "phantom: in a new session", bad: Safety, says: "belongs to session 0x1, but the client is in session 0x2", build: func(f *fixture) *Rest {
 			f.starts("a", 1)
 			op := f.call("a", KindLock, "")
 			f.creates("a", 1, node("a", 0), "", 1)
@@ -99,7 +99,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.ret(op, OpOK, Result{Session: 2})
 			return nil
 		}},
-		{name: "phantom: the dying session's znode is adopted", bad: Safety, says: "belongs to session 0x1", shoot: func(f *film) *Rest {
+		{name: "phantom: the dying session's znode is adopted", bad: Safety, says: "belongs to session 0x1", build: func(f *fixture) *Rest {
 			op := f.call("a", KindLock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1)
@@ -107,13 +107,13 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.ret(op, OpOK, Result{Session: 2, Token: token})
 			return nil
 		}},
-		{name: "phantom: never created", bad: Safety, says: "it never created one", shoot: func(f *film) *Rest {
+		{name: "phantom: never created", bad: Safety, says: "it never created one", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.unlock("a", 1, node("a", 0))
 			f.ret(f.call("b", KindLock, ""), OpOK, Result{Session: 2})
 			return nil
 		}},
-		{name: "tokens fall", bad: Fencing, says: "b was granted the lock at step 7 with token 2, but a had token 3", shoot: func(f *film) *Rest {
+		{name: "tokens fall", bad: Fencing, says: "b was granted the lock at step 7 with token 2, but a had token 3", build: func(f *fixture) *Rest {
 			b, a := f.call("b", KindLock, ""), 0
 			tokenB := f.creates("b", 2, node("b", 0), "", 2)
 			tokenA := f.creates("a", 1, node("a", 1), "", 1)
@@ -123,13 +123,13 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
 			return nil
 		}},
-		{name: "unlock is idempotent after an expiry", shoot: func(f *film) *Rest {
+		{name: "unlock is idempotent after an expiry", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.ret(f.call("a", KindUnlock, ""), OpOK, Result{})
 			return &Rest{}
 		}},
-		{name: "unlock lost its reply", shoot: func(f *film) *Rest {
+		{name: "unlock lost its reply", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", KindUnlock, "")
 			f.deletes("a", 1, node("a", 0), 1)
@@ -138,7 +138,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Rest{}
 		}},
-		{name: "re-entrant", shoot: func(f *film) *Rest {
+		{name: "re-entrant", build: func(f *fixture) *Rest {
 			token := f.lock("a", 1, node("a", 0))
 			f.ret(f.call("a", KindLock, ""), OpOK, Result{Token: token, Session: 1})
 			f.ret(f.call("a", KindUnlock, ""), OpOK, Result{})
@@ -151,7 +151,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 	}
 }
 
-func twoAtOnce(f *film) *Rest {
+func twoAtOnce(f *fixture) *Rest {
 	f.lock("a", 1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
 	return nil
@@ -159,22 +159,22 @@ func twoAtOnce(f *film) *Rest {
 
 func TestLockWithoutServerLog(t *testing.T) {
 	tests := []lockTest{
-		{name: "one after the other", shoot: func(f *film) *Rest {
+		{name: "one after the other", build: func(f *fixture) *Rest {
 			blind(f, "a", "b")
 			return nil
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own", shoot: func(f *film) *Rest {
+		{name: "two at once", bad: Safety, says: "a and b own", build: func(f *fixture) *Rest {
 			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
 			f.ret(f.call("b", KindLock, ""), OpOK, Result{})
 			return nil
 		}},
-		{name: "two at once, but a was told of an expiry", shoot: func(f *film) *Rest {
+		{name: "two at once, but a was told of an expiry", build: func(f *fixture) *Rest {
 			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
 			f.ret(f.call("b", KindLock, ""), OpOK, Result{})
 			f.told("a", SessionExpired)
 			return nil
 		}},
-		{name: "unlock unknown, then granted to another", shoot: func(f *film) *Rest {
+		{name: "unlock unknown, then granted to another", build: func(f *fixture) *Rest {
 			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
 			f.ret(f.call("a", KindUnlock, ""), OpUnknown, Result{})
 			blind(f, "b")
@@ -186,7 +186,7 @@ func TestLockWithoutServerLog(t *testing.T) {
 	}
 }
 
-func blind(f *film, clients ...string) {
+func blind(f *fixture, clients ...string) {
 	for _, c := range clients {
 		f.ret(f.call(c, KindLock, ""), OpOK, Result{})
 		f.ret(f.call(c, KindUnlock, ""), OpOK, Result{})
@@ -194,7 +194,7 @@ func blind(f *film, clients ...string) {
 }
 
 func TestLockFairnessAndHerd(t *testing.T) {
-	overtaken := func(f *film) *Rest {
+	overtaken := func(f *fixture) *Rest {
 		a := f.call("a", KindLock, "")
 		f.creates("a", 1, node("a", 0), "", 1)
 		f.lock("b", 2, node("b", 1))
@@ -202,7 +202,7 @@ func TestLockFairnessAndHerd(t *testing.T) {
 		f.ret(a, OpOK, Result{Session: 1})
 		return nil
 	}
-	inTurn := func(f *film) *Rest {
+	inTurn := func(f *fixture) *Rest {
 		f.lock("a", 1, node("a", 0))
 		b := f.call("b", KindLock, "")
 		f.creates("b", 2, node("b", 1), "", 2)
@@ -211,16 +211,16 @@ func TestLockFairnessAndHerd(t *testing.T) {
 		return nil
 	}
 	tests := []lockTest{
-		{name: "in turn", opts: LockOptions{Fair: true, MaxHerd: 1}, shoot: inTurn},
-		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", shoot: overtaken},
-		{name: "no claim to fairness", shoot: overtaken},
-		{name: "overtaken for good", opts: LockOptions{Fair: true}, bad: Order, says: "while a waited with the older /lock/a-0000000000", shoot: func(f *film) *Rest {
+		{name: "in turn", opts: LockOptions{Fair: true, MaxHerd: 1}, build: inTurn},
+		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", build: overtaken},
+		{name: "no claim to fairness", build: overtaken},
+		{name: "overtaken for good", opts: LockOptions{Fair: true}, bad: Order, says: "while a waited with the older /lock/a-0000000000", build: func(f *fixture) *Rest {
 			f.call("a", KindLock, "")
 			f.creates("a", 1, node("a", 0), "", 1)
 			f.lock("b", 2, node("b", 1))
 			return nil
 		}},
-		{name: "herd", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "the release at step 5 fired 7 watch notifications", shoot: func(f *film) *Rest {
+		{name: "herd", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "the release at step 5 fired 7 watch notifications", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", KindUnlock, "")
 			f.deletes("a", 1, node("a", 0), 7)
@@ -236,7 +236,7 @@ func TestLockFairnessAndHerd(t *testing.T) {
 func TestLockLivenessAndOrphans(t *testing.T) {
 	waiting := func(client, path string) []Wait { return []Wait{{Client: client, Op: KindLock, Path: path}} }
 	tests := []lockTest{
-		{name: "waiting behind a holder", shoot: func(f *film) *Rest {
+		{name: "waiting behind a holder", build: func(f *fixture) *Rest {
 			token := f.lock("a", 1, node("a", 0))
 			f.call("b", KindLock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
@@ -244,37 +244,37 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				Waiting: waiting("b", node("a", 0))}
 		}},
 		{name: "self-deadlock", bad: Liveness, says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
-			shoot: func(f *film) *Rest {
+			build: func(f *fixture) *Rest {
 				f.call("b", KindLock, "")
 				first := f.creates("b", 2, node("b", 0), "", 2)
 				second := f.creates("b", 2, node("b", 1), "", 2)
 				return &Rest{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first, OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
 					Waiting: waiting("b", node("b", 0))}
 			}},
-		{name: "behind a forgotten znode", bad: Liveness, says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does not know of it, and nobody will delete it", shoot: forgotten},
-		{name: "forgotten znode", bad: Orphans, says: "/lock/a-0000000000 (session 0x1) was left by a's lock", shoot: forgotten},
-		{name: "forgotten znode is allowed", opts: LockOptions{AllowedAtRest: []string{"/lock/a-*"}}, shoot: func(f *film) *Rest {
+		{name: "behind a forgotten znode", bad: Liveness, says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does not know of it, and nobody will delete it", build: forgotten},
+		{name: "forgotten znode", bad: Orphans, says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
+		{name: "forgotten znode is allowed", opts: LockOptions{AllowedAtRest: []string{"/lock/a-*"}}, build: func(f *fixture) *Rest {
 			rest := forgotten(f)
 			f.h.Ops, rest.Waiting, rest.Nodes = f.h.Ops[:1], nil, rest.Nodes[:1]
 			return rest
 		}},
-		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete", shoot: func(f *film) *Rest {
+		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete", build: func(f *fixture) *Rest {
 			f.call("b", KindLock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
 			return &Rest{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}}, Waiting: waiting("b", node("a", 0))}
 		}},
-		{name: "dead session's znode", bad: Liveness, says: "that session has ended, but the znode is still there", shoot: func(f *film) *Rest {
+		{name: "dead session's znode", bad: Liveness, says: "that session has ended, but the znode is still there", build: func(f *fixture) *Rest {
 			rest := forgotten(f)
 			f.expires(1)
 			return rest
 		}},
-		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned", build: func(f *fixture) *Rest {
 			f.lock("a", 1, node("a", 0))
 			f.call("a", KindUnlock, "")
 			return &Rest{}
 		}},
-		{name: "wedged", bad: Liveness, says: "wedged: a in Close", shoot: func(*film) *Rest { return &Rest{Wedged: []string{"a in Close"}} }},
-		{name: "leaks", bad: Orphans, says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, though a waits for nothing; a goroutine: loop)", shoot: func(*film) *Rest {
+		{name: "wedged", bad: Liveness, says: "wedged: a in Close", build: func(*fixture) *Rest { return &Rest{Wedged: []string{"a in Close"}} }},
+		{name: "leaks", bad: Orphans, says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, though a waits for nothing; a goroutine: loop)", build: func(*fixture) *Rest {
 			return &Rest{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}}, Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
 		}},
 	}
@@ -284,7 +284,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 }
 
 // forgotten: a's create was applied but reported as unknown, and b waits for it.
-func forgotten(f *film) *Rest {
+func forgotten(f *fixture) *Rest {
 	op := f.call("a", KindLock, "")
 	left := f.creates("a", 1, node("a", 0), "", 1)
 	f.ret(op, OpUnknown, Result{})
@@ -297,7 +297,7 @@ func forgotten(f *film) *Rest {
 }
 
 func TestPendingCallIsUnknownWithoutRest(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.call("a", KindLock, "")
 	r := JudgeLock(f.history(), nil, LockOptions{})
 	if v, _ := r.Verdict(Liveness); v.Status != Unknown || r.Status() != Unknown || r.First().Property != Liveness {
@@ -306,7 +306,7 @@ func TestPendingCallIsUnknownWithoutRest(t *testing.T) {
 }
 
 func TestZombieWindowIsMeasured(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.lock("a", 1, node("a", 0))   // steps 1 to 3
 	f.expires(1, node("a", 0))     // step 4
 	f.lock("b", 2, node("b", 1))   // steps 5 to 7

@@ -27,7 +27,7 @@ type customer struct {
 // randomQueue makes valid histories of a queue that loses elements only when a
 // reply is lost; it returns those.
 func randomQueue(t *rapid.T) (History, []string) {
-	f := &film{}
+	f := &fixture{}
 	var queue, lost []string
 	customers := []*customer{{name: "a"}, {name: "b"}, {name: "c"}}
 	values := 0
@@ -53,7 +53,7 @@ func randomQueue(t *rapid.T) (History, []string) {
 	}
 }
 
-func (c *customer) begin(t *rapid.T, f *film, value string) {
+func (c *customer) begin(t *rapid.T, f *fixture, value string) {
 	c.busy, c.after, c.value, c.result, c.got = true, "apply", value, Result{}, OpOK
 	c.kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindPoll, KindPeek}).Draw(t, "kind")
 	input := ""
@@ -63,7 +63,7 @@ func (c *customer) begin(t *rapid.T, f *film, value string) {
 	c.op = f.call(c.name, c.kind, input)
 }
 
-func (c *customer) apply(t *rapid.T, f *film, queue, lost []string) (q, l []string) {
+func (c *customer) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []string) {
 	c.after = "return"
 	fault := rapid.SampledFrom([]string{"", "", "", "", "request lost", "reply lost"}).Draw(t, "fault")
 	if fault != "" {

@@ -10,14 +10,14 @@ import (
 )
 
 func TestDrawWritesAPage(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.lock("a", 1, node("a", 0))
 	f.expires(1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
 	reports := map[string]Report{
 		"lock() -\\u003e token 2": JudgeLock(f.history(), nil, LockOptions{Path: "/lock"}),
 	}
-	q := &film{}
+	q := &fixture{}
 	q.offer("a", "x")
 	q.take("b", "x")
 	reports["offer(x)"] = JudgeQueue(q.history(), nil, QueueOptions{Path: "/q"})

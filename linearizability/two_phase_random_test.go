@@ -12,7 +12,7 @@ import (
 
 // stage plays one transaction of sites a, b and c that is right.
 type stage struct {
-	*scene
+	*simulator
 	model    model.Transaction
 	children []string // of its znode
 }
@@ -20,7 +20,7 @@ type stage struct {
 // randomTwoPhase makes valid histories of one transaction. What a site calls must fit
 // what it knows, so the others' doings are applied by a client z beside the calls.
 func randomTwoPhase(t *rapid.T) History {
-	s := &stage{scene: &scene{t: t}}
+	s := &stage{simulator: &simulator{t: t}}
 	s.begin = func(client string) (kind, input string) {
 		calls := []string{KindBegin, KindBegin, KindBegin, KindBegin, KindVote, KindAwait, KindForget}
 		switch {
@@ -45,7 +45,7 @@ func randomTwoPhase(t *rapid.T) History {
 	return s.play()
 }
 
-// try does what can be done, films it as the creation or deletion of a child, and
+// try does what can be done, records it as the creation or deletion of a child, and
 // reports whether it could.
 func (s *stage) try(op model.TransactionOp) bool {
 	next := s.model.Step(op)

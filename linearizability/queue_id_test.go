@@ -9,7 +9,7 @@ import (
 )
 
 // discards is a whole discard of elements with an id.
-func (f *film) discards(client, id, says string, elements ...string) {
+func (f *fixture) discards(client, id, says string, elements ...string) {
 	op := f.call(client, KindDiscard, id)
 	for _, e := range elements {
 		f.deletes(client, 0, "/q/"+e, 0)
@@ -18,14 +18,14 @@ func (f *film) discards(client, id, says string, elements ...string) {
 }
 
 func TestIDQueue(t *testing.T) {
-	put := func(f *film, value, id string) { f.offers("a", value, Identified(value, id)) }
-	three := func(f *film) {
+	put := func(f *fixture, value, id string) { f.offers("a", value, Identified(value, id)) }
+	three := func(f *fixture) {
 		put(f, "x", "1")
 		put(f, "y", "2")
 		put(f, "z", "1")
 	}
 	tests := []queueTest{
-		{name: "by id and in order", shoot: func(f *film) *Rest {
+		{name: "by id and in order", build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
 			f.take("c", "y")
@@ -33,12 +33,12 @@ func TestIDQueue(t *testing.T) {
 			f.finds("b", KindPoll, "")
 			return &Rest{}
 		}},
-		{name: "one of them is missed", bad: Delivery, says: `element z of the id "1" stayed in the queue during b's discard`, shoot: func(f *film) *Rest {
+		{name: "one of them is missed", bad: Delivery, says: `element z of the id "1" stayed in the queue during b's discard`, build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "1", "x")
 			return nil
 		}},
-		{name: "offered meanwhile", shoot: func(f *film) *Rest {
+		{name: "offered meanwhile", build: func(f *fixture) *Rest {
 			put(f, "x", "1")
 			op := f.call("b", KindDiscard, "1")
 			put(f, "y", "1")
@@ -47,42 +47,42 @@ func TestIDQueue(t *testing.T) {
 			f.take("c", "y")
 			return &Rest{}
 		}},
-		{name: "wrong number", bad: Delivery, says: `says that it removed 3 elements of the id "1", but it was 2`, shoot: func(f *film) *Rest {
+		{name: "wrong number", bad: Delivery, says: `says that it removed 3 elements of the id "1", but it was 2`, build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "3", "x", "z")
 			return nil
 		}},
-		{name: "another id", bad: Delivery, says: "element y, offered by a, is lost", shoot: func(f *film) *Rest {
+		{name: "another id", bad: Delivery, says: "element y, offered by a, is lost", build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "2", "x", "z", "y")
 			return nil
 		}},
-		{name: "counted by two", bad: Delivery, says: "but it was 0", shoot: func(f *film) *Rest {
+		{name: "counted by two", bad: Delivery, says: "but it was 0", build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
 			f.discards("c", "1", "1")
 			return nil
 		}},
-		{name: "taken and counted", bad: Delivery, says: "says that it removed 2 elements", shoot: func(f *film) *Rest {
+		{name: "taken and counted", bad: Delivery, says: "says that it removed 2 elements", build: func(f *fixture) *Rest {
 			three(f)
 			f.take("c", "x")
 			f.discards("b", "1", "2", "z")
 			return nil
 		}},
-		{name: "discarded, then delivered", bad: Delivery, says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's take", shoot: func(f *film) *Rest {
+		{name: "discarded, then delivered", bad: Delivery, says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's take", build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
 			f.finds("c", KindTake, "x")
 			return nil
 		}},
-		{name: "said not to be done", bad: Delivery, says: "element x was removed by b's discard (steps 10 to 12, failed: connection closed), which says that it was not", shoot: func(f *film) *Rest {
+		{name: "said not to be done", bad: Delivery, says: "element x was removed by b's discard (steps 10 to 12, failed: connection closed), which says that it was not", build: func(f *fixture) *Rest {
 			three(f)
 			op := f.call("b", KindDiscard, "1")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
-		{name: "reply lost", shoot: func(f *film) *Rest {
+		{name: "reply lost", build: func(f *fixture) *Rest {
 			three(f)
 			op := f.call("b", KindDiscard, "1")
 			f.deletes("b", 0, "/q/x", 0)
@@ -90,37 +90,37 @@ func TestIDQueue(t *testing.T) {
 			f.take("b", "y")
 			return nil
 		}},
-		{name: "overtakes what is discarded later", bad: Order, says: "element x was in the queue before y", shoot: func(f *film) *Rest {
+		{name: "overtakes what is discarded later", bad: Order, says: "element x was in the queue before y", build: func(f *fixture) *Rest {
 			three(f)
 			f.take("c", "y")
 			f.discards("b", "1", "2", "x", "z")
 			return nil
 		}},
-		{name: "not empty before it is discarded", bad: Linearizability, says: "found the queue empty", shoot: func(f *film) *Rest {
+		{name: "not empty before it is discarded", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Rest {
 			put(f, "x", "1")
 			f.finds("b", KindPoll, "")
 			f.discards("b", "1", "1", "x")
 			return nil
 		}},
-		{name: "wrong order of the others", bad: Linearizability, says: "y left first", shoot: func(f *film) *Rest {
+		{name: "wrong order of the others", bad: Linearizability, says: "y left first", build: func(f *fixture) *Rest {
 			put(f, "x", "1")
 			put(f, "y", "2")
 			f.take("b", "y")
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "hangs", bad: Liveness, says: "b's discard (step 1, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "hangs", bad: Liveness, says: "b's discard (step 1, pending) never returned", build: func(f *fixture) *Rest {
 			f.call("b", KindDiscard, "1")
 			return &Rest{}
 		}},
-		{name: "without a log", shoot: func(f *film) *Rest {
+		{name: "without a log", build: func(f *fixture) *Rest {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
 			f.take("c", "y")
 			f.h.Server = nil
 			return &Rest{}
 		}},
-		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", shoot: bookkeeping},
+		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", build: bookkeeping},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.runBy(t, JudgeIDQueue) })
@@ -129,7 +129,7 @@ func TestIDQueue(t *testing.T) {
 
 // randomIDQueue makes valid histories of a queue with two ids.
 func randomIDQueue(t *rapid.T) History {
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	queue := []waiting{{"p", 0}, {"q", 1}, {"r", 0}}
 	for _, w := range queue {
 		s.offers("a", w.value, Identified(w.value, fmt.Sprint(w.rank)))

@@ -7,15 +7,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A step of a film takes a millisecond.
+// A step of a fixture takes a millisecond.
 func TestDelayQueue(t *testing.T) {
-	put := func(f *film, value string, due time.Duration) {
+	put := func(f *fixture, value string, due time.Duration) {
 		f.offers("a", value, Due(value, due*time.Millisecond))
 	}
-	gone := func(f *film, value string) *Rest { f.take("b", value); return &Rest{} }
+	gone := func(f *fixture, value string) *Rest { f.take("b", value); return &Rest{} }
 	patient := QueueOptions{Patience: 5 * time.Millisecond}
 	tests := []queueTest{
-		{name: "in time", shoot: func(f *film) *Rest {
+		{name: "in time", build: func(f *fixture) *Rest {
 			put(f, "x", 12) // steps 1 to 3
 			put(f, "y", 11)
 			f.finds("b", KindPoll, "")
@@ -24,72 +24,72 @@ func TestDelayQueue(t *testing.T) {
 			f.take("b", "x")
 			return &Rest{}
 		}},
-		{name: "due at once", shoot: func(f *film) *Rest { put(f, "x", 0); return gone(f, "x") }},
-		{name: "too early", bad: Order, says: "element x (due at 6ms) was removed at step 5, at 5ms: too early", shoot: func(f *film) *Rest {
+		{name: "due at once", build: func(f *fixture) *Rest { put(f, "x", 0); return gone(f, "x") }},
+		{name: "too early", bad: Order, says: "element x (due at 6ms) was removed at step 5, at 5ms: too early", build: func(f *fixture) *Rest {
 			put(f, "x", 6)
 			return gone(f, "x")
 		}},
-		{name: "too early is not linearizable", bad: Linearizability, says: "no order", shoot: func(f *film) *Rest {
+		{name: "too early is not linearizable", bad: Linearizability, says: "no order", build: func(f *fixture) *Rest {
 			put(f, "x", 60)
 			return gone(f, "x")
 		}},
-		{name: "seen too early", bad: Order, says: "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early", shoot: func(f *film) *Rest {
+		{name: "seen too early", bad: Order, says: "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early", build: func(f *fixture) *Rest {
 			put(f, "x", 7)
 			f.finds("b", KindPeek, "x")
 			return nil
 		}},
-		{name: "the one due first leaves last", bad: Order, says: "element x (due at 2ms) was removed at step 8, although y (due at 1ms) was in the queue", shoot: func(f *film) *Rest {
+		{name: "the one due first leaves last", bad: Order, says: "element x (due at 2ms) was removed at step 8, although y (due at 1ms) was in the queue", build: func(f *fixture) *Rest {
 			put(f, "x", 2)
 			put(f, "y", 1)
 			f.take("b", "x")
 			return gone(f, "y")
 		}},
-		{name: "the one due first left last", bad: Linearizability, says: "but x left first", shoot: func(f *film) *Rest {
+		{name: "the one due first left last", bad: Linearizability, says: "but x left first", build: func(f *fixture) *Rest {
 			put(f, "x", 2)
 			put(f, "y", 1)
 			f.take("b", "x")
 			return gone(f, "y")
 		}},
-		{name: "became due during the call", shoot: func(f *film) *Rest {
+		{name: "became due during the call", build: func(f *fixture) *Rest {
 			put(f, "x", 5)
 			f.finds("b", KindPoll, "")
 			return nil
 		}},
-		{name: "was due before the call", bad: Linearizability, says: "found the queue empty", shoot: func(f *film) *Rest {
+		{name: "was due before the call", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Rest {
 			put(f, "x", 4)
 			f.finds("b", KindPoll, "")
 			return nil
 		}},
-		{name: "waits for one that is not due", shoot: func(f *film) *Rest {
+		{name: "waits for one that is not due", build: func(f *fixture) *Rest {
 			f.call("b", KindTake, "")
 			put(f, "x", 100)
 			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
-		{name: "waits for one that is due", bad: Liveness, says: "although element x is there", shoot: func(f *film) *Rest {
+		{name: "waits for one that is due", bad: Liveness, says: "although element x is there", build: func(f *fixture) *Rest {
 			f.call("b", KindTake, "")
 			put(f, "x", 2)
 			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
-		{name: "gave up beside one that was due", opts: patient, bad: Liveness, says: "gave up although element x was in the queue for the last 5ms", shoot: givesUp(put, 5)},
-		{name: "gave up soon after it was due", opts: patient, shoot: givesUp(put, 6)},
-		{name: "put back", shoot: func(f *film) *Rest {
+		{name: "gave up beside one that was due", opts: patient, bad: Liveness, says: "gave up although element x was in the queue for the last 5ms", build: givesUp(put, 5)},
+		{name: "gave up soon after it was due", opts: patient, build: givesUp(put, 6)},
+		{name: "put back", build: func(f *fixture) *Rest {
 			put(f, "x", 0)
 			f.removes("b", "x", func() {})
 			return gone(f, "x")
 		}},
-		{name: "put back, and removed too early", bad: Order, says: "too early", shoot: func(f *film) *Rest {
+		{name: "put back, and removed too early", bad: Order, says: "too early", build: func(f *fixture) *Rest {
 			put(f, "x", 6)
 			f.removes("b", "x", func() {})
 			return gone(f, "x")
 		}},
-		{name: "lost", bad: Delivery, says: "is lost", shoot: func(f *film) *Rest {
+		{name: "lost", bad: Delivery, says: "is lost", build: func(f *fixture) *Rest {
 			put(f, "x", 0)
 			op := f.call("b", KindTake, "")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
 		}},
-		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", shoot: bookkeeping},
+		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", build: bookkeeping},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.runBy(t, JudgeDelayQueue) })
@@ -97,8 +97,8 @@ func TestDelayQueue(t *testing.T) {
 }
 
 // givesUp is a take that returns empty-handed at step 10.
-func givesUp(put func(*film, string, time.Duration), due time.Duration) func(*film) *Rest {
-	return func(f *film) *Rest {
+func givesUp(put func(*fixture, string, time.Duration), due time.Duration) func(*fixture) *Rest {
+	return func(f *fixture) *Rest {
 		put(f, "x", due)
 		op := f.call("b", KindTake, "")
 		for range 5 {

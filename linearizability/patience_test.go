@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,13 +10,13 @@ import (
 
 // TestSleepersAreFound: who waits beside what it waits for, and gets it in the end.
 func TestSleepersAreFound(t *testing.T) {
-	passes := func(f *film, steps int) {
+	passes := func(f *fixture, steps int) {
 		for range steps {
 			f.next()
 		}
 	}
-	takes := func(wait int, told bool) func(f *film) Report {
-		return func(f *film) Report {
+	takes := func(wait int, told bool) func(f *fixture) Report {
+		return func(f *fixture) Report {
 			op := f.call("b", KindTake, "")
 			f.offer("a", "x")
 			passes(f, wait)
@@ -27,8 +28,8 @@ func TestSleepersAreFound(t *testing.T) {
 			return JudgeQueue(f.history(), &Rest{}, QueueOptions{Path: "/q", Patience: 50 * time.Millisecond})
 		}
 	}
-	waits := func(wait int, told bool) func(f *film) Report {
-		return func(f *film) Report {
+	waits := func(wait int, told bool) func(f *fixture) Report {
+		return func(f *fixture) Report {
 			f.raises("a")
 			op := f.call("b", KindWait, "")
 			f.lowers("a")
@@ -42,7 +43,7 @@ func TestSleepersAreFound(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name      string
-		shoot     func(f *film) Report
+		build     func(f *fixture) Report
 		bad, says string
 	}{
 		{"a take", takes(60, false), Liveness, "waited although element x, which it took in the end, had been in the queue for 62ms"},
@@ -52,14 +53,14 @@ func TestSleepersAreFound(t *testing.T) {
 		{"a wait that is quick", waits(40, false), "", ""},
 		{"a wait of a client that was told of a loss", waits(60, true), "", ""},
 	} {
-		t.Run(test.name, func(t *testing.T) { checkReport(t, test.shoot(&film{}), test.bad, test.says) })
+		t.Run(test.name, func(t *testing.T) { checkReport(t, test.build(&fixture{}), test.bad, test.says) })
 	}
 }
 
 // TestCloseGivesBack whatever its client holds.
 func TestCloseGivesBack(t *testing.T) {
-	closes := func(deletes bool) func(f *film) Report {
-		return func(f *film) Report {
+	closes := func(deletes bool) func(f *fixture) Report {
+		return func(f *fixture) Report {
 			f.starts("a", 1)
 			f.starts("b", 2)
 			f.lock("a", 1, node("a", 1))
@@ -74,15 +75,15 @@ func TestCloseGivesBack(t *testing.T) {
 			return JudgeLock(f.history(), nil, LockOptions{Path: "/lock", Signals: true})
 		}
 	}
-	checkReport(t, closes(true)(&film{}), "", "")
-	checkReport(t, closes(false)(&film{}), Safety, "")
+	checkReport(t, closes(true)(&fixture{}), "", "")
+	checkReport(t, closes(false)(&fixture{}), Safety, "")
 }
 
 // TestACloseThatIsUnderWay when a lock is granted may end it at once; one that is
 // over may not.
 func TestACloseThatIsUnderWay(t *testing.T) {
-	closes := func(over bool) func(f *film) Report {
-		return func(f *film) Report {
+	closes := func(over bool) func(f *fixture) Report {
+		return func(f *fixture) Report {
 			f.starts("a", 1)
 			lock := f.call("a", KindLock, "")
 			op := f.call("a", KindClose, "")
@@ -99,14 +100,14 @@ func TestACloseThatIsUnderWay(t *testing.T) {
 			return JudgeLock(f.history(), nil, LockOptions{Path: "/lock", Signals: true})
 		}
 	}
-	checkReport(t, closes(false)(&film{}), "", "")
-	checkReport(t, closes(true)(&film{}), Belief, "a was told at step 7 that it had lost the lock, but its znode")
+	checkReport(t, closes(false)(&fixture{}), "", "")
+	checkReport(t, closes(true)(&fixture{}), Belief, "a was told at step 7 that it had lost the lock, but its znode")
 }
 
 // TestCallsThatEndFirstAreServedFirst: of two removals at once the later call can
 // have the earlier change only.
 func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.raises("b")
 	first := f.call("a", KindRemove, "")
 	second := f.call("a", KindRemove, "")
@@ -119,5 +120,51 @@ func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
 	of, strays := Attribute(h, h.Server, func(op Op, i int) bool { return op.Kind == changer(h.Server[i]) })
 	if diff := cmp.Diff([][]int{{0}, {1}, {3}, {2}}, of); diff != "" || strays != nil {
 		t.Errorf("strays %v, changes by call:\n%s", strays, diff)
+	}
+}
+
+// TestNoPatienceIsAskedOfWhoIsCutOff: b may sleep on while it has no connection, be it
+// told of that in the time that patience looks at, or before.
+func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
+	type told struct {
+		kind NoticeKind
+		at   int64 // step, and ms
+	}
+	opts := QueueOptions{Path: "/q", Patience: 50 * time.Millisecond}
+	takes := func(f *fixture) Report { // until 102
+		f.offer("a", "x")
+		op := f.call("b", KindTake, "")
+		f.step = 101
+		f.ret(op, OpFailed, Result{})
+		return JudgeQueue(f.history(), nil, opts)
+	}
+	passes := func(f *fixture) Report { // until 102
+		rest := giveUpAtT(f)
+		return JudgeThresholdBarrier(f.history(), rest, thresholdAtT)
+	}
+	for _, test := range []struct {
+		notices []told
+		bad     string
+	}{
+		{nil, Liveness},
+		{[]told{{Connected, 1}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}}, ""},
+		{[]told{{Connected, 1}, {SessionExpired, 20}}, ""},
+		{[]told{{Connected, 1}, {LockLost, 20}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 40}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 70}}, ""},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {SessionExpired, 30}, {Connected, 40}}, Liveness},
+		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 30}, {Disconnected, 40}}, ""},
+		{[]told{{Disconnected, 20}}, Liveness}, // a history without connections
+	} {
+		for kind, judge := range map[string]func(*fixture) Report{"take": takes, "barrier": passes} {
+			t.Run(fmt.Sprint(kind, test.notices), func(t *testing.T) {
+				f := &fixture{}
+				for _, n := range test.notices {
+					f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: n.at, Time: time.Duration(n.at) * time.Millisecond, Kind: n.kind})
+				}
+				checkReport(t, judge(f), test.bad, "")
+			})
+		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // offers is a whole, undisturbed offer whose input says more than the element.
-func (f *film) offers(client, value, input string) {
+func (f *fixture) offers(client, value, input string) {
 	op := f.call(client, KindOffer, input)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // finds is a poll or peek without a change at the server; "" is an empty answer.
-func (f *film) finds(client, kind, value string) {
+func (f *fixture) finds(client, kind, value string) {
 	op := f.call(client, kind, "")
 	f.next()
 	f.ret(op, OpOK, Result{Output: value, Empty: value == ""})
@@ -26,7 +26,7 @@ func (f *film) finds(client, kind, value string) {
 
 // removes is what a client does that gives its take up: it may put the element
 // back.
-func (f *film) removes(client, value string, during func()) {
+func (f *fixture) removes(client, value string, during func()) {
 	op := f.call(client, KindTake, "")
 	f.deletes(client, 0, "/q/"+value, 0)
 	during()
@@ -35,13 +35,13 @@ func (f *film) removes(client, value string, during func()) {
 }
 
 func TestPriorityQueue(t *testing.T) {
-	put := func(f *film, value string, priority int64) { f.offers("a", value, Prioritized(value, priority)) }
-	both := func(f *film) {
+	put := func(f *fixture, value string, priority int64) { f.offers("a", value, Prioritized(value, priority)) }
+	both := func(f *fixture) {
 		put(f, "x", 5)
 		put(f, "y", -1)
 	}
 	tests := []queueTest{
-		{name: "most urgent first, then the oldest", shoot: func(f *film) *Rest {
+		{name: "most urgent first, then the oldest", build: func(f *fixture) *Rest {
 			both(f)
 			put(f, "z", 5)
 			f.finds("b", KindPeek, "y")
@@ -51,24 +51,24 @@ func TestPriorityQueue(t *testing.T) {
 			f.finds("b", KindPoll, "")
 			return &Rest{}
 		}},
-		{name: "the oldest first", bad: Order, says: "element x (priority 5) was removed at step 8, although y (priority -1) was in the queue", shoot: func(f *film) *Rest {
+		{name: "the oldest first", bad: Order, says: "element x (priority 5) was removed at step 8, although y (priority -1) was in the queue", build: func(f *fixture) *Rest {
 			both(f)
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "the oldest first is not linearizable", bad: Linearizability, says: "element y (priority -1) was in the queue before x (priority 5)", shoot: func(f *film) *Rest {
+		{name: "the oldest first is not linearizable", bad: Linearizability, says: "element y (priority -1) was in the queue before x (priority 5)", build: func(f *fixture) *Rest {
 			both(f)
 			f.take("b", "x")
 			f.take("b", "y")
 			return nil
 		}},
-		{name: "the youngest of equals", bad: Order, says: "although x (priority 5) was in the queue", shoot: func(f *film) *Rest {
+		{name: "the youngest of equals", bad: Order, says: "although x (priority 5) was in the queue", build: func(f *fixture) *Rest {
 			put(f, "x", 5)
 			put(f, "y", 5)
 			f.take("b", "y")
 			return nil
 		}},
-		{name: "chosen before a more urgent one came", bad: Order, says: "although y (priority -1) was in the queue", shoot: func(f *film) *Rest {
+		{name: "chosen before a more urgent one came", bad: Order, says: "although y (priority -1) was in the queue", build: func(f *fixture) *Rest {
 			put(f, "x", 5)
 			op := f.call("b", KindTake, "")
 			put(f, "y", -1)
@@ -76,68 +76,68 @@ func TestPriorityQueue(t *testing.T) {
 			f.ret(op, OpOK, Result{Output: "x"})
 			return nil
 		}},
-		{name: "peek at the oldest", bad: Linearizability, says: "peek() -> x", shoot: func(f *film) *Rest {
+		{name: "peek at the oldest", bad: Linearizability, says: "peek() -> x", build: func(f *fixture) *Rest {
 			both(f)
 			f.finds("b", KindPeek, "x")
 			return nil
 		}},
-		{name: "not empty", bad: Linearizability, says: "found the queue empty", shoot: func(f *film) *Rest {
+		{name: "not empty", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Rest {
 			both(f)
 			f.finds("b", KindPoll, "")
 			return nil
 		}},
-		{name: "put back, and taken in its turn", shoot: func(f *film) *Rest {
+		{name: "put back, and taken in its turn", build: func(f *fixture) *Rest {
 			both(f)
 			f.removes("b", "y", func() {})
 			f.take("c", "y")
 			f.take("c", "x")
 			return nil
 		}},
-		{name: "others while it is out", shoot: func(f *film) *Rest {
+		{name: "others while it is out", build: func(f *fixture) *Rest {
 			both(f)
 			f.removes("b", "y", func() { f.take("c", "x") })
 			f.take("c", "y")
 			return nil
 		}},
-		{name: "put back, and overtaken", bad: Order, says: "although y (priority -1) was in the queue", shoot: func(f *film) *Rest {
+		{name: "put back, and overtaken", bad: Order, says: "although y (priority -1) was in the queue", build: func(f *fixture) *Rest {
 			both(f)
 			f.removes("b", "y", func() {})
 			f.take("c", "x")
 			return nil
 		}},
-		{name: "put back, and overtaken by a younger equal", bad: Order, says: "although x (priority 5) was in the queue", shoot: func(f *film) *Rest {
+		{name: "put back, and overtaken by a younger equal", bad: Order, says: "although x (priority 5) was in the queue", build: func(f *fixture) *Rest {
 			put(f, "x", 5)
 			put(f, "y", 5)
 			f.removes("b", "x", func() {})
 			f.take("c", "y")
 			return nil
 		}},
-		{name: "without a log", bad: Linearizability, says: "but x left first", shoot: func(f *film) *Rest {
+		{name: "without a log", bad: Linearizability, says: "but x left first", build: func(f *fixture) *Rest {
 			both(f)
 			f.take("b", "x")
 			f.take("b", "y")
 			f.h.Server = nil
 			return nil
 		}},
-		{name: "lost", bad: Delivery, says: "element y, offered by a, is lost", shoot: func(f *film) *Rest {
+		{name: "lost", bad: Delivery, says: "element y, offered by a, is lost", build: func(f *fixture) *Rest {
 			both(f)
 			op := f.call("b", KindTake, "")
 			f.deletes("b", 0, "/q/y", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
 		}},
-		{name: "twice", bad: Delivery, says: "element y was delivered twice", shoot: func(f *film) *Rest {
+		{name: "twice", bad: Delivery, says: "element y was delivered twice", build: func(f *fixture) *Rest {
 			both(f)
 			f.take("b", "y")
 			f.finds("c", KindTake, "y")
 			return nil
 		}},
-		{name: "waits beside an element", bad: Liveness, says: "although element x is there", shoot: func(f *film) *Rest {
+		{name: "waits beside an element", bad: Liveness, says: "although element x is there", build: func(f *fixture) *Rest {
 			f.call("b", KindTake, "")
 			put(f, "x", 1)
 			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
-		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", shoot: bookkeeping},
+		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element", build: bookkeeping},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { tt.runBy(t, JudgePriorityQueue) })
@@ -146,8 +146,8 @@ func TestPriorityQueue(t *testing.T) {
 
 // runBy is run for another kind of queue.
 func (tt queueTest) runBy(t *testing.T, judge func(History, *Rest, QueueOptions) Report) {
-	f := &film{}
-	rest := tt.shoot(f)
+	f := &fixture{}
+	rest := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/q"
 	}
@@ -164,7 +164,7 @@ type waiting struct {
 // elements only when a reply is lost. rank draws one, and input says how an offer
 // has it; shown reports whether an element can be taken at a time.
 func randomRanked(t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string, shown func(rank int64, now time.Duration) bool) History {
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	var queue []waiting
 	offered := map[string]waiting{}
 	s.begin = func(string) (kind, in string) {

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// film shoots a history by hand, one step at a time.
-type film struct {
+// fixture makes a history by hand, one step at a time.
+type fixture struct {
 	h    History
 	step int64
 }
 
 // next begins a step and returns its number and its time.
-func (f *film) next() (int64, time.Duration) {
+func (f *fixture) next() (int64, time.Duration) {
 	f.step++
 	return f.step, time.Duration(f.step) * time.Millisecond
 }
 
 // call begins an operation; its index is for ret.
-func (f *film) call(client, kind, input string) int {
+func (f *fixture) call(client, kind, input string) int {
 	step, now := f.next()
 	f.h.Ops = append(f.h.Ops, Op{Client: client, Kind: kind, Input: input, Call: step, CallTime: now, Return: -1})
 	return len(f.h.Ops) - 1
 }
 
-func (f *film) ret(op int, outcome Outcome, r Result) {
+func (f *fixture) ret(op int, outcome Outcome, r Result) {
 	o := &f.h.Ops[op]
 	o.Outcome = outcome
 	o.Return, o.ReturnTime = f.next()
@@ -35,7 +35,7 @@ func (f *film) ret(op int, outcome Outcome, r Result) {
 }
 
 // server adds what the server did; the czxid of a new znode is its step.
-func (f *film) server(e ServerEvent) int64 {
+func (f *fixture) server(e ServerEvent) int64 {
 	if e.Session == 0 && e.Client != "" {
 		e.Session = int64(e.Client[0]) // a queue's client needs no session of its own choice
 	}
@@ -48,37 +48,37 @@ func (f *film) server(e ServerEvent) int64 {
 	return e.Step
 }
 
-func (f *film) starts(client string, session int64) {
+func (f *fixture) starts(client string, session int64) {
 	f.server(ServerEvent{Kind: SessionStarted, Session: session, Owner: session, Client: client})
 }
 
-func (f *film) creates(client string, session int64, path, data string, owner int64) int64 {
+func (f *fixture) creates(client string, session int64, path, data string, owner int64) int64 {
 	return f.server(ServerEvent{Kind: NodeCreated, Session: session, Client: client, Path: path, Data: data, Owner: owner})
 }
 
-func (f *film) deletes(client string, session int64, path string, notified int) int64 {
+func (f *fixture) deletes(client string, session int64, path string, notified int) int64 {
 	return f.server(ServerEvent{Kind: NodeDeleted, Session: session, Client: client, Path: path, Notified: notified})
 }
 
 // expires ends the session, and deletes the paths in the same step.
-func (f *film) expires(session int64, paths ...string) {
+func (f *fixture) expires(session int64, paths ...string) {
 	step := f.server(ServerEvent{Kind: SessionEnded, Owner: session})
 	for _, path := range paths {
 		f.h.Server = append(f.h.Server, ServerEvent{Step: step, Time: time.Duration(step) * time.Millisecond, Zxid: step, Kind: NodeDeleted, Path: path, Owner: session})
 	}
 }
 
-func (f *film) told(client string, kind NoticeKind) {
+func (f *fixture) told(client string, kind NoticeKind) {
 	step, now := f.next()
 	f.h.Notices = append(f.h.Notices, Notice{Client: client, Step: step, Time: now, Kind: kind})
 }
 
-func (f *film) loses(client string, token int64) {
+func (f *fixture) loses(client string, token int64) {
 	f.told(client, LockLost)
 	f.h.Notices[len(f.h.Notices)-1].Token = token
 }
 
-func (f *film) history() History {
+func (f *fixture) history() History {
 	f.h.End, f.h.EndTime = f.step, time.Duration(f.step)*time.Millisecond
 	return f.h
 }
@@ -87,7 +87,7 @@ func (f *film) history() History {
 func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", client, n) }
 
 // lock is a whole, undisturbed lock; it returns the token.
-func (f *film) lock(client string, session int64, path string) int64 {
+func (f *fixture) lock(client string, session int64, path string) int64 {
 	op := f.call(client, KindLock, "")
 	token := f.creates(client, session, path, "", session)
 	f.ret(op, OpOK, Result{Token: token, Session: session})
@@ -95,21 +95,21 @@ func (f *film) lock(client string, session int64, path string) int64 {
 }
 
 // unlock is a whole, undisturbed unlock.
-func (f *film) unlock(client string, session int64, path string) {
+func (f *fixture) unlock(client string, session int64, path string) {
 	op := f.call(client, KindUnlock, "")
 	f.deletes(client, session, path, 1)
 	f.ret(op, OpOK, Result{Session: session})
 }
 
 // offer is a whole, undisturbed offer.
-func (f *film) offer(client string, value string) {
+func (f *fixture) offer(client string, value string) {
 	op := f.call(client, KindOffer, value)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // take is a whole, undisturbed take.
-func (f *film) take(client string, value string) {
+func (f *fixture) take(client string, value string) {
 	op := f.call(client, KindTake, "")
 	f.deletes(client, 0, "/q/"+value, 0)
 	f.ret(op, OpOK, Result{Output: value})

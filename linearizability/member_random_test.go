@@ -14,7 +14,7 @@ import (
 // expire, are evicted, change their data and look, each with a view that lags
 // behind. As a group it shows names only.
 type club struct {
-	film
+	fixture
 	t        *rapid.T
 	services bool
 	members  []*clubMember

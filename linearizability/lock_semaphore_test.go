@@ -8,18 +8,18 @@ import (
 
 func TestSemaphores(t *testing.T) {
 	two := semaphoreKind(2)
-	get := func(f *film, client string, n int) {
+	get := func(f *fixture, client string, n int) {
 		f.grants(two, client, int64(client[0]-'a'+1), node(client, n), "")
 	}
-	give := func(f *film, client string, n int) { f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "") }
-	three := func(f *film) *Rest { get(f, "a", 0); get(f, "b", 1); get(f, "c", 2); return nil }
+	give := func(f *fixture, client string, n int) { f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "") }
+	three := func(f *fixture) *Rest { get(f, "a", 0); get(f, "b", 1); get(f, "c", 2); return nil }
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		opts      LockOptions
 		bad, says string
 	}{
-		{name: "two of two", shoot: func(f *film) *Rest {
+		{name: "two of two", build: func(f *fixture) *Rest {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			give(f, "a", 0)
@@ -28,16 +28,16 @@ func TestSemaphores(t *testing.T) {
 			give(f, "c", 2)
 			return &Rest{}
 		}},
-		{name: "three of two", bad: Safety, says: "a, b and c own the semaphore at once, which has 2 places: a since step 3", shoot: three},
-		{name: "three of two, believed", bad: Belief, says: "a, b and c all believe that they hold the semaphore, which has 2 places, at step 9", shoot: three},
-		{name: "three of two, not linearizable", bad: Linearizability, says: "it goes wrong with c: acquire() -> token 8", shoot: three},
-		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore", shoot: func(f *film) *Rest {
+		{name: "three of two", bad: Safety, says: "a, b and c own the semaphore at once, which has 2 places: a since step 3", build: three},
+		{name: "three of two, believed", bad: Belief, says: "a, b and c all believe that they hold the semaphore, which has 2 places, at step 9", build: three},
+		{name: "three of two, not linearizable", bad: Linearizability, says: "it goes wrong with c: acquire() -> token 8", build: three},
+		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore", build: func(f *fixture) *Rest {
 			for i, name := range []string{"x", "y", "z"} {
 				f.grants(two, "a", 1, node("a", i), name)
 			}
 			return nil
 		}},
-		{name: "a zombie is none too many", shoot: func(f *film) *Rest {
+		{name: "a zombie is none too many", build: func(f *fixture) *Rest {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.expires(1, node("a", 0))
@@ -47,43 +47,43 @@ func TestSemaphores(t *testing.T) {
 			give(f, "c", 2)
 			return &Rest{}
 		}},
-		{name: "a lease that b deleted", bad: Safety, says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore", shoot: func(f *film) *Rest {
+		{name: "a lease that b deleted", bad: Safety, says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore", build: func(f *fixture) *Rest {
 			get(f, "a", 0)
 			f.deletes("b", 2, node("a", 0), 1)
 			return nil
 		}},
-		{name: "no lease of its own", bad: Safety, says: "client a returned from acquire at step 5 without a znode of its own", shoot: func(f *film) *Rest {
+		{name: "no lease of its own", bad: Safety, says: "client a returned from acquire at step 5 without a znode of its own", build: func(f *fixture) *Rest {
 			get(f, "b", 0)
 			f.ret(f.call("a", KindAcquire, ""), OpOK, Result{Session: 1, Token: 77})
 			return nil
 		}},
-		{name: "one overtakes, with a place for both", opts: LockOptions{Fair: true}, shoot: func(f *film) *Rest {
+		{name: "one overtakes, with a place for both", opts: LockOptions{Fair: true}, build: func(f *fixture) *Rest {
 			op := f.call("a", KindAcquire, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			get(f, "b", 1)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "one overtakes the one who is next", opts: LockOptions{Fair: true}, bad: Order, says: "c overtook b", shoot: func(f *film) *Rest {
+		{name: "one overtakes the one who is next", opts: LockOptions{Fair: true}, bad: Order, says: "c overtook b", build: func(f *fixture) *Rest {
 			get(f, "a", 0)
 			f.call("b", KindAcquire, "")
 			f.creates("b", 2, node("b", 1), "", 2)
 			get(f, "c", 2)
 			return nil
 		}},
-		{name: "waits, with a place free", bad: Liveness, says: "b's acquire (step 4, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "waits, with a place free", bad: Liveness, says: "b's acquire (step 4, pending) never returned", build: func(f *fixture) *Rest {
 			get(f, "a", 0)
 			f.call("b", KindAcquire, "")
 			return &Rest{}
 		}},
-		{name: "waits at the full semaphore", shoot: func(f *film) *Rest {
+		{name: "waits at the full semaphore", build: func(f *fixture) *Rest {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.call("c", KindAcquire, "")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
 				Waiting: []Wait{{Client: "c", Op: KindAcquire, Path: "/lock"}}}
 		}},
-		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire", shoot: func(f *film) *Rest {
+		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire", build: func(f *fixture) *Rest {
 			op := f.call("a", KindAcquire, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.ret(op, OpUnknown, Result{})
@@ -92,8 +92,8 @@ func TestSemaphores(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			tt.opts.Path = "/lock"
 			r := JudgeSemaphore(f.history(), rest, SemaphoreOptions{Leases: 2, LockOptions: tt.opts})
 			checkReport(t, r, tt.bad, tt.says)
@@ -104,7 +104,7 @@ func TestSemaphores(t *testing.T) {
 // TestLeasesBesideTheirGuard: the znodes of the lock that guards the leases are
 // none.
 func TestLeasesBesideTheirGuard(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	op := f.call("a", KindAcquire, "")
 	f.creates("a", 1, "/s/guard/a-0", "", 1)
 	token := f.creates("a", 1, "/s/leases/a-0", "", 1)

@@ -6,7 +6,7 @@ import (
 )
 
 // joins is a whole, undisturbed join of "instance=data" below /m.
-func (f *film) joins(client, entry string) int64 {
+func (f *fixture) joins(client, entry string) int64 {
 	instance, data := cutData(entry)
 	op := f.call(client, KindJoin, entry)
 	step := f.creates(client, memberSession(client), "/m/"+instance, data, memberSession(client))
@@ -17,37 +17,37 @@ func (f *film) joins(client, entry string) int64 {
 func memberSession(client string) int64 { return int64(client[0]) }
 
 // leaves is a whole, undisturbed leave.
-func (f *film) leaves(client, instance string) {
+func (f *fixture) leaves(client, instance string) {
 	op := f.call(client, KindLeave, instance)
 	f.gone(client, instance)
 	f.ret(op, OpOK, Result{Session: memberSession(client)})
 }
 
 // gone is a deletion by a client.
-func (f *film) gone(client, instance string) {
+func (f *fixture) gone(client, instance string) {
 	f.deletes(client, memberSession(client), "/m/"+instance, 1)
 }
 
 // views is a look.
-func (f *film) views(client, shown string) {
+func (f *fixture) views(client, shown string) {
 	f.ret(f.call(client, KindView, ""), OpOK, Result{Output: shown, Empty: shown == ""})
 }
 
 // picks is a choice.
-func (f *film) picks(client, service, chosen string) {
+func (f *fixture) picks(client, service, chosen string) {
 	f.ret(f.call(client, KindPick, service), OpOK, Result{Output: chosen, Empty: chosen == ""})
 }
 
 // passes lets time pass, a millisecond each step.
-func (f *film) passes(d time.Duration) { f.step += int64(d / time.Millisecond) }
+func (f *fixture) passes(d time.Duration) { f.step += int64(d / time.Millisecond) }
 
 func TestGroups(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		bad, says string
 	}{
-		{name: "come and go", shoot: func(f *film) *Rest {
+		{name: "come and go", build: func(f *fixture) *Rest {
 			f.views("c", "")
 			f.joins("a", "a=1")
 			f.views("c", "a")
@@ -61,41 +61,41 @@ func TestGroups(t *testing.T) {
 			f.views("c", "")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}}, Watches: []WatchAtRest{{"c", "/m"}}}
 		}},
-		{name: "shows a member who never was", bad: Answers, says: "c's view (steps 4 to 5) shows a,x, which was never so", shoot: func(f *film) *Rest {
+		{name: "shows a member who never was", bad: Answers, says: "c's view (steps 4 to 5) shows a,x, which was never so", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.views("c", "a,x")
 			return nil
 		}},
-		{name: "shows what never was at one moment", bad: Answers, says: "shows b, which was never so", shoot: func(f *film) *Rest {
+		{name: "shows what never was at one moment", bad: Answers, says: "shows b, which was never so", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.joins("b", "b=1")
 			f.views("c", "b")
 			return nil
 		}},
-		{name: "shows what is to come", bad: Answers, says: "never so", shoot: func(f *film) *Rest {
+		{name: "shows what is to come", bad: Answers, says: "never so", build: func(f *fixture) *Rest {
 			f.views("c", "a")
 			f.joins("a", "a=1")
 			return nil
 		}},
-		{name: "goes back", bad: Answers, says: "shows nobody, as it was until step 2, after something newer was shown", shoot: func(f *film) *Rest {
+		{name: "goes back", bad: Answers, says: "shows nobody, as it was until step 2, after something newer was shown", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.views("c", "a")
 			f.views("c", "")
 			return nil
 		}},
-		{name: "others may lag behind", shoot: func(f *film) *Rest {
+		{name: "others may lag behind", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.views("c", "a")
 			f.views("b", "")
 			return nil
 		}},
-		{name: "does not converge", bad: Answers, says: "shows nobody, as it was until step 2, 2.002s before the call, and views may lag by 1s", shoot: func(f *film) *Rest {
+		{name: "does not converge", bad: Answers, says: "shows nobody, as it was until step 2, 2.002s before the call, and views may lag by 1s", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.passes(2 * time.Second)
 			f.views("c", "")
 			return nil
 		}},
-		{name: "keeps the dead", bad: Answers, says: "shows a, as it was until step 4", shoot: func(f *film) *Rest {
+		{name: "keeps the dead", bad: Answers, says: "shows a, as it was until step 4", build: func(f *fixture) *Rest {
 			op := f.call("a", KindJoin, "a=1")
 			f.creates("a", 97, "/m/a", "1", 97)
 			f.ret(op, OpUnknown, Result{})
@@ -104,7 +104,7 @@ func TestGroups(t *testing.T) {
 			f.views("c", "a")
 			return nil
 		}},
-		{name: "comes back after an expiry", shoot: func(f *film) *Rest {
+		{name: "comes back after an expiry", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.expires(97, "/m/a")
 			f.passes(900 * time.Millisecond)
@@ -112,55 +112,55 @@ func TestGroups(t *testing.T) {
 			f.passes(9 * time.Second)
 			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 98}}}
 		}},
-		{name: "comes back too late", bad: Presence, says: `a has not been there with "1" for 1.101s since step 4, though it had joined (a's join (steps 1 to 3))`, shoot: func(f *film) *Rest {
+		{name: "comes back too late", bad: Presence, says: `a has not been there with "1" for 1.101s since step 4, though it had joined (a's join (steps 1 to 3))`, build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.expires(97, "/m/a")
 			f.passes(1100 * time.Millisecond)
 			f.creates("a", 98, "/m/a", "1", 98)
 			return nil
 		}},
-		{name: "never comes back", bad: Presence, says: "has not been there", shoot: func(f *film) *Rest {
+		{name: "never comes back", bad: Presence, says: "has not been there", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.expires(97, "/m/a")
 			f.passes(1100 * time.Millisecond)
 			f.views("c", "")
 			return nil
 		}},
-		{name: "acknowledged, not there", bad: Presence, says: `a's join (steps 2 to 3) was acknowledged, but a was not there with "1"`, shoot: func(f *film) *Rest {
+		{name: "acknowledged, not there", bad: Presence, says: `a's join (steps 2 to 3) was acknowledged, but a was not there with "1"`, build: func(f *fixture) *Rest {
 			f.starts("a", 97)
 			f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
 			return nil
 		}},
-		{name: "an earlier attempt has done it", shoot: func(f *film) *Rest {
+		{name: "an earlier attempt has done it", build: func(f *fixture) *Rest {
 			op := f.call("a", KindJoin, "a=1")
 			f.creates("a", 97, "/m/a", "1", 97)
 			f.ret(op, OpUnknown, Result{})
 			f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
 			return nil
 		}},
-		{name: "is still there", bad: Presence, says: "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there", shoot: func(f *film) *Rest {
+		{name: "is still there", bad: Presence, says: "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.ret(f.call("a", KindLeave, "a"), OpOK, Result{Session: 97})
 			return nil
 		}},
-		{name: "an expired session's znode is still there", shoot: func(f *film) *Rest {
+		{name: "an expired session's znode is still there", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.ret(f.call("a", KindLeave, "a"), OpOK, Result{Session: 98})
 			f.expires(97, "/m/a")
 			return &Rest{}
 		}},
-		{name: "comes back after it has left", bad: Presence, says: "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6))", shoot: func(f *film) *Rest {
+		{name: "comes back after it has left", bad: Presence, says: "/m/a came back at step 7, though it had left (a's leave (steps 4 to 6))", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.leaves("a", "a")
 			f.creates("a", 97, "/m/a", "1", 97)
 			return nil
 		}},
-		{name: "deleted by another", bad: Safety, says: "b deleted /m/a at step 4, which was a's", shoot: func(f *film) *Rest {
+		{name: "deleted by another", bad: Safety, says: "b deleted /m/a at step 4, which was a's", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			f.gone("b", "a")
 			return nil
 		}},
-		{name: "evicted", shoot: func(f *film) *Rest {
+		{name: "evicted", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			op := f.call("b", KindEvict, "a")
 			f.gone("b", "a")
@@ -168,21 +168,21 @@ func TestGroups(t *testing.T) {
 			f.creates("a", 97, "/m/a", "1", 97)
 			return nil
 		}},
-		{name: "left at rest", bad: Orphans, says: "/m/a (session 0x61) is left below /m", shoot: func(f *film) *Rest {
+		{name: "left at rest", bad: Orphans, says: "/m/a (session 0x61) is left below /m", build: func(f *fixture) *Rest {
 			f.joins("a", "a=1")
 			op := f.call("a", KindLeave, "a")
 			f.ret(op, OpUnknown, Result{})
 			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 97}}}
 		}},
-		{name: "a view that never returns", bad: Liveness, says: "c's view (step 1, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "a view that never returns", bad: Liveness, says: "c's view (step 1, pending) never returned", build: func(f *fixture) *Rest {
 			f.call("c", KindView, "")
 			return &Rest{}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			f.passes(2 * time.Second)
 			f.views("d", f.shown())
 			r := JudgeMembership(f.history(), rest, MembershipOptions{Path: "/m", Within: time.Second})
@@ -192,7 +192,7 @@ func TestGroups(t *testing.T) {
 }
 
 // shown is what is so in the end.
-func (f *film) shown() string {
+func (f *fixture) shown() string {
 	c := newMembershipCase(f.history().sorted(), MembershipOptions{Path: "/m"})
 	return c.truth.names[len(c.truth.names)-1].value
 }
@@ -200,10 +200,10 @@ func (f *film) shown() string {
 func TestRegistries(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		bad, says string
 	}{
-		{name: "two services", shoot: func(f *film) *Rest {
+		{name: "two services", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.joins("b", "mail/b=1")
 			f.views("c", "mail/b=1,web/a=1")
@@ -214,7 +214,7 @@ func TestRegistries(t *testing.T) {
 			f.leaves("b", "mail/b")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}}}
 		}},
-		{name: "instances need not be of one moment", shoot: func(f *film) *Rest {
+		{name: "instances need not be of one moment", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.leaves("a", "web/a")
 			f.joins("b", "web/b=1")
@@ -222,7 +222,7 @@ func TestRegistries(t *testing.T) {
 			f.views("c", "web/b=1")
 			return nil
 		}},
-		{name: "an update", shoot: func(f *film) *Rest {
+		{name: "an update", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			op := f.call("a", KindUpdate, "web/a=2")
 			f.stores("a", "/m/web/a", "2")
@@ -231,12 +231,12 @@ func TestRegistries(t *testing.T) {
 			f.views("c", "web/a=2")
 			return nil
 		}},
-		{name: "data that never was", bad: Answers, says: "c's view (steps 4 to 5) shows web/a=2, which was never so", shoot: func(f *film) *Rest {
+		{name: "data that never was", bad: Answers, says: "c's view (steps 4 to 5) shows web/a=2, which was never so", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.views("c", "web/a=2")
 			return nil
 		}},
-		{name: "data goes back", bad: Answers, says: "shows web/a=1, as it was until step 5, after something newer", shoot: func(f *film) *Rest {
+		{name: "data goes back", bad: Answers, says: "shows web/a=1, as it was until step 5, after something newer", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			op := f.call("a", KindUpdate, "web/a=2")
 			f.stores("a", "/m/web/a", "2")
@@ -245,13 +245,13 @@ func TestRegistries(t *testing.T) {
 			f.views("c", "web/a=1")
 			return nil
 		}},
-		{name: "an instance is missed for ever", bad: Answers, says: "does not show web/a, as it was until step 2", shoot: func(f *film) *Rest {
+		{name: "an instance is missed for ever", bad: Answers, says: "does not show web/a, as it was until step 2", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.passes(2 * time.Second)
 			f.views("c", "")
 			return nil
 		}},
-		{name: "picks the dead", bad: Answers, says: "c's pick (steps 11 to 12) shows web/a=1, as it was until step 7, after something newer", shoot: func(f *film) *Rest {
+		{name: "picks the dead", bad: Answers, says: "c's pick (steps 11 to 12) shows web/a=1, as it was until step 7, after something newer", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.views("c", "web/a=1")
 			f.leaves("a", "web/a")
@@ -259,24 +259,24 @@ func TestRegistries(t *testing.T) {
 			f.picks("c", "web", "web/a=1")
 			return nil
 		}},
-		{name: "picks nothing, though there is something", bad: Answers, says: "c's pick (steps 6 to 7) does not show web/a", shoot: func(f *film) *Rest {
+		{name: "picks nothing, though there is something", bad: Answers, says: "c's pick (steps 6 to 7) does not show web/a", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.views("c", "web/a=1")
 			f.picks("c", "web", "")
 			return nil
 		}},
-		{name: "picks nothing of another service", shoot: func(f *film) *Rest {
+		{name: "picks nothing of another service", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.views("c", "web/a=1")
 			f.picks("c", "mail", "")
 			return nil
 		}},
-		{name: "an update is lost", bad: Presence, says: `was acknowledged, but web/a was not there with "2"`, shoot: func(f *film) *Rest {
+		{name: "an update is lost", bad: Presence, says: `was acknowledged, but web/a was not there with "2"`, build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.ret(f.call("a", KindUpdate, "web/a=2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "comes back with old data", bad: Presence, says: `web/a has not been there with "2"`, shoot: func(f *film) *Rest {
+		{name: "comes back with old data", bad: Presence, says: `web/a has not been there with "2"`, build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			op := f.call("a", KindUpdate, "web/a=2")
 			f.stores("a", "/m/web/a", "2")
@@ -285,7 +285,7 @@ func TestRegistries(t *testing.T) {
 			f.creates("a", 98, "/m/web/a", "1", 98)
 			return nil
 		}},
-		{name: "an empty service is left", bad: Orphans, says: "/m/web is left without instances", shoot: func(f *film) *Rest {
+		{name: "an empty service is left", bad: Orphans, says: "/m/web is left without instances", build: func(f *fixture) *Rest {
 			f.joins("a", "web/a=1")
 			f.leaves("a", "web/a")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/web"}}}
@@ -293,8 +293,8 @@ func TestRegistries(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			f.passes(2 * time.Second)
 			f.ret(f.call("d", KindView, "of something else"), OpFailed, Result{})
 			r := JudgeMembership(f.history(), rest, MembershipOptions{Path: "/m", Services: true, Within: time.Second})
@@ -305,7 +305,7 @@ func TestRegistries(t *testing.T) {
 
 // TestMembershipWithoutALog: nothing is invented.
 func TestMembershipWithoutALog(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.views("c", "a,b")
 	f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
 	h := f.history()
@@ -314,7 +314,7 @@ func TestMembershipWithoutALog(t *testing.T) {
 }
 
 // spoils is a write by somebody into the instance of another.
-func (f *film) spoils(client, instance string, asked bool) {
+func (f *fixture) spoils(client, instance string, asked bool) {
 	var op int
 	if asked {
 		op = f.call(client, KindSpoil, instance)
@@ -326,12 +326,12 @@ func (f *film) spoils(client, instance string, asked bool) {
 }
 
 // gaveUp is a join that was given up while another had the instance.
-func (f *film) gaveUp(client, entry string) {
+func (f *fixture) gaveUp(client, entry string) {
 	f.ret(f.call(client, KindJoin, entry), OpUnknown, Result{Session: memberSession(client)})
 }
 
 // overtaken is a leave of b's whose deletion comes when a has the instance.
-func overtaken(f *film, session int64, after time.Duration) {
+func overtaken(f *fixture, session int64, after time.Duration) {
 	f.joins("b", "x=b1")
 	f.gaveUp("a", "x=a1")
 	leave, evict := f.call("b", KindLeave, "x"), f.call("c", KindEvict, "x")
@@ -347,10 +347,10 @@ func overtaken(f *film, session int64, after time.Duration) {
 func TestRivals(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		bad, says string
 	}{
-		{name: "one after the other", shoot: func(f *film) *Rest {
+		{name: "one after the other", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.views("c", "x=a1")
@@ -365,7 +365,7 @@ func TestRivals(t *testing.T) {
 			f.views("c", "x=b1")
 			return &Rest{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 99}, {Path: "/m/secret"}}}
 		}},
-		{name: "one loses it to the other", shoot: func(f *film) *Rest {
+		{name: "one loses it to the other", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.expires(97, "/m/x")
@@ -373,7 +373,7 @@ func TestRivals(t *testing.T) {
 			f.passes(5 * time.Second)
 			return nil
 		}},
-		{name: "nobody takes over", bad: Presence, says: "nobody has had x, with his data, for 5.", shoot: func(f *film) *Rest {
+		{name: "nobody takes over", bad: Presence, says: "nobody has had x, with his data, for 5.", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.leaves("a", "x")
@@ -381,36 +381,36 @@ func TestRivals(t *testing.T) {
 			f.views("c", "")
 			return nil
 		}},
-		{name: "has it, as he says, and another does", bad: Presence, says: `b's join (steps 4 to 5) was acknowledged, but x was not there with "b1"`, shoot: func(f *film) *Rest {
+		{name: "has it, as he says, and another does", bad: Presence, says: `b's join (steps 4 to 5) was acknowledged, but x was not there with "b1"`, build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.ret(f.call("b", KindJoin, "x=b1"), OpOK, Result{Session: 98})
 			return nil
 		}},
-		{name: "deletes the rival's", bad: Safety, says: "b deleted /m/x at step 5, which was a's", shoot: func(f *film) *Rest {
+		{name: "deletes the rival's", bad: Safety, says: "b deleted /m/x at step 5, which was a's", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			op := f.call("b", KindLeave, "x")
 			f.gone("b", "x")
 			f.ret(op, OpOK, Result{Session: 98})
 			return nil
 		}},
-		{name: "has sent it when the instance was his own", shoot: func(f *film) *Rest {
+		{name: "has sent it when the instance was his own", build: func(f *fixture) *Rest {
 			overtaken(f, 98, 10*time.Millisecond)
 			return nil
 		}},
-		{name: "has sent it long ago", bad: Safety, says: "b deleted /m/x", shoot: func(f *film) *Rest {
+		{name: "has sent it long ago", bad: Safety, says: "b deleted /m/x", build: func(f *fixture) *Rest {
 			overtaken(f, 98, time.Second)
 			return nil
 		}},
-		{name: "has sent it in another session", bad: Safety, says: "b deleted /m/x", shoot: func(f *film) *Rest {
+		{name: "has sent it in another session", bad: Safety, says: "b deleted /m/x", build: func(f *fixture) *Rest {
 			overtaken(f, 198, 10*time.Millisecond)
 			return nil
 		}},
-		{name: "writes into the rival's", bad: Safety, says: `b wrote "graffiti" into /m/x at step 4, which was a's`, shoot: func(f *film) *Rest {
+		{name: "writes into the rival's", bad: Safety, says: `b wrote "graffiti" into /m/x at step 4, which was a's`, build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.spoils("b", "x", false)
 			return nil
 		}},
-		{name: "was asked to, and it is repaired", shoot: func(f *film) *Rest {
+		{name: "was asked to, and it is repaired", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.spoils("b", "x", true)
 			f.stores("a", "/m/x", "a1")
@@ -418,14 +418,14 @@ func TestRivals(t *testing.T) {
 			f.views("c", "x=a1")
 			return nil
 		}},
-		{name: "is not repaired", bad: Presence, says: "nobody has had x, with his data", shoot: func(f *film) *Rest {
+		{name: "is not repaired", bad: Presence, says: "nobody has had x, with his data", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.spoils("b", "x", true)
 			f.passes(5 * time.Second)
 			f.views("c", "x=graffiti")
 			return nil
 		}},
-		{name: "shows old data", bad: Answers, says: "shows x=a1, as it was until step", shoot: func(f *film) *Rest {
+		{name: "shows old data", bad: Answers, says: "shows x=a1, as it was until step", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.spoils("b", "x", true)
 			f.stores("a", "/m/x", "a2")
@@ -433,14 +433,14 @@ func TestRivals(t *testing.T) {
 			f.views("c", "x=a1")
 			return nil
 		}},
-		{name: "hides more than what may not be read", bad: Answers, says: "does not show x", shoot: func(f *film) *Rest {
+		{name: "hides more than what may not be read", bad: Answers, says: "does not show x", build: func(f *fixture) *Rest {
 			f.creates("c", 99, "/m/secret", "s", 0)
 			f.joins("a", "x=a1")
 			f.passes(5 * time.Second)
 			f.views("c", "")
 			return nil
 		}},
-		{name: "is left behind", bad: Orphans, says: "/m/x", shoot: func(f *film) *Rest {
+		{name: "is left behind", bad: Orphans, says: "/m/x", build: func(f *fixture) *Rest {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.leaves("a", "x")
@@ -450,8 +450,8 @@ func TestRivals(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			opts := MembershipOptions{Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond, Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"}}
 			checkReport(t, JudgeMembership(f.history(), rest, opts), tt.bad, tt.says)
 		})

@@ -11,10 +11,10 @@ import (
 var doubleAtD = DoubleBarrierOptions{Path: "/d", Patience: 50 * time.Millisecond}
 
 // departs is a whole, undisturbed leave.
-func (f *film) departs(client string) { f.ret(f.call(client, KindLeave, ""), OpOK, Result{}) }
+func (f *fixture) departs(client string) { f.ret(f.call(client, KindLeave, ""), OpOK, Result{}) }
 
 // enterTogether lets a and b enter a barrier for two.
-func enterTogether(f *film) {
+func enterTogether(f *fixture) {
 	a, b := f.call("a", KindEnter, "2"), f.call("b", KindEnter, "2")
 	f.ret(a, OpOK, Result{Session: 1})
 	f.ret(b, OpOK, Result{Session: 2})
@@ -23,10 +23,10 @@ func enterTogether(f *film) {
 func TestDoubleBarriers(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		bad, says string
 	}{
-		{name: "in and out together, twice", shoot: func(f *film) *Rest {
+		{name: "in and out together, twice", build: func(f *fixture) *Rest {
 			for range 2 {
 				enterTogether(f)
 				a, b := f.call("a", KindLeave, ""), f.call("b", KindLeave, "")
@@ -35,16 +35,16 @@ func TestDoubleBarriers(t *testing.T) {
 			}
 			return &Rest{}
 		}},
-		{name: "enters alone", bad: Safety, says: "a entered at step 2, but at no moment of its call were 2 members there", shoot: func(f *film) *Rest {
+		{name: "enters alone", bad: Safety, says: "a entered at step 2, but at no moment of its call were 2 members there", build: func(f *fixture) *Rest {
 			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who has given up", bad: Safety, says: "b entered", shoot: func(f *film) *Rest {
+		{name: "enters with one who has given up", bad: Safety, says: "b entered", build: func(f *fixture) *Rest {
 			f.ret(f.call("a", KindEnter, "2"), OpUnknown, Result{})
 			f.ret(f.call("b", KindEnter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who was cut off", shoot: func(f *film) *Rest {
+		{name: "enters with one who was cut off", build: func(f *fixture) *Rest {
 			op := f.call("a", KindEnter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
@@ -53,14 +53,14 @@ func TestDoubleBarriers(t *testing.T) {
 			f.departs("b")
 			return &Rest{}
 		}},
-		{name: "enters with oneself", bad: Safety, says: "a entered", shoot: func(f *film) *Rest {
+		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) *Rest {
 			op := f.call("a", KindEnter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
 			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who is in the round before", bad: Safety, says: "a entered at step 9", shoot: func(f *film) *Rest {
+		{name: "enters with one who is in the round before", bad: Safety, says: "a entered at step 9", build: func(f *fixture) *Rest {
 			enterTogether(f)
 			b := f.call("b", KindLeave, "")
 			f.departs("a")
@@ -68,49 +68,49 @@ func TestDoubleBarriers(t *testing.T) {
 			f.ret(b, OpOK, Result{})
 			return nil
 		}},
-		{name: "leaves alone", bad: Safety, says: "a had left at step 6, but b, which entered with it, was inside", shoot: func(f *film) *Rest {
+		{name: "leaves alone", bad: Safety, says: "a had left at step 6, but b, which entered with it, was inside", build: func(f *fixture) *Rest {
 			enterTogether(f)
 			f.departs("a")
 			return nil
 		}},
-		{name: "leaves when the other's session has ended", shoot: func(f *film) *Rest {
+		{name: "leaves when the other's session has ended", build: func(f *fixture) *Rest {
 			f.starts("b", 2)
 			enterTogether(f)
 			f.expires(2)
 			f.departs("a")
 			return &Rest{}
 		}},
-		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned", build: func(f *fixture) *Rest {
 			f.call("a", KindEnter, "2")
 			return &Rest{}
 		}},
-		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned", build: func(f *fixture) *Rest {
 			enterTogether(f)
 			f.call("a", KindLeave, "")
 			return &Rest{}
 		}},
-		{name: "gives up beside the other", bad: Liveness, says: "gave up after 101ms, though 2 members", shoot: giveUpTogether},
-		{name: "gives up beside one who was cut off", shoot: func(f *film) *Rest {
+		{name: "gives up beside the other", bad: Liveness, says: "gave up after 101ms, though 2 members", build: giveUpTogether},
+		{name: "gives up beside one who was cut off", build: func(f *fixture) *Rest {
 			rest := giveUpTogether(f)
 			f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
 			return rest
 		}},
-		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d", shoot: func(f *film) *Rest {
+		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d", build: func(f *fixture) *Rest {
 			enterTogether(f)
 			return &Rest{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			checkReport(t, JudgeDoubleBarrier(f.history(), rest, doubleAtD), tt.bad, tt.says)
 		})
 	}
 }
 
 func TestDoubleBarrierIsDrawn(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	enterTogether(f)
 	f.departs("a")
 	wantDrawn(t, judgeDoubleAtD(f.history()), "enter(2)", "leave()", "2 inside", "1 inside")
@@ -131,7 +131,7 @@ func wantDrawn(t *testing.T, r Report, texts ...string) {
 }
 
 // giveUpTogether lets two wait in vain.
-func giveUpTogether(f *film) *Rest {
+func giveUpTogether(f *fixture) *Rest {
 	a, b := f.call("a", KindEnter, "2"), f.call("b", KindEnter, "2")
 	f.step = 101
 	f.ret(a, OpUnknown, Result{})
@@ -149,7 +149,7 @@ type guest struct {
 
 // randomDoubleBarrier makes valid histories of a barrier for two, among three.
 func randomDoubleBarrier(t *rapid.T) History {
-	f := &film{}
+	f := &fixture{}
 	guests := []*guest{{name: "a"}, {name: "b"}, {name: "c"}}
 	groups := 0
 	for range rapid.IntRange(10, 80).Draw(t, "steps") {

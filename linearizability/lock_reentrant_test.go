@@ -9,11 +9,11 @@ import (
 
 func TestReentrantLocks(t *testing.T) {
 	a, b := node("a", 0), node("b", 1)
-	again := func(f *film, kind string, token int64) {
+	again := func(f *fixture, kind string, token int64) {
 		f.ret(f.call("a", kind, ""), OpOK, Result{Session: 1, Token: token})
 	}
-	innerUnlockLoses := func(disconnected bool) func(f *film) *Rest {
-		return func(f *film) *Rest {
+	innerUnlockLoses := func(disconnected bool) func(f *fixture) *Rest {
+		return func(f *fixture) *Rest {
 			again(f, KindLock, f.lock("a", 1, a))
 			op := f.call("a", KindUnlock, "")
 			if disconnected {
@@ -27,11 +27,11 @@ func TestReentrantLocks(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		opts      LockOptions
 		bad, says string
 	}{
-		{name: "locked twice", shoot: func(f *film) *Rest {
+		{name: "locked twice", build: func(f *fixture) *Rest {
 			token := f.lock("a", 1, a)
 			again(f, KindLock, token)
 			again(f, KindUnlock, 0)
@@ -40,22 +40,22 @@ func TestReentrantLocks(t *testing.T) {
 			f.unlock("b", 2, b)
 			return &Rest{}
 		}},
-		{name: "free after the first of two unlocks", bad: Safety, says: "a gave the lock up at step 7 (/lock/a-0000000000), before its last unlock: it had locked 2 times since step 3", shoot: func(f *film) *Rest {
+		{name: "free after the first of two unlocks", bad: Safety, says: "a gave the lock up at step 7 (/lock/a-0000000000), before its last unlock: it had locked 2 times since step 3", build: func(f *fixture) *Rest {
 			token := f.lock("a", 1, a)
 			again(f, KindLock, token)
 			f.unlock("a", 1, a)
 			f.lock("b", 2, b)
 			return nil
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own the lock at once", shoot: twoReentrant},
-		{name: "two at once, believed", bad: Belief, says: "a and b both believe", shoot: twoReentrant},
-		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", shoot: twoReentrant},
-		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1", shoot: func(f *film) *Rest {
+		{name: "two at once", bad: Safety, says: "a and b own the lock at once", build: twoReentrant},
+		{name: "two at once, believed", bad: Belief, says: "a and b both believe", build: twoReentrant},
+		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", build: twoReentrant},
+		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1", build: func(f *fixture) *Rest {
 			f.lock("a", 1, a)
 			f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: 1})
 			return nil
 		}},
-		{name: "locked again as a zombie", shoot: func(f *film) *Rest {
+		{name: "locked again as a zombie", build: func(f *fixture) *Rest {
 			token := f.lock("a", 1, a)
 			f.expires(1, a)
 			again(f, KindLock, token)
@@ -64,23 +64,23 @@ func TestReentrantLocks(t *testing.T) {
 			f.unlock("b", 2, b)
 			return &Rest{}
 		}},
-		{name: "locked again when told of the loss", bad: Safety, says: "client a was granted the lock again at step 7 (token 2), but that hold was over at step 4", shoot: func(f *film) *Rest {
+		{name: "locked again when told of the loss", bad: Safety, says: "client a was granted the lock again at step 7 (token 2), but that hold was over at step 4", build: func(f *fixture) *Rest {
 			token := f.lock("a", 1, a)
 			f.expires(1, a)
 			f.told("a", SessionExpired)
 			again(f, KindLock, token)
 			return nil
 		}},
-		{name: "given up by the inner unlock, which says so", bad: Safety, says: "a gave the lock up at step", shoot: innerUnlockLoses(false)},
-		{name: "given up in the inner unlock after a disconnect", shoot: innerUnlockLoses(true)},
-		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", shoot: func(f *film) *Rest {
+		{name: "given up by the inner unlock, which says so", bad: Safety, says: "a gave the lock up at step", build: innerUnlockLoses(false)},
+		{name: "given up in the inner unlock after a disconnect", build: innerUnlockLoses(true)},
+		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", build: func(f *fixture) *Rest {
 			first := f.lock("a", 1, a)
 			f.call("a", KindLock, "")
 			second := f.creates("a", 1, node("a", 1), "", 1)
 			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, OwnerClient: "a", Czxid: first}, {Path: node("a", 1), Owner: 1, OwnerClient: "a", Czxid: second}},
 				Waiting: []Wait{{Client: "a", Op: KindLock, Path: a}}}
 		}},
-		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", shoot: func(f *film) *Rest {
+		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Rest {
 			f.call("a", KindLock, "")
 			f.creates("a", 1, a, "", 1)
 			f.lock("b", 2, b)
@@ -89,15 +89,15 @@ func TestReentrantLocks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			tt.opts.Path = "/lock"
 			checkReport(t, JudgeReentrantLock(f.history(), rest, tt.opts), tt.bad, tt.says)
 		})
 	}
 }
 
-func twoReentrant(f *film) *Rest {
+func twoReentrant(f *fixture) *Rest {
 	token := f.lock("a", 1, node("a", 0))
 	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: token})
 	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})

@@ -11,62 +11,62 @@ import (
 var counterAtN = CounterOptions{Path: "/n"}
 
 // adds is a whole, undisturbed add of 1 by a counter that stood at value.
-func (f *film) adds(client string, value int) {
+func (f *fixture) adds(client string, value int) {
 	op := f.call(client, KindAdd, "1")
 	f.stores(client, "/n", strconv.Itoa(value+1))
 	f.ret(op, OpOK, Result{Output: strconv.Itoa(value + 1)})
 }
 
 // stores changes the data of a znode.
-func (f *film) stores(client, path, data string) {
+func (f *fixture) stores(client, path, data string) {
 	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: path, Data: data})
 }
 
 func TestCounters(t *testing.T) {
-	get := func(f *film, client, value string) { f.ret(f.call(client, KindGet, ""), OpOK, Result{Output: value}) }
+	get := func(f *fixture, client, value string) { f.ret(f.call(client, KindGet, ""), OpOK, Result{Output: value}) }
 	tests := []struct {
 		name      string
-		shoot     func(f *film)
+		build     func(f *fixture)
 		opts      CounterOptions
 		bad, says string
 	}{
-		{name: "one after the other", shoot: func(f *film) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
-		{name: "stale value", bad: Linearizability, says: "it goes wrong with b: get() -> 0", shoot: func(f *film) { f.adds("a", 0); get(f, "b", "0") }},
-		{name: "two adds, one value", bad: Linearizability, shoot: func(f *film) {
+		{name: "one after the other", build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
+		{name: "stale value", bad: Linearizability, says: "it goes wrong with b: get() -> 0", build: func(f *fixture) { f.adds("a", 0); get(f, "b", "0") }},
+		{name: "two adds, one value", bad: Linearizability, build: func(f *fixture) {
 			f.adds("a", 0)
 			f.ret(f.call("b", KindAdd, "1"), OpOK, Result{Output: "1"})
 		}},
-		{name: "reply lost", shoot: func(f *film) {
+		{name: "reply lost", build: func(f *fixture) {
 			op := f.call("a", KindAdd, "1")
 			f.stores("a", "/n", "1")
 			f.ret(op, OpUnknown, Result{})
 			get(f, "b", "1")
 		}},
-		{name: "request lost", shoot: func(f *film) {
+		{name: "request lost", build: func(f *fixture) {
 			f.ret(f.call("a", KindAdd, "1"), OpUnknown, Result{})
 			f.adds("b", 0)
 		}},
-		{name: "applied twice", bad: Delivery, says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", shoot: twiceAdded},
-		{name: "applied twice, as allowed", opts: CounterOptions{MayRepeat: true}, shoot: twiceAdded},
-		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", shoot: func(f *film) {
+		{name: "applied twice", bad: Delivery, says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", build: twiceAdded},
+		{name: "applied twice, as allowed", opts: CounterOptions{MayRepeat: true}, build: twiceAdded},
+		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", build: func(f *fixture) {
 			f.adds("b", 0)
 			f.ret(f.call("a", KindAdd, "1"), OpOK, Result{})
 		}},
-		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", shoot: func(f *film) {
+		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) {
 			op := f.call("a", KindAdd, "1")
 			f.stores("a", "/n", "1")
 			f.ret(op, OpFailed, Result{})
 		}},
-		{name: "nobody's change", bad: Delivery, says: "b changed the counter from 1 to 7 at step 4", shoot: func(f *film) {
+		{name: "nobody's change", bad: Delivery, says: "b changed the counter from 1 to 7 at step 4", build: func(f *fixture) {
 			f.adds("a", 0)
 			f.stores("b", "/n", "7")
 		}},
-		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned", shoot: func(f *film) { f.call("a", KindAdd, "1") }},
+		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned", build: func(f *fixture) { f.call("a", KindAdd, "1") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			tt.shoot(f)
+			f := &fixture{}
+			tt.build(f)
 			tt.opts.Path = "/n"
 			r := JudgeCounter(f.history(), &Rest{}, tt.opts)
 			checkReport(t, r, tt.bad, tt.says)
@@ -74,7 +74,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-func twiceAdded(f *film) {
+func twiceAdded(f *fixture) {
 	op := f.call("a", KindAdd, "1")
 	f.stores("a", "/n", "1")
 	f.stores("a", "/n", "2")
@@ -82,7 +82,7 @@ func twiceAdded(f *film) {
 }
 
 func TestCounterOrphans(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.adds("a", 0)
 	rest := &Rest{Nodes: []NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
 	checkReport(t, JudgeCounter(f.history(), rest, counterAtN), Orphans, "/n/op-1 is left below /n")
@@ -92,7 +92,7 @@ func TestCounterOrphans(t *testing.T) {
 // randomCounter makes valid histories of a counter.
 func randomCounter(t *rapid.T) History {
 	value := 0
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
 		call := rapid.SampledFrom([][2]string{{KindAdd, "1"}, {KindAdd, "1"}, {KindAdd, "5"}, {KindGet, ""}}).Draw(t, "call")
 		return call[0], call[1]

@@ -10,68 +10,68 @@ import (
 var idsAtI = IDOptions{Path: "/i", Ordered: true}
 
 // nextID is a whole call.
-func (f *film) nextID(client string, id int) {
+func (f *fixture) nextID(client string, id int) {
 	f.ret(f.call(client, KindNext, ""), OpOK, Result{Output: strconv.Itoa(id)})
 }
 
 // reserves raises the counter.
-func (f *film) reserves(client string, last int) { f.stores(client, "/i", strconv.Itoa(last)) }
+func (f *fixture) reserves(client string, last int) { f.stores(client, "/i", strconv.Itoa(last)) }
 
 func TestIDs(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film)
+		build     func(f *fixture)
 		opts      IDOptions
 		bad, says string
 	}{
-		{name: "two blocks", opts: IDOptions{Path: "/i"}, shoot: func(f *film) {
+		{name: "two blocks", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 1)
 			f.reserves("b", 4)
 			f.nextID("b", 3)
 			f.nextID("a", 2)
 		}},
-		{name: "twice", bad: Safety, says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to 5)", shoot: func(f *film) {
+		{name: "twice", bad: Safety, says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to 5)", build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 1)
 			f.nextID("a", 1)
 		}},
-		{name: "backwards", bad: Order, says: "got 1, after a's next (steps 2 to 3) had got 2", shoot: func(f *film) {
+		{name: "backwards", bad: Order, says: "got 1, after a's next (steps 2 to 3) had got 2", build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 2)
 			f.nextID("a", 1)
 		}},
-		{name: "blocks, and claims to be ordered", opts: idsAtI, bad: Order, says: "a's next (steps 5 to 6) got 1, after b's", shoot: func(f *film) {
+		{name: "blocks, and claims to be ordered", opts: idsAtI, bad: Order, says: "a's next (steps 5 to 6) got 1, after b's", build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.reserves("b", 4)
 			f.nextID("b", 3)
 			f.nextID("a", 1)
 		}},
-		{name: "at the same time", opts: idsAtI, shoot: func(f *film) {
+		{name: "at the same time", opts: idsAtI, build: func(f *fixture) {
 			a, b := f.call("a", KindNext, ""), f.call("b", KindNext, "")
 			f.reserves("b", 1)
 			f.reserves("a", 2)
 			f.ret(a, OpOK, Result{Output: "2"})
 			f.ret(b, OpOK, Result{Output: "1"})
 		}},
-		{name: "not reserved", bad: Delivery, says: "got 3, which a had not reserved", opts: IDOptions{Path: "/i"}, shoot: func(f *film) {
+		{name: "not reserved", bad: Delivery, says: "got 3, which a had not reserved", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 3)
 		}},
-		{name: "another's", bad: Delivery, says: "b had not reserved", opts: IDOptions{Path: "/i"}, shoot: func(f *film) {
+		{name: "another's", bad: Delivery, says: "b had not reserved", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("b", 1)
 		}},
-		{name: "reserved too late", bad: Delivery, says: "a had not reserved", opts: IDOptions{Path: "/i"}, shoot: func(f *film) {
+		{name: "reserved too late", bad: Delivery, says: "a had not reserved", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
 			f.nextID("a", 1)
 			f.reserves("a", 2)
 		}},
-		{name: "never returns", bad: Liveness, says: "never returned", shoot: func(f *film) { f.call("a", KindNext, "") }},
+		{name: "never returns", bad: Liveness, says: "never returned", build: func(f *fixture) { f.call("a", KindNext, "") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			tt.shoot(f)
+			f := &fixture{}
+			tt.build(f)
 			checkReport(t, JudgeIDs(f.history(), &Rest{}, tt.opts), tt.bad, tt.says)
 		})
 	}
@@ -82,7 +82,7 @@ func TestIDs(t *testing.T) {
 // randomIDs makes valid histories of a generator with blocks of one.
 func randomIDs(t *rapid.T) History {
 	last := 0
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) { return KindNext, "" }
 	s.apply = func(client, _, _ string) Result {
 		last++

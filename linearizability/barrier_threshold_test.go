@@ -12,17 +12,17 @@ import (
 var thresholdAtT = ThresholdBarrierOptions{Path: "/t", Patience: 50 * time.Millisecond}
 
 // setsTo is a whole, undisturbed set.
-func (f *film) setsTo(client, members string) {
+func (f *fixture) setsTo(client, members string) {
 	op := f.call(client, KindSet, members)
 	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: "/t", Data: members})
 	f.ret(op, OpOK, Result{})
 }
 
 // waits is a call of wait.
-func (f *film) waits(client string) int { return f.call(client, KindWait, "") }
+func (f *fixture) waits(client string) int { return f.call(client, KindWait, "") }
 
 // pass lets waits return well.
-func (f *film) pass(ops ...int) {
+func (f *fixture) pass(ops ...int) {
 	for _, op := range ops {
 		f.ret(op, OpOK, Result{})
 	}
@@ -31,10 +31,10 @@ func (f *film) pass(ops ...int) {
 func TestThresholdBarriers(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Rest
 		bad, says string
 	}{
-		{name: "opens, lets the late pass, closes and opens again", shoot: func(f *film) *Rest {
+		{name: "opens, lets the late pass, closes and opens again", build: func(f *fixture) *Rest {
 			for range 2 {
 				f.setsTo("a", "2")
 				f.pass(f.waits("a"), f.waits("b"))
@@ -42,23 +42,23 @@ func TestThresholdBarriers(t *testing.T) {
 			}
 			return &Rest{Watches: []WatchAtRest{{"a", "/t"}}}
 		}},
-		{name: "passes before it is set", bad: Safety, says: "a passed at step 2, but at no moment of its call was the barrier open: it was never set", shoot: func(f *film) *Rest {
+		{name: "passes before it is set", bad: Safety, says: "a passed at step 2, but at no moment of its call was the barrier open: it was never set", build: func(f *fixture) *Rest {
 			f.pass(f.waits("a"))
 			f.setsTo("b", "1")
 			return nil
 		}},
-		{name: "passes alone", bad: Safety, says: "a passed at step 5, but at no moment of its call was the barrier open: it was set to 2 by a's set (steps 1 to 3), and no more than 1 member came", shoot: func(f *film) *Rest {
+		{name: "passes alone", bad: Safety, says: "a passed at step 5, but at no moment of its call was the barrier open: it was set to 2 by a's set (steps 1 to 3), and no more than 1 member came", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"))
 			return nil
 		}},
-		{name: "passes with one who has given up", bad: Safety, says: "b passed", shoot: func(f *film) *Rest {
+		{name: "passes with one who has given up", bad: Safety, says: "b passed", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.ret(f.waits("a"), OpUnknown, Result{})
 			f.pass(f.waits("b"))
 			return nil
 		}},
-		{name: "passes with one who was cut off", shoot: func(f *film) *Rest {
+		{name: "passes with one who was cut off", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			op := f.waits("a")
 			f.creates("a", 1, "/t/a", "", 1)
@@ -67,7 +67,7 @@ func TestThresholdBarriers(t *testing.T) {
 			f.deletes("a", 1, "/t/a", 0)
 			return &Rest{}
 		}},
-		{name: "passes with oneself", bad: Safety, says: "a passed", shoot: func(f *film) *Rest {
+		{name: "passes with oneself", bad: Safety, says: "a passed", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			op := f.waits("a")
 			f.creates("a", 1, "/t/a", "", 1)
@@ -75,14 +75,14 @@ func TestThresholdBarriers(t *testing.T) {
 			f.pass(f.waits("a"))
 			return nil
 		}},
-		{name: "passes late when it was set anew", bad: Safety, says: "c passed", shoot: func(f *film) *Rest {
+		{name: "passes late when it was set anew", bad: Safety, says: "c passed", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
 			f.setsTo("a", "2")
 			f.pass(f.waits("c"))
 			return nil
 		}},
-		{name: "passes late while it is set anew", shoot: func(f *film) *Rest {
+		{name: "passes late while it is set anew", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
 			set := f.call("a", KindSet, "2")
@@ -91,7 +91,7 @@ func TestThresholdBarriers(t *testing.T) {
 			f.ret(set, OpOK, Result{})
 			return &Rest{}
 		}},
-		{name: "passes late after it was set anew, seen at the server", bad: Safety, says: "c passed", shoot: func(f *film) *Rest {
+		{name: "passes late after it was set anew, seen at the server", bad: Safety, says: "c passed", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
 			set := f.call("a", KindSet, "2")
@@ -100,7 +100,7 @@ func TestThresholdBarriers(t *testing.T) {
 			f.ret(set, OpOK, Result{})
 			return nil
 		}},
-		{name: "the slow one passes in the next round", shoot: func(f *film) *Rest {
+		{name: "the slow one passes in the next round", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			slow := f.waits("b")
 			f.pass(f.waits("a"))
@@ -108,57 +108,57 @@ func TestThresholdBarriers(t *testing.T) {
 			f.pass(slow)
 			return &Rest{}
 		}},
-		{name: "the number becomes smaller", shoot: func(f *film) *Rest {
+		{name: "the number becomes smaller", build: func(f *fixture) *Rest {
 			f.setsTo("a", "3")
 			first, second := f.waits("b"), f.waits("c")
 			f.setsTo("a", "2")
 			f.pass(first, second)
 			return &Rest{}
 		}},
-		{name: "the number becomes greater", bad: Safety, says: "passed", shoot: func(f *film) *Rest {
+		{name: "the number becomes greater", bad: Safety, says: "passed", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			first := f.waits("b")
 			f.setsTo("a", "3")
 			f.pass(first, f.waits("c"))
 			return nil
 		}},
-		{name: "is set twice by one call", bad: Delivery, says: "was applied twice", shoot: func(f *film) *Rest {
+		{name: "is set twice by one call", bad: Delivery, says: "was applied twice", build: func(f *fixture) *Rest {
 			op := f.call("a", KindSet, "1")
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
 			f.ret(op, OpOK, Result{})
 			return &Rest{}
 		}},
-		{name: "waits for others", shoot: func(f *film) *Rest {
+		{name: "waits for others", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.waits("a")
 			return &Rest{}
 		}},
-		{name: "never passes", bad: Liveness, says: "a's wait (step 4, pending) never returned", shoot: func(f *film) *Rest {
+		{name: "never passes", bad: Liveness, says: "a's wait (step 4, pending) never returned", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.waits("a")
 			f.waits("b")
 			return &Rest{}
 		}},
-		{name: "never passes what is open", bad: Liveness, says: "b's wait", shoot: func(f *film) *Rest {
+		{name: "never passes what is open", bad: Liveness, says: "b's wait", build: func(f *fixture) *Rest {
 			f.setsTo("a", "1")
 			f.pass(f.waits("a"))
 			f.waits("b")
 			return &Rest{}
 		}},
-		{name: "gives up beside enough others", bad: Liveness, says: "enough had been waiting: 2 members", shoot: giveUpAtT},
-		{name: "gives up beside one who was cut off", shoot: func(f *film) *Rest {
+		{name: "gives up beside enough others", bad: Liveness, says: "enough had been waiting: 2 members", build: giveUpAtT},
+		{name: "gives up beside one who was cut off", build: func(f *fixture) *Rest {
 			rest := giveUpAtT(f)
 			f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
 			return rest
 		}},
-		{name: "gives up when it was set to more", shoot: func(f *film) *Rest {
+		{name: "gives up when it was set to more", build: func(f *fixture) *Rest {
 			rest := giveUpAtT(f)
 			f.h.Ops = append(f.h.Ops, Op{Client: "c", Kind: KindSet, Input: "3", Call: 60, Return: 70,
 				CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond, Outcome: OpOK})
 			return rest
 		}},
-		{name: "gives up at an open barrier", bad: Liveness, says: "the barrier had been open: a had passed at step 6", shoot: func(f *film) *Rest {
+		{name: "gives up at an open barrier", bad: Liveness, says: "the barrier had been open: a had passed at step 6", build: func(f *fixture) *Rest {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("c"))
 			op := f.waits("b")
@@ -166,21 +166,21 @@ func TestThresholdBarriers(t *testing.T) {
 			f.ret(op, OpUnknown, Result{})
 			return &Rest{}
 		}},
-		{name: "something is left", bad: Orphans, says: "/t/m is left below /t", shoot: func(f *film) *Rest {
+		{name: "something is left", bad: Orphans, says: "/t/m is left below /t", build: func(f *fixture) *Rest {
 			return &Rest{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
+			f := &fixture{}
+			rest := tt.build(f)
 			checkReport(t, JudgeThresholdBarrier(f.history(), rest, thresholdAtT), tt.bad, tt.says)
 		})
 	}
 }
 
 func TestThresholdBarrierIsDrawn(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	waits := f.waits("b")
 	f.setsTo("a", "1")
 	f.pass(waits)
@@ -189,7 +189,7 @@ func TestThresholdBarrierIsDrawn(t *testing.T) {
 }
 
 // giveUpAtT lets two wait in vain, of whom the first gives up.
-func giveUpAtT(f *film) *Rest {
+func giveUpAtT(f *fixture) *Rest {
 	f.setsTo("a", "2")
 	a, b := f.waits("a"), f.waits("b")
 	f.step = 101
@@ -208,7 +208,7 @@ type walker struct {
 
 // thresholdScene is a threshold barrier that is right, and its clients.
 type thresholdScene struct {
-	film
+	fixture
 	walkers []*walker
 	members int // 0: not set yet
 	open    bool

@@ -9,12 +9,12 @@ import (
 )
 
 // question is somebody's question to the owner of a znode.
-func (f *film) question(path string) {
+func (f *fixture) question(path string) {
 	f.server(ServerEvent{Kind: DataChanged, Session: 9, Client: "z", Path: path, Data: "?"})
 }
 
 // holds is the time in which a holds the lock, with what happens meanwhile.
-func (f *film) holds(end string, meanwhile func()) {
+func (f *fixture) holds(end string, meanwhile func()) {
 	f.lock("a", 1, node("a", 0))
 	op := f.call("a", KindHold, "")
 	meanwhile()
@@ -23,15 +23,15 @@ func (f *film) holds(end string, meanwhile func()) {
 }
 
 func TestRevocableLocks(t *testing.T) {
-	asks := func(f *film) func() { return func() { f.question(node("a", 0)) } }
-	late := func(f *film) func() {
+	asks := func(f *fixture) func() { return func() { f.question(node("a", 0)) } }
+	late := func(f *fixture) func() {
 		return func() { f.question(node("a", 0)); f.step += 100 }
 	}
-	nothing := func(*film) func() { return func() {} }
+	nothing := func(*fixture) func() { return func() {} }
 	for _, tt := range []struct {
 		name      string
 		end       string
-		meanwhile func(f *film) func()
+		meanwhile func(f *fixture) func()
 		bad, says string
 	}{
 		{"asked and heard", HoldRevoked, asks, "", ""},
@@ -42,7 +42,7 @@ func TestRevocableLocks(t *testing.T) {
 		{"asked and not heard", HoldOver, late, Delivery, "a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
+			f := &fixture{}
 			f.holds(tt.end, tt.meanwhile(f))
 			opts := RevocableOptions{LockOptions: LockOptions{Path: "/lock"}, Within: 50 * time.Millisecond}
 			checkReport(t, JudgeRevocableLock(f.history(), &Rest{}, opts), tt.bad, tt.says)
@@ -52,7 +52,7 @@ func TestRevocableLocks(t *testing.T) {
 
 // randomRevocable is the history of a lock in which owners are asked, and hear it.
 func randomRevocable(t *rapid.T) History {
-	f := &film{}
+	f := &fixture{}
 	for n := range rapid.IntRange(1, 8).Draw(t, "holds") {
 		client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client")
 		session := int64(client[0])

@@ -1,0 +1,247 @@
+package linearizability
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// grants is a whole, undisturbed acquire of some kind of lock; it returns the
+// token.
+func (f *fixture) grants(kind lockKind, client string, session int64, path, input string) int64 {
+	op := f.call(client, kind.acquire, input)
+	token := f.creates(client, session, path, "", session)
+	f.ret(op, OpOK, Result{Token: token, Session: session})
+	return token
+}
+
+// gives is a whole, undisturbed release.
+func (f *fixture) gives(kind lockKind, client string, session int64, path, input string) {
+	op := f.call(client, kind.release, input)
+	f.deletes(client, session, path, 1)
+	f.ret(op, OpOK, Result{Session: session})
+}
+
+func TestRWLocks(t *testing.T) {
+	a, b, c := node("a", 0), node("b", 1), node("c", 2)
+	get := func(f *fixture, client string, session int64, mode string) {
+		f.grants(readWriteLock, client, session, node(client, int(client[0]-'a')), mode)
+	}
+	give := func(f *fixture, client string, session int64, mode string) {
+		f.gives(readWriteLock, client, session, node(client, int(client[0]-'a')), mode)
+	}
+	tests := []struct {
+		name      string
+		build     func(f *fixture) *Rest
+		opts      LockOptions
+		bad, says string
+	}{
+		{name: "two readers", build: func(f *fixture) *Rest {
+			get(f, "a", 1, ModeRead)
+			get(f, "b", 2, ModeRead)
+			give(f, "a", 1, ModeRead)
+			give(f, "b", 2, ModeRead)
+			get(f, "c", 3, ModeWrite)
+			give(f, "c", 3, ModeWrite)
+			return &Rest{}
+		}},
+		{name: "reader and writer", bad: Safety, says: "a and b own the lock at once", build: readerAndWriter},
+		{name: "reader and writer, believed", bad: Belief, says: "a and b both believe that they hold the lock", build: readerAndWriter},
+		{name: "reader and writer, not linearizable", bad: Linearizability, says: "it goes wrong with b: lock(write) -> token 5", build: readerAndWriter},
+		{name: "two writers", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Rest {
+			get(f, "a", 1, ModeWrite)
+			get(f, "b", 2, ModeWrite)
+			return nil
+		}},
+		{name: "the writer reads on", build: func(f *fixture) *Rest {
+			get(f, "a", 1, ModeWrite)
+			f.grants(readWriteLock, "a", 1, node("a", 7), ModeRead)
+			give(f, "a", 1, ModeWrite)
+			get(f, "b", 2, ModeRead)
+			give(f, "b", 2, ModeRead)
+			f.gives(readWriteLock, "a", 1, node("a", 7), ModeRead)
+			return &Rest{}
+		}},
+		{name: "a reader's token from before the writer", bad: Fencing, says: "b was granted the lock at step 7 with token 2", build: func(f *fixture) *Rest {
+			opB := f.call("b", KindLock, ModeRead)
+			token := f.creates("b", 2, b, "", 2)
+			get(f, "a", 1, ModeWrite)
+			f.h.Server[1].Kind, f.h.Server = NodeCreated, append(f.h.Server, ServerEvent{Step: 6, Kind: NodeDeleted, Path: a, Session: 1, Client: "a"})
+			f.step = 6
+			f.ret(opB, OpOK, Result{Token: token, Session: 2})
+			return nil
+		}},
+		{name: "a reader overtakes a reader", opts: LockOptions{Fair: true}, build: func(f *fixture) *Rest { return overtakes(f, ModeRead) }},
+		{name: "a reader overtakes a writer", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Rest { return overtakes(f, ModeWrite) }},
+		{name: "a reader waits behind a writer", build: func(f *fixture) *Rest { return waitsBehind(f, b, c) }},
+		{name: "a reader waits for a reader", bad: Liveness, says: "client c waits for /lock/a-0000000000", build: func(f *fixture) *Rest {
+			get(f, "a", 1, ModeRead)
+			f.call("c", KindLock, ModeRead)
+			token := f.creates("c", 3, c, "", 3)
+			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2}, {Path: c, Owner: 3, Czxid: token}}, Waiting: []Wait{{Client: "c", Op: KindLock, Path: a}}}
+		}},
+		{name: "a znode is left", bad: Orphans, says: "/lock/a-0000000000", build: func(f *fixture) *Rest {
+			op := f.call("a", KindLock, ModeRead)
+			token := f.creates("a", 1, a, "", 1)
+			f.ret(op, OpUnknown, Result{})
+			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
+		}},
+		{name: "a herd", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "fired 3 watch notifications", build: func(f *fixture) *Rest {
+			get(f, "a", 1, ModeWrite)
+			op := f.call("a", KindUnlock, ModeWrite)
+			f.deletes("a", 1, a, 3)
+			f.ret(op, OpOK, Result{})
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			rest := tt.build(f)
+			tt.opts.Path = "/lock"
+			checkReport(t, JudgeRWLock(f.history(), rest, tt.opts), tt.bad, tt.says)
+		})
+	}
+}
+
+func readerAndWriter(f *fixture) *Rest {
+	f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
+	f.grants(readWriteLock, "b", 2, node("b", 1), ModeWrite)
+	return nil
+}
+
+// overtakes: b reads while a waits with an older znode.
+func overtakes(f *fixture, mode string) *Rest {
+	op := f.call("a", KindLock, mode)
+	token := f.creates("a", 1, node("a", 0), "", 1)
+	f.grants(readWriteLock, "b", 2, node("b", 1), ModeRead)
+	f.gives(readWriteLock, "b", 2, node("b", 1), ModeRead)
+	f.ret(op, OpOK, Result{Session: 1, Token: token})
+	return nil
+}
+
+// waitsBehind: a reads for ever, b wants to write, and c to read after that.
+func waitsBehind(f *fixture, b, c string) *Rest {
+	held := f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
+	f.call("b", KindLock, ModeWrite)
+	writer := f.creates("b", 2, b, "", 2)
+	f.call("c", KindLock, ModeRead)
+	reader := f.creates("c", 3, c, "", 3)
+	return &Rest{
+		Nodes:   []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: held}, {Path: b, Owner: 2, Czxid: writer}, {Path: c, Owner: 3, Czxid: reader}},
+		Waiting: []Wait{{Client: "b", Op: KindLock, Path: node("a", 0)}, {Client: "c", Op: KindLock, Path: b}},
+	}
+}
+
+func randomRWLock(t *rapid.T) History {
+	return randomHolds(t, readWriteLock, ModeRead, ModeRead, ModeWrite)
+}
+
+func judgeFairRWLock(h History) Report { return JudgeRWLock(h, &Rest{}, fairLock) }
+
+func TestCorrectRWLocksAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomRWLock, judgeFairRWLock)
+}
+
+func TestBrokenRWLocksAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomRWLock, judgeFairRWLock, []mutation{
+		{"a second holder", onHold(readWriteLock, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"tokens exchanged", onHold(readWriteLock, swapTokens), []string{Safety, Fencing}, 60},
+		{"a release that never happened", onHold(readWriteLock, dropDelete), []string{Safety, Linearizability}, 0},
+		{"a lock that never returns", onHold(readWriteLock, neverReturn), []string{Liveness}, 0},
+		{"a writer overtaken", onHold(readWriteLock, overtake), []string{Order}, 0},
+	})
+}
+
+// readsOn: the writer a takes the read lock, too, under the same token and
+// through the znode at second (none if ""), while b waits to write. It returns b's
+// call and its token to be.
+func readsOn(f *fixture, second string) (waiting int, next int64) {
+	token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
+	waiting = f.call("b", KindLock, ModeWrite)
+	next = f.creates("b", 2, node("b", 1), "", 2)
+	op := f.call("a", KindLock, ModeRead)
+	if second != "" {
+		f.creates("a", 1, second, "", 1)
+	}
+	f.ret(op, OpOK, Result{Token: token, Session: 1})
+	f.gives(readWriteLock, "a", 1, node("a", 0), ModeWrite)
+	return waiting, next
+}
+
+func TestWritersWhoReadOn(t *testing.T) {
+	fair := LockOptions{Path: "/lock", Fair: true, MaxHerd: 1}
+	tests := []struct {
+		name      string
+		build     func(f *fixture) *Rest
+		bad, says string
+	}{
+		{name: "before the writer who waits", build: func(f *fixture) *Rest {
+			op, token := readsOn(f, node("a", 2))
+			f.gives(readWriteLock, "a", 1, node("a", 2), ModeRead)
+			f.ret(op, OpOK, Result{Token: token, Session: 2})
+			return nil
+		}},
+		{name: "without a znode", bad: Safety, says: "a returned from lock at step 7 without a znode of its own", build: func(f *fixture) *Rest {
+			readsOn(f, "")
+			return nil
+		}},
+		{name: "and a writer is let in", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Rest {
+			op, token := readsOn(f, node("a", 2))
+			f.ret(op, OpOK, Result{Token: token, Session: 2})
+			return nil
+		}},
+		{name: "after its node was deleted", bad: Safety, says: "c deleted a's znode", build: func(f *fixture) *Rest {
+			readsOn(f, node("a", 2))
+			f.deletes("c", 3, node("a", 2), 0)
+			return nil
+		}},
+		{name: "with a znode of another session", bad: Safety, says: "belongs to session 0x4, but the client is in session 0x1", build: func(f *fixture) *Rest {
+			token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
+			op := f.call("a", KindLock, ModeRead)
+			f.creates("a", 4, node("a", 2), "", 4)
+			f.ret(op, OpOK, Result{Token: token, Session: 1})
+			return nil
+		}},
+		{name: "given up by the first of two unlocks", bad: Safety, says: "before its last unlock", build: func(f *fixture) *Rest {
+			token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
+			f.ret(f.call("a", KindLock, ModeRead), OpOK, Result{Token: token, Session: 1})
+			f.gives(readWriteLock, "a", 1, node("a", 0), ModeRead)
+			return nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			rest := tt.build(f)
+			checkReport(t, JudgeRWLock(f.history(), rest, fair), tt.bad, tt.says)
+		})
+	}
+}
+
+// TestReadersWokenTogetherAreNoHerd, but who is woken for nothing is.
+func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
+	for _, tt := range []struct {
+		name, second string
+		bad          string
+	}{
+		{"two readers", ModeRead, ""},
+		{"a reader and a writer", ModeWrite, Herd},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
+			b := f.call("b", KindLock, ModeRead)
+			tokenB := f.creates("b", 2, node("b", 1), "", 2)
+			c := f.call("c", KindLock, tt.second)
+			tokenC := f.creates("c", 3, node("c", 2), "", 3)
+			op := f.call("a", KindUnlock, ModeWrite)
+			f.deletes("a", 1, node("a", 0), 2)
+			f.ret(op, OpOK, Result{Session: 1})
+			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
+			f.gives(readWriteLock, "b", 2, node("b", 1), ModeRead)
+			f.ret(c, OpOK, Result{Token: tokenC, Session: 3})
+			checkReport(t, JudgeRWLock(f.history(), nil, LockOptions{Path: "/lock", MaxHerd: 1}), tt.bad, "2 watch notifications")
+		})
+	}
+}
