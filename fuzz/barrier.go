@@ -52,8 +52,8 @@ func BarrierWorkload(impl string, claims BarrierClaims, open func(*zk.Conn) Barr
 			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.BarrierOptions{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
-			return linearizability.JudgeBarrier(e.History, e.Rest, opts), nil
+			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
+			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
 }

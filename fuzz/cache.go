@@ -80,8 +80,8 @@ func CacheWorkload(impl string, claims CacheClaims, open func(*zk.Conn) Cacher) 
 }
 
 func (c CacheClaims) judge(e Evidence) (linearizability.Report, error) {
-	opts := linearizability.CacheOptions{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
-	return linearizability.JudgeCache(e.History, e.Rest, opts), nil
+	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
+	return linearizability.Judge(e.History, e.Rest, opts), nil
 }
 
 // cacheRest is how long a client waits before it looks for the last time: longer

@@ -79,11 +79,11 @@ func ConfigWorkload(impl string, claims ConfigClaims, open func(*zk.Conn) Config
 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e Evidence) (linearizability.Report, error) {
-	r := linearizability.JudgeCache(e.History, e.Rest, linearizability.CacheOptions{
+	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
 		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck),
 	})
 	for _, key := range configKeys {
-		one := linearizability.JudgeValue(ofKey(e.History, key), nil, linearizability.ValueOptions{Path: c.Path + "/" + key})
+		one := linearizability.Judge(ofKey(e.History, key), nil, linearizability.Value{Path: c.Path + "/" + key})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
 			r.Verdicts = withWorst(r.Verdicts, v)

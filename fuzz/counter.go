@@ -77,7 +77,7 @@ func (c CounterClaims) judge(e Evidence) (linearizability.Report, error) {
 		return linearizability.Report{}, fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
 			ErrClaims, c.Path)
 	}
-	return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }

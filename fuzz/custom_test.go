@@ -68,7 +68,7 @@ func tallyWorkload(impl string, blind bool) fuzz.Workload {
 			}
 		},
 		Judge: func(e fuzz.Evidence) (linearizability.Report, error) {
-			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: path}), nil
+			return linearizability.Judge(e.History, e.Rest, linearizability.Counter{Path: path}), nil
 		},
 	}
 }

@@ -23,7 +23,7 @@ type DelayQueuer interface {
 // of QueueWorkload do, with delays of up to three seconds, or none. The claims are
 // those of a queue; Unordered is one of which only delivery is to be judged.
 func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) DelayQueuer) Workload {
-	return claims.workload("delay-queue", impl, linearizability.JudgeDelayQueue, shared(open, func(p *Player, s Script, h *handle[DelayQueuer]) {
+	return claims.workload("delay-queue", impl, ofKindDelayQueue, shared(open, func(p *Player, s Script, h *handle[DelayQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			delay := max(0, time.Duration(p.Choose(4000, round+7000)-1000)*time.Millisecond)
 			due := p.clock(delay).Truncate(time.Millisecond)
@@ -31,6 +31,10 @@ func DelayQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Del
 				func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element), due) }
 		}}.play(s)
 	}))
+}
+
+func ofKindDelayQueue(q linearizability.Queue) linearizability.Claims {
+	return linearizability.DelayQueue(q)
 }
 
 // TestDelayQueue tests a delay queue of your own as [TestQueue] tests a FIFO

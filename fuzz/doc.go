@@ -81,7 +81,7 @@
 // [Player.Hold].
 // Everything it decides by chance is drawn by [Player.Choose], so that a run can be
 // repeated. Judge hands the [Evidence] to a judge of package linearizability, which
-// has one for most kinds, and [linearizability.JudgeObject] for one that you bring a
+// has one for most kinds, and [linearizability.Object] for one that you bring a
 // sequential model of; or it is made of [Invariants]. What rare thing a test is about, a
 // script tells by [Player.Sometimes], and [Workload.Sometimes] says that it must have
 // happened in some run. A workload that records no call, and of which nothing else is

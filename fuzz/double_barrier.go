@@ -41,10 +41,10 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 			if err := elsewhere(e, linearizability.KindEnter, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.DoubleBarrierOptions{
+			opts := linearizability.DoubleBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.JudgeDoubleBarrier(e.History, e.Rest, opts), nil
+			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
 }

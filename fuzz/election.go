@@ -64,14 +64,14 @@ func (c LockClaims) judgeElection(e Evidence) (linearizability.Report, error) {
 	if err := elsewhere(e, linearizability.KindLead, c.Path, "LockClaims.Path"); err != nil {
 		return linearizability.Report{}, err
 	}
-	opts := linearizability.LockOptions{
+	opts := linearizability.Lock{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
 	}
 	if e.GaveUp() {
 		opts.MaxHerd = 0
 	}
-	return linearizability.JudgeElection(e.History, e.Rest, opts), nil
+	return linearizability.Judge(e.History, e.Rest, linearizability.Election(opts)), nil
 }
 
 type electionPlayer struct {

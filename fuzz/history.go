@@ -94,8 +94,8 @@ func serverEvents(r *fakezk.Result) []linearizability.ServerEvent {
 }
 
 // rest tells the judge of the world at rest.
-func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linearizability.Rest {
-	out := &linearizability.Rest{
+func rest(r *fakezk.Result, h linearizability.History, players []*Player) *linearizability.Leftovers {
+	out := &linearizability.Leftovers{
 		Nodes:    []linearizability.NodeAtRest{},
 		Sessions: []linearizability.SessionAtRest{},
 		Watches:  []linearizability.WatchAtRest{},

@@ -62,12 +62,12 @@ func IDGeneratorWorkload(impl string, claims IDClaims, open func(*zk.Conn) IDGen
 
 func (c IDClaims) judge(e Evidence) (linearizability.Report, error) {
 	if c.Uncounted {
-		return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{Ordered: c.Ordered}), nil
+		return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{Ordered: c.Ordered}), nil
 	}
 	if err := elsewhere(e, linearizability.KindNext, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
 		return linearizability.Report{}, err
 	}
-	return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{
 		Path: c.Path, Ordered: c.Ordered, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }

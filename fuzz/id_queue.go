@@ -26,12 +26,16 @@ type IDQueuer interface {
 // of QueueWorkload do, with two ids for each hand, and discard one of their own
 // after two offers in five.
 func IDQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) IDQueuer) Workload {
-	return claims.workload("id-queue", impl, linearizability.JudgeIDQueue, shared(open, func(p *Player, s Script, h *handle[IDQueuer]) {
+	return claims.workload("id-queue", impl, ofKindIDQueue, shared(open, func(p *Player, s Script, h *handle[IDQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			id := fmt.Sprint(p.Choose(2*s.hands(), round+7000))
 			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.now().Offer(ctx, id, []byte(element)) }
 		}, offered: func(round int) { discard(p, h.now(), round) }}.play(s)
 	}))
+}
+
+func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {
+	return linearizability.IDQueue(q)
 }
 
 // discard removes the elements of one id, in some rounds, with little patience in

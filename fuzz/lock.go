@@ -59,12 +59,12 @@ func LockWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locker) Wo
 }
 
 func (c LockClaims) judge(e Evidence) (linearizability.Report, error) {
-	return c.fitting(e, linearizability.JudgeLock(e.History, e.Rest, c.options(e)))
+	return c.fitting(e, linearizability.Judge(e.History, e.Rest, c.options(e)))
 }
 
 // options are what the judge has to know of the claims.
-func (c LockClaims) options(e Evidence) linearizability.LockOptions {
-	opts := linearizability.LockOptions{
+func (c LockClaims) options(e Evidence) linearizability.Lock {
+	opts := linearizability.Lock{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
 	}

@@ -59,9 +59,8 @@ func LockQueueWorkload(impl string, claims LockQueueClaims, open func(*zk.Conn) 
 	}
 	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
 		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
-	w := plain.workload("lock-queue", impl, func(h linearizability.History, rest *linearizability.Rest, o linearizability.QueueOptions) linearizability.Report {
-		return linearizability.JudgeLockQueue(h, rest, linearizability.LockQueueOptions{Path: o.Path, Items: o.Items, Element: o.Element,
-			Patience: o.Patience, AllowedAtRest: o.AllowedAtRest, Unordered: o.Unordered, Lock: claims.Lock})
+	w := plain.workload("lock-queue", impl, func(q linearizability.Queue) linearizability.Claims {
+		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
 	}, nil)
 	w.Play = shared(open, func(p *Player, s Script, h *handle[LockQueuer]) {
 		lp := &lockQueuePlayer{Player: p, queue: h.now}

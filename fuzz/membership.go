@@ -120,7 +120,7 @@ func (c MembershipClaims) judge(e Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
 		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", ErrClaims, c.Path)
 	}
-	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.Membership{
 		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}), nil

@@ -33,7 +33,7 @@ func MultiLockWorkload(impl string, claims LockClaims, open func(c *zk.Conn, pat
 		Judge: func(e Evidence) (linearizability.Report, error) {
 			opts := claims.options(e)
 			opts.Nodes = paths[len(paths)-1]
-			return claims.fitting(e, linearizability.JudgeLock(e.History, e.Rest, opts))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 		},
 	}
 }

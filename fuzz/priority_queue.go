@@ -21,13 +21,17 @@ type PriorityQueuer interface {
 // those of QueueWorkload do, with three priorities. The claims are those of a
 // queue; Unordered is one that does not claim to go by priorities.
 func PriorityQueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) PriorityQueuer) Workload {
-	return claims.workload("priority-queue", impl, linearizability.JudgePriorityQueue, shared(open, func(p *Player, s Script, h *handle[PriorityQueuer]) {
+	return claims.workload("priority-queue", impl, ofKindPriorityQueue, shared(open, func(p *Player, s Script, h *handle[PriorityQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(round int, element string) (string, offer) {
 			priority := int32(p.Choose(3, round+7000)) - 1
 			return linearizability.Prioritized(element, int64(priority)),
 				func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element), priority) }
 		}}.play(s)
 	}))
+}
+
+func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {
+	return linearizability.PriorityQueue(q)
 }
 
 // TestPriorityQueue tests a priority queue of your own as [TestQueue] tests a

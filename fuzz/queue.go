@@ -50,8 +50,9 @@ type QueueClaims struct {
 	// stands for none, for queues that store more than what they are given. Nil
 	// means that the data is the element.
 	Element func(data string) (string, bool)
-	// Guarantee is what it promises about delivery; the zero value is exactly once.
-	Guarantee linearizability.Guarantee
+	// MayLose and MayDuplicate say that it delivers an element at most once, or at least
+	// once. Without either it promises exactly once.
+	MayLose, MayDuplicate bool
 	// Unordered says that it does not claim to be FIFO.
 	Unordered bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
@@ -65,18 +66,20 @@ type QueueClaims struct {
 // round, and the second only takes, two a round: so takers wait at an empty
 // queue.
 func QueueWorkload(impl string, claims QueueClaims, open func(*zk.Conn) Queuer) Workload {
-	return claims.workload("queue", impl, linearizability.JudgeQueue, shared(open, func(p *Player, s Script, h *handle[Queuer]) {
+	return claims.workload("queue", impl, ofKindQueue, shared(open, func(p *Player, s Script, h *handle[Queuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.now() }, put: func(_ int, element string) (string, offer) {
 			return element, func(ctx context.Context) error { return h.now().Offer(ctx, []byte(element)) }
 		}}.play(s)
 	}))
 }
 
-// queueJudge is a judge of one kind of queue.
-type queueJudge func(linearizability.History, *linearizability.Rest, linearizability.QueueOptions) linearizability.Report
+// queueKind makes the claims of one kind of queue of those of a FIFO queue.
+type queueKind func(linearizability.Queue) linearizability.Claims
+
+func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
 
 // workload makes a workload of some kind of queue.
-func (c QueueClaims) workload(name, impl string, judge queueJudge, play func(*Player, Script)) Workload {
+func (c QueueClaims) workload(name, impl string, kind queueKind, play func(*Player, Script)) Workload {
 	if c.Path == "" {
 		c.Path = queuePath
 	}
@@ -87,22 +90,22 @@ func (c QueueClaims) workload(name, impl string, judge queueJudge, play func(*Pl
 		Play:   play,
 		Shared: true,
 		Length: func(s Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
-		Judge:  func(e Evidence) (linearizability.Report, error) { return c.judge(e, judge) },
+		Judge:  func(e Evidence) (linearizability.Report, error) { return c.judge(e, kind) },
 	}
 }
 
-func (c QueueClaims) judge(e Evidence, judge queueJudge) (linearizability.Report, error) {
+func (c QueueClaims) judge(e Evidence, kind queueKind) (linearizability.Report, error) {
 	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
 		items := cmp.Or(c.Items, c.Path)
 		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
 			"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
 			ErrClaims, items, butAt(others))
 	}
-	return judge(e.History, e.Rest, linearizability.QueueOptions{
-		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
+	return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
+		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose, MayDuplicate: c.MayDuplicate,
 		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
 		Patience: patience(e.Plan),
-	}), nil
+	})), nil
 }
 
 // seesElements reports whether some offered element was stored where the claims

@@ -32,7 +32,7 @@ func ReentrantWorkload(impl string, claims LockClaims, open func(*zk.Conn) Locke
 		}),
 		Length: holdingTime,
 		Judge: func(e Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.JudgeReentrantLock(e.History, e.Rest, claims.options(e)))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.ReentrantLock(claims.options(e))))
 		},
 	}
 }

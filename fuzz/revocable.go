@@ -42,8 +42,8 @@ func RevocableWorkload(impl string, claims LockClaims, open func(*zk.Conn) Revoc
 		}),
 		Length: func(s Script) time.Duration { return time.Duration(s.Clients*s.Rounds) * (enough + time.Second) },
 		Judge: func(e Evidence) (linearizability.Report, error) {
-			opts := linearizability.RevocableOptions{LockOptions: claims.options(e), Within: heardWithin}
-			return claims.fitting(e, linearizability.JudgeRevocableLock(e.History, e.Rest, opts))
+			opts := linearizability.RevocableLock{Lock: claims.options(e), Within: heardWithin}
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 		},
 	}
 }

@@ -67,7 +67,7 @@ const closedWithin = time.Second
 // judgeClosing adds to a report what is to be said of closed objects: that Close
 // returns, and that what was under way ends soon, whatever becomes of the
 // connection. What gives something back may take longer: it waits for the server.
-func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Rest) {
+func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Leftovers) {
 	for _, c := range h.Ops {
 		if c.Kind != linearizability.KindClose {
 			continue

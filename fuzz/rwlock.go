@@ -44,7 +44,7 @@ func RWLockWorkload(impl string, claims LockClaims, open func(*zk.Conn) RWLocker
 		}),
 		Length: holdingTime,
 		Judge: func(e Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.JudgeRWLock(e.History, e.Rest, claims.options(e)))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.RWLock(claims.options(e))))
 		},
 	}
 }

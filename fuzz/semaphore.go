@@ -79,9 +79,9 @@ func TestSemaphore(t TB, open func(*zk.Conn) Semaphore, claims ...SemaphoreClaim
 }
 
 func (c SemaphoreClaims) judge(e Evidence) (linearizability.Report, error) {
-	opts := linearizability.SemaphoreOptions{Leases: c.Leases, LockOptions: c.options(e)}
+	opts := linearizability.Semaphore{Leases: c.Leases, Lock: c.options(e)}
 	opts.Nodes = c.Nodes
-	return c.fitting(e, linearizability.JudgeSemaphore(e.History, e.Rest, opts))
+	return c.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 }
 
 type semaphorePlayer struct {

@@ -44,10 +44,10 @@ func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.C
 			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.ThresholdBarrierOptions{
+			opts := linearizability.ThresholdBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.JudgeThresholdBarrier(e.History, e.Rest, opts), nil
+			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
 }

@@ -102,8 +102,8 @@ func (c TwoPhaseClaims) judge(e Evidence) (linearizability.Report, error) {
 	}) {
 		return linearizability.Report{}, fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path", ErrClaims, c.Path)
 	}
-	opts := linearizability.TwoPhaseOptions{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
-	return linearizability.JudgeTwoPhase(e.History, e.Rest, opts), nil
+	opts := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
+	return linearizability.Judge(e.History, e.Rest, opts), nil
 }
 
 const (

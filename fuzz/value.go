@@ -79,7 +79,7 @@ func (c ValueClaims) judge(e Evidence) (linearizability.Report, error) {
 		return linearizability.Report{}, fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
 			ErrClaims, c.Path)
 	}
-	return linearizability.JudgeValue(e.History, e.Rest, linearizability.ValueOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.Value{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }

@@ -13,8 +13,8 @@ const (
 	KindIsSet = "isset" // Output is "true" or "false"
 )
 
-// BarrierOptions say what a barrier claims to be.
-type BarrierOptions struct {
+// Barrier say what a barrier claims to be.
+type Barrier struct {
 	// Path is the znode whose existence is the barrier. It does not exist at first.
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
@@ -36,16 +36,17 @@ type BarrierOptions struct {
 // remove takes one barrier down at most, and nobody changes it without a call or in
 // one that was said to have failed. A set may set it again that somebody else has
 // removed meanwhile.
-func JudgeBarrier(h History, rest *Rest, opts BarrierOptions) Report {
+func (opts Barrier) judge(h History, rest *Leftovers) Report {
 	c := newBarrierCase(h.sorted(), opts)
 	upAtRest := false
 	if rest != nil {
 		_, upAtRest = rest.node(opts.Path)
 	}
-	r := JudgeObject(h, rest, Object[model.Barrier, model.BarrierOp]{
+	r := Judge(h, rest, Object[model.Barrier, model.BarrierOp]{
 		Noun: "barrier", Step: model.Barrier.Step, Show: showBarrier,
 		Effects: func(History) []Effect[model.BarrierOp] { return c.effects() },
-	}, ObjectOptions{Path: opts.Path, AllowedAtRest: opts.AllowedAtRest, MayWait: func(op Op) bool { return op.Kind == KindWait && upAtRest }})
+		Path:    opts.Path, AllowedAtRest: opts.AllowedAtRest, MayWait: func(op Op) bool { return op.Kind == KindWait && upAtRest },
+	})
 	if c.known {
 		r.insert(c.judgeDelivery())
 		if v, bad := c.overslept(opts.Patience); bad {
@@ -71,7 +72,7 @@ type barrierCase struct {
 	strays  []int
 }
 
-func newBarrierCase(h History, opts BarrierOptions) *barrierCase {
+func newBarrierCase(h History, opts Barrier) *barrierCase {
 	c := &barrierCase{history: h, known: h.Server != nil}
 	for _, e := range h.Server {
 		if e.Path == opts.Path && (e.Kind == NodeCreated || e.Kind == NodeDeleted) {

@@ -11,8 +11,8 @@ import (
 // waits until all of them have left.
 const KindEnter = "enter"
 
-// DoubleBarrierOptions say what a double barrier claims to be.
-type DoubleBarrierOptions struct {
+// DoubleBarrier say what a double barrier claims to be.
+type DoubleBarrier struct {
 	// Path is the directory of its znodes.
 	Path string
 	// Patience: an enter that gave up is a violation of liveness if for so long,
@@ -32,7 +32,7 @@ type DoubleBarrierOptions struct {
 // Safety: who returns from enter was there with enough others at some moment of
 // the call. Who returns from leave has seen so many of those leave, or be excused
 // by the end of a session. It needs to know of no znodes.
-func JudgeDoubleBarrier(h History, rest *Rest, opts DoubleBarrierOptions) Report {
+func (opts DoubleBarrier) judge(h History, rest *Leftovers) Report {
 	c := newDoubleBarrierCase(h, opts)
 	r := Report{draw: drawInside(c.history)}
 	r.Verdicts = append(r.Verdicts, c.judgeSafety())
@@ -46,11 +46,11 @@ func JudgeDoubleBarrier(h History, rest *Rest, opts DoubleBarrierOptions) Report
 // doubleBarrierCase is one history of one double barrier, prepared for judging.
 type doubleBarrierCase struct {
 	attendance
-	opts DoubleBarrierOptions
+	opts DoubleBarrier
 	size int // 1 if no enter says it
 }
 
-func newDoubleBarrierCase(h History, opts DoubleBarrierOptions) *doubleBarrierCase {
+func newDoubleBarrierCase(h History, opts DoubleBarrier) *doubleBarrierCase {
 	c := &doubleBarrierCase{attendance: newAttendance(h, opts.Path), opts: opts, size: 1}
 	inside := map[string]*stay{}
 	for i := range c.history.Ops {
@@ -143,7 +143,7 @@ func (o *stay) isGone(s *stay) bool {
 
 // judgeLiveness asks of each call that never returned, or gave up, whether it
 // should have returned.
-func (c *doubleBarrierCase) judgeLiveness(rest *Rest) []Verdict {
+func (c *doubleBarrierCase) judgeLiveness(rest *Leftovers) []Verdict {
 	for _, s := range c.stays {
 		if c.opts.Patience > 0 && !s.come.pending() && !s.come.ok() && c.inVain(s) {
 			return []Verdict{violated(Liveness, []int64{s.come.Call, s.come.Return},

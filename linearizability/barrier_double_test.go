@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var doubleAtD = DoubleBarrierOptions{Path: "/d", Patience: 50 * time.Millisecond}
+var doubleAtD = DoubleBarrier{Path: "/d", Patience: 50 * time.Millisecond}
 
 // departs is a whole, undisturbed leave.
 func (f *fixture) departs(client string) { f.ret(f.call(client, KindLeave, ""), OpOK, Result{}) }
@@ -23,44 +23,44 @@ func enterTogether(f *fixture) {
 func TestDoubleBarriers(t *testing.T) {
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
+		build     func(f *fixture) *Leftovers
 		bad, says string
 	}{
-		{name: "in and out together, twice", build: func(f *fixture) *Rest {
+		{name: "in and out together, twice", build: func(f *fixture) *Leftovers {
 			for range 2 {
 				enterTogether(f)
 				a, b := f.call("a", KindLeave, ""), f.call("b", KindLeave, "")
 				f.ret(a, OpOK, Result{})
 				f.ret(b, OpOK, Result{})
 			}
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "enters alone", bad: Safety, says: "a entered at step 2, but at no moment of its call were 2 members there", build: func(f *fixture) *Rest {
+		{name: "enters alone", bad: Safety, says: "a entered at step 2, but at no moment of its call were 2 members there", build: func(f *fixture) *Leftovers {
 			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who has given up", bad: Safety, says: "b entered", build: func(f *fixture) *Rest {
+		{name: "enters with one who has given up", bad: Safety, says: "b entered", build: func(f *fixture) *Leftovers {
 			f.ret(f.call("a", KindEnter, "2"), OpUnknown, Result{})
 			f.ret(f.call("b", KindEnter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who was cut off", build: func(f *fixture) *Rest {
+		{name: "enters with one who was cut off", build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindEnter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
 			f.ret(f.call("b", KindEnter, "2"), OpOK, Result{})
 			f.deletes("a", 1, "/d/a", 0)
 			f.departs("b")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) *Rest {
+		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindEnter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
 			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who is in the round before", bad: Safety, says: "a entered at step 9", build: func(f *fixture) *Rest {
+		{name: "enters with one who is in the round before", bad: Safety, says: "a entered at step 9", build: func(f *fixture) *Leftovers {
 			enterTogether(f)
 			b := f.call("b", KindLeave, "")
 			f.departs("a")
@@ -68,43 +68,43 @@ func TestDoubleBarriers(t *testing.T) {
 			f.ret(b, OpOK, Result{})
 			return nil
 		}},
-		{name: "leaves alone", bad: Safety, says: "a had left at step 6, but b, which entered with it, was inside", build: func(f *fixture) *Rest {
+		{name: "leaves alone", bad: Safety, says: "a had left at step 6, but b, which entered with it, was inside", build: func(f *fixture) *Leftovers {
 			enterTogether(f)
 			f.departs("a")
 			return nil
 		}},
-		{name: "leaves when the other's session has ended", build: func(f *fixture) *Rest {
+		{name: "leaves when the other's session has ended", build: func(f *fixture) *Leftovers {
 			f.starts("b", 2)
 			enterTogether(f)
 			f.expires(2)
 			f.departs("a")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned", build: func(f *fixture) *Rest {
+		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
 			f.call("a", KindEnter, "2")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned", build: func(f *fixture) *Rest {
+		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned", build: func(f *fixture) *Leftovers {
 			enterTogether(f)
 			f.call("a", KindLeave, "")
-			return &Rest{}
+			return &Leftovers{}
 		}},
 		{name: "gives up beside the other", bad: Liveness, says: "gave up after 101ms, though 2 members", build: giveUpTogether},
-		{name: "gives up beside one who was cut off", build: func(f *fixture) *Rest {
+		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
 			rest := giveUpTogether(f)
 			f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
 			return rest
 		}},
-		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d", build: func(f *fixture) *Rest {
+		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d", build: func(f *fixture) *Leftovers {
 			enterTogether(f)
-			return &Rest{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
-			checkReport(t, JudgeDoubleBarrier(f.history(), rest, doubleAtD), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), rest, doubleAtD), tt.bad, tt.says)
 		})
 	}
 }
@@ -131,12 +131,12 @@ func wantDrawn(t *testing.T, r Report, texts ...string) {
 }
 
 // giveUpTogether lets two wait in vain.
-func giveUpTogether(f *fixture) *Rest {
+func giveUpTogether(f *fixture) *Leftovers {
 	a, b := f.call("a", KindEnter, "2"), f.call("b", KindEnter, "2")
 	f.step = 101
 	f.ret(a, OpUnknown, Result{})
 	f.ret(b, OpUnknown, Result{})
-	return &Rest{}
+	return &Leftovers{}
 }
 
 // guest is a client of a double barrier that is right.
@@ -198,7 +198,7 @@ func othersAreGone(guests []*guest, g *guest) bool {
 }
 
 func judgeDoubleAtD(h History) Report {
-	return JudgeDoubleBarrier(h, nil, DoubleBarrierOptions{Path: "/d"})
+	return Judge(h, nil, DoubleBarrier{Path: "/d"})
 }
 
 func TestCorrectDoubleBarriersAreFoundCorrect(t *testing.T) {
@@ -215,7 +215,7 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		{"one who enters alone", enterAlone, []string{Safety}, 0},
 		{"one who leaves at once", leaveAtOnce, []string{Safety}, 0},
 	})
-	checkMutations(t, randomDoubleBarrier, func(h History) Report { return JudgeDoubleBarrier(h, &Rest{}, doubleAtD) }, []mutation{
+	checkMutations(t, randomDoubleBarrier, func(h History) Report { return Judge(h, &Leftovers{}, doubleAtD) }, []mutation{
 		{"a hanging call", neverReturns(KindEnter, KindLeave), []string{Liveness}, 0},
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var barrierAtB = BarrierOptions{Path: "/b"}
+var barrierAtB = Barrier{Path: "/b"}
 
 // raises is a whole, undisturbed set of a barrier that is down.
 func (f *fixture) raises(client string) {
@@ -29,10 +29,10 @@ func TestBarriers(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
+		build     func(f *fixture) *Leftovers
 		bad, says string
 	}{
-		{name: "set, waited for and removed", build: func(f *fixture) *Rest {
+		{name: "set, waited for and removed", build: func(f *fixture) *Leftovers {
 			whole(f, "b", KindWait, "")
 			f.raises("a")
 			whole(f, "c", KindIsSet, "true")
@@ -40,39 +40,39 @@ func TestBarriers(t *testing.T) {
 			f.lowers("a")
 			f.ret(op, OpOK, Result{})
 			whole(f, "c", KindIsSet, "false")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "set when it is up, removed when it is down", build: func(f *fixture) *Rest {
+		{name: "set when it is up, removed when it is down", build: func(f *fixture) *Leftovers {
 			whole(f, "a", KindRemove, "")
 			f.raises("a")
 			whole(f, "b", KindSet, "")
 			f.lowers("a")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "removed and set again while somebody waits", build: func(f *fixture) *Rest {
+		{name: "removed and set again while somebody waits", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			op := f.call("b", KindWait, "")
 			f.lowers("a")
 			f.raises("a")
 			f.ret(op, OpOK, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", build: func(f *fixture) *Rest {
+		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			whole(f, "b", KindWait, "")
 			return nil
 		}},
-		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", build: func(f *fixture) *Rest {
+		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", build: func(f *fixture) *Leftovers {
 			whole(f, "b", KindIsSet, "true")
 			return nil
 		}},
-		{name: "set, which it was not", bad: Linearizability, says: "set()", build: func(f *fixture) *Rest {
+		{name: "set, which it was not", bad: Linearizability, says: "set()", build: func(f *fixture) *Leftovers {
 			f.raises("b")
 			f.lowers("b")
 			whole(f, "a", KindSet, "")
 			return nil
 		}},
-		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", build: func(f *fixture) *Rest {
+		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			op := f.call("a", KindRemove, "")
 			f.deletes("a", 0, "/b", 0)
@@ -83,39 +83,39 @@ func TestBarriers(t *testing.T) {
 			f.ret(again, OpOK, Result{})
 			return nil
 		}},
-		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) *Rest {
+		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			op := f.call("a", KindRemove, "")
 			f.deletes("a", 0, "/b", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
-		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", build: func(f *fixture) *Rest {
+		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
 			return nil
 		}},
-		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Rest {
+		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			f.call("b", KindWait, "")
 			f.lowers("a")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "waits at a barrier that is up", build: func(f *fixture) *Rest {
+		{name: "waits at a barrier that is up", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			f.call("b", KindWait, "")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", build: func(f *fixture) *Rest {
+		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", build: func(f *fixture) *Leftovers {
 			f.raises("a")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
-			checkReport(t, JudgeBarrier(f.history(), rest, barrierAtB), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), rest, barrierAtB), tt.bad, tt.says)
 		})
 	}
 }
@@ -150,7 +150,7 @@ func randomBarrier(t *rapid.T) History {
 }
 
 // judgeBarrierAtB judges a barrier that may be left up.
-func judgeBarrierAtB(h History) Report { return JudgeBarrier(h, &Rest{}, barrierAtB) }
+func judgeBarrierAtB(h History) Report { return Judge(h, &Leftovers{}, barrierAtB) }
 
 func TestCorrectBarriersAreFoundCorrect(t *testing.T) { checkValid(t, randomBarrier, judgeBarrierAtB) }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ThresholdBarrierOptions say what a threshold barrier claims to be.
-type ThresholdBarrierOptions struct {
+// ThresholdBarrier say what a threshold barrier claims to be.
+type ThresholdBarrier struct {
 	// Path is the znode of the barrier, with those of the members below it. If its
 	// data is the number of members, it is known when a set took effect.
 	Path string
@@ -29,7 +29,7 @@ type ThresholdBarrierOptions struct {
 // call. It opens when so many are there at one moment as it was set to, and closes
 // when it is set. Delivery: a set is applied once. Liveness: who waits for an open
 // barrier passes, and so do those who are enough. Watches on Path are not judged.
-func JudgeThresholdBarrier(h History, rest *Rest, opts ThresholdBarrierOptions) Report {
+func (opts ThresholdBarrier) judge(h History, rest *Leftovers) Report {
 	c := newThresholdCase(h, opts)
 	r := Report{Verdicts: []Verdict{c.judgeSafety()}, draw: drawThreshold(c.history)}
 	if c.log.known {
@@ -45,7 +45,7 @@ func JudgeThresholdBarrier(h History, rest *Rest, opts ThresholdBarrierOptions) 
 // thresholdCase is one history of one threshold barrier, prepared for judging.
 type thresholdCase struct {
 	attendance
-	opts     ThresholdBarrierOptions
+	opts     ThresholdBarrier
 	settings []setting
 	openings []opening
 }
@@ -56,7 +56,7 @@ type opening struct {
 	of   setting
 }
 
-func newThresholdCase(h History, opts ThresholdBarrierOptions) *thresholdCase {
+func newThresholdCase(h History, opts ThresholdBarrier) *thresholdCase {
 	c := &thresholdCase{attendance: newAttendance(h, opts.Path), opts: opts}
 	for _, op := range c.history.Ops {
 		if op.Kind != KindWait {
@@ -170,7 +170,7 @@ func (c *thresholdCase) judgeDelivery() Verdict {
 
 // judgeLiveness asks of each wait that never returned, or gave up, whether it should
 // have returned.
-func (c *thresholdCase) judgeLiveness(rest *Rest) []Verdict {
+func (c *thresholdCase) judgeLiveness(rest *Leftovers) []Verdict {
 	for _, s := range c.stays {
 		if c.opts.Patience == 0 || s.come.pending() || s.come.ok() {
 			continue

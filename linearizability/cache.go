@@ -54,8 +54,8 @@ func readLook(op Op) CacheLook {
 	return l
 }
 
-// CacheOptions say what a cache claims to show.
-type CacheOptions struct {
+// Cache say what a cache claims to show.
+type Cache struct {
 	// Path is the cached node, or the directory.
 	Path string
 	// Levels below Path that are shown; below 0 means all.
@@ -83,7 +83,7 @@ type CacheOptions struct {
 //	          is of the right kind
 //	liveness  every call returns, and what has settled is the tree as it is
 //	orphans   sessions and goroutines; caches leave watches
-func JudgeCache(h History, rest *Rest, opts CacheOptions) Report {
+func (opts Cache) judge(h History, rest *Leftovers) Report {
 	c := newCacheCase(h.sorted(), opts)
 	r := Report{Verdicts: []Verdict{c.judgeBelief(), c.judgeView()}}
 	if opts.Events {
@@ -103,7 +103,7 @@ func JudgeCache(h History, rest *Rest, opts CacheOptions) Report {
 // cacheCase is one history of caches, prepared for judging.
 type cacheCase struct {
 	history History
-	opts    CacheOptions
+	opts    Cache
 	known   bool
 	looks   []cacheLook
 	paths   []string // every path in question, sorted
@@ -125,7 +125,7 @@ type nodeState struct {
 	zxid   int64
 }
 
-func newCacheCase(h History, opts CacheOptions) *cacheCase {
+func newCacheCase(h History, opts Cache) *cacheCase {
 	c := &cacheCase{history: h, opts: opts, known: h.Server != nil, truth: map[string][]nodeState{}}
 	for _, op := range h.Ops {
 		if op.ok() && (op.Kind == KindLook || op.Kind == KindSettle) {

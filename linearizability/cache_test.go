@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var cacheAtC = CacheOptions{Path: "/c", Levels: -1, Events: true, Patience: 50 * time.Millisecond}
+var cacheAtC = Cache{Path: "/c", Levels: -1, Events: true, Patience: 50 * time.Millisecond}
 
 // looks is a whole look.
 func (f *fixture) looks(client string, look CacheLook) {
@@ -47,7 +47,7 @@ func TestCaches(t *testing.T) {
 	tests := []struct {
 		name      string
 		build     func(f *fixture)
-		opts      CacheOptions
+		opts      Cache
 		bad, says string
 	}{
 		{name: "follows, now and then", opts: cacheAtC, build: func(f *fixture) {
@@ -123,18 +123,18 @@ func TestCaches(t *testing.T) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(one).told(added(one), added(one)))
 		}},
-		{name: "settles beside the tree", bad: Liveness, says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`, opts: CacheOptions{Patience: 50 * time.Millisecond}, build: func(f *fixture) {
+		{name: "settles beside the tree", bad: Liveness, says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`, opts: Cache{Patience: 50 * time.Millisecond}, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.changes("/c", "2")
 			f.settles("a", sees(one))
 		}},
-		{name: "settles too early to be judged", opts: CacheOptions{Patience: time.Second}, build: func(f *fixture) {
+		{name: "settles too early to be judged", opts: Cache{Patience: time.Second}, build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.changes("/c", "2")
 			f.settles("a", sees(one))
 		}},
 		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned", build: func(f *fixture) { f.call("a", KindReady, "") }},
-		{name: "what is not in scope", opts: CacheOptions{Levels: 1, Rootless: true, Patience: 50 * time.Millisecond}, build: func(f *fixture) {
+		{name: "what is not in scope", opts: Cache{Levels: 1, Rootless: true, Patience: 50 * time.Millisecond}, build: func(f *fixture) {
 			f.makes("/c", "1")
 			one := f.makes("/c/1", "2")
 			f.makes("/c/1/2", "3")
@@ -150,7 +150,7 @@ func TestCaches(t *testing.T) {
 			if tt.opts.Levels == 0 {
 				tt.opts.Levels = -1
 			}
-			checkReport(t, JudgeCache(f.history(), &Rest{}, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
 		})
 	}
 }
@@ -172,7 +172,7 @@ func TestCachesWithoutLog(t *testing.T) {
 			}
 			h := f.history()
 			h.Server = nil
-			checkReport(t, JudgeCache(h, &Rest{}, CacheOptions{Path: "/c"}), tc.bad, tc.says)
+			checkReport(t, Judge(h, &Leftovers{}, Cache{Path: "/c"}), tc.bad, tc.says)
 		})
 	}
 }
@@ -258,7 +258,7 @@ func (s *cacheScene) look(client string) CacheLook {
 	return look
 }
 
-func judgeCacheAtC(h History) Report { return JudgeCache(h, &Rest{}, cacheAtC) }
+func judgeCacheAtC(h History) Report { return Judge(h, &Leftovers{}, cacheAtC) }
 
 func TestCorrectCachesAreFoundCorrect(t *testing.T) { checkValid(t, randomCache, judgeCacheAtC) }
 

@@ -14,7 +14,7 @@ type orphan struct {
 
 // judgeOrphans reports what is left: znodes first, then sessions, watches and
 // goroutines. mayWatch tells of which clients a watch may be left.
-func judgeOrphans(rest *Rest, allowed []string, nodes []orphan, mayWatch func(client string) bool) Verdict {
+func judgeOrphans(rest *Leftovers, allowed []string, nodes []orphan, mayWatch func(client string) bool) Verdict {
 	var found []string
 	for _, o := range nodes {
 		if !matches(allowed, o.node.Path) {
@@ -104,7 +104,7 @@ func (c *lockCase) maker(n NodeAtRest) string {
 
 // leftover returns the lock's znodes that are neither held nor waiting, and
 // whose client does not hold the lock: its unlock may remove them yet.
-func (c *lockCase) leftover(rest *Rest) []orphan {
+func (c *lockCase) leftover(rest *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range rest.Nodes {
 		if !below(c.opts.Path, n.Path) || hasChild(rest, n.Path) || c.isHeld(n) || c.isWaiting(n, "") || c.holdsAtEnd(c.maker(n)) {
@@ -118,7 +118,7 @@ func (c *lockCase) leftover(rest *Rest) []orphan {
 	return list
 }
 
-func hasChild(rest *Rest, dir string) bool {
+func hasChild(rest *Leftovers, dir string) bool {
 	for _, n := range rest.Nodes {
 		if below(dir, n.Path) {
 			return true

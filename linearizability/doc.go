@@ -17,12 +17,12 @@
 //     judged; without it they are not, and a call that never returned is Unknown.
 //
 // There is a judge for each kind of object, and each returns a [Report] with one
-// [Verdict] for each property that could be judged: [JudgeLock],
-// [JudgeReentrantLock], [JudgeRWLock], [JudgeSemaphore], [JudgeQueue], [JudgePriorityQueue], [JudgeDelayQueue],
-// [JudgeIDQueue], [JudgeLockQueue],
-// [JudgeCounter], [JudgeValue], [JudgeElection],
-// [JudgeBarrier], [JudgeDoubleBarrier], [JudgeThresholdBarrier], [JudgeTwoPhase], [JudgeMembership], [JudgeCache], [JudgeIDs],
-// and [JudgeObject] for any object that you have a
+// [Verdict] for each property that could be judged: [Lock],
+// [ReentrantLock], [RWLock], [Semaphore], [Queue], [PriorityQueue], [DelayQueue],
+// [IDQueue], [LockQueue],
+// [Counter], [Value], [Election],
+// [Barrier], [DoubleBarrier], [ThresholdBarrier], [TwoPhase], [Membership], [Cache], [IDGenerator],
+// and [Object] for any object that you have a
 // sequential model of. The properties:
 //
 //	safety           two sessions never own the object at once, as the server sees it,
@@ -40,7 +40,7 @@
 //	delivery         queue elements lost or duplicated; writes acknowledged and not
 //	                 applied, or applied twice, or applied and said to have failed
 //	liveness         at rest no call is left waiting that should not be, and no take
-//	                 gave up or slept on beside an element ([QueueOptions.Patience])
+//	                 gave up or slept on beside an element ([Queue.Patience])
 //	orphans          at rest nothing is left that nobody owns
 //	herd             watch notifications per release
 //
@@ -54,7 +54,7 @@
 //
 // A zombie window, from the server's end of a session to the moment its client
 // can know, is measured and is no violation: no recipe can prevent it. Reads of
-// ZooKeeper are not linearizable; [QueueOptions.StaleReads] judges empty polls
+// ZooKeeper are not linearizable; [Queue.StaleReads] judges empty polls
 // and peeks as stale reads. The elements of a queue must be unique, and a
 // queue starts empty. Deciding
 // linearizability is exponential in the worst case: after two seconds the verdict

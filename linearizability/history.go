@@ -151,10 +151,10 @@ type NoticeKind int
 
 // The kinds of notices. SessionExpired and LockLost end the client's right to
 // believe that it holds anything. Disconnected does so only with
-// [LockOptions.DisconnectEndsBelief]: a session outlives most disconnects.
+// [Lock.DisconnectEndsBelief]: a session outlives most disconnects.
 //
 // From Disconnected or SessionExpired until Connected a client is cut off: what a
-// patience (as [QueueOptions.Patience]) asks of it begins after that. Of a client
+// patience (as [Queue.Patience]) asks of it begins after that. Of a client
 // that is never Connected in a history, a loss is held to be over at once.
 const (
 	Disconnected NoticeKind = iota + 1

@@ -7,7 +7,7 @@ import (
 
 // Rest is the world some time after the last fault, when nothing moves any more
 // by itself. What is left nil is not judged.
-type Rest struct {
+type Leftovers struct {
 	Nodes    []NodeAtRest
 	Waiting  []Wait
 	Sessions []SessionAtRest
@@ -46,7 +46,7 @@ type WatchAtRest struct {
 	Client, Path string
 }
 
-func (r *Rest) node(path string) (NodeAtRest, bool) {
+func (r *Leftovers) node(path string) (NodeAtRest, bool) {
 	for _, n := range r.Nodes {
 		if n.Path == path {
 			return n, true
@@ -55,7 +55,7 @@ func (r *Rest) node(path string) (NodeAtRest, bool) {
 	return NodeAtRest{}, false
 }
 
-func (r *Rest) wait(client string) (Wait, bool) {
+func (r *Leftovers) wait(client string) (Wait, bool) {
 	for _, w := range r.Waiting {
 		if w.Client == client {
 			return w, true
@@ -74,7 +74,7 @@ func below(dir, path string) bool {
 // withoutWatches leaves out the watches on the object itself. A client that sets one
 // as it looks, and then need not wait, cannot take it back, and uses it again; nor can
 // one whose client has missed the event.
-func (rest *Rest) withoutWatches(path string) *Rest {
+func (rest *Leftovers) withoutWatches(path string) *Leftovers {
 	if rest == nil {
 		return nil
 	}

@@ -2,9 +2,9 @@ package linearizability
 
 import "time"
 
-// LockOptions say what the lock claims to be. The zero value judges a lock
+// Lock say what the lock claims to be. The zero value judges a lock
 // without a claim to fairness, made of whatever znodes the log holds.
-type LockOptions struct {
+type Lock struct {
 	// Path is the directory of the lock's znodes; other znodes are not looked at.
 	// Empty means every znode.
 	Path string
@@ -57,7 +57,7 @@ type LockOptions struct {
 // end of a session is an operation of the server. Unknown locks that nobody
 // believes in are left out of it: what they leave behind is found under
 // liveness and orphans.
-func JudgeLock(h History, rest *Rest, opts LockOptions) Report {
+func (opts Lock) judge(h History, rest *Leftovers) Report {
 	return newLockCase(h, mutex, opts).judgeHolds(rest)
 }
 

@@ -12,7 +12,7 @@ var leadership = lockKind{
 	model: newLockModel(lockObject),
 }
 
-// JudgeElection judges a leader election as [JudgeLock] judges a lock: operations
+// JudgeElection judges a leader election as [Lock] judges a lock: operations
 // of the kinds [KindLead] and [KindResign]. A client that was told of a loss may
 // lead again without having resigned. A call may tell of a leadership that was won before
 // it, and, as long as the client has not been told so, of one that is lost already.
@@ -21,8 +21,10 @@ var leadership = lockKind{
 // operation of the kind [KindLeader] has had, at some moment of the call, the
 // oldest ephemeral under Path, with its name as the data; and if nobody is, there
 // was none.
-func JudgeElection(h History, rest *Rest, opts LockOptions) Report {
-	c := newLockCase(h, leadership, opts)
+type Election Lock
+
+func (opts Election) judge(h History, rest *Leftovers) Report {
+	c := newLockCase(h, leadership, Lock(opts))
 	r := c.judgeHolds(rest)
 	if c.log.known {
 		r.insert(c.judgeLeaders())

@@ -26,11 +26,11 @@ func (f *fixture) resigns(client string, session int64, path string) {
 func TestElections(t *testing.T) {
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
-		opts      LockOptions
+		build     func(f *fixture) *Leftovers
+		opts      Lock
 		bad, says string
 	}{
-		{name: "one after the other, and asked in between", build: func(f *fixture) *Rest {
+		{name: "one after the other, and asked in between", build: func(f *fixture) *Leftovers {
 			f.asksWho("c", Result{Empty: true})
 			epoch := f.leads("a", 1, node("a", 0))
 			f.asksWho("c", Result{Output: "a", Token: epoch})
@@ -38,33 +38,33 @@ func TestElections(t *testing.T) {
 			f.leads("b", 2, node("b", 1))
 			f.resigns("b", 2, node("b", 1))
 			f.asksWho("c", Result{Empty: true})
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "a new term after a loss, without resigning", build: func(f *fixture) *Rest {
+		{name: "a new term after a loss, without resigning", build: func(f *fixture) *Leftovers {
 			f.leads("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
 			f.leads("a", 2, node("a", 1))
 			f.resigns("a", 2, node("a", 1))
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) *Rest {
+		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) *Leftovers {
 			token := f.creates("a", 1, node("a", 0), "a", 1)
 			f.expires(1, node("a", 0))
 			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
 			f.told("a", SessionExpired)
 			f.leads("b", 2, node("b", 1))
 			f.resigns("b", 2, node("b", 1))
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "lost before the call that tells of it, and told", bad: Safety, says: "was deleted at step 2, and the client was told so (session expired) at step 3", build: func(f *fixture) *Rest {
+		{name: "lost before the call that tells of it, and told", bad: Safety, says: "was deleted at step 2, and the client was told so (session expired) at step 3", build: func(f *fixture) *Leftovers {
 			token := f.creates("a", 1, node("a", 0), "a", 1)
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
 			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "won before the call, while another led", bad: Linearizability, says: "lead", build: func(f *fixture) *Rest {
+		{name: "won before the call, while another led", bad: Linearizability, says: "lead", build: func(f *fixture) *Leftovers {
 			f.leads("b", 2, node("b", 0))
 			token := f.creates("a", 1, node("a", 1), "a", 1)
 			f.expires(1, node("a", 1))
@@ -74,12 +74,12 @@ func TestElections(t *testing.T) {
 		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", build: twoLead},
 		{name: "two believe so", bad: Belief, says: "both believe that they hold the leadership", build: twoLead},
 		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", build: twoLead},
-		{name: "without a znode", bad: Safety, says: "client a returned from lead at step 5 without a znode of its own", build: func(f *fixture) *Rest {
+		{name: "without a znode", bad: Safety, says: "client a returned from lead at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
 			f.leads("b", 2, node("b", 0))
 			f.ret(f.call("a", KindLead, ""), OpOK, Result{Session: 1, Token: 77})
 			return nil
 		}},
-		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) *Rest {
+		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) *Leftovers {
 			op := f.call("b", KindLead, "")
 			old := f.creates("b", 2, node("b", 0), "b", 2)
 			f.leads("a", 1, node("a", 1))
@@ -87,47 +87,47 @@ func TestElections(t *testing.T) {
 			f.ret(op, OpOK, Result{Session: 2, Token: old})
 			return nil
 		}},
-		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "a overtook b", build: func(f *fixture) *Rest {
+		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b", build: func(f *fixture) *Leftovers {
 			f.call("b", KindLead, "")
 			f.creates("b", 2, node("b", 0), "b", 2)
 			f.leads("a", 1, node("a", 1))
 			return nil
 		}},
-		{name: "told of one who led before", bad: Answers, says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) *Rest {
+		{name: "told of one who led before", bad: Answers, says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) *Leftovers {
 			epoch := f.leads("a", 1, node("a", 0))
 			f.resigns("a", 1, node("a", 0))
 			f.asksWho("c", Result{Output: "a", Token: epoch})
 			return nil
 		}},
-		{name: "told of one who left meanwhile", build: func(f *fixture) *Rest {
+		{name: "told of one who left meanwhile", build: func(f *fixture) *Leftovers {
 			epoch := f.leads("a", 1, node("a", 0))
 			op := f.call("c", KindLeader, "")
 			f.resigns("a", 1, node("a", 0))
 			f.ret(op, OpOK, Result{Output: "a", Token: epoch})
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "told of nobody", bad: Answers, says: "c was told that nobody leads", build: func(f *fixture) *Rest {
+		{name: "told of nobody", bad: Answers, says: "c was told that nobody leads", build: func(f *fixture) *Leftovers {
 			f.leads("a", 1, node("a", 0))
 			f.asksWho("c", Result{Empty: true})
 			return nil
 		}},
-		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) *Rest {
+		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) *Leftovers {
 			f.leads("a", 1, node("a", 0))
 			f.call("b", KindLead, "")
 			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
 			return nil
 		}},
-		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned", build: func(f *fixture) *Rest {
+		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
 			f.call("a", KindLead, "")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead", build: func(f *fixture) *Rest {
+		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead", build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindLead, "")
 			czxid := f.creates("a", 1, node("a", 0), "a", 1)
 			f.ret(op, OpUnknown, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
 		}},
-		{name: "two are woken", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "fired 2 watch notifications", build: func(f *fixture) *Rest {
+		{name: "two are woken", opts: Lock{MaxHerd: 1}, bad: Herd, says: "fired 2 watch notifications", build: func(f *fixture) *Leftovers {
 			f.leads("a", 1, node("a", 0))
 			op := f.call("a", KindResign, "")
 			f.deletes("a", 1, node("a", 0), 2)
@@ -140,12 +140,12 @@ func TestElections(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
 			tt.opts.Path = "/lock"
-			checkReport(t, JudgeElection(f.history(), rest, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), rest, Election(tt.opts)), tt.bad, tt.says)
 		})
 	}
 }
 
-func twoLead(f *fixture) *Rest {
+func twoLead(f *fixture) *Leftovers {
 	f.leads("a", 1, node("a", 0))
 	f.leads("b", 2, node("b", 1))
 	return nil
@@ -165,7 +165,7 @@ func randomElection(t *rapid.T) History {
 	return h
 }
 
-func judgeFairElection(h History) Report { return JudgeElection(h, &Rest{}, fairLock) }
+func judgeFairElection(h History) Report { return Judge(h, &Leftovers{}, Election(fairLock)) }
 
 func TestCorrectElectionsAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomElection, judgeFairElection)

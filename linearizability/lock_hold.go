@@ -63,12 +63,12 @@ type lockCase struct {
 	history History
 	log     serverLog
 	kind    lockKind
-	opts    LockOptions
+	opts    Lock
 	holds   []*hold // in the order of their returns
 	opaque  bool    // tokens are not czxids
 }
 
-func newLockCase(h History, kind lockKind, opts LockOptions) *lockCase {
+func newLockCase(h History, kind lockKind, opts Lock) *lockCase {
 	h = h.sorted()
 	c := &lockCase{history: h, log: readServer(h.Server), kind: kind, opts: opts}
 	c.opaque = !c.tokensAreCzxids()

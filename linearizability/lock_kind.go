@@ -65,7 +65,7 @@ func (k lockKind) isShared(op Op) bool { return k.shared != nil && k.shared(op) 
 func (k lockKind) conflicts(a, b Op) bool { return k.conflict == nil || k.conflict(a, b) }
 
 // judgeHolds judges all that can be said of a lock of any kind.
-func (c *lockCase) judgeHolds(rest *Rest) Report {
+func (c *lockCase) judgeHolds(rest *Leftovers) Report {
 	events := c.lockEvents()
 	r := Report{
 		ZombieWindows: c.zombieWindows(),

@@ -21,7 +21,7 @@ func (h History) pendingOps(kinds ...string) []Op {
 
 // judgeLiveness asks of every call still pending at rest whether it should be.
 // A lock may wait for a holder that has not released; nothing else may.
-func (c *lockCase) judgeLiveness(rest *Rest) []Verdict {
+func (c *lockCase) judgeLiveness(rest *Leftovers) []Verdict {
 	stuck := c.history.pendingOps(c.kind.acquire, c.kind.release)
 	if rest == nil {
 		return unsettled(stuck)
@@ -90,7 +90,7 @@ func (c *lockCase) blocks(h *hold, op Op) bool {
 
 // rightToWait reports whether what the call waits for is there and is not
 // somebody's forgotten znode.
-func (c *lockCase) rightToWait(op Op, rest *Rest) bool {
+func (c *lockCase) rightToWait(op Op, rest *Leftovers) bool {
 	w, known := rest.wait(op.Client)
 	if !known || w.Path == "" {
 		return !known
@@ -140,7 +140,7 @@ func (c *lockCase) isWaiting(n NodeAtRest, client string) bool {
 }
 
 // whyStuck says who waits for what, and which znode is to blame.
-func (c *lockCase) whyStuck(op Op, rest *Rest) string {
+func (c *lockCase) whyStuck(op Op, rest *Leftovers) string {
 	w, known := rest.wait(op.Client)
 	switch {
 	case !known:
@@ -158,7 +158,7 @@ func (c *lockCase) whyStuck(op Op, rest *Rest) string {
 }
 
 // blame says whose the znode is and who could delete it.
-func (c *lockCase) blame(n NodeAtRest, waiting Op, rest *Rest) string {
+func (c *lockCase) blame(n NodeAtRest, waiting Op, rest *Leftovers) string {
 	owner := c.ownerName(n)
 	origin := c.origin(n)
 	switch {
@@ -204,7 +204,7 @@ func (c *lockCase) origin(n NodeAtRest) string {
 	return "an earlier attempt"
 }
 
-func (c *lockCase) isGone(id int64, rest *Rest) bool {
+func (c *lockCase) isGone(id int64, rest *Leftovers) bool {
 	if end, _ := c.log.sessionEnd(id); end != never {
 		return true
 	}

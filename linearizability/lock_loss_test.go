@@ -8,8 +8,8 @@ import (
 // Only the server may take a lock away.
 func TestSnatchedLocks(t *testing.T) {
 	const shared = "/lock/x" // every owner's znode has this name
-	blindRelease := func(again bool) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	blindRelease := func(again bool) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			f.lock("b", 2, shared)
 			op := f.call("b", KindUnlock, "")
 			f.deletes("b", 2, shared, 1)
@@ -24,8 +24,8 @@ func TestSnatchedLocks(t *testing.T) {
 			return nil
 		}
 	}
-	toldFirst := func(kind NoticeKind) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	toldFirst := func(kind NoticeKind) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			f.told("a", kind)
 			f.deletes("b", 2, shared, 1)
@@ -35,25 +35,25 @@ func TestSnatchedLocks(t *testing.T) {
 	tests := []lockTest{
 		{name: "blind release", bad: Safety, says: "b deleted a's znode /lock/x at step 9 while a held the lock", build: blindRelease(true)},
 		{name: "release that hits its own znode only", build: blindRelease(false)},
-		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe", build: func(f *fixture) *Rest {
+		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			f.deletes("b", 2, shared, 1)
 			f.lock("b", 2, shared)
 			return nil
 		}},
-		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", build: func(f *fixture) *Rest {
+		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindLock, "")
 			token := f.creates("a", 1, shared, "", 1)
 			f.deletes("b", 2, shared, 1)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "by its own stray delete", bad: Safety, says: "a deleted its own znode /lock/x at step 4 while a held the lock", build: func(f *fixture) *Rest {
+		{name: "by its own stray delete", bad: Safety, says: "a deleted its own znode /lock/x at step 4 while a held the lock", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			f.deletes("a", 1, shared, 1)
 			return nil
 		}},
-		{name: "in the middle of its own unlock", build: func(f *fixture) *Rest {
+		{name: "in the middle of its own unlock", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			op := f.call("a", KindUnlock, "")
 			f.deletes("b", 2, shared, 1)
@@ -62,13 +62,13 @@ func TestSnatchedLocks(t *testing.T) {
 		}},
 		{name: "told of a loss before", build: toldFirst(LockLost)},
 		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode", build: toldFirst(Disconnected)},
-		{name: "closed its session", build: func(f *fixture) *Rest {
+		{name: "closed its session", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			step := f.server(ServerEvent{Kind: SessionEnded, Session: 1, Owner: 1, Client: "a"})
 			f.h.Server = append(f.h.Server, ServerEvent{Step: step, Kind: NodeDeleted, Path: shared, Session: 1, Owner: 1, Client: "a"})
 			return nil
 		}},
-		{name: "reaped late, after the session's end", build: func(f *fixture) *Rest {
+		{name: "reaped late, after the session's end", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			f.expires(1)
 			f.deletes("b", 2, shared, 1)
@@ -85,7 +85,7 @@ func TestSnatchedLockIsNoZombieWindow(t *testing.T) {
 	f.lock("a", 1, node("a", 0))
 	f.deletes("b", 2, node("a", 0), 1)
 	f.told("a", SessionExpired)
-	if r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock"}); len(r.ZombieWindows) != 0 {
+	if r := Judge(f.history(), nil, Lock{Path: "/lock"}); len(r.ZombieWindows) != 0 {
 		t.Errorf("got %+v", r.ZombieWindows)
 	}
 }
@@ -100,16 +100,16 @@ func TestReentrantLockIsNotSnatched(t *testing.T) {
 	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1})
 	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})
 	f.unlock("a", 1, node("a", 0))
-	r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock"})
+	r := Judge(f.history(), nil, Lock{Path: "/lock"})
 	if v, _ := r.Verdict(Safety); v.Status != OK {
 		t.Error(v)
 	}
 }
 
 func TestSignalsOfLoss(t *testing.T) {
-	signals := LockOptions{Signals: true, SignalWithin: 3 * time.Millisecond} // three steps
-	expired := func(wait int, then func(f *fixture)) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	signals := Lock{Signals: true, SignalWithin: 3 * time.Millisecond} // three steps
+	expired := func(wait int, then func(f *fixture)) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
@@ -122,8 +122,8 @@ func TestSignalsOfLoss(t *testing.T) {
 	}
 	lost := func(f *fixture) { f.told("a", LockLost) }
 	unlocks := func(f *fixture) { f.ret(f.call("a", KindUnlock, ""), OpOK, Result{}) }
-	told := func(kinds ...NoticeKind) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	told := func(kinds ...NoticeKind) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			for _, kind := range kinds {
 				f.told("a", kind)
@@ -132,8 +132,8 @@ func TestSignalsOfLoss(t *testing.T) {
 			return nil
 		}
 	}
-	inTheNextHold := func(about int) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	inTheNextHold := func(about int) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			var tokens []int64
 			tokens = append(tokens, f.lock("a", 1, node("a", 0)))
 			f.unlock("a", 1, node("a", 0))
@@ -148,7 +148,7 @@ func TestSignalsOfLoss(t *testing.T) {
 		{name: "has no signal", build: told(LockLost)},
 		{name: "plays safe after a disconnect", opts: signals, build: told(Disconnected, LockLost)},
 		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode", build: told(LockLost, Disconnected)},
-		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) *Rest {
+		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", KindUnlock, "")
 			f.told("a", LockLost)
@@ -162,8 +162,8 @@ func TestSignalsOfLoss(t *testing.T) {
 		{name: "too late", opts: signals, bad: Belief, says: "the lock's signal of loss did not come within 3ms", build: expired(3, lost)},
 		{name: "never", opts: signals, bad: Belief, says: "a's session expired at step 5 while it held the lock", build: expired(3, unlocks)},
 		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
-		{name: "never, and nobody asked", opts: LockOptions{Signals: true}, build: expired(9, unlocks)},
-		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) *Rest {
+		{name: "never, and nobody asked", opts: Lock{Signals: true}, build: expired(9, unlocks)},
+		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) *Leftovers {
 			f.expires(9)
 			f.lock("a", 1, node("a", 0))
 			f.told("a", SessionExpired)
@@ -180,17 +180,17 @@ func TestSignalsOfLoss(t *testing.T) {
 }
 
 func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
-	build := func(f *fixture) *Rest {
+	build := func(f *fixture) *Leftovers {
 		f.lock("a", 1, node("a", 0))
 		f.told("a", Disconnected)
 		f.lock("b", 2, node("b", 1))
 		return nil
 	}
 	lockTest{bad: Belief, says: "a and b both believe", build: build}.run(t)
-	lockTest{opts: LockOptions{Signals: true, DisconnectEndsBelief: true}, bad: Belief, says: "a and b both believe", build: build}.run(t)
+	lockTest{opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief, says: "a and b both believe", build: build}.run(t)
 	f := &fixture{}
 	build(f)
-	r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock", DisconnectEndsBelief: true})
+	r := Judge(f.history(), nil, Lock{Path: "/lock", DisconnectEndsBelief: true})
 	if v, _ := r.Verdict(Belief); v.Status != OK {
 		t.Errorf("a had stopped believing: %s", v)
 	}
@@ -206,22 +206,22 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
 	itself := func(czxid int64) int64 { return czxid }
 	tests := []lockTest{
-		{name: "a counter", build: func(f *fixture) *Rest {
+		{name: "a counter", build: func(f *fixture) *Leftovers {
 			hold(f, "a", 1, count(1001))
 			hold(f, "b", 2, count(1002))
 			return nil
 		}},
-		{name: "a counter that meets another's czxid", build: func(f *fixture) *Rest {
+		{name: "a counter that meets another's czxid", build: func(f *fixture) *Leftovers {
 			hold(f, "a", 1, count(1))
 			hold(f, "b", 2, count(2)) // a's czxid
 			return nil
 		}},
-		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock", build: func(f *fixture) *Rest {
+		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock", build: func(f *fixture) *Leftovers {
 			hold(f, "a", 1, count(1002))
 			hold(f, "b", 2, count(1001))
 			return nil
 		}},
-		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created", build: func(f *fixture) *Rest {
+		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created", build: func(f *fixture) *Leftovers {
 			hold(f, "a", 1, itself)
 			hold(f, "b", 2, count(1001))
 			return nil
@@ -233,11 +233,11 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 }
 
 func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
-	watched := func(release bool) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	watched := func(release bool) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
 			helper := f.creates("a", 1, "/lock/helper", "", 1)
-			rest := &Rest{Watches: []WatchAtRest{{"a", node("a", 0)}}, Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
+			rest := &Leftovers{Watches: []WatchAtRest{{"a", node("a", 0)}}, Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
 			if release {
 				f.unlock("a", 1, node("a", 0))
 			} else {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomLock, func(h History) Report { return JudgeLock(h, &Rest{}, fairLock) }, []mutation{
+	checkMutations(t, randomLock, func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, []mutation{
 		{"a second holder", onHold(mutex, addHolder), []string{Safety, Linearizability, Fencing}, 0},
 		{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
 		{"a release that never happened", onHold(mutex, dropDelete), []string{Safety, Linearizability}, 0},

@@ -213,19 +213,19 @@ func randomHolds(t *rapid.T, kind lockKind, inputs ...string) History {
 	return s.history()
 }
 
-var fairLock = LockOptions{Path: "/lock", Fair: true, MaxHerd: 1}
+var fairLock = Lock{Path: "/lock", Fair: true, MaxHerd: 1}
 
 func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := randomLock(t)
-		if r := JudgeLock(h, &Rest{}, fairLock); r.Status() != OK {
+		if r := Judge(h, &Leftovers{}, fairLock); r.Status() != OK {
 			t.Fatalf("%s\n%s", r, dump(h))
 		}
 		h.Server = nil
 		for i := range h.Ops {
 			h.Ops[i].Session = 0
 		}
-		if v, _ := JudgeLock(h, &Rest{}, LockOptions{}).Verdict(Safety); v.Status == Violated && !told(h) {
+		if v, _ := Judge(h, &Leftovers{}, Lock{}).Verdict(Safety); v.Status == Violated && !told(h) {
 			t.Fatalf("without the log: %s\n%s", v, dump(h))
 		}
 	})

@@ -20,19 +20,21 @@ func showReentrant(l model.ReentrantLock) string {
 }
 
 // JudgeReentrantLock judges a lock that its holder may lock again, and that is
-// free after as many unlocks, as [JudgeLock] judges one that may not. A lock
+// free after as many unlocks, as [Lock] judges one that may not. A lock
 // granted to a client that holds it already is the same hold if the tokens are
 // the same, or, without tokens, the sessions.
 //
 // Besides, it is a violation of safety if a client's own unlock gives the lock up
 // while another unlock is still due, and if a hold that was lost is granted again
 // to a client that was told of that.
-func JudgeReentrantLock(h History, rest *Rest, opts LockOptions) Report {
-	return newLockCase(h, reentrantLock, opts).judgeNested(rest)
+type ReentrantLock Lock
+
+func (opts ReentrantLock) judge(h History, rest *Leftovers) Report {
+	return newLockCase(h, reentrantLock, Lock(opts)).judgeNested(rest)
 }
 
 // judgeNested judges all that can be said of a lock that may be locked again.
-func (c *lockCase) judgeNested(rest *Rest) Report {
+func (c *lockCase) judgeNested(rest *Leftovers) Report {
 	r := c.judgeHolds(rest)
 	for _, look := range []func() (Verdict, bool){c.givenUpEarly, c.grantedAfterLoss} {
 		if v, bad := look(); bad && r.Verdicts[0].Status != Violated {

@@ -12,8 +12,8 @@ func TestReentrantLocks(t *testing.T) {
 	again := func(f *fixture, kind string, token int64) {
 		f.ret(f.call("a", kind, ""), OpOK, Result{Session: 1, Token: token})
 	}
-	innerUnlockLoses := func(disconnected bool) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	innerUnlockLoses := func(disconnected bool) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			again(f, KindLock, f.lock("a", 1, a))
 			op := f.call("a", KindUnlock, "")
 			if disconnected {
@@ -27,20 +27,20 @@ func TestReentrantLocks(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
-		opts      LockOptions
+		build     func(f *fixture) *Leftovers
+		opts      Lock
 		bad, says string
 	}{
-		{name: "locked twice", build: func(f *fixture) *Rest {
+		{name: "locked twice", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
 			again(f, KindLock, token)
 			again(f, KindUnlock, 0)
 			f.unlock("a", 1, a)
 			f.lock("b", 2, b)
 			f.unlock("b", 2, b)
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "free after the first of two unlocks", bad: Safety, says: "a gave the lock up at step 7 (/lock/a-0000000000), before its last unlock: it had locked 2 times since step 3", build: func(f *fixture) *Rest {
+		{name: "free after the first of two unlocks", bad: Safety, says: "a gave the lock up at step 7 (/lock/a-0000000000), before its last unlock: it had locked 2 times since step 3", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
 			again(f, KindLock, token)
 			f.unlock("a", 1, a)
@@ -50,21 +50,21 @@ func TestReentrantLocks(t *testing.T) {
 		{name: "two at once", bad: Safety, says: "a and b own the lock at once", build: twoReentrant},
 		{name: "two at once, believed", bad: Belief, says: "a and b both believe", build: twoReentrant},
 		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", build: twoReentrant},
-		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1", build: func(f *fixture) *Rest {
+		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, a)
 			f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: 1})
 			return nil
 		}},
-		{name: "locked again as a zombie", build: func(f *fixture) *Rest {
+		{name: "locked again as a zombie", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
 			f.expires(1, a)
 			again(f, KindLock, token)
 			f.told("a", SessionExpired)
 			f.lock("b", 2, b)
 			f.unlock("b", 2, b)
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "locked again when told of the loss", bad: Safety, says: "client a was granted the lock again at step 7 (token 2), but that hold was over at step 4", build: func(f *fixture) *Rest {
+		{name: "locked again when told of the loss", bad: Safety, says: "client a was granted the lock again at step 7 (token 2), but that hold was over at step 4", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
 			f.expires(1, a)
 			f.told("a", SessionExpired)
@@ -73,14 +73,14 @@ func TestReentrantLocks(t *testing.T) {
 		}},
 		{name: "given up by the inner unlock, which says so", bad: Safety, says: "a gave the lock up at step", build: innerUnlockLoses(false)},
 		{name: "given up in the inner unlock after a disconnect", build: innerUnlockLoses(true)},
-		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", build: func(f *fixture) *Rest {
+		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", build: func(f *fixture) *Leftovers {
 			first := f.lock("a", 1, a)
 			f.call("a", KindLock, "")
 			second := f.creates("a", 1, node("a", 1), "", 1)
-			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, OwnerClient: "a", Czxid: first}, {Path: node("a", 1), Owner: 1, OwnerClient: "a", Czxid: second}},
+			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, OwnerClient: "a", Czxid: first}, {Path: node("a", 1), Owner: 1, OwnerClient: "a", Czxid: second}},
 				Waiting: []Wait{{Client: "a", Op: KindLock, Path: a}}}
 		}},
-		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Rest {
+		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Leftovers {
 			f.call("a", KindLock, "")
 			f.creates("a", 1, a, "", 1)
 			f.lock("b", 2, b)
@@ -92,12 +92,12 @@ func TestReentrantLocks(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
 			tt.opts.Path = "/lock"
-			checkReport(t, JudgeReentrantLock(f.history(), rest, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), rest, ReentrantLock(tt.opts)), tt.bad, tt.says)
 		})
 	}
 }
 
-func twoReentrant(f *fixture) *Rest {
+func twoReentrant(f *fixture) *Leftovers {
 	token := f.lock("a", 1, node("a", 0))
 	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: token})
 	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})
@@ -107,7 +107,7 @@ func twoReentrant(f *fixture) *Rest {
 
 func randomReentrant(t *rapid.T) History { return randomHolds(t, reentrantLock, "") }
 
-func judgeFairReentrant(h History) Report { return JudgeReentrantLock(h, &Rest{}, fairLock) }
+func judgeFairReentrant(h History) Report { return Judge(h, &Leftovers{}, ReentrantLock(fairLock)) }
 
 func TestCorrectReentrantLocksAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomReentrant, judgeFairReentrant)

@@ -14,20 +14,20 @@ const (
 	HoldOver    = "over"    // the client had enough
 )
 
-// RevocableOptions say what a revocable lock claims to be.
-type RevocableOptions struct {
-	LockOptions
+// RevocableLock say what a revocable lock claims to be.
+type RevocableLock struct {
+	Lock
 	// Within is how long it may take until an owner hears that it was asked.
 	Within time.Duration
 }
 
 // JudgeRevocableLock judges a lock whose owner can be asked to give it up, as
-// [JudgeLock] judges one that cannot be, and what its owners hear. To ask is to
+// [Lock] judges one that cannot be, and what its owners hear. To ask is to
 // change the data of the owner's znode. It is a violation of delivery if an owner
 // hears of a question that nobody has put, or does not hear of one in time. That is
 // judged only where the server's log and the owner's znode are known.
-func JudgeRevocableLock(h History, rest *Rest, opts RevocableOptions) Report {
-	c := newLockCase(h, mutex, opts.LockOptions)
+func (opts RevocableLock) judge(h History, rest *Leftovers) Report {
+	c := newLockCase(h, mutex, opts.Lock)
 	r := c.judgeHolds(rest)
 	if c.log.known {
 		r.insert(c.judgeHearing(opts.Within))

@@ -44,8 +44,8 @@ func TestRevocableLocks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
 			f.holds(tt.end, tt.meanwhile(f))
-			opts := RevocableOptions{LockOptions: LockOptions{Path: "/lock"}, Within: 50 * time.Millisecond}
-			checkReport(t, JudgeRevocableLock(f.history(), &Rest{}, opts), tt.bad, tt.says)
+			opts := RevocableLock{Lock: Lock{Path: "/lock"}, Within: 50 * time.Millisecond}
+			checkReport(t, Judge(f.history(), &Leftovers{}, opts), tt.bad, tt.says)
 		})
 	}
 }
@@ -71,7 +71,7 @@ func randomRevocable(t *rapid.T) History {
 }
 
 func judgeRevocable(h History) Report {
-	return JudgeRevocableLock(h, &Rest{}, RevocableOptions{LockOptions: LockOptions{Path: "/lock"}, Within: time.Second})
+	return Judge(h, &Leftovers{}, RevocableLock{Lock: Lock{Path: "/lock"}, Within: time.Second})
 }
 
 func TestCorrectRevocableLocksAreFoundCorrect(t *testing.T) {

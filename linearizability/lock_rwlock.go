@@ -31,14 +31,14 @@ func showRWLock(l model.RWLock) string {
 	return "free"
 }
 
-// JudgeRWLock judges a read-write lock as [JudgeLock] judges a lock: operations of
+// JudgeRWLock judges a read-write lock as [Lock] judges a lock: operations of
 // the kinds [KindLock] and [KindUnlock] with the input [ModeRead] or [ModeWrite];
 // an unlock ends its client's hold of the same mode. Many may read at once, if
 // nobody writes. The writer itself may read, too, and go on reading after it has
 // unlocked the write lock; a reader may not become the writer.
 //
 // Fencing: the token of a writer must be greater than all before it, that of a
-// reader greater than those of the writers before it. [LockOptions.Fair] claims
+// reader greater than those of the writers before it. [Lock.Fair] claims
 // that nobody is granted the lock before somebody with an older znode with whom
 // it cannot share it: so no reader overtakes a waiting writer. The writer who reads,
 // too, does so under the token of its write lock, if it goes on reading before
@@ -54,6 +54,8 @@ func showRWLock(l model.RWLock) string {
 //
 // Without tokens a client must not hold both modes at once, as it is not known
 // then which znode is for which.
-func JudgeRWLock(h History, rest *Rest, opts LockOptions) Report {
-	return newLockCase(h, readWriteLock, opts).judgeNested(rest)
+type RWLock Lock
+
+func (opts RWLock) judge(h History, rest *Leftovers) Report {
+	return newLockCase(h, readWriteLock, Lock(opts)).judgeNested(rest)
 }

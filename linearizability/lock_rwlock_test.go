@@ -32,37 +32,37 @@ func TestRWLocks(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
-		opts      LockOptions
+		build     func(f *fixture) *Leftovers
+		opts      Lock
 		bad, says string
 	}{
-		{name: "two readers", build: func(f *fixture) *Rest {
+		{name: "two readers", build: func(f *fixture) *Leftovers {
 			get(f, "a", 1, ModeRead)
 			get(f, "b", 2, ModeRead)
 			give(f, "a", 1, ModeRead)
 			give(f, "b", 2, ModeRead)
 			get(f, "c", 3, ModeWrite)
 			give(f, "c", 3, ModeWrite)
-			return &Rest{}
+			return &Leftovers{}
 		}},
 		{name: "reader and writer", bad: Safety, says: "a and b own the lock at once", build: readerAndWriter},
 		{name: "reader and writer, believed", bad: Belief, says: "a and b both believe that they hold the lock", build: readerAndWriter},
 		{name: "reader and writer, not linearizable", bad: Linearizability, says: "it goes wrong with b: lock(write) -> token 5", build: readerAndWriter},
-		{name: "two writers", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Rest {
+		{name: "two writers", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
 			get(f, "a", 1, ModeWrite)
 			get(f, "b", 2, ModeWrite)
 			return nil
 		}},
-		{name: "the writer reads on", build: func(f *fixture) *Rest {
+		{name: "the writer reads on", build: func(f *fixture) *Leftovers {
 			get(f, "a", 1, ModeWrite)
 			f.grants(readWriteLock, "a", 1, node("a", 7), ModeRead)
 			give(f, "a", 1, ModeWrite)
 			get(f, "b", 2, ModeRead)
 			give(f, "b", 2, ModeRead)
 			f.gives(readWriteLock, "a", 1, node("a", 7), ModeRead)
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "a reader's token from before the writer", bad: Fencing, says: "b was granted the lock at step 7 with token 2", build: func(f *fixture) *Rest {
+		{name: "a reader's token from before the writer", bad: Fencing, says: "b was granted the lock at step 7 with token 2", build: func(f *fixture) *Leftovers {
 			opB := f.call("b", KindLock, ModeRead)
 			token := f.creates("b", 2, b, "", 2)
 			get(f, "a", 1, ModeWrite)
@@ -71,22 +71,22 @@ func TestRWLocks(t *testing.T) {
 			f.ret(opB, OpOK, Result{Token: token, Session: 2})
 			return nil
 		}},
-		{name: "a reader overtakes a reader", opts: LockOptions{Fair: true}, build: func(f *fixture) *Rest { return overtakes(f, ModeRead) }},
-		{name: "a reader overtakes a writer", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Rest { return overtakes(f, ModeWrite) }},
-		{name: "a reader waits behind a writer", build: func(f *fixture) *Rest { return waitsBehind(f, b, c) }},
-		{name: "a reader waits for a reader", bad: Liveness, says: "client c waits for /lock/a-0000000000", build: func(f *fixture) *Rest {
+		{name: "a reader overtakes a reader", opts: Lock{Fair: true}, build: func(f *fixture) *Leftovers { return overtakes(f, ModeRead) }},
+		{name: "a reader overtakes a writer", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Leftovers { return overtakes(f, ModeWrite) }},
+		{name: "a reader waits behind a writer", build: func(f *fixture) *Leftovers { return waitsBehind(f, b, c) }},
+		{name: "a reader waits for a reader", bad: Liveness, says: "client c waits for /lock/a-0000000000", build: func(f *fixture) *Leftovers {
 			get(f, "a", 1, ModeRead)
 			f.call("c", KindLock, ModeRead)
 			token := f.creates("c", 3, c, "", 3)
-			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2}, {Path: c, Owner: 3, Czxid: token}}, Waiting: []Wait{{Client: "c", Op: KindLock, Path: a}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2}, {Path: c, Owner: 3, Czxid: token}}, Waiting: []Wait{{Client: "c", Op: KindLock, Path: a}}}
 		}},
-		{name: "a znode is left", bad: Orphans, says: "/lock/a-0000000000", build: func(f *fixture) *Rest {
+		{name: "a znode is left", bad: Orphans, says: "/lock/a-0000000000", build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindLock, ModeRead)
 			token := f.creates("a", 1, a, "", 1)
 			f.ret(op, OpUnknown, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
 		}},
-		{name: "a herd", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "fired 3 watch notifications", build: func(f *fixture) *Rest {
+		{name: "a herd", opts: Lock{MaxHerd: 1}, bad: Herd, says: "fired 3 watch notifications", build: func(f *fixture) *Leftovers {
 			get(f, "a", 1, ModeWrite)
 			op := f.call("a", KindUnlock, ModeWrite)
 			f.deletes("a", 1, a, 3)
@@ -99,19 +99,19 @@ func TestRWLocks(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
 			tt.opts.Path = "/lock"
-			checkReport(t, JudgeRWLock(f.history(), rest, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), rest, RWLock(tt.opts)), tt.bad, tt.says)
 		})
 	}
 }
 
-func readerAndWriter(f *fixture) *Rest {
+func readerAndWriter(f *fixture) *Leftovers {
 	f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
 	f.grants(readWriteLock, "b", 2, node("b", 1), ModeWrite)
 	return nil
 }
 
 // overtakes: b reads while a waits with an older znode.
-func overtakes(f *fixture, mode string) *Rest {
+func overtakes(f *fixture, mode string) *Leftovers {
 	op := f.call("a", KindLock, mode)
 	token := f.creates("a", 1, node("a", 0), "", 1)
 	f.grants(readWriteLock, "b", 2, node("b", 1), ModeRead)
@@ -121,13 +121,13 @@ func overtakes(f *fixture, mode string) *Rest {
 }
 
 // waitsBehind: a reads for ever, b wants to write, and c to read after that.
-func waitsBehind(f *fixture, b, c string) *Rest {
+func waitsBehind(f *fixture, b, c string) *Leftovers {
 	held := f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
 	f.call("b", KindLock, ModeWrite)
 	writer := f.creates("b", 2, b, "", 2)
 	f.call("c", KindLock, ModeRead)
 	reader := f.creates("c", 3, c, "", 3)
-	return &Rest{
+	return &Leftovers{
 		Nodes:   []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: held}, {Path: b, Owner: 2, Czxid: writer}, {Path: c, Owner: 3, Czxid: reader}},
 		Waiting: []Wait{{Client: "b", Op: KindLock, Path: node("a", 0)}, {Client: "c", Op: KindLock, Path: b}},
 	}
@@ -137,7 +137,7 @@ func randomRWLock(t *rapid.T) History {
 	return randomHolds(t, readWriteLock, ModeRead, ModeRead, ModeWrite)
 }
 
-func judgeFairRWLock(h History) Report { return JudgeRWLock(h, &Rest{}, fairLock) }
+func judgeFairRWLock(h History) Report { return Judge(h, &Leftovers{}, RWLock(fairLock)) }
 
 func TestCorrectRWLocksAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomRWLock, judgeFairRWLock)
@@ -170,40 +170,40 @@ func readsOn(f *fixture, second string) (waiting int, next int64) {
 }
 
 func TestWritersWhoReadOn(t *testing.T) {
-	fair := LockOptions{Path: "/lock", Fair: true, MaxHerd: 1}
+	fair := Lock{Path: "/lock", Fair: true, MaxHerd: 1}
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
+		build     func(f *fixture) *Leftovers
 		bad, says string
 	}{
-		{name: "before the writer who waits", build: func(f *fixture) *Rest {
+		{name: "before the writer who waits", build: func(f *fixture) *Leftovers {
 			op, token := readsOn(f, node("a", 2))
 			f.gives(readWriteLock, "a", 1, node("a", 2), ModeRead)
 			f.ret(op, OpOK, Result{Token: token, Session: 2})
 			return nil
 		}},
-		{name: "without a znode", bad: Safety, says: "a returned from lock at step 7 without a znode of its own", build: func(f *fixture) *Rest {
+		{name: "without a znode", bad: Safety, says: "a returned from lock at step 7 without a znode of its own", build: func(f *fixture) *Leftovers {
 			readsOn(f, "")
 			return nil
 		}},
-		{name: "and a writer is let in", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Rest {
+		{name: "and a writer is let in", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
 			op, token := readsOn(f, node("a", 2))
 			f.ret(op, OpOK, Result{Token: token, Session: 2})
 			return nil
 		}},
-		{name: "after its node was deleted", bad: Safety, says: "c deleted a's znode", build: func(f *fixture) *Rest {
+		{name: "after its node was deleted", bad: Safety, says: "c deleted a's znode", build: func(f *fixture) *Leftovers {
 			readsOn(f, node("a", 2))
 			f.deletes("c", 3, node("a", 2), 0)
 			return nil
 		}},
-		{name: "with a znode of another session", bad: Safety, says: "belongs to session 0x4, but the client is in session 0x1", build: func(f *fixture) *Rest {
+		{name: "with a znode of another session", bad: Safety, says: "belongs to session 0x4, but the client is in session 0x1", build: func(f *fixture) *Leftovers {
 			token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
 			op := f.call("a", KindLock, ModeRead)
 			f.creates("a", 4, node("a", 2), "", 4)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "given up by the first of two unlocks", bad: Safety, says: "before its last unlock", build: func(f *fixture) *Rest {
+		{name: "given up by the first of two unlocks", bad: Safety, says: "before its last unlock", build: func(f *fixture) *Leftovers {
 			token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
 			f.ret(f.call("a", KindLock, ModeRead), OpOK, Result{Token: token, Session: 1})
 			f.gives(readWriteLock, "a", 1, node("a", 0), ModeRead)
@@ -214,7 +214,7 @@ func TestWritersWhoReadOn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
-			checkReport(t, JudgeRWLock(f.history(), rest, fair), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), rest, RWLock(fair)), tt.bad, tt.says)
 		})
 	}
 }
@@ -241,7 +241,7 @@ func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
 			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
 			f.gives(readWriteLock, "b", 2, node("b", 1), ModeRead)
 			f.ret(c, OpOK, Result{Token: tokenC, Session: 3})
-			checkReport(t, JudgeRWLock(f.history(), nil, LockOptions{Path: "/lock", MaxHerd: 1}), tt.bad, "2 watch notifications")
+			checkReport(t, Judge(f.history(), nil, RWLock{Path: "/lock", MaxHerd: 1}), tt.bad, "2 watch notifications")
 		})
 	}
 }

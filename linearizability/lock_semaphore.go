@@ -6,13 +6,13 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// SemaphoreOptions say what a semaphore claims to be.
-type SemaphoreOptions struct {
+// Semaphore say what a semaphore claims to be.
+type Semaphore struct {
 	// Leases is how many may be held at once; below 1 means 1.
 	Leases int
-	// LockOptions are those of a lock; Fair claims that a lease is granted to those
+	// Lock are those of a lock; Fair claims that a lease is granted to those
 	// with the oldest znodes.
-	LockOptions
+	Lock
 }
 
 func semaphoreKind(leases int) lockKind {
@@ -31,10 +31,10 @@ func showSemaphore(s model.Semaphore) string {
 	return fmt.Sprintf("%d of %d held by %s", s.Holders.Len(), s.Leases, s.Holders)
 }
 
-// JudgeSemaphore judges a semaphore as [JudgeLock] judges a lock: operations of the
+// JudgeSemaphore judges a semaphore as [Lock] judges a lock: operations of the
 // kinds [KindAcquire] and [KindRelease]. A client that holds several leases at once
 // tells them apart by the input of these, and each needs a token: the czxid of its
 // znode. Fencing is not judged, as holders do not exclude each other.
-func JudgeSemaphore(h History, rest *Rest, opts SemaphoreOptions) Report {
-	return newLockCase(h, semaphoreKind(opts.Leases), opts.LockOptions).judgeHolds(rest)
+func (opts Semaphore) judge(h History, rest *Leftovers) Report {
+	return newLockCase(h, semaphoreKind(opts.Leases), opts.Lock).judgeHolds(rest)
 }

@@ -11,33 +11,35 @@ func TestSemaphores(t *testing.T) {
 	get := func(f *fixture, client string, n int) {
 		f.grants(two, client, int64(client[0]-'a'+1), node(client, n), "")
 	}
-	give := func(f *fixture, client string, n int) { f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "") }
-	three := func(f *fixture) *Rest { get(f, "a", 0); get(f, "b", 1); get(f, "c", 2); return nil }
+	give := func(f *fixture, client string, n int) {
+		f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "")
+	}
+	three := func(f *fixture) *Leftovers { get(f, "a", 0); get(f, "b", 1); get(f, "c", 2); return nil }
 	tests := []struct {
 		name      string
-		build     func(f *fixture) *Rest
-		opts      LockOptions
+		build     func(f *fixture) *Leftovers
+		opts      Lock
 		bad, says string
 	}{
-		{name: "two of two", build: func(f *fixture) *Rest {
+		{name: "two of two", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			give(f, "a", 0)
 			get(f, "c", 2)
 			give(f, "b", 1)
 			give(f, "c", 2)
-			return &Rest{}
+			return &Leftovers{}
 		}},
 		{name: "three of two", bad: Safety, says: "a, b and c own the semaphore at once, which has 2 places: a since step 3", build: three},
 		{name: "three of two, believed", bad: Belief, says: "a, b and c all believe that they hold the semaphore, which has 2 places, at step 9", build: three},
 		{name: "three of two, not linearizable", bad: Linearizability, says: "it goes wrong with c: acquire() -> token 8", build: three},
-		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore", build: func(f *fixture) *Rest {
+		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore", build: func(f *fixture) *Leftovers {
 			for i, name := range []string{"x", "y", "z"} {
 				f.grants(two, "a", 1, node("a", i), name)
 			}
 			return nil
 		}},
-		{name: "a zombie is none too many", build: func(f *fixture) *Rest {
+		{name: "a zombie is none too many", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.expires(1, node("a", 0))
@@ -45,49 +47,49 @@ func TestSemaphores(t *testing.T) {
 			f.told("a", SessionExpired)
 			give(f, "b", 1)
 			give(f, "c", 2)
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "a lease that b deleted", bad: Safety, says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore", build: func(f *fixture) *Rest {
+		{name: "a lease that b deleted", bad: Safety, says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			f.deletes("b", 2, node("a", 0), 1)
 			return nil
 		}},
-		{name: "no lease of its own", bad: Safety, says: "client a returned from acquire at step 5 without a znode of its own", build: func(f *fixture) *Rest {
+		{name: "no lease of its own", bad: Safety, says: "client a returned from acquire at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
 			get(f, "b", 0)
 			f.ret(f.call("a", KindAcquire, ""), OpOK, Result{Session: 1, Token: 77})
 			return nil
 		}},
-		{name: "one overtakes, with a place for both", opts: LockOptions{Fair: true}, build: func(f *fixture) *Rest {
+		{name: "one overtakes, with a place for both", opts: Lock{Fair: true}, build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindAcquire, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			get(f, "b", 1)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
-		{name: "one overtakes the one who is next", opts: LockOptions{Fair: true}, bad: Order, says: "c overtook b", build: func(f *fixture) *Rest {
+		{name: "one overtakes the one who is next", opts: Lock{Fair: true}, bad: Order, says: "c overtook b", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			f.call("b", KindAcquire, "")
 			f.creates("b", 2, node("b", 1), "", 2)
 			get(f, "c", 2)
 			return nil
 		}},
-		{name: "waits, with a place free", bad: Liveness, says: "b's acquire (step 4, pending) never returned", build: func(f *fixture) *Rest {
+		{name: "waits, with a place free", bad: Liveness, says: "b's acquire (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			f.call("b", KindAcquire, "")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "waits at the full semaphore", build: func(f *fixture) *Rest {
+		{name: "waits at the full semaphore", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.call("c", KindAcquire, "")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
 				Waiting: []Wait{{Client: "c", Op: KindAcquire, Path: "/lock"}}}
 		}},
-		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire", build: func(f *fixture) *Rest {
+		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire", build: func(f *fixture) *Leftovers {
 			op := f.call("a", KindAcquire, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.ret(op, OpUnknown, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
 		}},
 	}
 	for _, tt := range tests {
@@ -95,7 +97,7 @@ func TestSemaphores(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
 			tt.opts.Path = "/lock"
-			r := JudgeSemaphore(f.history(), rest, SemaphoreOptions{Leases: 2, LockOptions: tt.opts})
+			r := Judge(f.history(), rest, Semaphore{Leases: 2, Lock: tt.opts})
 			checkReport(t, r, tt.bad, tt.says)
 		})
 	}
@@ -110,18 +112,18 @@ func TestLeasesBesideTheirGuard(t *testing.T) {
 	token := f.creates("a", 1, "/s/leases/a-0", "", 1)
 	f.deletes("a", 1, "/s/guard/a-0", 1)
 	f.ret(op, OpOK, Result{Session: 1})
-	opts := SemaphoreOptions{Leases: 1, LockOptions: LockOptions{Path: "/s", Nodes: "/s/leases"}}
-	rest := &Rest{Nodes: []NodeAtRest{{Path: "/s/leases/a-0", Owner: 1, Czxid: token}}}
-	checkReport(t, JudgeSemaphore(f.history(), rest, opts), "", "")
+	opts := Semaphore{Leases: 1, Lock: Lock{Path: "/s", Nodes: "/s/leases"}}
+	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/s/leases/a-0", Owner: 1, Czxid: token}}}
+	checkReport(t, Judge(f.history(), rest, opts), "", "")
 	opts.Nodes = "/s/other"
 	f.creates("b", 2, "/s/other/b-0", "", 2)
-	checkReport(t, JudgeSemaphore(f.history(), rest, opts), Safety, "a returned from acquire")
+	checkReport(t, Judge(f.history(), rest, opts), Safety, "a returned from acquire")
 }
 
 func randomSemaphore(t *rapid.T) History { return randomHolds(t, semaphoreKind(2), "") }
 
 func judgeFairSemaphore(h History) Report {
-	return JudgeSemaphore(h, &Rest{}, SemaphoreOptions{Leases: 2, LockOptions: fairLock})
+	return Judge(h, &Leftovers{}, Semaphore{Leases: 2, Lock: fairLock})
 }
 
 func TestCorrectSemaphoresAreFoundCorrect(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 // The kinds of operations of group membership and of a service registry. An
-// instance is a path below [MembershipOptions.Path]: of a group its member's name
+// instance is a path below [Membership.Path]: of a group its member's name
 // ("a"), of a registry service and instance ("web/a").
 const (
 	KindJoin   = "join"   // register; Input is the instance and its data: "web/a=data"
@@ -19,8 +19,8 @@ const (
 	KindPick   = "pick"   // Input is a service, Output the instance that was chosen, or Empty
 )
 
-// MembershipOptions say what a group or a registry claims to be.
-type MembershipOptions struct {
+// Membership say what a group or a registry claims to be.
+type Membership struct {
 	// Path is the directory of the group, or of the services.
 	Path string
 	// Services says that it is a registry: the instances lie one level deeper, and
@@ -66,7 +66,7 @@ type MembershipOptions struct {
 //
 // Without the log only liveness and orphans are judged. Watches at rest are not,
 // since the client cannot take one back.
-func JudgeMembership(h History, rest *Rest, opts MembershipOptions) Report {
+func (opts Membership) judge(h History, rest *Leftovers) Report {
 	c := newMembershipCase(h.sorted(), opts)
 	var r Report
 	if c.log.known {
@@ -83,12 +83,12 @@ func JudgeMembership(h History, rest *Rest, opts MembershipOptions) Report {
 // membershipCase is one history of a group or registry, prepared for judging.
 type membershipCase struct {
 	history History
-	opts    MembershipOptions
+	opts    Membership
 	log     serverLog
 	truth   truth
 }
 
-func newMembershipCase(h History, opts MembershipOptions) *membershipCase {
+func newMembershipCase(h History, opts Membership) *membershipCase {
 	c := &membershipCase{history: h, opts: opts, log: readServer(h.Server)}
 	c.log.known = h.Server != nil
 	c.truth = readTruth(h.Server, c.instance)
@@ -156,7 +156,7 @@ func (c *membershipCase) late(l *life, change ServerEvent) bool {
 }
 
 // leftover returns what is left at rest of those that have left.
-func (c *membershipCase) leftover(rest *Rest) []orphan {
+func (c *membershipCase) leftover(rest *Leftovers) []orphan {
 	var list []orphan
 	for _, o := range leftBelow(rest, c.opts.Path) {
 		instance, ok := c.instance(o.node.Path)

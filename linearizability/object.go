@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Object is a sequential object that [JudgeObject] judges histories of.
+// Object is a sequential object that [Object] judges histories of.
 type Object[S comparable, O any] struct {
 	Noun  string // "counter"
 	Start S
@@ -18,6 +18,14 @@ type Object[S comparable, O any] struct {
 	// An operation without an effect is left out: one that has failed, or of which
 	// the server's log shows that it was never applied.
 	Effects func(h History) []Effect[O]
+
+	// Path is the znode of the object, or the directory of its znodes. Empty means
+	// that what is left at rest is not judged.
+	Path string
+	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
+	AllowedAtRest []string
+	// MayWait says which calls may still be pending at rest; nil means none.
+	MayWait func(Op) bool
 }
 
 // Effect is something that happened to an object, or may have happened.
@@ -34,17 +42,6 @@ type Effect[O any] struct {
 	Text string
 }
 
-// ObjectOptions say where an object lives.
-type ObjectOptions struct {
-	// Path is the znode of the object, or the directory of its znodes. Empty means
-	// that what is left at rest is not judged.
-	Path string
-	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
-	AllowedAtRest []string
-	// MayWait says which calls may still be pending at rest; nil means none.
-	MayWait func(Op) bool
-}
-
 // JudgeObject judges the history of any object that takes effect at one point of
 // each operation: linearizability, liveness and, with a rest, orphans. An effect lies
 // at its Step, if that is known. Otherwise that of an operation which returned a
@@ -53,9 +50,9 @@ type ObjectOptions struct {
 // have done nothing (model.Maybe). Rest may be nil.
 //
 // What is promised beyond that is for a judge of the kind to check on the server's
-// log, and to add to the report: see [JudgeCounter], whose source is a pattern to
+// log, and to add to the report: see [Counter], whose source is a pattern to
 // follow.
-func JudgeObject[S comparable, O any](h History, rest *Rest, o Object[S, O], opts ObjectOptions) Report {
+func (o Object[S, O]) judge(h History, rest *Leftovers) Report {
 	h = h.sorted()
 	var events []event[O]
 	for _, e := range o.Effects(h) {
@@ -67,9 +64,9 @@ func JudgeObject[S comparable, O any](h History, rest *Rest, o Object[S, O], opt
 	}
 	r := Report{draw: drawer(model, events)}
 	r.Verdicts = append(r.Verdicts, judge(model, events, o.Noun, patience))
-	r.Verdicts = append(r.Verdicts, h.judgeReturns(rest, opts.MayWait)...)
+	r.Verdicts = append(r.Verdicts, h.judgeReturns(rest, o.MayWait)...)
 	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, opts.AllowedAtRest, leftBelow(rest, opts.Path), h.waits))
+		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, o.AllowedAtRest, leftBelow(rest, o.Path), h.waits))
 	}
 	return r
 }
@@ -115,7 +112,7 @@ func callText(op Op) string {
 }
 
 // judgeReturns asks of every call still pending at rest whether it may be.
-func (h History) judgeReturns(rest *Rest, mayWait func(Op) bool) []Verdict {
+func (h History) judgeReturns(rest *Leftovers, mayWait func(Op) bool) []Verdict {
 	var stuck []Op
 	for _, op := range h.Ops {
 		if op.pending() && (mayWait == nil || !mayWait(op)) {
@@ -140,7 +137,7 @@ func (h History) judgeReturns(rest *Rest, mayWait func(Op) bool) []Verdict {
 }
 
 // leftBelow returns what is left below a path, directories left out.
-func leftBelow(rest *Rest, dir string) []orphan {
+func leftBelow(rest *Leftovers, dir string) []orphan {
 	var list []orphan
 	for _, n := range rest.Nodes {
 		if dir != "" && below(dir, n.Path) && !hasChild(rest, n.Path) {

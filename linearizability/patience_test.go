@@ -25,7 +25,7 @@ func TestSleepersAreFound(t *testing.T) {
 			}
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpOK, Result{Output: "x"})
-			return JudgeQueue(f.history(), &Rest{}, QueueOptions{Path: "/q", Patience: 50 * time.Millisecond})
+			return Judge(f.history(), &Leftovers{}, Queue{Path: "/q", Patience: 50 * time.Millisecond})
 		}
 	}
 	waits := func(wait int, told bool) func(f *fixture) Report {
@@ -38,7 +38,7 @@ func TestSleepersAreFound(t *testing.T) {
 				f.told("b", Disconnected)
 			}
 			f.ret(op, OpOK, Result{})
-			return JudgeBarrier(f.history(), &Rest{}, BarrierOptions{Path: "/b", Patience: 50 * time.Millisecond})
+			return Judge(f.history(), &Leftovers{}, Barrier{Path: "/b", Patience: 50 * time.Millisecond})
 		}
 	}
 	for _, test := range []struct {
@@ -72,7 +72,7 @@ func TestCloseGivesBack(t *testing.T) {
 			f.ret(op, OpOK, Result{})
 			f.lock("b", 2, node("b", 2))
 			f.unlock("b", 2, node("b", 2))
-			return JudgeLock(f.history(), nil, LockOptions{Path: "/lock", Signals: true})
+			return Judge(f.history(), nil, Lock{Path: "/lock", Signals: true})
 		}
 	}
 	checkReport(t, closes(true)(&fixture{}), "", "")
@@ -97,7 +97,7 @@ func TestACloseThatIsUnderWay(t *testing.T) {
 			if !over {
 				f.ret(op, OpOK, Result{})
 			}
-			return JudgeLock(f.history(), nil, LockOptions{Path: "/lock", Signals: true})
+			return Judge(f.history(), nil, Lock{Path: "/lock", Signals: true})
 		}
 	}
 	checkReport(t, closes(false)(&fixture{}), "", "")
@@ -130,17 +130,17 @@ func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
 		kind NoticeKind
 		at   int64 // step, and ms
 	}
-	opts := QueueOptions{Path: "/q", Patience: 50 * time.Millisecond}
+	opts := Queue{Path: "/q", Patience: 50 * time.Millisecond}
 	takes := func(f *fixture) Report { // until 102
 		f.offer("a", "x")
 		op := f.call("b", KindTake, "")
 		f.step = 101
 		f.ret(op, OpFailed, Result{})
-		return JudgeQueue(f.history(), nil, opts)
+		return Judge(f.history(), nil, opts)
 	}
 	passes := func(f *fixture) Report { // until 102
 		rest := giveUpAtT(f)
-		return JudgeThresholdBarrier(f.history(), rest, thresholdAtT)
+		return Judge(f.history(), rest, thresholdAtT)
 	}
 	for _, test := range []struct {
 		notices []told

@@ -2,20 +2,9 @@ package linearizability
 
 import "time"
 
-// Guarantee is what a queue promises about the delivery of each element.
-type Guarantee int
-
-// The guarantees. A breach of what is promised is a violation; what is not
-// promised is only reported.
-const (
-	ExactlyOnce Guarantee = iota // never lost, never duplicated
-	AtMostOnce                   // may be lost
-	AtLeastOnce                  // may be duplicated
-)
-
-// QueueOptions say what the queue claims to be. The zero value is a FIFO queue
+// Queue say what the queue claims to be. The zero value is a FIFO queue
 // that delivers exactly once.
-type QueueOptions struct {
+type Queue struct {
 	// Path is the directory of all of the queue's znodes, empty for every znode.
 	Path string
 	// Items is the directory whose children are the elements; empty means Path.
@@ -25,7 +14,10 @@ type QueueOptions struct {
 	// stands for none. Nil means that the data is the element.
 	Element func(data string) (string, bool)
 
-	Guarantee Guarantee
+	// MayLose and MayDuplicate: the queue delivers an element at most once, or at
+	// least once. Without either it promises exactly once. What is not promised is
+	// only reported.
+	MayLose, MayDuplicate bool
 	// Unordered: the queue does not claim to be FIFO. Only delivery, liveness and
 	// orphans are judged.
 	Unordered bool
@@ -70,13 +62,13 @@ type QueueOptions struct {
 // elements taken in the wrong order, and an empty answer while an element was
 // there (Henzinger, Sezgin and Vafeiadis, "Aspect-oriented linearizability
 // proofs", CONCUR 2013). porcupine decides the rest.
-func JudgeQueue(h History, rest *Rest, opts QueueOptions) Report {
+func (opts Queue) judge(h History, rest *Leftovers) Report {
 	c := newQueueCase(h, opts)
 	return judgeQueueAs(c, rest, queueObject, c.queueEvents(), "FIFO queue")
 }
 
 // judgeQueueAs judges a case by the model that its events are of.
-func judgeQueueAs[S comparable, O any](c *queueCase, rest *Rest, o object[S, O], events []event[O], noun string) Report {
+func judgeQueueAs[S comparable, O any](c *queueCase, rest *Leftovers, o object[S, O], events []event[O], noun string) Report {
 	r := Report{draw: drawer(o, events)}
 	delivery := c.judgeDelivery(&r, rest)
 	if !c.opts.Unordered {

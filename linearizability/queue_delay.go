@@ -28,7 +28,7 @@ var delayObject = object[model.DelayQueue, model.DelayOp]{
 }
 
 // JudgeDelayQueue judges the history of one queue whose elements can be taken
-// from some time on, the one that is due first before others. It is [JudgeQueue]
+// from some time on, the one that is due first before others. It is [Queue]
 // but for the order, for the Input of an offer, see [Due], and for elements that
 // are not due: for an empty answer, a waiting take or patience they are not there.
 //
@@ -36,9 +36,11 @@ var delayObject = object[model.DelayQueue, model.DelayOp]{
 // if nothing in the queue was due when the call began, and may show what was due
 // when it returned. With the server's log every removal has to be that of the
 // first element at that step, and not before it was due.
-func JudgeDelayQueue(h History, rest *Rest, opts QueueOptions) Report {
+type DelayQueue Queue
+
+func (opts DelayQueue) judge(h History, rest *Leftovers) Report {
 	h, of := withRanks(h, cutDue)
-	c := newQueueCase(h, opts)
+	c := newQueueCase(h, Queue(opts))
 	c.ranks = ranks{of: of, due: true}
 	events := mapEvents(c.rankedEvents(), func(e event[model.PriorityOp]) model.DelayOp {
 		return model.DelayOp{PriorityOp: e.op, Now: c.clockOf(e.lane, e.call)}

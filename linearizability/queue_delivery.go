@@ -11,7 +11,7 @@ type loss struct {
 
 // judgeDelivery counts what was lost and what was duplicated, and holds it
 // against what the queue promises.
-func (c *queueCase) judgeDelivery(r *Report, rest *Rest) Verdict {
+func (c *queueCase) judgeDelivery(r *Report, rest *Leftovers) Verdict {
 	lost, doubled := c.lost(rest), c.duplicated()
 	for _, l := range lost {
 		r.Lost = append(r.Lost, l.value)
@@ -22,10 +22,10 @@ func (c *queueCase) judgeDelivery(r *Report, rest *Rest) Verdict {
 	if v, bad := c.lyingOffer(); bad {
 		return v
 	}
-	if len(lost) > 0 && c.opts.Guarantee != AtMostOnce {
+	if len(lost) > 0 && !c.opts.MayLose {
 		return violated(Delivery, lost[0].steps, "%s%s", lost[0].text, more(lost))
 	}
-	if len(doubled) > 0 && c.opts.Guarantee != AtLeastOnce {
+	if len(doubled) > 0 && !c.opts.MayDuplicate {
 		return violated(Delivery, doubled[0].steps, "%s%s", doubled[0].text, more(doubled))
 	}
 	switch {
@@ -46,7 +46,7 @@ func more(list []loss) string {
 
 // lost returns the elements that were in the queue, are not any more, and that
 // no caller ever got, not even together with an error.
-func (c *queueCase) lost(rest *Rest) []loss {
+func (c *queueCase) lost(rest *Leftovers) []loss {
 	var list []loss
 	for _, e := range c.elements {
 		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || c.mayBeDiscarded(e) {
@@ -59,7 +59,7 @@ func (c *queueCase) lost(rest *Rest) []loss {
 	return list
 }
 
-func (c *queueCase) lostOne(e *element, rest *Rest) (loss, bool) {
+func (c *queueCase) lostOne(e *element, rest *Leftovers) (loss, bool) {
 	switch {
 	case c.log.known && len(e.lives) == 0:
 		return loss{e.value, fmt.Sprintf("element %s is lost: %s was acknowledged, but no znode was ever created for it", e.value, describe(*e.offer)),
@@ -100,7 +100,7 @@ func (c *queueCase) lostAtServer(e *element) loss {
 	return loss{e.value, text, []int64{e.offer.Call, last.born, last.died}}
 }
 
-func (c *queueCase) atRest(value string, rest *Rest) bool {
+func (c *queueCase) atRest(value string, rest *Leftovers) bool {
 	for _, n := range rest.Nodes {
 		if v, ok := c.decode(n.Path, n.Data); ok && v == value {
 			return true

@@ -26,7 +26,7 @@ type removal struct {
 type queueCase struct {
 	history  History
 	log      serverLog
-	opts     QueueOptions
+	opts     Queue
 	elements []*element // in the order of their first appearance
 	byValue  map[string]*element
 	removals []removal // in the order of the steps
@@ -38,7 +38,7 @@ type queueCase struct {
 	free func(l *life, step int64) (since time.Duration, ok bool)
 }
 
-func newQueueCase(h History, opts QueueOptions) *queueCase {
+func newQueueCase(h History, opts Queue) *queueCase {
 	h = h.sorted()
 	if opts.Items == "" {
 		opts.Items = opts.Path

@@ -14,7 +14,7 @@ const KindDiscard = "discard"
 func Identified(element, id string) string { return element + "#" + id }
 
 // JudgeIDQueue judges the history of one FIFO queue whose elements have ids and
-// can be removed by them. It is [JudgeQueue] but for the Input of an offer, see
+// can be removed by them. It is [Queue] but for the Input of an offer, see
 // [Identified], and for operations of the kind [KindDiscard]:
 //
 //   - linearizability and order are those of the elements that were not discarded,
@@ -24,7 +24,9 @@ func Identified(element, id string) string { return element + "#" + id }
 //     nothing is both discarded and delivered.
 //
 // Without the server's log discards may have removed anything of their ids.
-func JudgeIDQueue(h History, rest *Rest, opts QueueOptions) Report {
+type IDQueue Queue
+
+func (opts IDQueue) judge(h History, rest *Leftovers) Report {
 	ids := map[string]string{}
 	h = h.sorted()
 	for i := range h.Ops {
@@ -34,7 +36,7 @@ func JudgeIDQueue(h History, rest *Rest, opts QueueOptions) Report {
 			ids[op.Input] = id
 		}
 	}
-	c := newQueueCase(h, opts)
+	c := newQueueCase(h, Queue(opts))
 	c.ids, c.discards = ids, map[*element]*Op{}
 	c.assignDiscards()
 	r := judgeQueueAs(c, rest, queueObject, c.queueEvents(), "FIFO queue")

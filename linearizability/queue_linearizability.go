@@ -116,7 +116,7 @@ func doubtful(e event[model.QueueOp], op *Op, end int64) (event[model.QueueOp], 
 // queue that delivers at least once may do.
 func (c *queueCase) mayRepeat(op *Op) bool {
 	e := c.byValue[op.Output]
-	return c.opts.Guarantee == AtLeastOnce && e.offer != nil && len(e.takes) > 1 && (c.log.known || e.takes[0] != op)
+	return c.opts.MayDuplicate && e.offer != nil && len(e.takes) > 1 && (c.log.known || e.takes[0] != op)
 }
 
 // readEvent places a peek or an empty answer where the server's queue was like
@@ -146,10 +146,10 @@ func (c *queueCase) serverEvents() []event[model.QueueOp] {
 			continue // see isLeftOut
 		}
 		for i, l := range e.lives {
-			if i > 0 && c.opts.Guarantee == AtLeastOnce {
+			if i > 0 && c.opts.MayDuplicate {
 				add(model.Offer, e.value, fmt.Sprintf("stores %s again", e.value), l.born, 0)
 			}
-			if r, gone := c.removed(l); gone && r.by == nil && (i == 0 || c.opts.Guarantee == AtLeastOnce) {
+			if r, gone := c.removed(l); gone && r.by == nil && (i == 0 || c.opts.MayDuplicate) {
 				add(model.Take, e.value, fmt.Sprintf("loses %s", e.value), l.died, 1)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 // judgeLiveness speaks of the world at rest, and if nothing is wrong there, of
 // the takes that gave up.
-func (c *queueCase) judgeLiveness(rest *Rest) []Verdict {
+func (c *queueCase) judgeLiveness(rest *Leftovers) []Verdict {
 	verdicts := c.judgeRest(rest)
 	if v, bad := c.overslept(); bad && (len(verdicts) == 0 || verdicts[0].Status != Violated) {
 		return []Verdict{v}
@@ -17,7 +17,7 @@ func (c *queueCase) judgeLiveness(rest *Rest) []Verdict {
 
 // judgeRest asks of every call still pending at rest whether it should be. A
 // take may wait for an empty queue; nothing else may.
-func (c *queueCase) judgeRest(rest *Rest) []Verdict {
+func (c *queueCase) judgeRest(rest *Leftovers) []Verdict {
 	stuck := c.history.pendingOps(KindOffer, KindPoll, KindTake, KindPeek)
 	if rest == nil {
 		return unsettled(stuck)
@@ -41,7 +41,7 @@ func (c *queueCase) judgeRest(rest *Rest) []Verdict {
 }
 
 // leftInQueue returns an element that is in the queue at rest.
-func (c *queueCase) leftInQueue(rest *Rest) (NodeAtRest, bool) {
+func (c *queueCase) leftInQueue(rest *Leftovers) (NodeAtRest, bool) {
 	for _, n := range rest.Nodes {
 		value, ok := c.decode(n.Path, n.Data)
 		if e := c.byValue[value]; ok && e != nil && c.freeAtRest(e, n.Path) {
@@ -62,7 +62,7 @@ func (c *queueCase) freeAtRest(e *element, path string) bool {
 	return c.ranks.ready(e, c.history.EndTime)
 }
 
-func (c *queueCase) whyStuck(op Op, left NodeAtRest, some bool, rest *Rest) string {
+func (c *queueCase) whyStuck(op Op, left NodeAtRest, some bool, rest *Leftovers) string {
 	text := fmt.Sprintf("%s never returned, although the faults stopped", describe(op))
 	if op.Kind == KindTake && some {
 		value, _ := c.decode(left.Path, left.Data)
@@ -80,7 +80,7 @@ func (c *queueCase) whyStuck(op Op, left NodeAtRest, some bool, rest *Rest) stri
 
 // leftover returns the queue's znodes that are neither elements nor directories.
 // What only the directories hold is bookkeeping: claims, locks, dedup records.
-func (c *queueCase) leftover(rest *Rest) []orphan {
+func (c *queueCase) leftover(rest *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range rest.Nodes {
 		if !below(c.opts.Path, n.Path) || n.Path == c.opts.Items || hasChild(rest, n.Path) {
@@ -100,6 +100,6 @@ func (c *queueCase) leftover(rest *Rest) []orphan {
 // withoutMissed leaves out the watches on the directory of the elements: a client that
 // has lost its connection twice in a row may have missed the event, and nobody can
 // take the watch back; the next take uses it again.
-func (c *queueCase) withoutMissed(rest *Rest) *Rest {
+func (c *queueCase) withoutMissed(rest *Leftovers) *Leftovers {
 	return rest.withoutWatches(cmp.Or(c.opts.Items, c.opts.Path))
 }

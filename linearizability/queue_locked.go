@@ -9,20 +9,15 @@ import (
 // with locks; Input is the element. [KindRelease] gives it back.
 const KindAck = "ack"
 
-// LockQueueOptions say what a queue claims to be that keeps each element until it
+// LockQueue say what a queue claims to be that keeps each element until it
 // is acknowledged.
-type LockQueueOptions struct {
-	// Path and Items are those of [QueueOptions], as are Element, Patience and
-	// AllowedAtRest.
-	Path, Items   string
-	Element       func(data string) (string, bool)
-	Patience      time.Duration
-	AllowedAtRest []string
+type LockQueue struct {
+	// Queue says where it is. MayLose, MayDuplicate and StaleReads mean nothing here;
+	// Unordered: the oldest element need not be delivered first.
+	Queue
 	// Lock returns the path of the lock of the element stored at a path. The lock
 	// is the ephemeral znode of whoever the element was delivered to.
 	Lock func(item string) string
-	// Unordered: the oldest element need not be delivered first.
-	Unordered bool
 }
 
 // JudgeLockQueue judges the history of one queue that delivers at least once:
@@ -40,7 +35,7 @@ type LockQueueOptions struct {
 //   - orphans: no lock is left that nobody holds.
 //
 // All but delivery needs the server's log or a rest.
-func JudgeLockQueue(h History, rest *Rest, opts LockQueueOptions) Report {
+func (opts LockQueue) judge(h History, rest *Leftovers) Report {
 	c := newLockQueueCase(h, opts)
 	var r Report
 	delivery := c.judgeDelivery(&r, rest)
@@ -74,10 +69,10 @@ type delivery struct {
 	end  *Op   // the first ack or release after it; nil if there was none
 }
 
-func newLockQueueCase(h History, opts LockQueueOptions) *lockQueueCase {
+func newLockQueueCase(h History, opts LockQueue) *lockQueueCase {
 	c := &lockQueueCase{locks: map[*life][]*life{}}
-	c.queueCase = newQueueCase(h, QueueOptions{Path: opts.Path, Items: opts.Items, Element: opts.Element,
-		Guarantee: AtLeastOnce, Unordered: true, Patience: opts.Patience, AllowedAtRest: opts.AllowedAtRest})
+	opts.MayLose, opts.MayDuplicate = false, true
+	c.queueCase = newQueueCase(h, opts.Queue)
 	for _, e := range c.elements {
 		for _, l := range e.lives {
 			path := opts.Lock(l.path)
@@ -177,7 +172,7 @@ func (c *lockQueueCase) judgeLocks() Verdict {
 
 // judgeWaits is judgeLiveness for calls of all kinds: none may wait to end a
 // delivery.
-func (c *lockQueueCase) judgeWaits(rest *Rest) []Verdict {
+func (c *lockQueueCase) judgeWaits(rest *Leftovers) []Verdict {
 	for _, op := range c.history.pendingOps(KindAck, KindRelease) {
 		if rest != nil {
 			return []Verdict{violated(Liveness, []int64{op.Call}, "%s never returned, although the faults stopped", describe(op))}
@@ -198,7 +193,7 @@ func (c *lockQueueCase) mayWatch(client string) bool {
 }
 
 // leftover leaves out the locks of those who hold something.
-func (c *lockQueueCase) leftover(rest *Rest) []orphan {
+func (c *lockQueueCase) leftover(rest *Leftovers) []orphan {
 	return slices.DeleteFunc(c.queueCase.leftover(rest), func(o orphan) bool {
 		for _, d := range c.deliveries {
 			if d.end == nil && d.lock != nil && d.lock.czxid == o.node.Czxid {

@@ -42,55 +42,55 @@ func TestLockQueue(t *testing.T) {
 	}
 	tests := []struct {
 		name  string
-		build func(f *fixture) *Rest
+		build func(f *fixture) *Leftovers
 		bad   string
 		says  string
 	}{
-		{name: "one after the other", build: func(f *fixture) *Rest {
+		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.gets("c", "y")
 			f.finds("a", KindPoll, "")
 			f.does("c", "y")
 			f.does("b", "x")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "given back", build: func(f *fixture) *Rest {
+		{name: "given back", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.ends("b", KindRelease, "x", "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/y", Data: "y"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/y", Data: "y"}}}
 		}},
-		{name: "redelivered after an expiry", build: func(f *fixture) *Rest {
+		{name: "redelivered after an expiry", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.expires(sessionOf("b", 0), "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
 			f.ret(f.call("b", KindAck, "x"), OpFailed, Result{})
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "without a lock", bad: Safety, says: "b's take (steps 7 to 8) returned element x without a lock on it", build: func(f *fixture) *Rest {
+		{name: "without a lock", bad: Safety, says: "b's take (steps 7 to 8) returned element x without a lock on it", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: "x"})
 			return nil
 		}},
-		{name: "another's lock is deleted", bad: Safety, says: "c deleted /q/x-lock at step 10, the lock of b on element x", build: func(f *fixture) *Rest {
+		{name: "another's lock is deleted", bad: Safety, says: "c deleted /q/x-lock at step 10, the lock of b on element x", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.deletes("c", sessionOf("c", 0), "/q/x-lock", 0)
 			return nil
 		}},
-		{name: "lock is given up", bad: Safety, says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it nor asked to", build: func(f *fixture) *Rest {
+		{name: "lock is given up", bad: Safety, says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it nor asked to", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.deletes("b", sessionOf("b", 0), "/q/x-lock", 0)
 			f.does("b", "x")
 			return nil
 		}},
-		{name: "lock is given up by a close that was under way", build: func(f *fixture) *Rest {
+		{name: "lock is given up by a close that was under way", build: func(f *fixture) *Leftovers {
 			xy(f)
 			op := f.call("b", KindClose, "")
 			f.gets("b", "x")
@@ -100,7 +100,7 @@ func TestLockQueue(t *testing.T) {
 			f.does("c", "x")
 			return nil
 		}},
-		{name: "lock is given up after a close", bad: Safety, says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Rest {
+		{name: "lock is given up after a close", bad: Safety, says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Leftovers {
 			xy(f)
 			op := f.call("b", KindClose, "")
 			f.gets("b", "x")
@@ -109,12 +109,12 @@ func TestLockQueue(t *testing.T) {
 			f.does("b", "x")
 			return nil
 		}},
-		{name: "the younger first", bad: Order, says: "got element y, although the older x was there and not locked all the time", build: func(f *fixture) *Rest {
+		{name: "the younger first", bad: Order, says: "got element y, although the older x was there and not locked all the time", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "y")
 			return nil
 		}},
-		{name: "the younger, while the older was locked", build: func(f *fixture) *Rest {
+		{name: "the younger, while the older was locked", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			op := f.call("c", KindTake, "")
@@ -123,12 +123,12 @@ func TestLockQueue(t *testing.T) {
 			f.ret(op, OpOK, Result{Output: "y"})
 			return nil
 		}},
-		{name: "nothing found beside an element", bad: Order, says: "b's poll (steps 7 to 9) found nothing, although at every moment", build: func(f *fixture) *Rest {
+		{name: "nothing found beside an element", bad: Order, says: "b's poll (steps 7 to 9) found nothing, although at every moment", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.finds("b", KindPoll, "")
 			return nil
 		}},
-		{name: "nothing found while all were locked", build: func(f *fixture) *Rest {
+		{name: "nothing found while all were locked", build: func(f *fixture) *Leftovers {
 			xy(f)
 			op := f.call("c", KindPoll, "")
 			f.gets("a", "x")
@@ -137,13 +137,13 @@ func TestLockQueue(t *testing.T) {
 			f.ret(op, OpOK, Result{Empty: true})
 			return nil
 		}},
-		{name: "removed, not acknowledged", bad: Delivery, says: "element x was removed by b at step 11, but was not acknowledged by that client", build: func(f *fixture) *Rest {
+		{name: "removed, not acknowledged", bad: Delivery, says: "element x was removed by b at step 11, but was not acknowledged by that client", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.ends("b", KindRelease, "x", "/q/x", "/q/x-lock")
 			return nil
 		}},
-		{name: "acknowledged by another than removed it", bad: Delivery, says: "removed by b", build: func(f *fixture) *Rest {
+		{name: "acknowledged by another than removed it", bad: Delivery, says: "removed by b", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			op := f.call("c", KindAck, "x")
@@ -151,7 +151,7 @@ func TestLockQueue(t *testing.T) {
 			f.ret(op, OpUnknown, Result{})
 			return nil
 		}},
-		{name: "said not to be acknowledged", bad: Delivery, says: "not acknowledged by that client", build: func(f *fixture) *Rest {
+		{name: "said not to be acknowledged", bad: Delivery, says: "not acknowledged by that client", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			op := f.call("b", KindAck, "x")
@@ -159,71 +159,71 @@ func TestLockQueue(t *testing.T) {
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
-		{name: "unknown, and removed late", build: func(f *fixture) *Rest {
+		{name: "unknown, and removed late", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.ret(f.call("b", KindAck, "x"), OpUnknown, Result{})
 			f.deletes("b", sessionOf("b", 0), "/q/x", 0)
 			return nil
 		}},
-		{name: "acknowledged, but still there", bad: Delivery, says: "element x is in the queue after b's ack", build: func(f *fixture) *Rest {
+		{name: "acknowledged, but still there", bad: Delivery, says: "element x is in the queue after b's ack", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.ends("b", KindAck, "x", "/q/x-lock")
 			return nil
 		}},
-		{name: "acknowledged twice", bad: Delivery, says: "element x was acknowledged twice", build: func(f *fixture) *Rest {
+		{name: "acknowledged twice", bad: Delivery, says: "element x was acknowledged twice", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.does("b", "x")
 			f.ends("c", KindAck, "x")
 			return nil
 		}},
-		{name: "acknowledged and delivered again", bad: Delivery, says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once more by c's take", build: func(f *fixture) *Rest {
+		{name: "acknowledged and delivered again", bad: Delivery, says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once more by c's take", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.does("b", "x")
 			f.gets("c", "x")
 			return nil
 		}},
-		{name: "lost on the way", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Rest {
+		{name: "lost on the way", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.deletes("", 0, "/q/x", 0)
 			return nil
 		}},
-		{name: "waits beside a free element", bad: Liveness, says: "client b waits in take", build: func(f *fixture) *Rest {
+		{name: "waits beside a free element", bad: Liveness, says: "client b waits in take", build: func(f *fixture) *Leftovers {
 			f.call("b", KindTake, "")
 			f.offer("a", "x")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
-		{name: "waits for one that is held", build: func(f *fixture) *Rest {
+		{name: "waits for one that is held", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.gets("c", "x")
 			f.call("b", KindTake, "")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: sessionOf("c", 0), Czxid: 5}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: sessionOf("c", 0), Czxid: 5}}}
 		}},
 		{name: "gave up beside a free element", bad: Liveness, says: "take of b (steps 8 to 14) gave up although element x was in the queue for the last 5ms", build: gaveUpAfter(5)},
 		{name: "gave up soon after it was free", build: gaveUpAfter(4)},
-		{name: "lock is left", bad: Orphans, says: "/q/x-lock (session 0x63) is no element of the queue", build: func(f *fixture) *Rest {
+		{name: "lock is left", bad: Orphans, says: "/q/x-lock (session 0x63) is no element of the queue", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.gets("c", "x")
 			f.ends("c", KindRelease, "x")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: sessionOf("c", 0), Czxid: 5}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: sessionOf("c", 0), Czxid: 5}}}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
-			opts := LockQueueOptions{Path: "/q", Lock: lockOf, Patience: 5e6}
-			checkReport(t, JudgeLockQueue(f.history(), rest, opts), tt.bad, tt.says)
+			opts := LockQueue{Queue: Queue{Path: "/q", Patience: 5e6}, Lock: lockOf}
+			checkReport(t, Judge(f.history(), rest, opts), tt.bad, tt.says)
 		})
 	}
 }
 
 // gaveUpAfter is a take that fails so many steps after the element was given back.
-func gaveUpAfter(steps int) func(*fixture) *Rest {
-	return func(f *fixture) *Rest {
+func gaveUpAfter(steps int) func(*fixture) *Leftovers {
+	return func(f *fixture) *Leftovers {
 		f.offer("a", "x")
 		f.gets("c", "x")
 		rel := f.call("c", KindRelease, "x")
@@ -308,7 +308,7 @@ func randomLockQueue(t *rapid.T) History {
 }
 
 func judgeSomeLockQueue(h History) Report {
-	return JudgeLockQueue(h, &Rest{}, LockQueueOptions{Path: "/q", Lock: lockOf})
+	return Judge(h, &Leftovers{}, LockQueue{Queue: Queue{Path: "/q"}, Lock: lockOf})
 }
 
 func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {

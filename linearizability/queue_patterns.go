@@ -98,7 +98,7 @@ func (c *queueCase) badPattern() (Verdict, bool) {
 			return violated(Linearizability, []int64{e.takes[0].Call, e.takes[0].Return},
 				"%s returned element %s, which was never in the queue", describe(*e.takes[0]), e.value), true
 		}
-		if len(e.takes) > 1 && c.opts.Guarantee != AtLeastOnce {
+		if len(e.takes) > 1 && !c.opts.MayDuplicate {
 			return violated(Linearizability, []int64{e.takes[0].Return, e.takes[1].Return},
 				"element %s was taken twice: by %s and by %s", e.value, describe(*e.takes[0]), describe(*e.takes[1])), true
 		}

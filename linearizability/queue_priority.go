@@ -29,14 +29,16 @@ var priorityObject = object[model.PriorityQueue, model.PriorityOp]{
 
 // JudgePriorityQueue judges the history of one queue from which the element with
 // the smallest priority leaves first, and of several the oldest. It is
-// [JudgeQueue] but for the order, and for the Input of an offer, see
+// [Queue] but for the order, and for the Input of an offer, see
 // [Prioritized].
 //
 // With the server's log every removal has to be that of the first element at that
 // step, also of an element that was put back, before and after.
-func JudgePriorityQueue(h History, rest *Rest, opts QueueOptions) Report {
+type PriorityQueue Queue
+
+func (opts PriorityQueue) judge(h History, rest *Leftovers) Report {
 	h, of := withRanks(h, cutPriority)
-	c := newQueueCase(h, opts)
+	c := newQueueCase(h, Queue(opts))
 	c.ranks = ranks{of: of}
 	return judgeQueueAs(c, rest, priorityObject, c.rankedEvents(), "priority queue")
 }

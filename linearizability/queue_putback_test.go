@@ -15,13 +15,13 @@ func (f *fixture) takeBack(client, value string) {
 
 func TestElementsPutBack(t *testing.T) {
 	tests := []queueTest{
-		{name: "then delivered", build: func(f *fixture) *Rest {
+		{name: "then delivered", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.takeBack("b", "x")
 			f.take("c", "x")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "overtaken meanwhile", build: func(f *fixture) *Rest {
+		{name: "overtaken meanwhile", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
 			op := f.call("b", KindTake, "")
@@ -33,7 +33,7 @@ func TestElementsPutBack(t *testing.T) {
 			f.take("c", "x")
 			return nil
 		}},
-		{name: "overtaken before", bad: Order, says: "x after that by b's take", build: func(f *fixture) *Rest {
+		{name: "overtaken before", bad: Order, says: "x after that by b's take", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
 			f.take("c", "y")
@@ -41,7 +41,7 @@ func TestElementsPutBack(t *testing.T) {
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "overtakes an older one", bad: Order, says: "element x was in the queue before y", build: func(f *fixture) *Rest {
+		{name: "overtakes an older one", bad: Order, says: "element x was in the queue before y", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
 			f.takeBack("b", "y")
@@ -49,7 +49,7 @@ func TestElementsPutBack(t *testing.T) {
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "by somebody else", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Rest {
+		{name: "by somebody else", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			op := f.call("b", KindTake, "")
 			f.deletes("b", 0, "/q/x", 0)
@@ -57,7 +57,7 @@ func TestElementsPutBack(t *testing.T) {
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
-		{name: "while it is still there", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Rest {
+		{name: "while it is still there", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			op := f.call("b", KindTake, "")
 			f.creates("b", 0, "/q/x2", "x", 0)
@@ -65,13 +65,13 @@ func TestElementsPutBack(t *testing.T) {
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
-		{name: "although it was delivered", bad: Delivery, says: "element x was stored again: b's take (steps 4 to 6) got it, and b created /q/x at step 7 after that", build: func(f *fixture) *Rest {
+		{name: "although it was delivered", bad: Delivery, says: "element x was stored again: b's take (steps 4 to 6) got it, and b created /q/x at step 7 after that", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.take("b", "x")
 			f.creates("b", 0, "/q/x", "x", 0)
 			return nil
 		}},
-		{name: "lost in the end", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Rest {
+		{name: "lost in the end", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.takeBack("b", "x")
 			op := f.call("c", KindTake, "")
@@ -79,14 +79,14 @@ func TestElementsPutBack(t *testing.T) {
 			f.ret(op, OpUnknown, Result{})
 			return nil
 		}},
-		{name: "stale peek beside it", opts: QueueOptions{StaleReads: true}, build: func(f *fixture) *Rest {
+		{name: "stale peek beside it", opts: Queue{StaleReads: true}, build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
 			f.takeBack("b", "x")
 			f.ret(f.call("b", KindPeek, ""), OpOK, Result{Output: "x"})
 			return nil
 		}},
-		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Rest {
+		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
 			f.takeBack("b", "x")
@@ -99,9 +99,9 @@ func TestElementsPutBack(t *testing.T) {
 }
 
 func TestTakesThatGiveUp(t *testing.T) {
-	patient := QueueOptions{Patience: 5 * time.Millisecond} // five steps
-	gives := func(during func(f *fixture), wait int) func(f *fixture) *Rest {
-		return func(f *fixture) *Rest {
+	patient := Queue{Patience: 5 * time.Millisecond} // five steps
+	gives := func(during func(f *fixture), wait int) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			op := f.call("b", KindTake, "")
 			during(f)
@@ -109,7 +109,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 				f.next()
 			}
 			f.ret(op, OpFailed, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}
 	}
 	nothing := func(*fixture) {}
@@ -122,7 +122,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 			says: "take of b (steps 4 to 9) gave up although element x was in the queue for the last 5ms"},
 		{name: "soon", opts: patient, build: gives(nothing, 3)},
 		{name: "nobody asked", build: gives(nothing, 9)},
-		{name: "in a world not brought to rest", opts: patient, bad: Liveness, says: "gave up", build: func(f *fixture) *Rest {
+		{name: "in a world not brought to rest", opts: patient, bad: Liveness, says: "gave up", build: func(f *fixture) *Leftovers {
 			gives(nothing, 4)(f)
 			return nil
 		}},
@@ -130,7 +130,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 		{name: "put back earlier", opts: patient, bad: Liveness, says: "for the last 5ms", build: gives(again, 4)},
 		{name: "after a disconnect", opts: patient, build: gives(func(f *fixture) { f.told("b", Disconnected) }, 3)},
 		{name: "in a new session", opts: patient, build: gives(func(f *fixture) { f.starts("b", 'b') }, 3)},
-		{name: "another took it", opts: patient, build: func(f *fixture) *Rest {
+		{name: "another took it", opts: patient, build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			op := f.call("b", KindTake, "")
 			for range 9 {
@@ -138,7 +138,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 			}
 			f.take("c", "x")
 			f.ret(op, OpFailed, Result{})
-			return &Rest{}
+			return &Leftovers{}
 		}},
 	}
 	for _, tt := range tests {

@@ -92,18 +92,18 @@ func (c *customer) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []s
 	return queue, lost
 }
 
-var atMostOnce = QueueOptions{Path: "/q", Guarantee: AtMostOnce}
+var atMostOnce = Queue{Path: "/q", MayLose: true}
 
 func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, lost := randomQueue(t)
-		r := JudgeQueue(h, &Rest{}, atMostOnce)
+		r := Judge(h, &Leftovers{}, atMostOnce)
 		slices.Sort(lost)
 		found := slices.Sorted(slices.Values(r.Lost))
 		if r.Status() != OK || !slices.Equal(found, lost) {
 			t.Fatalf("lost %v\n%s\n%s", lost, r, dump(h))
 		}
-		exact := JudgeQueue(h, &Rest{}, QueueOptions{Path: "/q"})
+		exact := Judge(h, &Leftovers{}, Queue{Path: "/q"})
 		if v, _ := exact.Verdict(Delivery); (v.Status == Violated) != (len(lost) > 0) {
 			t.Fatalf("lost %v, but %s", lost, v)
 		}
@@ -111,7 +111,7 @@ func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 			return // without the log, many unknowns cost too much
 		}
 		h.Server = nil
-		if r := JudgeQueue(h, nil, atMostOnce); r.Status() == Violated {
+		if r := Judge(h, nil, atMostOnce); r.Status() == Violated {
 			t.Fatalf("without the log:\n%s\n%s", r, dump(h))
 		}
 	})
@@ -148,7 +148,7 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				h, _ := randomQueue(t)
 				m.mutate(t, &h)
-				if r := JudgeQueue(h, nil, QueueOptions{Path: "/q"}); r.Status() != Violated {
+				if r := Judge(h, nil, Queue{Path: "/q"}); r.Status() != Violated {
 					t.Fatalf("not found:\n%s\n%s", r, dump(h))
 				}
 			})
@@ -220,7 +220,7 @@ func TestFastPathNeverAcceptsWhatPorcupineRefuses(t *testing.T) {
 func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, _ := randomQueue(t)
-		queue := newQueueCase(q, QueueOptions{Path: "/q", Items: "/q"}).queueEvents()
+		queue := newQueueCase(q, Queue{Path: "/q", Items: "/q"}).queueEvents()
 		if !inOrder(queueObject, queue) {
 			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(q))
 		}
@@ -273,7 +273,7 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 				op.Empty = rapid.IntRange(0, 3).Draw(t, "empty") == 0
 			}
 		}
-		c := newQueueCase(h, QueueOptions{Path: "/q", Items: "/q"})
+		c := newQueueCase(h, Queue{Path: "/q", Items: "/q"})
 		v, found := c.badPattern()
 		if !found {
 			return

@@ -15,12 +15,12 @@ func TestDrawWritesAPage(t *testing.T) {
 	f.expires(1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
 	reports := map[string]Report{
-		"lock() -\\u003e token 2": JudgeLock(f.history(), nil, LockOptions{Path: "/lock"}),
+		"lock() -\\u003e token 2": Judge(f.history(), nil, Lock{Path: "/lock"}),
 	}
 	q := &fixture{}
 	q.offer("a", "x")
 	q.take("b", "x")
-	reports["offer(x)"] = JudgeQueue(q.history(), nil, QueueOptions{Path: "/q"})
+	reports["offer(x)"] = Judge(q.history(), nil, Queue{Path: "/q"})
 	for want, r := range reports {
 		var page bytes.Buffer
 		if err := r.Draw(&page); err != nil {
@@ -34,7 +34,7 @@ func TestDrawWritesAPage(t *testing.T) {
 
 func TestDrawOfNothing(t *testing.T) {
 	var page bytes.Buffer
-	if err := JudgeLock(History{}, nil, LockOptions{}).Draw(&page); err != nil {
+	if err := Judge(History{}, nil, Lock{}).Draw(&page); err != nil {
 		t.Errorf("an empty history cannot be drawn: %v", err)
 	}
 	if err := (Report{}).Draw(&page); err == nil {

@@ -37,8 +37,8 @@ func BeginInput(transaction string, sites []string, deadline time.Duration) stri
 // [model.Commit] or [model.Abort]. Not ok means that it says none of these.
 type TransactionReader func(name, data string) (says model.TransactionKind, site string, ok bool)
 
-// TwoPhaseOptions say what a two-phase commit claims to be.
-type TwoPhaseOptions struct {
+// TwoPhase say what a two-phase commit claims to be.
+type TwoPhase struct {
 	// Path is the directory of the transactions, which there are none of at first: t1 is
 	// Path/t1, which exists from its begin until it is forgotten.
 	Path string
@@ -59,7 +59,7 @@ type TwoPhaseOptions struct {
 // before all that were told to commit have finished. Delivery is that what was
 // acknowledged was done, and what failed was not. Answers, which needs no log, is that
 // all who were told of a decision were told the same, and what was so.
-func JudgeTwoPhase(h History, rest *Rest, opts TwoPhaseOptions) Report {
+func (opts TwoPhase) judge(h History, rest *Leftovers) Report {
 	c := newTwoPhaseCase(h.sorted(), opts)
 	var r Report
 	if c.known {
@@ -79,7 +79,7 @@ func JudgeTwoPhase(h History, rest *Rest, opts TwoPhaseOptions) Report {
 // twoPhaseCase is one history of two-phase commits, prepared for judging.
 type twoPhaseCase struct {
 	history      History
-	opts         TwoPhaseOptions
+	opts         TwoPhase
 	known        bool
 	transactions []*transaction // in the order in which they are first heard of
 }
@@ -101,7 +101,7 @@ type fact struct {
 	change bool // of something that must not change
 }
 
-func newTwoPhaseCase(h History, opts TwoPhaseOptions) *twoPhaseCase {
+func newTwoPhaseCase(h History, opts TwoPhase) *twoPhaseCase {
 	if opts.Read == nil {
 		opts.Read = readTransactionNode
 	}

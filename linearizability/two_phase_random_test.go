@@ -144,7 +144,7 @@ func honest(h History) History {
 
 func randomTransaction(t *rapid.T) History { return honest(randomTwoPhase(t)) }
 
-func judgeTwoPhaseAtT(h History) Report { return JudgeTwoPhase(h, &Rest{}, twoPhaseAtT) }
+func judgeTwoPhaseAtT(h History) Report { return Judge(h, &Leftovers{}, twoPhaseAtT) }
 
 func TestCorrectTwoPhaseCommitsAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomTransaction, judgeTwoPhaseAtT)

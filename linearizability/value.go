@@ -35,8 +35,8 @@ func cutVersion(text string) (string, int32) {
 	return text, model.NoVersion
 }
 
-// ValueOptions say what a shared value claims to be.
-type ValueOptions struct {
+// Value say what a shared value claims to be.
+type Value struct {
 	// Path is the value's znode.
 	Path string
 	// Value reads the znode's data, and reports false if it holds no value yet; nil
@@ -59,12 +59,13 @@ type ValueOptions struct {
 // have failed, and nobody stores what he was not asked to. Clients that write the
 // same value at the same time can be mistaken for each other. Watches on Path that are
 // left at rest are not judged.
-func JudgeValue(h History, rest *Rest, opts ValueOptions) Report {
+func (opts Value) judge(h History, rest *Leftovers) Report {
 	c := newValueCase(h.sorted(), opts)
-	r := JudgeObject(h, rest.withoutWatches(opts.Path), Object[model.Value, model.ValueOp]{
+	r := Judge(h, rest.withoutWatches(opts.Path), Object[model.Value, model.ValueOp]{
 		Noun: "shared value", Step: model.Value.Step, Show: showValue,
 		Effects: func(History) []Effect[model.ValueOp] { return c.effects() },
-	}, ObjectOptions{Path: opts.Path, AllowedAtRest: opts.AllowedAtRest})
+		Path:    opts.Path, AllowedAtRest: opts.AllowedAtRest,
+	})
 	if c.known {
 		r.insert(c.judgeDelivery())
 	}

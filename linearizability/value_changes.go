@@ -9,7 +9,7 @@ import (
 // valueCase is one history of one shared value, prepared for judging.
 type valueCase struct {
 	history History
-	opts    ValueOptions
+	opts    Value
 	known   bool
 	changes []ServerEvent
 	states  []model.Value // before the first change and after each
@@ -17,7 +17,7 @@ type valueCase struct {
 	strays  []int
 }
 
-func newValueCase(h History, opts ValueOptions) *valueCase {
+func newValueCase(h History, opts Value) *valueCase {
 	c := &valueCase{history: h, opts: opts, known: h.Server != nil, states: []model.Value{{}}}
 	for _, e := range h.Server {
 		if e.Path != opts.Path || e.Kind != NodeCreated && e.Kind != DataChanged && e.Kind != NodeDeleted {

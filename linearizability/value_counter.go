@@ -13,8 +13,8 @@ const (
 	KindGet = "get" // Output is the value
 )
 
-// CounterOptions say what a counter claims to be.
-type CounterOptions struct {
+// Counter say what a counter claims to be.
+type Counter struct {
 	// Path is the counter's znode.
 	Path string
 	// Start is the value of a counter that nobody has added to.
@@ -37,12 +37,13 @@ type CounterOptions struct {
 // client changed the znode by its number from the call on. Then delivery is
 // judged, too: every add that succeeded is applied, none twice, none that was
 // said to have failed, and nothing else changes the value.
-func JudgeCounter(h History, rest *Rest, opts CounterOptions) Report {
+func (opts Counter) judge(h History, rest *Leftovers) Report {
 	c := newCounterCase(h.sorted(), opts)
-	r := JudgeObject(h, rest, Object[model.Counter, model.CounterOp]{
+	r := Judge(h, rest, Object[model.Counter, model.CounterOp]{
 		Noun: "counter", Start: model.Counter(opts.Start), Step: model.Counter.Step,
 		Effects: func(History) []Effect[model.CounterOp] { return c.effects() },
-	}, ObjectOptions{Path: opts.Path, AllowedAtRest: opts.AllowedAtRest})
+		Path:    opts.Path, AllowedAtRest: opts.AllowedAtRest,
+	})
 	if c.known {
 		r.insert(c.judgeDelivery())
 	}
@@ -52,7 +53,7 @@ func JudgeCounter(h History, rest *Rest, opts CounterOptions) Report {
 // counterCase is one history of one counter, prepared for judging.
 type counterCase struct {
 	history History
-	opts    CounterOptions
+	opts    Counter
 	known   bool
 	changes []ServerEvent
 	values  []int64 // before the first change and after each
@@ -60,7 +61,7 @@ type counterCase struct {
 	strays  []int
 }
 
-func newCounterCase(h History, opts CounterOptions) *counterCase {
+func newCounterCase(h History, opts Counter) *counterCase {
 	c := &counterCase{history: h, opts: opts, known: h.Server != nil, values: []int64{opts.Start}}
 	for _, e := range h.Server {
 		if value, ok := c.valueAfter(e); ok && value != c.values[len(c.values)-1] {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var counterAtN = CounterOptions{Path: "/n"}
+var counterAtN = Counter{Path: "/n"}
 
 // adds is a whole, undisturbed add of 1 by a counter that stood at value.
 func (f *fixture) adds(client string, value int) {
@@ -23,11 +23,13 @@ func (f *fixture) stores(client, path, data string) {
 }
 
 func TestCounters(t *testing.T) {
-	get := func(f *fixture, client, value string) { f.ret(f.call(client, KindGet, ""), OpOK, Result{Output: value}) }
+	get := func(f *fixture, client, value string) {
+		f.ret(f.call(client, KindGet, ""), OpOK, Result{Output: value})
+	}
 	tests := []struct {
 		name      string
 		build     func(f *fixture)
-		opts      CounterOptions
+		opts      Counter
 		bad, says string
 	}{
 		{name: "one after the other", build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
@@ -47,7 +49,7 @@ func TestCounters(t *testing.T) {
 			f.adds("b", 0)
 		}},
 		{name: "applied twice", bad: Delivery, says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", build: twiceAdded},
-		{name: "applied twice, as allowed", opts: CounterOptions{MayRepeat: true}, build: twiceAdded},
+		{name: "applied twice, as allowed", opts: Counter{MayRepeat: true}, build: twiceAdded},
 		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", build: func(f *fixture) {
 			f.adds("b", 0)
 			f.ret(f.call("a", KindAdd, "1"), OpOK, Result{})
@@ -68,7 +70,7 @@ func TestCounters(t *testing.T) {
 			f := &fixture{}
 			tt.build(f)
 			tt.opts.Path = "/n"
-			r := JudgeCounter(f.history(), &Rest{}, tt.opts)
+			r := Judge(f.history(), &Leftovers{}, tt.opts)
 			checkReport(t, r, tt.bad, tt.says)
 		})
 	}
@@ -84,9 +86,9 @@ func twiceAdded(f *fixture) {
 func TestCounterOrphans(t *testing.T) {
 	f := &fixture{}
 	f.adds("a", 0)
-	rest := &Rest{Nodes: []NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
-	checkReport(t, JudgeCounter(f.history(), rest, counterAtN), Orphans, "/n/op-1 is left below /n")
-	checkReport(t, JudgeCounter(f.history(), rest, CounterOptions{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
+	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
+	checkReport(t, Judge(f.history(), rest, counterAtN), Orphans, "/n/op-1 is left below /n")
+	checkReport(t, Judge(f.history(), rest, Counter{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
 }
 
 // randomCounter makes valid histories of a counter.
@@ -113,7 +115,7 @@ func randomCounter(t *rapid.T) History {
 	return s.play()
 }
 
-func judgeCounterAtN(h History) Report { return JudgeCounter(h, &Rest{}, counterAtN) }
+func judgeCounterAtN(h History) Report { return Judge(h, &Leftovers{}, counterAtN) }
 
 func TestCorrectCountersAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomCounter, judgeCounterAtN)

@@ -8,8 +8,8 @@ import (
 // KindNext takes a number from a generator; Output is that.
 const KindNext = "next"
 
-// IDOptions say what a generator of numbers claims to be.
-type IDOptions struct {
+// IDGenerator say what a generator of numbers claims to be.
+type IDGenerator struct {
 	// Path is the znode of its counter: numbers up to its value are reserved. Empty
 	// means that this is not judged.
 	Path string
@@ -30,7 +30,7 @@ type IDOptions struct {
 //	          counter before; judged with the server's log
 //	liveness  every call returns
 //	orphans   nothing is left but the counter
-func JudgeIDs(h History, rest *Rest, opts IDOptions) Report {
+func (opts IDGenerator) judge(h History, rest *Leftovers) Report {
 	c := &idCase{history: h.sorted(), opts: opts}
 	for _, op := range c.history.Ops {
 		if op.Kind == KindNext && op.ok() {
@@ -51,7 +51,7 @@ func JudgeIDs(h History, rest *Rest, opts IDOptions) Report {
 // idCase is one history of a generator, prepared for judging.
 type idCase struct {
 	history History
-	opts    IDOptions
+	opts    IDGenerator
 	taken   []takenID // in the order of the calls
 }
 
@@ -92,7 +92,7 @@ func (c *idCase) judgeGrowth() Verdict {
 
 // judgeBlocks looks for the block of each number.
 func (c *idCase) judgeBlocks() Verdict {
-	counter := newCounterCase(c.history, CounterOptions{Path: c.opts.Path})
+	counter := newCounterCase(c.history, Counter{Path: c.opts.Path})
 	for _, t := range c.taken {
 		reserved := false
 		for i, e := range counter.changes {

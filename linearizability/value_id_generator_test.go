@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var idsAtI = IDOptions{Path: "/i", Ordered: true}
+var idsAtI = IDGenerator{Path: "/i", Ordered: true}
 
 // nextID is a whole call.
 func (f *fixture) nextID(client string, id int) {
@@ -21,10 +21,10 @@ func TestIDs(t *testing.T) {
 	tests := []struct {
 		name      string
 		build     func(f *fixture)
-		opts      IDOptions
+		opts      IDGenerator
 		bad, says string
 	}{
-		{name: "two blocks", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
+		{name: "two blocks", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 1)
 			f.reserves("b", 4)
@@ -54,15 +54,15 @@ func TestIDs(t *testing.T) {
 			f.ret(a, OpOK, Result{Output: "2"})
 			f.ret(b, OpOK, Result{Output: "1"})
 		}},
-		{name: "not reserved", bad: Delivery, says: "got 3, which a had not reserved", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
+		{name: "not reserved", bad: Delivery, says: "got 3, which a had not reserved", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("a", 3)
 		}},
-		{name: "another's", bad: Delivery, says: "b had not reserved", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
+		{name: "another's", bad: Delivery, says: "b had not reserved", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
 			f.reserves("a", 2)
 			f.nextID("b", 1)
 		}},
-		{name: "reserved too late", bad: Delivery, says: "a had not reserved", opts: IDOptions{Path: "/i"}, build: func(f *fixture) {
+		{name: "reserved too late", bad: Delivery, says: "a had not reserved", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
 			f.nextID("a", 1)
 			f.reserves("a", 2)
 		}},
@@ -72,11 +72,11 @@ func TestIDs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
 			tt.build(f)
-			checkReport(t, JudgeIDs(f.history(), &Rest{}, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
 		})
 	}
-	rest := &Rest{Nodes: []NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
-	checkReport(t, JudgeIDs(History{}, rest, idsAtI), Orphans, "/i/add-1 is left below /i")
+	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
+	checkReport(t, Judge(History{}, rest, idsAtI), Orphans, "/i/add-1 is left below /i")
 }
 
 // randomIDs makes valid histories of a generator with blocks of one.
@@ -92,7 +92,7 @@ func randomIDs(t *rapid.T) History {
 	return s.play()
 }
 
-func judgeIDsAtI(h History) Report { return JudgeIDs(h, &Rest{}, idsAtI) }
+func judgeIDsAtI(h History) Report { return Judge(h, &Leftovers{}, idsAtI) }
 
 func TestCorrectIDsAreFoundCorrect(t *testing.T) { checkValid(t, randomIDs, judgeIDsAtI) }
 

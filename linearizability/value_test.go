@@ -47,7 +47,7 @@ func TestValues(t *testing.T) {
 	tests := []struct {
 		name      string
 		build     func(f *fixture)
-		opts      ValueOptions
+		opts      Value
 		bad, says string
 	}{
 		{name: "written and read", build: func(f *fixture) {
@@ -78,7 +78,7 @@ func TestValues(t *testing.T) {
 			f.ret(op, OpOK, Result{Output: Refused})
 		}},
 		{name: "written twice", bad: Delivery, says: "was applied twice: at steps 2 and 3", build: writtenTwice},
-		{name: "written twice, as allowed", opts: ValueOptions{MayRepeat: true}, build: writtenTwice},
+		{name: "written twice, as allowed", opts: Value{MayRepeat: true}, build: writtenTwice},
 		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", build: func(f *fixture) {
 			f.sets("a", "x", 0)
 			f.quick("b", KindWrite, "y", "y@1")
@@ -121,7 +121,7 @@ func TestValues(t *testing.T) {
 			f := &fixture{}
 			tt.build(f)
 			tt.opts.Path = "/v"
-			checkReport(t, JudgeValue(f.history(), &Rest{}, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
 		})
 	}
 }
@@ -187,7 +187,7 @@ func showOutput(v model.Value) string {
 	return Versioned(v.Data, v.Version)
 }
 
-func judgeValueAtV(h History) Report { return JudgeValue(h, &Rest{}, ValueOptions{Path: "/v"}) }
+func judgeValueAtV(h History) Report { return Judge(h, &Leftovers{}, Value{Path: "/v"}) }
 
 func TestCorrectValuesAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomValue, judgeValueAtV)

@@ -27,7 +27,7 @@ func readWriteOf(replace func(*naked)) fuzz.Workload {
 		}
 	}
 	w.Judge = func(e fuzz.Evidence) (linearizability.Report, error) {
-		return linearizability.JudgeRWLock(e.History, e.Rest, linearizability.LockOptions{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
+		return linearizability.Judge(e.History, e.Rest, linearizability.RWLock{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
 	}
 	return w
 }

@@ -30,7 +30,7 @@ var (
 // evidence is what a run is judged by.
 type evidence struct {
 	history linearizability.History
-	rest    *linearizability.Rest
+	rest    *linearizability.Leftovers
 	// nodes are all below the object's path at rest.
 	nodes []linearizability.NodeAtRest
 	// stuck is who has not got on for as long as the harness waits, or "".
@@ -53,7 +53,7 @@ func judgeHolding(_ *recipe, e *evidence) string {
 	e.history.Notices = slices.DeleteFunc(e.history.Notices, func(n linearizability.Notice) bool {
 		return !holds(e.history, n)
 	})
-	return verdict(linearizability.JudgeLock(e.history, e.rest, linearizability.LockOptions{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, linearizability.Lock{Path: objectPath}))
 }
 
 // holds reports whether the client of a notice holds the lock at that moment: its
@@ -73,11 +73,11 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 }
 
 func judgeBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.JudgeBarrier(e.history, e.rest, linearizability.BarrierOptions{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, linearizability.Barrier{Path: objectPath}))
 }
 
 func judgeDoubleBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.JudgeDoubleBarrier(e.history, e.rest, linearizability.DoubleBarrierOptions{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, linearizability.DoubleBarrier{Path: objectPath}))
 }
 
 // judgeCounter judges the adds and what the counter holds at the end.
@@ -90,7 +90,7 @@ func judgeCounter(_ *recipe, e *evidence) string {
 		})
 		h.End += 2
 	}
-	bad := verdict(linearizability.JudgeCounter(e.history, e.rest, linearizability.CounterOptions{Path: objectPath}))
+	bad := verdict(linearizability.Judge(e.history, e.rest, linearizability.Counter{Path: objectPath}))
 	if bad == "" {
 		return ""
 	}

@@ -25,7 +25,7 @@ func told(t *testing.T, lines ...string) *evidence {
 	}
 	h := r.history()
 	h.End, h.EndTime = 1e12, 1e12
-	return &evidence{history: h, rest: &linearizability.Rest{}}
+	return &evidence{history: h, rest: &linearizability.Leftovers{}}
 }
 
 // node is an ephemeral node of a client at rest, or a persistent one if that is "".
