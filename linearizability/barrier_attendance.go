@@ -2,20 +2,20 @@ package linearizability
 
 import "time"
 
-// attendance is who was there, and when, in the history of a barrier.
+// attendance says which clients were at a barrier, and when.
 type attendance struct {
 	history History
 	path    string // directory of its znodes
 	log     serverLog
-	stays   []*stay // in the order of their coming
+	stays   []*stay // in the order of their calls
 }
 
-// stay is the time in which a client is there.
+// stay is the time in which a client is at a barrier.
 type stay struct {
-	come  Op
+	come  Op // the call with which it begins
 	leave *Op
-	end   int64   // the step from which it is not there
-	ended []int64 // the steps at which sessions of its client ended
+	end   int64   // the step from which the client is not there
+	ended []int64 // the steps at which sessions of the client ended
 }
 
 func newAttendance(h History, path string) attendance {
@@ -23,8 +23,8 @@ func newAttendance(h History, path string) attendance {
 	return attendance{history: h, path: path, log: readServer(h.Server)}
 }
 
-// comes adds the stay that begins with a call. It has no end, unless the call
-// returns an error: then it ends with that, or as soon as the client's znode is gone.
+// comes adds the stay that begins with a call. It has no end, unless the call returns an error:
+// then it ends with that, or as soon as the client's znode is gone.
 func (a *attendance) comes(op Op) *stay {
 	s := &stay{come: op, end: never}
 	a.stays = append(a.stays, s)
@@ -35,7 +35,8 @@ func (a *attendance) comes(op Op) *stay {
 		}
 	}
 	for _, e := range a.history.Server {
-		if e.Kind == SessionEnded && (a.log.clients[e.subject()] == op.Client || op.Session != 0 && e.subject() == op.Session) {
+		own := a.log.clients[e.subject()] == op.Client || op.Session != 0 && e.subject() == op.Session
+		if e.Kind == SessionEnded && own {
 			s.ended = append(s.ended, e.Step)
 		}
 	}
@@ -47,9 +48,8 @@ func (a *attendance) comes(op Op) *stay {
 	return s
 }
 
-// withdrawn is the step at which the last ephemeral went that the client made in a
-// call that has failed, 0 if there is none: who was cut off cannot take it back at
-// once.
+// withdrawn is the step at which the last ephemeral was deleted that the client made in a call that
+// has failed; 0 if there is none. A client that was cut off cannot delete it at once.
 func (a *attendance) withdrawn(op Op) (gone int64) {
 	next := int64(never)
 	for _, other := range a.history.Ops {
@@ -57,15 +57,16 @@ func (a *attendance) withdrawn(op Op) (gone int64) {
 			next = min(next, other.Call)
 		}
 	}
-	for _, l := range a.log.lives {
-		if l.creator == op.Client && l.owner != 0 && l.born >= op.Call && l.born < next && below(a.path, l.path) {
-			gone = max(gone, l.died)
+	for _, z := range a.log.znodes {
+		if z.creator == op.Client && z.owner != 0 && z.created >= op.Call && z.created < next &&
+			below(a.path, z.path) {
+			gone = max(gone, z.deleted)
 		}
 	}
 	return gone
 }
 
-// at lists who is there at a step.
+// at lists the stays that include a step.
 func (a *attendance) at(step int64) []*stay {
 	var list []*stay
 	for _, s := range a.stays {
@@ -76,20 +77,20 @@ func (a *attendance) at(step int64) []*stay {
 	return list
 }
 
-// patient lists who was waiting when s gave up, s among them, and had been since a
-// time, undisturbed.
-func (a *attendance) patient(s *stay, since time.Duration) []*stay {
+// waitingSince lists the stays that were waiting, undisturbed, from a time until s gave up, s among
+// them.
+func (a *attendance) waitingSince(s *stay, since time.Duration) []*stay {
 	var list []*stay
 	for _, other := range a.stays {
-		if other.come.CallTime <= since && other.come.end() >= s.come.Return && !a.disturbed(other, since) {
+		if other.come.CallTime <= since && other.come.end() >= s.come.Return &&
+			!a.disturbed(other, since) {
 			list = append(list, other)
 		}
 	}
 	return list
 }
 
-// disturbed reports whether a client was cut off at a time in which it waited, or was
-// told of its connection or session since.
+// disturbed reports whether a waiting client was cut off at a time, or got a notice since.
 func (a *attendance) disturbed(s *stay, since time.Duration) bool {
 	if a.history.cutOff(s.come.Client, since) {
 		return true
@@ -102,11 +103,11 @@ func (a *attendance) disturbed(s *stay, since time.Duration) bool {
 	return false
 }
 
-// clients lists whose stays they are.
-func clients(stays []*stay) []string {
+// clients returns the number of clients that the stays are of.
+func clients(stays []*stay) int {
 	var ops []Op
 	for _, s := range stays {
 		ops = append(ops, s.come)
 	}
-	return clientsOf(ops)
+	return len(clientsOf(ops))
 }

@@ -1,9 +1,9 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
-	"io"
 	"slices"
 	"time"
 
@@ -13,32 +13,31 @@ import (
 // patience is how long porcupine may think about one history.
 const patience = 2 * time.Second
 
-// event is one operation on a sequential model, after its fate is resolved.
+// event is one operation on a sequential model, after it is known what became of it.
 type event[O any] struct {
 	op        O
 	call, ret int64 // closed interval in which it took effect
-	key       int64 // where it is likely to have taken effect: see at
+	key       int64 // the moment at which it is likely to have taken effect: see at
 	lane      string
 	text      string // for the picture
 	note      string
 }
 
-// at makes the key of a step; phase orders what happens in the same step.
+// at makes a key of a step; phase, from 0 to 3, orders what happens in the same step.
 func at(step, phase int64) int64 { return step*4 + phase }
 
-// object is a sequential model. S must tell different states apart by ==.
-type object[S comparable, O any] struct {
+// sequential is a sequential model. S must tell different states apart by ==.
+type sequential[S comparable, O any] struct {
 	start S
 	step  func(S, O) []S
 	show  func(S) string
 }
 
-// inOrder runs the model once along the keys. If that works, the history is
-// linearizable, since every key lies within the interval of its operation; if it
-// does not, some other order may still do.
-func inOrder[S comparable, O any](o object[S, O], events []event[O]) bool {
+// inOrder runs the model once along the keys. If that works, the history is linearizable, since
+// every key lies within the interval of its operation. If it does not, some other order may.
+func inOrder[S comparable, O any](o sequential[S, O], events []event[O]) bool {
 	list := slices.Clone(events)
-	slices.SortStableFunc(list, func(a, b event[O]) int { return compare(a.key, b.key) })
+	slices.SortStableFunc(list, func(a, b event[O]) int { return cmp.Compare(a.key, b.key) })
 	states := []S{o.start}
 	for _, e := range list {
 		if e.key < at(e.call, 0) || e.key > at(e.ret, 3) {
@@ -57,37 +56,46 @@ func inOrder[S comparable, O any](o object[S, O], events []event[O]) bool {
 	return len(states) > 0
 }
 
-// decide says whether the history is linearizable: at once if the likely order
-// is one, and otherwise by porcupine.
-func decide[S comparable, O any](o object[S, O], events []event[O], patience time.Duration) porcupine.CheckResult {
+// decide says whether the history is linearizable: at once if the likely order is possible, and
+// otherwise by porcupine.
+func decide[S comparable, O any](
+	o sequential[S, O], events []event[O], patience time.Duration,
+) porcupine.CheckResult {
 	if inOrder(o, events) {
 		return porcupine.Ok
 	}
 	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
 }
 
-// judge is decide as a verdict.
-func judge[S comparable, O any](o object[S, O], events []event[O], noun string, patience time.Duration) Verdict {
+// judgeLinearizability is decide as a verdict.
+func judgeLinearizability[S comparable, O any](
+	o sequential[S, O], events []event[O], noun string, patience time.Duration,
+) Verdict {
 	switch decide(o, events, patience) {
 	case porcupine.Ok:
 		return fine(Linearizability, "the history is that of a %s", noun)
 	case porcupine.Illegal:
-		v := violated(Linearizability, nil, "no order of the operations explains what the clients saw of the %s", noun)
+		v := violated(Linearizability, nil,
+			"no order of the operations explains what the clients saw of the %s", noun)
 		if last := firstImpossible(o, events, patience); last != nil {
 			v.Steps = []int64{last.call, last.ret}
-			v.Summary += fmt.Sprintf(": it goes wrong with %s: %s (steps %d to %d)", last.lane, last.text, last.call, last.ret)
+			v.Summary += fmt.Sprintf(": it goes wrong with %s: %s (steps %d to %d)",
+				last.lane, last.text, last.call, last.ret)
 		}
 		return v
 	default:
-		return unknown(Linearizability, nil, "porcupine did not decide %s within %v", count(len(events), "operation"), patience)
+		return unknown(Linearizability, nil, "porcupine did not decide %s within %v",
+			count(len(events), "operation"), patience)
 	}
 }
 
-// firstImpossible returns the operation without which, and without all that
-// returned after it, the history would be linearizable.
-func firstImpossible[S comparable, O any](o object[S, O], events []event[O], patience time.Duration) *event[O] {
+// firstImpossible returns the operation at which the history stops being linearizable: without it
+// and all that returned after it, the history would be. It is nil if that is not found in time.
+func firstImpossible[S comparable, O any](
+	o sequential[S, O], events []event[O], patience time.Duration,
+) *event[O] {
 	list := slices.Clone(events)
-	slices.SortStableFunc(list, func(a, b event[O]) int { return compare(a.ret, b.ret) })
+	slices.SortStableFunc(list, func(a, b event[O]) int { return cmp.Compare(a.ret, b.ret) })
 	deadline := time.Now().Add(patience)
 	low, high := 0, len(list) // the first low are fine, the first high are not
 	for high-low > 1 {
@@ -96,7 +104,8 @@ func firstImpossible[S comparable, O any](o object[S, O], events []event[O], pat
 		if left <= 0 {
 			return nil
 		}
-		switch porcupine.CheckOperationsTimeout(toModel(o), toOperations(prefix(list, mid)), left) {
+		ops := toOperations(prefix(list, mid))
+		switch porcupine.CheckOperationsTimeout(toModel(o), ops, left) {
 		case porcupine.Ok:
 			low = mid
 		case porcupine.Illegal:
@@ -111,8 +120,8 @@ func firstImpossible[S comparable, O any](o object[S, O], events []event[O], pat
 	return &list[high-1]
 }
 
-// prefix keeps the first n operations, and of the others those that were called
-// before the last of these returned: they may have taken effect already.
+// prefix keeps the first n operations, and of the others those that were called before the last of
+// these returned: they may have taken effect already.
 func prefix[O any](byReturn []event[O], n int) []event[O] {
 	list := slices.Clone(byReturn[:n])
 	for _, e := range byReturn[n:] {
@@ -123,8 +132,8 @@ func prefix[O any](byReturn []event[O], n int) []event[O] {
 	return list
 }
 
-// toModel wraps the model for porcupine, whose states are sets of ours.
-func toModel[S comparable, O any](o object[S, O]) porcupine.Model {
+// toModel wraps the model for porcupine, each of whose states is a set of ours.
+func toModel[S comparable, O any](o sequential[S, O]) porcupine.Model {
 	seed := maphash.MakeSeed()
 	nm := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{o.start} },
@@ -142,16 +151,15 @@ func toModel[S comparable, O any](o object[S, O]) porcupine.Model {
 	return nm.ToModel()
 }
 
-// toOperations gives every client a lane, in the order of their names. An
-// operation that begins before the last one of its lane has ended gets another
-// lane: the client went on without waiting for it.
+// toOperations gives each client a lane, in the order of their names. An operation that begins
+// before the last one of its lane has ended gets another lane: the client did not wait for it.
 func toOperations[O any](events []event[O]) []porcupine.Operation {
 	list := slices.Clone(events)
 	slices.SortStableFunc(list, func(a, b event[O]) int {
 		if a.lane != b.lane {
-			return slices.Compare([]byte(a.lane), []byte(b.lane))
+			return cmp.Compare(a.lane, b.lane)
 		}
-		return compare(a.call, b.call)
+		return cmp.Compare(a.call, b.call)
 	})
 	ops := make([]porcupine.Operation, 0, len(list))
 	lane, busyUntil := -1, int64(0)
@@ -160,19 +168,9 @@ func toOperations[O any](events []event[O]) []porcupine.Operation {
 			lane++
 		}
 		busyUntil = e.ret
-		ops = append(ops, porcupine.Operation{ClientId: lane, Input: e, Call: e.call, Return: e.ret, Metadata: e.note})
+		ops = append(ops, porcupine.Operation{
+			ClientId: lane, Input: e, Call: e.call, Return: e.ret, Metadata: e.note,
+		})
 	}
 	return ops
-}
-
-// drawer returns the function behind [Report.Draw].
-func drawer[S comparable, O any](o object[S, O], events []event[O]) func(io.Writer) error {
-	return func(w io.Writer) error {
-		m := toModel(o)
-		_, info := porcupine.CheckOperationsVerbose(m, toOperations(events), patience)
-		if err := porcupine.Visualize(m, info, w); err != nil {
-			return fmt.Errorf("draw history: %w", err)
-		}
-		return nil
-	}
 }

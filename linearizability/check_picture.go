@@ -1,47 +1,36 @@
 package linearizability
 
 import (
+	"fmt"
 	"io"
 	"slices"
-	"strconv"
+
+	"github.com/anishathalye/porcupine"
 )
 
-// sketch draws operations of these kinds that no sequential model explains: any order
-// of them will do. What it shows between them is a number, as each of them leaves it.
-func sketch(h History, kinds []string, leaves func(op Op, before int) int, show func(int) string) func(io.Writer) error {
+// drawer returns the function behind [Report.Draw].
+func drawer[S comparable, O any](o sequential[S, O], events []event[O]) func(io.Writer) error {
+	return func(w io.Writer) error {
+		m := toModel(o)
+		_, info := porcupine.CheckOperationsVerbose(m, toOperations(events), patience)
+		if err := porcupine.Visualize(m, info, w); err != nil {
+			return fmt.Errorf("draw history: %w", err)
+		}
+		return nil
+	}
+}
+
+// picture draws the operations of some kinds without a sequential model to explain them: any order
+// will do. The state shown between them is a number; leaves returns it after an operation.
+func picture(
+	h History, kinds []string, leaves func(op Op, before int) int, show func(int) string,
+) func(io.Writer) error {
 	var events []event[Op]
 	for i := range h.Ops {
 		if op := &h.Ops[i]; slices.Contains(kinds, op.Kind) {
 			events = append(events, Effect[Op]{Op: *op, By: op}.event(h.End))
 		}
 	}
-	return drawer(object[int, Op]{step: func(before int, op Op) []int { return []int{leaves(op, before)} }, show: show}, events)
-}
-
-// drawInside sketches a double barrier: how many have entered and not left.
-func drawInside(h History) func(io.Writer) error {
-	return sketch(h, []string{KindEnter, KindLeave}, func(op Op, inside int) int {
-		switch {
-		case !op.ok():
-			return inside
-		case op.Kind == KindEnter:
-			return inside + 1
-		}
-		return inside - 1
-	}, func(inside int) string { return strconv.Itoa(inside) + " inside" })
-}
-
-// drawThreshold sketches a threshold barrier: what it was set to.
-func drawThreshold(h History) func(io.Writer) error {
-	return sketch(h, []string{KindSet, KindWait}, func(op Op, members int) int {
-		if n, err := strconv.Atoi(op.Input); err == nil && op.Kind == KindSet {
-			return n
-		}
-		return members
-	}, func(members int) string {
-		if members == 0 {
-			return "not set"
-		}
-		return "for " + count(members, "member")
-	})
+	anything := func(before int, op Op) []int { return []int{leaves(op, before)} }
+	return drawer(sequential[int, Op]{step: anything, show: show}, events)
 }

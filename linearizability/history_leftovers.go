@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// Rest is the world some time after the last fault, when nothing moves any more
-// by itself. What is left nil is not judged.
+// Leftovers are what is there some time after the last fault, when nothing moves any more by
+// itself. A field that is nil is not judged.
 type Leftovers struct {
 	Nodes    []NodeAtRest
 	Waiting  []Wait
 	Sessions []SessionAtRest
-	// Watches are those still armed at the server. A watch of a client that has no
-	// call in flight and holds no lock counts as leaked, so leave out those a recipe
-	// may leave.
+	// Watches are those still armed at the server. A watch counts as leaked if its client has no
+	// call in flight and holds no lock, so leave out those that a recipe may leave.
 	Watches []WatchAtRest
 	Leaked  []string // descriptions of goroutines that should be gone
 	Wedged  []string // descriptions of clients that hang in their own code
@@ -23,7 +22,7 @@ type Leftovers struct {
 type NodeAtRest struct {
 	Path, Data  string
 	Owner       int64  // ephemeral owner
-	OwnerClient string // whose session that is or was, if known
+	OwnerClient string // the client whose session that is or was, if known
 	Czxid       int64
 }
 
@@ -31,8 +30,8 @@ type NodeAtRest struct {
 type Wait struct {
 	Client string
 	Op     string // kind of the operation
-	Path   string // znode it watches, or empty if it waits for something else
-	Why    string // what it waits for, if not a watch
+	Path   string // the znode that it watches; "" if it waits for something else
+	Why    string // what it waits for, if not for a watch
 }
 
 // SessionAtRest is a live session; Client is empty if no client uses it any more.
@@ -46,8 +45,8 @@ type WatchAtRest struct {
 	Client, Path string
 }
 
-func (r *Leftovers) node(path string) (NodeAtRest, bool) {
-	for _, n := range r.Nodes {
+func (left *Leftovers) node(path string) (NodeAtRest, bool) {
+	for _, n := range left.Nodes {
 		if n.Path == path {
 			return n, true
 		}
@@ -55,8 +54,8 @@ func (r *Leftovers) node(path string) (NodeAtRest, bool) {
 	return NodeAtRest{}, false
 }
 
-func (r *Leftovers) wait(client string) (Wait, bool) {
-	for _, w := range r.Waiting {
+func (left *Leftovers) wait(client string) (Wait, bool) {
+	for _, w := range left.Waiting {
 		if w.Client == client {
 			return w, true
 		}
@@ -64,21 +63,25 @@ func (r *Leftovers) wait(client string) (Wait, bool) {
 	return Wait{}, false
 }
 
-// below reports whether path lies under dir; everything lies under the empty
-// one.
+func (left *Leftovers) hasChild(dir string) bool {
+	return slices.ContainsFunc(left.Nodes, func(n NodeAtRest) bool { return below(dir, n.Path) })
+}
+
+// withoutWatches leaves out the watches on a path. A client cannot take back a watch that it set
+// and then did not need, nor one whose event was lost with the connection; it uses them again.
+func (left *Leftovers) withoutWatches(path string) *Leftovers {
+	if left == nil {
+		return nil
+	}
+	other := *left
+	other.Watches = slices.DeleteFunc(slices.Clone(left.Watches), func(w WatchAtRest) bool {
+		return w.Path == path
+	})
+	return &other
+}
+
+// below reports whether path lies under dir; every path lies under the empty one.
 func below(dir, path string) bool {
 	dir = strings.TrimSuffix(dir, "/")
 	return strings.HasPrefix(path, dir+"/") && path != dir+"/"
-}
-
-// withoutWatches leaves out the watches on the object itself. A client that sets one
-// as it looks, and then need not wait, cannot take it back, and uses it again; nor can
-// one whose client has missed the event.
-func (rest *Leftovers) withoutWatches(path string) *Leftovers {
-	if rest == nil {
-		return nil
-	}
-	other := *rest
-	other.Watches = slices.DeleteFunc(slices.Clone(rest.Watches), func(w WatchAtRest) bool { return w.Path == path })
-	return &other
 }

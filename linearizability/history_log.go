@@ -1,7 +1,6 @@
 package linearizability
 
 import (
-	"cmp"
 	"math"
 	"time"
 )
@@ -9,62 +8,65 @@ import (
 // never is later than every step.
 const never = math.MaxInt64
 
-func compare(a, b int64) int { return cmp.Compare(a, b) }
-
-// life is one znode from its create to its delete.
-type life struct {
-	path, data     string
-	czxid, owner   int64
-	creator        string // client
-	creatorSession int64
-	born, died     int64 // died is never if it still lives
-	bornTime       time.Duration
-	diedTime       time.Duration
-	withSession    bool   // it went because its session ended
-	remover        string // client
-	removerSession int64
-	notified       int // by the delete
+// znode is one znode from its create to its delete.
+type znode struct {
+	path, data       string
+	czxid, owner     int64
+	creator          string // client
+	creatorSession   int64
+	created, deleted int64 // steps; deleted is never if it still exists
+	createdTime      time.Duration
+	deletedTime      time.Duration
+	withSession      bool   // it was deleted because its session ended
+	remover          string // client, "" if the server deleted it
+	removerSession   int64
+	notified         int // watch notifications that the delete fired
 }
 
-func (l *life) aliveAt(step int64) bool { return l.born <= step && step < l.died }
+func (z *znode) existsAt(step int64) bool { return z.created <= step && step < z.deleted }
+
+// removedBy reports whether the client itself deleted the znode, by a request and not by the end of
+// its session.
+func (z *znode) removedBy(client string, session int64) bool {
+	if z.deleted == never || z.withSession {
+		return false
+	}
+	return z.remover != "" && z.remover == client ||
+		z.remover == "" && z.removerSession != 0 && z.removerSession == session
+}
 
 // serverLog is the server's side of a history, by znode and by session.
 type serverLog struct {
 	known   bool
-	lives   []*life // in the order of their creates
+	znodes  []*znode // in the order of their creates
 	ended   map[int64]ServerEvent
-	clients map[int64]string
+	clients map[int64]string // by session
 }
 
-// readServer turns the events, in step order, into lives of znodes and ends of
-// sessions.
+// readServer turns the events, which are in step order, into znodes and ends of sessions.
 func readServer(events []ServerEvent) serverLog {
-	log := serverLog{known: len(events) > 0, ended: map[int64]ServerEvent{}, clients: map[int64]string{}}
+	log := serverLog{
+		known: len(events) > 0, ended: map[int64]ServerEvent{}, clients: map[int64]string{},
+	}
 	for _, e := range events {
 		log.learnClient(e)
 		if e.Kind == SessionEnded {
 			log.ended[e.subject()] = e
 		}
 	}
-	current := map[string]*life{}
+	current := map[string]*znode{}
 	for _, e := range events {
 		switch e.Kind {
 		case NodeCreated:
-			l := &life{path: e.Path, data: e.Data, czxid: e.Czxid, owner: e.Owner, born: e.Step, bornTime: e.Time, died: never,
-				creator: log.clientOf(e), creatorSession: e.Session}
-			if l.czxid == 0 {
-				l.czxid = e.Zxid
-			}
-			current[e.Path] = l
-			log.lives = append(log.lives, l)
+			current[e.Path] = log.create(e)
 		case NodeDeleted:
-			l := current[e.Path]
-			if l == nil { // older than the history
-				l = &life{path: e.Path, data: e.Data, czxid: e.Czxid, owner: e.Owner, born: math.MinInt64}
-				log.lives = append(log.lives, l)
+			z := current[e.Path]
+			if z == nil { // it is older than the history
+				z = &znode{path: e.Path, data: e.Data, czxid: e.Czxid, owner: e.Owner, created: math.MinInt64}
+				log.znodes = append(log.znodes, z)
 			}
 			delete(current, e.Path)
-			log.bury(l, e)
+			log.delete(z, e)
 		}
 	}
 	return log
@@ -88,13 +90,27 @@ func (log *serverLog) clientOf(e ServerEvent) string {
 	return log.clients[e.Session]
 }
 
-func (log *serverLog) bury(l *life, e ServerEvent) {
-	l.died, l.diedTime, l.notified = e.Step, e.Time, e.Notified
-	l.remover, l.removerSession = log.clientOf(e), e.Session
-	end, ended := log.ended[l.owner]
-	l.withSession = l.owner != 0 && ended && end.Step <= e.Step && (e.Session == 0 || e.Step == end.Step)
+func (log *serverLog) create(e ServerEvent) *znode {
+	z := &znode{
+		path: e.Path, data: e.Data, czxid: e.Czxid, owner: e.Owner,
+		created: e.Step, createdTime: e.Time, deleted: never,
+		creator: log.clientOf(e), creatorSession: e.Session,
+	}
+	if z.czxid == 0 {
+		z.czxid = e.Zxid
+	}
+	log.znodes = append(log.znodes, z)
+	return z
+}
+
+func (log *serverLog) delete(z *znode, e ServerEvent) {
+	z.deleted, z.deletedTime, z.notified = e.Step, e.Time, e.Notified
+	z.remover, z.removerSession = log.clientOf(e), e.Session
+	end, ended := log.ended[z.owner]
+	z.withSession = z.owner != 0 && ended && end.Step <= e.Step &&
+		(e.Session == 0 || e.Step == end.Step)
 	if e.Session == 0 {
-		l.remover = ""
+		z.remover = ""
 	}
 }
 
@@ -104,14 +120,4 @@ func (log *serverLog) sessionEnd(session int64) (int64, time.Duration) {
 		return e.Step, e.Time
 	}
 	return never, 0
-}
-
-// removedBy reports whether the client itself deleted the znode, by a request
-// and not by the end of its session.
-func (l *life) removedBy(client string, session int64) bool {
-	if l.died == never || l.withSession {
-		return false
-	}
-	return l.remover != "" && l.remover == client ||
-		l.remover == "" && l.removerSession != 0 && l.removerSession == session
 }

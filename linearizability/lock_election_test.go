@@ -154,10 +154,10 @@ func twoLead(f *fixture) *Leftovers {
 // randomElection makes valid histories, with questions between.
 func randomElection(t *rapid.T) History {
 	h := randomHolds(t, leadership, "").sorted()
-	c := newLockCase(h, leadership, fairLock)
+	c := newLockTable(h, leadership, fairLock)
 	for step := int64(1); step < h.End; step += int64(rapid.IntRange(15, 60).Draw(t, "pause")) {
 		op := Op{Client: "q", Kind: KindLeader, Call: step, Return: step + int64(rapid.IntRange(0, 3).Draw(t, "takes")), Outcome: OpOK, Empty: true}
-		if l := c.oldest(step); l != nil {
+		if l := c.nodes.oldest(step); l != nil {
 			op.Empty, op.Output, op.Token = false, l.data, l.czxid
 		}
 		h.Ops = append(h.Ops, op)
@@ -184,13 +184,13 @@ func TestBrokenElectionsAreFoundBroken(t *testing.T) {
 
 // wrongLeader gives an answer that was right at another time only.
 func wrongLeader(t *rapid.T, h *History) bool {
-	c := newLockCase(*h, leadership, fairLock)
+	c := newLockTable(*h, leadership, fairLock)
 	op := one(t, h.Ops, returned(KindLeader))
 	if op == nil {
 		return false
 	}
-	l := one(t, c.log.lives, func(l **life) bool {
-		return (*l).died < op.Call || (*l).born > op.Return
+	l := one(t, c.log.znodes, func(l **znode) bool {
+		return (*l).deleted < op.Call || (*l).created > op.Return
 	})
 	if l == nil {
 		return false

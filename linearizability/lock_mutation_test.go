@@ -18,12 +18,12 @@ func TestBrokenLocksAreFoundBroken(t *testing.T) {
 }
 
 // onHold makes a mutation of one that knows what is held when.
-func onHold(kind lockKind, mutate func(*rapid.T, *History, *lockCase) bool) func(*rapid.T, *History) bool {
-	return func(t *rapid.T, h *History) bool { return mutate(t, h, newLockCase(*h, kind, fairLock)) }
+func onHold(kind lockKind, mutate func(*rapid.T, *History, lockTable) bool) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool { return mutate(t, h, newLockTable(*h, kind, fairLock)) }
 }
 
 // pick returns one of the holds that fit, or nil.
-func pick(t *rapid.T, c *lockCase, fits func(i int, h *hold) bool) *hold {
+func pick(t *rapid.T, c lockTable, fits func(i int, h *hold) bool) *hold {
 	i := -1
 	h := one(t, c.holds, func(h **hold) bool { i++; return fits(i, *h) })
 	if h == nil {
@@ -33,7 +33,7 @@ func pick(t *rapid.T, c *lockCase, fits func(i int, h *hold) bool) *hold {
 }
 
 // addHolder lets another client hold what is held, in a mode that conflicts.
-func addHolder(t *rapid.T, h *History, c *lockCase) bool {
+func addHolder(t *rapid.T, h *History, c lockTable) bool {
 	a := pick(t, c, func(_ int, h *hold) bool { return h.lock.Return < h.serverEnd })
 	if a == nil {
 		return false
@@ -48,7 +48,7 @@ func addHolder(t *rapid.T, h *History, c *lockCase) bool {
 	return true
 }
 
-func swapTokens(t *rapid.T, h *History, c *lockCase) bool {
+func swapTokens(t *rapid.T, h *History, c lockTable) bool {
 	a := pick(t, c, func(i int, _ *hold) bool { return i+1 < len(c.holds) })
 	if a == nil {
 		return false
@@ -68,7 +68,7 @@ func swapTokens(t *rapid.T, h *History, c *lockCase) bool {
 
 // dropDelete lets the server forget a release, though another was granted what
 // conflicts with it.
-func dropDelete(t *rapid.T, h *History, c *lockCase) bool {
+func dropDelete(t *rapid.T, h *History, c lockTable) bool {
 	last := c.holds[max(0, len(c.holds)-1):]
 	a := pick(t, c, func(_ int, h *hold) bool {
 		end, _ := c.log.sessionEnd(h.owner.Session)
@@ -81,7 +81,7 @@ func dropDelete(t *rapid.T, h *History, c *lockCase) bool {
 	return a != nil
 }
 
-func neverReturn(t *rapid.T, h *History, c *lockCase) bool {
+func neverReturn(t *rapid.T, h *History, c lockTable) bool {
 	a := pick(t, c, func(_ int, _ *hold) bool { return true })
 	for i := range h.Ops {
 		if a != nil && h.Ops[i].Call == a.lock.Call {
@@ -93,13 +93,13 @@ func neverReturn(t *rapid.T, h *History, c *lockCase) bool {
 
 // overtake lets somebody have waited, with an older znode, all the while a lock
 // was granted.
-func overtake(t *rapid.T, h *History, c *lockCase) bool {
+func overtake(t *rapid.T, h *History, c lockTable) bool {
 	b := pick(t, c, func(_ int, h *hold) bool { return h.node != nil })
 	if b == nil {
 		return false
 	}
-	born := b.node.born
-	h.Server = append(h.Server, ServerEvent{Step: born - 1, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: born - 1})
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ModeWrite, Session: 99, Call: born - 2, Return: -1})
+	created := b.node.created
+	h.Server = append(h.Server, ServerEvent{Step: created - 1, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: created - 1})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ModeWrite, Session: 99, Call: created - 2, Return: -1})
 	return true
 }

@@ -7,9 +7,24 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
+// ReentrantLock claims to be a [Lock] that its holder may lock again, and that is free after as
+// many unlocks. A lock granted to a client that holds it already is the same hold if the tokens are
+// the same, or, without tokens, the sessions.
+//
+// Safety is also violated if a client's own unlock gives the lock up while another unlock is still
+// due, and if a hold that was lost is granted again to a client that had learned of the loss.
+type ReentrantLock Lock
+
+func (claims ReentrantLock) judge(h History, left *Leftovers) Report {
+	return judgeNestedLock(newLockTable(h, reentrantLock, Lock(claims)), left)
+}
+
 var reentrantLock = lockKind{
-	noun: "lock", object: "re-entrant lock", acquire: KindLock, release: KindUnlock, capacity: 1, reentrant: true,
-	model: newLockModel(object[model.ReentrantLock, model.LockOp]{step: model.ReentrantLock.Step, show: showReentrant}),
+	noun: "lock", object: "re-entrant lock", acquire: KindLock, release: KindUnlock, capacity: 1,
+	reentrant: true,
+	model: newLockModel(sequential[model.ReentrantLock, model.LockOp]{
+		step: model.ReentrantLock.Step, show: showReentrant,
+	}),
 }
 
 func showReentrant(l model.ReentrantLock) string {
@@ -19,83 +34,74 @@ func showReentrant(l model.ReentrantLock) string {
 	return fmt.Sprintf("held by %s %s, token %d", l.Holder.Client, count(l.Count, "time"), l.Token)
 }
 
-// JudgeReentrantLock judges a lock that its holder may lock again, and that is
-// free after as many unlocks, as [Lock] judges one that may not. A lock
-// granted to a client that holds it already is the same hold if the tokens are
-// the same, or, without tokens, the sessions.
-//
-// Besides, it is a violation of safety if a client's own unlock gives the lock up
-// while another unlock is still due, and if a hold that was lost is granted again
-// to a client that was told of that.
-type ReentrantLock Lock
-
-func (opts ReentrantLock) judge(h History, rest *Leftovers) Report {
-	return newLockCase(h, reentrantLock, Lock(opts)).judgeNested(rest)
-}
-
-// judgeNested judges all that can be said of a lock that may be locked again.
-func (c *lockCase) judgeNested(rest *Leftovers) Report {
-	r := c.judgeHolds(rest)
-	for _, look := range []func() (Verdict, bool){c.givenUpEarly, c.grantedAfterLoss} {
-		if v, bad := look(); bad && r.Verdicts[0].Status != Violated {
-			r.Verdicts[0] = v
+// judgeNestedLock judges a lock that may be locked again.
+func judgeNestedLock(t lockTable, left *Leftovers) Report {
+	r := judgeLock(t, left)
+	for _, look := range []func(lockTable) (Verdict, bool){givenUpEarly, grantedAfterLoss} {
+		if v, bad := look(t); bad && r.Verdicts[0].Status != Violated {
+			r.replace(v)
 		}
 	}
 	return r
 }
 
-// grantedAfterLoss looks for a client that was granted a further level of a hold
-// that was over, when it had been told so.
-func (c *lockCase) grantedAfterLoss() (Verdict, bool) {
-	for _, h := range c.holds {
+// grantedAfterLoss looks for a client that was granted a further level of a hold that was over,
+// after it had learned of that.
+func grantedAfterLoss(t lockTable) (v Verdict, bad bool) {
+	for _, h := range t.holds {
 		if h.ending != takenAway {
 			continue
 		}
-		n, told := c.history.notice(h.lock.Client, h.serverEnd, SessionExpired, LockLost)
-		if !told {
+		n, noticed := t.history.notice(h.lock.Client, h.serverEnd, SessionExpired, LockLost)
+		if !noticed {
 			continue
 		}
 		for _, op := range h.inner {
-			if op.Kind == c.kind.acquire && op.Call > n.Step {
+			if op.Kind == t.kind.acquire && op.Call > n.Step {
 				return violated(Safety, []int64{h.lock.Return, n.Step, op.Return},
-					"client %s was granted the %s again at step %d (token %d), but that hold was over at step %d, and the client was told so (%s) at step %d",
-					op.Client, c.kind.noun, op.Return, op.Token, h.serverEnd, n.Kind, n.Step), true
+					"client %s was granted the %s again at step %d (token %d), but that hold was over "+
+						"at step %d, and the client was told so (%s) at step %d",
+					op.Client, t.kind.noun, op.Return, op.Token, h.serverEnd, n.Kind, n.Step), true
 			}
 		}
 	}
 	return Verdict{}, false
 }
 
-// givenUpEarly looks for a hold whose znode its own client deleted before the
-// last of its unlocks was called.
-func (c *lockCase) givenUpEarly() (Verdict, bool) {
-	for _, h := range c.holds {
-		l := h.node
-		if l == nil || len(h.inner) == 0 || !l.removedBy(h.owner.Client, h.owner.Session) || h.unlock != nil && h.unlock.Call <= l.died {
+// givenUpEarly looks for a hold whose znode its own client deleted before the last of its unlocks
+// was called.
+func givenUpEarly(t lockTable) (v Verdict, bad bool) {
+	for _, h := range t.holds {
+		z := h.node
+		if z == nil || len(h.inner) == 0 || !z.removedBy(h.owner.Client, h.owner.Session) ||
+			h.unlock != nil && h.unlock.Call <= z.deleted {
 			continue
 		}
-		if n, told := c.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost); told && n.Step <= l.died && !c.byUnlock(h, n) {
+		n, noticed := t.history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost)
+		if noticed && n.Step <= z.deleted && !signalledByUnlock(t, h, n) {
 			continue
 		}
-		return violated(Safety, []int64{h.lock.Return, l.died},
-			"%s gave the lock up at step %d (%s), before its last unlock: it had locked %s since step %d",
-			h.lock.Client, l.died, l.path, count(h.deepest(), "time"), h.lock.Return), true
+		return violated(Safety, []int64{h.lock.Return, z.deleted},
+			"%s gave the lock up at step %d (%s), before its last unlock: "+
+				"it had locked %s since step %d",
+			h.lock.Client, z.deleted, z.path, count(h.deepest(), "time"), h.lock.Return), true
 	}
 	return Verdict{}, false
 }
 
-// byUnlock reports whether it is one of the inner unlocks that a client's signal of
-// loss tells of: it comes during that, and no connection or session was lost before.
-func (c *lockCase) byUnlock(h *hold, signal Notice) bool {
-	if n, excused := c.history.notice(h.lock.Client, h.lock.Return, Disconnected, SessionExpired); excused && n.Step <= signal.Step {
+// signalledByUnlock reports whether an inner unlock caused the client's signal of loss: the signal
+// comes during the unlock, and no connection or session was lost before.
+func signalledByUnlock(t lockTable, h *hold, signal Notice) bool {
+	n, excused := t.history.notice(h.lock.Client, h.lock.Return, Disconnected, SessionExpired)
+	if excused && n.Step <= signal.Step {
 		return false
 	}
 	return slices.ContainsFunc(h.inner, func(op *Op) bool {
-		return op.Kind == c.kind.release && op.Call <= signal.Step && signal.Step <= op.end()
+		return op.Kind == t.kind.release && op.Call <= signal.Step && signal.Step <= op.end()
 	})
 }
 
-// deepest is how many locks of the hold were not given back at once.
+// deepest is the greatest number of locks of the hold without their unlocks.
 func (h *hold) deepest() int {
 	depth, deepest := 1, 1
 	for _, op := range h.inner {
@@ -109,42 +115,37 @@ func (h *hold) deepest() int {
 	return deepest
 }
 
-// innerEvents are the locks and unlocks within a hold. Those called after the
-// server has taken the lock away are left out: their client cannot know yet.
-func (c *lockCase) innerEvents(h *hold) []event[model.LockOp] {
+// innerEvents are the locks and unlocks within a hold. Those called after the server has taken the
+// lock away are left out: their client cannot know yet.
+func innerEvents(t lockTable, h *hold) []event[model.LockOp] {
 	var list []event[model.LockOp]
 	for _, op := range h.inner {
 		if op.Call >= h.serverEnd {
 			continue
 		}
-		e := event[model.LockOp]{
-			op:   model.LockOp{Kind: model.Acquire, By: h.owner, Token: op.Token},
-			call: op.Call, ret: min(op.end(), c.history.End+1), key: at(op.Call, phaseUnlock),
-			lane: op.Client, text: op.Kind + "() again", note: note(*op),
-		}
-		if op.Kind == c.kind.release {
-			e.op, e.text = model.LockOp{Kind: model.Release, By: h.owner}, op.Kind+"() of several"
-		}
-		if !op.ok() {
-			e.op.Outcome = model.Maybe
+		e := innerEvent(t, h, op, op.Kind+"() of several")
+		if op.Kind == t.kind.acquire {
+			e.op.Kind, e.op.Token, e.text = model.Acquire, op.Token, op.Kind+"() again"
 		}
 		list = append(list, e)
 	}
-	return append(list, c.closedLevels(h)...)
+	if h.unlock == nil || h.unlock.Kind != KindClose || h.unlock.Call >= h.serverEnd {
+		return list
+	}
+	// A close stands for all releases of a hold.
+	e := innerEvent(t, h, h.unlock, "close() of several")
+	return append(list, slices.Repeat([]event[model.LockOp]{e}, h.depth)...)
 }
 
-// closedLevels are the releases, but for the last, that a close stands for.
-func (c *lockCase) closedLevels(h *hold) []event[model.LockOp] {
-	if h.unlock == nil || h.unlock.Kind != KindClose || h.unlock.Call >= h.serverEnd {
-		return nil
-	}
+// innerEvent is a release that is not the last one of its hold.
+func innerEvent(t lockTable, h *hold, op *Op, text string) event[model.LockOp] {
 	e := event[model.LockOp]{
 		op:   model.LockOp{Kind: model.Release, By: h.owner},
-		call: h.unlock.Call, ret: min(h.unlock.end(), c.history.End+1), key: at(h.unlock.Call, phaseUnlock),
-		lane: h.unlock.Client, text: "close() of several", note: note(*h.unlock),
+		call: op.Call, ret: min(op.end(), t.history.End+1), key: at(op.Call, phaseUnlock),
+		lane: op.Client, text: text, note: note(*op),
 	}
-	if !h.unlock.ok() {
+	if !op.ok() {
 		e.op.Outcome = model.Maybe
 	}
-	return slices.Repeat([]event[model.LockOp]{e}, h.depth)
+	return e
 }

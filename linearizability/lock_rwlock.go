@@ -12,11 +12,39 @@ const (
 	ModeWrite = "write"
 )
 
+// RWLock claims to be a read-write lock: a [Lock] whose calls have the input [ModeRead] or
+// [ModeWrite]. An unlock ends its client's hold of the same mode. Many may read at once, if nobody
+// writes. The writer itself may read, too, and go on reading after it has unlocked the write lock;
+// a reader may not become the writer.
+//
+// Fencing: the token of a writer must be greater than all before it, that of a reader greater than
+// those of the writers before it. Fair claims that no client is granted the lock before a client
+// with an older znode with which it cannot share it: so no reader overtakes a waiting writer. A
+// writer that reads, too, does so under the token of its write lock if it goes on reading before
+// the clients that waited behind that. Then its second znode is the last one that it made during
+// the call.
+//
+// The writer and each reader may lock again what they hold, and hold it until as many unlocks of
+// that mode. Safety is violated if an earlier unlock gives it up.
+//
+// Herd: readers that go on together when a writer leaves are woken together, and count as one.
+//
+// Without tokens a client must not hold both modes at once, as it is not known then which znode is
+// for which.
+type RWLock Lock
+
+func (claims RWLock) judge(h History, left *Leftovers) Report {
+	return judgeNestedLock(newLockTable(h, readWriteLock, Lock(claims)), left)
+}
+
 var readWriteLock = lockKind{
-	noun: "lock", object: "read-write lock", acquire: KindLock, release: KindUnlock, capacity: 1, named: true,
+	noun: "lock", object: "read-write lock", acquire: KindLock, release: KindUnlock, capacity: 1,
+	named:    true,
 	conflict: func(a, b Op) bool { return a.Input != ModeRead || b.Input != ModeRead },
 	shared:   func(op Op) bool { return op.Input == ModeRead },
-	model:    newLockModel(object[model.RWLock, model.LockOp]{step: model.RWLock.Step, show: showRWLock}),
+	model: newLockModel(sequential[model.RWLock, model.LockOp]{
+		step: model.RWLock.Step, show: showRWLock,
+	}),
 }
 
 func showRWLock(l model.RWLock) string {
@@ -29,33 +57,4 @@ func showRWLock(l model.RWLock) string {
 		return "read by " + l.Readers.String()
 	}
 	return "free"
-}
-
-// JudgeRWLock judges a read-write lock as [Lock] judges a lock: operations of
-// the kinds [KindLock] and [KindUnlock] with the input [ModeRead] or [ModeWrite];
-// an unlock ends its client's hold of the same mode. Many may read at once, if
-// nobody writes. The writer itself may read, too, and go on reading after it has
-// unlocked the write lock; a reader may not become the writer.
-//
-// Fencing: the token of a writer must be greater than all before it, that of a
-// reader greater than those of the writers before it. [Lock.Fair] claims
-// that nobody is granted the lock before somebody with an older znode with whom
-// it cannot share it: so no reader overtakes a waiting writer. The writer who reads,
-// too, does so under the token of its write lock, if it goes on reading before
-// those who waited behind that; then its second znode is the last one that it made
-// during the call.
-//
-// The writer and each reader may lock again what they hold, and hold it until as
-// many unlocks of that mode; it is a violation of safety if an earlier one gives
-// it up.
-//
-// Herd: readers who go on together when a writer leaves are woken together, and
-// count as one.
-//
-// Without tokens a client must not hold both modes at once, as it is not known
-// then which znode is for which.
-type RWLock Lock
-
-func (opts RWLock) judge(h History, rest *Leftovers) Report {
-	return newLockCase(h, readWriteLock, Lock(opts)).judgeNested(rest)
 }

@@ -6,13 +6,19 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// Semaphore say what a semaphore claims to be.
+// Semaphore claims to be a semaphore. Its calls are [KindAcquire] and [KindRelease]; each lease is
+// judged as a [Lock] is. A client that holds several leases at once tells them apart by the input
+// of its calls, and each lease needs a token: the czxid of its znode. Fencing is not judged, as
+// holders do not exclude each other.
 type Semaphore struct {
-	// Leases is how many may be held at once; below 1 means 1.
+	// Leases is the number of leases that may be held at once; below 1 means 1.
 	Leases int
-	// Lock are those of a lock; Fair claims that a lease is granted to those
-	// with the oldest znodes.
+	// Fair of Lock claims that a lease is granted to the waiters with the oldest znodes.
 	Lock
+}
+
+func (claims Semaphore) judge(h History, left *Leftovers) Report {
+	return judgeLock(newLockTable(h, semaphoreKind(claims.Leases), claims.Lock), left)
 }
 
 func semaphoreKind(leases int) lockKind {
@@ -20,7 +26,9 @@ func semaphoreKind(leases int) lockKind {
 	return lockKind{
 		noun: "semaphore", object: "semaphore", acquire: KindAcquire, release: KindRelease,
 		capacity: start.Leases, named: true, counted: true,
-		model: newLockModel(object[model.Semaphore, model.LockOp]{start: start, step: model.Semaphore.Step, show: showSemaphore}),
+		model: newLockModel(sequential[model.Semaphore, model.LockOp]{
+			start: start, step: model.Semaphore.Step, show: showSemaphore,
+		}),
 	}
 }
 
@@ -29,12 +37,4 @@ func showSemaphore(s model.Semaphore) string {
 		return fmt.Sprintf("%d free", s.Leases)
 	}
 	return fmt.Sprintf("%d of %d held by %s", s.Holders.Len(), s.Leases, s.Holders)
-}
-
-// JudgeSemaphore judges a semaphore as [Lock] judges a lock: operations of the
-// kinds [KindAcquire] and [KindRelease]. A client that holds several leases at once
-// tells them apart by the input of these, and each needs a token: the czxid of its
-// znode. Fencing is not judged, as holders do not exclude each other.
-func (opts Semaphore) judge(h History, rest *Leftovers) Report {
-	return newLockCase(h, semaphoreKind(opts.Leases), opts.Lock).judgeHolds(rest)
 }

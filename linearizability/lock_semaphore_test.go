@@ -140,7 +140,7 @@ func TestBrokenSemaphoresAreFoundBroken(t *testing.T) {
 }
 
 // addTwoHolders lets two other clients hold a lease besides the one who does.
-func addTwoHolders(t *rapid.T, h *History, c *lockCase) bool {
+func addTwoHolders(t *rapid.T, h *History, c lockTable) bool {
 	if !addHolder(t, h, c) {
 		return false
 	}

@@ -66,7 +66,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Leftovers{}
 		}},
-		{name: "told, but the session lives on", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
+		{name: "told, but the session znodes on", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.told("a", Disconnected)
 			f.lock("b", 2, node("b", 1))

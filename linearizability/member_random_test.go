@@ -143,7 +143,7 @@ func (c *club) evict(m, other *clubMember) {
 // is drawn: not before the last one, and not too long ago.
 func (c *club) look(m *clubMember) {
 	op := c.call(m.name, KindView, "")
-	truth := newMembershipCase(c.history().sorted(), Membership{Path: "/m", Services: c.services}).truth
+	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: c.services}).truth
 	shown := ""
 	if c.services {
 		var entries []string
@@ -172,7 +172,7 @@ func (c *club) glimpse(m *clubMember, key string, line timeline) string {
 func (c *club) pick(m, other *clubMember) {
 	service, _, _ := strings.Cut(other.instance, "/")
 	op := c.call(m.name, KindPick, service)
-	truth := newMembershipCase(c.history().sorted(), Membership{Path: "/m", Services: true}).truth
+	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: true}).truth
 	chosen := c.glimpse(m, other.instance, truth.of(other.instance))
 	if chosen == "" {
 		c.ret(op, OpUnknown, Result{}) // others may be there

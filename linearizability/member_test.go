@@ -193,7 +193,7 @@ func TestGroups(t *testing.T) {
 
 // shown is what is so in the end.
 func (f *fixture) shown() string {
-	c := newMembershipCase(f.history().sorted(), Membership{Path: "/m"})
+	c := newMemberTable(f.history().sorted(), Membership{Path: "/m"})
 	return c.truth.names[len(c.truth.names)-1].value
 }
 

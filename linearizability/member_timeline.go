@@ -18,11 +18,11 @@ type period struct {
 // timeline is all values that something ever had, without a gap.
 type timeline []period
 
-// truth is what was so on the server: of each instance its data with a "=" in
-// front, or "" while it was not there; and the names of all that were there.
-type truth struct {
+// memberTimelines is what was so on the server.
+type memberTimelines struct {
+	// instances has for each instance its data with a "=" in front, or "" while it was not there.
 	instances map[string]timeline
-	names     timeline
+	names     timeline // of all instances that were there
 }
 
 // set ends the present value. What happens in one step is one change.
@@ -39,59 +39,65 @@ func (t timeline) set(value string, step int64, now time.Duration) timeline {
 	return append(t, period{value: value, from: step, to: never, fromTime: now})
 }
 
-// always is the timeline of what had no value from the start.
-func always() timeline { return timeline{{from: math.MinInt64, to: never}} }
+// newTimeline is the timeline of what had no value from the start.
+func newTimeline() timeline { return timeline{{from: math.MinInt64, to: never}} }
 
-// readTruth reads the server's log. instance tells which znode is which.
-func readTruth(events []ServerEvent, instance func(path string) (string, bool)) truth {
-	t := truth{instances: map[string]timeline{}, names: always()}
+// readTimelines reads the server's log. instance returns the instance of a path.
+func readTimelines(
+	events []ServerEvent, instance func(path string) (string, bool),
+) memberTimelines {
+	t := memberTimelines{instances: map[string]timeline{}, names: newTimeline()}
 	there := map[string]bool{}
 	for _, e := range events {
 		name, ok := instance(e.Path)
-		if !ok || e.Kind == SessionStarted || e.Kind == SessionEnded {
+		if !ok || e.aboutSession() {
 			continue
 		}
 		value := "=" + e.Data
+		there[name] = true
 		if e.Kind == NodeDeleted {
 			value = ""
-		}
-		t.instances[name] = t.of(name).set(value, e.Step, e.Time)
-		if there[name] = true; value == "" {
 			delete(there, name)
 		}
-		t.names = t.names.set(strings.Join(slices.Sorted(maps.Keys(there)), ","), e.Step, e.Time)
+		t.instances[name] = t.of(name).set(value, e.Step, e.Time)
+		names := strings.Join(slices.Sorted(maps.Keys(there)), ",")
+		t.names = t.names.set(names, e.Step, e.Time)
 	}
 	return t
 }
 
 // of returns the timeline of an instance.
-func (t truth) of(name string) timeline {
+func (t memberTimelines) of(name string) timeline {
 	if line, ok := t.instances[name]; ok {
 		return line
 	}
-	return always()
+	return newTimeline()
 }
 
 // during reports whether something had a value at some moment of an interval.
 func (t timeline) during(value string, from, to int64) bool {
-	return slices.ContainsFunc(t, func(s period) bool { return s.value == value && s.from <= to && s.to > from })
+	return slices.ContainsFunc(t, func(p period) bool {
+		return p.value == value && p.from <= to && p.to > from
+	})
 }
 
-// without returns the longest time between two moments in which something did not
-// have a value that is right, and when it began.
-func (t timeline) without(right func(value string) bool, from, to time.Duration) (longest time.Duration, since int64) {
+// without returns the longest time between two moments in which something did not have a right
+// value, and the step at which that time began.
+func (t timeline) without(
+	right func(value string) bool, from, to time.Duration,
+) (longest time.Duration, since int64) {
 	began, step, missing := from, int64(0), false
-	for _, s := range t {
+	for _, p := range t {
 		end := to
-		if s.to != never {
-			end = min(to, s.toTime)
+		if p.to != never {
+			end = min(to, p.toTime)
 		}
 		switch {
-		case right(s.value):
+		case right(p.value):
 			missing = false
 			continue
 		case !missing:
-			began, step, missing = max(from, s.fromTime), max(s.from, 0), true
+			began, step, missing = max(from, p.fromTime), max(p.from, 0), true
 		}
 		if end-began > longest {
 			longest, since = end-began, step

@@ -9,11 +9,12 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// Due is what an offer to a delay queue has as its Input: "x@1.5s". The time is
-// one of the history, such as CallTime is.
+// Due returns the Input of an offer to a delay queue: "x@1.5s". The time is one of the history, as
+// CallTime is.
 func Due(element string, at time.Duration) string { return fmt.Sprintf("%s@%v", element, at) }
 
-func cutDue(input string) (string, int64) {
+// cutDue is the inverse of Due; the time is 0 if there is none.
+func cutDue(input string) (element string, at int64) {
 	if i := strings.LastIndexByte(input, '@'); i >= 0 {
 		if at, err := time.ParseDuration(input[i+1:]); err == nil {
 			return input[:i], int64(at)
@@ -22,36 +23,33 @@ func cutDue(input string) (string, int64) {
 	return input, 0
 }
 
-var delayObject = object[model.DelayQueue, model.DelayOp]{
+// DelayQueue claims to be a [Queue] whose elements can be taken from some time on; the element that
+// is due first leaves first. The Input of an offer is made by [Due]. For an empty answer, a waiting
+// take or patience an element that is not due is not there.
+//
+// Times decide here, so they have to be those of one clock. An answer may be empty if nothing in
+// the queue was due when the call began, and may show what was due when it returned. With the
+// server's log every removal has to be that of the first element at that step, and not before it
+// was due.
+type DelayQueue Queue
+
+func (claims DelayQueue) judge(h History, left *Leftovers) Report {
+	t := newRankedTable(h, Queue(claims), byDueTime, cutDue)
+	events := mapEvents(rankedEvents(t), func(e event[model.PriorityOp]) model.DelayOp {
+		return model.DelayOp{PriorityOp: e.op, Now: clockOf(t.history.Ops, e.lane, e.call)}
+	})
+	return judgeQueue(t, left, delayObject, events, "delay queue")
+}
+
+var delayObject = sequential[model.DelayQueue, model.DelayOp]{
 	step: model.DelayQueue.Step,
 	show: func(q model.DelayQueue) string { return q.String() },
 }
 
-// JudgeDelayQueue judges the history of one queue whose elements can be taken
-// from some time on, the one that is due first before others. It is [Queue]
-// but for the order, for the Input of an offer, see [Due], and for elements that
-// are not due: for an empty answer, a waiting take or patience they are not there.
-//
-// Times decide here, so they have to be those of one clock. An answer may be empty
-// if nothing in the queue was due when the call began, and may show what was due
-// when it returned. With the server's log every removal has to be that of the
-// first element at that step, and not before it was due.
-type DelayQueue Queue
-
-func (opts DelayQueue) judge(h History, rest *Leftovers) Report {
-	h, of := withRanks(h, cutDue)
-	c := newQueueCase(h, Queue(opts))
-	c.ranks = ranks{of: of, due: true}
-	events := mapEvents(c.rankedEvents(), func(e event[model.PriorityOp]) model.DelayOp {
-		return model.DelayOp{PriorityOp: e.op, Now: c.clockOf(e.lane, e.call)}
-	})
-	return judgeQueueAs(c, rest, delayObject, events, "delay queue")
-}
-
-// clockOf returns the time by which a call had to judge what is due: as early as
-// possible where it found nothing, as late as possible where it found something.
-func (c *queueCase) clockOf(client string, call int64) int64 {
-	for _, op := range c.history.Ops {
+// clockOf returns the time by which a call had to judge what is due: as early as possible if it
+// found nothing, as late as possible if it found something.
+func clockOf(ops []Op, client string, call int64) int64 {
+	for _, op := range ops {
 		switch {
 		case op.Client != client || op.Call != call || !op.ok():
 			continue

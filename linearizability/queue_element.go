@@ -1,204 +1,71 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-	"time"
 )
 
 // element is one thing that went through the queue, or should have.
 type element struct {
-	value string
-	offer *Op     // nil if nobody offered it
-	lives []*life // its znodes in the order of their creates; more than one is a duplicate
-	takes []*Op   // those that returned it with success
-	hints []*Op   // those that returned it with an unknown outcome
+	value  string
+	rank   int64    // see ranking
+	offer  *Op      // nil if it was never offered
+	znodes []*znode // in the order of their creates
+	takes  []*Op    // those that returned it with success
+	hints  []*Op    // those that returned it with an unknown outcome
+
+	id        string // by which it can be discarded
+	discard   *Op    // the call that removed it by its id, if that is known
+	discarded bool   // it was removed by its id, or may have been if that is not known
 }
 
-// removal is the delete of an element's znode, and the call that asked for it.
-type removal struct {
-	life *life
-	by   *Op // nil if no call of that client could have
-}
+func (e *element) last() *znode { return e.znodes[len(e.znodes)-1] }
 
-// queueCase is one history of one queue, prepared for judging.
-type queueCase struct {
-	history  History
-	log      serverLog
-	opts     Queue
-	elements []*element // in the order of their first appearance
-	byValue  map[string]*element
-	removals []removal // in the order of the steps
-	ranks    ranks
-	ids      map[string]string // of elements that can be removed by them
-	discards map[*element]*Op  // what removed an element by its id
-	// free reports whether somebody could take an element that is stored, at a
-	// step, and since when; nil: always.
-	free func(l *life, step int64) (since time.Duration, ok bool)
-}
-
-func newQueueCase(h History, opts Queue) *queueCase {
-	h = h.sorted()
-	if opts.Items == "" {
-		opts.Items = opts.Path
-	}
-	c := &queueCase{history: h, log: readServer(h.Server), opts: opts, byValue: map[string]*element{}}
-	c.gatherOffers()
-	c.gatherLives()
-	c.gatherTakes()
-	c.assignRemovals()
-	return c
-}
-
-func (c *queueCase) element(value string) *element {
-	e, ok := c.byValue[value]
-	if !ok {
-		e = &element{value: value}
-		c.byValue[value] = e
-		c.elements = append(c.elements, e)
-	}
-	return e
-}
-
-func (c *queueCase) gatherOffers() {
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
-		if op.Kind != KindOffer {
-			continue
-		}
-		e := c.element(op.Input)
-		if e.offer != nil {
-			panic(fmt.Sprintf("linearizability: element %q is offered at steps %d and %d; elements must be unique", op.Input, e.offer.Call, op.Call))
-		}
-		e.offer = op
-	}
-}
-
-// decode returns the element a znode stands for.
-func (c *queueCase) decode(path, data string) (string, bool) {
-	if !below(c.opts.Items, path) {
-		return "", false
-	}
-	if c.opts.Items != "" && strings.Contains(path[len(strings.TrimSuffix(c.opts.Items, "/"))+1:], "/") {
-		return "", false // not a child
-	}
-	if c.opts.Element != nil {
-		return c.opts.Element(data)
-	}
-	return data, true
-}
-
-// gatherLives takes as elements only what somebody offered: the directory may
-// hold other znodes.
-func (c *queueCase) gatherLives() {
-	for _, l := range c.log.lives {
-		if value, ok := c.decode(l.path, l.data); ok && c.byValue[value] != nil {
-			c.byValue[value].lives = append(c.byValue[value].lives, l)
+// storedTwice returns two znodes of an element, of which the second is a second copy. A client that
+// removed an element and gives the take up may put it back: that is no copy, as the element was
+// there at most once at every moment, and no call had returned it.
+func (e *element) storedTwice() (a, b *znode, twice bool) {
+	for i := 1; i < len(e.znodes); i++ {
+		a, b := e.znodes[i-1], e.znodes[i]
+		if b.created < a.deleted || !putBack(a, b) || e.deliveredBefore(b.created) {
+			return a, b, true
 		}
 	}
+	return nil, nil, false
 }
 
-func isTake(op *Op) bool { return op.Kind == KindTake || op.Kind == KindPoll }
-
-func (c *queueCase) gatherTakes() {
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
-		switch {
-		case !isTake(op) || op.Empty:
-		case op.ok():
-			e := c.element(op.Output)
-			e.takes = append(e.takes, op)
-		case op.Outcome == OpUnknown && c.byValue[op.Output] != nil:
-			e := c.byValue[op.Output]
-			e.hints = append(e.hints, op)
-		}
+// putBack reports whether the client that removed the first znode made the second.
+func putBack(a, b *znode) bool {
+	if a.withSession {
+		return false
 	}
+	return a.remover != "" && a.remover == b.creator ||
+		a.removerSession != 0 && a.removerSession == b.creatorSession
 }
 
-// assignRemovals finds the call behind each removed znode: the take of the same
-// client that returned the element, or else the last one without a result that
-// the client had called by then.
-func (c *queueCase) assignRemovals() {
-	used := map[*Op]bool{}
-	var open []removal
-	for _, e := range c.elements {
-		for _, l := range e.lives {
-			if l.died == never {
-				continue
-			}
-			by := firstFree(e.takes, used, l)
-			if by == nil {
-				by = firstFree(e.hints, used, l)
-			}
-			if by != nil {
-				used[by] = true
-			}
-			open = append(open, removal{l, by})
-		}
-	}
-	slices.SortStableFunc(open, func(a, b removal) int { return compare(a.life.died, b.life.died) })
-	for i, r := range open {
-		if r.by != nil {
-			continue
-		}
-		if by := c.suspect(r.life, used); by != nil {
-			open[i].by, used[by] = by, true
-		}
-	}
-	c.removals = open
+func (e *element) deliveredBefore(step int64) bool {
+	return len(e.takes) > 0 && e.takes[0].Return < step
 }
 
-func firstFree(takes []*Op, used map[*Op]bool, l *life) *Op {
-	for _, op := range takes {
-		if !used[op] && op.Call <= l.died && (op.Client == l.remover || l.remover == "") {
-			return op
-		}
-	}
-	return nil
+// isPutBack reports whether the element left the queue and came back, and was there at most once at
+// every moment.
+func (e *element) isPutBack() bool {
+	_, _, twice := e.storedTwice()
+	return len(e.znodes) > 1 && !twice
 }
 
-func (c *queueCase) suspect(l *life, used map[*Op]bool) *Op {
-	var last *Op
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
-		if isTake(op) && !op.ok() && !used[op] && l.remover != "" && op.Client == l.remover && op.Call <= l.died {
-			last = op
-		}
-	}
-	return last
-}
+// leavesModel reports whether the calls about the element are left out of linearizability, as it
+// was put back, or removed by its id. The model has no place for such an element: younger ones may
+// overtake it while it is out, and its place after that is not known. A queue's history without the
+// operations on one element is that of a queue, too, so this makes no right history wrong.
+func (e *element) leavesModel() bool { return e.isPutBack() || e.discarded }
 
-// freeAt reports whether an element could be taken, at a step and its time, and
-// since when.
-func (c *queueCase) freeAt(e *element, l *life, step int64, now time.Duration) (since time.Duration, ok bool) {
-	since = max(l.bornTime, c.ranks.readyFrom(e))
-	if since > now || !l.aliveAt(step) {
-		return 0, false
+func (e *element) textOfCopies(a, b *znode) string {
+	if b.created >= a.deleted && putBack(a, b) {
+		return fmt.Sprintf("element %s was stored again: %s got it, and %s created %s at step %d after that",
+			e.value, describe(*e.takes[0]), cmp.Or(b.creator, session(b.creatorSession)),
+			b.path, b.created)
 	}
-	if c.free == nil {
-		return since, true
-	}
-	from, ok := c.free(l, step)
-	return max(since, from), ok
-}
-
-// removed returns the removal of a znode, and whether it was removed.
-func (c *queueCase) removed(l *life) (removal, bool) {
-	for _, r := range c.removals {
-		if r.life == l {
-			return r, true
-		}
-	}
-	return removal{}, false
-}
-
-// removedBy returns the removal that a call made, if it made one.
-func (c *queueCase) removedBy(op *Op) (removal, bool) {
-	for _, r := range c.removals {
-		if r.by == op {
-			return r, true
-		}
-	}
-	return removal{}, false
+	return fmt.Sprintf("element %s was stored twice: %s created %s at step %d and %s at step %d",
+		e.value, describe(*e.offer), a.path, a.created, b.path, b.created)
 }

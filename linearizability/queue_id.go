@@ -6,28 +6,26 @@ import (
 	"strings"
 )
 
-// KindDiscard removes all elements with an id from a queue: Input is the id, and
-// Output how many there were.
+// KindDiscard removes all elements with an id from a queue: Input is the id, Output their number.
 const KindDiscard = "discard"
 
-// Identified is what an offer to a queue with ids has as its Input: "x#id".
+// Identified returns the Input of an offer to a queue with ids: "x#id".
 func Identified(element, id string) string { return element + "#" + id }
 
-// JudgeIDQueue judges the history of one FIFO queue whose elements have ids and
-// can be removed by them. It is [Queue] but for the Input of an offer, see
-// [Identified], and for operations of the kind [KindDiscard]:
+// IDQueue claims to be a FIFO [Queue] whose elements have ids and can be removed by them. The Input
+// of an offer is made by [Identified], and there is one more call, [KindDiscard]:
 //
-//   - linearizability and order are those of the elements that were not discarded,
-//     none of which may overtake one that was while that was there;
-//   - delivery: a discard removes every element of its id that was in the queue from
-//     its call to its return, says how many it has removed, and removes no other;
-//     nothing is both discarded and delivered.
+//   - Linearizability and order are those of the elements that were not discarded, none of which
+//     may overtake a discarded one while that was there.
+//   - Delivery: a discard removes every element of its id that was in the queue from its call to
+//     its return, returns their number, and removes no other. No element is both discarded and
+//     delivered.
 //
-// Without the server's log discards may have removed anything of their ids.
+// Without the server's log discards may have removed any elements of their ids.
 type IDQueue Queue
 
-func (opts IDQueue) judge(h History, rest *Leftovers) Report {
-	ids := map[string]string{}
+func (claims IDQueue) judge(h History, left *Leftovers) Report {
+	ids := map[string]string{} // by element
 	h = h.sorted()
 	for i := range h.Ops {
 		if op := &h.Ops[i]; op.Kind == KindOffer {
@@ -36,87 +34,92 @@ func (opts IDQueue) judge(h History, rest *Leftovers) Report {
 			ids[op.Input] = id
 		}
 	}
-	c := newQueueCase(h, Queue(opts))
-	c.ids, c.discards = ids, map[*element]*Op{}
-	c.assignDiscards()
-	r := judgeQueueAs(c, rest, queueObject, c.queueEvents(), "FIFO queue")
-	if v, bad := c.judgeDiscards(); bad {
+	t := newQueueTable(h, Queue(claims))
+	t.findDiscards(ids)
+	r := judgeQueue(t, left, queueObject, queueEvents(t), "FIFO queue")
+	if v, bad := badDiscard(t); bad {
 		r.replace(v)
 	}
-	if stuck := h.pendingOps(KindDiscard); rest != nil && len(stuck) > 0 {
-		r.replace(violated(Liveness, []int64{stuck[0].Call}, "%s never returned, although the faults stopped", describe(stuck[0])))
+	if stuck := h.pendingOps(KindDiscard); left != nil && len(stuck) > 0 {
+		r.replace(violated(Liveness, []int64{stuck[0].Call},
+			"%s never returned, although the faults stopped", describe(stuck[0])))
 	}
 	return r
 }
 
-// replace puts a verdict in the place of the one on the same property.
-func (r *Report) replace(v Verdict) {
-	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(o Verdict) bool { return o.Property == v.Property })
-	r.insert(v)
-}
-
-// assignDiscards finds the discard behind each removal that no take was told of.
-// Only what an element did not come back from can be its discard.
-func (c *queueCase) assignDiscards() {
-	for _, e := range c.elements {
-		if len(e.lives) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.lives[len(e.lives)-1].died {
-			continue
-		}
-		last := e.lives[len(e.lives)-1]
-		for i := range c.history.Ops {
-			op := &c.history.Ops[i]
-			if op.Kind == KindDiscard && op.Input == c.ids[e.value] && op.Client == last.remover && last.died != never &&
-				op.Call <= last.died && (!op.ok() || last.died <= op.Return) {
-				c.discards[e] = op
-			}
+// findDiscards finds the discard behind each removal whose element no take returned. It can only be
+// the last removal of its element.
+func (t *queueTable) findDiscards(ids map[string]string) {
+	for _, e := range t.elements {
+		e.id = ids[e.value]
+		e.discard = discardOf(t.history.Ops, e)
+		e.discarded = e.discard != nil
+		if !t.log.known {
+			e.discarded = slices.ContainsFunc(t.history.Ops, func(op Op) bool {
+				return op.Kind == KindDiscard && op.Input == e.id && op.Outcome != OpFailed
+			})
 		}
 	}
-	c.removals = slices.DeleteFunc(c.removals, func(r removal) bool {
-		value, _ := c.decode(r.life.path, r.life.data)
-		return c.discards[c.byValue[value]] != nil && r.life == c.byValue[value].lives[len(c.byValue[value].lives)-1]
+	t.removals = slices.DeleteFunc(t.removals, func(r removal) bool {
+		return r.element.discard != nil && r.znode == r.element.last()
 	})
 }
 
-// mayBeDiscarded reports whether an element was removed by its id, or may have
-// been if that is not known.
-func (c *queueCase) mayBeDiscarded(e *element) bool {
-	if c.ids == nil || c.log.known {
-		return c.discards[e] != nil
+func discardOf(ops []Op, e *element) (by *Op) {
+	if len(e.znodes) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.last().deleted {
+		return nil
 	}
-	return slices.ContainsFunc(c.history.Ops, func(op Op) bool {
-		return op.Kind == KindDiscard && op.Input == c.ids[e.value] && op.Outcome != OpFailed
-	})
+	last := e.last()
+	for i := range ops {
+		op := &ops[i]
+		if op.Kind == KindDiscard && op.Input == e.id && op.Client == last.remover &&
+			last.deleted != never && op.Call <= last.deleted &&
+			(!op.ok() || last.deleted <= op.Return) {
+			by = op
+		}
+	}
+	return by
 }
 
-// judgeDiscards compares each discard with what it has removed.
-func (c *queueCase) judgeDiscards() (Verdict, bool) {
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
-		if op.Kind != KindDiscard || !c.log.known {
+// badDiscard compares each discard with what it has removed.
+func badDiscard(t queueTable) (v Verdict, bad bool) {
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if op.Kind != KindDiscard || !t.log.known {
 			continue
 		}
 		removed := 0
-		for _, e := range c.elements {
-			if c.discards[e] == op {
+		for _, e := range t.elements {
+			if e.discard == op {
 				removed++
-				if op.Outcome == OpFailed || len(e.takes) > 0 {
-					return violated(Delivery, []int64{op.Call, e.lives[len(e.lives)-1].died}, "element %s was removed by %s%s", e.value, describe(*op), alsoTaken(e)), true
-				}
 			}
-			if op.ok() && c.ids[e.value] == op.Input && slices.ContainsFunc(e.lives, func(l *life) bool { return l.born < op.Call && l.died > op.Return }) {
-				return violated(Delivery, []int64{op.Call, op.Return}, "element %s of the id %q stayed in the queue during %s", e.value, op.Input, describe(*op)), true
+			if v, bad := badDiscardOf(e, op); bad {
+				return v, true
 			}
 		}
 		if op.ok() && op.Output != fmt.Sprint(removed) {
-			return violated(Delivery, []int64{op.Call, op.Return}, "%s says that it removed %s elements of the id %q, but it was %d", describe(*op), op.Output, op.Input, removed), true
+			return violated(Delivery, []int64{op.Call, op.Return},
+				"%s says that it removed %s elements of the id %q, but it was %d",
+				describe(*op), op.Output, op.Input, removed), true
 		}
 	}
 	return Verdict{}, false
 }
 
-func alsoTaken(e *element) string {
-	if len(e.takes) == 0 {
-		return ", which says that it was not"
+func badDiscardOf(e *element, op *Op) (v Verdict, bad bool) {
+	if e.discard == op && (op.Outcome == OpFailed || len(e.takes) > 0) {
+		reason := ", which says that it was not"
+		if len(e.takes) > 0 {
+			reason = ", and delivered by " + describe(*e.takes[0])
+		}
+		return violated(Delivery, []int64{op.Call, e.last().deleted},
+			"element %s was removed by %s%s", e.value, describe(*op), reason), true
 	}
-	return ", and delivered by " + describe(*e.takes[0])
+	if op.ok() && e.id == op.Input && slices.ContainsFunc(e.znodes, func(z *znode) bool {
+		return z.created < op.Call && z.deleted > op.Return
+	}) {
+		return violated(Delivery, []int64{op.Call, op.Return},
+			"element %s of the id %q stayed in the queue during %s", e.value, op.Input, describe(*op)), true
+	}
+	return Verdict{}, false
 }

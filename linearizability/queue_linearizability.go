@@ -6,37 +6,37 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-var queueObject = object[model.Queue, model.QueueOp]{
+var queueObject = sequential[model.Queue, model.QueueOp]{
 	step: model.Queue.Step,
 	show: model.Queue.String,
 }
 
-// queueEvents turns the history into operations on the model, whose fates are
-// known if there is a server log.
-func (c *queueCase) queueEvents() []event[model.QueueOp] {
+// queueEvents turns the history into operations on the model. If there is a server log, it is known
+// what became of each.
+func queueEvents(t queueTable) []event[model.QueueOp] {
 	var list []event[model.QueueOp]
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
 		var e event[model.QueueOp]
 		keep := false
-		switch {
-		case c.isLeftOut(op):
+		switch about := t.about(op); {
+		case about != nil && about.leavesModel():
 		case op.Kind == KindOffer:
-			e, keep = c.offerEvent(op)
+			e, keep = offerEvent(t, op)
 		case (isTake(op) && op.Empty || op.Kind == KindPeek) && op.ok():
-			e, keep = c.readEvent(op), !c.opts.StaleReads
+			e, keep = readEvent(t, op), !t.claims.StaleReads
 		case isTake(op):
-			e, keep = c.takeEvent(op)
+			e, keep = takeEvent(t, op)
 		}
 		if keep {
 			list = append(list, e)
 		}
 	}
-	return append(list, c.serverEvents()...)
+	return append(list, serverEvents(t)...)
 }
 
-// base fills in what all operations of a client share.
-func (c *queueCase) base(op *Op, kind model.QueueKind, item string) event[model.QueueOp] {
+// callEvent fills in what all operations of a client share.
+func callEvent(t queueTable, op *Op, kind model.QueueKind, item string) event[model.QueueOp] {
 	e := event[model.QueueOp]{
 		op:   model.QueueOp{Kind: kind, Item: item, Empty: op.Empty && op.ok()},
 		call: op.Call, ret: op.end(), lane: op.Client, note: note(*op),
@@ -49,7 +49,7 @@ func (c *queueCase) base(op *Op, kind model.QueueKind, item string) event[model.
 		e.text = op.Kind + "() -> empty"
 	}
 	if op.pending() {
-		e.ret = c.history.End + 1
+		e.ret = t.history.End + 1
 	}
 	if !op.ok() {
 		e.text += " (" + op.Outcome.String() + ")"
@@ -58,35 +58,35 @@ func (c *queueCase) base(op *Op, kind model.QueueKind, item string) event[model.
 	return e
 }
 
-func (c *queueCase) offerEvent(op *Op) (event[model.QueueOp], bool) {
-	e := c.base(op, model.Offer, op.Input)
-	lives := c.byValue[op.Input].lives
+func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
+	e = callEvent(t, op, model.Offer, op.Input)
+	znodes := t.byValue[op.Input].znodes
 	switch {
-	case len(lives) > 0:
-		return applied(e, op, lives[0].born, 0), true
-	case c.log.known:
-		return e, false // it never took effect, whatever its client was told
+	case len(znodes) > 0:
+		return applied(e, op, znodes[0].created, 0), true
+	case t.log.known:
+		return e, false // it never took effect, even if its client was told that it did
 	}
-	return doubtful(e, op, c.history.End)
+	return doubtful(e, op, t.history.End)
 }
 
-func (c *queueCase) takeEvent(op *Op) (event[model.QueueOp], bool) {
-	if r, ok := c.removedBy(op); ok {
-		value, _ := c.decode(r.life.path, r.life.data)
-		return applied(c.base(op, model.Take, value), op, r.life.died, 1), true
+func takeEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
+	if r, ok := t.removalBy(op); ok {
+		e = callEvent(t, op, model.Take, r.element.value)
+		return applied(e, op, r.znode.deleted, 1), true
 	}
-	e := c.base(op, model.Take, op.Output)
+	e = callEvent(t, op, model.Take, op.Output)
 	if op.ok() {
-		return e, !c.mayRepeat(op)
+		return e, !mayRepeat(t, op)
 	}
-	if c.log.known {
+	if t.log.known {
 		return e, false
 	}
-	return doubtful(e, op, c.history.End)
+	return doubtful(e, op, t.history.End)
 }
 
-// applied places an operation at the step at which the server did it. The call
-// may have returned before that, if the outcome is unknown.
+// applied places an operation at the step at which the server did it. The call may have returned
+// before that, if the outcome is unknown.
 func applied(e event[model.QueueOp], op *Op, step, phase int64) event[model.QueueOp] {
 	if op.ok() {
 		e.key = at(min(max(step, e.call), e.ret), phase)
@@ -100,7 +100,7 @@ func applied(e event[model.QueueOp], op *Op, step, phase int64) event[model.Queu
 	return e
 }
 
-// doubtful is an operation without a server log to look its fate up in.
+// doubtful is an operation without a server log that tells what became of it.
 func doubtful(e event[model.QueueOp], op *Op, end int64) (event[model.QueueOp], bool) {
 	switch {
 	case op.Outcome == OpFailed:
@@ -112,45 +112,49 @@ func doubtful(e event[model.QueueOp], op *Op, end int64) (event[model.QueueOp], 
 	return e, true
 }
 
-// mayRepeat reports whether the call handed out an element once more, which a
-// queue that delivers at least once may do.
-func (c *queueCase) mayRepeat(op *Op) bool {
-	e := c.byValue[op.Output]
-	return c.opts.MayDuplicate && e.offer != nil && len(e.takes) > 1 && (c.log.known || e.takes[0] != op)
+// mayRepeat reports whether the call returned an element once more, which a queue that delivers at
+// least once may do.
+func mayRepeat(t queueTable, op *Op) bool {
+	e := t.byValue[op.Output]
+	return t.claims.MayDuplicate && e.offer != nil && len(e.takes) > 1 &&
+		(t.log.known || e.takes[0] != op)
 }
 
-// readEvent places a peek or an empty answer where the server's queue was like
-// that, if it ever was during the call.
-func (c *queueCase) readEvent(op *Op) event[model.QueueOp] {
+// readEvent places a peek or an empty answer where the server's queue was like that, if it ever was
+// during the call.
+func readEvent(t queueTable, op *Op) event[model.QueueOp] {
 	kind := model.Take
 	if op.Kind == KindPeek {
 		kind = model.Peek
 	}
-	e := c.base(op, kind, op.Output)
-	if step, ok := c.stateSeen(op, op.Call); ok {
+	e := callEvent(t, op, kind, op.Output)
+	if step, ok := stateSeen(t, op, op.Call); ok {
 		e.key = at(step, 2)
 	}
 	return e
 }
 
-// serverEvents are the changes of the queue that no call accounts for: elements
-// removed by somebody else, and, where a queue may duplicate, second copies.
-func (c *queueCase) serverEvents() []event[model.QueueOp] {
+// serverEvents are the changes of the queue that no call accounts for: elements that another client
+// removed and, where a queue may duplicate, second copies.
+func serverEvents(t queueTable) []event[model.QueueOp] {
 	var list []event[model.QueueOp]
 	add := func(kind model.QueueKind, value, text string, step, phase int64) {
-		list = append(list, event[model.QueueOp]{op: model.QueueOp{Kind: kind, Item: value},
-			call: step, ret: step, key: at(step, phase), lane: "server", text: text})
+		list = append(list, event[model.QueueOp]{
+			op:   model.QueueOp{Kind: kind, Item: value},
+			call: step, ret: step, key: at(step, phase), lane: "server", text: text,
+		})
 	}
-	for _, e := range c.elements {
-		if e.isPutBack() || c.mayBeDiscarded(e) {
-			continue // see isLeftOut
+	for _, e := range t.elements {
+		if e.leavesModel() {
+			continue
 		}
-		for i, l := range e.lives {
-			if i > 0 && c.opts.MayDuplicate {
-				add(model.Offer, e.value, fmt.Sprintf("stores %s again", e.value), l.born, 0)
+		for i, z := range e.znodes {
+			if i > 0 && t.claims.MayDuplicate {
+				add(model.Offer, e.value, fmt.Sprintf("stores %s again", e.value), z.created, 0)
 			}
-			if r, gone := c.removed(l); gone && r.by == nil && (i == 0 || c.opts.MayDuplicate) {
-				add(model.Take, e.value, fmt.Sprintf("loses %s", e.value), l.died, 1)
+			r, gone := t.removalOf(z)
+			if gone && r.by == nil && (i == 0 || t.claims.MayDuplicate) {
+				add(model.Take, e.value, fmt.Sprintf("loses %s", e.value), z.deleted, 1)
 			}
 		}
 	}

@@ -1,36 +1,42 @@
 package linearizability
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// judgeAcks looks for elements that left although nobody was done with them, that
-// stayed although somebody was, or that came again. Otherwise the verdict is the
-// given one.
-func (c *lockQueueCase) judgeAcks(otherwise Verdict) Verdict {
-	for _, e := range c.elements {
-		acks := c.acksOf(e)
+// badAck looks for elements that left without an ack, that stayed in spite of one, or that were
+// delivered again after it.
+func badAck(t lockedTable) (v Verdict, bad bool) {
+	for _, e := range t.elements {
+		acks := acksOf(t.history.Ops, e)
 		ok := slices.DeleteFunc(slices.Clone(acks), func(op *Op) bool { return !op.ok() })
 		if len(ok) > 1 {
-			return violated(Delivery, []int64{ok[0].Return, ok[1].Return}, "element %s was acknowledged twice: %s and %s", e.value, describe(*ok[0]), describe(*ok[1]))
+			return violated(Delivery, []int64{ok[0].Return, ok[1].Return},
+				"element %s was acknowledged twice: %s and %s",
+				e.value, describe(*ok[0]), describe(*ok[1])), true
 		}
 		if len(ok) > 0 {
-			if v, bad := c.afterAck(e, ok[0]); bad {
-				return v
+			if v, bad := thereAfterAck(t, e, ok[0]); bad {
+				return v, true
 			}
 		}
-		for _, l := range e.lives {
-			if l.died != never && !slices.ContainsFunc(acks, func(op *Op) bool { return c.mayHaveRemoved(op, l) }) {
-				return violated(Delivery, []int64{l.died}, "element %s was removed by %s at step %d, but was not acknowledged by that client",
-					e.value, ownerOr(l.remover, "the server"), l.died)
+		for _, z := range e.znodes {
+			mayBe := func(op *Op) bool { return mayHaveRemoved(op, z) }
+			if z.deleted != never && !slices.ContainsFunc(acks, mayBe) {
+				return violated(Delivery, []int64{z.deleted},
+					"element %s was removed by %s at step %d, but was not acknowledged by that client",
+					e.value, cmp.Or(z.remover, "the server"), z.deleted), true
 			}
 		}
 	}
-	return otherwise
+	return Verdict{}, false
 }
 
-func (c *lockQueueCase) acksOf(e *element) []*Op {
+func acksOf(ops []Op, e *element) []*Op {
 	var acks []*Op
-	for i := range c.history.Ops {
-		if op := &c.history.Ops[i]; op.Kind == KindAck && op.Input == e.value {
+	for i := range ops {
+		if op := &ops[i]; op.Kind == KindAck && op.Input == e.value {
 			acks = append(acks, op)
 		}
 	}
@@ -38,22 +44,25 @@ func (c *lockQueueCase) acksOf(e *element) []*Op {
 }
 
 // mayHaveRemoved reports whether an ack can be behind the removal of an element.
-func (c *lockQueueCase) mayHaveRemoved(ack *Op, l *life) bool {
-	return ack.Outcome != OpFailed && ack.Call <= l.died && (ack.Client == l.remover || l.remover == "" && l.removerSession != 0) &&
-		(!ack.ok() || l.died <= ack.Return)
+func mayHaveRemoved(ack *Op, z *znode) bool {
+	ownClient := ack.Client == z.remover || z.remover == "" && z.removerSession != 0
+	return ownClient && ack.Outcome != OpFailed && ack.Call <= z.deleted &&
+		(!ack.ok() || z.deleted <= ack.Return)
 }
 
-// afterAck looks for an element that was acknowledged and is there, or was
-// delivered in a call that began after that.
-func (c *lockQueueCase) afterAck(e *element, ack *Op) (Verdict, bool) {
-	for _, l := range e.lives {
-		if l.died > ack.Return {
-			return violated(Delivery, []int64{ack.Return}, "element %s is in the queue after %s", e.value, describe(*ack)), true
+// thereAfterAck looks for an element that was acknowledged and is there, or was delivered by a call
+// that began after that.
+func thereAfterAck(t lockedTable, e *element, ack *Op) (v Verdict, bad bool) {
+	for _, z := range e.znodes {
+		if z.deleted > ack.Return {
+			return violated(Delivery, []int64{ack.Return},
+				"element %s is in the queue after %s", e.value, describe(*ack)), true
 		}
 	}
-	for _, d := range c.deliveries {
-		if d.e == e && d.take.Call > ack.Return {
-			return violated(Delivery, []int64{ack.Return, d.take.Return}, "element %s was acknowledged by %s, and delivered once more by %s",
+	for _, d := range t.deliveries {
+		if d.element == e && d.take.Call > ack.Return {
+			return violated(Delivery, []int64{ack.Return, d.take.Return},
+				"element %s was acknowledged by %s, and delivered once more by %s",
 				e.value, describe(*ack), describe(*d.take)), true
 		}
 	}

@@ -2,75 +2,91 @@ package linearizability
 
 import "slices"
 
-// judgeTurns compares each delivery with what lay there, not locked, all the time
-// from the call to the lock, and each empty answer with what lay there.
-func (c *lockQueueCase) judgeTurns() Verdict {
-	for _, d := range c.deliveries {
+// judgeLockedOrder compares each delivery with the elements that were there, not locked, all the
+// time from the call to the lock, and each empty answer with what was there.
+func judgeLockedOrder(t lockedTable) Verdict {
+	for _, d := range t.deliveries {
 		if d.lock == nil {
 			continue
 		}
-		item := c.itemOf(d)
-		for _, e := range c.elements {
-			for _, l := range e.lives {
-				if l.czxid < item.czxid && c.lay(l, d.take.Call, d.lock.born) {
-					return violated(Order, []int64{d.take.Call, d.lock.born}, "%s got element %s, although the older %s was there and not locked all the time",
-						describe(*d.take), d.e.value, e.value)
-				}
-			}
+		if older := passedOverLocked(t, d); older != nil {
+			return violated(Order, []int64{d.take.Call, d.lock.created},
+				"%s got element %s, although the older %s was there and not locked all the time",
+				describe(*d.take), d.element.value, older.value)
 		}
 	}
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
-		if !isTake(op) || !op.ok() || !op.Empty || !c.log.known || c.nothingLay(op) {
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if !isTake(op) || !op.ok() || !op.Empty || !t.log.known || emptyDuring(t, op) {
 			continue
 		}
-		return violated(Order, []int64{op.Call, op.Return}, "%s found nothing, although at every moment of it some element was there and not locked", describe(*op))
+		return violated(Order, []int64{op.Call, op.Return},
+			"%s found nothing, although at every moment of it some element was there and not locked",
+			describe(*op))
 	}
 	return fine(Order, "the oldest first of what nobody held")
 }
 
-// itemOf returns the stored element that a delivery has locked.
-func (c *lockQueueCase) itemOf(d *delivery) *life {
-	for _, l := range d.e.lives {
-		if slices.Contains(c.locks[l], d.lock) {
-			return l
+// passedOverLocked returns an element that is older than a delivered one, and could have been taken
+// instead of it all the time.
+func passedOverLocked(t lockedTable, d delivery) *element {
+	item := itemOf(t, d)
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			if z.czxid < item.czxid && availableFrom(t, z, d.take.Call, d.lock.created) {
+				return e
+			}
 		}
 	}
 	return nil
 }
 
-// lay reports whether an element was in the queue, and nobody held it, from one
-// step to another.
-func (c *lockQueueCase) lay(l *life, from, to int64) bool {
-	if l.born >= from || l.died <= to {
-		return false
+// itemOf returns the stored element that a delivery has locked.
+func itemOf(t lockedTable, d delivery) *znode {
+	for _, z := range d.element.znodes {
+		if slices.Contains(t.locks[z], d.lock) {
+			return z
+		}
 	}
-	return !slices.ContainsFunc(c.locks[l], func(lock *life) bool { return lock.born <= to && lock.died >= from })
+	return nil
 }
 
-// nothingLay reports whether there was a moment of the call at which no element
-// was in the queue that nobody held.
-func (c *lockQueueCase) nothingLay(op *Op) bool {
+// availableFrom reports whether an element was in the queue, and not locked, from one step to
+// another.
+func availableFrom(t lockedTable, z *znode, from, to int64) bool {
+	if z.created >= from || z.deleted <= to {
+		return false
+	}
+	return !slices.ContainsFunc(t.locks[z], func(lock *znode) bool {
+		return lock.created <= to && lock.deleted >= from
+	})
+}
+
+// emptyDuring reports whether at some moment of the call every element in the queue was locked, or
+// there was none.
+func emptyDuring(t lockedTable, op *Op) bool {
 	steps := []int64{op.Call}
-	for _, e := range c.elements {
-		for _, l := range e.lives {
-			steps = append(steps, l.died)
-			for _, lock := range c.locks[l] {
-				steps = append(steps, lock.born)
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			steps = append(steps, z.deleted)
+			for _, lock := range t.locks[z] {
+				steps = append(steps, lock.created)
 			}
 		}
 	}
 	return slices.ContainsFunc(steps, func(step int64) bool {
-		if step < op.Call || step > op.Return {
-			return false
-		}
-		for _, e := range c.elements {
-			for _, l := range e.lives {
-				if _, free := c.notLocked(l, step); free && l.aliveAt(step) {
-					return false
-				}
+		return step >= op.Call && step <= op.Return && !anyAvailable(t, step)
+	})
+}
+
+// anyAvailable reports whether some element was in the queue, and not locked, at a step.
+func anyAvailable(t lockedTable, step int64) bool {
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			if _, free := t.notLocked(z, step); free && z.existsAt(step) {
+				return true
 			}
 		}
-		return true
-	})
+	}
+	return false
 }

@@ -11,13 +11,13 @@ import (
 func lockOf(item string) string { return item + "-lock" }
 
 // sessionOf is a session of a client, the n-th.
-func sessionOf(client string, n int64) int64 { return int64(client[0]) + 1000*n }
+func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*n }
 
 // gets is a whole, undisturbed take of a queue with locks; the lock is of the
 // client's first session.
 func (f *fixture) gets(client, value string) {
 	op := f.call(client, KindTake, "")
-	f.creates(client, sessionOf(client, 0), "/q/"+value+"-lock", "guid", sessionOf(client, 0))
+	f.creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))
 	f.ret(op, OpOK, Result{Output: value})
 }
 
@@ -25,7 +25,7 @@ func (f *fixture) gets(client, value string) {
 func (f *fixture) ends(client, kind, value string, paths ...string) {
 	op := f.call(client, kind, value)
 	for _, path := range paths {
-		f.deletes(client, sessionOf(client, 0), path, 0)
+		f.deletes(client, lockSession(client, 0), path, 0)
 	}
 	f.ret(op, OpOK, Result{})
 }
@@ -66,7 +66,7 @@ func TestLockQueue(t *testing.T) {
 		{name: "redelivered after an expiry", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.expires(sessionOf("b", 0), "/q/x-lock")
+			f.expires(lockSession("b", 0), "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
 			f.ret(f.call("b", KindAck, "x"), OpFailed, Result{})
@@ -80,13 +80,13 @@ func TestLockQueue(t *testing.T) {
 		{name: "another's lock is deleted", bad: Safety, says: "c deleted /q/x-lock at step 10, the lock of b on element x", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.deletes("c", sessionOf("c", 0), "/q/x-lock", 0)
+			f.deletes("c", lockSession("c", 0), "/q/x-lock", 0)
 			return nil
 		}},
 		{name: "lock is given up", bad: Safety, says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it nor asked to", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.deletes("b", sessionOf("b", 0), "/q/x-lock", 0)
+			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 			f.does("b", "x")
 			return nil
 		}},
@@ -94,7 +94,7 @@ func TestLockQueue(t *testing.T) {
 			xy(f)
 			op := f.call("b", KindClose, "")
 			f.gets("b", "x")
-			f.deletes("b", sessionOf("b", 0), "/q/x-lock", 0)
+			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 			f.ret(op, OpOK, Result{})
 			f.gets("c", "x")
 			f.does("c", "x")
@@ -105,7 +105,7 @@ func TestLockQueue(t *testing.T) {
 			op := f.call("b", KindClose, "")
 			f.gets("b", "x")
 			f.ret(op, OpOK, Result{})
-			f.deletes("b", sessionOf("b", 0), "/q/x-lock", 0)
+			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 			f.does("b", "x")
 			return nil
 		}},
@@ -119,7 +119,7 @@ func TestLockQueue(t *testing.T) {
 			f.gets("b", "x")
 			op := f.call("c", KindTake, "")
 			f.ends("b", KindRelease, "x", "/q/x-lock")
-			f.creates("c", sessionOf("c", 0), "/q/y-lock", "guid", sessionOf("c", 0))
+			f.creates("c", lockSession("c", 0), "/q/y-lock", "guid", lockSession("c", 0))
 			f.ret(op, OpOK, Result{Output: "y"})
 			return nil
 		}},
@@ -147,7 +147,7 @@ func TestLockQueue(t *testing.T) {
 			xy(f)
 			f.gets("b", "x")
 			op := f.call("c", KindAck, "x")
-			f.deletes("b", sessionOf("b", 0), "/q/x", 0)
+			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
 		}},
@@ -155,7 +155,7 @@ func TestLockQueue(t *testing.T) {
 			xy(f)
 			f.gets("b", "x")
 			op := f.call("b", KindAck, "x")
-			f.deletes("b", sessionOf("b", 0), "/q/x", 0)
+			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
@@ -163,7 +163,7 @@ func TestLockQueue(t *testing.T) {
 			xy(f)
 			f.gets("b", "x")
 			f.ret(f.call("b", KindAck, "x"), OpUnknown, Result{})
-			f.deletes("b", sessionOf("b", 0), "/q/x", 0)
+			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			return nil
 		}},
 		{name: "acknowledged, but still there", bad: Delivery, says: "element x is in the queue after b's ack", build: func(f *fixture) *Leftovers {
@@ -200,7 +200,7 @@ func TestLockQueue(t *testing.T) {
 			f.offer("a", "x")
 			f.gets("c", "x")
 			f.call("b", KindTake, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: sessionOf("c", 0), Czxid: 5}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 		}},
 		{name: "gave up beside a free element", bad: Liveness, says: "take of b (steps 8 to 14) gave up although element x was in the queue for the last 5ms", build: gaveUpAfter(5)},
 		{name: "gave up soon after it was free", build: gaveUpAfter(4)},
@@ -208,7 +208,7 @@ func TestLockQueue(t *testing.T) {
 			f.offer("a", "x")
 			f.gets("c", "x")
 			f.ends("c", KindRelease, "x")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: sessionOf("c", 0), Czxid: 5}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 		}},
 	}
 	for _, tt := range tests {
@@ -228,7 +228,7 @@ func gaveUpAfter(steps int) func(*fixture) *Leftovers {
 		f.gets("c", "x")
 		rel := f.call("c", KindRelease, "x")
 		op := f.call("b", KindTake, "")
-		f.deletes("c", sessionOf("c", 0), "/q/x-lock", 0)
+		f.deletes("c", lockSession("c", 0), "/q/x-lock", 0)
 		for range steps - 2 {
 			f.next()
 		}
@@ -249,7 +249,7 @@ func randomLockQueue(t *rapid.T) History {
 		queue = append(queue, v)
 	}
 	unlock := func(client string) {
-		s.deletes(client, sessionOf(client, session[client]), "/q/"+holds[client]+"-lock", 0)
+		s.deletes(client, lockSession(client, session[client]), "/q/"+holds[client]+"-lock", 0)
 		holds[client] = ""
 	}
 	knows := func(client string) bool {
@@ -266,7 +266,7 @@ func randomLockQueue(t *rapid.T) History {
 		case held != "" && !knows(client):
 			unlock(client) // it had given the call up
 		case held != "" && rapid.IntRange(0, 5).Draw(t, "expiry") == 5:
-			s.expires(sessionOf(client, session[client]), "/q/"+held+"-lock")
+			s.expires(lockSession(client, session[client]), "/q/"+held+"-lock")
 			session[client]++
 			holds[client] = ""
 		case held != "":
@@ -278,7 +278,7 @@ func randomLockQueue(t *rapid.T) History {
 		return KindPoll, ""
 	}
 	s.apply = func(client, kind, input string) Result {
-		id := sessionOf(client, session[client])
+		id := lockSession(client, session[client])
 		switch {
 		case kind == KindOffer:
 			s.creates(client, id, "/q/"+input, input, 0)
@@ -322,7 +322,7 @@ func steal(t *rapid.T, h *History) bool {
 			slices.ContainsFunc(h.Ops, func(op Op) bool { return op.ok() && "/q/"+op.Output+"-lock" == e.Path && op.Client == e.Client })
 	})
 	if e != nil {
-		e.Client, e.Session = "z", sessionOf("z", 0)
+		e.Client, e.Session = "z", lockSession("z", 0)
 	}
 	return e != nil
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// Prioritized is what an offer to a priority queue has as its Input: "x#3".
+// Prioritized returns the Input of an offer to a priority queue: "x#3".
 func Prioritized(element string, priority int64) string {
 	return fmt.Sprintf("%s#%d", element, priority)
 }
 
-func cutPriority(input string) (string, int64) {
+// cutPriority is the inverse of Prioritized; the priority is 0 if there is none.
+func cutPriority(input string) (element string, priority int64) {
 	if i := strings.LastIndexByte(input, '#'); i >= 0 {
 		if priority, err := strconv.ParseInt(input[i+1:], 10, 64); err == nil {
 			return input[:i], priority
@@ -22,31 +23,31 @@ func cutPriority(input string) (string, int64) {
 	return input, 0
 }
 
-var priorityObject = object[model.PriorityQueue, model.PriorityOp]{
+// PriorityQueue claims to be a [Queue] from which the element with the smallest priority leaves
+// first, and of several the oldest. The Input of an offer is made by [Prioritized].
+//
+// With the server's log every removal has to be that of the first element at that step; this holds
+// also for an element that was put back, before and after that.
+type PriorityQueue Queue
+
+func (claims PriorityQueue) judge(h History, left *Leftovers) Report {
+	t := newRankedTable(h, Queue(claims), byPriority, cutPriority)
+	return judgeQueue(t, left, priorityObject, rankedEvents(t), "priority queue")
+}
+
+var priorityObject = sequential[model.PriorityQueue, model.PriorityOp]{
 	step: model.PriorityQueue.Step,
 	show: model.PriorityQueue.String,
 }
 
-// JudgePriorityQueue judges the history of one queue from which the element with
-// the smallest priority leaves first, and of several the oldest. It is
-// [Queue] but for the order, and for the Input of an offer, see
-// [Prioritized].
-//
-// With the server's log every removal has to be that of the first element at that
-// step, also of an element that was put back, before and after.
-type PriorityQueue Queue
-
-func (opts PriorityQueue) judge(h History, rest *Leftovers) Report {
-	h, of := withRanks(h, cutPriority)
-	c := newQueueCase(h, Queue(opts))
-	c.ranks = ranks{of: of}
-	return judgeQueueAs(c, rest, priorityObject, c.rankedEvents(), "priority queue")
-}
-
 // rankedEvents are the operations on the queue with the ranks of the elements.
-func (c *queueCase) rankedEvents() []event[model.PriorityOp] {
-	return mapEvents(c.queueEvents(), func(e event[model.QueueOp]) model.PriorityOp {
-		return model.PriorityOp{QueueOp: e.op, Rank: c.ranks.of[e.op.Item]}
+func rankedEvents(t queueTable) []event[model.PriorityOp] {
+	return mapEvents(queueEvents(t), func(e event[model.QueueOp]) model.PriorityOp {
+		op := model.PriorityOp{QueueOp: e.op}
+		if about := t.byValue[e.op.Item]; about != nil {
+			op.Rank = about.rank
+		}
+		return op
 	})
 }
 
@@ -54,7 +55,9 @@ func (c *queueCase) rankedEvents() []event[model.PriorityOp] {
 func mapEvents[A, B any](events []event[A], op func(event[A]) B) []event[B] {
 	list := make([]event[B], len(events))
 	for i, e := range events {
-		list[i] = event[B]{op: op(e), call: e.call, ret: e.ret, key: e.key, lane: e.lane, text: e.text, note: e.note}
+		list[i] = event[B]{
+			op: op(e), call: e.call, ret: e.ret, key: e.key, lane: e.lane, text: e.text, note: e.note,
+		}
 	}
 	return list
 }

@@ -220,12 +220,12 @@ func TestFastPathNeverAcceptsWhatPorcupineRefuses(t *testing.T) {
 func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, _ := randomQueue(t)
-		queue := newQueueCase(q, Queue{Path: "/q", Items: "/q"}).queueEvents()
+		queue := queueEvents(newQueueTable(q, Queue{Path: "/q", Items: "/q"}))
 		if !inOrder(queueObject, queue) {
 			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(q))
 		}
 		l := randomLock(t)
-		lock := newLockCase(l, mutex, fairLock).lockEvents()
+		lock := lockEvents(newLockTable(l, mutex, fairLock))
 		if !inOrder(lockObject, lock) {
 			t.Fatalf("the order of the server does not explain a correct lock:\n%s", dump(l))
 		}
@@ -238,7 +238,7 @@ func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	})
 }
 
-func decideSlowly[S comparable, O any](o object[S, O], events []event[O]) porcupine.CheckResult {
+func decideSlowly[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
 }
 
@@ -252,7 +252,7 @@ func TestImpatienceIsUnknown(t *testing.T) {
 			event[model.QueueOp]{op: model.QueueOp{Kind: model.Offer, Item: item}, call: 0, ret: 100, key: at(1, 0), lane: "a" + item},
 			event[model.QueueOp]{op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)}, call: 0, ret: 100, key: at(2, 0), lane: "b" + item})
 	}
-	v := judge(queueObject, events, "FIFO queue", 5*time.Millisecond)
+	v := judgeLinearizability(queueObject, events, "FIFO queue", 5*time.Millisecond)
 	if v.Status != Unknown || !strings.Contains(v.Summary, "80 operations within 5ms") {
 		t.Errorf("got %s", v)
 	}
@@ -273,13 +273,13 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 				op.Empty = rapid.IntRange(0, 3).Draw(t, "empty") == 0
 			}
 		}
-		c := newQueueCase(h, Queue{Path: "/q", Items: "/q"})
-		v, found := c.badPattern()
+		c := newQueueTable(h, Queue{Path: "/q", Items: "/q"})
+		v, found := badPattern(c)
 		if !found {
 			return
 		}
 		bad++
-		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(c.queueEvents()), patience) == porcupine.Ok {
+		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(queueEvents(c)), patience) == porcupine.Ok {
 			t.Fatalf("porcupine has an explanation, but %s\n%s", v, dump(h))
 		}
 	})

@@ -25,7 +25,7 @@ const (
 	Herd            = "herd"
 )
 
-// Status is how a property fared.
+// Status says whether a property holds.
 type Status int
 
 // The statuses, from good to bad.
@@ -53,7 +53,7 @@ type Verdict struct {
 	Property string
 	Status   Status
 	Summary  string  // one line, in the words of the recipe
-	Steps    []int64 // the steps the summary speaks of, in its order
+	Steps    []int64 // the steps that the summary names, in its order
 }
 
 // String returns the verdict as one line.
@@ -73,41 +73,41 @@ func fine(property, format string, args ...any) Verdict {
 	return Verdict{Property: property, Status: OK, Summary: fmt.Sprintf(format, args...)}
 }
 
-// ZombieWindow is the time in which a client went on believing that it holds a
-// lock which the server had already taken from it.
+// ZombieWindow is the time in which a client went on believing that it holds a lock although the
+// server had already taken it away.
 type ZombieWindow struct {
 	Client  string
 	Session int64
 	Path    string // the client's znode, if known
-	// From is the step at which the server took the lock away, or at which the
-	// client returned from lock, if that was later.
+	// From is the step at which the server took the lock away, or at which the client returned from
+	// lock, if that was later.
 	From int64
-	// To is the step at which the client was told or gave the lock up, or the end
-	// of the history.
+	// To is the step at which the client learned of it or gave the lock up, or the end of the
+	// history.
 	To       int64
 	Duration time.Duration
 }
 
 // Report is what was found in one history.
 type Report struct {
-	Verdicts []Verdict // in the order of the constants above, only what was judged
+	Verdicts []Verdict // of the properties that were judged, in the order of [Properties]
 
 	ZombieWindows []ZombieWindow
 	MaxHerd       int   // most watch notifications fired by one release
 	MaxHerdStep   int64 // the step of that release
 	Waits         Waits
-	Lost          []string // elements removed that no caller ever got
-	Duplicated    []string // elements stored or handed out more than once
+	Lost          []string // elements that were removed and never returned to a caller
+	Duplicated    []string // elements that were stored or returned more than once
 
 	draw func(io.Writer) error
 }
 
-// Waits measures how long the locks that were granted took.
+// Waits measures how long the calls that were granted a lock took.
 type Waits struct {
 	Granted  int
 	Longest  time.Duration
-	Client   string // who waited longest
-	CallStep int64  // and since when
+	Client   string // of the longest wait
+	CallStep int64  // likewise
 }
 
 // Status is the worst status of all verdicts.
@@ -119,8 +119,8 @@ func (r Report) Status() Status {
 	return worst
 }
 
-// First returns the verdict to show first: the first of those with the worst
-// status. It is the zero Verdict, whose status is OK, if nothing was judged.
+// First returns the verdict to show first: the first of those with the worst status. It is the zero
+// Verdict, whose status is OK, if nothing was judged.
 func (r Report) First() Verdict {
 	for _, v := range r.Verdicts {
 		if v.Status == r.Status() {
@@ -147,16 +147,15 @@ func (r Report) String() string {
 		fmt.Fprintln(&b, v)
 	}
 	for _, z := range r.ZombieWindows {
-		fmt.Fprintf(&b, "zombie window: client %s believed in session 0x%x until step %d, %v after the server ended it at step %d\n",
-			z.Client, z.Session, z.To, z.Duration, z.From)
+		fmt.Fprintf(&b, "zombie window: client %s believed in session 0x%x until step %d, "+
+			"%v after the server ended it at step %d\n", z.Client, z.Session, z.To, z.Duration, z.From)
 	}
 	return b.String()
 }
 
-// Draw writes an interactive picture of the judged history, one HTML page made
-// by porcupine, with one lane for each client and one for the server. It runs
-// the check once more, up to two seconds. It is an error if the judge has nothing to
-// draw, as most that do not use porcupine.
+// Draw writes an interactive picture of the judged history: one HTML page made by porcupine, with a
+// lane for each client and one for the server. It runs the check once more, for up to two seconds.
+// It is an error if the judge draws nothing, as most that do not use porcupine.
 func (r Report) Draw(w io.Writer) error {
 	if r.draw == nil {
 		return errors.New("the judge of this history draws no picture")
@@ -165,17 +164,30 @@ func (r Report) Draw(w io.Writer) error {
 }
 
 // Properties lists the properties in the order in which a [Report] has them.
-func Properties() []string { return slices.Clone(inOrderOfReport) }
+func Properties() []string { return slices.Clone(properties) }
 
-// inOrderOfReport are all properties, as a report lists them.
-var inOrderOfReport = []string{Safety, Belief, Fencing, Linearizability, Order, Answers, Presence, View, Delivery, Liveness, Orphans, Herd}
+var properties = []string{
+	Safety, Belief, Fencing, Linearizability, Order, Answers, Presence, View, Delivery, Liveness,
+	Orphans, Herd,
+}
 
-// insert adds a verdict at its place.
-func (r *Report) insert(v Verdict) {
-	place := func(property string) int { return slices.Index(inOrderOfReport, property) }
-	i := 0
-	for i < len(r.Verdicts) && place(r.Verdicts[i].Property) <= place(v.Property) {
-		i++
+// add puts verdicts at their places in the order of properties.
+func (r *Report) add(list ...Verdict) {
+	for _, v := range list {
+		i := len(r.Verdicts)
+		for i > 0 && place(r.Verdicts[i-1]) > place(v) {
+			i--
+		}
+		r.Verdicts = slices.Insert(r.Verdicts, i, v)
 	}
-	r.Verdicts = slices.Insert(r.Verdicts, i, v)
+}
+
+func place(v Verdict) int { return slices.Index(properties, v.Property) }
+
+// replace puts a verdict in the place of the one on the same property.
+func (r *Report) replace(v Verdict) {
+	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(o Verdict) bool {
+		return o.Property == v.Property
+	})
+	r.add(v)
 }

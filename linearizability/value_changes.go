@@ -1,80 +1,81 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/zksim/zksim/model"
 )
 
-// valueCase is one history of one shared value, prepared for judging.
-type valueCase struct {
+// valueTable is one history of a shared value, and the call behind each change of it.
+type valueTable struct {
 	history History
-	opts    Value
-	known   bool
-	changes []ServerEvent
+	claims  Value
+	known   bool          // the server's log is
 	states  []model.Value // before the first change and after each
-	of      [][]int
-	strays  []int
+	attribution
 }
 
-func newValueCase(h History, opts Value) *valueCase {
-	c := &valueCase{history: h, opts: opts, known: h.Server != nil, states: []model.Value{{}}}
+func newValueTable(h History, claims Value) *valueTable {
+	t := &valueTable{history: h, claims: claims, known: h.Server != nil, states: []model.Value{{}}}
+	var changes []ServerEvent
 	for _, e := range h.Server {
-		if e.Path != opts.Path || e.Kind != NodeCreated && e.Kind != DataChanged && e.Kind != NodeDeleted {
+		if e.Path != claims.Path || e.aboutSession() {
 			continue
 		}
-		for _, next := range c.states[len(c.states)-1].Step(c.change(e)) { // none if what is deleted is older than the log
-			c.changes, c.states = append(c.changes, e), append(c.states, next)
+		// There is no next state if what is deleted is older than the log.
+		for _, next := range t.states[len(t.states)-1].Step(t.change(e)) {
+			changes, t.states = append(changes, e), append(t.states, next)
 		}
 	}
-	c.of, c.strays = Attribute(h, c.changes, func(op Op, i int) bool { return c.fits(op, c.changes[i]) })
-	return c
+	t.attribution = attribute(h, changes, func(op Op, i int) bool { return t.fits(op, changes[i]) })
+	return t
 }
 
 // change is an event as an operation on the model.
-func (c *valueCase) change(e ServerEvent) model.ValueOp {
+func (t *valueTable) change(e ServerEvent) model.ValueOp {
 	if e.Kind == NodeDeleted {
 		return model.ValueOp{Kind: model.Remove}
 	}
-	data, _ := c.decode(e.Data)
+	data, _ := t.decode(e.Data)
 	return model.ValueOp{Kind: model.Write, Data: data, Version: model.NoVersion}
 }
 
-func (c *valueCase) decode(data string) (string, bool) {
-	if c.opts.Value != nil {
-		return c.opts.Value(data)
+func (t *valueTable) decode(data string) (string, bool) {
+	if t.claims.Value != nil {
+		return t.claims.Value(data)
 	}
 	return data, true
 }
 
-func (c *valueCase) fits(op Op, e ServerEvent) bool {
-	if e.Kind == NodeDeleted { // one that found nothing must not pass for the client's other one that did
-		return op.Kind == KindRemove && !(op.ok() && op.Output == Refused)
+// fits reports whether an operation can have made a change. A remove that found nothing must not be
+// taken for another one of the client that did.
+func (t *valueTable) fits(op Op, e ServerEvent) bool {
+	if e.Kind == NodeDeleted {
+		return op.Kind == KindRemove && !isRefused(op)
 	}
-	value, ok := c.decode(e.Data)
-	return ok && (op.Kind == KindWrite && op.Input == value || op.Kind == KindCAS && valueOf(op.Input) == value)
+	value, ok := t.decode(e.Data)
+	input, _ := cutVersion(op.Input)
+	return ok && (op.Kind == KindWrite && op.Input == value || op.Kind == KindCAS && input == value)
 }
 
-func valueOf(text string) string {
-	value, _ := cutVersion(text)
-	return value
-}
+func isRefused(op Op) bool { return op.ok() && op.Output == Refused }
 
 // effects turns the history into operations on the model.
-func (c *valueCase) effects() []Effect[model.ValueOp] {
+func (t *valueTable) effects() []Effect[model.ValueOp] {
 	var list []Effect[model.ValueOp]
-	for n := range c.history.Ops {
-		switch op := &c.history.Ops[n]; op.Kind {
+	for n := range t.history.Ops {
+		switch op := &t.history.Ops[n]; op.Kind {
 		case KindRead:
 			if op.ok() {
-				list = append(list, c.seen(op, readOp(*op)))
+				list = append(list, t.seen(op, readOp(*op)))
 			}
 		case KindWrite, KindCAS, KindRemove:
-			list = append(list, c.write(op, c.of[n])...)
+			list = append(list, t.write(op, t.of[n])...)
 		}
 	}
-	for _, i := range c.strays {
-		list = append(list, c.byServer(i))
+	for _, i := range t.strays {
+		list = append(list, t.byServer(i))
 	}
 	return list
 }
@@ -91,10 +92,10 @@ func writeOp(op Op) model.ValueOp {
 	case KindCAS:
 		o.Kind = model.CAS
 		o.Data, o.Expect = cutVersion(op.Input)
-		o.Refused = op.ok() && op.Output == Refused
+		o.Refused = isRefused(op)
 	case KindRemove:
 		o.Kind = model.Remove
-		if op.ok() && op.Output == Refused {
+		if isRefused(op) {
 			return model.ValueOp{Kind: model.Read, Absent: true}
 		}
 	}
@@ -104,24 +105,24 @@ func writeOp(op Op) model.ValueOp {
 	return o
 }
 
-// seen is the effect of an operation that changes nothing, where the server's
-// value was as it saw it.
-func (c *valueCase) seen(op *Op, o model.ValueOp) Effect[model.ValueOp] {
-	return Effect[model.ValueOp]{By: op, Op: o, Read: true,
-		Step: seenAt(*op, c.changes, func(after int) bool { return len(c.states[after].Step(o)) > 0 })}
+// seen is the effect of an operation that changes nothing, where the server's value was as the
+// operation saw it.
+func (t *valueTable) seen(op *Op, o model.ValueOp) Effect[model.ValueOp] {
+	step := t.seenAt(*op, func(after int) bool { return len(t.states[after].Step(o)) > 0 })
+	return Effect[model.ValueOp]{By: op, Op: o, Read: true, Step: step}
 }
 
 // write is the effect of a write and of its repetitions.
-func (c *valueCase) write(op *Op, changes []int) []Effect[model.ValueOp] {
+func (t *valueTable) write(op *Op, changes []int) []Effect[model.ValueOp] {
 	o := writeOp(*op)
 	e := Effect[model.ValueOp]{By: op, Op: o}
-	own := ownChange(changes, func(i int) bool { return c.states[i+1].Version == o.Version })
+	own := ownChange(changes, func(i int) bool { return t.states[i+1].Version == o.Version })
 	switch {
-	case op.ok() && op.Output == Refused && len(changes) == 0:
-		e = c.seen(op, o)
+	case isRefused(*op) && len(changes) == 0:
+		e = t.seen(op, o)
 	case own >= 0:
-		e.Step = c.changes[own].Step
-	case op.Outcome == OpFailed, !op.ok() && c.known:
+		e.Step = t.changes[own].Step
+	case op.Outcome == OpFailed, !op.ok() && t.known:
 		return nil
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
@@ -129,44 +130,44 @@ func (c *valueCase) write(op *Op, changes []int) []Effect[model.ValueOp] {
 	list := []Effect[model.ValueOp]{e}
 	for _, i := range changes {
 		if i != own {
-			list = append(list, c.byServer(i))
+			list = append(list, t.byServer(i))
 		}
 	}
 	return list
 }
 
 // byServer is a change that no operation asked for, or not again.
-func (c *valueCase) byServer(i int) Effect[model.ValueOp] {
-	return Effect[model.ValueOp]{Op: c.change(c.changes[i]), Step: c.changes[i].Step,
-		Text: fmt.Sprintf("the value becomes %s", showValue(c.states[i+1]))}
+func (t *valueTable) byServer(i int) Effect[model.ValueOp] {
+	return Effect[model.ValueOp]{
+		Op: t.change(t.changes[i]), Step: t.changes[i].Step,
+		Text: fmt.Sprintf("the value becomes %s", showValue(t.states[i+1])),
+	}
 }
 
 // judgeDelivery checks that every write is applied as often as it should be.
-func (c *valueCase) judgeDelivery() Verdict {
-	for n, op := range c.history.Ops {
+func (t *valueTable) judgeDelivery() Verdict {
+	for n, op := range t.history.Ops {
 		if op.Kind != KindWrite && op.Kind != KindCAS && op.Kind != KindRemove {
 			continue
 		}
-		var changes []ServerEvent
-		for _, i := range c.of[n] {
-			changes = append(changes, c.changes[i])
-		}
-		refused := op.ok() && op.Output == Refused
-		if refused && len(changes) > 0 {
+		changes := t.madeBy(n)
+		if isRefused(op) && len(changes) > 0 {
 			return violated(Delivery, []int64{op.Call, changes[0].Step},
-				"%s was told that it was refused, but the server applied it at step %d", describe(op), changes[0].Step)
+				"%s was told that it was refused, but the server applied it at step %d",
+				describe(op), changes[0].Step)
 		}
-		if v, bad := deliveredOnce(op, changes, c.opts.MayRepeat); bad && !refused {
+		if v, bad := appliedOnce(op, changes, t.claims.MayRepeat); bad && !isRefused(op) {
 			return v
 		}
 	}
-	for _, i := range c.strays {
-		e := c.changes[i]
-		if _, ok := c.decode(e.Data); !ok && e.Kind != NodeDeleted {
+	for _, i := range t.strays {
+		e := t.changes[i]
+		if _, ok := t.decode(e.Data); !ok && e.Kind != NodeDeleted {
 			continue // no value yet: the znode was prepared
 		}
-		return violated(Delivery, []int64{e.Step}, "%s made the value %s at step %d, and no write accounts for that",
-			ownerOr(e.Client, "somebody"), showValue(c.states[i+1]), e.Step)
+		return violated(Delivery, []int64{e.Step},
+			"%s made the value %s at step %d, and no write accounts for that",
+			cmp.Or(e.Client, "somebody"), showValue(t.states[i+1]), e.Step)
 	}
 	return fine(Delivery, "every write was applied once, or was not said to be")
 }

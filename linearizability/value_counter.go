@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -13,78 +14,75 @@ const (
 	KindGet = "get" // Output is the value
 )
 
-// Counter say what a counter claims to be.
+// Counter claims to be a counter. Its calls are [KindAdd] and [KindGet].
+//
+// With the server's log it is known what became of every call: an unknown add took effect if its
+// client changed the znode by its number from the call on. Then delivery is judged, too: every add
+// that succeeded is applied, none twice, none that said it failed, and nothing else changes the
+// value.
 type Counter struct {
 	// Path is the counter's znode.
 	Path string
-	// Start is the value of a counter that nobody has added to.
+	// Start is the value before the first add.
 	Start int64
-	// Value reads the znode's data, and reports false if it holds no value yet; nil
-	// reads decimal digits.
+	// Value reads the znode's data, and reports false if it holds no value yet; nil reads decimal
+	// digits.
 	Value func(data string) (int64, bool)
-	// MayRepeat: an add whose outcome was unknown meanwhile may be applied more
-	// than once.
+	// MayRepeat: an add whose outcome was unknown meanwhile may be applied more than once.
 	MayRepeat bool
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string
 }
 
-// JudgeCounter judges the history of one counter: operations of the kinds
-// [KindAdd] and [KindGet]; others are ignored. Rest may be nil. It panics if an add
-// has no number as its input.
-//
-// With the server's log every fate is known: an unknown add took effect if its
-// client changed the znode by its number from the call on. Then delivery is
-// judged, too: every add that succeeded is applied, none twice, none that was
-// said to have failed, and nothing else changes the value.
-func (opts Counter) judge(h History, rest *Leftovers) Report {
-	c := newCounterCase(h.sorted(), opts)
-	r := Judge(h, rest, Object[model.Counter, model.CounterOp]{
-		Noun: "counter", Start: model.Counter(opts.Start), Step: model.Counter.Step,
-		Effects: func(History) []Effect[model.CounterOp] { return c.effects() },
-		Path:    opts.Path, AllowedAtRest: opts.AllowedAtRest,
+func (claims Counter) judge(h History, left *Leftovers) Report {
+	t := newCounterTable(h.sorted(), claims)
+	r := Judge(h, left, Object[model.Counter, model.CounterOp]{
+		Noun: "counter", Start: model.Counter(claims.Start), Step: model.Counter.Step,
+		Effects: func(History) []Effect[model.CounterOp] { return t.effects() },
+		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
 	})
-	if c.known {
-		r.insert(c.judgeDelivery())
+	if t.known {
+		r.add(t.judgeDelivery())
 	}
 	return r
 }
 
-// counterCase is one history of one counter, prepared for judging.
-type counterCase struct {
+// counterTable is one history of a counter, and the call behind each change of it.
+type counterTable struct {
 	history History
-	opts    Counter
-	known   bool
-	changes []ServerEvent
+	claims  Counter
+	known   bool    // the server's log is
 	values  []int64 // before the first change and after each
-	of      [][]int
-	strays  []int
+	attribution
 }
 
-func newCounterCase(h History, opts Counter) *counterCase {
-	c := &counterCase{history: h, opts: opts, known: h.Server != nil, values: []int64{opts.Start}}
+func newCounterTable(h History, claims Counter) *counterTable {
+	t := &counterTable{
+		history: h, claims: claims, known: h.Server != nil, values: []int64{claims.Start},
+	}
+	var changes []ServerEvent
 	for _, e := range h.Server {
-		if value, ok := c.valueAfter(e); ok && value != c.values[len(c.values)-1] {
-			c.changes, c.values = append(c.changes, e), append(c.values, value)
+		if value, ok := t.valueAfter(e); ok && value != t.values[len(t.values)-1] {
+			changes, t.values = append(changes, e), append(t.values, value)
 		}
 	}
-	c.of, c.strays = Attribute(h, c.changes, func(op Op, i int) bool {
-		return op.Kind == KindAdd && deltaOf(op) == c.values[i+1]-c.values[i]
+	t.attribution = attribute(h, changes, func(op Op, i int) bool {
+		return op.Kind == KindAdd && deltaOf(op) == t.values[i+1]-t.values[i]
 	})
-	return c
+	return t
 }
 
-// valueAfter is the counter's value after an event, if that is about it.
-func (c *counterCase) valueAfter(e ServerEvent) (int64, bool) {
+// valueAfter is the counter's value after an event, if the event is about it.
+func (t *counterTable) valueAfter(e ServerEvent) (value int64, ok bool) {
 	switch {
-	case e.Path != c.opts.Path:
+	case e.Path != t.claims.Path:
 		return 0, false
 	case e.Kind == NodeDeleted:
-		return c.opts.Start, true
+		return t.claims.Start, true
 	case e.Kind != NodeCreated && e.Kind != DataChanged:
 		return 0, false
-	case c.opts.Value != nil:
-		return c.opts.Value(e.Data)
+	case t.claims.Value != nil:
+		return t.claims.Value(e.Data)
 	}
 	value, err := strconv.ParseInt(e.Data, 10, 64)
 	return value, err == nil
@@ -93,48 +91,50 @@ func (c *counterCase) valueAfter(e ServerEvent) (int64, bool) {
 func deltaOf(op Op) int64 {
 	delta, err := strconv.ParseInt(op.Input, 10, 64)
 	if err != nil {
-		panic(fmt.Sprintf("linearizability: %s: the input of an add is %q; expected a number", describe(op), op.Input))
+		panic(fmt.Sprintf("linearizability: %s: the input of an add is %q; expected a number",
+			describe(op), op.Input))
 	}
 	return delta
 }
 
 // effects turns the history into operations on the model.
-func (c *counterCase) effects() []Effect[model.CounterOp] {
+func (t *counterTable) effects() []Effect[model.CounterOp] {
 	var list []Effect[model.CounterOp]
-	for n := range c.history.Ops {
-		switch op := &c.history.Ops[n]; op.Kind {
+	for n := range t.history.Ops {
+		switch op := &t.history.Ops[n]; op.Kind {
 		case KindGet:
-			if e, ok := c.get(op); ok {
+			if e, ok := t.get(op); ok {
 				list = append(list, e)
 			}
 		case KindAdd:
-			list = append(list, c.add(op, c.of[n])...)
+			list = append(list, t.add(op, t.of[n])...)
 		}
 	}
-	for _, i := range c.strays {
-		list = append(list, c.byServer(i))
+	for _, i := range t.strays {
+		list = append(list, t.byServer(i))
 	}
 	return list
 }
 
-func (c *counterCase) get(op *Op) (Effect[model.CounterOp], bool) {
+func (t *counterTable) get(op *Op) (e Effect[model.CounterOp], ok bool) {
 	value, err := strconv.ParseInt(op.Output, 10, 64)
-	e := Effect[model.CounterOp]{By: op, Op: model.CounterOp{Kind: model.Get, Value: value, Known: true}, Read: true}
-	e.Step = seenAt(*op, c.changes, func(after int) bool { return c.values[after] == value })
-	return e, op.ok() && err == nil
+	return Effect[model.CounterOp]{
+		By: op, Op: model.CounterOp{Kind: model.Get, Value: value, Known: true}, Read: true,
+		Step: t.seenAt(*op, func(after int) bool { return t.values[after] == value }),
+	}, op.ok() && err == nil
 }
 
 // add is the effect of an add and of its repetitions.
-func (c *counterCase) add(op *Op, changes []int) []Effect[model.CounterOp] {
+func (t *counterTable) add(op *Op, changes []int) []Effect[model.CounterOp] {
 	e := Effect[model.CounterOp]{By: op, Op: model.CounterOp{Kind: model.Add, Delta: deltaOf(*op)}}
 	if value, err := strconv.ParseInt(op.Output, 10, 64); op.ok() && err == nil {
 		e.Op.Value, e.Op.Known = value, true
 	}
-	own := ownChange(changes, func(i int) bool { return e.Op.Known && c.values[i+1] == e.Op.Value })
+	own := ownChange(changes, func(i int) bool { return e.Op.Known && t.values[i+1] == e.Op.Value })
 	switch {
 	case own >= 0:
-		e.Step = c.changes[own].Step
-	case op.Outcome == OpFailed, !op.ok() && c.known:
+		e.Step = t.changes[own].Step
+	case op.Outcome == OpFailed, !op.ok() && t.known:
 		return nil
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
@@ -142,56 +142,35 @@ func (c *counterCase) add(op *Op, changes []int) []Effect[model.CounterOp] {
 	list := []Effect[model.CounterOp]{e}
 	for _, i := range changes {
 		if i != own {
-			list = append(list, c.byServer(i))
+			list = append(list, t.byServer(i))
 		}
 	}
 	return list
 }
 
 // byServer is a change that no operation asked for, or not again.
-func (c *counterCase) byServer(i int) Effect[model.CounterOp] {
+func (t *counterTable) byServer(i int) Effect[model.CounterOp] {
 	return Effect[model.CounterOp]{
-		Op:   model.CounterOp{Kind: model.Add, Delta: c.values[i+1] - c.values[i]},
-		Step: c.changes[i].Step, Text: fmt.Sprintf("the value goes from %d to %d", c.values[i], c.values[i+1]),
+		Op:   model.CounterOp{Kind: model.Add, Delta: t.values[i+1] - t.values[i]},
+		Step: t.changes[i].Step,
+		Text: fmt.Sprintf("the value goes from %d to %d", t.values[i], t.values[i+1]),
 	}
 }
 
 // judgeDelivery checks that every add is applied as often as it should be.
-func (c *counterCase) judgeDelivery() Verdict {
-	for n, op := range c.history.Ops {
+func (t *counterTable) judgeDelivery() Verdict {
+	for n, op := range t.history.Ops {
 		if op.Kind == KindAdd {
-			if v, bad := deliveredOnce(op, c.eventsOf(n), c.opts.MayRepeat); bad {
+			if v, bad := appliedOnce(op, t.madeBy(n), t.claims.MayRepeat); bad {
 				return v
 			}
 		}
 	}
-	for _, i := range c.strays {
-		e := c.changes[i]
-		return violated(Delivery, []int64{e.Step}, "%s changed the counter from %d to %d at step %d, and no add accounts for that",
-			ownerOr(e.Client, "somebody"), c.values[i], c.values[i+1], e.Step)
+	for _, i := range t.strays {
+		e := t.changes[i]
+		return violated(Delivery, []int64{e.Step},
+			"%s changed the counter from %d to %d at step %d, and no add accounts for that",
+			cmp.Or(e.Client, "somebody"), t.values[i], t.values[i+1], e.Step)
 	}
 	return fine(Delivery, "every add was applied once, or was not said to be")
-}
-
-func (c *counterCase) eventsOf(n int) []ServerEvent {
-	var list []ServerEvent
-	for _, i := range c.of[n] {
-		list = append(list, c.changes[i])
-	}
-	return list
-}
-
-// deliveredOnce judges the changes that the server made for one write.
-func deliveredOnce(op Op, changes []ServerEvent, mayRepeat bool) (Verdict, bool) {
-	switch {
-	case len(changes) > 0 && op.Outcome == OpFailed:
-		return violated(Delivery, []int64{op.Call, changes[0].Step},
-			"%s was applied at step %d, although it said that it was not", describe(op), changes[0].Step), true
-	case len(changes) == 0 && op.ok():
-		return violated(Delivery, []int64{op.Call, op.Return}, "%s was acknowledged, but the server never applied it", describe(op)), true
-	case len(changes) > 1 && !mayRepeat:
-		return violated(Delivery, []int64{changes[0].Step, changes[1].Step},
-			"%s was applied twice: at steps %d and %d", describe(op), changes[0].Step, changes[1].Step), true
-	}
-	return Verdict{}, false
 }

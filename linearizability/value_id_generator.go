@@ -5,54 +5,42 @@ import (
 	"strconv"
 )
 
-// KindNext takes a number from a generator; Output is that.
+// KindNext takes a number from a generator; Output is the number.
 const KindNext = "next"
 
-// IDGenerator say what a generator of numbers claims to be.
+// IDGenerator claims to be a generator of numbers each of which is returned once. Its call is
+// [KindNext].
+//
+//   - Safety: no number is returned twice.
+//   - Order: numbers grow.
+//   - Delivery: each number lies in a block by which its client has raised the counter before;
+//     judged with the server's log.
+//   - Liveness: every call returns.
+//   - Orphans: nothing is left but the counter.
 type IDGenerator struct {
-	// Path is the znode of its counter: numbers up to its value are reserved. Empty
-	// means that this is not judged.
+	// Path is the znode of its counter: numbers up to its value are reserved. Empty means that
+	// delivery is not judged.
 	Path string
-	// Ordered: a call that begins after another has returned gets a greater number,
-	// whoever makes them. Otherwise that is judged between calls of one client.
+	// Ordered: a call that begins after another has returned gets a greater number. Without it,
+	// that is judged between calls of one client.
 	Ordered bool
 	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
 	AllowedAtRest []string
 }
 
-// JudgeIDs judges a generator of numbers that are handed out once: operations of
-// the kind [KindNext]; others are ignored. Rest may be nil. It panics if one
-// returned something that is no number.
-//
-//	safety    no number is handed out twice
-//	order     numbers grow
-//	delivery  each number lies in a block by which its client has raised the
-//	          counter before; judged with the server's log
-//	liveness  every call returns
-//	orphans   nothing is left but the counter
-func (opts IDGenerator) judge(h History, rest *Leftovers) Report {
-	c := &idCase{history: h.sorted(), opts: opts}
-	for _, op := range c.history.Ops {
-		if op.Kind == KindNext && op.ok() {
-			c.taken = append(c.taken, takenID{op, idOf(op)})
-		}
+func (claims IDGenerator) judge(h History, left *Leftovers) Report {
+	h = h.sorted()
+	taken := takenIDs(h.Ops)
+	var r Report
+	r.add(judgeUniqueIDs(taken), judgeGrowingIDs(taken, claims.Ordered))
+	if h.Server != nil && claims.Path != "" {
+		r.add(judgeReservedIDs(h, taken, claims.Path))
 	}
-	r := Report{Verdicts: []Verdict{c.judgeUnique(), c.judgeGrowth()}}
-	if h.Server != nil && opts.Path != "" {
-		r.insert(c.judgeBlocks())
-	}
-	r.Verdicts = append(r.Verdicts, c.history.judgeReturns(rest, nil)...)
-	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, opts.AllowedAtRest, leftBelow(rest, opts.Path), c.history.waits))
+	r.add(judgeReturns(h, left, nil)...)
+	if left != nil {
+		r.add(judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), h.waits))
 	}
 	return r
-}
-
-// idCase is one history of a generator, prepared for judging.
-type idCase struct {
-	history History
-	opts    IDGenerator
-	taken   []takenID // in the order of the calls
 }
 
 type takenID struct {
@@ -60,47 +48,62 @@ type takenID struct {
 	id int64
 }
 
-func idOf(op Op) int64 {
-	id, err := strconv.ParseInt(op.Output, 10, 64)
-	if err != nil {
-		panic(fmt.Sprintf("linearizability: %s: the output is %q; expected a number", describe(op), op.Output))
+// takenIDs returns the numbers in the order of the calls.
+func takenIDs(ops []Op) []takenID {
+	var list []takenID
+	for _, op := range ops {
+		if op.Kind != KindNext || !op.ok() {
+			continue
+		}
+		id, err := strconv.ParseInt(op.Output, 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("linearizability: %s: the output is %q; expected a number",
+				describe(op), op.Output))
+		}
+		list = append(list, takenID{op, id})
 	}
-	return id
+	return list
 }
 
-func (c *idCase) judgeUnique() Verdict {
+func judgeUniqueIDs(taken []takenID) Verdict {
 	first := map[int64]Op{}
-	for _, t := range c.taken {
+	for _, t := range taken {
 		if before, twice := first[t.id]; twice {
-			return violated(Safety, []int64{before.Return, t.op.Return}, "%d is handed out twice: to %s and to %s", t.id, describe(before), describe(t.op))
+			return violated(Safety, []int64{before.Return, t.op.Return},
+				"%d is handed out twice: to %s and to %s", t.id, describe(before), describe(t.op))
 		}
 		first[t.id] = t.op
 	}
-	return fine(Safety, "%s handed out once", count(len(c.taken), "number"))
+	return fine(Safety, "%s handed out once", count(len(taken), "number"))
 }
 
-func (c *idCase) judgeGrowth() Verdict {
-	for i, t := range c.taken {
-		for _, before := range c.taken[:i] {
-			if before.op.Return < t.op.Call && before.id > t.id && (c.opts.Ordered || before.op.Client == t.op.Client) {
-				return violated(Order, []int64{before.op.Return, t.op.Call}, "%s got %d, after %s had got %d", describe(t.op), t.id, describe(before.op), before.id)
+func judgeGrowingIDs(taken []takenID, ordered bool) Verdict {
+	for i, t := range taken {
+		for _, before := range taken[:i] {
+			compared := ordered || before.op.Client == t.op.Client
+			if compared && before.op.Return < t.op.Call && before.id > t.id {
+				return violated(Order, []int64{before.op.Return, t.op.Call},
+					"%s got %d, after %s had got %d",
+					describe(t.op), t.id, describe(before.op), before.id)
 			}
 		}
 	}
 	return fine(Order, "later calls got greater numbers")
 }
 
-// judgeBlocks looks for the block of each number.
-func (c *idCase) judgeBlocks() Verdict {
-	counter := newCounterCase(c.history, Counter{Path: c.opts.Path})
-	for _, t := range c.taken {
+// judgeReservedIDs looks for the block of each number.
+func judgeReservedIDs(h History, taken []takenID, path string) Verdict {
+	counter := newCounterTable(h, Counter{Path: path})
+	for _, t := range taken {
 		reserved := false
 		for i, e := range counter.changes {
 			own := e.Client == "" || e.Client == t.op.Client
-			reserved = reserved || own && e.Step <= t.op.Return && counter.values[i] < t.id && t.id <= counter.values[i+1]
+			reserved = reserved || own && e.Step <= t.op.Return &&
+				counter.values[i] < t.id && t.id <= counter.values[i+1]
 		}
 		if !reserved {
-			return violated(Delivery, []int64{t.op.Call, t.op.Return}, "%s got %d, which %s had not reserved", describe(t.op), t.id, t.op.Client)
+			return violated(Delivery, []int64{t.op.Call, t.op.Return},
+				"%s got %d, which %s had not reserved", describe(t.op), t.id, t.op.Client)
 		}
 	}
 	return fine(Delivery, "every number was reserved by who got it")
