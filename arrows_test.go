@@ -19,7 +19,8 @@ const module = "github.com/zksim/zksim/"
 // library that its code (tests left out) may have. ARCHITECTURE.md draws them.
 var arrows = map[string][]string{
 	"model":                      {},
-	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
+	"linearizability":            {module + "linearizability/ops", module + "model", "github.com/anishathalye/porcupine"},
+	"linearizability/ops":        {},
 	"recipes":                    {"github.com/go-zookeeper/zk"},
 	"fakezk/internal/proto":      {},
 	"fakezk/internal/wire":       {module + "fakezk/internal/proto"},
@@ -38,17 +39,20 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk", module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": {module + "fakezk", module + "fuzz", module + "linearizability"},
+	"internal/others": {module + "fakezk", module + "fuzz", module + "linearizability", module + "linearizability/ops"},
 	"internal/realzk": {},
 	"internal/zkload": {
 		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
 	},
 	"examples/go": {"github.com/go-zookeeper/zk"},
 	"fuzz": {
-		module + "fakezk", module + "linearizability", module + "recipes",
+		module + "fakezk", module + "linearizability", module + "linearizability/ops", module + "recipes",
 		"github.com/go-zookeeper/zk", "pgregory.net/rapid", "github.com/goccy/go-yaml",
 	},
-	"fuzz/museum":         {module + "fuzz", module + "linearizability", module + "recipes", "github.com/go-zookeeper/zk"},
+	"fuzz/museum": {
+		module + "fuzz", module + "linearizability", module + "linearizability/ops", module + "recipes",
+		"github.com/go-zookeeper/zk",
+	},
 	"cmd/zksim":           {module + "cli"},
 	"examples/go/myzksim": {module + "cli", module + "fuzz", "github.com/go-zookeeper/zk"},
 	"cli": {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -121,7 +122,7 @@ type cachePlayer struct {
 
 func (p *cachePlayer) ready() {
 	p.Persist(func(int) error {
-		return p.Do(linearizability.KindReady, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Ready, "", func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, p.cache.Ready(ctx)
 		})
 	})
@@ -164,13 +165,13 @@ func (p *cachePlayer) look(turn int) {
 		if !p.Pause(d) {
 			return
 		}
-		p.record(p.Begin(linearizability.KindLook, ""), p.see())
+		p.record(p.Begin(ops.Look, ""), p.see())
 	}
 }
 
 // settle waits until nothing can go wrong any more and the cache agrees.
 func (p *cachePlayer) settle() {
-	c := p.Begin(linearizability.KindSettle, "")
+	c := p.Begin(ops.Settle, "")
 	if !p.Pause(cacheRest) {
 		return
 	}

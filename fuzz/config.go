@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -156,12 +157,12 @@ func (p configPlayer) write(turn int) {
 
 // swap writes a value that has one version or, for -1, does not exist.
 func (p configPlayer) swap(key, value string, version int32, write func() error) {
-	c := p.Begin(linearizability.KindCAS, key+"="+linearizability.Versioned(value, version))
+	c := p.Begin(ops.CAS, key+"="+linearizability.Versioned(value, version))
 	p.end(c, write(), linearizability.Versioned(value, version+1))
 }
 
 func (p configPlayer) remove(ctx context.Context, key string) {
-	c := p.Begin(linearizability.KindRemove, key+"=")
+	c := p.Begin(ops.Remove, key+"=")
 	err := p.config.Delete(ctx, key, recipes.AnyVersion)
 	p.doubted[key] = errors.Is(err, recipes.ErrAmbiguous)
 	p.end(c, err, "")
@@ -175,7 +176,7 @@ func (p configPlayer) end(c Call, err error, output string) {
 	case errors.Is(err, recipes.ErrAmbiguous):
 		c.Unknown(linearizability.Result{}, err)
 	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
-		c.OK(linearizability.Result{Output: linearizability.Refused})
+		c.OK(linearizability.Result{Output: ops.Refused})
 		return
 	default:
 		c.Failed(err)
@@ -186,7 +187,7 @@ func (p configPlayer) end(c Call, err error, output string) {
 }
 
 func (p configPlayer) fetch(key string) {
-	c := p.Begin(linearizability.KindRead, key+"=")
+	c := p.Begin(ops.Read, key+"=")
 	entry, there, err := p.config.Fetch(p.Context(), key)
 	switch {
 	case err != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -73,7 +74,7 @@ func CounterWorkload(impl string, claims CounterClaims, open func(*zk.Conn) Coun
 }
 
 func (c CounterClaims) judge(e Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !stores(e.History, linearizability.KindAdd, c.Path) {
+	if len(e.Plan) == 0 && !stores(e.History, ops.Add, c.Path) {
 		return linearizability.Report{}, fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
 			ErrClaims, c.Path)
 	}
@@ -108,7 +109,7 @@ func (p counterPlayer) add(turn int) {
 	}
 	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	c := p.Begin(linearizability.KindAdd, strconv.FormatInt(delta, 10))
+	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
 		fails(c, p.definite, err)
@@ -133,7 +134,7 @@ func (p counterPlayer) get(turn int) {
 	if !ok || p.Choose(2, turn) > 0 {
 		return
 	}
-	c := p.Begin(linearizability.KindGet, "")
+	c := p.Begin(ops.Get, "")
 	value, err := g.Get(p.Context())
 	if err != nil {
 		c.Failed(err) // it changes nothing, whatever else

@@ -127,7 +127,7 @@
 // context one in three has one that is done from the start; what gives something back
 // is called with such a context, and only once, in one of three rounds; a lock or
 // lease is tried for before it is waited for in one of three rounds, if it has TryLock,
-// TryRLock or TryAcquire. [linearizability.KindClose] is what the judges see of a close. An
+// TryRLock or TryAcquire. [ops.Close] is what the judges see of a close. An
 // object without a method Close is not closed, nor are elections, double barriers, caches,
 // configuration centres, groups and registries: of these only calls get done contexts.
 //

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -38,7 +39,7 @@ func DoubleBarrierWorkload(impl string, claims BarrierClaims, open func(c *zk.Co
 		},
 		Length: func(s Script) time.Duration { return time.Duration(s.Rounds) * (2*enterPatience + longHold) },
 		Judge: func(e Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, linearizability.KindEnter, claims.Path, "BarrierClaims.Path"); err != nil {
+			if err := elsewhere(e, ops.Enter, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
 			opts := linearizability.DoubleBarrier{
@@ -76,7 +77,7 @@ func groupSize(p *Player, clients int) int {
 
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
-	entered := p.Do(linearizability.KindEnter, p.size, func(ctx context.Context) (linearizability.Result, error) {
+	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 8, round+2000, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -92,7 +93,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return
 	}
 	p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindLeave, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 8, round+4000, time.Millisecond, 50*time.Millisecond)
@@ -107,7 +108,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 // which must do all the same.
 func (p doubleBarrierPlayer) leaveUnheard() {
 	ctx, _ := done(p.Context())
-	call := p.Begin(linearizability.KindLeave, "")
+	call := p.Begin(ops.Leave, "")
 	if err := p.member.Leave(ctx); err != nil {
 		call.Unknown(linearizability.Result{}, err)
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -61,7 +62,7 @@ func TestElection(t TB, open func(c *zk.Conn, name string) Elector, claims ...Lo
 }
 
 func (c LockClaims) judgeElection(e Evidence) (linearizability.Report, error) {
-	if err := elsewhere(e, linearizability.KindLead, c.Path, "LockClaims.Path"); err != nil {
+	if err := elsewhere(e, ops.Lead, c.Path, "LockClaims.Path"); err != nil {
 		return linearizability.Report{}, err
 	}
 	opts := linearizability.Lock{
@@ -96,7 +97,7 @@ func (p electionPlayer) turn(round int, last bool) {
 		resign = p.elector.Close
 	}
 	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindResign, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Resign, "", func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, resign(ctx)
 		})
 	})
@@ -105,7 +106,7 @@ func (p electionPlayer) turn(round int, last bool) {
 // lead waits until it leads, or the World ends, and returns the signal of loss.
 func (p electionPlayer) lead(draw int) (lost <-chan struct{}, led bool) {
 	led = p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindLead, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 6, draw+2000, 10*time.Millisecond, 100*time.Millisecond)
@@ -139,7 +140,7 @@ func (p electionPlayer) ask() {
 	if !ok || !p.Alive() {
 		return
 	}
-	call := p.Begin(linearizability.KindLeader, "")
+	call := p.Begin(ops.Leader, "")
 	name, epoch, err := teller.Leader(p.Context())
 	if err != nil {
 		call.Failed(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -64,7 +65,7 @@ func (c IDClaims) judge(e Evidence) (linearizability.Report, error) {
 	if c.Uncounted {
 		return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{Ordered: c.Ordered}), nil
 	}
-	if err := elsewhere(e, linearizability.KindNext, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
+	if err := elsewhere(e, ops.Next, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
 		return linearizability.Report{}, err
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{
@@ -77,7 +78,7 @@ func (c IDClaims) judge(e Evidence) (linearizability.Report, error) {
 func (p *Player) takeID(ids IDGenerator, turn int) {
 	ctx, cancel := p.Hasty(p.Context(), 4, turn+1000, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	c := p.Begin(linearizability.KindNext, "")
+	c := p.Begin(ops.Next, "")
 	id, err := ids.Next(ctx)
 	if err != nil {
 		c.Unknown(linearizability.Result{}, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -47,7 +48,7 @@ func discard(p *Player, q IDQueuer, round int) {
 	ctx, cancel := p.Hasty(p.Context(), 3, round+9000, 0, 10*time.Millisecond)
 	defer cancel()
 	id := fmt.Sprint(2*p.client.Number() + p.Choose(2, round+11000))
-	c := p.Begin(linearizability.KindDiscard, id)
+	c := p.Begin(ops.Discard, id)
 	n, err := q.Remove(ctx, id)
 	switch {
 	case err == nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -89,7 +90,7 @@ func (c LockClaims) fitting(e Evidence, report linearizability.Report) (lineariz
 
 func granted(h linearizability.History) bool {
 	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
-		return (op.Kind == linearizability.KindLock || op.Kind == linearizability.KindAcquire) && op.Outcome == linearizability.OpOK
+		return (op.Kind == ops.Lock || op.Kind == ops.Acquire) && op.Outcome == linearizability.OpOK
 	})
 }
 
@@ -130,9 +131,9 @@ func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
 		if t, ok := lock.(tryLocker); ok && attempt == 0 && p.tries(round) {
-			return p.try(linearizability.KindLock, "", t.TryLock, func() int64 { return tokenOf(lock) })
+			return p.try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
-		return p.Do(linearizability.KindLock, "", func(ctx context.Context) (r linearizability.Result, err error) {
+		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
 			if err = p.attempt(ctx, lock, round, attempt); err == nil {
 				r.Token = tokenOf(lock)
 			}
@@ -148,7 +149,7 @@ func (p lockPlayer) turn(round int) {
 	}
 	p.Hold(round, lost)
 	p.GiveBack(round+8000, func(ctx context.Context) error {
-		return p.Do(linearizability.KindUnlock, "", func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Unlock, "", func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -121,7 +122,7 @@ func (p *lockQueuePlayer) finish(round int) {
 		return
 	}
 	p.GiveBack(round+12000, func(ctx context.Context) error {
-		return p.Do(linearizability.KindRelease, element, func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Release, element, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, d.Release(ctx)
 		})
 	})
@@ -137,7 +138,7 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 			ctx, cancel = p.Hasty(ctx, 4, round+9000, 0, 10*time.Millisecond)
 			defer cancel()
 		}
-		c := p.Begin(linearizability.KindAck, element)
+		c := p.Begin(ops.Ack, element)
 		err := d.Ack(ctx)
 		switch {
 		case err == nil:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -115,7 +116,7 @@ func (c QueueClaims) judge(e Evidence, kind queueKind) (linearizability.Report, 
 func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others []string) {
 	offered := map[string]bool{}
 	for _, op := range h.Ops {
-		if op.Kind == linearizability.KindOffer {
+		if op.Kind == ops.Offer {
 			offered[elementOf(op.Input)] = true
 		}
 	}
@@ -137,7 +138,7 @@ func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others 
 			others = append(others, ev.Path)
 		}
 	}
-	return !succeeded(h, linearizability.KindOffer), others
+	return !succeeded(h, ops.Offer), others
 }
 
 // elementOf returns the element of an offer's input, in which its place in the
@@ -193,7 +194,7 @@ func (p queuePlayer) play(s Script) {
 // failed offer took effect is for the judge to find out; it is not repeated.
 func (p queuePlayer) offer(round int) {
 	input, do := p.put(round, fmt.Sprintf("%s%d", p.Name(), round+1))
-	c := p.Begin(linearizability.KindOffer, input)
+	c := p.Begin(ops.Offer, input)
 	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
 		p.Pause(retryPause)
@@ -236,7 +237,7 @@ func (p queuePlayer) peek(round int) {
 	if !ok || p.Choose(4, round+4000) > 0 {
 		return
 	}
-	c := p.Begin(linearizability.KindPeek, "")
+	c := p.Begin(ops.Peek, "")
 	data, ok, err := q.Peek(p.Context())
 	if err != nil {
 		c.Failed(err) // it takes nothing, whatever else
@@ -253,7 +254,7 @@ func (p queuePlayer) poll(round int) bool {
 	if !ok || p.Choose(4, round+5000) > 0 {
 		return false
 	}
-	c := p.Begin(linearizability.KindPoll, "")
+	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
 	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok}
 	if err != nil {
@@ -286,7 +287,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 		ctx, cancel = p.Hasty(ctx, 4, round+6000, time.Millisecond, 30*time.Millisecond)
 		defer cancel()
 	}
-	c := p.Begin(linearizability.KindTake, "")
+	c := p.Begin(ops.Take, "")
 	data, err := p.queue().Take(ctx)
 	switch {
 	case err == nil:

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -106,12 +107,12 @@ func (p revocablePlayer) ask() error {
 
 // await holds the lock until somebody asks for it.
 func (p revocablePlayer) await() {
-	c := p.Begin(linearizability.KindHold, "")
+	c := p.Begin(ops.Hold, "")
 	lost := p.signal()
 	revoked := p.lock().Revoked()
 	over, cancel := p.Within(p.Context(), enough)
 	defer cancel()
-	end := linearizability.HoldRevoked
+	end := ops.Revoked
 	select {
 	case <-revoked:
 	case <-lost:
@@ -119,11 +120,11 @@ func (p revocablePlayer) await() {
 		if !p.Alive() {
 			return
 		}
-		end = linearizability.HoldOver
+		end = ops.Over
 	}
 	select {
 	case <-lost: // of both this is what counts
-		end = linearizability.HoldLost
+		end = ops.Lost
 	default:
 	}
 	c.OK(linearizability.Result{Output: end})

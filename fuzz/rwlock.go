@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -68,7 +69,7 @@ type side struct {
 
 func writeSide(p *Player, h *handle[RWLocker]) side {
 	s := onlySide(p, h)
-	s.mode = linearizability.ModeWrite
+	s.mode = ops.WriteMode
 	return s
 }
 
@@ -79,7 +80,7 @@ func readSide(p *Player, h *handle[RWLocker]) side {
 		TryRLock(ctx context.Context) (bool, error)
 	}
 	s := side{
-		Player: p, mode: linearizability.ModeRead,
+		Player: p, mode: ops.ReadMode,
 		lock:   func(ctx context.Context) error { return h.now().RLock(ctx) },
 		unlock: func(ctx context.Context) error { return h.now().RUnlock(ctx) },
 	}
@@ -97,7 +98,7 @@ func readSide(p *Player, h *handle[RWLocker]) side {
 
 // acquire locks once.
 func (s side) acquire(ctx context.Context) error {
-	return s.Do(linearizability.KindLock, s.mode, func(context.Context) (linearizability.Result, error) {
+	return s.Do(ops.Lock, s.mode, func(context.Context) (linearizability.Result, error) {
 		if err := s.lock(ctx); err != nil {
 			return linearizability.Result{}, err
 		}
@@ -121,7 +122,7 @@ func (s side) persist(round int) bool {
 			return s.acquire(s.Context())
 		}
 		if s.try != nil && s.tries(round) {
-			return s.Player.try(linearizability.KindLock, s.mode, s.try, s.held)
+			return s.Player.try(ops.Lock, s.mode, s.try, s.held)
 		}
 		ctx, cancel := s.Hasty(s.Context(), 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
@@ -132,7 +133,7 @@ func (s side) persist(round int) bool {
 // release unlocks.
 func (s side) release(round int) {
 	s.GiveBack(round+8000, func(ctx context.Context) error {
-		return s.Do(linearizability.KindUnlock, s.mode, func(context.Context) (linearizability.Result, error) {
+		return s.Do(ops.Unlock, s.mode, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, s.unlock(ctx)
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -131,7 +132,7 @@ func (p semaphorePlayer) both(round int, s several) {
 	names := []string{p.own("one"), p.own("two")}
 	var calls []Call
 	for _, which := range names {
-		calls = append(calls, p.Begin(linearizability.KindAcquire, which))
+		calls = append(calls, p.Begin(ops.Acquire, which))
 	}
 	held, err := s.AcquireN(ctx, len(names))
 	for i, c := range calls {
@@ -173,7 +174,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
 		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.tries(round) {
-			return p.Player.try(linearizability.KindAcquire, which, func(ctx context.Context) (ok bool, err error) {
+			return p.Player.try(ops.Acquire, which, func(ctx context.Context) (ok bool, err error) {
 				lease, ok, err = t.TryAcquire(ctx)
 				return ok, err
 			}, func() int64 { return lease.Token() })
@@ -191,7 +192,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 
 // try calls Acquire once.
 func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, err error) {
-	err = p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
+	err = p.Do(ops.Acquire, which, func(context.Context) (linearizability.Result, error) {
 		lease, err = p.sem().Acquire(ctx)
 		if err != nil {
 			return linearizability.Result{}, err
@@ -206,7 +207,7 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 
 func (p semaphorePlayer) release(round int, lease Lease, which string) {
 	p.GiveBack(round+8000, func(ctx context.Context) error {
-		return p.Do(linearizability.KindRelease, which, func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Release, which, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, lease.Release(ctx)
 		})
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -41,7 +42,7 @@ func ThresholdBarrierWorkload(impl string, claims BarrierClaims, open func(*zk.C
 			return time.Duration(2*s.Rounds) * (2*enterPatience + longHold)
 		},
 		Judge: func(e Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
+			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
 			opts := linearizability.ThresholdBarrier{
@@ -73,7 +74,7 @@ func (p thresholdPlayer) turn(round int) {
 	case round > 0 && p.Choose(3, round+4000) == 0:
 		p.set(round, 1+p.Choose(p.clients, round+5000))
 	}
-	passed := p.Do(linearizability.KindWait, "", func(ctx context.Context) (linearizability.Result, error) {
+	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -89,7 +90,7 @@ func (p thresholdPlayer) turn(round int) {
 // first.
 func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindSet, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Set, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 6, round+6000, time.Millisecond, 50*time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -175,7 +176,7 @@ func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx contex
 	r, err := work(p.Context())
 	d.over = errors.Is(err, recipes.ErrNoTransaction)
 	switch {
-	case d.over && kind == linearizability.KindAwait:
+	case d.over && kind == ops.Await:
 		call.OK(linearizability.Result{Empty: true})
 	case err == nil:
 		call.OK(r)
@@ -211,7 +212,7 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 	deadline := p.clock(patience)
 	input := linearizability.BeginInput(d.name, p.sites, p.virtualTime(deadline))
 	p.Persist(func(attempt int) error {
-		err := p.do(d, linearizability.KindBegin, input, func(ctx context.Context) (linearizability.Result, error) {
+		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 8, round+6000, time.Millisecond, 30*time.Millisecond)
@@ -250,7 +251,7 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	if !ok || p.Choose(2, round+8000) > 0 {
 		return
 	}
-	p.persist(d, linearizability.KindJoin, d.name+" "+p.Name(), round+9000, func(ctx context.Context) error {
+	p.persist(d, ops.Join, d.name+" "+p.Name(), round+9000, func(ctx context.Context) error {
 		return joiner.Join(ctx, p.Name())
 	})
 	if p.Choose(6, round+11000) > 0 {
@@ -270,7 +271,7 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, linearizability.KindVote, d.name+" "+p.Name()+" "+word, round+13000, func(ctx context.Context) error {
+	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, round+13000, func(ctx context.Context) error {
 		return d.Vote(ctx, p.Name(), yes)
 	})
 }
@@ -278,7 +279,7 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 // await waits for the decision.
 func (p *twoPhasePlayer) await(d *deal, round int) {
 	p.Persist(func(attempt int) error {
-		return p.do(d, linearizability.KindAwait, d.name, func(ctx context.Context) (linearizability.Result, error) {
+		return p.do(d, ops.Await, d.name, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 6, round+15000, time.Millisecond, 50*time.Millisecond)
@@ -287,9 +288,9 @@ func (p *twoPhasePlayer) await(d *deal, round int) {
 			commit, err := d.Await(ctx)
 			d.decided = err == nil
 			if commit {
-				return linearizability.Result{Output: linearizability.CommitOutput}, err
+				return linearizability.Result{Output: ops.Commit}, err
 			}
-			return linearizability.Result{Output: linearizability.AbortOutput}, err
+			return linearizability.Result{Output: ops.Abort}, err
 		})
 	})
 }
@@ -300,7 +301,7 @@ func (p *twoPhasePlayer) done(d *deal, round int) {
 	if !ok || d.over || !d.decided {
 		return
 	}
-	p.persist(d, linearizability.KindDone, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
+	p.persist(d, ops.Done, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
 		return finisher.Done(ctx, p.Name())
 	})
 }
@@ -312,7 +313,7 @@ func (p *twoPhasePlayer) forget(d *deal) {
 		return
 	}
 	p.Persist(func(int) error {
-		err := p.do(d, linearizability.KindForget, d.name, func(ctx context.Context) (linearizability.Result, error) {
+		err := p.do(d, ops.Forget, d.name, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, d.Forget(ctx)
 		})
 		if errors.Is(err, recipes.ErrUnfinished) {

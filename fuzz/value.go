@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -75,7 +76,7 @@ func ValueWorkload(impl string, claims ValueClaims, open func(*zk.Conn) Valuer) 
 }
 
 func (c ValueClaims) judge(e Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !stores(e.History, linearizability.KindWrite, c.Path) {
+	if len(e.Plan) == 0 && !stores(e.History, ops.Write, c.Path) {
 		return linearizability.Report{}, fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
 			ErrClaims, c.Path)
 	}
@@ -102,7 +103,7 @@ func (p *valuePlayer) read(turn int) {
 	if a, ok := p.value().(Awaiter); ok && p.Choose(3, turn+1000) == 0 {
 		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
 	}
-	c := p.Begin(linearizability.KindRead, "")
+	c := p.Begin(ops.Read, "")
 	state, err := look(ctx)
 	if err != nil {
 		c.Failed(err) // it changes nothing, whatever else
@@ -134,7 +135,7 @@ func (p *valuePlayer) write(turn int) {
 }
 
 func (p *valuePlayer) set(ctx context.Context, data string) {
-	c := p.Begin(linearizability.KindWrite, data)
+	c := p.Begin(ops.Write, data)
 	state, err := p.value().Set(ctx, []byte(data))
 	if err != nil {
 		fails(c, p.definite, err)
@@ -150,7 +151,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	if p.seen.Exists {
 		expected = p.seen.Version
 	}
-	c := p.Begin(linearizability.KindCAS, linearizability.Versioned(data, expected))
+	c := p.Begin(ops.CAS, linearizability.Versioned(data, expected))
 	state, done, err := p.value().CompareAndSet(ctx, p.seen, []byte(data))
 	switch {
 	case err != nil:
@@ -160,7 +161,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	case done:
 		c.OK(stateResult(state))
 	default:
-		c.OK(linearizability.Result{Output: linearizability.Refused})
+		c.OK(linearizability.Result{Output: ops.Refused})
 	}
 	p.seen = state
 }

@@ -4,18 +4,12 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
-// The kinds of operations of a barrier. Its removal is [KindRemove].
-const (
-	KindSet   = "set"   // put it up
-	KindWait  = "wait"  // until it is down
-	KindIsSet = "isset" // Output is "true" or "false"
-)
-
-// Barrier claims to be a barrier. Its calls are [KindSet], [KindRemove], [KindWait] and
-// [KindIsSet].
+// Barrier claims to be a barrier. Its calls are [ops.Set], [ops.Remove], [ops.Wait] and
+// [ops.IsSet].
 //
 // Linearizability is that of [github.com/zksim/zksim/model.Barrier]: a wait that returned has found
 // the barrier down at some moment of the call, and set and remove find it as it should be, or make
@@ -44,7 +38,7 @@ func (claims Barrier) judge(h History, left *Leftovers) Report {
 		Noun: "barrier", Step: model.Barrier.Step, Show: showBarrier,
 		Effects: func(History) []Effect[model.BarrierOp] { return t.effects() },
 		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
-		MayWait: func(op Op) bool { return op.Kind == KindWait && upAtRest },
+		MayWait: func(op Op) bool { return op.Kind == ops.Wait && upAtRest },
 	})
 	if t.known {
 		r.add(t.judgeDelivery())
@@ -83,9 +77,9 @@ func newBarrierTable(h History, claims Barrier) *barrierTable {
 // changer is the kind of operation that makes a change.
 func changer(e ServerEvent) string {
 	if e.Kind == NodeCreated {
-		return KindSet
+		return ops.Set
 	}
-	return KindRemove
+	return ops.Remove
 }
 
 // effects turns the history into operations on the model.
@@ -93,11 +87,11 @@ func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 	var list []Effect[model.BarrierOp]
 	for n := range t.history.Ops {
 		switch op := &t.history.Ops[n]; op.Kind {
-		case KindSet, KindRemove:
+		case ops.Set, ops.Remove:
 			list = append(list, t.write(op, t.of[n])...)
-		case KindWait:
+		case ops.Wait:
 			list = append(list, t.seen(op, false)...)
-		case KindIsSet:
+		case ops.IsSet:
 			list = append(list, t.seen(op, op.Output == "true")...)
 		}
 	}
@@ -111,14 +105,14 @@ func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 // should be.
 func (t *barrierTable) write(op *Op, changes []int) []Effect[model.BarrierOp] {
 	e := Effect[model.BarrierOp]{By: op, Op: model.BarrierOp{Kind: model.Raise}}
-	if op.Kind == KindRemove {
+	if op.Kind == ops.Remove {
 		e.Op.Kind = model.Lower
 	}
 	switch {
 	case len(changes) > 0:
 		e.Step = t.changes[changes[0]].Step
 	case op.ok() && t.known:
-		return t.seen(op, op.Kind == KindSet)
+		return t.seen(op, op.Kind == ops.Set)
 	case op.Outcome == OpFailed, t.known:
 		return nil
 	case !op.ok():
@@ -163,7 +157,7 @@ func (t *barrierTable) judgeDelivery() Verdict {
 		if len(changes) == 0 {
 			continue // it was up, or down, already
 		}
-		if v, bad := appliedOnce(op, changes, op.Kind == KindSet); bad {
+		if v, bad := appliedOnce(op, changes, op.Kind == ops.Set); bad {
 			return v
 		}
 	}
@@ -187,7 +181,7 @@ func pastTense(e ServerEvent) string {
 func (t *barrierTable) waitsTooLong(patience time.Duration) (v Verdict, bad bool) {
 	log := readServer(t.history.Server)
 	for _, op := range t.history.Ops {
-		if op.Kind != KindWait || op.pending() || patience <= 0 ||
+		if op.Kind != ops.Wait || op.pending() || patience <= 0 ||
 			t.history.undisturbed(op, log) > op.CallTime {
 			continue
 		}

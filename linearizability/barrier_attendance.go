@@ -105,9 +105,9 @@ func (a *attendance) disturbed(s *stay, since time.Duration) bool {
 
 // clients returns the number of clients that the stays are of.
 func clients(stays []*stay) int {
-	var ops []Op
+	var calls []Op
 	for _, s := range stays {
-		ops = append(ops, s.come)
+		calls = append(calls, s.come)
 	}
-	return len(clientsOf(ops))
+	return len(clientsOf(calls))
 }

@@ -5,13 +5,11 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// KindEnter is the operation of a double barrier that waits until enough members are there: Input
-// is their number, the same for all. [KindLeave] ends that, and waits until all of them have left.
-const KindEnter = "enter"
-
-// DoubleBarrier claims to be a double barrier. Its calls are [KindEnter] and [KindLeave]. A client
+// DoubleBarrier claims to be a double barrier. Its calls are [ops.Enter] and [ops.Leave]. A client
 // is there from its call of enter until its call of leave. If its enter returns an error, it is
 // there as long as the ephemerals that it made in the call, or until the return.
 //
@@ -46,13 +44,13 @@ func drawInside(h History) func(io.Writer) error {
 		switch {
 		case !op.ok():
 			return inside
-		case op.Kind == KindEnter:
+		case op.Kind == ops.Enter:
 			return inside + 1
 		}
 		return inside - 1
 	}
 	show := func(inside int) string { return strconv.Itoa(inside) + " inside" }
-	return picture(h, []string{KindEnter, KindLeave}, after, show)
+	return picture(h, []string{ops.Enter, ops.Leave}, after, show)
 }
 
 // doubleBarrierTable is one history of a double barrier, and the stay of each client at it.
@@ -69,12 +67,12 @@ func newDoubleBarrierTable(h History, claims DoubleBarrier) *doubleBarrierTable 
 		op := &t.history.Ops[i]
 		s := inside[op.Client]
 		switch {
-		case op.Kind == KindEnter:
+		case op.Kind == ops.Enter:
 			if size, err := strconv.Atoi(op.Input); err == nil {
 				t.size = size
 			}
 			inside[op.Client] = t.comes(*op)
-		case op.Kind == KindLeave && s != nil && s.come.ok():
+		case op.Kind == ops.Leave && s != nil && s.come.ok():
 			if s.leave == nil || !s.leave.ok() {
 				s.leave = op // the one that returns without an error, if there are several
 			}

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var doubleAtD = DoubleBarrier{Path: "/d", Patience: 50 * time.Millisecond}
 
 // departs is a whole, undisturbed leave.
-func (f *fixture) departs(client string) { f.ret(f.call(client, KindLeave, ""), OpOK, Result{}) }
+func (f *fixture) departs(client string) { f.ret(f.call(client, ops.Leave, ""), OpOK, Result{}) }
 
 // enterTogether lets a and b enter a barrier for two.
 func enterTogether(f *fixture) {
-	a, b := f.call("a", KindEnter, "2"), f.call("b", KindEnter, "2")
+	a, b := f.call("a", ops.Enter, "2"), f.call("b", ops.Enter, "2")
 	f.ret(a, OpOK, Result{Session: 1})
 	f.ret(b, OpOK, Result{Session: 2})
 }
@@ -29,42 +31,42 @@ func TestDoubleBarriers(t *testing.T) {
 		{name: "in and out together, twice", build: func(f *fixture) *Leftovers {
 			for range 2 {
 				enterTogether(f)
-				a, b := f.call("a", KindLeave, ""), f.call("b", KindLeave, "")
+				a, b := f.call("a", ops.Leave, ""), f.call("b", ops.Leave, "")
 				f.ret(a, OpOK, Result{})
 				f.ret(b, OpOK, Result{})
 			}
 			return &Leftovers{}
 		}},
 		{name: "enters alone", bad: Safety, says: "a entered at step 2, but at no moment of its call were 2 members there", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
+			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
 			return nil
 		}},
 		{name: "enters with one who has given up", bad: Safety, says: "b entered", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindEnter, "2"), OpUnknown, Result{})
-			f.ret(f.call("b", KindEnter, "2"), OpOK, Result{})
+			f.ret(f.call("a", ops.Enter, "2"), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Enter, "2"), OpOK, Result{})
 			return nil
 		}},
 		{name: "enters with one who was cut off", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindEnter, "2")
+			op := f.call("a", ops.Enter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
-			f.ret(f.call("b", KindEnter, "2"), OpOK, Result{})
+			f.ret(f.call("b", ops.Enter, "2"), OpOK, Result{})
 			f.deletes("a", 1, "/d/a", 0)
 			f.departs("b")
 			return &Leftovers{}
 		}},
 		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindEnter, "2")
+			op := f.call("a", ops.Enter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
 			f.ret(op, OpUnknown, Result{})
-			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
+			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
 			return nil
 		}},
 		{name: "enters with one who is in the round before", bad: Safety, says: "a entered at step 9", build: func(f *fixture) *Leftovers {
 			enterTogether(f)
-			b := f.call("b", KindLeave, "")
+			b := f.call("b", ops.Leave, "")
 			f.departs("a")
-			f.ret(f.call("a", KindEnter, "2"), OpOK, Result{})
+			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
 			f.ret(b, OpOK, Result{})
 			return nil
 		}},
@@ -81,12 +83,12 @@ func TestDoubleBarriers(t *testing.T) {
 			return &Leftovers{}
 		}},
 		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("a", KindEnter, "2")
+			f.call("a", ops.Enter, "2")
 			return &Leftovers{}
 		}},
 		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned", build: func(f *fixture) *Leftovers {
 			enterTogether(f)
-			f.call("a", KindLeave, "")
+			f.call("a", ops.Leave, "")
 			return &Leftovers{}
 		}},
 		{name: "gives up beside the other", bad: Liveness, says: "gave up after 101ms, though 2 members", build: giveUpTogether},
@@ -132,7 +134,7 @@ func wantDrawn(t *testing.T, r Report, texts ...string) {
 
 // giveUpTogether lets two wait in vain.
 func giveUpTogether(f *fixture) *Leftovers {
-	a, b := f.call("a", KindEnter, "2"), f.call("b", KindEnter, "2")
+	a, b := f.call("a", ops.Enter, "2"), f.call("b", ops.Enter, "2")
 	f.step = 101
 	f.ret(a, OpUnknown, Result{})
 	f.ret(b, OpUnknown, Result{})
@@ -157,7 +159,7 @@ func randomDoubleBarrier(t *rapid.T) History {
 		g := rapid.SampledFrom(guests).Draw(t, "guest")
 		switch {
 		case g.state == "":
-			g.op, g.state = f.call(g.name, KindEnter, "2"), "waiting"
+			g.op, g.state = f.call(g.name, ops.Enter, "2"), "waiting"
 		case g.state == "waiting" && rapid.IntRange(0, 5).Draw(t, "gives up") == 0:
 			f.ret(g.op, OpUnknown, Result{})
 			g.state = ""
@@ -167,7 +169,7 @@ func randomDoubleBarrier(t *rapid.T) History {
 			f.ret(g.op, OpOK, Result{})
 			g.state = "inside"
 		case g.state == "inside":
-			g.op, g.state = f.call(g.name, KindLeave, ""), "leaving"
+			g.op, g.state = f.call(g.name, ops.Leave, ""), "leaving"
 		case othersAreGone(guests, g):
 			f.ret(g.op, OpOK, Result{})
 			g.state = ""
@@ -216,7 +218,7 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		{"one who leaves at once", leaveAtOnce, []string{Safety}, 0},
 	})
 	checkMutations(t, randomDoubleBarrier, func(h History) Report { return Judge(h, &Leftovers{}, doubleAtD) }, []mutation{
-		{"a hanging call", neverReturns(KindEnter, KindLeave), []string{Liveness}, 0},
+		{"a hanging call", neverReturns(ops.Enter, ops.Leave), []string{Liveness}, 0},
 	})
 }
 
@@ -228,9 +230,9 @@ func enterAlone(_ *rapid.T, h *History) bool {
 		}
 	}
 	for _, name := range []string{"a", "b", "c"} {
-		h.Ops = append(h.Ops, Op{Client: name, Kind: KindLeave, Call: h.End + 1, Return: -1})
+		h.Ops = append(h.Ops, Op{Client: name, Kind: ops.Leave, Call: h.End + 1, Return: -1})
 	}
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: KindEnter, Input: "2", Call: h.End + 5, Return: h.End + 6, Outcome: OpOK})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: ops.Enter, Input: "2", Call: h.End + 5, Return: h.End + 6, Outcome: OpOK})
 	return true
 }
 
@@ -238,7 +240,7 @@ func enterAlone(_ *rapid.T, h *History) bool {
 func leaveAtOnce(_ *rapid.T, h *History) bool {
 	enterAlone(nil, h)
 	h.Ops = append(h.Ops,
-		Op{Client: "y", Kind: KindEnter, Input: "2", Call: h.End + 5, Return: h.End + 7, Outcome: OpOK},
-		Op{Client: "z", Kind: KindLeave, Call: h.End + 8, Return: h.End + 9, Outcome: OpOK})
+		Op{Client: "y", Kind: ops.Enter, Input: "2", Call: h.End + 5, Return: h.End + 7, Outcome: OpOK},
+		Op{Client: "z", Kind: ops.Leave, Call: h.End + 8, Return: h.End + 9, Outcome: OpOK})
 	return true
 }

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"strconv"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // setting is a set of a threshold barrier, and when it took effect.
@@ -30,13 +32,13 @@ func settingsOf(h History, path string) []setting {
 		}
 	}
 	a := attribute(h, changes, func(op Op, i int) bool {
-		return op.Kind == KindSet && op.Input == changes[i].Data
+		return op.Kind == ops.Set && op.Input == changes[i].Data
 	})
 	var list []setting
 	visible := false
 	for n, op := range h.Ops {
 		members, err := strconv.Atoi(op.Input)
-		if op.Kind != KindSet || err != nil {
+		if op.Kind != ops.Set || err != nil {
 			continue
 		}
 		s := newSetting(op, members, a.madeBy(n))

@@ -5,10 +5,12 @@ import (
 	"io"
 	"strconv"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// ThresholdBarrier claims to be a threshold barrier. Its calls are [KindSet], whose Input is the
-// number of members for which it closes the barrier, and [KindWait]. A client must not wait twice
+// ThresholdBarrier claims to be a threshold barrier. Its calls are [ops.Set], whose Input is the
+// number of members for which it closes the barrier, and [ops.Wait]. A client must not wait twice
 // at once. It is there from its call of wait until its return; if that is an error, as long as the
 // ephemerals that it made in the call.
 //
@@ -46,7 +48,7 @@ func (claims ThresholdBarrier) judge(h History, left *Leftovers) Report {
 // drawThreshold draws a threshold barrier: the number of members that it was set to.
 func drawThreshold(h History) func(io.Writer) error {
 	after := func(op Op, members int) int {
-		if n, err := strconv.Atoi(op.Input); err == nil && op.Kind == KindSet {
+		if n, err := strconv.Atoi(op.Input); err == nil && op.Kind == ops.Set {
 			return n
 		}
 		return members
@@ -57,7 +59,7 @@ func drawThreshold(h History) func(io.Writer) error {
 		}
 		return "for " + count(members, "member")
 	}
-	return picture(h, []string{KindSet, KindWait}, after, show)
+	return picture(h, []string{ops.Set, ops.Wait}, after, show)
 }
 
 // thresholdTable is one history of a threshold barrier, with the stay of each client at it, and
@@ -72,7 +74,7 @@ type thresholdTable struct {
 func newThresholdTable(h History, claims ThresholdBarrier) *thresholdTable {
 	t := &thresholdTable{attendance: newAttendance(h, claims.Path), claims: claims}
 	for _, op := range t.history.Ops {
-		if op.Kind != KindWait {
+		if op.Kind != ops.Wait {
 			continue
 		}
 		s := t.comes(op)
@@ -194,7 +196,7 @@ func (t *thresholdTable) judgeLiveness(left *Leftovers) []Verdict {
 				describe(s.come), s.come.ReturnTime-s.come.CallTime, t.claims.Patience, why)}
 		}
 	}
-	mayWait := func(op Op) bool { return op.Kind == KindWait && t.mayWait() }
+	mayWait := func(op Op) bool { return op.Kind == ops.Wait && t.mayWait() }
 	return judgeReturns(t.history, left, mayWait)
 }
 

@@ -7,19 +7,21 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var thresholdAtT = ThresholdBarrier{Path: "/t", Patience: 50 * time.Millisecond}
 
 // setsTo is a whole, undisturbed set.
 func (f *fixture) setsTo(client, members string) {
-	op := f.call(client, KindSet, members)
+	op := f.call(client, ops.Set, members)
 	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: "/t", Data: members})
 	f.ret(op, OpOK, Result{})
 }
 
 // waits is a call of wait.
-func (f *fixture) waits(client string) int { return f.call(client, KindWait, "") }
+func (f *fixture) waits(client string) int { return f.call(client, ops.Wait, "") }
 
 // pass lets waits return well.
 func (f *fixture) pass(ops ...int) {
@@ -85,7 +87,7 @@ func TestThresholdBarriers(t *testing.T) {
 		{name: "passes late while it is set anew", build: func(f *fixture) *Leftovers {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
-			set := f.call("a", KindSet, "2")
+			set := f.call("a", ops.Set, "2")
 			f.pass(f.waits("c"))
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "2"})
 			f.ret(set, OpOK, Result{})
@@ -94,7 +96,7 @@ func TestThresholdBarriers(t *testing.T) {
 		{name: "passes late after it was set anew, seen at the server", bad: Safety, says: "c passed", build: func(f *fixture) *Leftovers {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
-			set := f.call("a", KindSet, "2")
+			set := f.call("a", ops.Set, "2")
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "2"})
 			f.pass(f.waits("c"))
 			f.ret(set, OpOK, Result{})
@@ -123,7 +125,7 @@ func TestThresholdBarriers(t *testing.T) {
 			return nil
 		}},
 		{name: "is set twice by one call", bad: Delivery, says: "was applied twice", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindSet, "1")
+			op := f.call("a", ops.Set, "1")
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
 			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
 			f.ret(op, OpOK, Result{})
@@ -154,7 +156,7 @@ func TestThresholdBarriers(t *testing.T) {
 		}},
 		{name: "gives up when it was set to more", build: func(f *fixture) *Leftovers {
 			rest := giveUpAtT(f)
-			f.h.Ops = append(f.h.Ops, Op{Client: "c", Kind: KindSet, Input: "3", Call: 60, Return: 70,
+			f.h.Ops = append(f.h.Ops, Op{Client: "c", Kind: ops.Set, Input: "3", Call: 60, Return: 70,
 				CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond, Outcome: OpOK})
 			return rest
 		}},
@@ -228,7 +230,7 @@ func (s *thresholdScene) act(t *rapid.T, w *walker) {
 	switch {
 	case w.state == "" && rapid.IntRange(0, 3).Draw(t, "sets") == 0:
 		w.members = rapid.IntRange(1, 3).Draw(t, "members")
-		w.op, w.state = s.call(w.name, KindSet, strconv.Itoa(w.members)), "setting"
+		w.op, w.state = s.call(w.name, ops.Set, strconv.Itoa(w.members)), "setting"
 	case w.state == "":
 		w.op, w.state = s.waits(w.name), "waiting"
 	case w.state == "setting":
@@ -295,7 +297,7 @@ func TestBrokenThresholdBarriersAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomThreshold, judgeThresholdAtT, []mutation{
 		{"one who passes before all", passFirst, []string{Safety}, 0},
 		{"one who passes what was set anew", passAnew, []string{Safety}, 0},
-		{"a set that is applied again", repeatChange(setAgain, KindSet), []string{Delivery}, 0},
+		{"a set that is applied again", repeatChange(setAgain, ops.Set), []string{Delivery}, 0},
 		{"sets that were never made", dropSets, []string{Safety}, 0},
 	})
 	checkMutations(t, randomThreshold, judgeThresholdUnseen, []mutation{
@@ -303,7 +305,7 @@ func TestBrokenThresholdBarriersAreFoundBroken(t *testing.T) {
 		{"one who passes what was set anew", passAnew, []string{Safety}, 65}, // a set in doubt may come after it
 	})
 	checkMutations(t, randomThreshold, func(h History) Report { return Judge(h, &Leftovers{}, thresholdAtT) }, []mutation{
-		{"a hanging set", neverReturns(KindSet), []string{Liveness}, 0},
+		{"a hanging set", neverReturns(ops.Set), []string{Liveness}, 0},
 		{"one who never passes", waitForEver, []string{Liveness}, 0},
 	})
 }
@@ -315,7 +317,7 @@ func setAgain(h *History, e ServerEvent) ServerEvent {
 
 // passFirst lets somebody pass before anything has happened.
 func passFirst(_ *rapid.T, h *History) bool {
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: KindWait, Call: -9, Return: -8, Outcome: OpOK})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: ops.Wait, Call: -9, Return: -8, Outcome: OpOK})
 	for i := range h.Ops {
 		h.Ops[i].Call += 10
 		if h.Ops[i].Return >= 0 || h.Ops[i].Client == "z" {
@@ -341,14 +343,14 @@ func settle(h *History) {
 func passAnew(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,
-		Op{Client: "z", Kind: KindSet, Input: "2", Call: h.End + 1, Return: h.End + 3, Outcome: OpOK},
-		Op{Client: "z", Kind: KindWait, Call: h.End + 4, Return: h.End + 5, Outcome: OpOK})
+		Op{Client: "z", Kind: ops.Set, Input: "2", Call: h.End + 1, Return: h.End + 3, Outcome: OpOK},
+		Op{Client: "z", Kind: ops.Wait, Call: h.End + 4, Return: h.End + 5, Outcome: OpOK})
 	return true
 }
 
 // dropSets takes all sets away; somebody has passed.
 func dropSets(_ *rapid.T, h *History) bool {
-	h.Ops = slices.DeleteFunc(h.Ops, func(op Op) bool { return op.Kind == KindSet })
+	h.Ops = slices.DeleteFunc(h.Ops, func(op Op) bool { return op.Kind == ops.Set })
 	return slices.ContainsFunc(h.Ops, func(op Op) bool { return op.ok() })
 }
 
@@ -356,8 +358,8 @@ func dropSets(_ *rapid.T, h *History) bool {
 func waitForEver(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,
-		Op{Client: "z", Kind: KindSet, Input: "1", Call: h.End + 1, Return: h.End + 3, Outcome: OpOK},
-		Op{Client: "z", Kind: KindWait, Call: h.End + 4, Return: h.End + 5, Outcome: OpOK},
-		Op{Client: "y", Kind: KindWait, Call: h.End + 6, Return: -1})
+		Op{Client: "z", Kind: ops.Set, Input: "1", Call: h.End + 1, Return: h.End + 3, Outcome: OpOK},
+		Op{Client: "z", Kind: ops.Wait, Call: h.End + 4, Return: h.End + 5, Outcome: OpOK},
+		Op{Client: "y", Kind: ops.Wait, Call: h.End + 6, Return: -1})
 	return true
 }

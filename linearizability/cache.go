@@ -6,13 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// The kinds of operations of a cache. The output of a look is a [CacheLook].
-const (
-	KindReady  = "ready"  // wait until the cache has read everything once
-	KindLook   = "look"   // see what the cache shows
-	KindSettle = "settle" // wait until faults are over and the cache is not stale, then look
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // CacheLook is what a client saw in its cache at one moment.
@@ -66,7 +61,7 @@ func (l CacheLook) find(path string) nodeState {
 }
 
 // Cache claims to be caches of one part of the tree, one for each client. Its calls are
-// [KindReady], [KindLook] and [KindSettle].
+// [ops.Ready], [ops.Look] and [ops.Settle].
 //
 //   - View: what a look shows of a znode the server had before the look returned, and what it shows
 //     later is not older than that. Each znode is judged by itself: caches do not promise more.
@@ -138,7 +133,7 @@ func newCacheTable(h History, claims Cache) *cacheTable {
 		history: h, claims: claims, known: h.Server != nil, states: map[string][]nodeState{},
 	}
 	for _, op := range h.Ops {
-		if op.ok() && (op.Kind == KindLook || op.Kind == KindSettle) {
+		if op.ok() && (op.Kind == ops.Look || op.Kind == ops.Settle) {
 			look := readLook(op)
 			t.looks = append(t.looks, cacheLook{op, look})
 			for _, n := range look.Nodes {

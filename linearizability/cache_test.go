@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var cacheAtC = Cache{Path: "/c", Levels: -1, Events: true, Patience: 50 * time.Millisecond}
 
 // looks is a whole look.
 func (f *fixture) looks(client string, look CacheLook) {
-	f.ret(f.call(client, KindLook, ""), OpOK, Result{Output: look.String()})
+	f.ret(f.call(client, ops.Look, ""), OpOK, Result{Output: look.String()})
 }
 
 // settles is a look long after all changes.
 func (f *fixture) settles(client string, look CacheLook) {
-	op := f.call(client, KindSettle, "")
+	op := f.call(client, ops.Settle, "")
 	f.step += 100
 	f.ret(op, OpOK, Result{Output: look.String()})
 }
@@ -133,7 +135,7 @@ func TestCaches(t *testing.T) {
 			f.changes("/c", "2")
 			f.settles("a", sees(one))
 		}},
-		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned", build: func(f *fixture) { f.call("a", KindReady, "") }},
+		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned", build: func(f *fixture) { f.call("a", ops.Ready, "") }},
 		{name: "what is not in scope", opts: Cache{Levels: 1, Rootless: true, Patience: 50 * time.Millisecond}, build: func(f *fixture) {
 			f.makes("/c", "1")
 			one := f.makes("/c/1", "2")
@@ -204,7 +206,7 @@ func randomCache(t *rapid.T) History {
 		case "follow":
 			s.at[client+path] = rapid.IntRange(s.at[client+path], len(s.states[path])-1).Draw(t, "state")
 		default:
-			op := s.call(client, KindLook, "")
+			op := s.call(client, ops.Look, "")
 			s.ret(op, OpOK, Result{Output: s.look(client).String()})
 		}
 	}
@@ -213,7 +215,7 @@ func randomCache(t *rapid.T) History {
 		for _, path := range cachePaths {
 			s.at[client+path] = len(s.states[path]) - 1
 		}
-		op := s.call(client, KindSettle, "")
+		op := s.call(client, ops.Settle, "")
 		s.ret(op, OpOK, Result{Output: s.look(client).String()})
 	}
 	return s.history()
@@ -289,17 +291,17 @@ func hasEvents(l CacheLook) bool { return len(l.Events) > 0 }
 func hasNodes(l CacheLook) bool  { return len(l.Nodes) > 0 }
 
 func anEvent(change func(l *CacheLook, i int)) func(*rapid.T, *History) bool {
-	return inLook(KindLook, hasEvents, func(t *rapid.T, l *CacheLook) { change(l, rapid.IntRange(0, len(l.Events)-1).Draw(t, "event")) })
+	return inLook(ops.Look, hasEvents, func(t *rapid.T, l *CacheLook) { change(l, rapid.IntRange(0, len(l.Events)-1).Draw(t, "event")) })
 }
 
 // exchangeLooks lets a client see in one look what it saw in another.
 func exchangeLooks(t *rapid.T, h *History) bool {
-	a := one(t, h.Ops, func(op *Op) bool { return returned(KindLook)(op) && hasNodes(readLook(*op)) })
+	a := one(t, h.Ops, func(op *Op) bool { return returned(ops.Look)(op) && hasNodes(readLook(*op)) })
 	if a == nil {
 		return false
 	}
 	b := one(t, h.Ops, func(op *Op) bool {
-		return returned(KindLook)(op) && op.Client == a.Client && !slices.Equal(readLook(*op).Nodes, readLook(*a).Nodes)
+		return returned(ops.Look)(op) && op.Client == a.Client && !slices.Equal(readLook(*op).Nodes, readLook(*a).Nodes)
 	})
 	if b != nil {
 		a.Output, b.Output = b.Output, a.Output
@@ -310,18 +312,18 @@ func exchangeLooks(t *rapid.T, h *History) bool {
 func TestBrokenCachesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomCache, judgeCacheAtC, []mutation{
 		{"looks exchanged", exchangeLooks, []string{View, Delivery}, 0},
-		{"not stale, and down", inLook(KindLook, anyLook, func(_ *rapid.T, l *CacheLook) { l.Stale, l.Down = false, true }), []string{Belief}, 0},
+		{"not stale, and down", inLook(ops.Look, anyLook, func(_ *rapid.T, l *CacheLook) { l.Stale, l.Down = false, true }), []string{Belief}, 0},
 		{"an event is lost", anEvent(func(l *CacheLook, i int) { l.Events = slices.Delete(l.Events, i, i+1) }), []string{Delivery}, 0},
 		{"an event comes twice", anEvent(func(l *CacheLook, i int) { l.Events = append(l.Events, l.Events[i]) }), []string{Delivery}, 0},
 		{"an event of another kind", anEvent(func(l *CacheLook, i int) {
 			kinds := []string{"added", "updated", "removed"}
 			l.Events[i].Kind = kinds[(slices.Index(kinds, l.Events[i].Kind)+1)%3]
 		}), []string{Delivery}, 0},
-		{"other data", inLook(KindLook, hasNodes, func(_ *rapid.T, l *CacheLook) { l.Nodes[0].Data += "x" }), []string{View}, 0},
-		{"a node is not shown", inLook(KindSettle, hasNodes, func(_ *rapid.T, l *CacheLook) { l.Nodes = l.Nodes[1:] }), []string{Liveness}, 0},
+		{"other data", inLook(ops.Look, hasNodes, func(_ *rapid.T, l *CacheLook) { l.Nodes[0].Data += "x" }), []string{View}, 0},
+		{"a node is not shown", inLook(ops.Settle, hasNodes, func(_ *rapid.T, l *CacheLook) { l.Nodes = l.Nodes[1:] }), []string{Liveness}, 0},
 		{"from the future", showsTheFuture, []string{View}, 0},
 		{"a change that never happened", neverHappened, []string{View, Liveness}, 0},
-		{"a hanging call", neverReturns(KindLook, KindSettle), []string{Liveness}, 0},
+		{"a hanging call", neverReturns(ops.Look, ops.Settle), []string{Liveness}, 0},
 	})
 }
 
@@ -351,7 +353,7 @@ func neverHappened(t *rapid.T, h *History) bool {
 func shownChange(t *rapid.T, h *History) *ServerEvent {
 	return one(t, h.Server, func(e *ServerEvent) bool {
 		return e.Kind != NodeDeleted && slices.ContainsFunc(h.Ops, func(op Op) bool {
-			return op.Kind == KindLook && readLook(op).find(e.Path).zxid == e.Zxid
+			return op.Kind == ops.Look && readLook(op).find(e.Path).zxid == e.Zxid
 		})
 	})
 }

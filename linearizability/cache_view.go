@@ -1,6 +1,10 @@
 package linearizability
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
 
 // judgeView follows each client and each znode through the states that the server had.
 func (t *cacheTable) judgeView() Verdict {
@@ -90,7 +94,7 @@ func (t *cacheTable) judgeBelief() Verdict {
 // wrongSettled looks for a look that has settled and differs from the tree.
 func (t *cacheTable) wrongSettled() (v Verdict, bad bool) {
 	for _, l := range t.looks {
-		if l.op.Kind != KindSettle || !t.known || t.claims.Patience <= 0 ||
+		if l.op.Kind != ops.Settle || !t.known || t.claims.Patience <= 0 ||
 			l.op.ReturnTime < t.last+t.claims.Patience {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // Two clients hold a lock at once, in front of a server whose log is known.
@@ -13,8 +14,8 @@ func ExampleLock() {
 	const ms = time.Millisecond
 	h := lin.History{
 		Ops: []lin.Op{
-			{Client: "a", Kind: lin.KindLock, Call: 1, Return: 3, ReturnTime: 3 * ms, Outcome: lin.OpOK, Token: 2, Session: 0xa},
-			{Client: "b", Kind: lin.KindLock, Call: 4, Return: 7, ReturnTime: 7 * ms, Outcome: lin.OpOK, Token: 5, Session: 0xb},
+			{Client: "a", Kind: ops.Lock, Call: 1, Return: 3, ReturnTime: 3 * ms, Outcome: lin.OpOK, Token: 2, Session: 0xa},
+			{Client: "b", Kind: ops.Lock, Call: 4, Return: 7, ReturnTime: 7 * ms, Outcome: lin.OpOK, Token: 5, Session: 0xb},
 		},
 		Server: []lin.ServerEvent{
 			{Step: 2, Kind: lin.NodeCreated, Path: "/lock/n-0000000000", Czxid: 2, Session: 0xa, Owner: 0xa, Client: "a"},
@@ -38,8 +39,8 @@ func ExampleLock() {
 func ExampleQueue() {
 	step := int64(0)
 	rec := lin.NewRecorder(func() int64 { step++; return step }, func() time.Duration { return 0 })
-	rec.Call("a", lin.KindOffer, "x").OK(lin.Result{})
-	rec.Call("b", lin.KindTake, "").Unknown(lin.Result{}, errors.New("zk: connection closed"))
+	rec.Call("a", ops.Offer, "x").OK(lin.Result{})
+	rec.Call("b", ops.Take, "").Unknown(lin.Result{}, errors.New("zk: connection closed"))
 	h := rec.History([]lin.ServerEvent{
 		{Step: 1, Kind: lin.NodeCreated, Path: "/q/n-0", Data: "x", Czxid: 1, Session: 1, Client: "a"},
 		{Step: 3, Kind: lin.NodeDeleted, Path: "/q/n-0", Czxid: 1, Session: 2, Client: "b"},
@@ -84,8 +85,8 @@ func ExampleObject() {
 func ExampleCounter() {
 	h := lin.History{
 		Ops: []lin.Op{
-			{Client: "a", Kind: lin.KindAdd, Input: "1", Output: "1", Call: 1, Return: 3, Outcome: lin.OpOK},
-			{Client: "b", Kind: lin.KindAdd, Input: "1", Output: "3", Call: 4, Return: 9, Outcome: lin.OpOK},
+			{Client: "a", Kind: ops.Add, Input: "1", Output: "1", Call: 1, Return: 3, Outcome: lin.OpOK},
+			{Client: "b", Kind: ops.Add, Input: "1", Output: "3", Call: 4, Return: 9, Outcome: lin.OpOK},
 		},
 		Server: []lin.ServerEvent{
 			{Step: 2, Kind: lin.DataChanged, Path: "/n", Data: "1", Client: "a"},

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"fmt"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // fixture makes a history by hand, one step at a time.
@@ -88,7 +90,7 @@ func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", cl
 
 // lock is a whole, undisturbed lock; it returns the token.
 func (f *fixture) lock(client string, session int64, path string) int64 {
-	op := f.call(client, KindLock, "")
+	op := f.call(client, ops.Lock, "")
 	token := f.creates(client, session, path, "", session)
 	f.ret(op, OpOK, Result{Token: token, Session: session})
 	return token
@@ -96,21 +98,21 @@ func (f *fixture) lock(client string, session int64, path string) int64 {
 
 // unlock is a whole, undisturbed unlock.
 func (f *fixture) unlock(client string, session int64, path string) {
-	op := f.call(client, KindUnlock, "")
+	op := f.call(client, ops.Unlock, "")
 	f.deletes(client, session, path, 1)
 	f.ret(op, OpOK, Result{Session: session})
 }
 
 // offer is a whole, undisturbed offer.
 func (f *fixture) offer(client string, value string) {
-	op := f.call(client, KindOffer, value)
+	op := f.call(client, ops.Offer, value)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // take is a whole, undisturbed take.
 func (f *fixture) take(client string, value string) {
-	op := f.call(client, KindTake, "")
+	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)
 	f.ret(op, OpOK, Result{Output: value})
 }

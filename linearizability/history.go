@@ -7,19 +7,6 @@ import (
 	"time"
 )
 
-// The kinds of operations of locks and queues. The kinds of other objects are beside their claims.
-const (
-	KindLock    = "lock"    // of a read-write lock Input is the mode
-	KindUnlock  = "unlock"  // likewise
-	KindAcquire = "acquire" // a lease of a semaphore; Input tells several of one client apart
-	KindRelease = "release" // likewise
-	KindOffer   = "offer"   // Input is the element
-	KindPoll    = "poll"    // take the first element into Output, or find the queue empty
-	KindTake    = "take"    // wait for an element, then take it into Output
-	KindPeek    = "peek"    // see the first element in Output, or find the queue empty
-	KindClose   = "close"   // of any object: the client gives back everything that it holds
-)
-
 // History is what happened to one object: what its clients did and saw, and as much as is known of
 // what the server did. The slices need no particular order.
 type History struct {
@@ -205,9 +192,9 @@ func (h History) sorted() History {
 }
 
 // clientsOf lists the clients of the operations, sorted.
-func clientsOf(ops []Op) []string {
+func clientsOf(calls []Op) []string {
 	var names []string
-	for _, op := range ops {
+	for _, op := range calls {
 		names = append(names, op.Client)
 	}
 	slices.Sort(names)

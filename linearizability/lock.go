@@ -2,7 +2,7 @@ package linearizability
 
 import "time"
 
-// Lock claims to be a mutual exclusion lock. Its calls are [KindLock] and [KindUnlock]. The zero
+// Lock claims to be a mutual exclusion lock. Its calls are [ops.Lock] and [ops.Unlock]. The zero
 // value makes no claim to fairness, and takes every ephemeral znode for one of the lock's.
 //
 // A client owns the lock at the server from the return of its call of lock until its znode is

@@ -1,20 +1,13 @@
 package linearizability
 
-// The kinds of operations of a leader election.
-const (
-	// KindLead waits until it leads; Token is the epoch, the czxid of the leader's znode.
-	KindLead   = "lead"
-	KindResign = "resign" // give leadership up
-	// KindLeader asks who leads: its name in Output and its epoch in Token; Empty: nobody leads.
-	KindLeader = "leader"
-)
+import "github.com/zksim/zksim/linearizability/ops"
 
-// Election claims to be a leader election, judged as a [Lock] with the calls [KindLead] and
-// [KindResign]. A client that learned of a loss may lead again without having resigned. A call may
+// Election claims to be a leader election, judged as a [Lock] with the calls [ops.Lead] and
+// [ops.Resign]. A client that learned of a loss may lead again without having resigned. A call may
 // return a leadership that was won before it, and, as long as the client has not learned of the
 // loss, one that is lost already.
 //
-// With the server's log, answers are judged, too. A client named by [KindLeader] had at some moment
+// With the server's log, answers are judged, too. A client named by [ops.Leader] had at some moment
 // of the call the oldest ephemeral under Path, with its name as the data; and if the answer is that
 // nobody leads, there was no such znode.
 type Election Lock
@@ -29,7 +22,7 @@ func (claims Election) judge(h History, left *Leftovers) Report {
 }
 
 var leadership = lockKind{
-	noun: "leadership", object: "leader election", acquire: KindLead, release: KindResign,
+	noun: "leadership", object: "leader election", acquire: ops.Lead, release: ops.Resign,
 	capacity: 1, betweenCalls: true, model: newLockModel(lockObject),
 }
 
@@ -37,7 +30,7 @@ var leadership = lockKind{
 func judgeLeaderAnswers(t lockTable) Verdict {
 	asked := 0
 	for _, op := range t.history.Ops {
-		if op.Kind != KindLeader || !op.ok() {
+		if op.Kind != ops.Leader || !op.ok() {
 			continue
 		}
 		asked++

@@ -4,21 +4,23 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // asksWho is an undisturbed question who leads.
-func (f *fixture) asksWho(client string, r Result) { f.ret(f.call(client, KindLeader, ""), OpOK, r) }
+func (f *fixture) asksWho(client string, r Result) { f.ret(f.call(client, ops.Leader, ""), OpOK, r) }
 
 // leads is a whole, undisturbed candidacy of a client whose znode has its name.
 func (f *fixture) leads(client string, session int64, path string) int64 {
-	op := f.call(client, KindLead, "")
+	op := f.call(client, ops.Lead, "")
 	epoch := f.creates(client, session, path, client, session)
 	f.ret(op, OpOK, Result{Token: epoch, Session: session})
 	return epoch
 }
 
 func (f *fixture) resigns(client string, session int64, path string) {
-	op := f.call(client, KindResign, "")
+	op := f.call(client, ops.Resign, "")
 	f.deletes(client, session, path, 1)
 	f.ret(op, OpOK, Result{Session: session})
 }
@@ -51,7 +53,7 @@ func TestElections(t *testing.T) {
 		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) *Leftovers {
 			token := f.creates("a", 1, node("a", 0), "a", 1)
 			f.expires(1, node("a", 0))
-			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
 			f.told("a", SessionExpired)
 			f.leads("b", 2, node("b", 1))
 			f.resigns("b", 2, node("b", 1))
@@ -61,14 +63,14 @@ func TestElections(t *testing.T) {
 			token := f.creates("a", 1, node("a", 0), "a", 1)
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
-			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
 		{name: "won before the call, while another led", bad: Linearizability, says: "lead", build: func(f *fixture) *Leftovers {
 			f.leads("b", 2, node("b", 0))
 			token := f.creates("a", 1, node("a", 1), "a", 1)
 			f.expires(1, node("a", 1))
-			f.ret(f.call("a", KindLead, ""), OpOK, Result{Token: token, Session: 1})
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
 		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", build: twoLead},
@@ -76,11 +78,11 @@ func TestElections(t *testing.T) {
 		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", build: twoLead},
 		{name: "without a znode", bad: Safety, says: "client a returned from lead at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
 			f.leads("b", 2, node("b", 0))
-			f.ret(f.call("a", KindLead, ""), OpOK, Result{Session: 1, Token: 77})
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Session: 1, Token: 77})
 			return nil
 		}},
 		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) *Leftovers {
-			op := f.call("b", KindLead, "")
+			op := f.call("b", ops.Lead, "")
 			old := f.creates("b", 2, node("b", 0), "b", 2)
 			f.leads("a", 1, node("a", 1))
 			f.resigns("a", 1, node("a", 1))
@@ -88,7 +90,7 @@ func TestElections(t *testing.T) {
 			return nil
 		}},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b", build: func(f *fixture) *Leftovers {
-			f.call("b", KindLead, "")
+			f.call("b", ops.Lead, "")
 			f.creates("b", 2, node("b", 0), "b", 2)
 			f.leads("a", 1, node("a", 1))
 			return nil
@@ -101,7 +103,7 @@ func TestElections(t *testing.T) {
 		}},
 		{name: "told of one who left meanwhile", build: func(f *fixture) *Leftovers {
 			epoch := f.leads("a", 1, node("a", 0))
-			op := f.call("c", KindLeader, "")
+			op := f.call("c", ops.Leader, "")
 			f.resigns("a", 1, node("a", 0))
 			f.ret(op, OpOK, Result{Output: "a", Token: epoch})
 			return &Leftovers{}
@@ -113,23 +115,23 @@ func TestElections(t *testing.T) {
 		}},
 		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) *Leftovers {
 			f.leads("a", 1, node("a", 0))
-			f.call("b", KindLead, "")
+			f.call("b", ops.Lead, "")
 			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
 			return nil
 		}},
 		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("a", KindLead, "")
+			f.call("a", ops.Lead, "")
 			return &Leftovers{}
 		}},
 		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindLead, "")
+			op := f.call("a", ops.Lead, "")
 			czxid := f.creates("a", 1, node("a", 0), "a", 1)
 			f.ret(op, OpUnknown, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
 		}},
 		{name: "two are woken", opts: Lock{MaxHerd: 1}, bad: Herd, says: "fired 2 watch notifications", build: func(f *fixture) *Leftovers {
 			f.leads("a", 1, node("a", 0))
-			op := f.call("a", KindResign, "")
+			op := f.call("a", ops.Resign, "")
 			f.deletes("a", 1, node("a", 0), 2)
 			f.ret(op, OpOK, Result{Session: 1})
 			return nil
@@ -156,7 +158,7 @@ func randomElection(t *rapid.T) History {
 	h := randomHolds(t, leadership, "").sorted()
 	c := newLockTable(h, leadership, fairLock)
 	for step := int64(1); step < h.End; step += int64(rapid.IntRange(15, 60).Draw(t, "pause")) {
-		op := Op{Client: "q", Kind: KindLeader, Call: step, Return: step + int64(rapid.IntRange(0, 3).Draw(t, "takes")), Outcome: OpOK, Empty: true}
+		op := Op{Client: "q", Kind: ops.Leader, Call: step, Return: step + int64(rapid.IntRange(0, 3).Draw(t, "takes")), Outcome: OpOK, Empty: true}
 		if l := c.nodes.oldest(step); l != nil {
 			op.Empty, op.Output, op.Token = false, l.data, l.czxid
 		}
@@ -185,7 +187,7 @@ func TestBrokenElectionsAreFoundBroken(t *testing.T) {
 // wrongLeader gives an answer that was right at another time only.
 func wrongLeader(t *rapid.T, h *History) bool {
 	c := newLockTable(*h, leadership, fairLock)
-	op := one(t, h.Ops, returned(KindLeader))
+	op := one(t, h.Ops, returned(ops.Leader))
 	if op == nil {
 		return false
 	}

@@ -3,6 +3,7 @@ package linearizability
 import (
 	"slices"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -42,25 +43,25 @@ func (h *hold) believedUntil() int64 {
 }
 
 // pairHolds finds the release of each lock that was granted, client by client.
-func pairHolds(ops []Op, kind lockKind) []*hold {
+func pairHolds(calls []Op, kind lockKind) []*hold {
 	var holds []*hold
-	for _, client := range clientsOf(ops) {
-		holds = append(holds, holdsOf(client, ops, kind)...)
+	for _, client := range clientsOf(calls) {
+		holds = append(holds, holdsOf(client, calls, kind)...)
 	}
 	return holds
 }
 
 // holdsOf returns the holds of one client. A lock granted again under the same token is the same
 // hold (a re-entrant lock), and ends with its last release. A close releases everything.
-func holdsOf(client string, ops []Op, kind lockKind) (holds []*hold) {
+func holdsOf(client string, calls []Op, kind lockKind) (holds []*hold) {
 	open := map[string]*hold{} // by slot
-	for i := range ops {
-		op := &ops[i]
+	for i := range calls {
+		op := &calls[i]
 		slot := kind.slot(*op)
 		current := open[slot]
 		switch {
 		case op.Client != client:
-		case op.Kind == KindClose:
+		case op.Kind == ops.Close:
 			for _, h := range holds {
 				if h.unlock == nil && h.lock.Return < op.Call {
 					h.unlock, open[kind.slot(h.lock)] = op, nil

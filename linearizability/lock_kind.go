@@ -3,6 +3,7 @@ package linearizability
 import (
 	"io"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -49,7 +50,7 @@ func newLockModel[S comparable](m sequential[S, model.LockOp]) lockModel {
 }
 
 var mutex = lockKind{
-	noun: "lock", object: "lock", acquire: KindLock, release: KindUnlock, capacity: 1,
+	noun: "lock", object: "lock", acquire: ops.Lock, release: ops.Unlock, capacity: 1,
 	model: newLockModel(lockObject),
 }
 

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // Only the server may take a lock away.
@@ -11,7 +13,7 @@ func TestSnatchedLocks(t *testing.T) {
 	blindRelease := func(again bool) func(f *fixture) *Leftovers {
 		return func(f *fixture) *Leftovers {
 			f.lock("b", 2, shared)
-			op := f.call("b", KindUnlock, "")
+			op := f.call("b", ops.Unlock, "")
 			f.deletes("b", 2, shared, 1)
 			f.lock("a", 1, shared)
 			if again {
@@ -42,7 +44,7 @@ func TestSnatchedLocks(t *testing.T) {
 			return nil
 		}},
 		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindLock, "")
+			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, shared, "", 1)
 			f.deletes("b", 2, shared, 1)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
@@ -55,7 +57,7 @@ func TestSnatchedLocks(t *testing.T) {
 		}},
 		{name: "in the middle of its own unlock", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
-			op := f.call("a", KindUnlock, "")
+			op := f.call("a", ops.Unlock, "")
 			f.deletes("b", 2, shared, 1)
 			f.ret(op, OpOK, Result{})
 			return nil
@@ -94,11 +96,11 @@ func TestSnatchedLockIsNoZombieWindow(t *testing.T) {
 // unlock of its own.
 func TestReentrantLockIsNotSnatched(t *testing.T) {
 	f := &fixture{}
-	op := f.call("a", KindLock, "")
+	op := f.call("a", ops.Lock, "")
 	f.creates("a", 1, node("a", 0), "", 1)
 	f.ret(op, OpOK, Result{Session: 1})
-	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1})
-	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})
+	f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Session: 1})
+	f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{Session: 1})
 	f.unlock("a", 1, node("a", 0))
 	r := Judge(f.history(), nil, Lock{Path: "/lock"})
 	if v, _ := r.Verdict(Safety); v.Status != OK {
@@ -121,7 +123,7 @@ func TestSignalsOfLoss(t *testing.T) {
 		}
 	}
 	lost := func(f *fixture) { f.told("a", LockLost) }
-	unlocks := func(f *fixture) { f.ret(f.call("a", KindUnlock, ""), OpOK, Result{}) }
+	unlocks := func(f *fixture) { f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{}) }
 	told := func(kinds ...NoticeKind) func(f *fixture) *Leftovers {
 		return func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
@@ -150,7 +152,7 @@ func TestSignalsOfLoss(t *testing.T) {
 		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode", build: told(LockLost, Disconnected)},
 		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
-			op := f.call("a", KindUnlock, "")
+			op := f.call("a", ops.Unlock, "")
 			f.told("a", LockLost)
 			f.deletes("a", 1, node("a", 0), 1)
 			f.ret(op, OpOK, Result{})
@@ -198,7 +200,7 @@ func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 
 func TestTokensThatAreNoCzxids(t *testing.T) {
 	hold := func(f *fixture, client string, session int64, token func(czxid int64) int64) {
-		op := f.call(client, KindLock, "")
+		op := f.call(client, ops.Lock, "")
 		czxid := f.creates(client, session, node(client, 0), "", session)
 		f.ret(op, OpOK, Result{Token: token(czxid), Session: session})
 		f.unlock(client, session, node(client, 0))

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
@@ -40,8 +42,8 @@ func addHolder(t *rapid.T, h *History, c lockTable) bool {
 	}
 	step := a.lock.Return
 	input := a.lock.Input
-	if input == ModeRead {
-		input = ModeWrite
+	if input == ops.ReadMode {
+		input = ops.WriteMode
 	}
 	h.Server = append(h.Server, ServerEvent{Step: step + 2, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: step + 2})
 	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: input, Session: 99, Token: step + 2, Call: step + 1, Return: step + 3, Outcome: OpOK})
@@ -100,6 +102,6 @@ func overtake(t *rapid.T, h *History, c lockTable) bool {
 	}
 	created := b.node.created
 	h.Server = append(h.Server, ServerEvent{Step: created - 1, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: created - 1})
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ModeWrite, Session: 99, Call: created - 2, Return: -1})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ops.WriteMode, Session: 99, Call: created - 2, Return: -1})
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -20,7 +21,7 @@ func (claims ReentrantLock) judge(h History, left *Leftovers) Report {
 }
 
 var reentrantLock = lockKind{
-	noun: "lock", object: "re-entrant lock", acquire: KindLock, release: KindUnlock, capacity: 1,
+	noun: "lock", object: "re-entrant lock", acquire: ops.Lock, release: ops.Unlock, capacity: 1,
 	reentrant: true,
 	model: newLockModel(sequential[model.ReentrantLock, model.LockOp]{
 		step: model.ReentrantLock.Step, show: showReentrant,
@@ -129,7 +130,7 @@ func innerEvents(t lockTable, h *hold) []event[model.LockOp] {
 		}
 		list = append(list, e)
 	}
-	if h.unlock == nil || h.unlock.Kind != KindClose || h.unlock.Call >= h.serverEnd {
+	if h.unlock == nil || h.unlock.Kind != ops.Close || h.unlock.Call >= h.serverEnd {
 		return list
 	}
 	// A close stands for all releases of a hold.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestReentrantLocks(t *testing.T) {
@@ -14,8 +16,8 @@ func TestReentrantLocks(t *testing.T) {
 	}
 	innerUnlockLoses := func(disconnected bool) func(f *fixture) *Leftovers {
 		return func(f *fixture) *Leftovers {
-			again(f, KindLock, f.lock("a", 1, a))
-			op := f.call("a", KindUnlock, "")
+			again(f, ops.Lock, f.lock("a", 1, a))
+			op := f.call("a", ops.Unlock, "")
 			if disconnected {
 				f.told("a", Disconnected)
 			}
@@ -33,8 +35,8 @@ func TestReentrantLocks(t *testing.T) {
 	}{
 		{name: "locked twice", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
-			again(f, KindLock, token)
-			again(f, KindUnlock, 0)
+			again(f, ops.Lock, token)
+			again(f, ops.Unlock, 0)
 			f.unlock("a", 1, a)
 			f.lock("b", 2, b)
 			f.unlock("b", 2, b)
@@ -42,7 +44,7 @@ func TestReentrantLocks(t *testing.T) {
 		}},
 		{name: "free after the first of two unlocks", bad: Safety, says: "a gave the lock up at step 7 (/lock/a-0000000000), before its last unlock: it had locked 2 times since step 3", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
-			again(f, KindLock, token)
+			again(f, ops.Lock, token)
 			f.unlock("a", 1, a)
 			f.lock("b", 2, b)
 			return nil
@@ -52,13 +54,13 @@ func TestReentrantLocks(t *testing.T) {
 		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", build: twoReentrant},
 		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, a)
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: 1})
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Session: 1, Token: 1})
 			return nil
 		}},
 		{name: "locked again as a zombie", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
 			f.expires(1, a)
-			again(f, KindLock, token)
+			again(f, ops.Lock, token)
 			f.told("a", SessionExpired)
 			f.lock("b", 2, b)
 			f.unlock("b", 2, b)
@@ -68,20 +70,20 @@ func TestReentrantLocks(t *testing.T) {
 			token := f.lock("a", 1, a)
 			f.expires(1, a)
 			f.told("a", SessionExpired)
-			again(f, KindLock, token)
+			again(f, ops.Lock, token)
 			return nil
 		}},
 		{name: "given up by the inner unlock, which says so", bad: Safety, says: "a gave the lock up at step", build: innerUnlockLoses(false)},
 		{name: "given up in the inner unlock after a disconnect", build: innerUnlockLoses(true)},
 		{name: "locks itself out", bad: Liveness, says: "client a waits for /lock/a-0000000000, which belongs to a's own session", build: func(f *fixture) *Leftovers {
 			first := f.lock("a", 1, a)
-			f.call("a", KindLock, "")
+			f.call("a", ops.Lock, "")
 			second := f.creates("a", 1, node("a", 1), "", 1)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, OwnerClient: "a", Czxid: first}, {Path: node("a", 1), Owner: 1, OwnerClient: "a", Czxid: second}},
-				Waiting: []Wait{{Client: "a", Op: KindLock, Path: a}}}
+				Waiting: []Wait{{Client: "a", Op: ops.Lock, Path: a}}}
 		}},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Leftovers {
-			f.call("a", KindLock, "")
+			f.call("a", ops.Lock, "")
 			f.creates("a", 1, a, "", 1)
 			f.lock("b", 2, b)
 			return nil
@@ -99,8 +101,8 @@ func TestReentrantLocks(t *testing.T) {
 
 func twoReentrant(f *fixture) *Leftovers {
 	token := f.lock("a", 1, node("a", 0))
-	f.ret(f.call("a", KindLock, ""), OpOK, Result{Session: 1, Token: token})
-	f.ret(f.call("a", KindUnlock, ""), OpOK, Result{Session: 1})
+	f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Session: 1, Token: token})
+	f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{Session: 1})
 	f.lock("b", 2, node("b", 1))
 	return nil
 }

@@ -1,16 +1,9 @@
 package linearizability
 
-import "time"
+import (
+	"time"
 
-// KindHold is the time in which a client of a revocable lock holds it, until it is asked to give it
-// up. Output says what ended that: [HoldRevoked], [HoldLost] or [HoldOver].
-const KindHold = "hold"
-
-// The outputs of [KindHold].
-const (
-	HoldRevoked = "revoked" // the client was asked
-	HoldLost    = "lost"    // the lock was lost
-	HoldOver    = "over"    // the client needed it no longer
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // RevocableLock claims to be a [Lock] whose owner can be asked to give it up: by a change of the
@@ -45,13 +38,13 @@ func judgeRevocations(t lockTable, within time.Duration) Verdict {
 		case requested:
 			asked++
 			late := op.ReturnTime - change.Time
-			if op.Output != HoldOver || late <= within {
+			if op.Output != ops.Over || late <= within {
 				continue
 			}
 			return violated(Delivery, []int64{h.lock.Return, change.Step, op.Return},
 				"%s was asked at step %d to give %s up, and had not heard of it %v later",
 				op.Client, change.Step, h.node.path, late)
-		case op.Output == HoldRevoked:
+		case op.Output == ops.Revoked:
 			return violated(Delivery, []int64{h.lock.Return, op.Return},
 				"%s heard at step %d that it was asked to give the lock up, "+
 					"but nobody had changed %s", op.Client, op.Return, h.node.path)
@@ -60,13 +53,13 @@ func judgeRevocations(t lockTable, within time.Duration) Verdict {
 	return fine(Delivery, "%s asked, each was heard", count(asked, "owner"))
 }
 
-// holdingTime returns the client's [KindHold] within a hold whose znode is known.
+// holdingTime returns the client's [ops.Hold] within a hold whose znode is known.
 func holdingTime(history History, h *hold) (Op, bool) {
 	if h.node == nil || h.phantom != "" {
 		return Op{}, false
 	}
 	for _, op := range history.Ops {
-		if op.Client == h.lock.Client && op.Kind == KindHold && op.ok() &&
+		if op.Client == h.lock.Client && op.Kind == ops.Hold && op.ok() &&
 			op.Call >= h.lock.Return && (h.unlock == nil || op.Return <= h.unlock.Call) {
 			return op, true
 		}

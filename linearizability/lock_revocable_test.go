@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // question is somebody's question to the owner of a znode.
@@ -16,7 +18,7 @@ func (f *fixture) question(path string) {
 // holds is the time in which a holds the lock, with what happens meanwhile.
 func (f *fixture) holds(end string, meanwhile func()) {
 	f.lock("a", 1, node("a", 0))
-	op := f.call("a", KindHold, "")
+	op := f.call("a", ops.Hold, "")
 	meanwhile()
 	f.ret(op, OpOK, Result{Output: end})
 	f.unlock("a", 1, node("a", 0))
@@ -34,12 +36,12 @@ func TestRevocableLocks(t *testing.T) {
 		meanwhile func(f *fixture) func()
 		bad, says string
 	}{
-		{"asked and heard", HoldRevoked, asks, "", ""},
-		{"not asked", HoldOver, nothing, "", ""},
-		{"asked just before the end", HoldOver, asks, "", ""},
-		{"lost before it could hear", HoldLost, late, "", ""},
-		{"heard what nobody asked", HoldRevoked, nothing, Delivery, "nobody had changed /lock/a-0000000000"},
-		{"asked and not heard", HoldOver, late, Delivery, "a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
+		{"asked and heard", ops.Revoked, asks, "", ""},
+		{"not asked", ops.Over, nothing, "", ""},
+		{"asked just before the end", ops.Over, asks, "", ""},
+		{"lost before it could hear", ops.Lost, late, "", ""},
+		{"heard what nobody asked", ops.Revoked, nothing, Delivery, "nobody had changed /lock/a-0000000000"},
+		{"asked and not heard", ops.Over, late, Delivery, "a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
@@ -57,10 +59,10 @@ func randomRevocable(t *rapid.T) History {
 		client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client")
 		session := int64(client[0])
 		f.lock(client, session, node(client, n))
-		end := rapid.SampledFrom([]string{HoldRevoked, HoldOver, HoldRevoked}).Draw(t, "end")
+		end := rapid.SampledFrom([]string{ops.Revoked, ops.Over, ops.Revoked}).Draw(t, "end")
 		if rapid.Bool().Draw(t, "holds on") {
-			op := f.call(client, KindHold, "")
-			if end == HoldRevoked {
+			op := f.call(client, ops.Hold, "")
+			if end == ops.Revoked {
 				f.question(node(client, n))
 			}
 			f.ret(op, OpOK, Result{Output: end})
@@ -89,9 +91,9 @@ func TestBrokenRevocableLocksAreFoundBroken(t *testing.T) {
 			return e != nil
 		}, []string{Delivery}, 0},
 		{"asked, but never heard", func(t *rapid.T, h *History) bool {
-			op := one(t, h.Ops, func(op *Op) bool { return op.Kind == KindHold && op.Output == HoldRevoked })
+			op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Hold && op.Output == ops.Revoked })
 			if op != nil {
-				op.Output, op.ReturnTime = HoldOver, op.ReturnTime+time.Minute
+				op.Output, op.ReturnTime = ops.Over, op.ReturnTime+time.Minute
 			}
 			return op != nil
 		}, []string{Delivery}, 0},

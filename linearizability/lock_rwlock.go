@@ -3,17 +3,12 @@ package linearizability
 import (
 	"fmt"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
-// The inputs of [KindLock] and [KindUnlock] of a read-write lock.
-const (
-	ModeRead  = "read"
-	ModeWrite = "write"
-)
-
-// RWLock claims to be a read-write lock: a [Lock] whose calls have the input [ModeRead] or
-// [ModeWrite]. An unlock ends its client's hold of the same mode. Many may read at once, if nobody
+// RWLock claims to be a read-write lock: a [Lock] whose calls have the input [ops.ReadMode] or
+// [ops.WriteMode]. An unlock ends its client's hold of the same mode. Many may read at once, if nobody
 // writes. The writer itself may read, too, and go on reading after it has unlocked the write lock;
 // a reader may not become the writer.
 //
@@ -38,10 +33,10 @@ func (claims RWLock) judge(h History, left *Leftovers) Report {
 }
 
 var readWriteLock = lockKind{
-	noun: "lock", object: "read-write lock", acquire: KindLock, release: KindUnlock, capacity: 1,
+	noun: "lock", object: "read-write lock", acquire: ops.Lock, release: ops.Unlock, capacity: 1,
 	named:    true,
-	conflict: func(a, b Op) bool { return a.Input != ModeRead || b.Input != ModeRead },
-	shared:   func(op Op) bool { return op.Input == ModeRead },
+	conflict: func(a, b Op) bool { return a.Input != ops.ReadMode || b.Input != ops.ReadMode },
+	shared:   func(op Op) bool { return op.Input == ops.ReadMode },
 	model: newLockModel(sequential[model.RWLock, model.LockOp]{
 		step: model.RWLock.Step, show: showRWLock,
 	}),

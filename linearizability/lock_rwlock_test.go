@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // grants is a whole, undisturbed acquire of some kind of lock; it returns the
@@ -37,58 +39,58 @@ func TestRWLocks(t *testing.T) {
 		bad, says string
 	}{
 		{name: "two readers", build: func(f *fixture) *Leftovers {
-			get(f, "a", 1, ModeRead)
-			get(f, "b", 2, ModeRead)
-			give(f, "a", 1, ModeRead)
-			give(f, "b", 2, ModeRead)
-			get(f, "c", 3, ModeWrite)
-			give(f, "c", 3, ModeWrite)
+			get(f, "a", 1, ops.ReadMode)
+			get(f, "b", 2, ops.ReadMode)
+			give(f, "a", 1, ops.ReadMode)
+			give(f, "b", 2, ops.ReadMode)
+			get(f, "c", 3, ops.WriteMode)
+			give(f, "c", 3, ops.WriteMode)
 			return &Leftovers{}
 		}},
 		{name: "reader and writer", bad: Safety, says: "a and b own the lock at once", build: readerAndWriter},
 		{name: "reader and writer, believed", bad: Belief, says: "a and b both believe that they hold the lock", build: readerAndWriter},
 		{name: "reader and writer, not linearizable", bad: Linearizability, says: "it goes wrong with b: lock(write) -> token 5", build: readerAndWriter},
 		{name: "two writers", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
-			get(f, "a", 1, ModeWrite)
-			get(f, "b", 2, ModeWrite)
+			get(f, "a", 1, ops.WriteMode)
+			get(f, "b", 2, ops.WriteMode)
 			return nil
 		}},
 		{name: "the writer reads on", build: func(f *fixture) *Leftovers {
-			get(f, "a", 1, ModeWrite)
-			f.grants(readWriteLock, "a", 1, node("a", 7), ModeRead)
-			give(f, "a", 1, ModeWrite)
-			get(f, "b", 2, ModeRead)
-			give(f, "b", 2, ModeRead)
-			f.gives(readWriteLock, "a", 1, node("a", 7), ModeRead)
+			get(f, "a", 1, ops.WriteMode)
+			f.grants(readWriteLock, "a", 1, node("a", 7), ops.ReadMode)
+			give(f, "a", 1, ops.WriteMode)
+			get(f, "b", 2, ops.ReadMode)
+			give(f, "b", 2, ops.ReadMode)
+			f.gives(readWriteLock, "a", 1, node("a", 7), ops.ReadMode)
 			return &Leftovers{}
 		}},
 		{name: "a reader's token from before the writer", bad: Fencing, says: "b was granted the lock at step 7 with token 2", build: func(f *fixture) *Leftovers {
-			opB := f.call("b", KindLock, ModeRead)
+			opB := f.call("b", ops.Lock, ops.ReadMode)
 			token := f.creates("b", 2, b, "", 2)
-			get(f, "a", 1, ModeWrite)
+			get(f, "a", 1, ops.WriteMode)
 			f.h.Server[1].Kind, f.h.Server = NodeCreated, append(f.h.Server, ServerEvent{Step: 6, Kind: NodeDeleted, Path: a, Session: 1, Client: "a"})
 			f.step = 6
 			f.ret(opB, OpOK, Result{Token: token, Session: 2})
 			return nil
 		}},
-		{name: "a reader overtakes a reader", opts: Lock{Fair: true}, build: func(f *fixture) *Leftovers { return overtakes(f, ModeRead) }},
-		{name: "a reader overtakes a writer", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Leftovers { return overtakes(f, ModeWrite) }},
+		{name: "a reader overtakes a reader", opts: Lock{Fair: true}, build: func(f *fixture) *Leftovers { return overtakes(f, ops.ReadMode) }},
+		{name: "a reader overtakes a writer", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: func(f *fixture) *Leftovers { return overtakes(f, ops.WriteMode) }},
 		{name: "a reader waits behind a writer", build: func(f *fixture) *Leftovers { return waitsBehind(f, b, c) }},
 		{name: "a reader waits for a reader", bad: Liveness, says: "client c waits for /lock/a-0000000000", build: func(f *fixture) *Leftovers {
-			get(f, "a", 1, ModeRead)
-			f.call("c", KindLock, ModeRead)
+			get(f, "a", 1, ops.ReadMode)
+			f.call("c", ops.Lock, ops.ReadMode)
 			token := f.creates("c", 3, c, "", 3)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2}, {Path: c, Owner: 3, Czxid: token}}, Waiting: []Wait{{Client: "c", Op: KindLock, Path: a}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2}, {Path: c, Owner: 3, Czxid: token}}, Waiting: []Wait{{Client: "c", Op: ops.Lock, Path: a}}}
 		}},
 		{name: "a znode is left", bad: Orphans, says: "/lock/a-0000000000", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindLock, ModeRead)
+			op := f.call("a", ops.Lock, ops.ReadMode)
 			token := f.creates("a", 1, a, "", 1)
 			f.ret(op, OpUnknown, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: token}}}
 		}},
 		{name: "a herd", opts: Lock{MaxHerd: 1}, bad: Herd, says: "fired 3 watch notifications", build: func(f *fixture) *Leftovers {
-			get(f, "a", 1, ModeWrite)
-			op := f.call("a", KindUnlock, ModeWrite)
+			get(f, "a", 1, ops.WriteMode)
+			op := f.call("a", ops.Unlock, ops.WriteMode)
 			f.deletes("a", 1, a, 3)
 			f.ret(op, OpOK, Result{})
 			return nil
@@ -105,36 +107,36 @@ func TestRWLocks(t *testing.T) {
 }
 
 func readerAndWriter(f *fixture) *Leftovers {
-	f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
-	f.grants(readWriteLock, "b", 2, node("b", 1), ModeWrite)
+	f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
+	f.grants(readWriteLock, "b", 2, node("b", 1), ops.WriteMode)
 	return nil
 }
 
 // overtakes: b reads while a waits with an older znode.
 func overtakes(f *fixture, mode string) *Leftovers {
-	op := f.call("a", KindLock, mode)
+	op := f.call("a", ops.Lock, mode)
 	token := f.creates("a", 1, node("a", 0), "", 1)
-	f.grants(readWriteLock, "b", 2, node("b", 1), ModeRead)
-	f.gives(readWriteLock, "b", 2, node("b", 1), ModeRead)
+	f.grants(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
+	f.gives(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
 	f.ret(op, OpOK, Result{Session: 1, Token: token})
 	return nil
 }
 
 // waitsBehind: a reads for ever, b wants to write, and c to read after that.
 func waitsBehind(f *fixture, b, c string) *Leftovers {
-	held := f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
-	f.call("b", KindLock, ModeWrite)
+	held := f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
+	f.call("b", ops.Lock, ops.WriteMode)
 	writer := f.creates("b", 2, b, "", 2)
-	f.call("c", KindLock, ModeRead)
+	f.call("c", ops.Lock, ops.ReadMode)
 	reader := f.creates("c", 3, c, "", 3)
 	return &Leftovers{
 		Nodes:   []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: held}, {Path: b, Owner: 2, Czxid: writer}, {Path: c, Owner: 3, Czxid: reader}},
-		Waiting: []Wait{{Client: "b", Op: KindLock, Path: node("a", 0)}, {Client: "c", Op: KindLock, Path: b}},
+		Waiting: []Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)}, {Client: "c", Op: ops.Lock, Path: b}},
 	}
 }
 
 func randomRWLock(t *rapid.T) History {
-	return randomHolds(t, readWriteLock, ModeRead, ModeRead, ModeWrite)
+	return randomHolds(t, readWriteLock, ops.ReadMode, ops.ReadMode, ops.WriteMode)
 }
 
 func judgeFairRWLock(h History) Report { return Judge(h, &Leftovers{}, RWLock(fairLock)) }
@@ -157,15 +159,15 @@ func TestBrokenRWLocksAreFoundBroken(t *testing.T) {
 // through the znode at second (none if ""), while b waits to write. It returns b's
 // call and its token to be.
 func readsOn(f *fixture, second string) (waiting int, next int64) {
-	token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
-	waiting = f.call("b", KindLock, ModeWrite)
+	token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
+	waiting = f.call("b", ops.Lock, ops.WriteMode)
 	next = f.creates("b", 2, node("b", 1), "", 2)
-	op := f.call("a", KindLock, ModeRead)
+	op := f.call("a", ops.Lock, ops.ReadMode)
 	if second != "" {
 		f.creates("a", 1, second, "", 1)
 	}
 	f.ret(op, OpOK, Result{Token: token, Session: 1})
-	f.gives(readWriteLock, "a", 1, node("a", 0), ModeWrite)
+	f.gives(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
 	return waiting, next
 }
 
@@ -178,7 +180,7 @@ func TestWritersWhoReadOn(t *testing.T) {
 	}{
 		{name: "before the writer who waits", build: func(f *fixture) *Leftovers {
 			op, token := readsOn(f, node("a", 2))
-			f.gives(readWriteLock, "a", 1, node("a", 2), ModeRead)
+			f.gives(readWriteLock, "a", 1, node("a", 2), ops.ReadMode)
 			f.ret(op, OpOK, Result{Token: token, Session: 2})
 			return nil
 		}},
@@ -197,16 +199,16 @@ func TestWritersWhoReadOn(t *testing.T) {
 			return nil
 		}},
 		{name: "with a znode of another session", bad: Safety, says: "belongs to session 0x4, but the client is in session 0x1", build: func(f *fixture) *Leftovers {
-			token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
-			op := f.call("a", KindLock, ModeRead)
+			token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
+			op := f.call("a", ops.Lock, ops.ReadMode)
 			f.creates("a", 4, node("a", 2), "", 4)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			return nil
 		}},
 		{name: "given up by the first of two unlocks", bad: Safety, says: "before its last unlock", build: func(f *fixture) *Leftovers {
-			token := f.grants(readWriteLock, "a", 1, node("a", 0), ModeRead)
-			f.ret(f.call("a", KindLock, ModeRead), OpOK, Result{Token: token, Session: 1})
-			f.gives(readWriteLock, "a", 1, node("a", 0), ModeRead)
+			token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
+			f.ret(f.call("a", ops.Lock, ops.ReadMode), OpOK, Result{Token: token, Session: 1})
+			f.gives(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
 			return nil
 		}},
 	}
@@ -225,21 +227,21 @@ func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
 		name, second string
 		bad          string
 	}{
-		{"two readers", ModeRead, ""},
-		{"a reader and a writer", ModeWrite, Herd},
+		{"two readers", ops.ReadMode, ""},
+		{"a reader and a writer", ops.WriteMode, Herd},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			f.grants(readWriteLock, "a", 1, node("a", 0), ModeWrite)
-			b := f.call("b", KindLock, ModeRead)
+			f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
+			b := f.call("b", ops.Lock, ops.ReadMode)
 			tokenB := f.creates("b", 2, node("b", 1), "", 2)
-			c := f.call("c", KindLock, tt.second)
+			c := f.call("c", ops.Lock, tt.second)
 			tokenC := f.creates("c", 3, node("c", 2), "", 3)
-			op := f.call("a", KindUnlock, ModeWrite)
+			op := f.call("a", ops.Unlock, ops.WriteMode)
 			f.deletes("a", 1, node("a", 0), 2)
 			f.ret(op, OpOK, Result{Session: 1})
 			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
-			f.gives(readWriteLock, "b", 2, node("b", 1), ModeRead)
+			f.gives(readWriteLock, "b", 2, node("b", 1), ops.ReadMode)
 			f.ret(c, OpOK, Result{Token: tokenC, Session: 3})
 			checkReport(t, Judge(f.history(), nil, RWLock{Path: "/lock", MaxHerd: 1}), tt.bad, "2 watch notifications")
 		})

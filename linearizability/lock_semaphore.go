@@ -3,10 +3,11 @@ package linearizability
 import (
 	"fmt"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
-// Semaphore claims to be a semaphore. Its calls are [KindAcquire] and [KindRelease]; each lease is
+// Semaphore claims to be a semaphore. Its calls are [ops.Acquire] and [ops.Release]; each lease is
 // judged as a [Lock] is. A client that holds several leases at once tells them apart by the input
 // of its calls, and each lease needs a token: the czxid of its znode. Fencing is not judged, as
 // holders do not exclude each other.
@@ -24,7 +25,7 @@ func (claims Semaphore) judge(h History, left *Leftovers) Report {
 func semaphoreKind(leases int) lockKind {
 	start := model.Semaphore{Leases: max(1, leases)}
 	return lockKind{
-		noun: "semaphore", object: "semaphore", acquire: KindAcquire, release: KindRelease,
+		noun: "semaphore", object: "semaphore", acquire: ops.Acquire, release: ops.Release,
 		capacity: start.Leases, named: true, counted: true,
 		model: newLockModel(sequential[model.Semaphore, model.LockOp]{
 			start: start, step: model.Semaphore.Step, show: showSemaphore,

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestSemaphores(t *testing.T) {
@@ -56,11 +58,11 @@ func TestSemaphores(t *testing.T) {
 		}},
 		{name: "no lease of its own", bad: Safety, says: "client a returned from acquire at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
 			get(f, "b", 0)
-			f.ret(f.call("a", KindAcquire, ""), OpOK, Result{Session: 1, Token: 77})
+			f.ret(f.call("a", ops.Acquire, ""), OpOK, Result{Session: 1, Token: 77})
 			return nil
 		}},
 		{name: "one overtakes, with a place for both", opts: Lock{Fair: true}, build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindAcquire, "")
+			op := f.call("a", ops.Acquire, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			get(f, "b", 1)
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
@@ -68,25 +70,25 @@ func TestSemaphores(t *testing.T) {
 		}},
 		{name: "one overtakes the one who is next", opts: Lock{Fair: true}, bad: Order, says: "c overtook b", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
-			f.call("b", KindAcquire, "")
+			f.call("b", ops.Acquire, "")
 			f.creates("b", 2, node("b", 1), "", 2)
 			get(f, "c", 2)
 			return nil
 		}},
 		{name: "waits, with a place free", bad: Liveness, says: "b's acquire (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
-			f.call("b", KindAcquire, "")
+			f.call("b", ops.Acquire, "")
 			return &Leftovers{}
 		}},
 		{name: "waits at the full semaphore", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
-			f.call("c", KindAcquire, "")
+			f.call("c", ops.Acquire, "")
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
-				Waiting: []Wait{{Client: "c", Op: KindAcquire, Path: "/lock"}}}
+				Waiting: []Wait{{Client: "c", Op: ops.Acquire, Path: "/lock"}}}
 		}},
 		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindAcquire, "")
+			op := f.call("a", ops.Acquire, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.ret(op, OpUnknown, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
@@ -107,7 +109,7 @@ func TestSemaphores(t *testing.T) {
 // none.
 func TestLeasesBesideTheirGuard(t *testing.T) {
 	f := &fixture{}
-	op := f.call("a", KindAcquire, "")
+	op := f.call("a", ops.Acquire, "")
 	f.creates("a", 1, "/s/guard/a-0", "", 1)
 	token := f.creates("a", 1, "/s/leases/a-0", "", 1)
 	f.deletes("a", 1, "/s/guard/a-0", 1)

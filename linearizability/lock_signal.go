@@ -1,6 +1,10 @@
 package linearizability
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
 
 // badSignal looks for a signal of loss of the lock's own that is wrong or missing.
 func badSignal(t lockTable) (v Verdict, bad bool) {
@@ -57,7 +61,7 @@ func signalTo(history History, h *hold) (Notice, bool) {
 // step: it may have ended the hold.
 func closesAt(history History, h *hold, step int64) bool {
 	return slices.ContainsFunc(history.Ops, func(op Op) bool {
-		return op.Kind == KindClose && op.Client == h.lock.Client && op.Call < h.lock.Return &&
+		return op.Kind == ops.Close && op.Client == h.lock.Client && op.Call < h.lock.Return &&
 			step <= op.end()
 	})
 }

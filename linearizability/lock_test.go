@@ -3,6 +3,8 @@ package linearizability
 import (
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // lockTest is one history of a lock and what must be said of it: bad names the
@@ -73,7 +75,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			return nil
 		}},
 		{name: "good news after the expiry", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindLock, "")
+			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
@@ -83,7 +85,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			return &Leftovers{}
 		}},
 		{name: "phantom: told of the expiry before", bad: Safety, says: "client a returned from lock at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindLock, "")
+			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
@@ -92,7 +94,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		}},
 		{name: "phantom: in a new session", bad: Safety, says: "belongs to session 0x1, but the client is in session 0x2", build: func(f *fixture) *Leftovers {
 			f.starts("a", 1)
-			op := f.call("a", KindLock, "")
+			op := f.call("a", ops.Lock, "")
 			f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
 			f.starts("a", 2)
@@ -100,7 +102,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			return nil
 		}},
 		{name: "phantom: the dying session's znode is adopted", bad: Safety, says: "belongs to session 0x1", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindLock, "")
+			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1)
 			f.starts("a", 2)
@@ -110,14 +112,14 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{name: "phantom: never created", bad: Safety, says: "it never created one", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.unlock("a", 1, node("a", 0))
-			f.ret(f.call("b", KindLock, ""), OpOK, Result{Session: 2})
+			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{Session: 2})
 			return nil
 		}},
 		{name: "tokens fall", bad: Fencing, says: "b was granted the lock at step 7 with token 2, but a had token 3", build: func(f *fixture) *Leftovers {
-			b, a := f.call("b", KindLock, ""), 0
+			b, a := f.call("b", ops.Lock, ""), 0
 			tokenB := f.creates("b", 2, node("b", 0), "", 2)
 			tokenA := f.creates("a", 1, node("a", 1), "", 1)
-			a = f.call("a", KindLock, "")
+			a = f.call("a", ops.Lock, "")
 			f.ret(a, OpOK, Result{Token: tokenA, Session: 1})
 			f.deletes("a", 1, node("a", 1), 0)
 			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
@@ -126,12 +128,12 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		{name: "unlock is idempotent after an expiry", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
-			f.ret(f.call("a", KindUnlock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{})
 			return &Leftovers{}
 		}},
 		{name: "unlock lost its reply", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
-			op := f.call("a", KindUnlock, "")
+			op := f.call("a", ops.Unlock, "")
 			f.deletes("a", 1, node("a", 0), 1)
 			f.lock("b", 2, node("b", 1))
 			f.ret(op, OpUnknown, Result{})
@@ -140,8 +142,8 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 		}},
 		{name: "re-entrant", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{Token: token, Session: 1})
-			f.ret(f.call("a", KindUnlock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Token: token, Session: 1})
+			f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{})
 			f.unlock("a", 1, node("a", 0))
 			return &Leftovers{}
 		}},
@@ -164,19 +166,19 @@ func TestLockWithoutServerLog(t *testing.T) {
 			return nil
 		}},
 		{name: "two at once", bad: Safety, says: "a and b own", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
-			f.ret(f.call("b", KindLock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
+			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{})
 			return nil
 		}},
 		{name: "two at once, but a was told of an expiry", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
-			f.ret(f.call("b", KindLock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
+			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{})
 			f.told("a", SessionExpired)
 			return nil
 		}},
 		{name: "unlock unknown, then granted to another", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
-			f.ret(f.call("a", KindUnlock, ""), OpUnknown, Result{})
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Unlock, ""), OpUnknown, Result{})
 			blind(f, "b")
 			return nil
 		}},
@@ -188,14 +190,14 @@ func TestLockWithoutServerLog(t *testing.T) {
 
 func blind(f *fixture, clients ...string) {
 	for _, c := range clients {
-		f.ret(f.call(c, KindLock, ""), OpOK, Result{})
-		f.ret(f.call(c, KindUnlock, ""), OpOK, Result{})
+		f.ret(f.call(c, ops.Lock, ""), OpOK, Result{})
+		f.ret(f.call(c, ops.Unlock, ""), OpOK, Result{})
 	}
 }
 
 func TestLockFairnessAndHerd(t *testing.T) {
 	overtaken := func(f *fixture) *Leftovers {
-		a := f.call("a", KindLock, "")
+		a := f.call("a", ops.Lock, "")
 		f.creates("a", 1, node("a", 0), "", 1)
 		f.lock("b", 2, node("b", 1))
 		f.unlock("b", 2, node("b", 1))
@@ -204,7 +206,7 @@ func TestLockFairnessAndHerd(t *testing.T) {
 	}
 	inTurn := func(f *fixture) *Leftovers {
 		f.lock("a", 1, node("a", 0))
-		b := f.call("b", KindLock, "")
+		b := f.call("b", ops.Lock, "")
 		f.creates("b", 2, node("b", 1), "", 2)
 		f.unlock("a", 1, node("a", 0))
 		f.ret(b, OpOK, Result{Session: 2})
@@ -215,14 +217,14 @@ func TestLockFairnessAndHerd(t *testing.T) {
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: overtaken},
 		{name: "no claim to fairness", build: overtaken},
 		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order, says: "while a waited with the older /lock/a-0000000000", build: func(f *fixture) *Leftovers {
-			f.call("a", KindLock, "")
+			f.call("a", ops.Lock, "")
 			f.creates("a", 1, node("a", 0), "", 1)
 			f.lock("b", 2, node("b", 1))
 			return nil
 		}},
 		{name: "herd", opts: Lock{MaxHerd: 1}, bad: Herd, says: "the release at step 5 fired 7 watch notifications", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
-			op := f.call("a", KindUnlock, "")
+			op := f.call("a", ops.Unlock, "")
 			f.deletes("a", 1, node("a", 0), 7)
 			f.ret(op, OpOK, Result{})
 			return nil
@@ -234,18 +236,18 @@ func TestLockFairnessAndHerd(t *testing.T) {
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
-	waiting := func(client, path string) []Wait { return []Wait{{Client: client, Op: KindLock, Path: path}} }
+	waiting := func(client, path string) []Wait { return []Wait{{Client: client, Op: ops.Lock, Path: path}} }
 	tests := []lockTest{
 		{name: "waiting behind a holder", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
-			f.call("b", KindLock, "")
+			f.call("b", ops.Lock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: token}, {Path: node("b", 1), Owner: 2, Czxid: own}},
 				Waiting: waiting("b", node("a", 0))}
 		}},
 		{name: "self-deadlock", bad: Liveness, says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
 			build: func(f *fixture) *Leftovers {
-				f.call("b", KindLock, "")
+				f.call("b", ops.Lock, "")
 				first := f.creates("b", 2, node("b", 0), "", 2)
 				second := f.creates("b", 2, node("b", 1), "", 2)
 				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first, OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
@@ -259,7 +261,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			return rest
 		}},
 		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete", build: func(f *fixture) *Leftovers {
-			f.call("b", KindLock, "")
+			f.call("b", ops.Lock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}}, Waiting: waiting("b", node("a", 0))}
 		}},
@@ -270,7 +272,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 		}},
 		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
-			f.call("a", KindUnlock, "")
+			f.call("a", ops.Unlock, "")
 			return &Leftovers{}
 		}},
 		{name: "wedged", bad: Liveness, says: "wedged: a in Close", build: func(*fixture) *Leftovers { return &Leftovers{Wedged: []string{"a in Close"}} }},
@@ -285,20 +287,20 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 
 // forgotten: a's create was applied but reported as unknown, and b waits for it.
 func forgotten(f *fixture) *Leftovers {
-	op := f.call("a", KindLock, "")
+	op := f.call("a", ops.Lock, "")
 	left := f.creates("a", 1, node("a", 0), "", 1)
 	f.ret(op, OpUnknown, Result{})
-	f.call("b", KindLock, "")
+	f.call("b", ops.Lock, "")
 	own := f.creates("b", 2, node("b", 1), "", 2)
 	return &Leftovers{
 		Nodes:   []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: left}, {Path: node("b", 1), Owner: 2, Czxid: own}},
-		Waiting: []Wait{{Client: "b", Op: KindLock, Path: node("a", 0)}},
+		Waiting: []Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)}},
 	}
 }
 
 func TestPendingCallIsUnknownWithoutRest(t *testing.T) {
 	f := &fixture{}
-	f.call("a", KindLock, "")
+	f.call("a", ops.Lock, "")
 	r := Judge(f.history(), nil, Lock{})
 	if v, _ := r.Verdict(Liveness); v.Status != Unknown || r.Status() != Unknown || r.First().Property != Liveness {
 		t.Errorf("got\n%s", r)

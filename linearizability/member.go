@@ -4,25 +4,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// The kinds of operations of group membership and of a service registry. An instance is a path
-// below [Membership.Path]: of a group its member's name ("a"), of a registry service and instance
-// ("web/a").
-const (
-	KindJoin   = "join"   // register; Input is the instance and its data: "web/a=data"
-	KindUpdate = "update" // of the data; Input likewise
-	KindLeave  = "leave"  // Input is the instance
-	KindEvict  = "evict"  // delete another client's znode; Input is the instance
-	KindSpoil  = "spoil"  // write into another client's znode; Input is the instance
-	// KindView looks at all instances. Output is what was shown: "a,b" of a group,
-	// "web/a=data,web/b=data" of a registry.
-	KindView = "view"
-	KindPick = "pick" // Input is a service, Output the instance that was chosen; or it is Empty
-)
-
-// Membership claims to be a group or a registry. Its calls are [KindJoin], [KindUpdate],
-// [KindLeave], [KindEvict], [KindSpoil], [KindView] and [KindPick]. Names and data must be free of
+// Membership claims to be a group or a registry. Its calls are [ops.Join], [ops.Update],
+// [ops.Leave], [ops.Evict], [ops.Spoil], [ops.View] and [ops.Pick]. Names and data must be free of
 // commas, and names of "="; one client uses each instance, unless there are rivals. The judge does
 // not look for an order of the operations, but compares what was said with the server's log:
 //
@@ -123,13 +110,13 @@ func (t *memberTable) judgeSafety() Verdict {
 		removal := ServerEvent{
 			Client: z.remover, Session: z.removerSession, Step: z.deleted, Time: z.deletedTime,
 		}
-		if z.deleted != never && !z.withSession && t.isForeign(z, removal, KindEvict, instance) {
+		if z.deleted != never && !z.withSession && t.isForeign(z, removal, ops.Evict, instance) {
 			return violated(Safety, []int64{z.deleted}, "%s deleted %s at step %d, which was %s's",
 				z.remover, z.path, z.deleted, z.creator)
 		}
 		for _, e := range t.history.Server {
 			if e.Kind == DataChanged && e.Path == z.path && z.existsAt(e.Step) &&
-				t.isForeign(z, e, KindSpoil, instance) {
+				t.isForeign(z, e, ops.Spoil, instance) {
 				return violated(Safety, []int64{e.Step}, "%s wrote %q into %s at step %d, which was %s's",
 					e.Client, e.Data, z.path, e.Step, z.creator)
 			}
@@ -185,9 +172,9 @@ func (t *memberTable) joinedAtEnd(instance string) bool {
 			continue
 		}
 		switch {
-		case op.Kind == KindJoin:
+		case op.Kind == ops.Join:
 			joined[op.Client] = true
-		case op.Kind == KindLeave && op.Outcome != OpFailed:
+		case op.Kind == ops.Leave && op.Outcome != OpFailed:
 			delete(joined, op.Client)
 		}
 	}

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"fmt"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // judgePresence follows each instance through its client's calls.
@@ -10,10 +12,10 @@ func (t *memberTable) judgePresence() Verdict {
 	for i, op := range t.history.Ops {
 		var why string
 		var steps []int64
-		switch joins := op.Kind == KindJoin || op.Kind == KindUpdate; {
+		switch joins := op.Kind == ops.Join || op.Kind == ops.Update; {
 		case joins && (op.ok() || t.claims.Rivals && !op.pending()):
 			why, steps = t.whyNotThere(i)
-		case op.ok() && op.Kind == KindLeave:
+		case op.ok() && op.Kind == ops.Leave:
 			why, steps = t.whyNotGone(i)
 		}
 		if why != "" {
@@ -58,7 +60,7 @@ func (t *memberTable) wanted(i int) func(value string) bool {
 	instance, data := cutData(op.Input)
 	right := map[string]bool{"=" + data: true}
 	for _, other := range t.history.Ops {
-		joins := other.Kind == KindJoin || other.Kind == KindUpdate
+		joins := other.Kind == ops.Join || other.Kind == ops.Update
 		if t.claims.Rivals && joins && instanceOf(other) == instance {
 			_, data := cutData(other.Input)
 			right["="+data] = true
@@ -77,9 +79,9 @@ func (t *memberTable) firstAttempt(i int) int64 {
 			continue
 		}
 		switch {
-		case before.Kind == KindLeave && before.Input == instanceOf(op):
+		case before.Kind == ops.Leave && before.Input == instanceOf(op):
 			first = op.Call
-		case before.Kind == KindJoin && before.Input == op.Input && op.Kind == KindJoin:
+		case before.Kind == ops.Join && before.Input == op.Input && op.Kind == ops.Join:
 			first = min(first, before.Call)
 		}
 	}
@@ -90,7 +92,7 @@ func (t *memberTable) firstAttempt(i int) int64 {
 func (t *memberTable) next(i int) (Op, bool) {
 	op := t.history.Ops[i]
 	for _, next := range t.history.Ops[i+1:] {
-		changes := next.Kind == KindJoin || next.Kind == KindUpdate || next.Kind == KindLeave
+		changes := next.Kind == ops.Join || next.Kind == ops.Update || next.Kind == ops.Leave
 		if changes && next.Client == op.Client && instanceOf(next) == instanceOf(op) {
 			return next, true
 		}

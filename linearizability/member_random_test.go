@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // club makes valid histories of a registry of three clients, who join, leave,
@@ -100,17 +102,17 @@ func (c *club) comeBack(after int64) {
 func (c *club) join(m *clubMember) {
 	m.changes++
 	m.data = fmt.Sprintf("%s%d", m.name, m.changes)
-	op := c.call(m.name, KindJoin, m.instance+"="+m.data)
+	op := c.call(m.name, ops.Join, m.instance+"="+m.data)
 	c.appear(m)
 	if rapid.IntRange(0, 4).Draw(c.t, "reply") == 0 {
 		c.ret(op, OpUnknown, Result{Session: m.session})
-		op = c.call(m.name, KindJoin, m.instance+"="+m.data)
+		op = c.call(m.name, ops.Join, m.instance+"="+m.data)
 	}
 	c.ret(op, OpOK, Result{Session: m.session})
 }
 
 func (c *club) leave(m *clubMember) {
-	op := c.call(m.name, KindLeave, m.instance)
+	op := c.call(m.name, ops.Leave, m.instance)
 	if m.there {
 		c.deletes(m.name, m.session, c.path(m), 1)
 	}
@@ -121,7 +123,7 @@ func (c *club) leave(m *clubMember) {
 func (c *club) update(m *clubMember) {
 	m.changes++
 	m.data = fmt.Sprintf("%s%d", m.name, m.changes)
-	op := c.call(m.name, KindUpdate, m.instance+"="+m.data)
+	op := c.call(m.name, ops.Update, m.instance+"="+m.data)
 	if m.there {
 		c.stores(m.name, c.path(m), m.data)
 	} else {
@@ -131,7 +133,7 @@ func (c *club) update(m *clubMember) {
 }
 
 func (c *club) evict(m, other *clubMember) {
-	op := c.call(m.name, KindEvict, other.instance)
+	op := c.call(m.name, ops.Evict, other.instance)
 	if other.there {
 		c.deletes(m.name, m.session, c.path(other), 1)
 		other.there, other.goneAt = false, c.step
@@ -142,7 +144,7 @@ func (c *club) evict(m, other *clubMember) {
 // look shows of each instance, or of all together, what was so at a moment that
 // is drawn: not before the last one, and not too long ago.
 func (c *club) look(m *clubMember) {
-	op := c.call(m.name, KindView, "")
+	op := c.call(m.name, ops.View, "")
 	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: c.services}).truth
 	shown := ""
 	if c.services {
@@ -171,7 +173,7 @@ func (c *club) glimpse(m *clubMember, key string, line timeline) string {
 
 func (c *club) pick(m, other *clubMember) {
 	service, _, _ := strings.Cut(other.instance, "/")
-	op := c.call(m.name, KindPick, service)
+	op := c.call(m.name, ops.Pick, service)
 	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: true}).truth
 	chosen := c.glimpse(m, other.instance, truth.of(other.instance))
 	if chosen == "" {
@@ -207,20 +209,20 @@ func TestBrokenRegistriesAreFoundBroken(t *testing.T) {
 // well be a lagging one, so only the given share is found.
 func clubMutations(swapped int) []mutation {
 	return []mutation{
-		{"two views are exchanged", swapOutputs(KindView), []string{Answers}, swapped},
+		{"two views are exchanged", swapOutputs(ops.View), []string{Answers}, swapped},
 		{"a view shows a ghost", showGhost, []string{Answers}, 0},
 		{"a last view misses a member", missMember, []string{Answers}, 0},
 		{"a creation is missing", dropCreation, []string{Presence, Answers}, 80},
-		{"a leave has no effect", dropChange(KindLeave), []string{Presence}, 0},
+		{"a leave has no effect", dropChange(ops.Leave), []string{Presence}, 0},
 		{"an instance is deleted by another", deleteOthers, []string{Safety}, 0},
 		{"an instance comes back after it has left", returnGhost, []string{Presence}, 0},
-		{"a call never returns", neverReturns(KindJoin, KindLeave, KindView), []string{Liveness}, 0},
+		{"a call never returns", neverReturns(ops.Join, ops.Leave, ops.View), []string{Liveness}, 0},
 	}
 }
 
 // showGhost adds an instance to a view that has never been.
 func showGhost(t *rapid.T, h *History) bool {
-	op := one(t, h.Ops, returned(KindView))
+	op := one(t, h.Ops, returned(ops.View))
 	if op != nil {
 		op.Output, op.Empty = strings.TrimPrefix(op.Output+",web/ghost=1", ","), false
 	}
@@ -263,11 +265,11 @@ func deleteOthers(t *rapid.T, h *History) bool {
 func returnGhost(t *rapid.T, h *History) bool {
 	last := map[string]string{}
 	for _, op := range h.Ops {
-		if op.Kind == KindJoin || op.Kind == KindLeave {
+		if op.Kind == ops.Join || op.Kind == ops.Leave {
 			last[op.Client] = op.Kind
 		}
 	}
-	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated && last[e.Client] == KindLeave })
+	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated && last[e.Client] == ops.Leave })
 	if e == nil {
 		return false
 	}

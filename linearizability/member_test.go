@@ -3,12 +3,14 @@ package linearizability
 import (
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // joins is a whole, undisturbed join of "instance=data" below /m.
 func (f *fixture) joins(client, entry string) int64 {
 	instance, data := cutData(entry)
-	op := f.call(client, KindJoin, entry)
+	op := f.call(client, ops.Join, entry)
 	step := f.creates(client, memberSession(client), "/m/"+instance, data, memberSession(client))
 	f.ret(op, OpOK, Result{Session: memberSession(client)})
 	return step
@@ -18,7 +20,7 @@ func memberSession(client string) int64 { return int64(client[0]) }
 
 // leaves is a whole, undisturbed leave.
 func (f *fixture) leaves(client, instance string) {
-	op := f.call(client, KindLeave, instance)
+	op := f.call(client, ops.Leave, instance)
 	f.gone(client, instance)
 	f.ret(op, OpOK, Result{Session: memberSession(client)})
 }
@@ -30,12 +32,12 @@ func (f *fixture) gone(client, instance string) {
 
 // views is a look.
 func (f *fixture) views(client, shown string) {
-	f.ret(f.call(client, KindView, ""), OpOK, Result{Output: shown, Empty: shown == ""})
+	f.ret(f.call(client, ops.View, ""), OpOK, Result{Output: shown, Empty: shown == ""})
 }
 
 // picks is a choice.
 func (f *fixture) picks(client, service, chosen string) {
-	f.ret(f.call(client, KindPick, service), OpOK, Result{Output: chosen, Empty: chosen == ""})
+	f.ret(f.call(client, ops.Pick, service), OpOK, Result{Output: chosen, Empty: chosen == ""})
 }
 
 // passes lets time pass, a millisecond each step.
@@ -96,7 +98,7 @@ func TestGroups(t *testing.T) {
 			return nil
 		}},
 		{name: "keeps the dead", bad: Answers, says: "shows a, as it was until step 4", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindJoin, "a=1")
+			op := f.call("a", ops.Join, "a=1")
 			f.creates("a", 97, "/m/a", "1", 97)
 			f.ret(op, OpUnknown, Result{})
 			f.expires(97, "/m/a")
@@ -128,24 +130,24 @@ func TestGroups(t *testing.T) {
 		}},
 		{name: "acknowledged, not there", bad: Presence, says: `a's join (steps 2 to 3) was acknowledged, but a was not there with "1"`, build: func(f *fixture) *Leftovers {
 			f.starts("a", 97)
-			f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
+			f.ret(f.call("a", ops.Join, "a=1"), OpOK, Result{})
 			return nil
 		}},
 		{name: "an earlier attempt has done it", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindJoin, "a=1")
+			op := f.call("a", ops.Join, "a=1")
 			f.creates("a", 97, "/m/a", "1", 97)
 			f.ret(op, OpUnknown, Result{})
-			f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
+			f.ret(f.call("a", ops.Join, "a=1"), OpOK, Result{})
 			return nil
 		}},
 		{name: "is still there", bad: Presence, says: "a's leave (steps 4 to 5) was acknowledged, but /m/a is still there", build: func(f *fixture) *Leftovers {
 			f.joins("a", "a=1")
-			f.ret(f.call("a", KindLeave, "a"), OpOK, Result{Session: 97})
+			f.ret(f.call("a", ops.Leave, "a"), OpOK, Result{Session: 97})
 			return nil
 		}},
 		{name: "an expired session's znode is still there", build: func(f *fixture) *Leftovers {
 			f.joins("a", "a=1")
-			f.ret(f.call("a", KindLeave, "a"), OpOK, Result{Session: 98})
+			f.ret(f.call("a", ops.Leave, "a"), OpOK, Result{Session: 98})
 			f.expires(97, "/m/a")
 			return &Leftovers{}
 		}},
@@ -162,7 +164,7 @@ func TestGroups(t *testing.T) {
 		}},
 		{name: "evicted", build: func(f *fixture) *Leftovers {
 			f.joins("a", "a=1")
-			op := f.call("b", KindEvict, "a")
+			op := f.call("b", ops.Evict, "a")
 			f.gone("b", "a")
 			f.ret(op, OpOK, Result{})
 			f.creates("a", 97, "/m/a", "1", 97)
@@ -170,12 +172,12 @@ func TestGroups(t *testing.T) {
 		}},
 		{name: "left at rest", bad: Orphans, says: "/m/a (session 0x61) is left below /m", build: func(f *fixture) *Leftovers {
 			f.joins("a", "a=1")
-			op := f.call("a", KindLeave, "a")
+			op := f.call("a", ops.Leave, "a")
 			f.ret(op, OpUnknown, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/a", Owner: 97}}}
 		}},
 		{name: "a view that never returns", bad: Liveness, says: "c's view (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("c", KindView, "")
+			f.call("c", ops.View, "")
 			return &Leftovers{}
 		}},
 	}
@@ -224,7 +226,7 @@ func TestRegistries(t *testing.T) {
 		}},
 		{name: "an update", build: func(f *fixture) *Leftovers {
 			f.joins("a", "web/a=1")
-			op := f.call("a", KindUpdate, "web/a=2")
+			op := f.call("a", ops.Update, "web/a=2")
 			f.stores("a", "/m/web/a", "2")
 			f.ret(op, OpOK, Result{})
 			f.views("c", "web/a=1")
@@ -238,7 +240,7 @@ func TestRegistries(t *testing.T) {
 		}},
 		{name: "data goes back", bad: Answers, says: "shows web/a=1, as it was until step 5, after something newer", build: func(f *fixture) *Leftovers {
 			f.joins("a", "web/a=1")
-			op := f.call("a", KindUpdate, "web/a=2")
+			op := f.call("a", ops.Update, "web/a=2")
 			f.stores("a", "/m/web/a", "2")
 			f.ret(op, OpOK, Result{})
 			f.views("c", "web/a=2")
@@ -273,12 +275,12 @@ func TestRegistries(t *testing.T) {
 		}},
 		{name: "an update is lost", bad: Presence, says: `was acknowledged, but web/a was not there with "2"`, build: func(f *fixture) *Leftovers {
 			f.joins("a", "web/a=1")
-			f.ret(f.call("a", KindUpdate, "web/a=2"), OpOK, Result{})
+			f.ret(f.call("a", ops.Update, "web/a=2"), OpOK, Result{})
 			return nil
 		}},
 		{name: "comes back with old data", bad: Presence, says: `web/a has not been there with "2"`, build: func(f *fixture) *Leftovers {
 			f.joins("a", "web/a=1")
-			op := f.call("a", KindUpdate, "web/a=2")
+			op := f.call("a", ops.Update, "web/a=2")
 			f.stores("a", "/m/web/a", "2")
 			f.ret(op, OpOK, Result{})
 			f.expires(97, "/m/web/a")
@@ -296,7 +298,7 @@ func TestRegistries(t *testing.T) {
 			f := &fixture{}
 			rest := tt.build(f)
 			f.passes(2 * time.Second)
-			f.ret(f.call("d", KindView, "of something else"), OpFailed, Result{})
+			f.ret(f.call("d", ops.View, "of something else"), OpFailed, Result{})
 			r := Judge(f.history(), rest, Membership{Path: "/m", Services: true, Within: time.Second})
 			checkReport(t, r, tt.bad, tt.says)
 		})
@@ -307,7 +309,7 @@ func TestRegistries(t *testing.T) {
 func TestMembershipWithoutALog(t *testing.T) {
 	f := &fixture{}
 	f.views("c", "a,b")
-	f.ret(f.call("a", KindJoin, "a=1"), OpOK, Result{})
+	f.ret(f.call("a", ops.Join, "a=1"), OpOK, Result{})
 	h := f.history()
 	h.Server = nil
 	checkReport(t, Judge(h, &Leftovers{}, Membership{Path: "/m", Within: 1}), "", "")
@@ -317,7 +319,7 @@ func TestMembershipWithoutALog(t *testing.T) {
 func (f *fixture) spoils(client, instance string, asked bool) {
 	var op int
 	if asked {
-		op = f.call(client, KindSpoil, instance)
+		op = f.call(client, ops.Spoil, instance)
 	}
 	f.server(ServerEvent{Kind: DataChanged, Client: client, Session: memberSession(client), Path: "/m/" + instance, Data: "graffiti"})
 	if asked {
@@ -327,14 +329,14 @@ func (f *fixture) spoils(client, instance string, asked bool) {
 
 // gaveUp is a join that was given up while another had the instance.
 func (f *fixture) gaveUp(client, entry string) {
-	f.ret(f.call(client, KindJoin, entry), OpUnknown, Result{Session: memberSession(client)})
+	f.ret(f.call(client, ops.Join, entry), OpUnknown, Result{Session: memberSession(client)})
 }
 
 // overtaken is a leave of b's whose deletion comes when a has the instance.
 func overtaken(f *fixture, session int64, after time.Duration) {
 	f.joins("b", "x=b1")
 	f.gaveUp("a", "x=a1")
-	leave, evict := f.call("b", KindLeave, "x"), f.call("c", KindEvict, "x")
+	leave, evict := f.call("b", ops.Leave, "x"), f.call("c", ops.Evict, "x")
 	f.gone("c", "x")
 	f.ret(evict, OpOK, Result{})
 	f.creates("a", 97, "/m/x", "a1", 97)
@@ -383,12 +385,12 @@ func TestRivals(t *testing.T) {
 		}},
 		{name: "has it, as he says, and another does", bad: Presence, says: `b's join (steps 4 to 5) was acknowledged, but x was not there with "b1"`, build: func(f *fixture) *Leftovers {
 			f.joins("a", "x=a1")
-			f.ret(f.call("b", KindJoin, "x=b1"), OpOK, Result{Session: 98})
+			f.ret(f.call("b", ops.Join, "x=b1"), OpOK, Result{Session: 98})
 			return nil
 		}},
 		{name: "deletes the rival's", bad: Safety, says: "b deleted /m/x at step 5, which was a's", build: func(f *fixture) *Leftovers {
 			f.joins("a", "x=a1")
-			op := f.call("b", KindLeave, "x")
+			op := f.call("b", ops.Leave, "x")
 			f.gone("b", "x")
 			f.ret(op, OpOK, Result{Session: 98})
 			return nil
@@ -444,7 +446,7 @@ func TestRivals(t *testing.T) {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
 			f.leaves("a", "x")
-			f.ret(f.call("b", KindLeave, "x"), OpOK, Result{Session: 98})
+			f.ret(f.call("b", ops.Leave, "x"), OpOK, Result{Session: 98})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 98}}}
 		}},
 	}

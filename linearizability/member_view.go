@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // viewer is what a client has been shown so far: for each instance the step from which on it may
@@ -34,7 +36,7 @@ func (t *memberTable) judgeViews() Verdict {
 func (t *memberTable) shownByReturn() []Op {
 	var list []Op
 	for _, op := range t.history.Ops {
-		if op.ok() && (op.Kind == KindView || op.Kind == KindPick) {
+		if op.ok() && (op.Kind == ops.View || op.Kind == ops.Pick) {
 			list = append(list, op)
 		}
 	}
@@ -44,7 +46,7 @@ func (t *memberTable) shownByReturn() []Op {
 
 // whyWrongView says what is wrong with what an operation has shown.
 func (t *memberTable) whyWrongView(v viewer, op Op) (why string, steps []int64) {
-	if op.Kind == KindView && !t.claims.Services && !t.claims.Data {
+	if op.Kind == ops.View && !t.claims.Services && !t.claims.Data {
 		return t.whyWrongValue(v, op, allNames, op.Output, t.truth.names)
 	}
 	shown := map[string]string{}
@@ -67,11 +69,11 @@ func (t *memberTable) whyWrongView(v viewer, op Op) (why string, steps []int64) 
 // about the one that it has chosen or, if there was none, about all of the service.
 func (t *memberTable) toCheck(op Op, shown map[string]string) []string {
 	list := slices.Sorted(maps.Keys(shown))
-	if op.Kind == KindPick && !op.Empty {
+	if op.Kind == ops.Pick && !op.Empty {
 		return list
 	}
 	for _, instance := range slices.Sorted(maps.Keys(t.truth.instances)) {
-		included := op.Kind == KindView || strings.HasPrefix(instance, op.Input+"/")
+		included := op.Kind == ops.View || strings.HasPrefix(instance, op.Input+"/")
 		if shown[instance] == "" && included {
 			list = append(list, instance)
 		}

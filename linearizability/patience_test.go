@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // TestSleepersAreFound: who waits beside what it waits for, and gets it in the end.
@@ -17,7 +19,7 @@ func TestSleepersAreFound(t *testing.T) {
 	}
 	takes := func(wait int, told bool) func(f *fixture) Report {
 		return func(f *fixture) Report {
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.offer("a", "x")
 			passes(f, wait)
 			if told {
@@ -31,7 +33,7 @@ func TestSleepersAreFound(t *testing.T) {
 	waits := func(wait int, told bool) func(f *fixture) Report {
 		return func(f *fixture) Report {
 			f.raises("a")
-			op := f.call("b", KindWait, "")
+			op := f.call("b", ops.Wait, "")
 			f.lowers("a")
 			passes(f, wait)
 			if told {
@@ -64,7 +66,7 @@ func TestCloseGivesBack(t *testing.T) {
 			f.starts("a", 1)
 			f.starts("b", 2)
 			f.lock("a", 1, node("a", 1))
-			op := f.call("a", KindClose, "")
+			op := f.call("a", ops.Close, "")
 			f.told("a", LockLost)
 			if deletes {
 				f.deletes("a", 1, node("a", 1), 0)
@@ -85,8 +87,8 @@ func TestACloseThatIsUnderWay(t *testing.T) {
 	closes := func(over bool) func(f *fixture) Report {
 		return func(f *fixture) Report {
 			f.starts("a", 1)
-			lock := f.call("a", KindLock, "")
-			op := f.call("a", KindClose, "")
+			lock := f.call("a", ops.Lock, "")
+			op := f.call("a", ops.Close, "")
 			token := f.creates("a", 1, node("a", 1), "", 1)
 			if over {
 				f.ret(op, OpOK, Result{})
@@ -109,8 +111,8 @@ func TestACloseThatIsUnderWay(t *testing.T) {
 func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
 	f := &fixture{}
 	f.raises("b")
-	first := f.call("a", KindRemove, "")
-	second := f.call("a", KindRemove, "")
+	first := f.call("a", ops.Remove, "")
+	second := f.call("a", ops.Remove, "")
 	f.deletes("a", 0, "/b", 0)
 	f.ret(first, OpOK, Result{})
 	f.raises("b")
@@ -133,7 +135,7 @@ func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
 	opts := Queue{Path: "/q", Patience: 50 * time.Millisecond}
 	takes := func(f *fixture) Report { // until 102
 		f.offer("a", "x")
-		op := f.call("b", KindTake, "")
+		op := f.call("b", ops.Take, "")
 		f.step = 101
 		f.ret(op, OpFailed, Result{})
 		return Judge(f.history(), nil, opts)

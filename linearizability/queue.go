@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Queue claims to be a queue. Its calls are [KindOffer], [KindPoll], [KindTake] and [KindPeek]. The
+// Queue claims to be a queue. Its calls are [ops.Offer], [ops.Poll], [ops.Take] and [ops.Peek]. The
 // zero value is a FIFO queue that delivers exactly once. It is empty at first, and no two offers
 // may have the same element.
 //

@@ -48,8 +48,8 @@ var delayObject = sequential[model.DelayQueue, model.DelayOp]{
 
 // clockOf returns the time by which a call had to judge what is due: as early as possible if it
 // found nothing, as late as possible if it found something.
-func clockOf(ops []Op, client string, call int64) int64 {
-	for _, op := range ops {
+func clockOf(calls []Op, client string, call int64) int64 {
+	for _, op := range calls {
 		switch {
 		case op.Client != client || op.Call != call || !op.ok():
 			continue

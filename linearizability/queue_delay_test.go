@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // A step of a fixture takes a millisecond.
@@ -18,8 +20,8 @@ func TestDelayQueue(t *testing.T) {
 		{name: "in time", build: func(f *fixture) *Leftovers {
 			put(f, "x", 12) // steps 1 to 3
 			put(f, "y", 11)
-			f.finds("b", KindPoll, "")
-			f.finds("b", KindPeek, "y") // returns at step 12
+			f.finds("b", ops.Poll, "")
+			f.finds("b", ops.Peek, "y") // returns at step 12
 			f.take("b", "y")
 			f.take("b", "x")
 			return &Leftovers{}
@@ -35,7 +37,7 @@ func TestDelayQueue(t *testing.T) {
 		}},
 		{name: "seen too early", bad: Order, says: "b's peek (steps 4 to 6) returned element x (due at 7ms) at 6ms: too early", build: func(f *fixture) *Leftovers {
 			put(f, "x", 7)
-			f.finds("b", KindPeek, "x")
+			f.finds("b", ops.Peek, "x")
 			return nil
 		}},
 		{name: "the one due first leaves last", bad: Order, says: "element x (due at 2ms) was removed at step 8, although y (due at 1ms) was in the queue", build: func(f *fixture) *Leftovers {
@@ -52,21 +54,21 @@ func TestDelayQueue(t *testing.T) {
 		}},
 		{name: "became due during the call", build: func(f *fixture) *Leftovers {
 			put(f, "x", 5)
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			return nil
 		}},
 		{name: "was due before the call", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
 			put(f, "x", 4)
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			return nil
 		}},
 		{name: "waits for one that is not due", build: func(f *fixture) *Leftovers {
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			put(f, "x", 100)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
 		{name: "waits for one that is due", bad: Liveness, says: "although element x is there", build: func(f *fixture) *Leftovers {
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			put(f, "x", 2)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
@@ -84,7 +86,7 @@ func TestDelayQueue(t *testing.T) {
 		}},
 		{name: "lost", bad: Delivery, says: "is lost", build: func(f *fixture) *Leftovers {
 			put(f, "x", 0)
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
@@ -100,7 +102,7 @@ func TestDelayQueue(t *testing.T) {
 func givesUp(put func(*fixture, string, time.Duration), due time.Duration) func(*fixture) *Leftovers {
 	return func(f *fixture) *Leftovers {
 		put(f, "x", due)
-		op := f.call("b", KindTake, "")
+		op := f.call("b", ops.Take, "")
 		for range 5 {
 			f.next()
 		}
@@ -128,9 +130,9 @@ func TestBrokenDelayQueuesAreFoundBroken(t *testing.T) {
 	late := func(value string, rank int64) string { return Due(value, time.Duration(rank)) }
 	checkMutations(t, randomDelayQueue, judgeSomeDelayQueue, []mutation{
 		{"due much later", reRank(late, int64(time.Hour)), []string{Order}, 0},
-		{"results exchanged", swapOutputs(KindPoll), []string{Linearizability, Delivery, Order}, 80},
+		{"results exchanged", swapOutputs(ops.Poll), []string{Linearizability, Delivery, Order}, 80},
 		{"out of nothing", neverStored, []string{Linearizability}, 0},
-		{"said to have failed", sayFailed(KindOffer), []string{Delivery}, 0},
-		{"hangs", neverReturns(KindOffer, KindPoll, KindPeek), []string{Liveness}, 0},
+		{"said to have failed", sayFailed(ops.Offer), []string{Delivery}, 0},
+		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Peek), []string{Liveness}, 0},
 	})
 }

@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// KindDiscard removes all elements with an id from a queue: Input is the id, Output their number.
-const KindDiscard = "discard"
+	"github.com/zksim/zksim/linearizability/ops"
+)
 
 // Identified returns the Input of an offer to a queue with ids: "x#id".
 func Identified(element, id string) string { return element + "#" + id }
 
 // IDQueue claims to be a FIFO [Queue] whose elements have ids and can be removed by them. The Input
-// of an offer is made by [Identified], and there is one more call, [KindDiscard]:
+// of an offer is made by [Identified], and there is one more call, [ops.Discard]:
 //
 //   - Linearizability and order are those of the elements that were not discarded, none of which
 //     may overtake a discarded one while that was there.
@@ -28,7 +27,7 @@ func (claims IDQueue) judge(h History, left *Leftovers) Report {
 	ids := map[string]string{} // by element
 	h = h.sorted()
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Kind == KindOffer {
+		if op := &h.Ops[i]; op.Kind == ops.Offer {
 			var id string
 			op.Input, id, _ = strings.Cut(op.Input, "#")
 			ids[op.Input] = id
@@ -40,7 +39,7 @@ func (claims IDQueue) judge(h History, left *Leftovers) Report {
 	if v, bad := badDiscard(t); bad {
 		r.replace(v)
 	}
-	if stuck := h.pendingOps(KindDiscard); left != nil && len(stuck) > 0 {
+	if stuck := h.pendingOps(ops.Discard); left != nil && len(stuck) > 0 {
 		r.replace(violated(Liveness, []int64{stuck[0].Call},
 			"%s never returned, although the faults stopped", describe(stuck[0])))
 	}
@@ -56,7 +55,7 @@ func (t *queueTable) findDiscards(ids map[string]string) {
 		e.discarded = e.discard != nil
 		if !t.log.known {
 			e.discarded = slices.ContainsFunc(t.history.Ops, func(op Op) bool {
-				return op.Kind == KindDiscard && op.Input == e.id && op.Outcome != OpFailed
+				return op.Kind == ops.Discard && op.Input == e.id && op.Outcome != OpFailed
 			})
 		}
 	}
@@ -65,14 +64,14 @@ func (t *queueTable) findDiscards(ids map[string]string) {
 	})
 }
 
-func discardOf(ops []Op, e *element) (by *Op) {
+func discardOf(calls []Op, e *element) (by *Op) {
 	if len(e.znodes) == 0 || len(e.takes) > 0 && e.takes[0].Call <= e.last().deleted {
 		return nil
 	}
 	last := e.last()
-	for i := range ops {
-		op := &ops[i]
-		if op.Kind == KindDiscard && op.Input == e.id && op.Client == last.remover &&
+	for i := range calls {
+		op := &calls[i]
+		if op.Kind == ops.Discard && op.Input == e.id && op.Client == last.remover &&
 			last.deleted != never && op.Call <= last.deleted &&
 			(!op.ok() || last.deleted <= op.Return) {
 			by = op
@@ -85,7 +84,7 @@ func discardOf(ops []Op, e *element) (by *Op) {
 func badDiscard(t queueTable) (v Verdict, bad bool) {
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if op.Kind != KindDiscard || !t.log.known {
+		if op.Kind != ops.Discard || !t.log.known {
 			continue
 		}
 		removed := 0

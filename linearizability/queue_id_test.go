@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // discards is a whole discard of elements with an id.
 func (f *fixture) discards(client, id, says string, elements ...string) {
-	op := f.call(client, KindDiscard, id)
+	op := f.call(client, ops.Discard, id)
 	for _, e := range elements {
 		f.deletes(client, 0, "/q/"+e, 0)
 	}
@@ -30,7 +32,7 @@ func TestIDQueue(t *testing.T) {
 			f.discards("b", "1", "2", "x", "z")
 			f.take("c", "y")
 			f.discards("b", "1", "0")
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			return &Leftovers{}
 		}},
 		{name: "one of them is missed", bad: Delivery, says: `element z of the id "1" stayed in the queue during b's discard`, build: func(f *fixture) *Leftovers {
@@ -40,7 +42,7 @@ func TestIDQueue(t *testing.T) {
 		}},
 		{name: "offered meanwhile", build: func(f *fixture) *Leftovers {
 			put(f, "x", "1")
-			op := f.call("b", KindDiscard, "1")
+			op := f.call("b", ops.Discard, "1")
 			put(f, "y", "1")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpOK, Result{Output: "1"})
@@ -72,19 +74,19 @@ func TestIDQueue(t *testing.T) {
 		{name: "discarded, then delivered", bad: Delivery, says: "element x was removed by b's discard (steps 10 to 13), and delivered by c's take", build: func(f *fixture) *Leftovers {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
-			f.finds("c", KindTake, "x")
+			f.finds("c", ops.Take, "x")
 			return nil
 		}},
 		{name: "said not to be done", bad: Delivery, says: "element x was removed by b's discard (steps 10 to 12, failed: connection closed), which says that it was not", build: func(f *fixture) *Leftovers {
 			three(f)
-			op := f.call("b", KindDiscard, "1")
+			op := f.call("b", ops.Discard, "1")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
 		{name: "reply lost", build: func(f *fixture) *Leftovers {
 			three(f)
-			op := f.call("b", KindDiscard, "1")
+			op := f.call("b", ops.Discard, "1")
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			f.take("b", "y")
@@ -98,7 +100,7 @@ func TestIDQueue(t *testing.T) {
 		}},
 		{name: "not empty before it is discarded", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
 			put(f, "x", "1")
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			f.discards("b", "1", "1", "x")
 			return nil
 		}},
@@ -110,7 +112,7 @@ func TestIDQueue(t *testing.T) {
 			return nil
 		}},
 		{name: "hangs", bad: Liveness, says: "b's discard (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("b", KindDiscard, "1")
+			f.call("b", ops.Discard, "1")
 			return &Leftovers{}
 		}},
 		{name: "without a log", build: func(f *fixture) *Leftovers {
@@ -136,22 +138,22 @@ func randomIDQueue(t *rapid.T) History {
 	}
 	s.begin = func(string) (kind, input string) {
 		id := rapid.IntRange(0, 1).Draw(t, "id")
-		switch kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindOffer, KindPoll, KindPeek, KindDiscard}).Draw(t, "kind"); kind {
-		case KindOffer:
+		switch kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Offer, ops.Poll, ops.Peek, ops.Discard}).Draw(t, "kind"); kind {
+		case ops.Offer:
 			return kind, Identified(fmt.Sprintf("v%d", len(s.h.Ops)), fmt.Sprint(id))
-		case KindDiscard:
+		case ops.Discard:
 			return kind, fmt.Sprint(id)
 		}
 		return kind, ""
 	}
 	s.apply = func(client, kind, input string) Result {
 		switch {
-		case kind == KindOffer:
+		case kind == ops.Offer:
 			w := waiting{value: input[:len(input)-2], rank: int64(input[len(input)-1] - '0')}
 			s.creates(client, 0, "/q/"+w.value, w.value, 0)
 			queue = append(queue, w)
 			return Result{}
-		case kind == KindDiscard:
+		case kind == ops.Discard:
 			step, _ := s.next()
 			before := len(queue)
 			queue = slices.DeleteFunc(queue, func(w waiting) bool {
@@ -168,7 +170,7 @@ func randomIDQueue(t *rapid.T) History {
 			return Result{Empty: true}
 		}
 		first := queue[0].value
-		if kind == KindPeek {
+		if kind == ops.Peek {
 			s.next()
 			return Result{Output: first}
 		}
@@ -188,15 +190,15 @@ func TestCorrectIDQueuesAreFoundCorrect(t *testing.T) {
 func TestBrokenIDQueuesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomIDQueue, judgeSomeIDQueue, []mutation{
 		{"miscounts", func(t *rapid.T, h *History) bool {
-			op := one(t, h.Ops, returned(KindDiscard))
+			op := one(t, h.Ops, returned(ops.Discard))
 			if op != nil {
 				op.Output += "1"
 			}
 			return op != nil
 		}, []string{Delivery}, 70}, // without any change there is no log
-		{"misses one", dropChange(KindDiscard), []string{Delivery}, 80},
-		{"said to have failed", sayFailed(KindDiscard), []string{Delivery}, 60},
+		{"misses one", dropChange(ops.Discard), []string{Delivery}, 80},
+		{"said to have failed", sayFailed(ops.Discard), []string{Delivery}, 60},
 		{"out of nothing", neverStored, []string{Linearizability}, 0},
-		{"hangs", neverReturns(KindDiscard, KindOffer, KindPoll, KindPeek), []string{Liveness}, 0},
+		{"hangs", neverReturns(ops.Discard, ops.Offer, ops.Poll, ops.Peek), []string{Liveness}, 0},
 	})
 }

@@ -3,6 +3,7 @@ package linearizability
 import (
 	"fmt"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -21,9 +22,9 @@ func queueEvents(t queueTable) []event[model.QueueOp] {
 		keep := false
 		switch about := t.about(op); {
 		case about != nil && about.leavesModel():
-		case op.Kind == KindOffer:
+		case op.Kind == ops.Offer:
 			e, keep = offerEvent(t, op)
-		case (isTake(op) && op.Empty || op.Kind == KindPeek) && op.ok():
+		case (isTake(op) && op.Empty || op.Kind == ops.Peek) && op.ok():
 			e, keep = readEvent(t, op), !t.claims.StaleReads
 		case isTake(op):
 			e, keep = takeEvent(t, op)
@@ -124,7 +125,7 @@ func mayRepeat(t queueTable, op *Op) bool {
 // during the call.
 func readEvent(t queueTable, op *Op) event[model.QueueOp] {
 	kind := model.Take
-	if op.Kind == KindPeek {
+	if op.Kind == ops.Peek {
 		kind = model.Peek
 	}
 	e := callEvent(t, op, kind, op.Output)

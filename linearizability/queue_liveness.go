@@ -1,5 +1,7 @@
 package linearizability
 
+import "github.com/zksim/zksim/linearizability/ops"
+
 // judgeQueueLiveness judges the calls that are pending at rest and, if nothing is wrong with them,
 // the takes that gave up.
 func judgeQueueLiveness(t queueTable, left *Leftovers) []Verdict {
@@ -14,7 +16,7 @@ func judgeQueueLiveness(t queueTable, left *Leftovers) []Verdict {
 // judgePendingCalls asks of every call still pending at rest whether it may be. A take may wait for
 // an empty queue; nothing else may wait.
 func judgePendingCalls(t queueTable, left *Leftovers) []Verdict {
-	stuck := t.history.pendingOps(KindOffer, KindPoll, KindTake, KindPeek)
+	stuck := t.history.pendingOps(ops.Offer, ops.Poll, ops.Take, ops.Peek)
 	if left == nil {
 		return unsettled(stuck)
 	}
@@ -22,7 +24,7 @@ func judgePendingCalls(t queueTable, left *Leftovers) []Verdict {
 	for _, op := range stuck {
 		n, e := elementAtRest(t, left)
 		switch {
-		case op.Kind != KindTake:
+		case op.Kind != ops.Take:
 			return []Verdict{neverReturned(op, left)}
 		case e != nil:
 			return []Verdict{violated(Liveness, []int64{op.Call},

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// KindAck is the operation of a consumer that is done with an element of a queue with locks; Input
-// is the element. [KindRelease] gives it back.
-const KindAck = "ack"
-
 // LockQueue claims to be a queue that keeps each element until it is acknowledged, and delivers it
-// at least once. Its calls are [KindOffer], [KindPoll], [KindTake], [KindAck] and [KindRelease]. No
+// at least once. Its calls are [ops.Offer], [ops.Poll], [ops.Take], [ops.Ack] and [ops.Release]. No
 // two offers may have the same element.
 //
 //   - Safety: a take that returned an element had its lock, and the lock goes with its session or
@@ -123,11 +121,11 @@ func findDeliveries(t lockedTable) []delivery {
 }
 
 // endOfDelivery returns the ack, release or close that ends the delivery of a take.
-func endOfDelivery(ops []Op, take *Op) *Op {
-	for i := range ops {
-		op := &ops[i]
-		ends := op.Kind == KindClose ||
-			(op.Kind == KindAck || op.Kind == KindRelease) && op.Input == take.Output
+func endOfDelivery(calls []Op, take *Op) *Op {
+	for i := range calls {
+		op := &calls[i]
+		ends := op.Kind == ops.Close ||
+			(op.Kind == ops.Ack || op.Kind == ops.Release) && op.Input == take.Output
 		if ends && op.Client == take.Client && op.Call > take.Return {
 			return op
 		}
@@ -163,12 +161,12 @@ func judgeElementLocks(t lockedTable) Verdict {
 
 // mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, or a
 // close that was under way when it got the element, and whose clean-up can go on after an error.
-func mayEnd(ops []Op, d delivery) bool {
+func mayEnd(calls []Op, d delivery) bool {
 	if d.end != nil && d.end.Call <= d.lock.deleted {
 		return true
 	}
-	return slices.ContainsFunc(ops, func(op Op) bool {
-		return op.Kind == KindClose && op.Client == d.take.Client && op.Call < d.take.Return &&
+	return slices.ContainsFunc(calls, func(op Op) bool {
+		return op.Kind == ops.Close && op.Client == d.take.Client && op.Call < d.take.Return &&
 			op.end() > d.take.Return && (!op.ok() || d.lock.deleted <= op.end())
 	})
 }

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"cmp"
 	"slices"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // badAck looks for elements that left without an ack, that stayed in spite of one, or that were
@@ -33,10 +35,10 @@ func badAck(t lockedTable) (v Verdict, bad bool) {
 	return Verdict{}, false
 }
 
-func acksOf(ops []Op, e *element) []*Op {
+func acksOf(calls []Op, e *element) []*Op {
 	var acks []*Op
-	for i := range ops {
-		if op := &ops[i]; op.Kind == KindAck && op.Input == e.value {
+	for i := range calls {
+		if op := &calls[i]; op.Kind == ops.Ack && op.Input == e.value {
 			acks = append(acks, op)
 		}
 	}

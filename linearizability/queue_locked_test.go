@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func lockOf(item string) string { return item + "-lock" }
@@ -16,7 +18,7 @@ func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*
 // gets is a whole, undisturbed take of a queue with locks; the lock is of the
 // client's first session.
 func (f *fixture) gets(client, value string) {
-	op := f.call(client, KindTake, "")
+	op := f.call(client, ops.Take, "")
 	f.creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))
 	f.ret(op, OpOK, Result{Output: value})
 }
@@ -32,7 +34,7 @@ func (f *fixture) ends(client, kind, value string, paths ...string) {
 
 // does acknowledges an element.
 func (f *fixture) does(client, value string) {
-	f.ends(client, KindAck, value, "/q/"+value, "/q/"+value+"-lock")
+	f.ends(client, ops.Ack, value, "/q/"+value, "/q/"+value+"-lock")
 }
 
 func TestLockQueue(t *testing.T) {
@@ -50,7 +52,7 @@ func TestLockQueue(t *testing.T) {
 			xy(f)
 			f.gets("b", "x")
 			f.gets("c", "y")
-			f.finds("a", KindPoll, "")
+			f.finds("a", ops.Poll, "")
 			f.does("c", "y")
 			f.does("b", "x")
 			return &Leftovers{}
@@ -58,7 +60,7 @@ func TestLockQueue(t *testing.T) {
 		{name: "given back", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.ends("b", KindRelease, "x", "/q/x-lock")
+			f.ends("b", ops.Release, "x", "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/y", Data: "y"}}}
@@ -69,12 +71,12 @@ func TestLockQueue(t *testing.T) {
 			f.expires(lockSession("b", 0), "/q/x-lock")
 			f.gets("c", "x")
 			f.does("c", "x")
-			f.ret(f.call("b", KindAck, "x"), OpFailed, Result{})
+			f.ret(f.call("b", ops.Ack, "x"), OpFailed, Result{})
 			return &Leftovers{}
 		}},
 		{name: "without a lock", bad: Safety, says: "b's take (steps 7 to 8) returned element x without a lock on it", build: func(f *fixture) *Leftovers {
 			xy(f)
-			f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: "x"})
+			f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "x"})
 			return nil
 		}},
 		{name: "another's lock is deleted", bad: Safety, says: "c deleted /q/x-lock at step 10, the lock of b on element x", build: func(f *fixture) *Leftovers {
@@ -92,7 +94,7 @@ func TestLockQueue(t *testing.T) {
 		}},
 		{name: "lock is given up by a close that was under way", build: func(f *fixture) *Leftovers {
 			xy(f)
-			op := f.call("b", KindClose, "")
+			op := f.call("b", ops.Close, "")
 			f.gets("b", "x")
 			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 			f.ret(op, OpOK, Result{})
@@ -102,7 +104,7 @@ func TestLockQueue(t *testing.T) {
 		}},
 		{name: "lock is given up after a close", bad: Safety, says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Leftovers {
 			xy(f)
-			op := f.call("b", KindClose, "")
+			op := f.call("b", ops.Close, "")
 			f.gets("b", "x")
 			f.ret(op, OpOK, Result{})
 			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
@@ -117,36 +119,36 @@ func TestLockQueue(t *testing.T) {
 		{name: "the younger, while the older was locked", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			op := f.call("c", KindTake, "")
-			f.ends("b", KindRelease, "x", "/q/x-lock")
+			op := f.call("c", ops.Take, "")
+			f.ends("b", ops.Release, "x", "/q/x-lock")
 			f.creates("c", lockSession("c", 0), "/q/y-lock", "guid", lockSession("c", 0))
 			f.ret(op, OpOK, Result{Output: "y"})
 			return nil
 		}},
 		{name: "nothing found beside an element", bad: Order, says: "b's poll (steps 7 to 9) found nothing, although at every moment", build: func(f *fixture) *Leftovers {
 			xy(f)
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			return nil
 		}},
 		{name: "nothing found while all were locked", build: func(f *fixture) *Leftovers {
 			xy(f)
-			op := f.call("c", KindPoll, "")
+			op := f.call("c", ops.Poll, "")
 			f.gets("a", "x")
 			f.gets("b", "y")
-			f.ends("a", KindRelease, "x", "/q/x-lock")
+			f.ends("a", ops.Release, "x", "/q/x-lock")
 			f.ret(op, OpOK, Result{Empty: true})
 			return nil
 		}},
 		{name: "removed, not acknowledged", bad: Delivery, says: "element x was removed by b at step 11, but was not acknowledged by that client", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.ends("b", KindRelease, "x", "/q/x", "/q/x-lock")
+			f.ends("b", ops.Release, "x", "/q/x", "/q/x-lock")
 			return nil
 		}},
 		{name: "acknowledged by another than removed it", bad: Delivery, says: "removed by b", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			op := f.call("c", KindAck, "x")
+			op := f.call("c", ops.Ack, "x")
 			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
@@ -154,7 +156,7 @@ func TestLockQueue(t *testing.T) {
 		{name: "said not to be acknowledged", bad: Delivery, says: "not acknowledged by that client", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			op := f.call("b", KindAck, "x")
+			op := f.call("b", ops.Ack, "x")
 			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
@@ -162,21 +164,21 @@ func TestLockQueue(t *testing.T) {
 		{name: "unknown, and removed late", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.ret(f.call("b", KindAck, "x"), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Ack, "x"), OpUnknown, Result{})
 			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			return nil
 		}},
 		{name: "acknowledged, but still there", bad: Delivery, says: "element x is in the queue after b's ack", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
-			f.ends("b", KindAck, "x", "/q/x-lock")
+			f.ends("b", ops.Ack, "x", "/q/x-lock")
 			return nil
 		}},
 		{name: "acknowledged twice", bad: Delivery, says: "element x was acknowledged twice", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
 			f.does("b", "x")
-			f.ends("c", KindAck, "x")
+			f.ends("c", ops.Ack, "x")
 			return nil
 		}},
 		{name: "acknowledged and delivered again", bad: Delivery, says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once more by c's take", build: func(f *fixture) *Leftovers {
@@ -192,14 +194,14 @@ func TestLockQueue(t *testing.T) {
 			return nil
 		}},
 		{name: "waits beside a free element", bad: Liveness, says: "client b waits in take", build: func(f *fixture) *Leftovers {
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			f.offer("a", "x")
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
 		{name: "waits for one that is held", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.gets("c", "x")
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 		}},
 		{name: "gave up beside a free element", bad: Liveness, says: "take of b (steps 8 to 14) gave up although element x was in the queue for the last 5ms", build: gaveUpAfter(5)},
@@ -207,7 +209,7 @@ func TestLockQueue(t *testing.T) {
 		{name: "lock is left", bad: Orphans, says: "/q/x-lock (session 0x63) is no element of the queue", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.gets("c", "x")
-			f.ends("c", KindRelease, "x")
+			f.ends("c", ops.Release, "x")
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 		}},
 	}
@@ -226,8 +228,8 @@ func gaveUpAfter(steps int) func(*fixture) *Leftovers {
 	return func(f *fixture) *Leftovers {
 		f.offer("a", "x")
 		f.gets("c", "x")
-		rel := f.call("c", KindRelease, "x")
-		op := f.call("b", KindTake, "")
+		rel := f.call("c", ops.Release, "x")
+		op := f.call("b", ops.Take, "")
 		f.deletes("c", lockSession("c", 0), "/q/x-lock", 0)
 		for range steps - 2 {
 			f.next()
@@ -254,7 +256,7 @@ func randomLockQueue(t *rapid.T) History {
 	}
 	knows := func(client string) bool {
 		for _, op := range slices.Backward(s.h.Ops) {
-			if op.Client == client && op.Kind == KindPoll {
+			if op.Client == client && op.Kind == ops.Poll {
 				return op.ok()
 			}
 		}
@@ -270,24 +272,24 @@ func randomLockQueue(t *rapid.T) History {
 			session[client]++
 			holds[client] = ""
 		case held != "":
-			return rapid.SampledFrom([]string{KindAck, KindAck, KindAck, KindRelease}).Draw(t, "end"), held
+			return rapid.SampledFrom([]string{ops.Ack, ops.Ack, ops.Ack, ops.Release}).Draw(t, "end"), held
 		}
 		if rapid.IntRange(0, 4).Draw(t, "offer") < 2 {
-			return KindOffer, fmt.Sprintf("v%d", len(s.h.Ops))
+			return ops.Offer, fmt.Sprintf("v%d", len(s.h.Ops))
 		}
-		return KindPoll, ""
+		return ops.Poll, ""
 	}
 	s.apply = func(client, kind, input string) Result {
 		id := lockSession(client, session[client])
 		switch {
-		case kind == KindOffer:
+		case kind == ops.Offer:
 			s.creates(client, id, "/q/"+input, input, 0)
 			queue = append(queue, input)
 			return Result{}
-		case kind == KindRelease:
+		case kind == ops.Release:
 			unlock(client)
 			return Result{}
-		case kind == KindAck:
+		case kind == ops.Ack:
 			step := s.deletes(client, id, "/q/"+input, 0)
 			unlock(client)
 			s.h.Server[len(s.h.Server)-1].Step = step
@@ -318,7 +320,7 @@ func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {
 // steal lets another client than the one that was asked to delete a lock.
 func steal(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool {
-		return e.Kind == NodeDeleted && h.behind(*e, []string{KindAck, KindRelease}) != nil && e.Path[len(e.Path)-1] == 'k' &&
+		return e.Kind == NodeDeleted && h.behind(*e, []string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
 			slices.ContainsFunc(h.Ops, func(op Op) bool { return op.ok() && "/q/"+op.Output+"-lock" == e.Path && op.Client == e.Client })
 	})
 	if e != nil {
@@ -329,13 +331,13 @@ func steal(t *rapid.T, h *History) bool {
 
 func TestBrokenLockQueuesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomLockQueue, judgeSomeLockQueue, []mutation{
-		{"no lock", dropChange(KindPoll), []string{Safety}, 0},
+		{"no lock", dropChange(ops.Poll), []string{Safety}, 0},
 		{"lock deleted by somebody else", steal, []string{Safety}, 0},
-		{"said not to be acknowledged", sayFailed(KindAck), []string{Delivery}, 80},
-		{"element or lock stays after it", dropChange(KindAck), []string{Delivery}, 25},
-		{"delivered after all was over", moveBeyond(KindPoll), []string{Safety, Delivery, Order}, 30},
-		{"results exchanged", swapOutputs(KindPoll), []string{Safety, Order}, 80},
-		{"not stored", dropChange(KindOffer), []string{Delivery, Safety, Order}, 80},
-		{"hangs", neverReturns(KindOffer, KindPoll, KindAck, KindRelease), []string{Liveness}, 0},
+		{"said not to be acknowledged", sayFailed(ops.Ack), []string{Delivery}, 80},
+		{"element or lock stays after it", dropChange(ops.Ack), []string{Delivery}, 25},
+		{"delivered after all was over", moveBeyond(ops.Poll), []string{Safety, Delivery, Order}, 30},
+		{"results exchanged", swapOutputs(ops.Poll), []string{Safety, Order}, 80},
+		{"not stored", dropChange(ops.Offer), []string{Delivery, Safety, Order}, 80},
+		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Ack, ops.Release), []string{Liveness}, 0},
 	})
 }

@@ -1,6 +1,10 @@
 package linearizability
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
 
 // judgeQueueOrder compares the takes with the order of the creates at the server, or with the
 // ranks.
@@ -103,7 +107,7 @@ func takenTooEarly(t queueTable) (v Verdict, bad bool) {
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
 		e := t.byValue[op.Output]
-		if op.Kind != KindOffer && op.ok() && !op.Empty && e != nil &&
+		if op.Kind != ops.Offer && op.ok() && !op.Empty && e != nil &&
 			!t.ranking.ready(e, op.ReturnTime) {
 			return violated(Order, []int64{op.Call, op.Return},
 				"%s returned element %s at %v: too early",

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"slices"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // overlooksElement looks for a take that failed, or went on waiting, although an element was in the
@@ -13,7 +15,7 @@ func overlooksElement(t queueTable) (v Verdict, bad bool) {
 	}
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if op.Kind != KindTake || op.pending() {
+		if op.Kind != ops.Take || op.pending() {
 			continue
 		}
 		e, stay := longestBefore(t, op)

@@ -1,6 +1,10 @@
 package linearizability
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
 
 // badPattern looks for what no queue can show.
 func badPattern(t queueTable) (v Verdict, bad bool) {
@@ -31,7 +35,7 @@ func falseEmpty(t queueTable) (v Verdict, bad bool) {
 	all := spansOf(t, false)
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if op.Kind == KindOffer || !op.Empty || !op.ok() {
+		if op.Kind == ops.Offer || !op.Empty || !op.ok() {
 			continue
 		}
 		list := slices.DeleteFunc(slices.Clone(all), func(s span) bool {

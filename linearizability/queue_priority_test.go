@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // offers is a whole, undisturbed offer whose input says more than the element.
 func (f *fixture) offers(client, value, input string) {
-	op := f.call(client, KindOffer, input)
+	op := f.call(client, ops.Offer, input)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpOK, Result{})
 }
@@ -27,7 +29,7 @@ func (f *fixture) finds(client, kind, value string) {
 // removes is what a client does that gives its take up: it may put the element
 // back.
 func (f *fixture) removes(client, value string, during func()) {
-	op := f.call(client, KindTake, "")
+	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)
 	during()
 	f.creates(client, 0, "/q/"+value, value, 0)
@@ -44,11 +46,11 @@ func TestPriorityQueue(t *testing.T) {
 		{name: "most urgent first, then the oldest", build: func(f *fixture) *Leftovers {
 			both(f)
 			put(f, "z", 5)
-			f.finds("b", KindPeek, "y")
+			f.finds("b", ops.Peek, "y")
 			f.take("b", "y")
 			f.take("b", "x")
 			f.take("c", "z")
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			return &Leftovers{}
 		}},
 		{name: "the oldest first", bad: Order, says: "element x (priority 5) was removed at step 8, although y (priority -1) was in the queue", build: func(f *fixture) *Leftovers {
@@ -70,7 +72,7 @@ func TestPriorityQueue(t *testing.T) {
 		}},
 		{name: "chosen before a more urgent one came", bad: Order, says: "although y (priority -1) was in the queue", build: func(f *fixture) *Leftovers {
 			put(f, "x", 5)
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			put(f, "y", -1)
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpOK, Result{Output: "x"})
@@ -78,12 +80,12 @@ func TestPriorityQueue(t *testing.T) {
 		}},
 		{name: "peek at the oldest", bad: Linearizability, says: "peek() -> x", build: func(f *fixture) *Leftovers {
 			both(f)
-			f.finds("b", KindPeek, "x")
+			f.finds("b", ops.Peek, "x")
 			return nil
 		}},
 		{name: "not empty", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
 			both(f)
-			f.finds("b", KindPoll, "")
+			f.finds("b", ops.Poll, "")
 			return nil
 		}},
 		{name: "put back, and taken in its turn", build: func(f *fixture) *Leftovers {
@@ -121,7 +123,7 @@ func TestPriorityQueue(t *testing.T) {
 		}},
 		{name: "lost", bad: Delivery, says: "element y, offered by a, is lost", build: func(f *fixture) *Leftovers {
 			both(f)
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, "/q/y", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
@@ -129,11 +131,11 @@ func TestPriorityQueue(t *testing.T) {
 		{name: "twice", bad: Delivery, says: "element y was delivered twice", build: func(f *fixture) *Leftovers {
 			both(f)
 			f.take("b", "y")
-			f.finds("c", KindTake, "y")
+			f.finds("c", ops.Take, "y")
 			return nil
 		}},
 		{name: "waits beside an element", bad: Liveness, says: "although element x is there", build: func(f *fixture) *Leftovers {
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			put(f, "x", 1)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
@@ -168,8 +170,8 @@ func randomRanked(t *rapid.T, rank func(now time.Duration) int64, input func(str
 	var queue []waiting
 	offered := map[string]waiting{}
 	s.begin = func(string) (kind, in string) {
-		kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindPoll, KindPoll, KindPoll, KindPeek}).Draw(t, "kind")
-		if kind != KindOffer {
+		kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Poll, ops.Poll, ops.Poll, ops.Peek}).Draw(t, "kind")
+		if kind != ops.Offer {
 			return kind, ""
 		}
 		w := waiting{fmt.Sprintf("v%d", len(offered)), rank(time.Duration(s.step) * time.Millisecond)}
@@ -178,7 +180,7 @@ func randomRanked(t *rapid.T, rank func(now time.Duration) int64, input func(str
 		return kind, in
 	}
 	s.apply = func(client, kind, in string) Result {
-		if kind == KindOffer {
+		if kind == ops.Offer {
 			w := offered[in]
 			s.creates(client, 0, "/q/"+w.value, w.value, 0)
 			at := slices.IndexFunc(queue, func(o waiting) bool { return o.rank > w.rank })
@@ -193,7 +195,7 @@ func randomRanked(t *rapid.T, rank func(now time.Duration) int64, input func(str
 			return Result{Empty: true}
 		}
 		first := queue[0].value
-		if kind == KindPeek {
+		if kind == ops.Peek {
 			s.next()
 			return Result{Output: first}
 		}
@@ -231,7 +233,7 @@ func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *H
 		}
 		value := e.Path[len("/q/"):]
 		for i := range h.Ops {
-			if op := &h.Ops[i]; op.Kind == KindOffer && (strings.HasPrefix(op.Input, value+"#") || strings.HasPrefix(op.Input, value+"@")) {
+			if op := &h.Ops[i]; op.Kind == ops.Offer && (strings.HasPrefix(op.Input, value+"#") || strings.HasPrefix(op.Input, value+"@")) {
 				op.Input = input(value, worst)
 			}
 		}
@@ -263,9 +265,9 @@ func (h *History) deathOf(path string) int64 {
 func TestBrokenPriorityQueuesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomPriorityQueue, judgeSomePriorityQueue, []mutation{
 		{"less urgent than others", reRank(Prioritized, 9), []string{Order}, 0},
-		{"results exchanged", swapOutputs(KindPoll), []string{Linearizability, Delivery, Order}, 80},
+		{"results exchanged", swapOutputs(ops.Poll), []string{Linearizability, Delivery, Order}, 80},
 		{"out of nothing", neverStored, []string{Linearizability}, 0},
-		{"said to have failed", sayFailed(KindOffer), []string{Delivery}, 0},
-		{"hangs", neverReturns(KindOffer, KindPoll, KindPeek), []string{Liveness}, 0},
+		{"said to have failed", sayFailed(ops.Offer), []string{Delivery}, 0},
+		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Peek), []string{Liveness}, 0},
 	})
 }

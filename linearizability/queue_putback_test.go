@@ -3,11 +3,13 @@ package linearizability
 import (
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // takeBack removes an element and puts it back under its old name.
 func (f *fixture) takeBack(client, value string) {
-	op := f.call(client, KindTake, "")
+	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpFailed, Result{})
@@ -24,12 +26,12 @@ func TestElementsPutBack(t *testing.T) {
 		{name: "overtaken meanwhile", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, "/q/x", 0)
 			f.take("c", "y")
 			f.creates("b", 0, "/q/x", "x", 0)
 			f.ret(op, OpFailed, Result{})
-			f.ret(f.call("c", KindPeek, ""), OpOK, Result{Output: "x"})
+			f.ret(f.call("c", ops.Peek, ""), OpOK, Result{Output: "x"})
 			f.take("c", "x")
 			return nil
 		}},
@@ -51,7 +53,7 @@ func TestElementsPutBack(t *testing.T) {
 		}},
 		{name: "by somebody else", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, "/q/x", 0)
 			f.creates("a", 0, "/q/x", "x", 0) // a's offer, once more
 			f.ret(op, OpFailed, Result{})
@@ -59,7 +61,7 @@ func TestElementsPutBack(t *testing.T) {
 		}},
 		{name: "while it is still there", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.creates("b", 0, "/q/x2", "x", 0)
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpFailed, Result{})
@@ -74,7 +76,7 @@ func TestElementsPutBack(t *testing.T) {
 		{name: "lost in the end", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.takeBack("b", "x")
-			op := f.call("c", KindTake, "")
+			op := f.call("c", ops.Take, "")
 			f.deletes("c", 0, "/q/x", 0)
 			f.ret(op, OpUnknown, Result{})
 			return nil
@@ -83,12 +85,12 @@ func TestElementsPutBack(t *testing.T) {
 			f.offer("a", "x")
 			f.offer("a", "y")
 			f.takeBack("b", "x")
-			f.ret(f.call("b", KindPeek, ""), OpOK, Result{Output: "x"})
+			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
 			return nil
 		}},
 		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
+			f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
 			f.takeBack("b", "x")
 			return nil
 		}},
@@ -103,7 +105,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 	gives := func(during func(f *fixture), wait int) func(f *fixture) *Leftovers {
 		return func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			during(f)
 			for range wait {
 				f.next()
@@ -132,7 +134,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 		{name: "in a new session", opts: patient, build: gives(func(f *fixture) { f.starts("b", 'b') }, 3)},
 		{name: "another took it", opts: patient, build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			for range 9 {
 				f.next()
 			}

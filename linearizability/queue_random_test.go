@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 	"pgregory.net/rapid"
 )
@@ -55,9 +56,9 @@ func randomQueue(t *rapid.T) (History, []string) {
 
 func (c *customer) begin(t *rapid.T, f *fixture, value string) {
 	c.busy, c.after, c.value, c.result, c.got = true, "apply", value, Result{}, OpOK
-	c.kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindPoll, KindPeek}).Draw(t, "kind")
+	c.kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Poll, ops.Peek}).Draw(t, "kind")
 	input := ""
-	if c.kind == KindOffer {
+	if c.kind == ops.Offer {
 		input = value
 	}
 	c.op = f.call(c.name, c.kind, input)
@@ -71,13 +72,13 @@ func (c *customer) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []s
 	}
 	switch {
 	case fault == "request lost":
-	case c.kind == KindOffer:
+	case c.kind == ops.Offer:
 		f.creates(c.name, 0, "/q/"+c.value, c.value, 0)
 		return append(queue, c.value), lost
 	case len(queue) == 0:
 		f.next()
 		c.result.Empty = true
-	case c.kind == KindPeek:
+	case c.kind == ops.Peek:
 		f.next()
 		c.result.Output = queue[0]
 	default:
@@ -268,7 +269,7 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 		h.Server = nil
 		outputs := []string{"v1", "v2", "v3"}
 		for i := range h.Ops {
-			if op := &h.Ops[i]; op.ok() && op.Kind == KindPoll {
+			if op := &h.Ops[i]; op.ok() && op.Kind == ops.Poll {
 				op.Output = rapid.SampledFrom(outputs).Draw(t, "output")
 				op.Empty = rapid.IntRange(0, 3).Draw(t, "empty") == 0
 			}

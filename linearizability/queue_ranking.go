@@ -3,6 +3,8 @@ package linearizability
 import (
 	"fmt"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // ranking says what the rank of an element is. The element with the smallest rank leaves first, and
@@ -46,7 +48,7 @@ func newRankedTable(
 	ranks := map[string]int64{}
 	h = h.sorted()
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Kind == KindOffer {
+		if op := &h.Ops[i]; op.Kind == ops.Offer {
 			value, rank := cut(op.Input)
 			op.Input, ranks[value] = value, rank
 		}

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"slices"
 	"strings"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // stateSeen returns the first step in [from, the return] after which the server's queue was as the
@@ -55,7 +57,7 @@ func tooStale(t queueTable) (v Verdict, bad bool) {
 	anyPutBack := slices.ContainsFunc(t.elements, (*element).isPutBack)
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if !op.ok() || op.Kind != KindPeek && !(op.Kind == KindPoll && op.Empty) {
+		if !op.ok() || op.Kind != ops.Peek && !(op.Kind == ops.Poll && op.Empty) {
 			continue
 		}
 		if !op.Empty && anyPutBack {
@@ -82,7 +84,7 @@ func lastChange(t queueTable, read *Op) int64 {
 		if r, ok := t.removalBy(op); ok {
 			last = max(last, r.znode.deleted)
 		}
-		if op.Kind == KindOffer && len(t.byValue[op.Input].znodes) > 0 {
+		if op.Kind == ops.Offer && len(t.byValue[op.Input].znodes) > 0 {
 			last = max(last, t.byValue[op.Input].znodes[0].created)
 		}
 	}

@@ -52,10 +52,10 @@ func firstUnused(takes []*Op, used map[*Op]bool, z *znode) *Op {
 	return nil
 }
 
-func lastWithoutResult(ops []Op, used map[*Op]bool, z *znode) *Op {
+func lastWithoutResult(calls []Op, used map[*Op]bool, z *znode) *Op {
 	var last *Op
-	for i := range ops {
-		op := &ops[i]
+	for i := range calls {
+		op := &calls[i]
 		if isTake(op) && !op.ok() && !used[op] && z.remover != "" && op.Client == z.remover &&
 			op.Call <= z.deleted {
 			last = op

@@ -3,6 +3,8 @@ package linearizability
 import (
 	"fmt"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // queueTable is one history of a queue, and what was worked out from it once: each property is a
@@ -35,7 +37,7 @@ func newQueueTable(h History, claims Queue) queueTable {
 func (t *queueTable) gatherOffers() {
 	for i := range t.history.Ops {
 		op := &t.history.Ops[i]
-		if op.Kind != KindOffer {
+		if op.Kind != ops.Offer {
 			continue
 		}
 		e := t.element(op.Input)
@@ -82,7 +84,7 @@ func (t *queueTable) element(value string) *element {
 	return e
 }
 
-func isTake(op *Op) bool { return op.Kind == KindTake || op.Kind == KindPoll }
+func isTake(op *Op) bool { return op.Kind == ops.Take || op.Kind == ops.Poll }
 
 // storedIn returns the element that a znode at rest stands for, or nil.
 func (t queueTable) storedIn(n NodeAtRest) *element {
@@ -95,7 +97,7 @@ func (t queueTable) storedIn(n NodeAtRest) *element {
 
 // about returns the element that a call put in, removed or returned, or nil.
 func (t queueTable) about(op *Op) *element {
-	if op.Kind == KindOffer {
+	if op.Kind == ops.Offer {
 		return t.byValue[op.Input]
 	}
 	if r, ok := t.removalBy(op); ok {

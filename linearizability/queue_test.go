@@ -3,6 +3,8 @@ package linearizability
 import (
 	"reflect"
 	"testing"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // queueTest is one history of a queue and what must be said of it.
@@ -33,7 +35,7 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 	}
 	notEmpty := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
-		f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
+		f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
 		f.take("b", "x")
 		return nil
 	}
@@ -41,10 +43,10 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		{name: "first in, first out", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
-			f.ret(f.call("b", KindPeek, ""), OpOK, Result{Output: "x"})
+			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
 			f.take("b", "x")
 			f.take("b", "y")
-			f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
+			f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q"}}}
 		}},
 		{name: "wrong order", bad: Order, build: wrongOrder,
@@ -52,7 +54,7 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		{name: "wrong order is not linearizable", bad: Linearizability, says: "y left first", build: wrongOrder},
 		{name: "no claim to order", opts: Queue{Unordered: true}, build: wrongOrder},
 		{name: "concurrent offers, order of the server", bad: Order, says: "element y was in the queue before x", build: func(f *fixture) *Leftovers {
-			x, y := f.call("a", KindOffer, "x"), f.call("b", KindOffer, "y")
+			x, y := f.call("a", ops.Offer, "x"), f.call("b", ops.Offer, "y")
 			f.creates("b", 0, "/q/y", "y", 0)
 			f.creates("a", 0, "/q/x", "x", 0)
 			f.ret(x, OpOK, Result{})
@@ -62,19 +64,19 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		}},
 		{name: "never offered", bad: Linearizability, says: "returned element ghost, which was never in the queue", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: "ghost"})
+			f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "ghost"})
 			return nil
 		}},
 		{name: "not empty", bad: Linearizability, says: "b's poll (steps 4 to 5) found the queue empty, although it never was meanwhile: element x", build: notEmpty},
 		{name: "stale empty", opts: Queue{StaleReads: true}, build: notEmpty},
 		{name: "too stale", opts: Queue{StaleReads: true}, bad: Linearizability, says: "since the client's own last change at step 2", build: func(f *fixture) *Leftovers {
 			f.offer("b", "x")
-			f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
+			f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
 			return nil
 		}},
 		{name: "covered by two elements", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			op := f.call("b", KindPoll, "")
+			op := f.call("b", ops.Poll, "")
 			f.offer("a", "y")
 			f.take("c", "x")
 			f.ret(op, OpOK, Result{Empty: true})
@@ -82,7 +84,7 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		}},
 		{name: "empty for a moment", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			op := f.call("b", KindPoll, "")
+			op := f.call("b", ops.Poll, "")
 			f.take("c", "x")
 			f.offer("a", "y")
 			f.ret(op, OpOK, Result{Empty: true})
@@ -91,7 +93,7 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		{name: "peek at the second", bad: Linearizability, says: "it goes wrong with b: peek() -> y", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
-			f.ret(f.call("b", KindPeek, ""), OpOK, Result{Output: "y"})
+			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "y"})
 			return nil
 		}},
 	}
@@ -103,18 +105,18 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 func TestQueueDelivery(t *testing.T) {
 	lostReply := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
-		op := f.call("b", KindTake, "")
+		op := f.call("b", ops.Take, "")
 		f.deletes("b", 0, "/q/x", 0)
 		f.ret(op, OpUnknown, Result{})
 		return &Leftovers{}
 	}
 	storedTwice := func(f *fixture) *Leftovers {
-		op := f.call("a", KindOffer, "x")
+		op := f.call("a", ops.Offer, "x")
 		f.creates("a", 0, "/q/1", "x", 0)
 		f.creates("a", 0, "/q/2", "x", 0)
 		f.ret(op, OpOK, Result{})
 		for _, path := range []string{"/q/1", "/q/2"} {
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, path, 0)
 			f.ret(op, OpOK, Result{Output: "x"})
 		}
@@ -122,7 +124,7 @@ func TestQueueDelivery(t *testing.T) {
 	}
 	redelivered := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
-		f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: "x"})
+		f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "x"})
 		f.take("c", "x")
 		return nil
 	}
@@ -137,18 +139,18 @@ func TestQueueDelivery(t *testing.T) {
 		}},
 		{name: "request lost", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
 			f.take("b", "x")
 			return nil
 		}},
 		{name: "offer unknown, never applied", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindOffer, "x"), OpUnknown, Result{})
+			f.ret(f.call("a", ops.Offer, "x"), OpUnknown, Result{})
 			f.offer("a", "y")
 			f.take("b", "y")
 			return &Leftovers{}
 		}},
 		{name: "offer unknown, applied late", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindOffer, "x"), OpUnknown, Result{})
+			f.ret(f.call("a", ops.Offer, "x"), OpUnknown, Result{})
 			f.offer("b", "y")
 			f.creates("a", 0, "/q/x", "x", 0)
 			f.take("b", "y")
@@ -157,11 +159,11 @@ func TestQueueDelivery(t *testing.T) {
 		}},
 		{name: "acknowledged, never stored", bad: Delivery, says: "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created", build: func(f *fixture) *Leftovers {
 			f.starts("a", 1)
-			f.ret(f.call("a", KindOffer, "x"), OpOK, Result{})
+			f.ret(f.call("a", ops.Offer, "x"), OpOK, Result{})
 			return nil
 		}},
 		{name: "said to have failed", bad: Delivery, says: "element x is in the queue since step 2, although a's offer", build: func(f *fixture) *Leftovers {
-			op := f.call("a", KindOffer, "x")
+			op := f.call("a", ops.Offer, "x")
 			f.creates("a", 0, "/q/x", "x", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
@@ -188,14 +190,14 @@ func TestQueueDelivery(t *testing.T) {
 }
 
 func TestQueueWithoutServerLog(t *testing.T) {
-	put := func(f *fixture, value string) { f.ret(f.call("a", KindOffer, value), OpOK, Result{}) }
-	get := func(f *fixture, value string) { f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: value}) }
+	put := func(f *fixture, value string) { f.ret(f.call("a", ops.Offer, value), OpOK, Result{}) }
+	get := func(f *fixture, value string) { f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: value}) }
 	tests := []queueTest{
 		{name: "good", build: func(f *fixture) *Leftovers { put(f, "x"); get(f, "x"); return &Leftovers{} }},
 		{name: "unknown take may have taken it", build: func(f *fixture) *Leftovers {
 			put(f, "x")
 			put(f, "y")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
 			get(f, "y")
 			return nil
 		}},
@@ -207,21 +209,21 @@ func TestQueueWithoutServerLog(t *testing.T) {
 		}},
 		{name: "gone at rest", bad: Delivery, says: "perhaps b's take (steps 3 to 4, unknown: connection closed) took it", build: func(f *fixture) *Leftovers {
 			put(f, "x")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
 			return &Leftovers{}
 		}},
 		{name: "still there at rest", build: func(f *fixture) *Leftovers {
 			put(f, "x")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
 		{name: "unknown offer may have happened", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindOffer, "x"), OpUnknown, Result{})
+			f.ret(f.call("a", ops.Offer, "x"), OpUnknown, Result{})
 			get(f, "x")
 			return nil
 		}},
 		{name: "failed offer has not", bad: Linearizability, says: "no order", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", KindOffer, "x"), OpFailed, Result{})
+			f.ret(f.call("a", ops.Offer, "x"), OpFailed, Result{})
 			get(f, "x")
 			return nil
 		}},
@@ -234,16 +236,16 @@ func TestQueueWithoutServerLog(t *testing.T) {
 func TestQueueLivenessAndOrphans(t *testing.T) {
 	tests := []queueTest{
 		{name: "waiting for an empty queue", build: func(f *fixture) *Leftovers {
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			return &Leftovers{}
 		}},
 		{name: "waiting beside an element", bad: Liveness, says: "client b waits in take (called at step 1) although element x is there (/q/x); it waits for a watch on /q", build: func(f *fixture) *Leftovers {
-			f.call("b", KindTake, "")
+			f.call("b", ops.Take, "")
 			f.offer("a", "x")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}, Waiting: []Wait{{Client: "b", Op: KindTake, Path: "/q"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}, Waiting: []Wait{{Client: "b", Op: ops.Take, Path: "/q"}}}
 		}},
 		{name: "offer hangs", bad: Liveness, says: "a's offer (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("a", KindOffer, "x")
+			f.call("a", ops.Offer, "x")
 			return &Leftovers{}
 		}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element of the queue", build: bookkeeping},
@@ -255,7 +257,7 @@ func TestQueueLivenessAndOrphans(t *testing.T) {
 }
 
 func bookkeeping(f *fixture) *Leftovers {
-	op := f.call("a", KindOffer, "x")
+	op := f.call("a", ops.Offer, "x")
 	f.creates("a", 0, "/q/items/1", "x", 0)
 	f.creates("a", 0, "/q/claims/1", "x", 0)
 	f.ret(op, OpOK, Result{})
@@ -266,11 +268,11 @@ func TestLostAndDuplicatedAreCounted(t *testing.T) {
 	f := &fixture{}
 	f.offer("a", "x")
 	f.offer("a", "y")
-	op := f.call("b", KindTake, "")
+	op := f.call("b", ops.Take, "")
 	f.deletes("b", 0, "/q/x", 0)
 	f.ret(op, OpUnknown, Result{})
 	f.take("b", "y")
-	f.ret(f.call("c", KindTake, ""), OpOK, Result{Output: "y"})
+	f.ret(f.call("c", ops.Take, ""), OpOK, Result{Output: "y"})
 	r := Judge(f.history(), nil, Queue{Path: "/q"})
 	if !reflect.DeepEqual(r.Lost, []string{"x"}) || !reflect.DeepEqual(r.Duplicated, []string{"y"}) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestDrawWritesAPage(t *testing.T) {
@@ -55,15 +57,15 @@ func TestFirstIsTheWorst(t *testing.T) {
 func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	step := int64(0)
 	r := NewRecorder(func() int64 { step++; return step }, func() time.Duration { return time.Duration(step) })
-	lock := r.Call("a", KindLock, "")
-	r.Call("b", KindLock, "")
+	lock := r.Call("a", ops.Lock, "")
+	r.Call("b", ops.Lock, "")
 	lock.OK(Result{Token: 7, Session: 1})
 	lock.Failed(errors.New("too late"))
 	r.Notice("a", LockLost)
 	h := r.History(nil)
 	want := []Op{
-		{Client: "a", Kind: KindLock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3, ReturnTime: 3, Outcome: OpOK},
-		{Client: "b", Kind: KindLock, Call: 2, CallTime: 2, Return: -1},
+		{Client: "a", Kind: ops.Lock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3, ReturnTime: 3, Outcome: OpOK},
+		{Client: "b", Kind: ops.Lock, Call: 2, CallTime: 2, Return: -1},
 	}
 	if len(h.Ops) != 2 || h.Ops[0] != want[0] || h.Ops[1] != want[1] {
 		t.Errorf("got %+v", h.Ops)
@@ -75,7 +77,7 @@ func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 
 func TestRecorderMayBeNil(t *testing.T) {
 	var r *Recorder
-	c := r.Call("a", KindLock, "")
+	c := r.Call("a", ops.Lock, "")
 	c.OK(Result{})
 	c.Unknown(Result{}, errors.New("x"))
 	r.Notice("a", Disconnected)
@@ -92,13 +94,13 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				r.Call("a", KindOffer, "x").Failed(errors.New("no"))
+				r.Call("a", ops.Offer, "x").Failed(errors.New("no"))
 				r.History(nil)
 			}
 		})
 	}
 	wg.Wait()
-	if h := r.History(nil); len(h.Ops) != 160 || len(h.pendingOps(KindOffer)) != 0 {
+	if h := r.History(nil); len(h.Ops) != 160 || len(h.pendingOps(ops.Offer)) != 0 {
 		t.Errorf("%d operations", len(h.Ops))
 	}
 }

@@ -4,26 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
-)
-
-// The kinds of operations of a two-phase commit. Input begins with the name of the transaction;
-// then come, after a blank, the site that it is about, and of a vote "yes" or "no": "t1 a yes". The
-// Input of [KindBegin] is made by [BeginInput].
-const (
-	KindBegin = "begin"
-	KindVote  = "vote"
-	// KindAwait waits for the decision. Output is [CommitOutput] or [AbortOutput]; Empty: there is
-	// no such transaction.
-	KindAwait  = "await"
-	KindDone   = "done" // a site has finished what was decided
-	KindForget = "forget"
-)
-
-// The outputs of an await.
-const (
-	CommitOutput = "commit"
-	AbortOutput  = "abort"
 )
 
 // BeginInput returns the Input of a begin: the transaction, its sites and its deadline on the clock
@@ -38,8 +20,8 @@ func BeginInput(transaction string, sites []string, deadline time.Duration) stri
 // [model.Abort]. It is not ok if the znode means none of these.
 type TransactionReader func(name, data string) (says model.TransactionKind, site string, ok bool)
 
-// TwoPhase claims to be a two-phase commit. Its calls are [KindBegin], [KindVote], [KindAwait],
-// [KindDone] and [KindForget].
+// TwoPhase claims to be a two-phase commit. Its calls are [ops.Begin], [ops.Vote], [ops.Await],
+// [ops.Done] and [ops.Forget].
 //
 // With the server's log, safety is that each transaction went the way that [model.Transaction]
 // allows: it was committed only with the votes of all sites and aborted only for a reason, no vote
@@ -84,7 +66,7 @@ func newTwoPhaseTable(h History, claims TwoPhase) *twoPhaseTable {
 	}
 	t := &twoPhaseTable{history: h, claims: claims, known: h.Server != nil}
 	for _, op := range h.Ops {
-		if op.Kind == KindBegin {
+		if op.Kind == ops.Begin {
 			tx := t.transaction(operand(op, 0))
 			tx.begins = append(tx.begins, op)
 		}
@@ -121,9 +103,9 @@ func readTransactionNode(name, data string) (says model.TransactionKind, site st
 		return model.GoAway, site, true
 	case what == "done":
 		return model.Finish, site, true
-	case name == "decision" && word == CommitOutput:
+	case name == "decision" && word == ops.Commit:
 		return model.Commit, "", true
-	case name == "decision" && word == AbortOutput:
+	case name == "decision" && word == ops.Abort:
 		return model.Abort, "", true
 	}
 	return 0, "", false
@@ -132,7 +114,7 @@ func readTransactionNode(name, data string) (says model.TransactionKind, site st
 // aboutTransaction reports whether an operation's input begins with a transaction.
 func aboutTransaction(op Op) bool {
 	switch op.Kind {
-	case KindBegin, KindVote, KindAwait, KindDone, KindForget:
+	case ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget:
 		return true
 	}
 	return false

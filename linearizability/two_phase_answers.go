@@ -1,6 +1,9 @@
 package linearizability
 
-import "github.com/zksim/zksim/model"
+import (
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/model"
+)
 
 // judgeAnswers checks what awaits returned: against each other, against the votes that were called,
 // and against the log.
@@ -10,7 +13,7 @@ func (t *twoPhaseTable) judgeAnswers() Verdict {
 	}
 	answers := 0
 	for _, op := range t.history.Ops {
-		if op.Kind != KindAwait || !op.ok() {
+		if op.Kind != ops.Await || !op.ok() {
 			continue
 		}
 		answers++
@@ -28,7 +31,7 @@ func (t *twoPhaseTable) judgeAnswers() Verdict {
 // toldOtherwise looks for another client that was told the opposite.
 func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bool) {
 	for _, other := range t.history.Ops {
-		if other.Kind == KindAwait && other.ok() && operand(other, 0) == tx.name &&
+		if other.Kind == ops.Await && other.ok() && operand(other, 0) == tx.name &&
 			!op.Empty && !other.Empty && other.Output != op.Output {
 			return violated(Answers, []int64{op.Return, other.Return},
 				"%s was told %s of %s at step %d, and %s %s at step %d",
@@ -42,7 +45,7 @@ func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bo
 // toldWithoutVotes looks for a commit that a client was told although some site cannot have voted
 // yes by then.
 func (t *twoPhaseTable) toldWithoutVotes(tx *transaction, op Op) (v Verdict, bad bool) {
-	if op.Output != CommitOutput {
+	if op.Output != ops.Commit {
 		return Verdict{}, false
 	}
 	for _, site := range tx.sites {
@@ -57,7 +60,7 @@ func (t *twoPhaseTable) toldWithoutVotes(tx *transaction, op Op) (v Verdict, bad
 
 func (t *twoPhaseTable) mayHaveVoted(tx *transaction, site string, by int64) bool {
 	for _, op := range t.history.Ops {
-		if op.Kind == KindVote && op.Input == tx.name+" "+site+" yes" && op.Call <= by &&
+		if op.Kind == ops.Vote && op.Input == tx.name+" "+site+" yes" && op.Call <= by &&
 			op.Outcome != OpFailed {
 			return true
 		}
@@ -72,7 +75,7 @@ func (t *twoPhaseTable) toldUnlikeLog(tx *transaction, op Op) (v Verdict, bad bo
 	switch {
 	case op.Empty:
 		learned = model.LearnThereIsNone
-	case op.Output == AbortOutput:
+	case op.Output == ops.Abort:
 		learned = model.LearnAbort
 	}
 	switch {

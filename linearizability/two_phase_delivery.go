@@ -3,6 +3,7 @@ package linearizability
 import (
 	"cmp"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -28,15 +29,15 @@ func (t *twoPhaseTable) judgeDelivery() Verdict {
 // shows reports whether the server shows what an operation has acknowledged.
 func (tx *transaction) shows(op Op) bool {
 	switch op.Kind {
-	case KindBegin:
+	case ops.Begin:
 		return tx.step(model.BeginTransaction, "") <= op.Return &&
 			tx.facts[tx.fact(model.BeginTransaction, "")].event.Client == op.Client
-	case KindVote:
+	case ops.Vote:
 		return tx.step(voteOf(op), operand(op, 1)) <= op.Return
-	case KindDone:
+	case ops.Done:
 		return tx.step(model.Finish, operand(op, 1)) <= op.Return ||
 			tx.allows(op, model.LearnThereIsNone)
-	case KindForget:
+	case ops.Forget:
 		return tx.allows(op, model.LearnThereIsNone)
 	}
 	return true
@@ -87,13 +88,13 @@ func mayHaveCaused(op Op, tx *transaction, f fact) bool {
 	}
 	switch f.kind {
 	case model.BeginTransaction:
-		return op.Kind == KindBegin
+		return op.Kind == ops.Begin
 	case model.VoteYes, model.VoteNo:
-		return op.Kind == KindVote && operand(op, 1) == f.site && voteOf(op) == f.kind
+		return op.Kind == ops.Vote && operand(op, 1) == f.site && voteOf(op) == f.kind
 	case model.Finish:
-		return op.Kind == KindDone && operand(op, 1) == f.site
+		return op.Kind == ops.Done && operand(op, 1) == f.site
 	case model.Forget:
-		return op.Kind == KindForget
+		return op.Kind == ops.Forget
 	}
 	return false
 }

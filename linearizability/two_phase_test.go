@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -11,14 +12,14 @@ var twoPhaseAtT = TwoPhase{Path: "/t"}
 
 // begins is a whole, undisturbed begin of t1 with sites a and b.
 func (f *fixture) begins(client string, deadline time.Duration) {
-	op := f.call(client, KindBegin, BeginInput("t1", []string{"a", "b"}, deadline))
+	op := f.call(client, ops.Begin, BeginInput("t1", []string{"a", "b"}, deadline))
 	f.creates(client, 0, "/t/t1", "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // votes is a whole, undisturbed vote of a client for itself.
 func (f *fixture) votes(client, vote string) {
-	op := f.call(client, KindVote, "t1 "+client+" "+vote)
+	op := f.call(client, ops.Vote, "t1 "+client+" "+vote)
 	f.creates(client, 0, "/t/t1/vote-"+client, vote, 0)
 	f.ret(op, OpOK, Result{})
 }
@@ -29,19 +30,19 @@ func (f *fixture) decides(client, decision string) {
 
 // learns is a whole await, of which nothing is the decision if that is "".
 func (f *fixture) learns(client, decision string) {
-	f.ret(f.call(client, KindAwait, "t1"), OpOK, Result{Output: decision, Empty: decision == ""})
+	f.ret(f.call(client, ops.Await, "t1"), OpOK, Result{Output: decision, Empty: decision == ""})
 }
 
 // finishes is a whole, undisturbed done.
 func (f *fixture) finishes(client string) {
-	op := f.call(client, KindDone, "t1 "+client)
+	op := f.call(client, ops.Done, "t1 "+client)
 	f.creates(client, 0, "/t/t1/done-"+client, "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // forgets is a whole, undisturbed forget of these children, in one request.
 func (f *fixture) forgets(client string, children ...string) {
-	op := f.call(client, KindForget, "t1")
+	op := f.call(client, ops.Forget, "t1")
 	zxid := f.step + 1
 	for _, child := range children {
 		f.deletes(client, 0, "/t/t1/"+child, 0)
@@ -61,8 +62,8 @@ func (f *fixture) commits() {
 	f.votes("a", "yes")
 	f.votes("b", "yes")
 	f.decides("a", "commit")
-	f.learns("a", CommitOutput)
-	f.learns("b", CommitOutput)
+	f.learns("a", ops.Commit)
+	f.learns("b", ops.Commit)
 }
 
 func TestTwoPhaseCommits(t *testing.T) {
@@ -78,15 +79,15 @@ func TestTwoPhaseCommits(t *testing.T) {
 			f.finishes("b")
 			f.forgets("b", "decision", "done-a", "done-b", "vote-a", "vote-b")
 			f.learns("a", "")
-			f.ret(f.call("a", KindForget, "t1"), OpOK, Result{})
-			f.ret(f.call("a", KindDone, "t1 a"), OpOK, Result{})
+			f.ret(f.call("a", ops.Forget, "t1"), OpOK, Result{})
+			f.ret(f.call("a", ops.Done, "t1 a"), OpOK, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}}}
 		}},
 		{name: "aborted for a no, and forgotten at once", build: func(f *fixture) *Leftovers {
 			f.begins("a", time.Hour)
 			f.votes("b", "no")
 			f.decides("a", "abort b votes no")
-			f.learns("a", AbortOutput)
+			f.learns("a", ops.Abort)
 			f.votes("a", "yes")
 			f.forgets("a", "decision", "vote-a", "vote-b")
 			return &Leftovers{}
@@ -94,10 +95,10 @@ func TestTwoPhaseCommits(t *testing.T) {
 		{name: "aborted at the deadline", build: func(f *fixture) *Leftovers {
 			f.begins("a", 20*time.Millisecond)
 			f.votes("b", "yes")
-			op := f.call("b", KindAwait, "t1")
+			op := f.call("b", ops.Await, "t1")
 			f.step = 19
 			f.decides("b", "abort")
-			f.ret(op, OpOK, Result{Output: AbortOutput})
+			f.ret(op, OpOK, Result{Output: ops.Abort})
 			return nil
 		}},
 		{name: "aborted for one who has gone", build: func(f *fixture) *Leftovers {
@@ -105,7 +106,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 			f.creates("b", 2, "/t/t1/alive-b", "", 2)
 			f.expires(2, "/t/t1/alive-b")
 			f.decides("a", "abort")
-			f.learns("a", AbortOutput)
+			f.learns("a", ops.Abort)
 			return nil
 		}},
 		{name: "committed without a vote", bad: Safety, says: "somebody committed t1 at step 7 without the votes of b", build: func(f *fixture) *Leftovers {
@@ -203,13 +204,13 @@ func TestTwoPhaseCommits(t *testing.T) {
 		}},
 		{name: "told otherwise", bad: Answers, says: "a was told commit of t1 at step 12, and c abort at step 16", build: func(f *fixture) *Leftovers {
 			f.commits()
-			f.learns("c", AbortOutput)
+			f.learns("c", ops.Abort)
 			return nil
 		}},
 		{name: "told before it was decided", bad: Answers, says: "but the server had no such decision", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
 			f.votes("b", "no")
-			f.learns("b", AbortOutput)
+			f.learns("b", ops.Abort)
 			f.decides("a", "abort")
 			return nil
 		}},
@@ -218,7 +219,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 			f.votes("b", "no")
 			f.decides("a", "abort")
 			f.forgets("a", "decision", "vote-b")
-			f.learns("b", AbortOutput)
+			f.learns("b", ops.Abort)
 			return nil
 		}},
 		{name: "told that there is none", bad: Answers, says: "b was told at step 16 that there is no t1, but there was", build: func(f *fixture) *Leftovers {
@@ -228,26 +229,26 @@ func TestTwoPhaseCommits(t *testing.T) {
 		}},
 		{name: "a vote that is nowhere", bad: Delivery, says: "b's vote (steps 4 to 5) of t1 b yes was acknowledged, but the server never applied it", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
-			f.ret(f.call("b", KindVote, "t1 b yes"), OpOK, Result{})
+			f.ret(f.call("b", ops.Vote, "t1 b yes"), OpOK, Result{})
 			return nil
 		}},
 		{name: "a vote that was said before", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
 			f.votes("b", "yes")
-			f.ret(f.call("b", KindVote, "t1 b yes"), OpOK, Result{})
+			f.ret(f.call("b", ops.Vote, "t1 b yes"), OpOK, Result{})
 			return nil
 		}},
 		{name: "failed, and voted", bad: Delivery, says: "was applied at step 5, although it said that it was not", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
-			op := f.call("b", KindVote, "t1 b yes")
+			op := f.call("b", ops.Vote, "t1 b yes")
 			f.creates("b", 0, "/t/t1/vote-b", "yes", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
 		}},
 		{name: "a late vote of one who has given up, and fails again", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
-			f.ret(f.call("b", KindVote, "t1 b yes"), OpUnknown, Result{})
-			op := f.call("b", KindVote, "t1 b yes")
+			f.ret(f.call("b", ops.Vote, "t1 b yes"), OpUnknown, Result{})
+			op := f.call("b", ops.Vote, "t1 b yes")
 			f.creates("b", 0, "/t/t1/vote-b", "yes", 0)
 			f.ret(op, OpFailed, Result{})
 			return nil
@@ -259,22 +260,22 @@ func TestTwoPhaseCommits(t *testing.T) {
 		}},
 		{name: "begun by another", bad: Delivery, says: "b's begin", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
-			f.ret(f.call("b", KindBegin, BeginInput("t1", []string{"a", "b"}, 0)), OpOK, Result{})
+			f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)), OpOK, Result{})
 			return nil
 		}},
 		{name: "not forgotten", bad: Delivery, says: "a's forget", build: func(f *fixture) *Leftovers {
 			f.commits()
-			f.ret(f.call("a", KindForget, "t1"), OpOK, Result{})
+			f.ret(f.call("a", ops.Forget, "t1"), OpOK, Result{})
 			return nil
 		}},
 		{name: "not finished", bad: Delivery, says: "a's done", build: func(f *fixture) *Leftovers {
 			f.commits()
-			f.ret(f.call("a", KindDone, "t1 a"), OpOK, Result{})
+			f.ret(f.call("a", ops.Done, "t1 a"), OpOK, Result{})
 			return nil
 		}},
 		{name: "waits for ever", bad: Liveness, says: "b's await (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
 			f.begins("a", 0)
-			f.call("b", KindAwait, "t1")
+			f.call("b", ops.Await, "t1")
 			return &Leftovers{}
 		}},
 		{name: "something is left", bad: Orphans, says: "/t/begin-1 is left below /t", build: func(f *fixture) *Leftovers {
@@ -299,17 +300,17 @@ func TestTwoPhaseWithoutLog(t *testing.T) {
 		bad, says string
 	}{
 		{name: "committed", build: (*fixture).commits},
-		{name: "told otherwise", bad: Answers, says: "and c abort", build: func(f *fixture) { f.commits(); f.learns("c", AbortOutput) }},
+		{name: "told otherwise", bad: Answers, says: "and c abort", build: func(f *fixture) { f.commits(); f.learns("c", ops.Abort) }},
 		{name: "commit without a vote", bad: Answers, says: "a was told commit of t1 at step 8, but a had not voted yes", build: func(f *fixture) {
 			f.begins("a", 0)
 			f.votes("a", "no")
-			f.learns("a", CommitOutput)
+			f.learns("a", ops.Commit)
 		}},
 		{name: "commit though a vote has failed", bad: Answers, says: "but b had not voted yes", build: func(f *fixture) {
 			f.begins("a", 0)
 			f.votes("a", "yes")
-			f.ret(f.call("b", KindVote, "t1 b yes"), OpFailed, Result{})
-			f.learns("a", CommitOutput)
+			f.ret(f.call("b", ops.Vote, "t1 b yes"), OpFailed, Result{})
+			f.learns("a", ops.Commit)
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -333,7 +334,7 @@ func TestTwoPhaseOfAnotherLayout(t *testing.T) {
 		f := &fixture{}
 		f.begins("a", 0)
 		f.creates("a", 0, "/t/t1/b", "", 0)
-		op := f.call("b", KindVote, "t1 b yes")
+		op := f.call("b", ops.Vote, "t1 b yes")
 		for _, vote := range votes {
 			f.server(ServerEvent{Kind: DataChanged, Path: "/t/t1/b", Data: vote, Client: "b"})
 		}

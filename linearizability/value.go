@@ -8,20 +8,6 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// The kinds of operations of a shared value. For values with versions see [Versioned]; a version
-// may be left out where it is not known.
-const (
-	KindRead  = "read"  // Output is the value and its version; Empty: it does not exist
-	KindWrite = "write" // Input is the value to set, Output that with its new version
-	// KindCAS sets a value if its version is the expected one. Input is the value to set and that
-	// version, Output the value with its new version, or Refused.
-	KindCAS    = "cas"
-	KindRemove = "remove" // the value ceases to exist; with an Output of Refused it did not exist
-)
-
-// Refused is the output of a cas that found another version than it expected.
-const Refused = "refused"
-
 // Versioned returns a value and its version as histories have them: "x@3". The version of a value
 // that does not exist is -1.
 func Versioned(value string, version int32) string { return fmt.Sprintf("%s@%d", value, version) }
@@ -36,8 +22,8 @@ func cutVersion(text string) (value string, version int32) {
 	return text, model.NoVersion
 }
 
-// Value claims to be a shared value. Its calls are [KindRead], [KindWrite], [KindCAS] and
-// [KindRemove]. At first the value does not exist; its versions are those of its znode.
+// Value claims to be a shared value. Its calls are [ops.Read], [ops.Write], [ops.CAS] and
+// [ops.Remove]. At first the value does not exist; its versions are those of its znode.
 //
 // With the server's log it is known what became of every call: an unknown write took effect if its
 // client stored its value from the call on. Then delivery is judged, too: every write that

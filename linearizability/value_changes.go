@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -52,25 +53,25 @@ func (t *valueTable) decode(data string) (string, bool) {
 // taken for another one of the client that did.
 func (t *valueTable) fits(op Op, e ServerEvent) bool {
 	if e.Kind == NodeDeleted {
-		return op.Kind == KindRemove && !isRefused(op)
+		return op.Kind == ops.Remove && !isRefused(op)
 	}
 	value, ok := t.decode(e.Data)
 	input, _ := cutVersion(op.Input)
-	return ok && (op.Kind == KindWrite && op.Input == value || op.Kind == KindCAS && input == value)
+	return ok && (op.Kind == ops.Write && op.Input == value || op.Kind == ops.CAS && input == value)
 }
 
-func isRefused(op Op) bool { return op.ok() && op.Output == Refused }
+func isRefused(op Op) bool { return op.ok() && op.Output == ops.Refused }
 
 // effects turns the history into operations on the model.
 func (t *valueTable) effects() []Effect[model.ValueOp] {
 	var list []Effect[model.ValueOp]
 	for n := range t.history.Ops {
 		switch op := &t.history.Ops[n]; op.Kind {
-		case KindRead:
+		case ops.Read:
 			if op.ok() {
 				list = append(list, t.seen(op, readOp(*op)))
 			}
-		case KindWrite, KindCAS, KindRemove:
+		case ops.Write, ops.CAS, ops.Remove:
 			list = append(list, t.write(op, t.of[n])...)
 		}
 	}
@@ -89,11 +90,11 @@ func readOp(op Op) model.ValueOp {
 func writeOp(op Op) model.ValueOp {
 	o := model.ValueOp{Kind: model.Write, Data: op.Input, Version: model.NoVersion}
 	switch op.Kind {
-	case KindCAS:
+	case ops.CAS:
 		o.Kind = model.CAS
 		o.Data, o.Expect = cutVersion(op.Input)
 		o.Refused = isRefused(op)
-	case KindRemove:
+	case ops.Remove:
 		o.Kind = model.Remove
 		if isRefused(op) {
 			return model.ValueOp{Kind: model.Read, Absent: true}
@@ -147,7 +148,7 @@ func (t *valueTable) byServer(i int) Effect[model.ValueOp] {
 // judgeDelivery checks that every write is applied as often as it should be.
 func (t *valueTable) judgeDelivery() Verdict {
 	for n, op := range t.history.Ops {
-		if op.Kind != KindWrite && op.Kind != KindCAS && op.Kind != KindRemove {
+		if op.Kind != ops.Write && op.Kind != ops.CAS && op.Kind != ops.Remove {
 			continue
 		}
 		changes := t.madeBy(n)

@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
-// The kinds of operations of a counter.
-const (
-	KindAdd = "add" // Input is the number to add, Output the value after that, or "" if not known
-	KindGet = "get" // Output is the value
-)
-
-// Counter claims to be a counter. Its calls are [KindAdd] and [KindGet].
+// Counter claims to be a counter. Its calls are [ops.Add] and [ops.Get].
 //
 // With the server's log it is known what became of every call: an unknown add took effect if its
 // client changed the znode by its number from the call on. Then delivery is judged, too: every add
@@ -67,7 +62,7 @@ func newCounterTable(h History, claims Counter) *counterTable {
 		}
 	}
 	t.attribution = attribute(h, changes, func(op Op, i int) bool {
-		return op.Kind == KindAdd && deltaOf(op) == t.values[i+1]-t.values[i]
+		return op.Kind == ops.Add && deltaOf(op) == t.values[i+1]-t.values[i]
 	})
 	return t
 }
@@ -102,11 +97,11 @@ func (t *counterTable) effects() []Effect[model.CounterOp] {
 	var list []Effect[model.CounterOp]
 	for n := range t.history.Ops {
 		switch op := &t.history.Ops[n]; op.Kind {
-		case KindGet:
+		case ops.Get:
 			if e, ok := t.get(op); ok {
 				list = append(list, e)
 			}
-		case KindAdd:
+		case ops.Add:
 			list = append(list, t.add(op, t.of[n])...)
 		}
 	}
@@ -160,7 +155,7 @@ func (t *counterTable) byServer(i int) Effect[model.CounterOp] {
 // judgeDelivery checks that every add is applied as often as it should be.
 func (t *counterTable) judgeDelivery() Verdict {
 	for n, op := range t.history.Ops {
-		if op.Kind == KindAdd {
+		if op.Kind == ops.Add {
 			if v, bad := appliedOnce(op, t.madeBy(n), t.claims.MayRepeat); bad {
 				return v
 			}

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var counterAtN = Counter{Path: "/n"}
 
 // adds is a whole, undisturbed add of 1 by a counter that stood at value.
 func (f *fixture) adds(client string, value int) {
-	op := f.call(client, KindAdd, "1")
+	op := f.call(client, ops.Add, "1")
 	f.stores(client, "/n", strconv.Itoa(value+1))
 	f.ret(op, OpOK, Result{Output: strconv.Itoa(value + 1)})
 }
@@ -24,7 +26,7 @@ func (f *fixture) stores(client, path, data string) {
 
 func TestCounters(t *testing.T) {
 	get := func(f *fixture, client, value string) {
-		f.ret(f.call(client, KindGet, ""), OpOK, Result{Output: value})
+		f.ret(f.call(client, ops.Get, ""), OpOK, Result{Output: value})
 	}
 	tests := []struct {
 		name      string
@@ -36,26 +38,26 @@ func TestCounters(t *testing.T) {
 		{name: "stale value", bad: Linearizability, says: "it goes wrong with b: get() -> 0", build: func(f *fixture) { f.adds("a", 0); get(f, "b", "0") }},
 		{name: "two adds, one value", bad: Linearizability, build: func(f *fixture) {
 			f.adds("a", 0)
-			f.ret(f.call("b", KindAdd, "1"), OpOK, Result{Output: "1"})
+			f.ret(f.call("b", ops.Add, "1"), OpOK, Result{Output: "1"})
 		}},
 		{name: "reply lost", build: func(f *fixture) {
-			op := f.call("a", KindAdd, "1")
+			op := f.call("a", ops.Add, "1")
 			f.stores("a", "/n", "1")
 			f.ret(op, OpUnknown, Result{})
 			get(f, "b", "1")
 		}},
 		{name: "request lost", build: func(f *fixture) {
-			f.ret(f.call("a", KindAdd, "1"), OpUnknown, Result{})
+			f.ret(f.call("a", ops.Add, "1"), OpUnknown, Result{})
 			f.adds("b", 0)
 		}},
 		{name: "applied twice", bad: Delivery, says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", build: twiceAdded},
 		{name: "applied twice, as allowed", opts: Counter{MayRepeat: true}, build: twiceAdded},
 		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", build: func(f *fixture) {
 			f.adds("b", 0)
-			f.ret(f.call("a", KindAdd, "1"), OpOK, Result{})
+			f.ret(f.call("a", ops.Add, "1"), OpOK, Result{})
 		}},
 		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) {
-			op := f.call("a", KindAdd, "1")
+			op := f.call("a", ops.Add, "1")
 			f.stores("a", "/n", "1")
 			f.ret(op, OpFailed, Result{})
 		}},
@@ -63,7 +65,7 @@ func TestCounters(t *testing.T) {
 			f.adds("a", 0)
 			f.stores("b", "/n", "7")
 		}},
-		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned", build: func(f *fixture) { f.call("a", KindAdd, "1") }},
+		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned", build: func(f *fixture) { f.call("a", ops.Add, "1") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,7 +79,7 @@ func TestCounters(t *testing.T) {
 }
 
 func twiceAdded(f *fixture) {
-	op := f.call("a", KindAdd, "1")
+	op := f.call("a", ops.Add, "1")
 	f.stores("a", "/n", "1")
 	f.stores("a", "/n", "2")
 	f.ret(op, OpOK, Result{})
@@ -96,11 +98,11 @@ func randomCounter(t *rapid.T) History {
 	value := 0
 	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
-		call := rapid.SampledFrom([][2]string{{KindAdd, "1"}, {KindAdd, "1"}, {KindAdd, "5"}, {KindGet, ""}}).Draw(t, "call")
+		call := rapid.SampledFrom([][2]string{{ops.Add, "1"}, {ops.Add, "1"}, {ops.Add, "5"}, {ops.Get, ""}}).Draw(t, "call")
 		return call[0], call[1]
 	}
 	s.apply = func(client, kind, input string) Result {
-		if kind == KindGet {
+		if kind == ops.Get {
 			s.next()
 		} else {
 			delta, err := strconv.Atoi(input)
@@ -134,13 +136,13 @@ func TestCorrectCountersWithoutLog(t *testing.T) {
 
 func TestBrokenCountersAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomCounter, judgeCounterAtN, []mutation{
-		{"results exchanged", swapOutputs(KindAdd, KindGet), []string{Linearizability}, 90},
-		{"a change that never happened", dropChange(KindAdd), []string{Delivery, Linearizability}, 0},
-		{"applied twice", repeatChange(addAgain, KindAdd), []string{Delivery}, 75},
-		{"failed, and applied", sayFailed(KindAdd), []string{Delivery}, 0},
-		{"an add after the end", moveBeyond(KindAdd), []string{Delivery, Linearizability}, 0},
-		{"a get after the end", moveBeyond(KindGet), []string{Linearizability}, 50},
-		{"a hanging call", neverReturns(KindAdd, KindGet), []string{Liveness}, 0},
+		{"results exchanged", swapOutputs(ops.Add, ops.Get), []string{Linearizability}, 90},
+		{"a change that never happened", dropChange(ops.Add), []string{Delivery, Linearizability}, 0},
+		{"applied twice", repeatChange(addAgain, ops.Add), []string{Delivery}, 75},
+		{"failed, and applied", sayFailed(ops.Add), []string{Delivery}, 0},
+		{"an add after the end", moveBeyond(ops.Add), []string{Delivery, Linearizability}, 0},
+		{"a get after the end", moveBeyond(ops.Get), []string{Linearizability}, 50},
+		{"a hanging call", neverReturns(ops.Add, ops.Get), []string{Liveness}, 0},
 	})
 }
 

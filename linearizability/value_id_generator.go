@@ -3,13 +3,12 @@ package linearizability
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// KindNext takes a number from a generator; Output is the number.
-const KindNext = "next"
-
 // IDGenerator claims to be a generator of numbers each of which is returned once. Its call is
-// [KindNext].
+// [ops.Next].
 //
 //   - Safety: no number is returned twice.
 //   - Order: numbers grow.
@@ -49,10 +48,10 @@ type takenID struct {
 }
 
 // takenIDs returns the numbers in the order of the calls.
-func takenIDs(ops []Op) []takenID {
+func takenIDs(calls []Op) []takenID {
 	var list []takenID
-	for _, op := range ops {
-		if op.Kind != KindNext || !op.ok() {
+	for _, op := range calls {
+		if op.Kind != ops.Next || !op.ok() {
 			continue
 		}
 		id, err := strconv.ParseInt(op.Output, 10, 64)

@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 var idsAtI = IDGenerator{Path: "/i", Ordered: true}
 
 // nextID is a whole call.
 func (f *fixture) nextID(client string, id int) {
-	f.ret(f.call(client, KindNext, ""), OpOK, Result{Output: strconv.Itoa(id)})
+	f.ret(f.call(client, ops.Next, ""), OpOK, Result{Output: strconv.Itoa(id)})
 }
 
 // reserves raises the counter.
@@ -48,7 +50,7 @@ func TestIDs(t *testing.T) {
 			f.nextID("a", 1)
 		}},
 		{name: "at the same time", opts: idsAtI, build: func(f *fixture) {
-			a, b := f.call("a", KindNext, ""), f.call("b", KindNext, "")
+			a, b := f.call("a", ops.Next, ""), f.call("b", ops.Next, "")
 			f.reserves("b", 1)
 			f.reserves("a", 2)
 			f.ret(a, OpOK, Result{Output: "2"})
@@ -66,7 +68,7 @@ func TestIDs(t *testing.T) {
 			f.nextID("a", 1)
 			f.reserves("a", 2)
 		}},
-		{name: "never returns", bad: Liveness, says: "never returned", build: func(f *fixture) { f.call("a", KindNext, "") }},
+		{name: "never returns", bad: Liveness, says: "never returned", build: func(f *fixture) { f.call("a", ops.Next, "") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,7 +85,7 @@ func TestIDs(t *testing.T) {
 func randomIDs(t *rapid.T) History {
 	last := 0
 	s := &simulator{t: t}
-	s.begin = func(string) (kind, input string) { return KindNext, "" }
+	s.begin = func(string) (kind, input string) { return ops.Next, "" }
 	s.apply = func(client, _, _ string) Result {
 		last++
 		s.reserves(client, last)
@@ -98,20 +100,20 @@ func TestCorrectIDsAreFoundCorrect(t *testing.T) { checkValid(t, randomIDs, judg
 
 func TestBrokenIDsAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomIDs, judgeIDsAtI, []mutation{
-		{"results exchanged", swapOutputs(KindNext), []string{Delivery, Order}, 80},
+		{"results exchanged", swapOutputs(ops.Next), []string{Delivery, Order}, 80},
 		{"one number twice", sameIDTwice, []string{Safety}, 0},
-		{"not reserved", dropChange(KindNext), []string{Delivery}, 0},
-		{"after the end", moveBeyond(KindNext), []string{Order}, 50},
-		{"a hanging call", neverReturns(KindNext), []string{Liveness}, 0},
+		{"not reserved", dropChange(ops.Next), []string{Delivery}, 0},
+		{"after the end", moveBeyond(ops.Next), []string{Order}, 50},
+		{"a hanging call", neverReturns(ops.Next), []string{Liveness}, 0},
 	})
 }
 
 func sameIDTwice(t *rapid.T, h *History) bool {
-	a := one(t, h.Ops, returned(KindNext))
+	a := one(t, h.Ops, returned(ops.Next))
 	if a == nil {
 		return false
 	}
-	b := one(t, h.Ops, func(op *Op) bool { return returned(KindNext)(op) && op.Call != a.Call })
+	b := one(t, h.Ops, func(op *Op) bool { return returned(ops.Next)(op) && op.Call != a.Call })
 	if b != nil {
 		b.Output = a.Output
 	}

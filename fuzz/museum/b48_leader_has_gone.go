@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func leaderHasGone() Exhibit {
@@ -41,7 +42,7 @@ func askForLeader(again func(error) bool) fuzz.Workload {
 }
 
 func whoLeads(p *fuzz.Player, again func(error) bool) {
-	_ = p.Do(linearizability.KindLeader, "", func(context.Context) (linearizability.Result, error) {
+	_ = p.Do(ops.Leader, "", func(context.Context) (linearizability.Result, error) {
 		leader, err := firstNode(p.Conn())
 		for again(err) {
 			leader, err = firstNode(p.Conn())

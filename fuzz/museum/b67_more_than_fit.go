@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func moreThanFit() Exhibit {
@@ -42,7 +43,7 @@ func boundedOf(alone func(c *zk.Conn, offer func() error) error) fuzz.Workload {
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		q := newLine(p.Conn(), nil)
 		for round := range s.Rounds {
-			_ = p.Do(linearizability.KindOffer, fmt.Sprintf("%s%d", p.Name(), round), func(context.Context) (linearizability.Result, error) {
+			_ = p.Do(ops.Offer, fmt.Sprintf("%s%d", p.Name(), round), func(context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, alone(p.Conn(), q.offerIfRoom)
 			})
 			p.Hold(round, nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // readWriteOf is a workload of a naked read-write lock with some steps replaced: in
@@ -18,7 +19,7 @@ func readWriteOf(replace func(*naked)) fuzz.Workload {
 	w.Name = "rwlock"
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		for round := range s.Rounds {
-			mode := []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]
+			mode := []string{ops.ReadMode, ops.WriteMode}[p.Choose(2, round+6000)]
 			l := newReadWrite(p.Conn(), mode)
 			if replace != nil {
 				replace(l)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func wakesAllTakers() Exhibit {
@@ -59,13 +60,13 @@ func waitingTakers(open func(*line, *naked) fuzz.Queuer) fuzz.Workload {
 }
 
 func offer(p *fuzz.Player, q fuzz.Queuer, element string) {
-	_ = p.Do(linearizability.KindOffer, element, func(ctx context.Context) (linearizability.Result, error) {
+	_ = p.Do(ops.Offer, element, func(ctx context.Context) (linearizability.Result, error) {
 		return linearizability.Result{}, q.Offer(ctx, []byte(element))
 	})
 }
 
 func takeWithin(p *fuzz.Player, q fuzz.Queuer, d time.Duration) {
-	_ = p.Do(linearizability.KindTake, "", func(ctx context.Context) (linearizability.Result, error) {
+	_ = p.Do(ops.Take, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Within(ctx, d)
 		defer cancel()
 		data, err := q.Take(ctx)

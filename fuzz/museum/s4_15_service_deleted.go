@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func serviceDeleted() Exhibit {
@@ -30,7 +31,7 @@ func sharedService(again func(error) bool) fuzz.Workload {
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		own := service + "/" + p.Name()
 		for round := range s.Rounds {
-			_ = p.Do(linearizability.KindJoin, "", func(context.Context) (linearizability.Result, error) {
+			_ = p.Do(ops.Join, "", func(context.Context) (linearizability.Result, error) {
 				err := register(p.Conn(), service, own)
 				for again(err) {
 					err = register(p.Conn(), service, own)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func swallowedError() Exhibit {
@@ -39,7 +40,7 @@ func allEnter(replace func(*gathering)) fuzz.Workload {
 	w.Play = func(p *fuzz.Player, s fuzz.Script) {
 		g := newGathering(p.Conn(), s.Clients, replace)
 		p.Persist(func(int) error {
-			return p.Do(linearizability.KindEnter, "", func(ctx context.Context) (linearizability.Result, error) {
+			return p.Do(ops.Enter, "", func(ctx context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, g.Enter(ctx)
 			})
 		})

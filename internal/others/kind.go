@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // A kind of object says how a run of one is judged. Its name stands in the rows of
@@ -63,9 +64,9 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 	for _, op := range h.Ops {
 		switch {
 		case op.Client != n.Client || op.Call > n.Step:
-		case op.Kind == linearizability.KindUnlock:
+		case op.Kind == ops.Unlock:
 			held = false
-		case op.Kind == linearizability.KindLock:
+		case op.Kind == ops.Lock:
 			held = op.Outcome == linearizability.OpOK && op.Return <= n.Step
 		}
 	}
@@ -85,7 +86,7 @@ func judgeCounter(_ *recipe, e *evidence) string {
 	if e.stuck == "" {
 		h := &e.history
 		h.Ops = append(h.Ops, linearizability.Op{
-			Client: "z", Kind: linearizability.KindGet, Output: e.value, Outcome: linearizability.OpOK,
+			Client: "z", Kind: ops.Get, Output: e.value, Outcome: linearizability.OpOK,
 			Call: h.End + 1, Return: h.End + 2, CallTime: h.EndTime, ReturnTime: h.EndTime,
 		})
 		h.End += 2
@@ -128,9 +129,9 @@ func judgeQueue(r *recipe, e *evidence) string {
 func queued(h linearizability.History) (offered, taken []string) {
 	for _, op := range h.Ops {
 		switch {
-		case op.Kind == linearizability.KindOffer && op.Outcome == linearizability.OpOK:
+		case op.Kind == ops.Offer && op.Outcome == linearizability.OpOK:
 			offered = append(offered, op.Input)
-		case op.Kind == linearizability.KindTake && op.Outcome == linearizability.OpOK && !op.Empty:
+		case op.Kind == ops.Take && op.Outcome == linearizability.OpOK && !op.Empty:
 			taken = append(taken, op.Output)
 		}
 	}
