@@ -37,15 +37,18 @@ func TestDoubleBarriers(t *testing.T) {
 			}
 			return &Leftovers{}
 		}},
-		{name: "enters alone", bad: Safety, says: "a entered at step 2, but at no moment of its call were 2 members there", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
-			return nil
-		}},
-		{name: "enters with one who has given up", bad: Safety, says: "b entered", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", ops.Enter, "2"), OpUnknown, Result{})
-			f.ret(f.call("b", ops.Enter, "2"), OpOK, Result{})
-			return nil
-		}},
+		{name: "enters alone", bad: Safety,
+			says: "a entered at step 2, but at no moment of its call were 2 members there",
+			build: func(f *fixture) *Leftovers {
+				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
+				return nil
+			}},
+		{name: "enters with one who has given up", bad: Safety, says: "b entered",
+			build: func(f *fixture) *Leftovers {
+				f.ret(f.call("a", ops.Enter, "2"), OpUnknown, Result{})
+				f.ret(f.call("b", ops.Enter, "2"), OpOK, Result{})
+				return nil
+			}},
 		{name: "enters with one who was cut off", build: func(f *fixture) *Leftovers {
 			op := f.call("a", ops.Enter, "2")
 			f.creates("a", 1, "/d/a", "", 1)
@@ -62,19 +65,22 @@ func TestDoubleBarriers(t *testing.T) {
 			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
 			return nil
 		}},
-		{name: "enters with one who is in the round before", bad: Safety, says: "a entered at step 9", build: func(f *fixture) *Leftovers {
-			enterTogether(f)
-			b := f.call("b", ops.Leave, "")
-			f.departs("a")
-			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
-			f.ret(b, OpOK, Result{})
-			return nil
-		}},
-		{name: "leaves alone", bad: Safety, says: "a had left at step 6, but b, which entered with it, was inside", build: func(f *fixture) *Leftovers {
-			enterTogether(f)
-			f.departs("a")
-			return nil
-		}},
+		{name: "enters with one who is in the round before", bad: Safety,
+			says: "a entered at step 9", build: func(f *fixture) *Leftovers {
+				enterTogether(f)
+				b := f.call("b", ops.Leave, "")
+				f.departs("a")
+				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
+				f.ret(b, OpOK, Result{})
+				return nil
+			}},
+		{name: "leaves alone", bad: Safety,
+			says: "a had left at step 6, but b, which entered with it, was inside",
+			build: func(f *fixture) *Leftovers {
+				enterTogether(f)
+				f.departs("a")
+				return nil
+			}},
 		{name: "leaves when the other's session has ended", build: func(f *fixture) *Leftovers {
 			f.starts("b", 2)
 			enterTogether(f)
@@ -82,25 +88,30 @@ func TestDoubleBarriers(t *testing.T) {
 			f.departs("a")
 			return &Leftovers{}
 		}},
-		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("a", ops.Enter, "2")
-			return &Leftovers{}
-		}},
-		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned", build: func(f *fixture) *Leftovers {
-			enterTogether(f)
-			f.call("a", ops.Leave, "")
-			return &Leftovers{}
-		}},
-		{name: "gives up beside the other", bad: Liveness, says: "gave up after 101ms, though 2 members", build: giveUpTogether},
+		{name: "never enters", bad: Liveness, says: "a's enter (step 1, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.call("a", ops.Enter, "2")
+				return &Leftovers{}
+			}},
+		{name: "never leaves", bad: Liveness, says: "a's leave (step 5, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				enterTogether(f)
+				f.call("a", ops.Leave, "")
+				return &Leftovers{}
+			}},
+		{name: "gives up beside the other", bad: Liveness,
+			says: "gave up after 101ms, though 2 members", build: giveUpTogether},
 		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
 			rest := giveUpTogether(f)
-			f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
+			f.h.Notices = append(f.h.Notices,
+				Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
 			return rest
 		}},
-		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d", build: func(f *fixture) *Leftovers {
-			enterTogether(f)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
-		}},
+		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d",
+			build: func(f *fixture) *Leftovers {
+				enterTogether(f)
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,7 +203,8 @@ func admit(guests []*guest, g *guest, groups int) int {
 
 func othersAreGone(guests []*guest, g *guest) bool {
 	for _, other := range guests {
-		if other != g && other.group == g.group && (other.state == "admitted" || other.state == "inside") {
+		if other != g && other.group == g.group &&
+			(other.state == "admitted" || other.state == "inside") {
 			return false
 		}
 	}
@@ -217,9 +229,10 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		{"one who enters alone", enterAlone, []string{Safety}, 0},
 		{"one who leaves at once", leaveAtOnce, []string{Safety}, 0},
 	})
-	checkMutations(t, randomDoubleBarrier, func(h History) Report { return Judge(h, &Leftovers{}, doubleAtD) }, []mutation{
-		{"a hanging call", neverReturns(ops.Enter, ops.Leave), []string{Liveness}, 0},
-	})
+	checkMutations(t, randomDoubleBarrier,
+		func(h History) Report { return Judge(h, &Leftovers{}, doubleAtD) }, []mutation{
+			{"a hanging call", neverReturns(ops.Enter, ops.Leave), []string{Liveness}, 0},
+		})
 }
 
 // enterAlone adds, after all, one who enters alone.
@@ -232,7 +245,8 @@ func enterAlone(_ *rapid.T, h *History) bool {
 	for _, name := range []string{"a", "b", "c"} {
 		h.Ops = append(h.Ops, Op{Client: name, Kind: ops.Leave, Call: h.End + 1, Return: -1})
 	}
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: ops.Enter, Input: "2", Call: h.End + 5, Return: h.End + 6, Outcome: OpOK})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: ops.Enter, Input: "2", Call: h.End + 5,
+		Return: h.End + 6, Outcome: OpOK})
 	return true
 }
 

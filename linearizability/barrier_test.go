@@ -59,59 +59,69 @@ func TestBarriers(t *testing.T) {
 			f.ret(op, OpOK, Result{})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", build: func(f *fixture) *Leftovers {
-			f.raises("a")
-			whole(f, "b", ops.Wait, "")
-			return nil
-		}},
-		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", build: func(f *fixture) *Leftovers {
-			whole(f, "b", ops.IsSet, "true")
-			return nil
-		}},
-		{name: "set, which it was not", bad: Linearizability, says: "set()", build: func(f *fixture) *Leftovers {
-			f.raises("b")
-			f.lowers("b")
-			whole(f, "a", ops.Set, "")
-			return nil
-		}},
-		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", build: func(f *fixture) *Leftovers {
-			f.raises("a")
-			op := f.call("a", ops.Remove, "")
-			f.deletes("a", 0, "/b", 0)
-			again := f.call("b", ops.Set, "")
-			f.creates("b", 0, "/b", "", 0)
-			f.deletes("a", 0, "/b", 0)
-			f.ret(op, OpOK, Result{})
-			f.ret(again, OpOK, Result{})
-			return nil
-		}},
-		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) *Leftovers {
-			f.raises("a")
-			op := f.call("a", ops.Remove, "")
-			f.deletes("a", 0, "/b", 0)
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
-		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", build: func(f *fixture) *Leftovers {
-			f.raises("a")
-			f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
-			return nil
-		}},
-		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.raises("a")
-			f.call("b", ops.Wait, "")
-			f.lowers("a")
-			return &Leftovers{}
-		}},
+		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				whole(f, "b", ops.Wait, "")
+				return nil
+			}},
+		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true",
+			build: func(f *fixture) *Leftovers {
+				whole(f, "b", ops.IsSet, "true")
+				return nil
+			}},
+		{name: "set, which it was not", bad: Linearizability, says: "set()",
+			build: func(f *fixture) *Leftovers {
+				f.raises("b")
+				f.lowers("b")
+				whole(f, "a", ops.Set, "")
+				return nil
+			}},
+		{name: "a remove that takes two", bad: Delivery,
+			says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				op := f.call("a", ops.Remove, "")
+				f.deletes("a", 0, "/b", 0)
+				again := f.call("b", ops.Set, "")
+				f.creates("b", 0, "/b", "", 0)
+				f.deletes("a", 0, "/b", 0)
+				f.ret(op, OpOK, Result{})
+				f.ret(again, OpOK, Result{})
+				return nil
+			}},
+		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				op := f.call("a", ops.Remove, "")
+				f.deletes("a", 0, "/b", 0)
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
+		{name: "gone by itself", bad: Delivery,
+			says: "the server removed the barrier at step 4, and no remove accounts for that",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
+				return nil
+			}},
+		{name: "waits at a barrier that is down", bad: Liveness,
+			says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				f.call("b", ops.Wait, "")
+				f.lowers("a")
+				return &Leftovers{}
+			}},
 		{name: "waits at a barrier that is up", build: func(f *fixture) *Leftovers {
 			f.raises("a")
 			f.call("b", ops.Wait, "")
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", build: func(f *fixture) *Leftovers {
-			f.raises("a")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
-		}},
+		{name: "something is left", bad: Orphans, says: "/b/x is left below /b",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,13 +132,14 @@ func TestBarriers(t *testing.T) {
 	}
 }
 
-// randomBarrier makes valid histories of a barrier. A wait that finds it up is let
-// through by somebody who removes it.
+// randomBarrier makes valid histories of a barrier. A wait that finds it up is let through by
+// somebody who removes it.
 func randomBarrier(t *rapid.T) History {
 	up := false
 	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
-		return rapid.SampledFrom([]string{ops.Set, ops.Set, ops.Remove, ops.Wait, ops.IsSet}).Draw(t, "call"), ""
+		return rapid.SampledFrom([]string{ops.Set, ops.Set, ops.Remove, ops.Wait,
+			ops.IsSet}).Draw(t, "call"), ""
 	}
 	s.apply = func(client, kind, _ string) Result {
 		switch {
@@ -154,7 +165,10 @@ func randomBarrier(t *rapid.T) History {
 // judgeBarrierAtB judges a barrier that may be left up.
 func judgeBarrierAtB(h History) Report { return Judge(h, &Leftovers{}, barrierAtB) }
 
-func TestCorrectBarriersAreFoundCorrect(t *testing.T) { checkValid(t, randomBarrier, judgeBarrierAtB) }
+func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomBarrier,
+		judgeBarrierAtB)
+}
 
 // TestCorrectBarriersWithoutLog: unknown changes may have happened or not.
 func TestCorrectBarriersWithoutLog(t *testing.T) {
@@ -170,9 +184,11 @@ func TestCorrectBarriersWithoutLog(t *testing.T) {
 func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomBarrier, judgeBarrierAtB, []mutation{
 		{"seen down while it is up", lookWhileUp, []string{Linearizability}, 0},
-		{"a change that never happened", dropChange(ops.Set, ops.Remove), []string{Delivery, Linearizability}, 60},
+		{"a change that never happened", dropChange(ops.Set, ops.Remove),
+			[]string{Delivery, Linearizability}, 60},
 		{"failed, and applied", sayFailed(ops.Set, ops.Remove), []string{Delivery}, 0},
-		{"a change after the end", moveBeyond(ops.Set, ops.Remove), []string{Delivery, Linearizability}, 50},
+		{"a change after the end", moveBeyond(ops.Set, ops.Remove),
+			[]string{Delivery, Linearizability}, 50},
 		{"passed while it is up", passWhileUp, []string{Linearizability}, 0},
 		{"nobody's change", strayChange, []string{Delivery}, 0},
 		{"a hanging call", neverReturns(ops.Set, ops.Remove, ops.Wait, ops.IsSet), []string{Liveness}, 0},
@@ -185,7 +201,8 @@ func passWhileUp(t *rapid.T, h *History) bool {
 	if e == nil {
 		return false
 	}
-	h.Ops = append(h.Ops, Op{Client: "y", Kind: ops.Wait, Call: e.Step + 1, Return: e.Step + 2, Outcome: OpOK})
+	h.Ops = append(h.Ops, Op{Client: "y", Kind: ops.Wait, Call: e.Step + 1, Return: e.Step + 2,
+		Outcome: OpOK})
 	return true
 }
 
@@ -205,6 +222,7 @@ func strayChange(t *rapid.T, h *History) bool {
 	if e == nil {
 		return false
 	}
-	h.Server = append(h.Server, ServerEvent{Step: e.Step + 1, Kind: NodeDeleted, Path: "/b", Client: "y", Session: 'y'})
+	h.Server = append(h.Server, ServerEvent{Step: e.Step + 1, Kind: NodeDeleted, Path: "/b",
+		Client: "y", Session: 'y'})
 	return true
 }

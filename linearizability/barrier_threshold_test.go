@@ -44,22 +44,28 @@ func TestThresholdBarriers(t *testing.T) {
 			}
 			return &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
 		}},
-		{name: "passes before it is set", bad: Safety, says: "a passed at step 2, but at no moment of its call was the barrier open: it was never set", build: func(f *fixture) *Leftovers {
-			f.pass(f.waits("a"))
-			f.setsTo("b", "1")
-			return nil
-		}},
-		{name: "passes alone", bad: Safety, says: "a passed at step 5, but at no moment of its call was the barrier open: it was set to 2 by a's set (steps 1 to 3), and no more than 1 member came", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			f.pass(f.waits("a"))
-			return nil
-		}},
-		{name: "passes with one who has given up", bad: Safety, says: "b passed", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			f.ret(f.waits("a"), OpUnknown, Result{})
-			f.pass(f.waits("b"))
-			return nil
-		}},
+		{name: "passes before it is set", bad: Safety,
+			says: "a passed at step 2, but at no moment of its call was the barrier open: it " +
+				"was never set", build: func(f *fixture) *Leftovers {
+				f.pass(f.waits("a"))
+				f.setsTo("b", "1")
+				return nil
+			}},
+		{name: "passes alone", bad: Safety,
+			says: "a passed at step 5, but at no moment of its call was the barrier open: it " +
+				"was set to 2 by a's set (steps 1 to 3), and no more than 1 member came",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				f.pass(f.waits("a"))
+				return nil
+			}},
+		{name: "passes with one who has given up", bad: Safety, says: "b passed",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				f.ret(f.waits("a"), OpUnknown, Result{})
+				f.pass(f.waits("b"))
+				return nil
+			}},
 		{name: "passes with one who was cut off", build: func(f *fixture) *Leftovers {
 			f.setsTo("a", "2")
 			op := f.waits("a")
@@ -77,13 +83,14 @@ func TestThresholdBarriers(t *testing.T) {
 			f.pass(f.waits("a"))
 			return nil
 		}},
-		{name: "passes late when it was set anew", bad: Safety, says: "c passed", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			f.pass(f.waits("a"), f.waits("b"))
-			f.setsTo("a", "2")
-			f.pass(f.waits("c"))
-			return nil
-		}},
+		{name: "passes late when it was set anew", bad: Safety, says: "c passed",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				f.pass(f.waits("a"), f.waits("b"))
+				f.setsTo("a", "2")
+				f.pass(f.waits("c"))
+				return nil
+			}},
 		{name: "passes late while it is set anew", build: func(f *fixture) *Leftovers {
 			f.setsTo("a", "2")
 			f.pass(f.waits("a"), f.waits("b"))
@@ -93,15 +100,16 @@ func TestThresholdBarriers(t *testing.T) {
 			f.ret(set, OpOK, Result{})
 			return &Leftovers{}
 		}},
-		{name: "passes late after it was set anew, seen at the server", bad: Safety, says: "c passed", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			f.pass(f.waits("a"), f.waits("b"))
-			set := f.call("a", ops.Set, "2")
-			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "2"})
-			f.pass(f.waits("c"))
-			f.ret(set, OpOK, Result{})
-			return nil
-		}},
+		{name: "passes late after it was set anew, seen at the server", bad: Safety,
+			says: "c passed", build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				f.pass(f.waits("a"), f.waits("b"))
+				set := f.call("a", ops.Set, "2")
+				f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "2"})
+				f.pass(f.waits("c"))
+				f.ret(set, OpOK, Result{})
+				return nil
+			}},
 		{name: "the slow one passes in the next round", build: func(f *fixture) *Leftovers {
 			f.setsTo("a", "2")
 			slow := f.waits("b")
@@ -117,41 +125,47 @@ func TestThresholdBarriers(t *testing.T) {
 			f.pass(first, second)
 			return &Leftovers{}
 		}},
-		{name: "the number becomes greater", bad: Safety, says: "passed", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			first := f.waits("b")
-			f.setsTo("a", "3")
-			f.pass(first, f.waits("c"))
-			return nil
-		}},
-		{name: "is set twice by one call", bad: Delivery, says: "was applied twice", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Set, "1")
-			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
-			f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
-			f.ret(op, OpOK, Result{})
-			return &Leftovers{}
-		}},
+		{name: "the number becomes greater", bad: Safety, says: "passed",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				first := f.waits("b")
+				f.setsTo("a", "3")
+				f.pass(first, f.waits("c"))
+				return nil
+			}},
+		{name: "is set twice by one call", bad: Delivery, says: "was applied twice",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Set, "1")
+				f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
+				f.server(ServerEvent{Kind: DataChanged, Client: "a", Path: "/t", Data: "1"})
+				f.ret(op, OpOK, Result{})
+				return &Leftovers{}
+			}},
 		{name: "waits for others", build: func(f *fixture) *Leftovers {
 			f.setsTo("a", "2")
 			f.waits("a")
 			return &Leftovers{}
 		}},
-		{name: "never passes", bad: Liveness, says: "a's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			f.waits("a")
-			f.waits("b")
-			return &Leftovers{}
-		}},
-		{name: "never passes what is open", bad: Liveness, says: "b's wait", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "1")
-			f.pass(f.waits("a"))
-			f.waits("b")
-			return &Leftovers{}
-		}},
-		{name: "gives up beside enough others", bad: Liveness, says: "enough had been waiting: 2 members", build: giveUpAtT},
+		{name: "never passes", bad: Liveness, says: "a's wait (step 4, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				f.waits("a")
+				f.waits("b")
+				return &Leftovers{}
+			}},
+		{name: "never passes what is open", bad: Liveness, says: "b's wait",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "1")
+				f.pass(f.waits("a"))
+				f.waits("b")
+				return &Leftovers{}
+			}},
+		{name: "gives up beside enough others", bad: Liveness,
+			says: "enough had been waiting: 2 members", build: giveUpAtT},
 		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
 			rest := giveUpAtT(f)
-			f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
+			f.h.Notices = append(f.h.Notices,
+				Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
 			return rest
 		}},
 		{name: "gives up when it was set to more", build: func(f *fixture) *Leftovers {
@@ -160,17 +174,20 @@ func TestThresholdBarriers(t *testing.T) {
 				CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond, Outcome: OpOK})
 			return rest
 		}},
-		{name: "gives up at an open barrier", bad: Liveness, says: "the barrier had been open: a had passed at step 6", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			f.pass(f.waits("a"), f.waits("c"))
-			op := f.waits("b")
-			f.step = 101
-			f.ret(op, OpUnknown, Result{})
-			return &Leftovers{}
-		}},
-		{name: "something is left", bad: Orphans, says: "/t/m is left below /t", build: func(f *fixture) *Leftovers {
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
-		}},
+		{name: "gives up at an open barrier", bad: Liveness,
+			says: "the barrier had been open: a had passed at step 6",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				f.pass(f.waits("a"), f.waits("c"))
+				op := f.waits("b")
+				f.step = 101
+				f.ret(op, OpUnknown, Result{})
+				return &Leftovers{}
+			}},
+		{name: "something is left", bad: Orphans, says: "/t/m is left below /t",
+			build: func(f *fixture) *Leftovers {
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,7 +204,8 @@ func TestThresholdBarrierIsDrawn(t *testing.T) {
 	f.setsTo("a", "1")
 	f.pass(waits)
 	f.ret(f.waits("c"), OpUnknown, Result{})
-	wantDrawn(t, judgeThresholdAtT(f.history()), "wait()", "set(1)", "not set", "for 1 member", "wait() (unknown)")
+	wantDrawn(t, judgeThresholdAtT(f.history()), "wait()", "set(1)", "not set", "for 1 member",
+		"wait() (unknown)")
 }
 
 // giveUpAtT lets two wait in vain, of whom the first gives up.
@@ -235,7 +253,8 @@ func (s *thresholdScene) act(t *rapid.T, w *walker) {
 		w.op, w.state = s.waits(w.name), "waiting"
 	case w.state == "setting":
 		s.members, s.open = w.members, false
-		s.server(ServerEvent{Kind: DataChanged, Client: w.name, Path: "/t", Data: strconv.Itoa(w.members)})
+		s.server(ServerEvent{Kind: DataChanged, Client: w.name, Path: "/t",
+			Data: strconv.Itoa(w.members)})
 		w.state = "set"
 	case w.state == "set":
 		outcome := rapid.SampledFrom([]Outcome{OpOK, OpOK, OpUnknown}).Draw(t, "outcome")
@@ -302,12 +321,14 @@ func TestBrokenThresholdBarriersAreFoundBroken(t *testing.T) {
 	})
 	checkMutations(t, randomThreshold, judgeThresholdUnseen, []mutation{
 		{"one who passes before all", passFirst, []string{Safety}, 0},
-		{"one who passes what was set anew", passAnew, []string{Safety}, 65}, // a set in doubt may come after it
+		{"one who passes what was set anew", passAnew, []string{Safety},
+			65}, // a set in doubt may come after it
 	})
-	checkMutations(t, randomThreshold, func(h History) Report { return Judge(h, &Leftovers{}, thresholdAtT) }, []mutation{
-		{"a hanging set", neverReturns(ops.Set), []string{Liveness}, 0},
-		{"one who never passes", waitForEver, []string{Liveness}, 0},
-	})
+	checkMutations(t, randomThreshold,
+		func(h History) Report { return Judge(h, &Leftovers{}, thresholdAtT) }, []mutation{
+			{"a hanging set", neverReturns(ops.Set), []string{Liveness}, 0},
+			{"one who never passes", waitForEver, []string{Liveness}, 0},
+		})
 }
 
 func setAgain(h *History, e ServerEvent) ServerEvent {

@@ -27,11 +27,13 @@ func (f *fixture) settles(client string, look CacheLook) {
 
 // makes creates a znode and returns it.
 func (f *fixture) makes(path, data string) CacheNode {
-	return CacheNode{path, data, f.server(ServerEvent{Kind: NodeCreated, Client: "w", Path: path, Data: data})}
+	return CacheNode{path, data,
+		f.server(ServerEvent{Kind: NodeCreated, Client: "w", Path: path, Data: data})}
 }
 
 func (f *fixture) changes(path, data string) CacheNode {
-	return CacheNode{path, data, f.server(ServerEvent{Kind: DataChanged, Client: "w", Path: path, Data: data})}
+	return CacheNode{path, data,
+		f.server(ServerEvent{Kind: DataChanged, Client: "w", Path: path, Data: data})}
 }
 
 func added(n CacheNode) CacheChange   { return CacheChange{"added", n} }
@@ -67,16 +69,19 @@ func TestCaches(t *testing.T) {
 			f.deletes("w", 0, "/c", 0)
 			f.settles("a", sees().told(removed(again)))
 		}},
-		{name: "goes back", bad: View, says: `goes back: of /c it shows "1" of zxid 1, after it had shown "2" of zxid 2, as it was from step 2 on`, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			two := f.changes("/c", "2")
-			f.looks("a", sees(two))
-			f.looks("a", sees(one))
-		}},
-		{name: "goes back to nothing", bad: View, says: "it shows nothing, after", build: func(f *fixture) {
-			f.looks("a", sees(f.makes("/c", "1")))
-			f.looks("a", sees())
-		}},
+		{name: "goes back", bad: View,
+			says: `goes back: of /c it shows "1" of zxid 1, after it had shown "2" of zxid 2, ` +
+				`as it was from step 2 on`, build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				two := f.changes("/c", "2")
+				f.looks("a", sees(two))
+				f.looks("a", sees(one))
+			}},
+		{name: "goes back to nothing", bad: View, says: "it shows nothing, after",
+			build: func(f *fixture) {
+				f.looks("a", sees(f.makes("/c", "1")))
+				f.looks("a", sees())
+			}},
 		{name: "two clients, two moments", build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(f.changes("/c", "2")))
@@ -96,47 +101,60 @@ func TestCaches(t *testing.T) {
 			f.looks("a", sees(f.makes("/c", "1")))
 			f.looks("a", sees(one))
 		}},
-		{name: "believes while it is down", bad: Belief, says: "says that it is up to date", build: func(f *fixture) {
-			f.looks("a", CacheLook{Down: true})
-		}},
-		{name: "an event too few", bad: Delivery, says: "it shows /c, and no event told of that", opts: cacheAtC, build: func(f *fixture) {
-			f.looks("a", sees(f.makes("/c", "1")))
-		}},
-		{name: "an update untold", bad: Delivery, says: `events told of "1" of zxid 1`, opts: cacheAtC, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.looks("a", sees(one).told(added(one)))
-			f.looks("a", sees(f.changes("/c", "2")))
-		}},
-		{name: "a removal untold", bad: Delivery, says: "no event told that this was removed", opts: cacheAtC, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.looks("a", sees(one).told(added(one)))
-			f.deletes("w", 0, "/c", 0)
-			f.looks("a", sees())
-		}},
-		{name: "of the wrong kind", bad: Delivery, says: "it was told that /c was updated, but it had not been there", opts: cacheAtC, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.looks("a", sees(one).told(updated(one)))
-		}},
-		{name: "told twice", bad: Delivery, says: "its zxid stays 1", opts: cacheAtC, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.looks("a", sees(one).told(added(one), updated(one)))
-		}},
-		{name: "added twice", bad: Delivery, says: "added, but it had been there", opts: cacheAtC, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.looks("a", sees(one).told(added(one), added(one)))
-		}},
-		{name: "settles beside the tree", bad: Liveness, says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`, opts: Cache{Patience: 50 * time.Millisecond}, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.changes("/c", "2")
-			f.settles("a", sees(one))
-		}},
-		{name: "settles too early to be judged", opts: Cache{Patience: time.Second}, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.changes("/c", "2")
-			f.settles("a", sees(one))
-		}},
-		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned", build: func(f *fixture) { f.call("a", ops.Ready, "") }},
-		{name: "what is not in scope", opts: Cache{Levels: 1, Rootless: true, Patience: 50 * time.Millisecond}, build: func(f *fixture) {
+		{name: "believes while it is down", bad: Belief, says: "says that it is up to date",
+			build: func(f *fixture) {
+				f.looks("a", CacheLook{Down: true})
+			}},
+		{name: "an event too few", bad: Delivery, says: "it shows /c, and no event told of that",
+			opts: cacheAtC, build: func(f *fixture) {
+				f.looks("a", sees(f.makes("/c", "1")))
+			}},
+		{name: "an update untold", bad: Delivery, says: `events told of "1" of zxid 1`,
+			opts: cacheAtC, build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.looks("a", sees(one).told(added(one)))
+				f.looks("a", sees(f.changes("/c", "2")))
+			}},
+		{name: "a removal untold", bad: Delivery, says: "no event told that this was removed",
+			opts: cacheAtC, build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.looks("a", sees(one).told(added(one)))
+				f.deletes("w", 0, "/c", 0)
+				f.looks("a", sees())
+			}},
+		{name: "of the wrong kind", bad: Delivery,
+			says: "it was told that /c was updated, but it had not been there",
+			opts: cacheAtC, build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.looks("a", sees(one).told(updated(one)))
+			}},
+		{name: "told twice", bad: Delivery, says: "its zxid stays 1", opts: cacheAtC,
+			build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.looks("a", sees(one).told(added(one), updated(one)))
+			}},
+		{name: "added twice", bad: Delivery, says: "added, but it had been there", opts: cacheAtC,
+			build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.looks("a", sees(one).told(added(one), added(one)))
+			}},
+		{name: "settles beside the tree", bad: Liveness,
+			says: `shows "1" of zxid 1 of /c, which is "2" of zxid 2 since step 2`,
+			opts: Cache{Patience: 50 * time.Millisecond}, build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.changes("/c", "2")
+				f.settles("a", sees(one))
+			}},
+		{name: "settles too early to be judged", opts: Cache{Patience: time.Second},
+			build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.changes("/c", "2")
+				f.settles("a", sees(one))
+			}},
+		{name: "never ready", bad: Liveness, says: "a's ready (step 1, pending) never returned",
+			build: func(f *fixture) { f.call("a", ops.Ready, "") }},
+		{name: "what is not in scope", opts: Cache{Levels: 1, Rootless: true,
+			Patience: 50 * time.Millisecond}, build: func(f *fixture) {
 			f.makes("/c", "1")
 			one := f.makes("/c/1", "2")
 			f.makes("/c/1/2", "3")
@@ -179,8 +197,7 @@ func TestCachesWithoutLog(t *testing.T) {
 	}
 }
 
-// cacheScene makes valid histories of caches: each client follows each znode at
-// its own pace.
+// cacheScene makes valid histories of caches: each client follows each znode at its own pace.
 type cacheScene struct {
 	fixture
 	t      *rapid.T
@@ -192,7 +209,8 @@ type cacheScene struct {
 var cachePaths = []string{"/c", "/c/a", "/c/b"}
 
 func randomCache(t *rapid.T) History {
-	s := &cacheScene{t: t, states: map[string][]CacheNode{}, at: map[string]int{}, last: map[string]CacheLook{}}
+	s := &cacheScene{t: t, states: map[string][]CacheNode{}, at: map[string]int{},
+		last: map[string]CacheLook{}}
 	for _, path := range cachePaths {
 		s.states[path] = []CacheNode{{}}
 	}
@@ -200,7 +218,8 @@ func randomCache(t *rapid.T) History {
 		s.step += 9
 		client := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "client")
 		path := rapid.SampledFrom(cachePaths).Draw(t, "path")
-		switch rapid.SampledFrom([]string{"change", "change", "follow", "follow", "look", "look"}).Draw(t, "what") {
+		switch rapid.SampledFrom([]string{"change", "change", "follow", "follow", "look",
+			"look"}).Draw(t, "what") {
 		case "change":
 			s.change(path)
 		case "follow":
@@ -273,7 +292,8 @@ func TestCorrectCachesWithoutLog(t *testing.T) {
 }
 
 // inLook changes one look that there is something to change in.
-func inLook(kind string, fits func(CacheLook) bool, change func(t *rapid.T, l *CacheLook)) func(*rapid.T, *History) bool {
+func inLook(kind string, fits func(CacheLook) bool,
+	change func(t *rapid.T, l *CacheLook)) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		op := one(t, h.Ops, func(op *Op) bool { return returned(kind)(op) && fits(readLook(*op)) })
 		if op == nil {
@@ -291,7 +311,10 @@ func hasEvents(l CacheLook) bool { return len(l.Events) > 0 }
 func hasNodes(l CacheLook) bool  { return len(l.Nodes) > 0 }
 
 func anEvent(change func(l *CacheLook, i int)) func(*rapid.T, *History) bool {
-	return inLook(ops.Look, hasEvents, func(t *rapid.T, l *CacheLook) { change(l, rapid.IntRange(0, len(l.Events)-1).Draw(t, "event")) })
+	return inLook(ops.Look, hasEvents, func(t *rapid.T,
+		l *CacheLook) {
+		change(l, rapid.IntRange(0, len(l.Events)-1).Draw(t, "event"))
+	})
 }
 
 // exchangeLooks lets a client see in one look what it saw in another.
@@ -301,7 +324,8 @@ func exchangeLooks(t *rapid.T, h *History) bool {
 		return false
 	}
 	b := one(t, h.Ops, func(op *Op) bool {
-		return returned(ops.Look)(op) && op.Client == a.Client && !slices.Equal(readLook(*op).Nodes, readLook(*a).Nodes)
+		return returned(ops.Look)(op) && op.Client == a.Client && !slices.Equal(readLook(*op).Nodes,
+			readLook(*a).Nodes)
 	})
 	if b != nil {
 		a.Output, b.Output = b.Output, a.Output
@@ -312,15 +336,26 @@ func exchangeLooks(t *rapid.T, h *History) bool {
 func TestBrokenCachesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomCache, judgeCacheAtC, []mutation{
 		{"looks exchanged", exchangeLooks, []string{View, Delivery}, 0},
-		{"not stale, and down", inLook(ops.Look, anyLook, func(_ *rapid.T, l *CacheLook) { l.Stale, l.Down = false, true }), []string{Belief}, 0},
-		{"an event is lost", anEvent(func(l *CacheLook, i int) { l.Events = slices.Delete(l.Events, i, i+1) }), []string{Delivery}, 0},
-		{"an event comes twice", anEvent(func(l *CacheLook, i int) { l.Events = append(l.Events, l.Events[i]) }), []string{Delivery}, 0},
+		{"not stale, and down", inLook(ops.Look, anyLook,
+			func(_ *rapid.T, l *CacheLook) { l.Stale, l.Down = false, true }), []string{Belief}, 0},
+		{"an event is lost",
+			anEvent(func(l *CacheLook, i int) {
+				l.Events = slices.Delete(l.Events, i,
+					i+1)
+			}), []string{Delivery}, 0},
+		{"an event comes twice",
+			anEvent(func(l *CacheLook, i int) {
+				l.Events = append(l.Events,
+					l.Events[i])
+			}), []string{Delivery}, 0},
 		{"an event of another kind", anEvent(func(l *CacheLook, i int) {
 			kinds := []string{"added", "updated", "removed"}
 			l.Events[i].Kind = kinds[(slices.Index(kinds, l.Events[i].Kind)+1)%3]
 		}), []string{Delivery}, 0},
-		{"other data", inLook(ops.Look, hasNodes, func(_ *rapid.T, l *CacheLook) { l.Nodes[0].Data += "x" }), []string{View}, 0},
-		{"a node is not shown", inLook(ops.Settle, hasNodes, func(_ *rapid.T, l *CacheLook) { l.Nodes = l.Nodes[1:] }), []string{Liveness}, 0},
+		{"other data", inLook(ops.Look, hasNodes,
+			func(_ *rapid.T, l *CacheLook) { l.Nodes[0].Data += "x" }), []string{View}, 0},
+		{"a node is not shown", inLook(ops.Settle, hasNodes,
+			func(_ *rapid.T, l *CacheLook) { l.Nodes = l.Nodes[1:] }), []string{Liveness}, 0},
 		{"from the future", showsTheFuture, []string{View}, 0},
 		{"a change that never happened", neverHappened, []string{View, Liveness}, 0},
 		{"a hanging call", neverReturns(ops.Look, ops.Settle), []string{Liveness}, 0},

@@ -14,12 +14,16 @@ func ExampleLock() {
 	const ms = time.Millisecond
 	h := lin.History{
 		Ops: []lin.Op{
-			{Client: "a", Kind: ops.Lock, Call: 1, Return: 3, ReturnTime: 3 * ms, Outcome: lin.OpOK, Token: 2, Session: 0xa},
-			{Client: "b", Kind: ops.Lock, Call: 4, Return: 7, ReturnTime: 7 * ms, Outcome: lin.OpOK, Token: 5, Session: 0xb},
+			{Client: "a", Kind: ops.Lock, Call: 1, Return: 3, ReturnTime: 3 * ms, Outcome: lin.OpOK,
+				Token: 2, Session: 0xa},
+			{Client: "b", Kind: ops.Lock, Call: 4, Return: 7, ReturnTime: 7 * ms, Outcome: lin.OpOK,
+				Token: 5, Session: 0xb},
 		},
 		Server: []lin.ServerEvent{
-			{Step: 2, Kind: lin.NodeCreated, Path: "/lock/n-0000000000", Czxid: 2, Session: 0xa, Owner: 0xa, Client: "a"},
-			{Step: 5, Kind: lin.NodeCreated, Path: "/lock/n-0000000001", Czxid: 5, Session: 0xb, Owner: 0xb, Client: "b"},
+			{Step: 2, Kind: lin.NodeCreated, Path: "/lock/n-0000000000", Czxid: 2, Session: 0xa,
+				Owner: 0xa, Client: "a"},
+			{Step: 5, Kind: lin.NodeCreated, Path: "/lock/n-0000000001", Czxid: 5, Session: 0xb,
+				Owner: 0xb, Client: "b"},
 			{Step: 9, Time: 9 * ms, Kind: lin.SessionEnded, Owner: 0xa},
 			{Step: 9, Time: 9 * ms, Kind: lin.NodeDeleted, Path: "/lock/n-0000000000", Owner: 0xa},
 		},

@@ -22,7 +22,8 @@ func (f *fixture) next() (int64, time.Duration) {
 // call begins an operation; its index is for ret.
 func (f *fixture) call(client, kind, input string) int {
 	step, now := f.next()
-	f.h.Ops = append(f.h.Ops, Op{Client: client, Kind: kind, Input: input, Call: step, CallTime: now, Return: -1})
+	f.h.Ops = append(f.h.Ops, Op{Client: client, Kind: kind, Input: input, Call: step,
+		CallTime: now, Return: -1})
 	return len(f.h.Ops) - 1
 }
 
@@ -55,18 +56,22 @@ func (f *fixture) starts(client string, session int64) {
 }
 
 func (f *fixture) creates(client string, session int64, path, data string, owner int64) int64 {
-	return f.server(ServerEvent{Kind: NodeCreated, Session: session, Client: client, Path: path, Data: data, Owner: owner})
+	return f.server(ServerEvent{Kind: NodeCreated, Session: session, Client: client, Path: path,
+		Data: data, Owner: owner})
 }
 
 func (f *fixture) deletes(client string, session int64, path string, notified int) int64 {
-	return f.server(ServerEvent{Kind: NodeDeleted, Session: session, Client: client, Path: path, Notified: notified})
+	return f.server(ServerEvent{Kind: NodeDeleted, Session: session, Client: client, Path: path,
+		Notified: notified})
 }
 
 // expires ends the session, and deletes the paths in the same step.
 func (f *fixture) expires(session int64, paths ...string) {
 	step := f.server(ServerEvent{Kind: SessionEnded, Owner: session})
 	for _, path := range paths {
-		f.h.Server = append(f.h.Server, ServerEvent{Step: step, Time: time.Duration(step) * time.Millisecond, Zxid: step, Kind: NodeDeleted, Path: path, Owner: session})
+		f.h.Server = append(f.h.Server, ServerEvent{Step: step,
+			Time: time.Duration(step) * time.Millisecond, Zxid: step, Kind: NodeDeleted,
+			Path: path, Owner: session})
 	}
 }
 

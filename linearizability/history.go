@@ -128,7 +128,9 @@ type ServerEvent struct {
 func (e ServerEvent) subject() int64 { return cmp.Or(e.Owner, e.Session) }
 
 // aboutSession reports whether it is the start or the end of a session.
-func (e ServerEvent) aboutSession() bool { return e.Kind == SessionStarted || e.Kind == SessionEnded }
+func (e ServerEvent) aboutSession() bool {
+	return e.Kind == SessionStarted || e.Kind == SessionEnded
+}
 
 // NoticeKind is the content of a notice.
 type NoticeKind int

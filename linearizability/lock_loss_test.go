@@ -35,26 +35,32 @@ func TestSnatchedLocks(t *testing.T) {
 		}
 	}
 	tests := []lockTest{
-		{name: "blind release", bad: Safety, says: "b deleted a's znode /lock/x at step 9 while a held the lock", build: blindRelease(true)},
+		{name: "blind release", bad: Safety,
+			says: "b deleted a's znode /lock/x at step 9 while a held the lock", build: blindRelease(true)},
 		{name: "release that hits its own znode only", build: blindRelease(false)},
-		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, shared)
-			f.deletes("b", 2, shared, 1)
-			f.lock("b", 2, shared)
-			return nil
-		}},
-		{name: "snatched before the good news", bad: Safety, says: "b deleted a's znode /lock/x at step 3 before a's lock returned", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Lock, "")
-			token := f.creates("a", 1, shared, "", 1)
-			f.deletes("b", 2, shared, 1)
-			f.ret(op, OpOK, Result{Token: token, Session: 1})
-			return nil
-		}},
-		{name: "by its own stray delete", bad: Safety, says: "a deleted its own znode /lock/x at step 4 while a held the lock", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, shared)
-			f.deletes("a", 1, shared, 1)
-			return nil
-		}},
+		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, shared)
+				f.deletes("b", 2, shared, 1)
+				f.lock("b", 2, shared)
+				return nil
+			}},
+		{name: "snatched before the good news", bad: Safety,
+			says: "b deleted a's znode /lock/x at step 3 before a's lock returned",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Lock, "")
+				token := f.creates("a", 1, shared, "", 1)
+				f.deletes("b", 2, shared, 1)
+				f.ret(op, OpOK, Result{Token: token, Session: 1})
+				return nil
+			}},
+		{name: "by its own stray delete", bad: Safety,
+			says: "a deleted its own znode /lock/x at step 4 while a held the lock",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, shared)
+				f.deletes("a", 1, shared, 1)
+				return nil
+			}},
 		{name: "in the middle of its own unlock", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			op := f.call("a", ops.Unlock, "")
@@ -63,11 +69,13 @@ func TestSnatchedLocks(t *testing.T) {
 			return nil
 		}},
 		{name: "told of a loss before", build: toldFirst(LockLost)},
-		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode", build: toldFirst(Disconnected)},
+		{name: "told of a disconnect only", bad: Safety, says: "b deleted a's znode",
+			build: toldFirst(Disconnected)},
 		{name: "closed its session", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, shared)
 			step := f.server(ServerEvent{Kind: SessionEnded, Session: 1, Owner: 1, Client: "a"})
-			f.h.Server = append(f.h.Server, ServerEvent{Step: step, Kind: NodeDeleted, Path: shared, Session: 1, Owner: 1, Client: "a"})
+			f.h.Server = append(f.h.Server, ServerEvent{Step: step, Kind: NodeDeleted, Path: shared,
+				Session: 1, Owner: 1, Client: "a"})
 			return nil
 		}},
 		{name: "reaped late, after the session's end", build: func(f *fixture) *Leftovers {
@@ -92,8 +100,7 @@ func TestSnatchedLockIsNoZombieWindow(t *testing.T) {
 	}
 }
 
-// Without tokens, a re-entrant lock looks like two holds, and the first has no
-// unlock of its own.
+// Without tokens, a re-entrant lock looks like two holds, and the first has no unlock of its own.
 func TestReentrantLockIsNotSnatched(t *testing.T) {
 	f := &fixture{}
 	op := f.call("a", ops.Lock, "")
@@ -146,10 +153,13 @@ func TestSignalsOfLoss(t *testing.T) {
 		}
 	}
 	tests := []lockTest{
-		{name: "lies", opts: signals, bad: Belief, says: "a was told at step 4 that it had lost the lock, but its znode /lock/a-0000000000 was alive", build: told(LockLost)},
+		{name: "lies", opts: signals, bad: Belief,
+			says: "a was told at step 4 that it had lost the lock, but its znode " +
+				"/lock/a-0000000000 was alive", build: told(LockLost)},
 		{name: "has no signal", build: told(LockLost)},
 		{name: "plays safe after a disconnect", opts: signals, build: told(Disconnected, LockLost)},
-		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode", build: told(LockLost, Disconnected)},
+		{name: "lies before the disconnect", opts: signals, bad: Belief, says: "but its znode",
+			build: told(LockLost, Disconnected)},
 		{name: "says so from its own unlock", opts: signals, build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			op := f.call("a", ops.Unlock, "")
@@ -159,10 +169,13 @@ func TestSignalsOfLoss(t *testing.T) {
 			return nil
 		}},
 		{name: "says so late of its hold before", opts: signals, build: inTheNextHold(0)},
-		{name: "says so too soon of its hold", opts: signals, bad: Belief, says: "but its znode", build: inTheNextHold(1)},
+		{name: "says so too soon of its hold", opts: signals, bad: Belief, says: "but its znode",
+			build: inTheNextHold(1)},
 		{name: "in time", opts: signals, build: expired(2, lost)},
-		{name: "too late", opts: signals, bad: Belief, says: "the lock's signal of loss did not come within 3ms", build: expired(3, lost)},
-		{name: "never", opts: signals, bad: Belief, says: "a's session expired at step 5 while it held the lock", build: expired(3, unlocks)},
+		{name: "too late", opts: signals, bad: Belief,
+			says: "the lock's signal of loss did not come within 3ms", build: expired(3, lost)},
+		{name: "never", opts: signals, bad: Belief,
+			says: "a's session expired at step 5 while it held the lock", build: expired(3, unlocks)},
 		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
 		{name: "never, and nobody asked", opts: Lock{Signals: true}, build: expired(9, unlocks)},
 		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) *Leftovers {
@@ -189,7 +202,8 @@ func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 		return nil
 	}
 	lockTest{bad: Belief, says: "a and b both believe", build: build}.run(t)
-	lockTest{opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief, says: "a and b both believe", build: build}.run(t)
+	lockTest{opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief,
+		says: "a and b both believe", build: build}.run(t)
 	f := &fixture{}
 	build(f)
 	r := Judge(f.history(), nil, Lock{Path: "/lock", DisconnectEndsBelief: true})
@@ -218,16 +232,18 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 			hold(f, "b", 2, count(2)) // a's czxid
 			return nil
 		}},
-		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock", build: func(f *fixture) *Leftovers {
-			hold(f, "a", 1, count(1002))
-			hold(f, "b", 2, count(1001))
-			return nil
-		}},
-		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created", build: func(f *fixture) *Leftovers {
-			hold(f, "a", 1, itself)
-			hold(f, "b", 2, count(1001))
-			return nil
-		}},
+		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock",
+			build: func(f *fixture) *Leftovers {
+				hold(f, "a", 1, count(1002))
+				hold(f, "b", 2, count(1001))
+				return nil
+			}},
+		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created",
+			build: func(f *fixture) *Leftovers {
+				hold(f, "a", 1, itself)
+				hold(f, "b", 2, count(1001))
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -239,11 +255,13 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 		return func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
 			helper := f.creates("a", 1, "/lock/helper", "", 1)
-			rest := &Leftovers{Watches: []WatchAtRest{{"a", node("a", 0)}}, Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
+			rest := &Leftovers{Watches: []WatchAtRest{{"a", node("a", 0)}},
+				Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
 			if release {
 				f.unlock("a", 1, node("a", 0))
 			} else {
-				rest.Nodes = append(rest.Nodes, NodeAtRest{Path: node("a", 0), Owner: 1, Czxid: token, OwnerClient: "a"})
+				rest.Nodes = append(rest.Nodes,
+					NodeAtRest{Path: node("a", 0), Owner: 1, Czxid: token, OwnerClient: "a"})
 			}
 			return rest
 		}

@@ -10,17 +10,20 @@ import (
 )
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomLock, func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, []mutation{
-		{"a second holder", onHold(mutex, addHolder), []string{Safety, Linearizability, Fencing}, 0},
-		{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
-		{"a release that never happened", onHold(mutex, dropDelete), []string{Safety, Linearizability}, 0},
-		{"a lock that never returns", onHold(mutex, neverReturn), []string{Liveness}, 0},
-		{"nobody woke up the right one", onHold(mutex, overtake), []string{Order}, 0},
-	})
+	checkMutations(t, randomLock,
+		func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, []mutation{
+			{"a second holder", onHold(mutex, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+			{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
+			{"a release that never happened", onHold(mutex, dropDelete),
+				[]string{Safety, Linearizability}, 0},
+			{"a lock that never returns", onHold(mutex, neverReturn), []string{Liveness}, 0},
+			{"nobody woke up the right one", onHold(mutex, overtake), []string{Order}, 0},
+		})
 }
 
 // onHold makes a mutation of one that knows what is held when.
-func onHold(kind lockKind, mutate func(*rapid.T, *History, lockTable) bool) func(*rapid.T, *History) bool {
+func onHold(kind lockKind, mutate func(*rapid.T, *History, lockTable) bool) func(*rapid.T,
+	*History) bool {
 	return func(t *rapid.T, h *History) bool { return mutate(t, h, newLockTable(*h, kind, fairLock)) }
 }
 
@@ -45,8 +48,10 @@ func addHolder(t *rapid.T, h *History, c lockTable) bool {
 	if input == ops.ReadMode {
 		input = ops.WriteMode
 	}
-	h.Server = append(h.Server, ServerEvent{Step: step + 2, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: step + 2})
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: input, Session: 99, Token: step + 2, Call: step + 1, Return: step + 3, Outcome: OpOK})
+	h.Server = append(h.Server, ServerEvent{Step: step + 2, Kind: NodeCreated, Path: node("z", 0),
+		Session: 99, Owner: 99, Client: "z", Czxid: step + 2})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: input, Session: 99,
+		Token: step + 2, Call: step + 1, Return: step + 3, Outcome: OpOK})
 	return true
 }
 
@@ -68,17 +73,18 @@ func swapTokens(t *rapid.T, h *History, c lockTable) bool {
 	return true
 }
 
-// dropDelete lets the server forget a release, though another was granted what
-// conflicts with it.
+// dropDelete lets the server forget a release, though another was granted what conflicts with it.
 func dropDelete(t *rapid.T, h *History, c lockTable) bool {
 	last := c.holds[max(0, len(c.holds)-1):]
 	a := pick(t, c, func(_ int, h *hold) bool {
 		end, _ := c.log.sessionEnd(h.owner.Session)
-		return h.ending == released && h.owner != last[0].owner && last[0].lock.Return < min(end, last[0].serverEnd) &&
+		return h.ending == released && h.owner != last[0].owner && last[0].lock.Return < min(end,
+			last[0].serverEnd) &&
 			h.lock.Return < last[0].lock.Return && c.kind.conflicts(h.lock, last[0].lock)
 	})
 	if a != nil {
-		h.Server = slices.DeleteFunc(h.Server, func(e ServerEvent) bool { return e.Kind == NodeDeleted && e.Path == a.node.path })
+		h.Server = slices.DeleteFunc(h.Server,
+			func(e ServerEvent) bool { return e.Kind == NodeDeleted && e.Path == a.node.path })
 	}
 	return a != nil
 }
@@ -93,15 +99,16 @@ func neverReturn(t *rapid.T, h *History, c lockTable) bool {
 	return a != nil
 }
 
-// overtake lets somebody have waited, with an older znode, all the while a lock
-// was granted.
+// overtake lets somebody have waited, with an older znode, all the while a lock was granted.
 func overtake(t *rapid.T, h *History, c lockTable) bool {
 	b := pick(t, c, func(_ int, h *hold) bool { return h.node != nil })
 	if b == nil {
 		return false
 	}
 	created := b.node.created
-	h.Server = append(h.Server, ServerEvent{Step: created - 1, Kind: NodeCreated, Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: created - 1})
-	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ops.WriteMode, Session: 99, Call: created - 2, Return: -1})
+	h.Server = append(h.Server, ServerEvent{Step: created - 1, Kind: NodeCreated,
+		Path: node("z", 0), Session: 99, Owner: 99, Client: "z", Czxid: created - 1})
+	h.Ops = append(h.Ops, Op{Client: "z", Kind: c.kind.acquire, Input: ops.WriteMode, Session: 99,
+		Call: created - 2, Return: -1})
 	return true
 }

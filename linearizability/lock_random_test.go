@@ -78,7 +78,8 @@ func (s *shooting) act(a *actor, calm bool) {
 	case a.state == "holding" && s.kind.reentrant && (a.again > 0 || a.nested < 2 && s.chance(70)):
 		s.nest(a, calm)
 	case a.state == "holding":
-		a.op, a.state, a.applied, a.nested = s.call(a.name, s.kind.release, a.input), "unlocking", false, 0
+		a.op, a.state, a.applied, a.nested = s.call(a.name, s.kind.release,
+			a.input), "unlocking", false, 0
 	case a.state == "unlocking":
 		s.release(a)
 	}
@@ -173,8 +174,8 @@ func (s *shooting) expire(a *actor) {
 	a.expired, a.left = true, ""
 }
 
-// learn tells the client. What it held or decided is lost, and a wait starts
-// again in the new session.
+// learn tells the client. What it held or decided is lost, and a wait starts again in the new
+// session.
 func (s *shooting) learn(a *actor) {
 	s.told(a.name, SessionExpired)
 	s.renew(a)
@@ -192,8 +193,8 @@ func (s *shooting) learn(a *actor) {
 
 func randomLock(t *rapid.T) History { return randomHolds(t, mutex, "") }
 
-// randomHolds makes valid histories of a fair lock of some kind, whose operations
-// have one of the inputs.
+// randomHolds makes valid histories of a fair lock of some kind, whose operations have one of the
+// inputs.
 func randomHolds(t *rapid.T, kind lockKind, inputs ...string) History {
 	s := newShooting(t, kind, inputs...)
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {
@@ -231,6 +232,6 @@ func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 	})
 }
 
-// told reports whether an expiry could make a lock look shared to somebody who
-// has only the clients' word: it is known only from the end of the next call on.
+// told reports whether an expiry could make a lock look shared to somebody who has only the
+// clients' word: it is known only from the end of the next call on.
 func told(h History) bool { return len(h.Notices) > 0 }

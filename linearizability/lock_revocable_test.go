@@ -40,8 +40,10 @@ func TestRevocableLocks(t *testing.T) {
 		{"not asked", ops.Over, nothing, "", ""},
 		{"asked just before the end", ops.Over, asks, "", ""},
 		{"lost before it could hear", ops.Lost, late, "", ""},
-		{"heard what nobody asked", ops.Revoked, nothing, Delivery, "nobody had changed /lock/a-0000000000"},
-		{"asked and not heard", ops.Over, late, Delivery, "a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
+		{"heard what nobody asked", ops.Revoked, nothing, Delivery,
+			"nobody had changed /lock/a-0000000000"},
+		{"asked and not heard", ops.Over, late, Delivery,
+			"a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}

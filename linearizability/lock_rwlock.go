@@ -8,9 +8,9 @@ import (
 )
 
 // RWLock claims to be a read-write lock: a [Lock] whose calls have the input [ops.ReadMode] or
-// [ops.WriteMode]. An unlock ends its client's hold of the same mode. Many may read at once, if nobody
-// writes. The writer itself may read, too, and go on reading after it has unlocked the write lock;
-// a reader may not become the writer.
+// [ops.WriteMode]. An unlock ends its client's hold of the same mode. Many may read at once, if
+// nobody writes. The writer itself may read, too, and go on reading after it has unlocked the write
+// lock; a reader may not become the writer.
 //
 // Fencing: the token of a writer must be greater than all before it, that of a reader greater than
 // those of the writers before it. Fair claims that no client is granted the lock before a client

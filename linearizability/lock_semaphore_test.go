@@ -32,15 +32,20 @@ func TestSemaphores(t *testing.T) {
 			give(f, "c", 2)
 			return &Leftovers{}
 		}},
-		{name: "three of two", bad: Safety, says: "a, b and c own the semaphore at once, which has 2 places: a since step 3", build: three},
-		{name: "three of two, believed", bad: Belief, says: "a, b and c all believe that they hold the semaphore, which has 2 places, at step 9", build: three},
-		{name: "three of two, not linearizable", bad: Linearizability, says: "it goes wrong with c: acquire() -> token 8", build: three},
-		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore", build: func(f *fixture) *Leftovers {
-			for i, name := range []string{"x", "y", "z"} {
-				f.grants(two, "a", 1, node("a", i), name)
-			}
-			return nil
-		}},
+		{name: "three of two", bad: Safety,
+			says: "a, b and c own the semaphore at once, which has 2 places: a since step 3", build: three},
+		{name: "three of two, believed", bad: Belief,
+			says: "a, b and c all believe that they hold the semaphore, which has 2 places, at " +
+				"step 9", build: three},
+		{name: "three of two, not linearizable", bad: Linearizability,
+			says: "it goes wrong with c: acquire() -> token 8", build: three},
+		{name: "three of two by one client", bad: Safety, says: "a, a and a own the semaphore",
+			build: func(f *fixture) *Leftovers {
+				for i, name := range []string{"x", "y", "z"} {
+					f.grants(two, "a", 1, node("a", i), name)
+				}
+				return nil
+			}},
 		{name: "a zombie is none too many", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
@@ -51,48 +56,58 @@ func TestSemaphores(t *testing.T) {
 			give(f, "c", 2)
 			return &Leftovers{}
 		}},
-		{name: "a lease that b deleted", bad: Safety, says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore", build: func(f *fixture) *Leftovers {
-			get(f, "a", 0)
-			f.deletes("b", 2, node("a", 0), 1)
-			return nil
-		}},
-		{name: "no lease of its own", bad: Safety, says: "client a returned from acquire at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
-			get(f, "b", 0)
-			f.ret(f.call("a", ops.Acquire, ""), OpOK, Result{Session: 1, Token: 77})
-			return nil
-		}},
-		{name: "one overtakes, with a place for both", opts: Lock{Fair: true}, build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Acquire, "")
-			token := f.creates("a", 1, node("a", 0), "", 1)
-			get(f, "b", 1)
-			f.ret(op, OpOK, Result{Token: token, Session: 1})
-			return nil
-		}},
-		{name: "one overtakes the one who is next", opts: Lock{Fair: true}, bad: Order, says: "c overtook b", build: func(f *fixture) *Leftovers {
-			get(f, "a", 0)
-			f.call("b", ops.Acquire, "")
-			f.creates("b", 2, node("b", 1), "", 2)
-			get(f, "c", 2)
-			return nil
-		}},
-		{name: "waits, with a place free", bad: Liveness, says: "b's acquire (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
-			get(f, "a", 0)
-			f.call("b", ops.Acquire, "")
-			return &Leftovers{}
-		}},
+		{name: "a lease that b deleted", bad: Safety,
+			says: "b deleted a's znode /lock/a-0000000000 at step 4 while a held the semaphore",
+			build: func(f *fixture) *Leftovers {
+				get(f, "a", 0)
+				f.deletes("b", 2, node("a", 0), 1)
+				return nil
+			}},
+		{name: "no lease of its own", bad: Safety,
+			says: "client a returned from acquire at step 5 without a znode of its own",
+			build: func(f *fixture) *Leftovers {
+				get(f, "b", 0)
+				f.ret(f.call("a", ops.Acquire, ""), OpOK, Result{Session: 1, Token: 77})
+				return nil
+			}},
+		{name: "one overtakes, with a place for both", opts: Lock{Fair: true},
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Acquire, "")
+				token := f.creates("a", 1, node("a", 0), "", 1)
+				get(f, "b", 1)
+				f.ret(op, OpOK, Result{Token: token, Session: 1})
+				return nil
+			}},
+		{name: "one overtakes the one who is next", opts: Lock{Fair: true}, bad: Order,
+			says: "c overtook b", build: func(f *fixture) *Leftovers {
+				get(f, "a", 0)
+				f.call("b", ops.Acquire, "")
+				f.creates("b", 2, node("b", 1), "", 2)
+				get(f, "c", 2)
+				return nil
+			}},
+		{name: "waits, with a place free", bad: Liveness,
+			says: "b's acquire (step 4, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				get(f, "a", 0)
+				f.call("b", ops.Acquire, "")
+				return &Leftovers{}
+			}},
 		{name: "waits at the full semaphore", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
 			f.call("c", ops.Acquire, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
+				{Path: node("a", 0), Owner: 1, Czxid: 2}, {Path: node("b", 1), Owner: 2, Czxid: 5}},
 				Waiting: []Wait{{Client: "c", Op: ops.Acquire, Path: "/lock"}}}
 		}},
-		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Acquire, "")
-			token := f.creates("a", 1, node("a", 0), "", 1)
-			f.ret(op, OpUnknown, Result{})
-			return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
-		}},
+		{name: "a lease is left", bad: Orphans, says: "was left by a's acquire",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Acquire, "")
+				token := f.creates("a", 1, node("a", 0), "", 1)
+				f.ret(op, OpUnknown, Result{})
+				return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,8 +120,7 @@ func TestSemaphores(t *testing.T) {
 	}
 }
 
-// TestLeasesBesideTheirGuard: the znodes of the lock that guards the leases are
-// none.
+// TestLeasesBesideTheirGuard: the znodes of the lock that guards the leases are none.
 func TestLeasesBesideTheirGuard(t *testing.T) {
 	f := &fixture{}
 	op := f.call("a", ops.Acquire, "")
@@ -136,7 +150,8 @@ func TestBrokenSemaphoresAreFoundBroken(t *testing.T) {
 	two := semaphoreKind(2)
 	checkMutations(t, randomSemaphore, judgeFairSemaphore, []mutation{
 		{"two holders more", onHold(two, addTwoHolders), []string{Safety, Linearizability}, 0},
-		{"tokens exchanged", onHold(two, swapTokens), []string{Safety, Belief, Order, Linearizability}, 40},
+		{"tokens exchanged", onHold(two, swapTokens),
+			[]string{Safety, Belief, Order, Linearizability}, 40},
 		{"an acquire that never returns", onHold(two, neverReturn), []string{Liveness}, 0},
 	})
 }

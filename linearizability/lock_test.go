@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// lockTest is one history of a lock and what must be said of it: bad names the
-// property that is violated, or nothing is.
+// lockTest is one history of a lock and what must be said of it: bad names the property that is
+// violated, or nothing is.
 type lockTest struct {
 	name  string
 	build func(f *fixture) *Leftovers
@@ -53,13 +53,16 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Leftovers{}
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, node("a", 0))
-			f.lock("b", 2, node("b", 1))
-			return nil
-		}},
-		{name: "two at once, believed", bad: Belief, says: "a and b both believe that they hold the lock at step 6", build: twoAtOnce},
-		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", build: twoAtOnce},
+		{name: "two at once", bad: Safety, says: "a and b own the lock at once",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.lock("b", 2, node("b", 1))
+				return nil
+			}},
+		{name: "two at once, believed", bad: Belief,
+			says: "a and b both believe that they hold the lock at step 6", build: twoAtOnce},
+		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b",
+			build: twoAtOnce},
 		{name: "zombie", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
@@ -68,12 +71,13 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Leftovers{}
 		}},
-		{name: "told, but the session znodes on", bad: Safety, says: "a and b own the lock at once", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, node("a", 0))
-			f.told("a", Disconnected)
-			f.lock("b", 2, node("b", 1))
-			return nil
-		}},
+		{name: "told, but the session znodes on", bad: Safety, says: "a and b own the lock at once",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.told("a", Disconnected)
+				f.lock("b", 2, node("b", 1))
+				return nil
+			}},
 		{name: "good news after the expiry", build: func(f *fixture) *Leftovers {
 			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
@@ -84,47 +88,55 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("b", 2, node("b", 1))
 			return &Leftovers{}
 		}},
-		{name: "phantom: told of the expiry before", bad: Safety, says: "client a returned from lock at step 5 without a znode of its own", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Lock, "")
-			token := f.creates("a", 1, node("a", 0), "", 1)
-			f.expires(1, node("a", 0))
-			f.told("a", SessionExpired)
-			f.ret(op, OpOK, Result{Token: token, Session: 1})
-			return nil
-		}},
-		{name: "phantom: in a new session", bad: Safety, says: "belongs to session 0x1, but the client is in session 0x2", build: func(f *fixture) *Leftovers {
-			f.starts("a", 1)
-			op := f.call("a", ops.Lock, "")
-			f.creates("a", 1, node("a", 0), "", 1)
-			f.expires(1, node("a", 0))
-			f.starts("a", 2)
-			f.ret(op, OpOK, Result{Session: 2})
-			return nil
-		}},
-		{name: "phantom: the dying session's znode is adopted", bad: Safety, says: "belongs to session 0x1", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Lock, "")
-			token := f.creates("a", 1, node("a", 0), "", 1)
-			f.expires(1)
-			f.starts("a", 2)
-			f.ret(op, OpOK, Result{Session: 2, Token: token})
-			return nil
-		}},
-		{name: "phantom: never created", bad: Safety, says: "it never created one", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, node("a", 0))
-			f.unlock("a", 1, node("a", 0))
-			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{Session: 2})
-			return nil
-		}},
-		{name: "tokens fall", bad: Fencing, says: "b was granted the lock at step 7 with token 2, but a had token 3", build: func(f *fixture) *Leftovers {
-			b, a := f.call("b", ops.Lock, ""), 0
-			tokenB := f.creates("b", 2, node("b", 0), "", 2)
-			tokenA := f.creates("a", 1, node("a", 1), "", 1)
-			a = f.call("a", ops.Lock, "")
-			f.ret(a, OpOK, Result{Token: tokenA, Session: 1})
-			f.deletes("a", 1, node("a", 1), 0)
-			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
-			return nil
-		}},
+		{name: "phantom: told of the expiry before", bad: Safety,
+			says: "client a returned from lock at step 5 without a znode of its own",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Lock, "")
+				token := f.creates("a", 1, node("a", 0), "", 1)
+				f.expires(1, node("a", 0))
+				f.told("a", SessionExpired)
+				f.ret(op, OpOK, Result{Token: token, Session: 1})
+				return nil
+			}},
+		{name: "phantom: in a new session", bad: Safety,
+			says: "belongs to session 0x1, but the client is in session 0x2",
+			build: func(f *fixture) *Leftovers {
+				f.starts("a", 1)
+				op := f.call("a", ops.Lock, "")
+				f.creates("a", 1, node("a", 0), "", 1)
+				f.expires(1, node("a", 0))
+				f.starts("a", 2)
+				f.ret(op, OpOK, Result{Session: 2})
+				return nil
+			}},
+		{name: "phantom: the dying session's znode is adopted", bad: Safety,
+			says: "belongs to session 0x1", build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Lock, "")
+				token := f.creates("a", 1, node("a", 0), "", 1)
+				f.expires(1)
+				f.starts("a", 2)
+				f.ret(op, OpOK, Result{Session: 2, Token: token})
+				return nil
+			}},
+		{name: "phantom: never created", bad: Safety, says: "it never created one",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.unlock("a", 1, node("a", 0))
+				f.ret(f.call("b", ops.Lock, ""), OpOK, Result{Session: 2})
+				return nil
+			}},
+		{name: "tokens fall", bad: Fencing,
+			says: "b was granted the lock at step 7 with token 2, but a had token 3",
+			build: func(f *fixture) *Leftovers {
+				b, a := f.call("b", ops.Lock, ""), 0
+				tokenB := f.creates("b", 2, node("b", 0), "", 2)
+				tokenA := f.creates("a", 1, node("a", 1), "", 1)
+				a = f.call("a", ops.Lock, "")
+				f.ret(a, OpOK, Result{Token: tokenA, Session: 1})
+				f.deletes("a", 1, node("a", 1), 0)
+				f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
+				return nil
+			}},
 		{name: "unlock is idempotent after an expiry", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
@@ -216,19 +228,23 @@ func TestLockFairnessAndHerd(t *testing.T) {
 		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: overtaken},
 		{name: "no claim to fairness", build: overtaken},
-		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order, says: "while a waited with the older /lock/a-0000000000", build: func(f *fixture) *Leftovers {
-			f.call("a", ops.Lock, "")
-			f.creates("a", 1, node("a", 0), "", 1)
-			f.lock("b", 2, node("b", 1))
-			return nil
-		}},
-		{name: "herd", opts: Lock{MaxHerd: 1}, bad: Herd, says: "the release at step 5 fired 7 watch notifications", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, node("a", 0))
-			op := f.call("a", ops.Unlock, "")
-			f.deletes("a", 1, node("a", 0), 7)
-			f.ret(op, OpOK, Result{})
-			return nil
-		}},
+		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order,
+			says: "while a waited with the older /lock/a-0000000000",
+			build: func(f *fixture) *Leftovers {
+				f.call("a", ops.Lock, "")
+				f.creates("a", 1, node("a", 0), "", 1)
+				f.lock("b", 2, node("b", 1))
+				return nil
+			}},
+		{name: "herd", opts: Lock{MaxHerd: 1}, bad: Herd,
+			says: "the release at step 5 fired 7 watch notifications",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				op := f.call("a", ops.Unlock, "")
+				f.deletes("a", 1, node("a", 0), 7)
+				f.ret(op, OpOK, Result{})
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -236,49 +252,69 @@ func TestLockFairnessAndHerd(t *testing.T) {
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
-	waiting := func(client, path string) []Wait { return []Wait{{Client: client, Op: ops.Lock, Path: path}} }
+	waiting := func(client,
+		path string) []Wait {
+		return []Wait{{Client: client, Op: ops.Lock, Path: path}}
+	}
 	tests := []lockTest{
 		{name: "waiting behind a holder", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
 			f.call("b", ops.Lock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: token}, {Path: node("b", 1), Owner: 2, Czxid: own}},
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
+				{Path: node("a", 0), Owner: 1, Czxid: token}, {Path: node("b", 1), Owner: 2, Czxid: own}},
 				Waiting: waiting("b", node("a", 0))}
 		}},
-		{name: "self-deadlock", bad: Liveness, says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
+		{name: "self-deadlock", bad: Liveness,
+			says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 " +
+				"and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
 			build: func(f *fixture) *Leftovers {
 				f.call("b", ops.Lock, "")
 				first := f.creates("b", 2, node("b", 0), "", 2)
 				second := f.creates("b", 2, node("b", 1), "", 2)
-				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first, OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
+				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first,
+					OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
 					Waiting: waiting("b", node("b", 0))}
 			}},
-		{name: "behind a forgotten znode", bad: Liveness, says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does not know of it, and nobody will delete it", build: forgotten},
-		{name: "forgotten znode", bad: Orphans, says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
-		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}}, build: func(f *fixture) *Leftovers {
-			rest := forgotten(f)
-			f.h.Ops, rest.Waiting, rest.Nodes = f.h.Ops[:1], nil, rest.Nodes[:1]
-			return rest
-		}},
-		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete", build: func(f *fixture) *Leftovers {
-			f.call("b", ops.Lock, "")
-			own := f.creates("b", 2, node("b", 1), "", 2)
-			return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}}, Waiting: waiting("b", node("a", 0))}
-		}},
-		{name: "dead session's znode", bad: Liveness, says: "that session has ended, but the znode is still there", build: func(f *fixture) *Leftovers {
-			rest := forgotten(f)
-			f.expires(1)
-			return rest
-		}},
-		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.lock("a", 1, node("a", 0))
-			f.call("a", ops.Unlock, "")
-			return &Leftovers{}
-		}},
-		{name: "wedged", bad: Liveness, says: "wedged: a in Close", build: func(*fixture) *Leftovers { return &Leftovers{Wedged: []string{"a in Close"}} }},
-		{name: "leaks", bad: Orphans, says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, though a waits for nothing; a goroutine: loop)", build: func(*fixture) *Leftovers {
-			return &Leftovers{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}}, Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
-		}},
+		{name: "behind a forgotten znode", bad: Liveness,
+			says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does " +
+				"not know of it, and nobody will delete it", build: forgotten},
+		{name: "forgotten znode", bad: Orphans,
+			says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
+		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}},
+			build: func(f *fixture) *Leftovers {
+				rest := forgotten(f)
+				f.h.Ops, rest.Waiting, rest.Nodes = f.h.Ops[:1], nil, rest.Nodes[:1]
+				return rest
+			}},
+		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete",
+			build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Lock, "")
+				own := f.creates("b", 2, node("b", 1), "", 2)
+				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}},
+					Waiting: waiting("b", node("a", 0))}
+			}},
+		{name: "dead session's znode", bad: Liveness,
+			says: "that session has ended, but the znode is still there",
+			build: func(f *fixture) *Leftovers {
+				rest := forgotten(f)
+				f.expires(1)
+				return rest
+			}},
+		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.call("a", ops.Unlock, "")
+				return &Leftovers{}
+			}},
+		{name: "wedged", bad: Liveness, says: "wedged: a in Close",
+			build: func(*fixture) *Leftovers { return &Leftovers{Wedged: []string{"a in Close"}} }},
+		{name: "leaks", bad: Orphans,
+			says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, " +
+				"though a waits for nothing; a goroutine: loop)", build: func(*fixture) *Leftovers {
+				return &Leftovers{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}},
+					Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -293,7 +329,8 @@ func forgotten(f *fixture) *Leftovers {
 	f.call("b", ops.Lock, "")
 	own := f.creates("b", 2, node("b", 1), "", 2)
 	return &Leftovers{
-		Nodes:   []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: left}, {Path: node("b", 1), Owner: 2, Czxid: own}},
+		Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: left},
+			{Path: node("b", 1), Owner: 2, Czxid: own}},
 		Waiting: []Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)}},
 	}
 }
@@ -302,7 +339,8 @@ func TestPendingCallIsUnknownWithoutRest(t *testing.T) {
 	f := &fixture{}
 	f.call("a", ops.Lock, "")
 	r := Judge(f.history(), nil, Lock{})
-	if v, _ := r.Verdict(Liveness); v.Status != Unknown || r.Status() != Unknown || r.First().Property != Liveness {
+	if v, _ := r.Verdict(Liveness); v.Status != Unknown || r.Status() != Unknown ||
+		r.First().Property != Liveness {
 		t.Errorf("got\n%s", r)
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// club makes valid histories of a registry of three clients, who join, leave,
-// expire, are evicted, change their data and look, each with a view that lags
-// behind. As a group it shows names only.
+// club makes valid histories of a registry of three clients, who join, leave, expire, are evicted,
+// change their data and look, each with a view that lags behind. As a group it shows names only.
 type club struct {
 	fixture
 	t        *rapid.T
@@ -141,8 +140,8 @@ func (c *club) evict(m, other *clubMember) {
 	c.ret(op, OpOK, Result{Session: m.session})
 }
 
-// look shows of each instance, or of all together, what was so at a moment that
-// is drawn: not before the last one, and not too long ago.
+// look shows of each instance, or of all together, what was so at a moment that is drawn: not
+// before the last one, and not too long ago.
 func (c *club) look(m *clubMember) {
 	op := c.call(m.name, ops.View, "")
 	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: c.services}).truth
@@ -191,11 +190,15 @@ func judgeGroup(h History) Report {
 }
 
 func judgeRegistry(h History) Report {
-	return Judge(h, &Leftovers{}, Membership{Path: "/m", Services: true, Within: 300 * time.Millisecond})
+	return Judge(h, &Leftovers{}, Membership{Path: "/m", Services: true,
+		Within: 300 * time.Millisecond})
 }
 
-func TestCorrectGroupsAreFoundCorrect(t *testing.T)     { checkValid(t, randomGroup, judgeGroup) }
-func TestCorrectRegistriesAreFoundCorrect(t *testing.T) { checkValid(t, randomRegistry, judgeRegistry) }
+func TestCorrectGroupsAreFoundCorrect(t *testing.T) { checkValid(t, randomGroup, judgeGroup) }
+func TestCorrectRegistriesAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomRegistry,
+		judgeRegistry)
+}
 
 func TestBrokenGroupsAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomGroup, judgeGroup, clubMutations(60))
@@ -205,8 +208,8 @@ func TestBrokenRegistriesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomRegistry, judgeRegistry, clubMutations(70))
 }
 
-// clubMutations are what can go wrong; a view that was exchanged for another may
-// well be a lagging one, so only the given share is found.
+// clubMutations are what can go wrong; a view that was exchanged for another may well be a lagging
+// one, so only the given share is found.
 func clubMutations(swapped int) []mutation {
 	return []mutation{
 		{"two views are exchanged", swapOutputs(ops.View), []string{Answers}, swapped},
@@ -229,8 +232,8 @@ func showGhost(t *rapid.T, h *History) bool {
 	return op != nil
 }
 
-// missMember takes the first instance out of a view that was made when nothing had
-// changed for long.
+// missMember takes the first instance out of a view that was made when nothing had changed for
+// long.
 func missMember(_ *rapid.T, h *History) bool {
 	op := &h.Ops[len(h.Ops)-1]
 	if op.Output == "" {
@@ -269,7 +272,8 @@ func returnGhost(t *rapid.T, h *History) bool {
 			last[op.Client] = op.Kind
 		}
 	}
-	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated && last[e.Client] == ops.Leave })
+	e := one(t, h.Server,
+		func(e *ServerEvent) bool { return e.Kind == NodeCreated && last[e.Client] == ops.Leave })
 	if e == nil {
 		return false
 	}

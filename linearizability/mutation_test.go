@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mutation makes a bad history of a good one. It reports whether there was
-// anything to break.
+// mutation makes a bad history of a good one. It reports whether there was anything to break.
 type mutation struct {
 	name   string
 	mutate func(t *rapid.T, h *History) bool
@@ -28,9 +27,9 @@ func checkValid(t *testing.T, random func(*rapid.T) History, judge func(History)
 	})
 }
 
-// checkMutations: each kind of bad history must be found bad, as often as it
-// says.
-func checkMutations(t *testing.T, random func(*rapid.T) History, judge func(History) Report, mutations []mutation) {
+// checkMutations: each kind of bad history must be found bad, as often as it says.
+func checkMutations(t *testing.T, random func(*rapid.T) History, judge func(History) Report,
+	mutations []mutation) {
 	t.Helper()
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
@@ -54,7 +53,8 @@ func checkMutations(t *testing.T, random func(*rapid.T) History, judge func(Hist
 			}
 			t.Logf("found %d of %d", found, tried)
 			if tried < 20 || found*100 < share*tried {
-				t.Errorf("found %d of %d; want %d of 100, and 20 at least. One that was missed:\n%s", found, tried, share, missed)
+				t.Errorf("found %d of %d; want %d of 100, and 20 at least. One that was missed:\n%s",
+					found, tried, share, missed)
 			}
 		})
 	}
@@ -85,8 +85,7 @@ func returned(kinds ...string) func(*Op) bool {
 	return func(op *Op) bool { return op.ok() && slices.Contains(kinds, op.Kind) }
 }
 
-// swapOutputs exchanges the results of two operations that returned different
-// ones.
+// swapOutputs exchanges the results of two operations that returned different ones.
 func swapOutputs(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		fits := returned(kinds...)
@@ -94,7 +93,8 @@ func swapOutputs(kinds ...string) func(*rapid.T, *History) bool {
 		if a == nil {
 			return false
 		}
-		b := one(t, h.Ops, func(op *Op) bool { return fits(op) && op.Output != a.Output && op.Kind == a.Kind })
+		b := one(t, h.Ops,
+			func(op *Op) bool { return fits(op) && op.Output != a.Output && op.Kind == a.Kind })
 		if b == nil {
 			return false
 		}
@@ -104,8 +104,7 @@ func swapOutputs(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// dropChange takes a change out of the log that an operation which succeeded
-// asked for.
+// dropChange takes a change out of the log that an operation which succeeded asked for.
 func dropChange(kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
@@ -117,9 +116,10 @@ func dropChange(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// repeatChange lets the server apply something again, as change makes it of a
-// change in its history.
-func repeatChange(change func(h *History, e ServerEvent) ServerEvent, kinds ...string) func(*rapid.T, *History) bool {
+// repeatChange lets the server apply something again, as change makes it of a change in its
+// history.
+func repeatChange(change func(h *History, e ServerEvent) ServerEvent,
+	kinds ...string) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
 		if e == nil {
@@ -168,12 +168,13 @@ func neverReturns(kinds ...string) func(*rapid.T, *History) bool {
 	}
 }
 
-// behind returns the operation that succeeded, of these kinds, during which its
-// client made a change.
+// behind returns the operation that succeeded, of these kinds, during which its client made a
+// change.
 func (h *History) behind(e ServerEvent, kinds []string) *Op {
 	for i := range h.Ops {
 		op := &h.Ops[i]
-		if op.ok() && op.Client == e.Client && op.Call <= e.Step && op.Return >= e.Step && slices.Contains(kinds, op.Kind) {
+		if op.ok() && op.Client == e.Client && op.Call <= e.Step && op.Return >= e.Step &&
+			slices.Contains(kinds, op.Kind) {
 			return op
 		}
 	}

@@ -48,14 +48,16 @@ func TestSleepersAreFound(t *testing.T) {
 		build     func(f *fixture) Report
 		bad, says string
 	}{
-		{"a take", takes(60, false), Liveness, "waited although element x, which it took in the end, had been in the queue for 62ms"},
+		{"a take", takes(60, false), Liveness,
+			"waited although element x, which it took in the end, had been in the queue for 62ms"},
 		{"a take that is quick", takes(40, false), "", ""},
 		{"a take of a client that was told of a loss", takes(60, true), "", ""},
 		{"a wait", waits(60, false), Liveness, "went on although the barrier was down for 62ms"},
 		{"a wait that is quick", waits(40, false), "", ""},
 		{"a wait of a client that was told of a loss", waits(60, true), "", ""},
 	} {
-		t.Run(test.name, func(t *testing.T) { checkReport(t, test.build(&fixture{}), test.bad, test.says) })
+		t.Run(test.name,
+			func(t *testing.T) { checkReport(t, test.build(&fixture{}), test.bad, test.says) })
 	}
 }
 
@@ -81,8 +83,7 @@ func TestCloseGivesBack(t *testing.T) {
 	checkReport(t, closes(false)(&fixture{}), Safety, "")
 }
 
-// TestACloseThatIsUnderWay when a lock is granted may end it at once; one that is
-// over may not.
+// TestACloseThatIsUnderWay when a lock is granted may end it at once; one that is over may not.
 func TestACloseThatIsUnderWay(t *testing.T) {
 	closes := func(over bool) func(f *fixture) Report {
 		return func(f *fixture) Report {
@@ -103,11 +104,12 @@ func TestACloseThatIsUnderWay(t *testing.T) {
 		}
 	}
 	checkReport(t, closes(false)(&fixture{}), "", "")
-	checkReport(t, closes(true)(&fixture{}), Belief, "a was told at step 7 that it had lost the lock, but its znode")
+	checkReport(t, closes(true)(&fixture{}), Belief,
+		"a was told at step 7 that it had lost the lock, but its znode")
 }
 
-// TestCallsThatEndFirstAreServedFirst: of two removals at once the later call can
-// have the earlier change only.
+// TestCallsThatEndFirstAreServedFirst: of two removals at once the later call can have the earlier
+// change only.
 func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
 	f := &fixture{}
 	f.raises("b")
@@ -119,14 +121,17 @@ func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
 	f.deletes("a", 0, "/b", 0)
 	f.ret(second, OpOK, Result{})
 	h := f.history().sorted()
-	of, strays := Attribute(h, h.Server, func(op Op, i int) bool { return op.Kind == changer(h.Server[i]) })
+	of, strays := Attribute(h, h.Server, func(op Op,
+		i int) bool {
+		return op.Kind == changer(h.Server[i])
+	})
 	if diff := cmp.Diff([][]int{{0}, {1}, {3}, {2}}, of); diff != "" || strays != nil {
 		t.Errorf("strays %v, changes by call:\n%s", strays, diff)
 	}
 }
 
-// TestNoPatienceIsAskedOfWhoIsCutOff: b may sleep on while it has no connection, be it
-// told of that in the time that patience looks at, or before.
+// TestNoPatienceIsAskedOfWhoIsCutOff: b may sleep on while it has no connection, be it told of that
+// in the time that patience looks at, or before.
 func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
 	type told struct {
 		kind NoticeKind
@@ -163,7 +168,8 @@ func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
 			t.Run(fmt.Sprint(kind, test.notices), func(t *testing.T) {
 				f := &fixture{}
 				for _, n := range test.notices {
-					f.h.Notices = append(f.h.Notices, Notice{Client: "b", Step: n.at, Time: time.Duration(n.at) * time.Millisecond, Kind: n.kind})
+					f.h.Notices = append(f.h.Notices,
+						Notice{Client: "b", Step: n.at, Time: time.Duration(n.at) * time.Millisecond, Kind: n.kind})
 				}
 				checkReport(t, judge(f), test.bad, "")
 			})

@@ -62,9 +62,9 @@ func (e *element) leavesModel() bool { return e.isPutBack() || e.discarded }
 
 func (e *element) textOfCopies(a, b *znode) string {
 	if b.created >= a.deleted && putBack(a, b) {
-		return fmt.Sprintf("element %s was stored again: %s got it, and %s created %s at step %d after that",
-			e.value, describe(*e.takes[0]), cmp.Or(b.creator, session(b.creatorSession)),
-			b.path, b.created)
+		return fmt.Sprintf("element %s was stored again: %s got it, "+
+			"and %s created %s at step %d after that", e.value, describe(*e.takes[0]),
+			cmp.Or(b.creator, session(b.creatorSession)), b.path, b.created)
 	}
 	return fmt.Sprintf("element %s was stored twice: %s created %s at step %d and %s at step %d",
 		e.value, describe(*e.offer), a.path, a.created, b.path, b.created)

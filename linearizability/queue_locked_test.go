@@ -15,8 +15,8 @@ func lockOf(item string) string { return item + "-lock" }
 // sessionOf is a session of a client, the n-th.
 func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*n }
 
-// gets is a whole, undisturbed take of a queue with locks; the lock is of the
-// client's first session.
+// gets is a whole, undisturbed take of a queue with locks; the lock is of the client's first
+// session.
 func (f *fixture) gets(client, value string) {
 	op := f.call(client, ops.Take, "")
 	f.creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))
@@ -74,24 +74,30 @@ func TestLockQueue(t *testing.T) {
 			f.ret(f.call("b", ops.Ack, "x"), OpFailed, Result{})
 			return &Leftovers{}
 		}},
-		{name: "without a lock", bad: Safety, says: "b's take (steps 7 to 8) returned element x without a lock on it", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "x"})
-			return nil
-		}},
-		{name: "another's lock is deleted", bad: Safety, says: "c deleted /q/x-lock at step 10, the lock of b on element x", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			f.deletes("c", lockSession("c", 0), "/q/x-lock", 0)
-			return nil
-		}},
-		{name: "lock is given up", bad: Safety, says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it nor asked to", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-			f.does("b", "x")
-			return nil
-		}},
+		{name: "without a lock", bad: Safety,
+			says: "b's take (steps 7 to 8) returned element x without a lock on it",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "x"})
+				return nil
+			}},
+		{name: "another's lock is deleted", bad: Safety,
+			says: "c deleted /q/x-lock at step 10, the lock of b on element x",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				f.deletes("c", lockSession("c", 0), "/q/x-lock", 0)
+				return nil
+			}},
+		{name: "lock is given up", bad: Safety,
+			says: "b gave up /q/x-lock at step 10, its lock on element x, neither done with it " +
+				"nor asked to", build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
+				f.does("b", "x")
+				return nil
+			}},
 		{name: "lock is given up by a close that was under way", build: func(f *fixture) *Leftovers {
 			xy(f)
 			op := f.call("b", ops.Close, "")
@@ -102,20 +108,23 @@ func TestLockQueue(t *testing.T) {
 			f.does("c", "x")
 			return nil
 		}},
-		{name: "lock is given up after a close", bad: Safety, says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Leftovers {
-			xy(f)
-			op := f.call("b", ops.Close, "")
-			f.gets("b", "x")
-			f.ret(op, OpOK, Result{})
-			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-			f.does("b", "x")
-			return nil
-		}},
-		{name: "the younger first", bad: Order, says: "got element y, although the older x was there and not locked all the time", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "y")
-			return nil
-		}},
+		{name: "lock is given up after a close", bad: Safety,
+			says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Leftovers {
+				xy(f)
+				op := f.call("b", ops.Close, "")
+				f.gets("b", "x")
+				f.ret(op, OpOK, Result{})
+				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
+				f.does("b", "x")
+				return nil
+			}},
+		{name: "the younger first", bad: Order,
+			says: "got element y, although the older x was there and not locked all the time",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "y")
+				return nil
+			}},
 		{name: "the younger, while the older was locked", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
@@ -125,11 +134,13 @@ func TestLockQueue(t *testing.T) {
 			f.ret(op, OpOK, Result{Output: "y"})
 			return nil
 		}},
-		{name: "nothing found beside an element", bad: Order, says: "b's poll (steps 7 to 9) found nothing, although at every moment", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.finds("b", ops.Poll, "")
-			return nil
-		}},
+		{name: "nothing found beside an element", bad: Order,
+			says: "b's poll (steps 7 to 9) found nothing, although at every moment",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.finds("b", ops.Poll, "")
+				return nil
+			}},
 		{name: "nothing found while all were locked", build: func(f *fixture) *Leftovers {
 			xy(f)
 			op := f.call("c", ops.Poll, "")
@@ -139,28 +150,32 @@ func TestLockQueue(t *testing.T) {
 			f.ret(op, OpOK, Result{Empty: true})
 			return nil
 		}},
-		{name: "removed, not acknowledged", bad: Delivery, says: "element x was removed by b at step 11, but was not acknowledged by that client", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			f.ends("b", ops.Release, "x", "/q/x", "/q/x-lock")
-			return nil
-		}},
-		{name: "acknowledged by another than removed it", bad: Delivery, says: "removed by b", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			op := f.call("c", ops.Ack, "x")
-			f.deletes("b", lockSession("b", 0), "/q/x", 0)
-			f.ret(op, OpUnknown, Result{})
-			return nil
-		}},
-		{name: "said not to be acknowledged", bad: Delivery, says: "not acknowledged by that client", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			op := f.call("b", ops.Ack, "x")
-			f.deletes("b", lockSession("b", 0), "/q/x", 0)
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
+		{name: "removed, not acknowledged", bad: Delivery,
+			says: "element x was removed by b at step 11, but was not acknowledged by that client",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				f.ends("b", ops.Release, "x", "/q/x", "/q/x-lock")
+				return nil
+			}},
+		{name: "acknowledged by another than removed it", bad: Delivery, says: "removed by b",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				op := f.call("c", ops.Ack, "x")
+				f.deletes("b", lockSession("b", 0), "/q/x", 0)
+				f.ret(op, OpUnknown, Result{})
+				return nil
+			}},
+		{name: "said not to be acknowledged", bad: Delivery,
+			says: "not acknowledged by that client", build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				op := f.call("b", ops.Ack, "x")
+				f.deletes("b", lockSession("b", 0), "/q/x", 0)
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
 		{name: "unknown, and removed late", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
@@ -168,50 +183,62 @@ func TestLockQueue(t *testing.T) {
 			f.deletes("b", lockSession("b", 0), "/q/x", 0)
 			return nil
 		}},
-		{name: "acknowledged, but still there", bad: Delivery, says: "element x is in the queue after b's ack", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			f.ends("b", ops.Ack, "x", "/q/x-lock")
-			return nil
-		}},
-		{name: "acknowledged twice", bad: Delivery, says: "element x was acknowledged twice", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			f.does("b", "x")
-			f.ends("c", ops.Ack, "x")
-			return nil
-		}},
-		{name: "acknowledged and delivered again", bad: Delivery, says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once more by c's take", build: func(f *fixture) *Leftovers {
-			xy(f)
-			f.gets("b", "x")
-			f.does("b", "x")
-			f.gets("c", "x")
-			return nil
-		}},
-		{name: "lost on the way", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.deletes("", 0, "/q/x", 0)
-			return nil
-		}},
-		{name: "waits beside a free element", bad: Liveness, says: "client b waits in take", build: func(f *fixture) *Leftovers {
-			f.call("b", ops.Take, "")
-			f.offer("a", "x")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
-		}},
+		{name: "acknowledged, but still there", bad: Delivery,
+			says: "element x is in the queue after b's ack", build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				f.ends("b", ops.Ack, "x", "/q/x-lock")
+				return nil
+			}},
+		{name: "acknowledged twice", bad: Delivery, says: "element x was acknowledged twice",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				f.does("b", "x")
+				f.ends("c", ops.Ack, "x")
+				return nil
+			}},
+		{name: "acknowledged and delivered again", bad: Delivery,
+			says: "element x was acknowledged by b's ack (steps 10 to 13), and delivered once " +
+				"more by c's take", build: func(f *fixture) *Leftovers {
+				xy(f)
+				f.gets("b", "x")
+				f.does("b", "x")
+				f.gets("c", "x")
+				return nil
+			}},
+		{name: "lost on the way", bad: Delivery, says: "element x, offered by a, is lost",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.deletes("", 0, "/q/x", 0)
+				return nil
+			}},
+		{name: "waits beside a free element", bad: Liveness, says: "client b waits in take",
+			build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Take, "")
+				f.offer("a", "x")
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
+			}},
 		{name: "waits for one that is held", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.gets("c", "x")
 			f.call("b", ops.Take, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
+				{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 		}},
-		{name: "gave up beside a free element", bad: Liveness, says: "take of b (steps 8 to 14) gave up although element x was in the queue for the last 5ms", build: gaveUpAfter(5)},
+		{name: "gave up beside a free element", bad: Liveness,
+			says: "take of b (steps 8 to 14) gave up although element x was in the queue for " +
+				"the last 5ms", build: gaveUpAfter(5)},
 		{name: "gave up soon after it was free", build: gaveUpAfter(4)},
-		{name: "lock is left", bad: Orphans, says: "/q/x-lock (session 0x63) is no element of the queue", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.gets("c", "x")
-			f.ends("c", ops.Release, "x")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}, {Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
-		}},
+		{name: "lock is left", bad: Orphans,
+			says: "/q/x-lock (session 0x63) is no element of the queue",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.gets("c", "x")
+				f.ends("c", ops.Release, "x")
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
+					{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -320,8 +347,13 @@ func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {
 // steal lets another client than the one that was asked to delete a lock.
 func steal(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool {
-		return e.Kind == NodeDeleted && h.behind(*e, []string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
-			slices.ContainsFunc(h.Ops, func(op Op) bool { return op.ok() && "/q/"+op.Output+"-lock" == e.Path && op.Client == e.Client })
+		return e.Kind == NodeDeleted && h.behind(*e,
+			[]string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
+			slices.ContainsFunc(h.Ops,
+				func(op Op) bool {
+					return op.ok() && "/q/"+op.Output+"-lock" == e.Path &&
+						op.Client == e.Client
+				})
 	})
 	if e != nil {
 		e.Client, e.Session = "z", lockSession("z", 0)

@@ -42,7 +42,9 @@ func falseEmpty(t queueTable) (v Verdict, bad bool) {
 			return !t.ranking.ready(s.e, op.CallTime)
 		})
 		if covered(list, op.Call, op.Return) {
-			first := slices.IndexFunc(list, func(s span) bool { return s.inRet < op.Call && s.out > op.Call })
+			first := slices.IndexFunc(list, func(s span) bool {
+				return s.inRet < op.Call && s.out > op.Call
+			})
 			return violated(Linearizability, []int64{op.Call, op.Return},
 				"%s found the queue empty, although it never was meanwhile: "+
 					"element %s (%s) was there when the call began",

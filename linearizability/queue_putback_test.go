@@ -35,52 +35,59 @@ func TestElementsPutBack(t *testing.T) {
 			f.take("c", "x")
 			return nil
 		}},
-		{name: "overtaken before", bad: Order, says: "x after that by b's take", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.offer("a", "y")
-			f.take("c", "y")
-			f.takeBack("b", "x")
-			f.take("b", "x")
-			return nil
-		}},
-		{name: "overtakes an older one", bad: Order, says: "element x was in the queue before y", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.offer("a", "y")
-			f.takeBack("b", "y")
-			f.take("b", "y")
-			f.take("b", "x")
-			return nil
-		}},
-		{name: "by somebody else", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			op := f.call("b", ops.Take, "")
-			f.deletes("b", 0, "/q/x", 0)
-			f.creates("a", 0, "/q/x", "x", 0) // a's offer, once more
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
-		{name: "while it is still there", bad: Delivery, says: "element x was stored twice", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			op := f.call("b", ops.Take, "")
-			f.creates("b", 0, "/q/x2", "x", 0)
-			f.deletes("b", 0, "/q/x", 0)
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
-		{name: "although it was delivered", bad: Delivery, says: "element x was stored again: b's take (steps 4 to 6) got it, and b created /q/x at step 7 after that", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.take("b", "x")
-			f.creates("b", 0, "/q/x", "x", 0)
-			return nil
-		}},
-		{name: "lost in the end", bad: Delivery, says: "element x, offered by a, is lost", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.takeBack("b", "x")
-			op := f.call("c", ops.Take, "")
-			f.deletes("c", 0, "/q/x", 0)
-			f.ret(op, OpUnknown, Result{})
-			return nil
-		}},
+		{name: "overtaken before", bad: Order, says: "x after that by b's take",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.offer("a", "y")
+				f.take("c", "y")
+				f.takeBack("b", "x")
+				f.take("b", "x")
+				return nil
+			}},
+		{name: "overtakes an older one", bad: Order, says: "element x was in the queue before y",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.offer("a", "y")
+				f.takeBack("b", "y")
+				f.take("b", "y")
+				f.take("b", "x")
+				return nil
+			}},
+		{name: "by somebody else", bad: Delivery, says: "element x was stored twice",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				op := f.call("b", ops.Take, "")
+				f.deletes("b", 0, "/q/x", 0)
+				f.creates("a", 0, "/q/x", "x", 0) // a's offer, once more
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
+		{name: "while it is still there", bad: Delivery, says: "element x was stored twice",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				op := f.call("b", ops.Take, "")
+				f.creates("b", 0, "/q/x2", "x", 0)
+				f.deletes("b", 0, "/q/x", 0)
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
+		{name: "although it was delivered", bad: Delivery,
+			says: "element x was stored again: b's take (steps 4 to 6) got it, and b created " +
+				"/q/x at step 7 after that", build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.take("b", "x")
+				f.creates("b", 0, "/q/x", "x", 0)
+				return nil
+			}},
+		{name: "lost in the end", bad: Delivery, says: "element x, offered by a, is lost",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.takeBack("b", "x")
+				op := f.call("c", ops.Take, "")
+				f.deletes("c", 0, "/q/x", 0)
+				f.ret(op, OpUnknown, Result{})
+				return nil
+			}},
 		{name: "stale peek beside it", opts: Queue{StaleReads: true}, build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
@@ -88,12 +95,13 @@ func TestElementsPutBack(t *testing.T) {
 			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
 			return nil
 		}},
-		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
-			f.takeBack("b", "x")
-			return nil
-		}},
+		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
+				f.takeBack("b", "x")
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -124,14 +132,18 @@ func TestTakesThatGiveUp(t *testing.T) {
 			says: "take of b (steps 4 to 9) gave up although element x was in the queue for the last 5ms"},
 		{name: "soon", opts: patient, build: gives(nothing, 3)},
 		{name: "nobody asked", build: gives(nothing, 9)},
-		{name: "in a world not brought to rest", opts: patient, bad: Liveness, says: "gave up", build: func(f *fixture) *Leftovers {
-			gives(nothing, 4)(f)
-			return nil
-		}},
+		{name: "in a world not brought to rest", opts: patient, bad: Liveness, says: "gave up",
+			build: func(f *fixture) *Leftovers {
+				gives(nothing, 4)(f)
+				return nil
+			}},
 		{name: "put back meanwhile", opts: patient, build: gives(again, 3)},
-		{name: "put back earlier", opts: patient, bad: Liveness, says: "for the last 5ms", build: gives(again, 4)},
-		{name: "after a disconnect", opts: patient, build: gives(func(f *fixture) { f.told("b", Disconnected) }, 3)},
-		{name: "in a new session", opts: patient, build: gives(func(f *fixture) { f.starts("b", 'b') }, 3)},
+		{name: "put back earlier", opts: patient, bad: Liveness, says: "for the last 5ms",
+			build: gives(again, 4)},
+		{name: "after a disconnect", opts: patient,
+			build: gives(func(f *fixture) { f.told("b", Disconnected) }, 3)},
+		{name: "in a new session", opts: patient,
+			build: gives(func(f *fixture) { f.starts("b", 'b') }, 3)},
 		{name: "another took it", opts: patient, build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			op := f.call("b", ops.Take, "")

@@ -25,8 +25,8 @@ type customer struct {
 	got    Outcome
 }
 
-// randomQueue makes valid histories of a queue that loses elements only when a
-// reply is lost; it returns those.
+// randomQueue makes valid histories of a queue that loses elements only when a reply is lost; it
+// returns those.
 func randomQueue(t *rapid.T) (History, []string) {
 	f := &fixture{}
 	var queue, lost []string
@@ -141,7 +141,8 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 		}},
 		{"one offer forgotten", func(t *rapid.T, h *History) {
 			a, _ := twoTakes(t, h)
-			h.Server = slices.DeleteFunc(h.Server, func(e ServerEvent) bool { return e.Path == "/q/"+a.Output })
+			h.Server = slices.DeleteFunc(h.Server,
+				func(e ServerEvent) bool { return e.Path == "/q/"+a.Output })
 		}},
 	}
 	for _, m := range mutations {
@@ -157,8 +158,7 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 	}
 }
 
-// twoTakes picks two successful takes, the first of which returned before the
-// second was called.
+// twoTakes picks two successful takes, the first of which returned before the second was called.
 func twoTakes(t *rapid.T, h *History) (a, b *Op) {
 	var pairs [][2]*Op
 	for i := range h.Ops {
@@ -189,7 +189,8 @@ func randomEvents(t *rapid.T) []event[model.QueueOp] {
 				Empty:   rapid.Bool().Draw(t, "empty"),
 				Outcome: model.Outcome(rapid.IntRange(0, 1).Draw(t, "outcome")),
 			},
-			call: call, ret: ret, key: at(rapid.Int64Range(call, ret).Draw(t, "key"), 0), lane: fmt.Sprint(i % 3),
+			call: call, ret: ret, key: at(rapid.Int64Range(call, ret).Draw(t, "key"),
+				0), lane: fmt.Sprint(i % 3),
 		})
 	}
 	return list
@@ -239,19 +240,22 @@ func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	})
 }
 
-func decideSlowly[S comparable, O any](o sequential[S, O], events []event[O]) porcupine.CheckResult {
+func decideSlowly[S comparable, O any](o sequential[S, O],
+	events []event[O]) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
 }
 
-// A queue in which everything is concurrent and one element is missing takes
-// porcupine longer than anybody will wait.
+// A queue in which everything is concurrent and one element is missing takes porcupine longer than
+// anybody will wait.
 func TestImpatienceIsUnknown(t *testing.T) {
 	var events []event[model.QueueOp]
 	for i := range 40 {
 		item := fmt.Sprint(i)
 		events = append(events,
-			event[model.QueueOp]{op: model.QueueOp{Kind: model.Offer, Item: item}, call: 0, ret: 100, key: at(1, 0), lane: "a" + item},
-			event[model.QueueOp]{op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)}, call: 0, ret: 100, key: at(2, 0), lane: "b" + item})
+			event[model.QueueOp]{op: model.QueueOp{Kind: model.Offer, Item: item}, call: 0,
+				ret: 100, key: at(1, 0), lane: "a" + item},
+			event[model.QueueOp]{op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)},
+				call: 0, ret: 100, key: at(2, 0), lane: "b" + item})
 	}
 	v := judgeLinearizability(queueObject, events, "FIFO queue", 5*time.Millisecond)
 	if v.Status != Unknown || !strings.Contains(v.Summary, "80 operations within 5ms") {
@@ -280,7 +284,8 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 			return
 		}
 		bad++
-		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(queueEvents(c)), patience) == porcupine.Ok {
+		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(queueEvents(c)),
+			patience) == porcupine.Ok {
 			t.Fatalf("porcupine has an explanation, but %s\n%s", v, dump(h))
 		}
 	})
@@ -293,10 +298,12 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 func dump(h History) string {
 	var b strings.Builder
 	for _, op := range h.Ops {
-		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call, op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token, op.Session, op.Outcome)
+		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call,
+			op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token, op.Session, op.Outcome)
 	}
 	for _, e := range h.Server {
-		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind, e.Path, e.Data, e.Session, e.Owner, e.Client)
+		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind,
+			e.Path, e.Data, e.Session, e.Owner, e.Client)
 	}
 	for _, n := range h.Notices {
 		fmt.Fprintf(&b, "%4d %s is told: %v\n", n.Step, n.Client, n.Kind)

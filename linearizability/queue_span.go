@@ -7,7 +7,7 @@ import "fmt"
 type span struct {
 	e           *element
 	in, inRet   int64
-	out, outRet int64  // never, if it was not taken; of an element put back, the first and last removal
+	out, outRet int64  // never, if it was not taken; the first and last removal, if it was put back
 	outText     string // the call that removed it
 }
 

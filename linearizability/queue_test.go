@@ -50,38 +50,49 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q"}}}
 		}},
 		{name: "wrong order", bad: Order, build: wrongOrder,
-			says: "element x was in the queue before y (a's offer (steps 1 to 3), a's offer (steps 4 to 6)), but y left first, by b's take (steps 7 to 9), x after that by b's take (steps 10 to 12)"},
-		{name: "wrong order is not linearizable", bad: Linearizability, says: "y left first", build: wrongOrder},
+			says: "element x was in the queue before y (a's offer (steps 1 to 3), a's offer " +
+				"(steps 4 to 6)), but y left first, by b's take (steps 7 to 9), x after that by " +
+				"b's take (steps 10 to 12)"},
+		{name: "wrong order is not linearizable", bad: Linearizability, says: "y left first",
+			build: wrongOrder},
 		{name: "no claim to order", opts: Queue{Unordered: true}, build: wrongOrder},
-		{name: "concurrent offers, order of the server", bad: Order, says: "element y was in the queue before x", build: func(f *fixture) *Leftovers {
-			x, y := f.call("a", ops.Offer, "x"), f.call("b", ops.Offer, "y")
-			f.creates("b", 0, "/q/y", "y", 0)
-			f.creates("a", 0, "/q/x", "x", 0)
-			f.ret(x, OpOK, Result{})
-			f.ret(y, OpOK, Result{})
-			f.take("c", "x")
-			return nil
-		}},
-		{name: "never offered", bad: Linearizability, says: "returned element ghost, which was never in the queue", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "ghost"})
-			return nil
-		}},
-		{name: "not empty", bad: Linearizability, says: "b's poll (steps 4 to 5) found the queue empty, although it never was meanwhile: element x", build: notEmpty},
+		{name: "concurrent offers, order of the server", bad: Order,
+			says: "element y was in the queue before x", build: func(f *fixture) *Leftovers {
+				x, y := f.call("a", ops.Offer, "x"), f.call("b", ops.Offer, "y")
+				f.creates("b", 0, "/q/y", "y", 0)
+				f.creates("a", 0, "/q/x", "x", 0)
+				f.ret(x, OpOK, Result{})
+				f.ret(y, OpOK, Result{})
+				f.take("c", "x")
+				return nil
+			}},
+		{name: "never offered", bad: Linearizability,
+			says: "returned element ghost, which was never in the queue",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "ghost"})
+				return nil
+			}},
+		{name: "not empty", bad: Linearizability,
+			says: "b's poll (steps 4 to 5) found the queue empty, although it never was " +
+				"meanwhile: element x", build: notEmpty},
 		{name: "stale empty", opts: Queue{StaleReads: true}, build: notEmpty},
-		{name: "too stale", opts: Queue{StaleReads: true}, bad: Linearizability, says: "since the client's own last change at step 2", build: func(f *fixture) *Leftovers {
-			f.offer("b", "x")
-			f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
-			return nil
-		}},
-		{name: "covered by two elements", bad: Linearizability, says: "found the queue empty", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			op := f.call("b", ops.Poll, "")
-			f.offer("a", "y")
-			f.take("c", "x")
-			f.ret(op, OpOK, Result{Empty: true})
-			return nil
-		}},
+		{name: "too stale", opts: Queue{StaleReads: true}, bad: Linearizability,
+			says: "since the client's own last change at step 2",
+			build: func(f *fixture) *Leftovers {
+				f.offer("b", "x")
+				f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
+				return nil
+			}},
+		{name: "covered by two elements", bad: Linearizability, says: "found the queue empty",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				op := f.call("b", ops.Poll, "")
+				f.offer("a", "y")
+				f.take("c", "x")
+				f.ret(op, OpOK, Result{Empty: true})
+				return nil
+			}},
 		{name: "empty for a moment", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			op := f.call("b", ops.Poll, "")
@@ -90,12 +101,13 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 			f.ret(op, OpOK, Result{Empty: true})
 			return nil
 		}},
-		{name: "peek at the second", bad: Linearizability, says: "it goes wrong with b: peek() -> y", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.offer("a", "y")
-			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "y"})
-			return nil
-		}},
+		{name: "peek at the second", bad: Linearizability,
+			says: "it goes wrong with b: peek() -> y", build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.offer("a", "y")
+				f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "y"})
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -130,7 +142,9 @@ func TestQueueDelivery(t *testing.T) {
 	}
 	tests := []queueTest{
 		{name: "reply lost", bad: Delivery, build: lostReply,
-			says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: connection closed) removed /q/x at step 5, but its reply was lost, and nobody ever got the element"},
+			says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: " +
+				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
+				"ever got the element"},
 		{name: "reply lost, at most once", opts: Queue{MayLose: true}, build: lostReply},
 		{name: "reply lost, but handed over as ambiguous", build: func(f *fixture) *Leftovers {
 			lostReply(f)
@@ -157,32 +171,42 @@ func TestQueueDelivery(t *testing.T) {
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "acknowledged, never stored", bad: Delivery, says: "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created", build: func(f *fixture) *Leftovers {
-			f.starts("a", 1)
-			f.ret(f.call("a", ops.Offer, "x"), OpOK, Result{})
-			return nil
-		}},
-		{name: "said to have failed", bad: Delivery, says: "element x is in the queue since step 2, although a's offer", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Offer, "x")
-			f.creates("a", 0, "/q/x", "x", 0)
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
+		{name: "acknowledged, never stored", bad: Delivery,
+			says: "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created",
+			build: func(f *fixture) *Leftovers {
+				f.starts("a", 1)
+				f.ret(f.call("a", ops.Offer, "x"), OpOK, Result{})
+				return nil
+			}},
+		{name: "said to have failed", bad: Delivery,
+			says: "element x is in the queue since step 2, although a's offer",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Offer, "x")
+				f.creates("a", 0, "/q/x", "x", 0)
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
 		{name: "stored twice", bad: Delivery, says: "element x was delivered twice", build: storedTwice},
-		{name: "stored twice is not linearizable", bad: Linearizability, says: "element x was taken twice", build: storedTwice},
+		{name: "stored twice is not linearizable", bad: Linearizability,
+			says: "element x was taken twice", build: storedTwice},
 		{name: "stored twice, at least once", opts: Queue{MayDuplicate: true}, build: storedTwice},
-		{name: "stored twice, not yet delivered", bad: Delivery, says: "element x was stored twice: a's offer (steps 1 to 4) created /q/1 at step 2 and /q/2 at step 3", build: func(f *fixture) *Leftovers {
-			storedTwice(f)
-			f.h.Ops, f.h.Server = f.h.Ops[:1], f.h.Server[:2]
-			return nil
-		}},
-		{name: "redelivered", bad: Delivery, says: "element x was delivered twice: by b's take", build: redelivered},
+		{name: "stored twice, not yet delivered", bad: Delivery,
+			says: "element x was stored twice: a's offer (steps 1 to 4) created /q/1 at step 2 " +
+				"and /q/2 at step 3", build: func(f *fixture) *Leftovers {
+				storedTwice(f)
+				f.h.Ops, f.h.Server = f.h.Ops[:1], f.h.Server[:2]
+				return nil
+			}},
+		{name: "redelivered", bad: Delivery, says: "element x was delivered twice: by b's take",
+			build: redelivered},
 		{name: "redelivered, at least once", opts: Queue{MayDuplicate: true}, build: redelivered},
-		{name: "somebody else deleted it", bad: Delivery, says: "the server deleted /q/x at step 4, outside of any take", build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.deletes("", 0, "/q/x", 0)
-			return nil
-		}},
+		{name: "somebody else deleted it", bad: Delivery,
+			says: "the server deleted /q/x at step 4, outside of any take",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.deletes("", 0, "/q/x", 0)
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -191,9 +215,13 @@ func TestQueueDelivery(t *testing.T) {
 
 func TestQueueWithoutServerLog(t *testing.T) {
 	put := func(f *fixture, value string) { f.ret(f.call("a", ops.Offer, value), OpOK, Result{}) }
-	get := func(f *fixture, value string) { f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: value}) }
+	get := func(f *fixture, value string) {
+		f.ret(f.call("b", ops.Take, ""), OpOK,
+			Result{Output: value})
+	}
 	tests := []queueTest{
-		{name: "good", build: func(f *fixture) *Leftovers { put(f, "x"); get(f, "x"); return &Leftovers{} }},
+		{name: "good",
+			build: func(f *fixture) *Leftovers { put(f, "x"); get(f, "x"); return &Leftovers{} }},
 		{name: "unknown take may have taken it", build: func(f *fixture) *Leftovers {
 			put(f, "x")
 			put(f, "y")
@@ -201,17 +229,20 @@ func TestQueueWithoutServerLog(t *testing.T) {
 			get(f, "y")
 			return nil
 		}},
-		{name: "nobody can have taken it", bad: Linearizability, says: "and x is still there", build: func(f *fixture) *Leftovers {
-			put(f, "x")
-			put(f, "y")
-			get(f, "y")
-			return nil
-		}},
-		{name: "gone at rest", bad: Delivery, says: "perhaps b's take (steps 3 to 4, unknown: connection closed) took it", build: func(f *fixture) *Leftovers {
-			put(f, "x")
-			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
-			return &Leftovers{}
-		}},
+		{name: "nobody can have taken it", bad: Linearizability, says: "and x is still there",
+			build: func(f *fixture) *Leftovers {
+				put(f, "x")
+				put(f, "y")
+				get(f, "y")
+				return nil
+			}},
+		{name: "gone at rest", bad: Delivery,
+			says: "perhaps b's take (steps 3 to 4, unknown: connection closed) took it",
+			build: func(f *fixture) *Leftovers {
+				put(f, "x")
+				f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
+				return &Leftovers{}
+			}},
 		{name: "still there at rest", build: func(f *fixture) *Leftovers {
 			put(f, "x")
 			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
@@ -222,11 +253,12 @@ func TestQueueWithoutServerLog(t *testing.T) {
 			get(f, "x")
 			return nil
 		}},
-		{name: "failed offer has not", bad: Linearizability, says: "no order", build: func(f *fixture) *Leftovers {
-			f.ret(f.call("a", ops.Offer, "x"), OpFailed, Result{})
-			get(f, "x")
-			return nil
-		}},
+		{name: "failed offer has not", bad: Linearizability, says: "no order",
+			build: func(f *fixture) *Leftovers {
+				f.ret(f.call("a", ops.Offer, "x"), OpFailed, Result{})
+				get(f, "x")
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -239,17 +271,23 @@ func TestQueueLivenessAndOrphans(t *testing.T) {
 			f.call("b", ops.Take, "")
 			return &Leftovers{}
 		}},
-		{name: "waiting beside an element", bad: Liveness, says: "client b waits in take (called at step 1) although element x is there (/q/x); it waits for a watch on /q", build: func(f *fixture) *Leftovers {
-			f.call("b", ops.Take, "")
-			f.offer("a", "x")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}, Waiting: []Wait{{Client: "b", Op: ops.Take, Path: "/q"}}}
-		}},
-		{name: "offer hangs", bad: Liveness, says: "a's offer (step 1, pending) never returned", build: func(f *fixture) *Leftovers {
-			f.call("a", ops.Offer, "x")
-			return &Leftovers{}
-		}},
-		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element of the queue", build: bookkeeping},
-		{name: "bookkeeping may stay", opts: Queue{Path: "/q", Items: "/q/items", AllowedAtRest: []string{"/q/claims/*"}}, build: bookkeeping},
+		{name: "waiting beside an element", bad: Liveness,
+			says: "client b waits in take (called at step 1) although element x is there " +
+				"(/q/x); it waits for a watch on /q", build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Take, "")
+				f.offer("a", "x")
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}},
+					Waiting: []Wait{{Client: "b", Op: ops.Take, Path: "/q"}}}
+			}},
+		{name: "offer hangs", bad: Liveness, says: "a's offer (step 1, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.call("a", ops.Offer, "x")
+				return &Leftovers{}
+			}},
+		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
+			says: "/q/claims/1 is no element of the queue", build: bookkeeping},
+		{name: "bookkeeping may stay", opts: Queue{Path: "/q", Items: "/q/items",
+			AllowedAtRest: []string{"/q/claims/*"}}, build: bookkeeping},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -261,7 +299,8 @@ func bookkeeping(f *fixture) *Leftovers {
 	f.creates("a", 0, "/q/items/1", "x", 0)
 	f.creates("a", 0, "/q/claims/1", "x", 0)
 	f.ret(op, OpOK, Result{})
-	return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/items"}, {Path: "/q/items/1", Data: "x"}, {Path: "/q/claims"}, {Path: "/q/claims/1", Data: "x"}}}
+	return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/items"}, {Path: "/q/items/1", Data: "x"},
+		{Path: "/q/claims"}, {Path: "/q/claims/1", Data: "x"}}}
 }
 
 func TestLostAndDuplicatedAreCounted(t *testing.T) {

@@ -62,15 +62,15 @@ func (v Verdict) String() string {
 }
 
 func violated(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{Property: property, Status: Violated, Summary: fmt.Sprintf(format, args...), Steps: steps}
+	return Verdict{property, Violated, fmt.Sprintf(format, args...), steps}
 }
 
 func unknown(property string, steps []int64, format string, args ...any) Verdict {
-	return Verdict{Property: property, Status: Unknown, Summary: fmt.Sprintf(format, args...), Steps: steps}
+	return Verdict{property, Unknown, fmt.Sprintf(format, args...), steps}
 }
 
 func fine(property, format string, args ...any) Verdict {
-	return Verdict{Property: property, Status: OK, Summary: fmt.Sprintf(format, args...)}
+	return Verdict{property, OK, fmt.Sprintf(format, args...), nil}
 }
 
 // ZombieWindow is the time in which a client went on believing that it holds a lock although the

@@ -45,7 +45,8 @@ func TestDrawOfNothing(t *testing.T) {
 }
 
 func TestFirstIsTheWorst(t *testing.T) {
-	r := Report{Verdicts: []Verdict{fine(Safety, ""), unknown(Linearizability, nil, ""), violated(Delivery, nil, "gone"), violated(Orphans, nil, "left")}}
+	r := Report{Verdicts: []Verdict{fine(Safety, ""), unknown(Linearizability, nil, ""),
+		violated(Delivery, nil, "gone"), violated(Orphans, nil, "left")}}
 	if r.Status() != Violated || r.First().Property != Delivery {
 		t.Errorf("got %v, first %v", r.Status(), r.First())
 	}
@@ -56,7 +57,8 @@ func TestFirstIsTheWorst(t *testing.T) {
 
 func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	step := int64(0)
-	r := NewRecorder(func() int64 { step++; return step }, func() time.Duration { return time.Duration(step) })
+	r := NewRecorder(func() int64 { step++; return step },
+		func() time.Duration { return time.Duration(step) })
 	lock := r.Call("a", ops.Lock, "")
 	r.Call("b", ops.Lock, "")
 	lock.OK(Result{Token: 7, Session: 1})
@@ -64,13 +66,15 @@ func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	r.Notice("a", LockLost)
 	h := r.History(nil)
 	want := []Op{
-		{Client: "a", Kind: ops.Lock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3, ReturnTime: 3, Outcome: OpOK},
+		{Client: "a", Kind: ops.Lock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3,
+			ReturnTime: 3, Outcome: OpOK},
 		{Client: "b", Kind: ops.Lock, Call: 2, CallTime: 2, Return: -1},
 	}
 	if len(h.Ops) != 2 || h.Ops[0] != want[0] || h.Ops[1] != want[1] {
 		t.Errorf("got %+v", h.Ops)
 	}
-	if len(h.Notices) != 1 || h.Notices[0] != (Notice{Client: "a", Step: 5, Time: 5, Kind: LockLost}) || h.End != 6 {
+	if len(h.Notices) != 1 || h.Notices[0] != (Notice{Client: "a", Step: 5, Time: 5,
+		Kind: LockLost}) || h.End != 6 {
 		t.Errorf("got %+v, end %d", h.Notices, h.End)
 	}
 }
@@ -89,7 +93,8 @@ func TestRecorderMayBeNil(t *testing.T) {
 func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	var mu sync.Mutex
 	step := int64(0)
-	r := NewRecorder(func() int64 { mu.Lock(); defer mu.Unlock(); step++; return step }, func() time.Duration { return 0 })
+	r := NewRecorder(func() int64 { mu.Lock(); defer mu.Unlock(); step++; return step },
+		func() time.Duration { return 0 })
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

@@ -6,10 +6,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// simulator makes valid histories of an object that does each operation at one
-// point: three clients call it, and requests and replies are lost or late. A kind
-// of object brings begin, which draws what a client calls, and apply, which does
-// it to a model of its own and records what the server logs, in one step.
+// simulator makes valid histories of an object that does each operation at one point: three clients
+// call it, and requests and replies are lost or late. A kind of object brings begin, which draws
+// what a client calls, and apply, which does it to a model of its own and records what the server
+// logs, in one step.
 type simulator struct {
 	fixture
 	t     *rapid.T
@@ -32,7 +32,8 @@ type caller struct {
 func (s *simulator) play() History {
 	callers := []*caller{{name: "a"}, {name: "b"}, {name: "c"}}
 	for i, steps := 0, rapid.IntRange(5, 60).Draw(s.t, "steps"); ; i++ {
-		busy := slices.DeleteFunc(slices.Clone(callers), func(c *caller) bool { return c.next == "" && !c.late })
+		busy := slices.DeleteFunc(slices.Clone(callers),
+			func(c *caller) bool { return c.next == "" && !c.late })
 		switch {
 		case i < steps:
 			s.act(rapid.SampledFrom(callers).Draw(s.t, "caller"))
@@ -53,7 +54,8 @@ func (s *simulator) act(c *caller) {
 	case c.next == "":
 		c.kind, c.input = s.begin(c.name)
 		c.op, c.got, c.result = s.call(c.name, c.kind, c.input), OpOK, Result{}
-		c.next = rapid.SampledFrom([]string{"apply", "apply", "apply", "apply", "lost", "late"}).Draw(s.t, "fate")
+		c.next = rapid.SampledFrom([]string{"apply", "apply", "apply", "apply", "lost",
+			"late"}).Draw(s.t, "fate")
 	case c.next == "apply":
 		c.result, c.next = s.apply(c.name, c.kind, c.input), "return"
 		if rapid.IntRange(0, 5).Draw(s.t, "reply") == 0 {

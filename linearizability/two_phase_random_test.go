@@ -18,21 +18,23 @@ type stage struct {
 	children []string // of its znode
 }
 
-// randomTwoPhase makes valid histories of one transaction. What a site calls must fit
-// what it knows, so the others' doings are applied by a client z beside the calls.
+// randomTwoPhase makes valid histories of one transaction. What a site calls must fit what it
+// knows, so the others' doings are applied by a client z beside the calls.
 func randomTwoPhase(t *rapid.T) History {
 	s := &stage{simulator: &simulator{t: t}}
 	s.begin = func(client string) (kind, input string) {
 		calls := []string{ops.Begin, ops.Begin, ops.Begin, ops.Begin, ops.Vote, ops.Await, ops.Forget}
 		switch {
 		case s.model.Phase == model.Undecided && s.model.Yes|s.model.No != s.model.Sites:
-			calls = []string{ops.Begin, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Await, ops.Await, ops.Forget}
+			calls = []string{ops.Begin, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote,
+				ops.Vote, ops.Await, ops.Await, ops.Forget}
 		case s.model.Phase != model.NotBegun:
 			calls = []string{ops.Vote, ops.Await, ops.Await, ops.Await, ops.Done, ops.Done, ops.Forget}
 		}
 		switch rapid.SampledFrom(calls).Draw(t, "call") {
 		case ops.Vote:
-			return ops.Vote, "t1 " + client + map[bool]string{true: " yes", false: " no"}[client != "c" || rapid.IntRange(0, 7).Draw(t, "no") > 0]
+			return ops.Vote, "t1 " + client + map[bool]string{true: " yes",
+				false: " no"}[client != "c" || rapid.IntRange(0, 7).Draw(t, "no") > 0]
 		case ops.Await:
 			return ops.Await, "t1"
 		case ops.Done:
@@ -46,8 +48,8 @@ func randomTwoPhase(t *rapid.T) History {
 	return s.play()
 }
 
-// try does what can be done, records it as the creation or deletion of a child, and
-// reports whether it could.
+// try does what can be done, records it as the creation or deletion of a child, and reports whether
+// it could.
 func (s *stage) try(op model.TransactionOp) bool {
 	next := s.model.Step(op)
 	if len(next) == 0 {
@@ -163,14 +165,16 @@ func TestBrokenTwoPhaseCommitsAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomTransaction, judgeTwoPhaseAtT, []mutation{
 		{"a vote that never was", dropChange(ops.Vote), []string{Delivery, Safety}, 0},
 		{"a begin that never was", dropChange(ops.Begin), []string{Delivery, Safety}, 0},
-		{"failed, and applied", sayFailed(ops.Begin, ops.Vote, ops.Done, ops.Forget), []string{Delivery}, 70},
+		{"failed, and applied", sayFailed(ops.Begin, ops.Vote, ops.Done, ops.Forget),
+			[]string{Delivery}, 70},
 		{"told otherwise", tellOtherwise, []string{Answers}, 0},
 		{"told nothing", tellNothing, []string{Answers}, 60},
 		{"another decision", changeDecision, []string{Safety}, 0},
 		{"a vote overwritten", changeVote, []string{Safety}, 0},
 		{"a decision too early", decideEarly, []string{Safety}, 0},
 		{"a commit without all votes", commitAnyhow, []string{Safety}, 0},
-		{"a hanging call", neverReturns(ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget), []string{Liveness}, 0},
+		{"a hanging call", neverReturns(ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget),
+			[]string{Liveness}, 0},
 	})
 }
 
@@ -198,25 +202,30 @@ func overwrite(t *rapid.T, h *History, fits func(path string) bool, other map[st
 	if e == nil {
 		return false
 	}
-	h.Server = append(h.Server, ServerEvent{Step: e.Step, Zxid: -1, Kind: DataChanged, Path: e.Path, Data: other[e.Data], Client: e.Client})
+	h.Server = append(h.Server, ServerEvent{Step: e.Step, Zxid: -1, Kind: DataChanged, Path: e.Path,
+		Data: other[e.Data], Client: e.Client})
 	return true
 }
 
 func changeDecision(t *rapid.T, h *History) bool {
-	return overwrite(t, h, func(path string) bool { return path == "/t/t1/decision" }, map[string]string{"commit": "abort", "abort": "commit"})
+	return overwrite(t, h, func(path string) bool { return path == "/t/t1/decision" },
+		map[string]string{"commit": "abort", "abort": "commit"})
 }
 
 func changeVote(t *rapid.T, h *History) bool {
-	return overwrite(t, h, func(path string) bool { return strings.HasPrefix(path, "/t/t1/vote-") }, map[string]string{"yes": "no", "no": "yes"})
+	return overwrite(t, h, func(path string) bool { return strings.HasPrefix(path, "/t/t1/vote-") },
+		map[string]string{"yes": "no", "no": "yes"})
 }
 
 // decideEarly lets somebody abort what has just begun.
 func decideEarly(t *rapid.T, h *History) bool {
-	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Path == "/t/t1" && e.Kind == NodeCreated && e.Step < 290 })
+	e := one(t, h.Server,
+		func(e *ServerEvent) bool { return e.Path == "/t/t1" && e.Kind == NodeCreated && e.Step < 290 })
 	if e == nil {
 		return false
 	}
-	early := ServerEvent{Step: e.Step + 1, Time: e.Time, Zxid: -1, Kind: NodeCreated, Path: "/t/t1/decision", Data: "abort", Client: "a"}
+	early := ServerEvent{Step: e.Step + 1, Time: e.Time, Zxid: -1, Kind: NodeCreated,
+		Path: "/t/t1/decision", Data: "abort", Client: "a"}
 	h.Server = append(h.Server, early)
 	return true
 }

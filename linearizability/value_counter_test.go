@@ -34,8 +34,10 @@ func TestCounters(t *testing.T) {
 		opts      Counter
 		bad, says string
 	}{
-		{name: "one after the other", build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
-		{name: "stale value", bad: Linearizability, says: "it goes wrong with b: get() -> 0", build: func(f *fixture) { f.adds("a", 0); get(f, "b", "0") }},
+		{name: "one after the other",
+			build: func(f *fixture) { f.adds("a", 0); f.adds("b", 1); get(f, "a", "2") }},
+		{name: "stale value", bad: Linearizability, says: "it goes wrong with b: get() -> 0",
+			build: func(f *fixture) { f.adds("a", 0); get(f, "b", "0") }},
 		{name: "two adds, one value", bad: Linearizability, build: func(f *fixture) {
 			f.adds("a", 0)
 			f.ret(f.call("b", ops.Add, "1"), OpOK, Result{Output: "1"})
@@ -50,22 +52,27 @@ func TestCounters(t *testing.T) {
 			f.ret(f.call("a", ops.Add, "1"), OpUnknown, Result{})
 			f.adds("b", 0)
 		}},
-		{name: "applied twice", bad: Delivery, says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", build: twiceAdded},
+		{name: "applied twice", bad: Delivery,
+			says: "a's add (steps 1 to 4) was applied twice: at steps 2 and 3", build: twiceAdded},
 		{name: "applied twice, as allowed", opts: Counter{MayRepeat: true}, build: twiceAdded},
-		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", build: func(f *fixture) {
-			f.adds("b", 0)
-			f.ret(f.call("a", ops.Add, "1"), OpOK, Result{})
-		}},
-		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) {
-			op := f.call("a", ops.Add, "1")
-			f.stores("a", "/n", "1")
-			f.ret(op, OpFailed, Result{})
-		}},
-		{name: "nobody's change", bad: Delivery, says: "b changed the counter from 1 to 7 at step 4", build: func(f *fixture) {
-			f.adds("a", 0)
-			f.stores("b", "/n", "7")
-		}},
-		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned", build: func(f *fixture) { f.call("a", ops.Add, "1") }},
+		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it",
+			build: func(f *fixture) {
+				f.adds("b", 0)
+				f.ret(f.call("a", ops.Add, "1"), OpOK, Result{})
+			}},
+		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not",
+			build: func(f *fixture) {
+				op := f.call("a", ops.Add, "1")
+				f.stores("a", "/n", "1")
+				f.ret(op, OpFailed, Result{})
+			}},
+		{name: "nobody's change", bad: Delivery,
+			says: "b changed the counter from 1 to 7 at step 4", build: func(f *fixture) {
+				f.adds("a", 0)
+				f.stores("b", "/n", "7")
+			}},
+		{name: "never returns", bad: Liveness, says: "a's add (step 1, pending) never returned",
+			build: func(f *fixture) { f.call("a", ops.Add, "1") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,7 +97,8 @@ func TestCounterOrphans(t *testing.T) {
 	f.adds("a", 0)
 	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
 	checkReport(t, Judge(f.history(), rest, counterAtN), Orphans, "/n/op-1 is left below /n")
-	checkReport(t, Judge(f.history(), rest, Counter{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
+	checkReport(t, Judge(f.history(), rest,
+		Counter{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
 }
 
 // randomCounter makes valid histories of a counter.
@@ -98,7 +106,8 @@ func randomCounter(t *rapid.T) History {
 	value := 0
 	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
-		call := rapid.SampledFrom([][2]string{{ops.Add, "1"}, {ops.Add, "1"}, {ops.Add, "5"}, {ops.Get, ""}}).Draw(t, "call")
+		call := rapid.SampledFrom([][2]string{{ops.Add, "1"}, {ops.Add, "1"}, {ops.Add, "5"},
+			{ops.Get, ""}}).Draw(t, "call")
 		return call[0], call[1]
 	}
 	s.apply = func(client, kind, input string) Result {

@@ -33,22 +33,26 @@ func TestIDs(t *testing.T) {
 			f.nextID("b", 3)
 			f.nextID("a", 2)
 		}},
-		{name: "twice", bad: Safety, says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to 5)", build: func(f *fixture) {
-			f.reserves("a", 2)
-			f.nextID("a", 1)
-			f.nextID("a", 1)
-		}},
-		{name: "backwards", bad: Order, says: "got 1, after a's next (steps 2 to 3) had got 2", build: func(f *fixture) {
-			f.reserves("a", 2)
-			f.nextID("a", 2)
-			f.nextID("a", 1)
-		}},
-		{name: "blocks, and claims to be ordered", opts: idsAtI, bad: Order, says: "a's next (steps 5 to 6) got 1, after b's", build: func(f *fixture) {
-			f.reserves("a", 2)
-			f.reserves("b", 4)
-			f.nextID("b", 3)
-			f.nextID("a", 1)
-		}},
+		{name: "twice", bad: Safety,
+			says: "1 is handed out twice: to a's next (steps 2 to 3) and to a's next (steps 4 to 5)",
+			build: func(f *fixture) {
+				f.reserves("a", 2)
+				f.nextID("a", 1)
+				f.nextID("a", 1)
+			}},
+		{name: "backwards", bad: Order, says: "got 1, after a's next (steps 2 to 3) had got 2",
+			build: func(f *fixture) {
+				f.reserves("a", 2)
+				f.nextID("a", 2)
+				f.nextID("a", 1)
+			}},
+		{name: "blocks, and claims to be ordered", opts: idsAtI, bad: Order,
+			says: "a's next (steps 5 to 6) got 1, after b's", build: func(f *fixture) {
+				f.reserves("a", 2)
+				f.reserves("b", 4)
+				f.nextID("b", 3)
+				f.nextID("a", 1)
+			}},
 		{name: "at the same time", opts: idsAtI, build: func(f *fixture) {
 			a, b := f.call("a", ops.Next, ""), f.call("b", ops.Next, "")
 			f.reserves("b", 1)
@@ -56,19 +60,23 @@ func TestIDs(t *testing.T) {
 			f.ret(a, OpOK, Result{Output: "2"})
 			f.ret(b, OpOK, Result{Output: "1"})
 		}},
-		{name: "not reserved", bad: Delivery, says: "got 3, which a had not reserved", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
-			f.reserves("a", 2)
-			f.nextID("a", 3)
-		}},
-		{name: "another's", bad: Delivery, says: "b had not reserved", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
-			f.reserves("a", 2)
-			f.nextID("b", 1)
-		}},
-		{name: "reserved too late", bad: Delivery, says: "a had not reserved", opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
-			f.nextID("a", 1)
-			f.reserves("a", 2)
-		}},
-		{name: "never returns", bad: Liveness, says: "never returned", build: func(f *fixture) { f.call("a", ops.Next, "") }},
+		{name: "not reserved", bad: Delivery, says: "got 3, which a had not reserved",
+			opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
+				f.reserves("a", 2)
+				f.nextID("a", 3)
+			}},
+		{name: "another's", bad: Delivery, says: "b had not reserved",
+			opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
+				f.reserves("a", 2)
+				f.nextID("b", 1)
+			}},
+		{name: "reserved too late", bad: Delivery, says: "a had not reserved",
+			opts: IDGenerator{Path: "/i"}, build: func(f *fixture) {
+				f.nextID("a", 1)
+				f.reserves("a", 2)
+			}},
+		{name: "never returns", bad: Liveness, says: "never returned",
+			build: func(f *fixture) { f.call("a", ops.Next, "") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,42 +57,51 @@ func TestValues(t *testing.T) {
 			f.quick("b", ops.Read, "", "x@0")
 			f.quick("b", ops.Read, "", "x")
 		}},
-		{name: "stale read", bad: Linearizability, says: "it goes wrong with b: read() -> x@0", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			f.sets("a", "y", 1)
-			f.quick("b", ops.Read, "", "x@0")
-		}},
+		{name: "stale read", bad: Linearizability, says: "it goes wrong with b: read() -> x@0",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.sets("a", "y", 1)
+				f.quick("b", ops.Read, "", "x@0")
+			}},
 		{name: "wrong version", bad: Linearizability, says: "read() -> x@4", build: func(f *fixture) {
 			f.sets("a", "x", 0)
 			f.quick("b", ops.Read, "", "x@4")
 		}},
 		{name: "one of two wins", build: func(f *fixture) { race(f, "refused", false) }},
-		{name: "both win", bad: Linearizability, says: "cas", build: func(f *fixture) { race(f, "z@2", true) }},
-		{name: "refused, though the version was right", bad: Linearizability, says: "cas(y@0) -> refused", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			f.quick("b", ops.CAS, "y@0", ops.Refused)
-		}},
-		{name: "told that it was refused, but applied", bad: Delivery, says: "was told that it was refused, but the server applied it at step 5", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			op := f.call("b", ops.CAS, "y@0")
-			f.puts("b", "y", 1)
-			f.ret(op, OpOK, Result{Output: ops.Refused})
-		}},
-		{name: "written twice", bad: Delivery, says: "was applied twice: at steps 2 and 3", build: writtenTwice},
+		{name: "both win", bad: Linearizability, says: "cas",
+			build: func(f *fixture) { race(f, "z@2", true) }},
+		{name: "refused, though the version was right", bad: Linearizability,
+			says: "cas(y@0) -> refused", build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.quick("b", ops.CAS, "y@0", ops.Refused)
+			}},
+		{name: "told that it was refused, but applied", bad: Delivery,
+			says: "was told that it was refused, but the server applied it at step 5",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				op := f.call("b", ops.CAS, "y@0")
+				f.puts("b", "y", 1)
+				f.ret(op, OpOK, Result{Output: ops.Refused})
+			}},
+		{name: "written twice", bad: Delivery, says: "was applied twice: at steps 2 and 3",
+			build: writtenTwice},
 		{name: "written twice, as allowed", opts: Value{MayRepeat: true}, build: writtenTwice},
-		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			f.quick("b", ops.Write, "y", "y@1")
-		}},
-		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", build: func(f *fixture) {
-			op := f.call("a", ops.Write, "x")
-			f.puts("a", "x", 0)
-			f.ret(op, OpFailed, Result{})
-		}},
-		{name: "nobody's value", bad: Delivery, says: "b made the value y@1 at step 4", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			f.puts("b", "y", 1)
-		}},
+		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.quick("b", ops.Write, "y", "y@1")
+			}},
+		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not",
+			build: func(f *fixture) {
+				op := f.call("a", ops.Write, "x")
+				f.puts("a", "x", 0)
+				f.ret(op, OpFailed, Result{})
+			}},
+		{name: "nobody's value", bad: Delivery, says: "b made the value y@1 at step 4",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.puts("b", "y", 1)
+			}},
 		{name: "removed and written again", build: func(f *fixture) {
 			f.sets("a", "x", 0)
 			op := f.call("b", ops.Remove, "")
@@ -108,14 +117,17 @@ func TestValues(t *testing.T) {
 			f.ret(first, OpOK, Result{})
 			f.ret(second, OpOK, Result{Output: ops.Refused})
 		}},
-		{name: "two removes find nothing, and one was made", bad: Delivery, says: "b made the value nothing at step 6, and no write accounts for that", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			first, second := f.call("b", ops.Remove, ""), f.call("b", ops.Remove, "")
-			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
-			f.ret(first, OpOK, Result{Output: ops.Refused})
-			f.ret(second, OpOK, Result{Output: ops.Refused})
-		}},
-		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned", build: func(f *fixture) { f.call("a", ops.Write, "x") }},
+		{name: "two removes find nothing, and one was made", bad: Delivery,
+			says: "b made the value nothing at step 6, and no write accounts for that",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				first, second := f.call("b", ops.Remove, ""), f.call("b", ops.Remove, "")
+				f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
+				f.ret(first, OpOK, Result{Output: ops.Refused})
+				f.ret(second, OpOK, Result{Output: ops.Refused})
+			}},
+		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned",
+			build: func(f *fixture) { f.call("a", ops.Write, "x") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -146,8 +158,7 @@ func writtenTwice(f *fixture) {
 	f.ret(op, OpOK, Result{})
 }
 
-// randomValue makes valid histories of a shared value; every write has a value of
-// its own.
+// randomValue makes valid histories of a shared value; every write has a value of its own.
 func randomValue(t *rapid.T) History {
 	var state model.Value
 	writes := 0

@@ -1,6 +1,6 @@
-// Package ops names the operations of which histories are made: the Kind of a linearizability.Op, and
-// the inputs and outputs that are fixed words. What an operation has as its Input and its Output is
-// said beside its kind; "" if it says nothing. An operation that found nothing is Empty.
+// Package ops names the operations of which histories are made: the Kind of a linearizability.Op,
+// and the inputs and outputs that are fixed words. What an operation has as its Input and its
+// Output is said beside its kind; "" if it says nothing. An operation that found nothing is Empty.
 package ops
 
 // Close is an operation of any object: the client gives back everything that it holds.
