@@ -39,8 +39,9 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk", module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/others": {module + "fakezk", module + "fuzz", module + "linearizability", module + "linearizability/ops"},
-	"internal/realzk": {},
+	"internal/others":   {module + "fakezk", module + "fuzz", module + "linearizability", module + "linearizability/ops"},
+	"internal/realzk":   {},
+	"internal/refstore": {},
 	"internal/zkload": {
 		module + "fakezk", module + "internal/realzk", "github.com/alecthomas/kong", "github.com/go-zookeeper/zk",
 	},
@@ -64,7 +65,7 @@ var arrows = map[string][]string{
 // pure lists the packages that hold rules: values in, values out. They may not
 // reach for the network, a clock, a goroutine, a lock or a random number.
 var pure = []string{
-	"model", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
+	"model", "internal/refstore", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
 	"fakezk/internal/fourletter",
 }
 

@@ -1,4 +1,4 @@
-package model
+package refstore
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Store is one standalone server's znodes, sessions and watches. Create it with
-// [NewStore]. It is not safe for concurrent use: it has one client, a test.
+// Store is one standalone server's znodes, sessions and watches. Create it with [NewStore]. It is
+// not safe for concurrent use: it has one client, a test.
 //
-// Every request consumes a zxid if it writes, also if it is refused, and none
-// if it reads. Opening and closing a session are writes.
+// Every request consumes a zxid if it writes, also if it is refused, and none if it reads. Opening
+// and closing a session are writes.
 type Store struct {
 	zxid   int64
 	nodes  map[string]node
@@ -21,8 +21,8 @@ type Store struct {
 	events map[int64][]Event
 }
 
-// NewStore returns the store of a freshly started server: zxid 0, no session,
-// and the four znodes every server has.
+// NewStore returns the store of a freshly started server: zxid 0, no session, and the four znodes
+// every server has.
 func NewStore() *Store {
 	s := &Store{
 		nodes: map[string]node{},
@@ -43,19 +43,19 @@ func (s *Store) Zxid() int64 { return s.zxid }
 // Paths returns the paths of all znodes, sorted.
 func (s *Store) Paths() []string { return slices.Sorted(maps.Keys(s.nodes)) }
 
-// OpenSession starts the session under an id of the caller's choice. It panics
-// if the session is open already: ids are never used twice.
+// OpenSession starts the session under an id of the caller's choice. It panics if the session is
+// open already: ids are never used twice.
 func (s *Store) OpenSession(id int64) {
 	if s.open[id] {
-		panic(fmt.Sprintf("model: session 0x%x is open already", id))
+		panic(fmt.Sprintf("refstore: session 0x%x is open already", id))
 	}
 	s.zxid++
 	s.open[id] = true
 }
 
-// CloseSession ends the session, whether its client asked or the server gave it
-// up: all its ephemerals go in one transaction, whatever their ACLs say. The
-// session's watches and undelivered events are forgotten.
+// CloseSession ends the session, whether its client asked or the server gave it up: all its
+// ephemerals go in one transaction, whatever their ACLs say. The session's watches and undelivered
+// events are forgotten.
 func (s *Store) CloseSession(id int64) Code {
 	if !s.open[id] {
 		return SessionExpired
@@ -81,8 +81,7 @@ func (s *Store) Ephemerals(id int64) []string {
 	return paths
 }
 
-// childNames returns the names of the children, sorted, by looking at every
-// znode there is.
+// childNames returns the names of the children, sorted, by looking at every znode there is.
 func (s *Store) childNames(path string) []string {
 	prefix := strings.TrimSuffix(path, "/") + "/"
 	names := []string{}

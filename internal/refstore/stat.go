@@ -1,4 +1,4 @@
-package model
+package refstore
 
 // Stat is ZooKeeper's Stat record without its two times.
 type Stat struct {
@@ -39,9 +39,9 @@ type node struct {
 	creates  int32 // children ever created here: the next sequence number
 }
 
-// stat computes the Stat of the znode. A server shows as cversion the creates
-// of children plus their deletes, and keeps only the creates
-// (DataNode.copyStat): twice the creates, less the children there are.
+// stat computes the Stat of the znode. A server shows as cversion the creates of children plus
+// their deletes, and keeps only the creates (DataNode.copyStat): twice the creates, less the
+// children there are.
 func (s *Store) stat(path string) Stat {
 	n, children := s.nodes[path], int32(len(s.childNames(path)))
 	return Stat{

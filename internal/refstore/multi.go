@@ -1,4 +1,4 @@
-package model
+package refstore
 
 // OpKind is what an [Op] of a multi does.
 type OpKind int
@@ -11,9 +11,8 @@ const (
 	OpCheck // nothing, but fails if the version is another
 )
 
-// Op is one write. Which fields matter depends on Kind: Data for create and
-// set, Mode and ACL for create, Version for the other three. A nil ACL is
-// refused, as a server does.
+// Op is one write. Which fields matter depends on Kind: Data for create and set, Mode and ACL for
+// create, Version for the other three. A nil ACL is refused, as a server does.
 type Op struct {
 	Kind    OpKind
 	Path    string
@@ -23,19 +22,17 @@ type Op struct {
 	Version int32
 }
 
-// Result is the answer to one [Op]: the path of a create, the Stat of a set,
-// and the code. Inside a multi, servers answer a create with its path only, so
-// there a create has no Stat.
+// Result is the answer to one [Op]: the path of a create, the Stat of a set, and the code. Inside a
+// multi, servers answer a create with its path only, so there a create has no Stat.
 type Result struct {
 	Path string
 	Stat Stat
 	Code Code
 }
 
-// Multi applies all operations at one zxid or none of them. Later operations
-// see earlier ones. If one is refused, its code is the second result, the
-// operations before it answer [OK] and those behind it [RuntimeInconsistency];
-// nothing has happened, except that the zxid is used up.
+// Multi applies all operations at one zxid or none of them. Later operations see earlier ones. If
+// one is refused, its code is the second result, the operations before it answer [OK] and those
+// behind it [RuntimeInconsistency]; nothing has happened, except that the zxid is used up.
 func (s *Store) Multi(session int64, ops []Op) ([]Result, Code) {
 	if !s.open[session] {
 		return nil, SessionExpired

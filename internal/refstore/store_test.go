@@ -1,4 +1,4 @@
-package model
+package refstore
 
 import (
 	"fmt"
@@ -122,7 +122,8 @@ func TestDeleteAnswersTheFirstErrorThatApplies(t *testing.T) {
 	}{
 		{"/", -1, BadArguments}, {"/zookeeper/config", -1, BadArguments}, {"rel", -1, BadArguments},
 		{"//", -1, NoNode}, {"/no/x", -1, NoNode}, {"/no", -1, NoNode},
-		{"/locked/none", -1, NoAuth}, {"/p", 7, BadVersion}, {"/p", 0, NotEmpty}, {"/p/c", 0, OK}, {"/p", -1, OK},
+		{"/locked/none", -1, NoAuth}, {"/p", 7, BadVersion}, {"/p", 0, NotEmpty}, {"/p/c", 0,
+			OK}, {"/p", -1, OK},
 	}
 	for _, tt := range tests {
 		if code := s.Delete(1, tt.path, tt.version); code != tt.want {
@@ -139,7 +140,8 @@ func TestSetValidatesThenLooksThenChecksTheVersion(t *testing.T) {
 		version int32
 		want    Code
 	}{
-		{"n", -1, BadArguments}, {"/n/", -1, BadArguments}, {"/no", -1, NoNode}, {"/zookeeper/config", -1, NoAuth},
+		{"n", -1, BadArguments}, {"/n/", -1, BadArguments}, {"/no", -1,
+			NoNode}, {"/zookeeper/config", -1, NoAuth},
 		{"/n", 1, BadVersion}, {"/n", 0, OK}, {"/n", -1, OK},
 	}
 	for _, tt := range tests {

@@ -1,4 +1,4 @@
-package model
+package refstore
 
 import (
 	"fmt"
@@ -8,7 +8,8 @@ import (
 
 // events prints what a session was told, as "created /a, children /".
 func events(s *Store, session int64) string {
-	short := map[EventType]string{NodeCreated: "created", NodeDeleted: "deleted", NodeDataChanged: "changed", NodeChildrenChanged: "children"}
+	short := map[EventType]string{NodeCreated: "created", NodeDeleted: "deleted",
+		NodeDataChanged: "changed", NodeChildrenChanged: "children"}
 	var out []string
 	for _, e := range s.Events(session) {
 		out = append(out, fmt.Sprintf("%s %s", short[e.Type], e.Path))
@@ -100,7 +101,8 @@ func TestSetWatchesReplaysWhatWasMissed(t *testing.T) {
 	s.Delete(2, "/again", -1)
 	mustCreate(t, s, 2, "/again", Persistent)
 	mustCreate(t, s, 2, "/kids/k", Persistent)
-	s.SetWatches(1, relative, []string{"/same", "/set", "/gone", "/again"}, []string{"/again", "/never"}, []string{"/kids", "/same"})
+	s.SetWatches(1, relative, []string{"/same", "/set", "/gone", "/again"},
+		[]string{"/again", "/never"}, []string{"/kids", "/same"})
 	want := "changed /set, deleted /gone, changed /again, created /again, children /kids"
 	if got := events(s, 1); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -114,7 +116,8 @@ func TestSetWatchesReplaysWhatWasMissed(t *testing.T) {
 
 func TestACLHidesDigestsFromNonAdmins(t *testing.T) {
 	s := opened(t, 1)
-	list := append(World(PermRead), ACL{PermAll, "digest", "joe:secret"}, ACL{PermRead, "world", "anyone"})
+	list := append(World(PermRead), ACL{PermAll, "digest", "joe:secret"},
+		ACL{PermRead, "world", "anyone"})
 	s.CreateACL(1, "/d", nil, Persistent, list)
 	got, stat, code := s.GetACL(1, "/d")
 	if code != OK || len(got) != 2 || got[1].ID != "joe:x" || stat.Aversion != 0 {
@@ -124,7 +127,8 @@ func TestACLHidesDigestsFromNonAdmins(t *testing.T) {
 		t.Errorf("setACL without ADMIN: %v", code)
 	}
 	mustCreate(t, s, 1, "/open", Persistent)
-	if stat, code := s.SetACL(1, "/open", World(PermRead|PermAdmin), 0); code != OK || stat.Aversion != 1 {
+	if stat, code := s.SetACL(1, "/open", World(PermRead|PermAdmin),
+		0); code != OK || stat.Aversion != 1 {
 		t.Errorf("setACL: %+v %v", stat, code)
 	}
 	if _, code := s.SetACL(1, "/open", World(PermAll), 0); code != BadVersion {

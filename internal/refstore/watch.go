@@ -1,4 +1,4 @@
-package model
+package refstore
 
 import "fmt"
 
@@ -28,32 +28,30 @@ func (t EventType) String() string {
 	return fmt.Sprintf("EventType(%d)", int32(t))
 }
 
-// Event is one notification. Zxid is that of the change that fired it, or the
-// last one when SetWatches found it missed; a 3.8 server does not send it, but
-// it tells which events belong together.
+// Event is one notification. Zxid is that of the change that fired it, or the last one when
+// SetWatches found it missed; a 3.8 server does not send it, but it tells which events belong
+// together.
 type Event struct {
 	Type EventType
 	Path string
 	Zxid int64
 }
 
-// watch is one session's one-shot wish to hear of a path. The path is kept as
-// it was asked for: a watch on "" is answered for the root and never fires.
+// watch is one session's one-shot wish to hear of a path. The path is kept as it was asked for: a
+// watch on "" is answered for the root and never fires.
 type watch struct {
 	session int64
 	path    string
 }
 
-// Events takes the events delivered to the session since the last call, in
-// order.
+// Events takes the events delivered to the session since the last call, in order.
 func (s *Store) Events(session int64) []Event {
 	list := s.events[session]
 	delete(s.events, session)
 	return list
 }
 
-// Disconnect drops the session's watches, as the end of its connection does.
-// The session lives on.
+// Disconnect drops the session's watches, as the end of its connection does. The session lives on.
 func (s *Store) Disconnect(session int64) {
 	for _, table := range []map[watch]bool{s.data, s.child} {
 		for w := range table {
@@ -64,9 +62,8 @@ func (s *Store) Disconnect(session int64) {
 	}
 }
 
-// SetWatches puts watches back after a reconnect. What happened after zxid
-// relative fires at once instead, as far as the server can tell: a znode deleted
-// and made again shows as changed.
+// SetWatches puts watches back after a reconnect. What happened after zxid relative fires at once
+// instead, as far as the server can tell: a znode deleted and made again shows as changed.
 func (s *Store) SetWatches(session, relative int64, data, exist, child []string) Code {
 	if !s.open[session] {
 		return SessionExpired
@@ -89,7 +86,8 @@ func (s *Store) SetWatches(session, relative int64, data, exist, child []string)
 	return OK
 }
 
-func (s *Store) rearm(table map[watch]bool, session int64, path string, gone, changed bool, typ EventType) {
+func (s *Store) rearm(table map[watch]bool, session int64, path string, gone, changed bool,
+	typ EventType) {
 	switch {
 	case gone:
 		s.deliver(session, NodeDeleted, path)
@@ -109,20 +107,19 @@ func (s *Store) fireChanged(path string) {
 	s.fire(s.data, path, NodeDataChanged, s.nodes[path].acl, nil)
 }
 
-// fireDeleted tells a session that watches both the data and the children of the
-// znode only once; its child watch is used up all the same
-// (DataTree.deleteNode).
+// fireDeleted tells a session that watches both the data and the children of the znode only once;
+// its child watch is used up all the same (DataTree.deleteNode).
 func (s *Store) fireDeleted(path string, acl []ACL, parent string) {
 	told := s.fire(s.data, path, NodeDeleted, acl, nil)
 	s.fire(s.child, path, NodeDeleted, acl, told)
 	s.fire(s.child, parent, NodeChildrenChanged, s.nodes[parent].acl, nil)
 }
 
-// fire uses up the watches on the path and delivers the event, except to the
-// sessions told already, and to nobody if the ACL does not let them read
-// (ZOOKEEPER-4799). It returns the sessions whose watch was used up. The order
-// between sessions does not matter: each has its own list of events.
-func (s *Store) fire(table map[watch]bool, path string, typ EventType, acl []ACL, told map[int64]bool) map[int64]bool {
+// fire uses up the watches on the path and delivers the event, except to the sessions told already,
+// and to nobody if the ACL does not let them read (ZOOKEEPER-4799). It returns the sessions whose
+// watch was used up. The order between sessions does not matter: each has its own list of events.
+func (s *Store) fire(table map[watch]bool, path string, typ EventType, acl []ACL,
+	told map[int64]bool) map[int64]bool {
 	used := map[int64]bool{}
 	for w := range table {
 		if w.path != path {

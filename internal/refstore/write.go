@@ -1,4 +1,4 @@
-package model
+package refstore
 
 import (
 	"bytes"
@@ -10,9 +10,10 @@ func (s *Store) Create(session int64, path string, data []byte, mode Mode) (stri
 	return s.CreateACL(session, path, data, mode, World(PermAll))
 }
 
-// CreateACL makes a znode and returns its path, which for the sequential modes
-// ends in the number the server chose, and its Stat.
-func (s *Store) CreateACL(session int64, path string, data []byte, mode Mode, acl []ACL) (string, Stat, Code) {
+// CreateACL makes a znode and returns its path, which for the sequential modes ends in the number
+// the server chose, and its Stat.
+func (s *Store) CreateACL(session int64, path string, data []byte, mode Mode, acl []ACL) (string,
+	Stat, Code) {
 	r, code := s.one(session, Op{Kind: OpCreate, Path: path, Data: data, Mode: mode, ACL: acl})
 	return r.Path, r.Stat, code
 }
@@ -23,8 +24,7 @@ func (s *Store) Delete(session int64, path string, version int32) Code {
 	return code
 }
 
-// Set replaces the data of a znode, if version is its own or -1. Equal data is
-// a change too.
+// Set replaces the data of a znode, if version is its own or -1. Equal data is a change too.
 func (s *Store) Set(session int64, path string, data []byte, version int32) (Stat, Code) {
 	r, code := s.one(session, Op{Kind: OpSet, Path: path, Data: data, Version: version})
 	return r.Stat, code
@@ -52,12 +52,12 @@ func (s *Store) apply(session int64, op Op) Result {
 	case OpCheck:
 		return s.check(op)
 	}
-	panic(fmt.Sprintf("model: no such operation: %d", op.Kind))
+	panic(fmt.Sprintf("refstore: no such operation: %d", op.Kind))
 }
 
-// create checks in the order of PrepRequestProcessor.pRequest2TxnCreate, which
-// decides the error when several apply. The number is added before the path is
-// validated, so "/a/" is a fine name for a sequential create.
+// create checks in the order of PrepRequestProcessor.pRequest2TxnCreate, which decides the error
+// when several apply. The number is added before the path is validated, so "/a/" is a fine name for
+// a sequential create.
 func (s *Store) create(session int64, op Op) Result {
 	if op.Mode < Persistent || op.Mode > EphemeralSequential || !splittable(op.Path) {
 		return Result{Code: BadArguments}
@@ -98,8 +98,8 @@ func (s *Store) create(session int64, op Op) Result {
 	return Result{Path: path, Stat: s.stat(path)}
 }
 
-// delete checks in the order of PrepRequestProcessor for OpCode.delete. The
-// permission is the parent's; the znode's own ACL does not matter.
+// delete checks in the order of PrepRequestProcessor for OpCode.delete. The permission is the
+// parent's; the znode's own ACL does not matter.
 func (s *Store) delete(op Op) Result {
 	if !splittable(op.Path) || special(op.Path) {
 		return Result{Code: BadArguments}

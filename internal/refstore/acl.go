@@ -1,4 +1,4 @@
-package model
+package refstore
 
 import (
 	"slices"
@@ -25,8 +25,7 @@ type ACL struct {
 // World returns the list that gives everybody the permissions.
 func World(perms int32) []ACL { return []ACL{{Perms: perms, Scheme: "world", ID: "anyone"}} }
 
-// allows reports whether a session without authentication has one of the
-// permissions.
+// allows reports whether a session without authentication has one of the permissions.
 func allows(list []ACL, perms int32) bool {
 	for _, a := range list {
 		if a.Scheme == "world" && a.ID == "anyone" && a.Perms&perms != 0 {
@@ -36,8 +35,8 @@ func allows(list []ACL, perms int32) bool {
 	return false
 }
 
-// fixACL drops repeated entries and refuses what a server refuses; only the
-// schemes world and digest are known here.
+// fixACL drops repeated entries and refuses what a server refuses; only the schemes world and
+// digest are known here.
 func fixACL(list []ACL) ([]ACL, Code) {
 	var out []ACL
 	for _, a := range list {
@@ -57,14 +56,13 @@ func fixACL(list []ACL) ([]ACL, Code) {
 	return out, OK
 }
 
-// digestParts counts as Java's String.split does: empty parts at the end do not
-// exist.
+// digestParts counts as Java's String.split does: empty parts at the end do not exist.
 func digestParts(id string) int {
 	return len(strings.Split(strings.TrimRight(id, ":"), ":"))
 }
 
-// GetACL returns the list of the znode. It needs READ or ADMIN; without ADMIN
-// the digests are hidden.
+// GetACL returns the list of the znode. It needs READ or ADMIN; without ADMIN the digests are
+// hidden.
 func (s *Store) GetACL(session int64, path string) ([]ACL, Stat, Code) {
 	n, code := s.read(session, path, PermRead|PermAdmin)
 	if code != OK {
@@ -81,8 +79,8 @@ func (s *Store) GetACL(session int64, path string) ([]ACL, Stat, Code) {
 	return list, s.stat(key(path)), OK
 }
 
-// SetACL replaces the list of the znode if aversion is that of the ACL or -1.
-// It fires no watch and leaves the data's version alone.
+// SetACL replaces the list of the znode if aversion is that of the ACL or -1. It fires no watch and
+// leaves the data's version alone.
 func (s *Store) SetACL(session int64, path string, list []ACL, aversion int32) (Stat, Code) {
 	if !s.open[session] {
 		return Stat{}, SessionExpired
