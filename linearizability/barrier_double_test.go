@@ -102,10 +102,10 @@ func TestDoubleBarriers(t *testing.T) {
 		{name: "gives up beside the other", bad: Liveness,
 			says: "gave up after 101ms, though 2 members", build: giveUpTogether},
 		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
-			rest := giveUpTogether(f)
+			left := giveUpTogether(f)
 			f.h.Notices = append(f.h.Notices,
 				Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
-			return rest
+			return left
 		}},
 		{name: "something is left", bad: Orphans, says: "/d/ready is left below /d",
 			build: func(f *fixture) *Leftovers {
@@ -116,8 +116,8 @@ func TestDoubleBarriers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
-			checkReport(t, Judge(f.history(), rest, doubleAtD), tt.bad, tt.says)
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, doubleAtD), tt.bad, tt.says)
 		})
 	}
 }

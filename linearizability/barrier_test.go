@@ -126,8 +126,8 @@ func TestBarriers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
-			checkReport(t, Judge(f.history(), rest, barrierAtB), tt.bad, tt.says)
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, barrierAtB), tt.bad, tt.says)
 		})
 	}
 }

@@ -163,16 +163,16 @@ func TestThresholdBarriers(t *testing.T) {
 		{name: "gives up beside enough others", bad: Liveness,
 			says: "enough had been waiting: 2 members", build: giveUpAtT},
 		{name: "gives up beside one who was cut off", build: func(f *fixture) *Leftovers {
-			rest := giveUpAtT(f)
+			left := giveUpAtT(f)
 			f.h.Notices = append(f.h.Notices,
 				Notice{Client: "b", Step: 90, Time: 90 * time.Millisecond, Kind: Disconnected})
-			return rest
+			return left
 		}},
 		{name: "gives up when it was set to more", build: func(f *fixture) *Leftovers {
-			rest := giveUpAtT(f)
+			left := giveUpAtT(f)
 			f.h.Ops = append(f.h.Ops, Op{Client: "c", Kind: ops.Set, Input: "3", Call: 60, Return: 70,
 				CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond, Outcome: OpOK})
-			return rest
+			return left
 		}},
 		{name: "gives up at an open barrier", bad: Liveness,
 			says: "the barrier had been open: a had passed at step 6",
@@ -192,8 +192,8 @@ func TestThresholdBarriers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
-			checkReport(t, Judge(f.history(), rest, thresholdAtT), tt.bad, tt.says)
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, thresholdAtT), tt.bad, tt.says)
 		})
 	}
 }

@@ -292,8 +292,9 @@ func TestCorrectCachesWithoutLog(t *testing.T) {
 }
 
 // inLook changes one look that there is something to change in.
-func inLook(kind string, fits func(CacheLook) bool,
-	change func(t *rapid.T, l *CacheLook)) func(*rapid.T, *History) bool {
+func inLook(
+	kind string, fits func(CacheLook) bool, change func(t *rapid.T, l *CacheLook),
+) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		op := one(t, h.Ops, func(op *Op) bool { return returned(kind)(op) && fits(readLook(*op)) })
 		if op == nil {
@@ -311,8 +312,7 @@ func hasEvents(l CacheLook) bool { return len(l.Events) > 0 }
 func hasNodes(l CacheLook) bool  { return len(l.Nodes) > 0 }
 
 func anEvent(change func(l *CacheLook, i int)) func(*rapid.T, *History) bool {
-	return inLook(ops.Look, hasEvents, func(t *rapid.T,
-		l *CacheLook) {
+	return inLook(ops.Look, hasEvents, func(t *rapid.T, l *CacheLook) {
 		change(l, rapid.IntRange(0, len(l.Events)-1).Draw(t, "event"))
 	})
 }

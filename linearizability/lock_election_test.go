@@ -155,9 +155,9 @@ func TestElections(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
+			left := tt.build(f)
 			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), rest, Election(tt.opts)), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), left, Election(tt.opts)), tt.bad, tt.says)
 		})
 	}
 }

@@ -103,9 +103,9 @@ func TestReentrantLocks(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
+			left := tt.build(f)
 			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), rest, ReentrantLock(tt.opts)), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), left, ReentrantLock(tt.opts)), tt.bad, tt.says)
 		})
 	}
 }
@@ -141,8 +141,7 @@ func TestBrokenReentrantLocksAreFoundBroken(t *testing.T) {
 
 // dropUnlock forgets an inner unlock: what gives the lock up comes too early then.
 func dropUnlock(t *rapid.T, h *History, c lockTable) bool {
-	a := pick(t, c, func(_ int,
-		h *hold) bool {
+	a := pick(t, c, func(_ int, h *hold) bool {
 		return h.ending == released && len(h.inner) > 0 && h.node != nil
 	})
 	if a == nil {

@@ -113,9 +113,9 @@ func TestRWLocks(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
+			left := tt.build(f)
 			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), rest, RWLock(tt.opts)), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), left, RWLock(tt.opts)), tt.bad, tt.says)
 		})
 	}
 }
@@ -188,7 +188,7 @@ func readsOn(f *fixture, second string) (waiting int, next int64) {
 	return waiting, next
 }
 
-func TestWritersWhoReadOn(t *testing.T) {
+func TestWriterThatReadsOn(t *testing.T) {
 	fair := Lock{Path: "/lock", Fair: true, MaxHerd: 1}
 	tests := []struct {
 		name      string
@@ -239,8 +239,8 @@ func TestWritersWhoReadOn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
-			checkReport(t, Judge(f.history(), rest, RWLock(fair)), tt.bad, tt.says)
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, RWLock(fair)), tt.bad, tt.says)
 		})
 	}
 }

@@ -112,9 +112,9 @@ func TestSemaphores(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
+			left := tt.build(f)
 			tt.opts.Path = "/lock"
-			r := Judge(f.history(), rest, Semaphore{Leases: 2, Lock: tt.opts})
+			r := Judge(f.history(), left, Semaphore{Leases: 2, Lock: tt.opts})
 			checkReport(t, r, tt.bad, tt.says)
 		})
 	}
@@ -129,11 +129,11 @@ func TestLeasesBesideTheirGuard(t *testing.T) {
 	f.deletes("a", 1, "/s/guard/a-0", 1)
 	f.ret(op, OpOK, Result{Session: 1})
 	opts := Semaphore{Leases: 1, Lock: Lock{Path: "/s", Nodes: "/s/leases"}}
-	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/s/leases/a-0", Owner: 1, Czxid: token}}}
-	checkReport(t, Judge(f.history(), rest, opts), "", "")
+	left := &Leftovers{Nodes: []NodeAtRest{{Path: "/s/leases/a-0", Owner: 1, Czxid: token}}}
+	checkReport(t, Judge(f.history(), left, opts), "", "")
 	opts.Nodes = "/s/other"
 	f.creates("b", 2, "/s/other/b-0", "", 2)
-	checkReport(t, Judge(f.history(), rest, opts), Safety, "a returned from acquire")
+	checkReport(t, Judge(f.history(), left, opts), Safety, "a returned from acquire")
 }
 
 func randomSemaphore(t *rapid.T) History { return randomHolds(t, semaphoreKind(2), "") }

@@ -19,11 +19,11 @@ type lockTest struct {
 
 func (tt lockTest) run(t *testing.T) {
 	f := &fixture{}
-	rest := tt.build(f)
+	left := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/lock"
 	}
-	r := Judge(f.history(), rest, tt.opts)
+	r := Judge(f.history(), left, tt.opts)
 	checkReport(t, r, tt.bad, tt.says)
 }
 
@@ -252,8 +252,7 @@ func TestLockFairnessAndHerd(t *testing.T) {
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
-	waiting := func(client,
-		path string) []Wait {
+	waiting := func(client, path string) []Wait {
 		return []Wait{{Client: client, Op: ops.Lock, Path: path}}
 	}
 	tests := []lockTest{
@@ -283,9 +282,9 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
 		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}},
 			build: func(f *fixture) *Leftovers {
-				rest := forgotten(f)
-				f.h.Ops, rest.Waiting, rest.Nodes = f.h.Ops[:1], nil, rest.Nodes[:1]
-				return rest
+				left := forgotten(f)
+				f.h.Ops, left.Waiting, left.Nodes = f.h.Ops[:1], nil, left.Nodes[:1]
+				return left
 			}},
 		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete",
 			build: func(f *fixture) *Leftovers {
@@ -297,9 +296,9 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 		{name: "dead session's znode", bad: Liveness,
 			says: "that session has ended, but the znode is still there",
 			build: func(f *fixture) *Leftovers {
-				rest := forgotten(f)
+				left := forgotten(f)
 				f.expires(1)
-				return rest
+				return left
 			}},
 		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned",
 			build: func(f *fixture) *Leftovers {
@@ -335,7 +334,7 @@ func forgotten(f *fixture) *Leftovers {
 	}
 }
 
-func TestPendingCallIsUnknownWithoutRest(t *testing.T) {
+func TestPendingCallIsUnknownWithoutLeftovers(t *testing.T) {
 	f := &fixture{}
 	f.call("a", ops.Lock, "")
 	r := Judge(f.history(), nil, Lock{})

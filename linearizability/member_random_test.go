@@ -12,16 +12,17 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// club makes valid histories of a registry of three clients, who join, leave, expire, are evicted,
-// change their data and look, each with a view that lags behind. As a group it shows names only.
-type club struct {
+// groupSimulator makes valid histories of a registry of three clients, who join, leave, expire, are
+// evicted, change their data and look, each with a view that lags behind. As a group it shows names
+// only.
+type groupSimulator struct {
 	fixture
 	t        *rapid.T
 	services bool
-	members  []*clubMember
+	members  []*simulatedMember
 }
 
-type clubMember struct {
+type simulatedMember struct {
 	name, instance string
 	data           string // what is wanted; "" if it has not joined
 	changes        int
@@ -31,13 +32,14 @@ type clubMember struct {
 	seen           map[string]int // by instance: the period of its timeline that was shown last
 }
 
-// clubLag is how far, in steps, views and reappearances stay behind at most.
-const clubLag = 200
+// viewLag is how far, in steps, views and reappearances stay behind at most.
+const viewLag = 200
 
-func playClub(t *rapid.T, services bool) History {
-	c := &club{t: t, services: services}
+func simulateGroup(t *rapid.T, services bool) History {
+	c := &groupSimulator{t: t, services: services}
 	for _, name := range []string{"a", "b", "c"} {
-		m := &clubMember{name: name, instance: name, session: memberSession(name), seen: map[string]int{}}
+		m := &simulatedMember{name: name, instance: name, session: memberSession(name),
+			seen: map[string]int{}}
 		if services {
 			m.instance = []string{"web/", "mail/", "web/"}[len(c.members)] + name
 		}
@@ -47,20 +49,20 @@ func playClub(t *rapid.T, services bool) History {
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {
 		c.step += 20
 		c.act(rapid.SampledFrom(c.members).Draw(t, "member"))
-		c.comeBack(clubLag / 2)
+		c.comeBack(viewLag / 2)
 	}
 	if m := rapid.SampledFrom(c.members).Draw(t, "last"); m.data != "" {
 		c.leave(m)
 	}
 	c.comeBack(0)
-	c.step += 2 * clubLag
+	c.step += 2 * viewLag
 	for _, m := range c.members {
 		c.look(m)
 	}
 	return c.history()
 }
 
-func (c *club) act(m *clubMember) {
+func (c *groupSimulator) act(m *simulatedMember) {
 	switch what := rapid.IntRange(0, 9).Draw(c.t, "what"); {
 	case m.data == "" && what < 7:
 		c.join(m)
@@ -82,15 +84,15 @@ func (c *club) act(m *clubMember) {
 	}
 }
 
-func (c *club) path(m *clubMember) string { return "/m/" + m.instance }
+func (c *groupSimulator) path(m *simulatedMember) string { return "/m/" + m.instance }
 
-func (c *club) appear(m *clubMember) {
+func (c *groupSimulator) appear(m *simulatedMember) {
 	c.creates(m.name, m.session, c.path(m), m.data, m.session)
 	m.there = true
 }
 
 // comeBack makes those be there again who have been missing for so many steps.
-func (c *club) comeBack(after int64) {
+func (c *groupSimulator) comeBack(after int64) {
 	for _, m := range c.members {
 		if m.data != "" && !m.there && c.step-m.goneAt >= after {
 			c.appear(m)
@@ -98,7 +100,7 @@ func (c *club) comeBack(after int64) {
 	}
 }
 
-func (c *club) join(m *clubMember) {
+func (c *groupSimulator) join(m *simulatedMember) {
 	m.changes++
 	m.data = fmt.Sprintf("%s%d", m.name, m.changes)
 	op := c.call(m.name, ops.Join, m.instance+"="+m.data)
@@ -110,7 +112,7 @@ func (c *club) join(m *clubMember) {
 	c.ret(op, OpOK, Result{Session: m.session})
 }
 
-func (c *club) leave(m *clubMember) {
+func (c *groupSimulator) leave(m *simulatedMember) {
 	op := c.call(m.name, ops.Leave, m.instance)
 	if m.there {
 		c.deletes(m.name, m.session, c.path(m), 1)
@@ -119,7 +121,7 @@ func (c *club) leave(m *clubMember) {
 	c.ret(op, OpOK, Result{Session: m.session})
 }
 
-func (c *club) update(m *clubMember) {
+func (c *groupSimulator) update(m *simulatedMember) {
 	m.changes++
 	m.data = fmt.Sprintf("%s%d", m.name, m.changes)
 	op := c.call(m.name, ops.Update, m.instance+"="+m.data)
@@ -131,7 +133,7 @@ func (c *club) update(m *clubMember) {
 	c.ret(op, OpOK, Result{Session: m.session})
 }
 
-func (c *club) evict(m, other *clubMember) {
+func (c *groupSimulator) evict(m, other *simulatedMember) {
 	op := c.call(m.name, ops.Evict, other.instance)
 	if other.there {
 		c.deletes(m.name, m.session, c.path(other), 1)
@@ -142,7 +144,7 @@ func (c *club) evict(m, other *clubMember) {
 
 // look shows of each instance, or of all together, what was so at a moment that is drawn: not
 // before the last one, and not too long ago.
-func (c *club) look(m *clubMember) {
+func (c *groupSimulator) look(m *simulatedMember) {
 	op := c.call(m.name, ops.View, "")
 	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: c.services}).truth
 	shown := ""
@@ -161,16 +163,16 @@ func (c *club) look(m *clubMember) {
 	c.ret(op, OpOK, Result{Output: shown, Empty: shown == ""})
 }
 
-func (c *club) glimpse(m *clubMember, key string, line timeline) string {
+func (c *groupSimulator) glimpse(m *simulatedMember, key string, line timeline) string {
 	first := m.seen[key]
-	for line[first].to < c.step-clubLag {
+	for line[first].to < c.step-viewLag {
 		first++
 	}
 	m.seen[key] = rapid.IntRange(first, len(line)-1).Draw(c.t, "period")
 	return line[m.seen[key]].value
 }
 
-func (c *club) pick(m, other *clubMember) {
+func (c *groupSimulator) pick(m, other *simulatedMember) {
 	service, _, _ := strings.Cut(other.instance, "/")
 	op := c.call(m.name, ops.Pick, service)
 	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: true}).truth
@@ -182,8 +184,8 @@ func (c *club) pick(m, other *clubMember) {
 	c.ret(op, OpOK, Result{Output: other.instance + chosen})
 }
 
-func randomGroup(t *rapid.T) History    { return playClub(t, false) }
-func randomRegistry(t *rapid.T) History { return playClub(t, true) }
+func randomGroup(t *rapid.T) History    { return simulateGroup(t, false) }
+func randomRegistry(t *rapid.T) History { return simulateGroup(t, true) }
 
 func judgeGroup(h History) Report {
 	return Judge(h, &Leftovers{}, Membership{Path: "/m", Within: 300 * time.Millisecond})
@@ -201,16 +203,16 @@ func TestCorrectRegistriesAreFoundCorrect(t *testing.T) {
 }
 
 func TestBrokenGroupsAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomGroup, judgeGroup, clubMutations(60))
+	checkMutations(t, randomGroup, judgeGroup, groupMutations(60))
 }
 
 func TestBrokenRegistriesAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomRegistry, judgeRegistry, clubMutations(70))
+	checkMutations(t, randomRegistry, judgeRegistry, groupMutations(70))
 }
 
-// clubMutations are what can go wrong; a view that was exchanged for another may well be a lagging
+// groupMutations are what can go wrong; a view that was exchanged for another may well be a lagging
 // one, so only the given share is found.
-func clubMutations(swapped int) []mutation {
+func groupMutations(swapped int) []mutation {
 	return []mutation{
 		{"two views are exchanged", swapOutputs(ops.View), []string{Answers}, swapped},
 		{"a view shows a ghost", showGhost, []string{Answers}, 0},

@@ -28,8 +28,9 @@ func checkValid(t *testing.T, random func(*rapid.T) History, judge func(History)
 }
 
 // checkMutations: each kind of bad history must be found bad, as often as it says.
-func checkMutations(t *testing.T, random func(*rapid.T) History, judge func(History) Report,
-	mutations []mutation) {
+func checkMutations(
+	t *testing.T, random func(*rapid.T) History, judge func(History) Report, mutations []mutation,
+) {
 	t.Helper()
 	for _, m := range mutations {
 		t.Run(m.name, func(t *testing.T) {
@@ -118,8 +119,9 @@ func dropChange(kinds ...string) func(*rapid.T, *History) bool {
 
 // repeatChange lets the server apply something again, as change makes it of a change in its
 // history.
-func repeatChange(change func(h *History, e ServerEvent) ServerEvent,
-	kinds ...string) func(*rapid.T, *History) bool {
+func repeatChange(
+	change func(h *History, e ServerEvent) ServerEvent, kinds ...string,
+) func(*rapid.T, *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
 		if e == nil {

@@ -5,13 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// TestSleepersAreFound: who waits beside what it waits for, and gets it in the end.
-func TestSleepersAreFound(t *testing.T) {
+// TestCallsThatWaitTooLongAreFound: who waits beside what it waits for, and gets it in the end.
+func TestCallsThatWaitTooLongAreFound(t *testing.T) {
 	passes := func(f *fixture, steps int) {
 		for range steps {
 			f.next()
@@ -61,78 +59,9 @@ func TestSleepersAreFound(t *testing.T) {
 	}
 }
 
-// TestCloseGivesBack whatever its client holds.
-func TestCloseGivesBack(t *testing.T) {
-	closes := func(deletes bool) func(f *fixture) Report {
-		return func(f *fixture) Report {
-			f.starts("a", 1)
-			f.starts("b", 2)
-			f.lock("a", 1, node("a", 1))
-			op := f.call("a", ops.Close, "")
-			f.told("a", LockLost)
-			if deletes {
-				f.deletes("a", 1, node("a", 1), 0)
-			}
-			f.ret(op, OpOK, Result{})
-			f.lock("b", 2, node("b", 2))
-			f.unlock("b", 2, node("b", 2))
-			return Judge(f.history(), nil, Lock{Path: "/lock", Signals: true})
-		}
-	}
-	checkReport(t, closes(true)(&fixture{}), "", "")
-	checkReport(t, closes(false)(&fixture{}), Safety, "")
-}
-
-// TestACloseThatIsUnderWay when a lock is granted may end it at once; one that is over may not.
-func TestACloseThatIsUnderWay(t *testing.T) {
-	closes := func(over bool) func(f *fixture) Report {
-		return func(f *fixture) Report {
-			f.starts("a", 1)
-			lock := f.call("a", ops.Lock, "")
-			op := f.call("a", ops.Close, "")
-			token := f.creates("a", 1, node("a", 1), "", 1)
-			if over {
-				f.ret(op, OpOK, Result{})
-			}
-			f.ret(lock, OpOK, Result{Token: token, Session: 1})
-			f.told("a", LockLost)
-			f.deletes("a", 1, node("a", 1), 0)
-			if !over {
-				f.ret(op, OpOK, Result{})
-			}
-			return Judge(f.history(), nil, Lock{Path: "/lock", Signals: true})
-		}
-	}
-	checkReport(t, closes(false)(&fixture{}), "", "")
-	checkReport(t, closes(true)(&fixture{}), Belief,
-		"a was told at step 7 that it had lost the lock, but its znode")
-}
-
-// TestCallsThatEndFirstAreServedFirst: of two removals at once the later call can have the earlier
-// change only.
-func TestCallsThatEndFirstAreServedFirst(t *testing.T) {
-	f := &fixture{}
-	f.raises("b")
-	first := f.call("a", ops.Remove, "")
-	second := f.call("a", ops.Remove, "")
-	f.deletes("a", 0, "/b", 0)
-	f.ret(first, OpOK, Result{})
-	f.raises("b")
-	f.deletes("a", 0, "/b", 0)
-	f.ret(second, OpOK, Result{})
-	h := f.history().sorted()
-	of, strays := Attribute(h, h.Server, func(op Op,
-		i int) bool {
-		return op.Kind == changer(h.Server[i])
-	})
-	if diff := cmp.Diff([][]int{{0}, {1}, {3}, {2}}, of); diff != "" || strays != nil {
-		t.Errorf("strays %v, changes by call:\n%s", strays, diff)
-	}
-}
-
-// TestNoPatienceIsAskedOfWhoIsCutOff: b may sleep on while it has no connection, be it told of that
+// TestClientCutOffMayBeLate: b may sleep on while it has no connection, be it told of that
 // in the time that patience looks at, or before.
-func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
+func TestClientCutOffMayBeLate(t *testing.T) {
 	type told struct {
 		kind NoticeKind
 		at   int64 // step, and ms
@@ -146,8 +75,8 @@ func TestNoPatienceIsAskedOfWhoIsCutOff(t *testing.T) {
 		return Judge(f.history(), nil, opts)
 	}
 	passes := func(f *fixture) Report { // until 102
-		rest := giveUpAtT(f)
-		return Judge(f.history(), rest, thresholdAtT)
+		left := giveUpAtT(f)
+		return Judge(f.history(), left, thresholdAtT)
 	}
 	for _, test := range []struct {
 		notices []told

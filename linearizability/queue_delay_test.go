@@ -112,8 +112,9 @@ func TestDelayQueue(t *testing.T) {
 }
 
 // givesUp is a take that returns empty-handed at step 10.
-func givesUp(put func(*fixture, string, time.Duration),
-	due time.Duration) func(*fixture) *Leftovers {
+func givesUp(
+	put func(*fixture, string, time.Duration), due time.Duration,
+) func(*fixture) *Leftovers {
 	return func(f *fixture) *Leftovers {
 		put(f, "x", due)
 		op := f.call("b", ops.Take, "")

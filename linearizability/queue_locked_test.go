@@ -243,9 +243,9 @@ func TestLockQueue(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
+			left := tt.build(f)
 			opts := LockQueue{Queue: Queue{Path: "/q", Patience: 5e6}, Lock: lockOf}
-			checkReport(t, Judge(f.history(), rest, opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), left, opts), tt.bad, tt.says)
 		})
 	}
 }

@@ -167,11 +167,11 @@ func TestPriorityQueue(t *testing.T) {
 // runBy is run for another kind of queue.
 func (tt queueTest) runBy(t *testing.T, kind func(Queue) Claims) {
 	f := &fixture{}
-	rest := tt.build(f)
+	left := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/q"
 	}
-	checkReport(t, Judge(f.history(), rest, kind(tt.opts)), tt.bad, tt.says)
+	checkReport(t, Judge(f.history(), left, kind(tt.opts)), tt.bad, tt.says)
 }
 
 // waiting is an element of a random queue.
@@ -183,8 +183,10 @@ type waiting struct {
 // randomRanked makes valid histories of a queue that goes by ranks and loses elements only when a
 // reply is lost. rank draws one, and input says how an offer has it; shown reports whether an
 // element can be taken at a time.
-func randomRanked(t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string,
-	shown func(rank int64, now time.Duration) bool) History {
+func randomRanked(
+	t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string,
+	shown func(rank int64, now time.Duration) bool,
+) History {
 	s := &simulator{t: t}
 	var queue []waiting
 	offered := map[string]waiting{}

@@ -240,8 +240,9 @@ func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	})
 }
 
-func decideSlowly[S comparable, O any](o sequential[S, O],
-	events []event[O]) porcupine.CheckResult {
+func decideSlowly[S comparable, O any](
+	o sequential[S, O], events []event[O],
+) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
 }
 

@@ -18,11 +18,11 @@ type queueTest struct {
 
 func (tt queueTest) run(t *testing.T) {
 	f := &fixture{}
-	rest := tt.build(f)
+	left := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/q"
 	}
-	checkReport(t, Judge(f.history(), rest, tt.opts), tt.bad, tt.says)
+	checkReport(t, Judge(f.history(), left, tt.opts), tt.bad, tt.says)
 }
 
 func TestQueueOrderAndLinearizability(t *testing.T) {

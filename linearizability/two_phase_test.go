@@ -323,8 +323,8 @@ func TestTwoPhaseCommits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fixture{}
-			rest := tt.build(f)
-			checkReport(t, Judge(f.history(), rest, twoPhaseAtT), tt.bad, tt.says)
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, twoPhaseAtT), tt.bad, tt.says)
 		})
 	}
 }

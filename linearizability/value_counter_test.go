@@ -95,9 +95,9 @@ func twiceAdded(f *fixture) {
 func TestCounterOrphans(t *testing.T) {
 	f := &fixture{}
 	f.adds("a", 0)
-	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
-	checkReport(t, Judge(f.history(), rest, counterAtN), Orphans, "/n/op-1 is left below /n")
-	checkReport(t, Judge(f.history(), rest,
+	left := &Leftovers{Nodes: []NodeAtRest{{Path: "/n"}, {Path: "/n/op-1"}}}
+	checkReport(t, Judge(f.history(), left, counterAtN), Orphans, "/n/op-1 is left below /n")
+	checkReport(t, Judge(f.history(), left,
 		Counter{Path: "/n", AllowedAtRest: []string{"/n/op-*"}}), "", "")
 }
 

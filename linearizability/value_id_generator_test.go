@@ -85,8 +85,8 @@ func TestIDs(t *testing.T) {
 			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
 		})
 	}
-	rest := &Leftovers{Nodes: []NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
-	checkReport(t, Judge(History{}, rest, idsAtI), Orphans, "/i/add-1 is left below /i")
+	left := &Leftovers{Nodes: []NodeAtRest{{Path: "/i"}, {Path: "/i/add-1"}}}
+	checkReport(t, Judge(History{}, left, idsAtI), Orphans, "/i/add-1 is left below /i")
 }
 
 // randomIDs makes valid histories of a generator with blocks of one.

@@ -86,8 +86,9 @@ func (s *Store) SetWatches(session, relative int64, data, exist, child []string)
 	return OK
 }
 
-func (s *Store) rearm(table map[watch]bool, session int64, path string, gone, changed bool,
-	typ EventType) {
+func (s *Store) rearm(
+	table map[watch]bool, session int64, path string, gone, changed bool, typ EventType,
+) {
 	switch {
 	case gone:
 		s.deliver(session, NodeDeleted, path)
@@ -118,8 +119,9 @@ func (s *Store) fireDeleted(path string, acl []ACL, parent string) {
 // fire uses up the watches on the path and delivers the event, except to the sessions told already,
 // and to nobody if the ACL does not let them read (ZOOKEEPER-4799). It returns the sessions whose
 // watch was used up. The order between sessions does not matter: each has its own list of events.
-func (s *Store) fire(table map[watch]bool, path string, typ EventType, acl []ACL,
-	told map[int64]bool) map[int64]bool {
+func (s *Store) fire(
+	table map[watch]bool, path string, typ EventType, acl []ACL, told map[int64]bool,
+) map[int64]bool {
 	used := map[int64]bool{}
 	for w := range table {
 		if w.path != path {

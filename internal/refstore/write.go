@@ -12,8 +12,9 @@ func (s *Store) Create(session int64, path string, data []byte, mode Mode) (stri
 
 // CreateACL makes a znode and returns its path, which for the sequential modes ends in the number
 // the server chose, and its Stat.
-func (s *Store) CreateACL(session int64, path string, data []byte, mode Mode, acl []ACL) (string,
-	Stat, Code) {
+func (s *Store) CreateACL(
+	session int64, path string, data []byte, mode Mode, acl []ACL,
+) (string, Stat, Code) {
 	r, code := s.one(session, Op{Kind: OpCreate, Path: path, Data: data, Mode: mode, ACL: acl})
 	return r.Path, r.Stat, code
 }
