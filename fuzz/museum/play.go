@@ -22,7 +22,6 @@ func playRound(p *fuzz.Player, l tokenLock, mode string, round int) {
 	}
 }
 
-// playLock locks, once.
 func playLock(p *fuzz.Player, l tokenLock, mode string) error {
 	return p.Do(ops.Lock, mode, func(ctx context.Context) (linearizability.Result, error) {
 		err := l.Lock(ctx)
