@@ -39,7 +39,7 @@
 // of several wins, all fields of Stat, which requests consume a zxid, the order
 // of events and replies, expiry at the end of a tick, what a reconnect with
 // setWatches brings, what happens to malformed frames. A state machine test
-// holds it against package model, over the wire, in thousands of random scripts.
+// holds it against a plain reference store, over the wire, in thousands of random scripts.
 //
 // # What is missing
 //
