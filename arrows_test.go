@@ -20,8 +20,12 @@ const module = "github.com/zksim/zksim/"
 // library that its code (tests left out) may have. ARCHITECTURE.md draws them.
 var arrows = map[string][]string{
 	"model":                      {},
-	"linearizability":            {module + "model", "github.com/anishathalye/porcupine"},
+	"linearizability":            append(own("linearizability/ops", "model"), "github.com/anishathalye/porcupine"),
+	"linearizability/ops":        {},
+	"internal/refstore":          {},
 	"recipes":                    {"github.com/go-zookeeper/zk"},
+	"recipes/classic":            {module + "recipes", "github.com/go-zookeeper/zk"},
+	"recipes/internal/testconn":  append(own("fakezk", "fakezk/fault", "fakezk/view"), "github.com/go-zookeeper/zk"),
 	"fakezk/internal/proto":      {},
 	"fakezk/internal/wire":       own("fakezk/internal/proto"),
 	"fakezk/internal/state":      own("fakezk/internal/proto"),
@@ -58,16 +62,16 @@ var arrows = map[string][]string{
 	"examples/go":       {"github.com/go-zookeeper/zk"},
 	"fuzz/internal/mix": {},
 	"fuzz/scenario": append(own(
-		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "fuzz/internal/mix",
+		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "linearizability/ops", "fuzz/internal/mix",
 	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),
 	"fuzz/object": append(own(
-		"fakezk/fault", "fakezk/sim", "linearizability", "recipes", "fuzz/internal/mix", "fuzz/scenario",
+		"fakezk/fault", "fakezk/sim", "linearizability", "linearizability/ops", "recipes", "recipes/classic", "fuzz/internal/mix", "fuzz/scenario",
 	), "github.com/go-zookeeper/zk"),
 	"fuzz/hunt": own(
-		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "fuzz/internal/mix", "fuzz/scenario",
+		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "linearizability/ops", "fuzz/internal/mix", "fuzz/scenario",
 	),
 	"fuzz":                own("linearizability", "fuzz/hunt", "fuzz/scenario"),
-	"fuzz/museum":         append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "recipes"), "github.com/go-zookeeper/zk"),
+	"fuzz/museum":         append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "linearizability/ops", "recipes"), "github.com/go-zookeeper/zk"),
 	"cmd/zksim":           {module + "cli"},
 	"examples/go/myzksim": append(own("cli", "fuzz/object"), "github.com/go-zookeeper/zk"),
 	"cli": append(own(
@@ -88,7 +92,7 @@ func own(names ...string) []string {
 // pure lists the packages that hold rules: values in, values out. They may not
 // reach for the network, a clock, a goroutine, a lock or a random number.
 var pure = []string{
-	"model", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
+	"model", "internal/refstore", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
 	"fakezk/internal/fourletter", "fakezk/internal/carry", "fakezk/fault", "fakezk/view",
 }
 

@@ -28,7 +28,7 @@
 //	)
 //
 //	func main() {
-//		cli.Main(fuzz.LockWorkload("mylock", fuzz.LockClaims{Fair: true}, func(c *zk.Conn) fuzz.Locker {
+//		cli.Main(object.Lock("mylock", object.LockClaims{Fair: true}, func(c *zk.Conn) object.Locker {
 //			return mylock.New(c, "/lock")
 //		}))
 //	}
@@ -59,7 +59,7 @@
 // Files (.yaml, .yml) that are no scenario of a known workload are told on stderr and left
 // out.
 //
-// The goals of a workload ([fuzz.Workload].Sometimes) are told with the number of
+// The goals of a workload ([scenario.Workload].Sometimes) are told with the number of
 // scenarios in which each was reached, and one that was never reached is told as such.
 //
 // A workload of which no client records a call, and which has neither goals nor verdicts of

@@ -21,6 +21,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 func TestMain(m *testing.M) {
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 // for itself when a reply is lost.
 func ownLock(impl string) scenario.Workload {
 	return object.Lock(func(env object.Env) object.Locker {
-		return recipes.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
+		return classic.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
 	}, object.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
 }
 

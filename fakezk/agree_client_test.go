@@ -16,7 +16,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 	"github.com/zksim/zksim/fakezk/internal/zkclient"
-	"github.com/zksim/zksim/model"
+	"github.com/zksim/zksim/internal/refstore"
 )
 
 // observer is a genuine client whose every reply header and watch event is
@@ -29,24 +29,24 @@ type observer struct {
 	mu       sync.Mutex
 	zxid     int64 // of the last reply with a positive one, as the client keeps it
 	last     proto.ReplyHeader
-	events   []model.Event           // since the last takeEvents, without zxids
-	watching map[model.EventType]set // what the client would send in SetWatches
+	events   []refstore.Event           // since the last takeEvents, without zxids
+	watching map[refstore.EventType]set // what the client would send in SetWatches
 }
 
 type set map[string]bool
 
 // The three lists of SetWatches, named by the event that is special to each.
 const (
-	watchData  = model.NodeDataChanged
-	watchExist = model.NodeCreated
-	watchChild = model.NodeChildrenChanged
+	watchData  = refstore.NodeDataChanged
+	watchExist = refstore.NodeCreated
+	watchChild = refstore.NodeChildrenChanged
 )
 
 // connect gives the observer a new connection with a session of its own.
 func (o *observer) connect() error {
 	o.mu.Lock()
 	o.zxid, o.events = 0, nil
-	o.watching = map[model.EventType]set{watchData: {}, watchExist: {}, watchChild: {}}
+	o.watching = map[refstore.EventType]set{watchData: {}, watchExist: {}, watchChild: {}}
 	o.mu.Unlock()
 	conn, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout,
 		zk.WithDialer(o.dial), zk.WithHostProvider(&hostProvider{}), zk.WithLogger(zkclient.Quiet{}),
@@ -79,7 +79,7 @@ func (o *observer) dial(string, string, time.Duration) (net.Conn, error) {
 func (o *observer) notice(ev zk.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	t := model.EventType(ev.Type)
+	t := refstore.EventType(ev.Type)
 	switch ev.Type {
 	case zk.EventNotWatching:
 		clear(o.watching[watchData])
@@ -100,16 +100,16 @@ func (o *observer) notice(ev zk.Event) {
 	default:
 		return
 	}
-	o.events = append(o.events, model.Event{Type: t, Path: ev.Path})
+	o.events = append(o.events, refstore.Event{Type: t, Path: ev.Path})
 }
 
-func (o *observer) watches(list model.EventType, path string) {
+func (o *observer) watches(list refstore.EventType, path string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.watching[list][path] = true
 }
 
-func (o *observer) takeEvents() []model.Event {
+func (o *observer) takeEvents() []refstore.Event {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	events := o.events
@@ -167,38 +167,39 @@ func (c *tap) note(frame []byte) {
 }
 
 // codeOf is the code that the client turned into an error.
-func codeOf(err error) model.Code {
-	for code, sentinel := range map[model.Code]error{
-		model.OK: nil, model.NoNode: zk.ErrNoNode, model.NoAuth: zk.ErrNoAuth,
-		model.BadVersion:              zk.ErrBadVersion,
-		model.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, model.NodeExists: zk.ErrNodeExists,
-		model.NotEmpty: zk.ErrNotEmpty, model.SessionExpired: zk.ErrSessionExpired,
-		model.InvalidACL:   zk.ErrInvalidACL,
-		model.BadArguments: zk.ErrBadArguments,
+func codeOf(err error) refstore.Code {
+	for code, sentinel := range map[refstore.Code]error{
+		refstore.OK: nil, refstore.NoNode: zk.ErrNoNode, refstore.NoAuth: zk.ErrNoAuth,
+		refstore.BadVersion:              zk.ErrBadVersion,
+		refstore.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals,
+		refstore.NodeExists:              zk.ErrNodeExists,
+		refstore.NotEmpty:                zk.ErrNotEmpty, refstore.SessionExpired: zk.ErrSessionExpired,
+		refstore.InvalidACL:   zk.ErrInvalidACL,
+		refstore.BadArguments: zk.ErrBadArguments,
 	} {
 		if errors.Is(err, sentinel) {
 			return code
 		}
 	}
-	var n model.Code
+	var n refstore.Code
 	if _, scan := fmt.Sscanf(err.Error(), "unknown error: %d", &n); scan != nil {
 		return -999 // an error of the client's own making
 	}
 	return n
 }
 
-func statOf(s *zk.Stat) model.Stat {
+func statOf(s *zk.Stat) refstore.Stat {
 	if s == nil {
-		return model.Stat{}
+		return refstore.Stat{}
 	}
-	return model.Stat{
+	return refstore.Stat{
 		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid, Version: s.Version, Cversion: s.Cversion,
 		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength,
 		NumChildren: s.NumChildren,
 	}
 }
 
-func zkACL(list []model.ACL) []zk.ACL {
+func zkACL(list []refstore.ACL) []zk.ACL {
 	acls := []zk.ACL{}
 	for _, a := range list {
 		acls = append(acls, zk.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
@@ -206,10 +207,10 @@ func zkACL(list []model.ACL) []zk.ACL {
 	return acls
 }
 
-func modelACL(list []zk.ACL) []model.ACL {
-	var acls []model.ACL
+func modelACL(list []zk.ACL) []refstore.ACL {
+	var acls []refstore.ACL
 	for _, a := range list {
-		acls = append(acls, model.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
+		acls = append(acls, refstore.ACL{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID})
 	}
 	return acls
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zksim/zksim/model"
+	"github.com/zksim/zksim/internal/refstore"
 )
 
 // brokenRules are servers that are wrong in one rule each.
 var brokenRules = map[string]mutant{
 	"a refused write consumes no zxid": func(s step, got *outcome) {
-		if got.Code != model.OK && s.Kind == doDelete {
+		if got.Code != refstore.OK && s.Kind == doDelete {
 			got.Zxid--
 		}
 	},
@@ -27,34 +27,34 @@ var brokenRules = map[string]mutant{
 	"aversion stays":           func(_ step, got *outcome) { got.Stat.Aversion = 0 },
 	"ephemerals have no owner": func(_ step, got *outcome) { got.Stat.EphemeralOwner = 0 },
 	"sequence numbers have nine digits": func(s step, got *outcome) {
-		if s.mode() >= model.PersistentSequential && got.Path != "" {
+		if s.mode() >= refstore.PersistentSequential && got.Path != "" {
 			got.Path = s.Path + got.Path[len(s.Path)+1:]
 		}
 	},
 	"null data becomes empty": func(s step, got *outcome) {
-		if s.Kind == doGet && got.Code == model.OK && got.Data == nil {
+		if s.Kind == doGet && got.Code == refstore.OK && got.Data == nil {
 			got.Data = []byte{}
 		}
 	},
-	"versions are not compared":          replaceCode(model.BadVersion, model.OK),
-	"ephemerals may have children":       replaceCode(model.NoChildrenForEphemerals, model.OK),
-	"nodes with children may be deleted": replaceCode(model.NotEmpty, model.OK),
-	"emoji are fine in a path":           replaceCode(model.BadArguments, model.OK),
-	"an invalid ACL is taken":            replaceCode(model.InvalidACL, model.OK),
-	"permissions are not checked":        replaceCode(model.NoAuth, model.OK),
-	"exists leaves no watch on nothing": dropEvents(func(_ step, ev model.Event) bool {
-		return ev.Type == model.NodeCreated
+	"versions are not compared":          replaceCode(refstore.BadVersion, refstore.OK),
+	"ephemerals may have children":       replaceCode(refstore.NoChildrenForEphemerals, refstore.OK),
+	"nodes with children may be deleted": replaceCode(refstore.NotEmpty, refstore.OK),
+	"emoji are fine in a path":           replaceCode(refstore.BadArguments, refstore.OK),
+	"an invalid ACL is taken":            replaceCode(refstore.InvalidACL, refstore.OK),
+	"permissions are not checked":        replaceCode(refstore.NoAuth, refstore.OK),
+	"exists leaves no watch on nothing": dropEvents(func(_ step, ev refstore.Event) bool {
+		return ev.Type == refstore.NodeCreated
 	}),
-	"child watches miss the end": dropEvents(func(_ step, ev model.Event) bool {
-		return ev.Type == model.NodeDeleted
+	"child watches miss the end": dropEvents(func(_ step, ev refstore.Event) bool {
+		return ev.Type == refstore.NodeDeleted
 	}),
-	"an expiry fires no watch": dropEvents(func(s step, _ model.Event) bool {
+	"an expiry fires no watch": dropEvents(func(s step, _ refstore.Event) bool {
 		return s.Kind == doExpire
 	}),
-	"a multi fires no watch": dropEvents(func(s step, _ model.Event) bool {
+	"a multi fires no watch": dropEvents(func(s step, _ refstore.Event) bool {
 		return s.Kind == doMulti
 	}),
-	"a reconnect forgets what was missed": dropEvents(func(s step, _ model.Event) bool {
+	"a reconnect forgets what was missed": dropEvents(func(s step, _ refstore.Event) bool {
 		return s.Kind == doDrop
 	}),
 	"parents hear before children": func(s step, got *outcome) {
@@ -66,8 +66,8 @@ var brokenRules = map[string]mutant{
 	},
 	"operations after the failed one are ok": func(_ step, got *outcome) {
 		for i, r := range got.Results {
-			if r.Code == model.RuntimeInconsistency {
-				got.Results[i].Code = model.OK
+			if r.Code == refstore.RuntimeInconsistency {
+				got.Results[i].Code = refstore.OK
 			}
 		}
 	},
@@ -78,7 +78,7 @@ var brokenRules = map[string]mutant{
 	},
 }
 
-func replaceCode(right, wrong model.Code) mutant {
+func replaceCode(right, wrong refstore.Code) mutant {
 	return func(_ step, got *outcome) {
 		if got.Code == right {
 			got.Code = wrong
@@ -86,10 +86,12 @@ func replaceCode(right, wrong model.Code) mutant {
 	}
 }
 
-func dropEvents(drop func(step, model.Event) bool) mutant {
+func dropEvents(drop func(step, refstore.Event) bool) mutant {
 	return func(s step, got *outcome) {
 		for i, events := range got.Events {
-			kept := slices.DeleteFunc(slices.Clone(events), func(ev model.Event) bool { return drop(s, ev) })
+			kept := slices.DeleteFunc(slices.Clone(events), func(ev refstore.Event) bool {
+				return drop(s, ev)
+			})
 			got.Events[i] = kept[:len(kept):len(kept)]
 			if len(kept) == 0 {
 				got.Events[i] = nil

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/zksim/zksim/model"
+	"github.com/zksim/zksim/internal/refstore"
 )
 
 // A step is one thing that one of the clients does, as data.
@@ -17,7 +17,7 @@ type step struct {
 	Path    string
 	Data    []byte
 	Flags   int32
-	ACL     []model.ACL
+	ACL     []refstore.ACL
 	Version int32
 	Watch   bool
 	Ops     []step // of a multi; or what another client does during a drop
@@ -75,15 +75,16 @@ var (
 		"/\ue000",
 	})
 	stepPrefixes = []string{"/a/s-", "/a/s-", "/s-", "/a/", "/a/x/", "/b/é-", "/\U0001F600"}
-	stepACLs     = often(5, [][]model.ACL{model.World(model.PermAll)}, [][]model.ACL{
-		model.World(model.PermRead | model.PermAdmin), model.World(model.PermAll &^ model.PermRead),
-		model.World(model.PermAll &^ model.PermCreate), model.World(0),
-		{{Perms: model.PermRead, Scheme: "world", ID: "anyone"},
-			{Perms: model.PermAll, Scheme: "digest", ID: "alice:hash"}},
-		{{Perms: model.PermAll, Scheme: "world", ID: "anyone"},
-			{Perms: model.PermAll, Scheme: "world", ID: "anyone"}},
-		nil, {}, {{Perms: model.PermAll, Scheme: "world", ID: "nobody"}},
-		{{Perms: model.PermAll, Scheme: "digest", ID: "colonless"}},
+	stepACLs     = often(5, [][]refstore.ACL{refstore.World(refstore.PermAll)}, [][]refstore.ACL{
+		refstore.World(refstore.PermRead | refstore.PermAdmin),
+		refstore.World(refstore.PermAll &^ refstore.PermRead),
+		refstore.World(refstore.PermAll &^ refstore.PermCreate), refstore.World(0),
+		{{Perms: refstore.PermRead, Scheme: "world", ID: "anyone"},
+			{Perms: refstore.PermAll, Scheme: "digest", ID: "alice:hash"}},
+		{{Perms: refstore.PermAll, Scheme: "world", ID: "anyone"},
+			{Perms: refstore.PermAll, Scheme: "world", ID: "anyone"}},
+		nil, {}, {{Perms: refstore.PermAll, Scheme: "world", ID: "nobody"}},
+		{{Perms: refstore.PermAll, Scheme: "digest", ID: "colonless"}},
 	})
 	stepData  = evenly([][]byte{nil, {}, []byte("x"), []byte("longer data")})
 	stepKinds = often(20, []stepKind{
@@ -158,7 +159,7 @@ func (s *step) drawDetails(t *rapid.T) {
 	}
 	switch s.Kind {
 	case doCreate, doTTL, doContainer:
-		if s.mode() == model.PersistentSequential || s.mode() == model.EphemeralSequential {
+		if s.mode() == refstore.PersistentSequential || s.mode() == refstore.EphemeralSequential {
 			s.Path = evenly(stepPrefixes).Draw(t, "prefix")
 		}
 		s.Data = stepData.Draw(t, "data")
@@ -172,21 +173,22 @@ func (s *step) drawDetails(t *rapid.T) {
 
 // mode is what the model makes of the flags: containers and TTL nodes are
 // persistent nodes as long as nothing reaps them.
-func (s step) mode() model.Mode {
+func (s step) mode() refstore.Mode {
 	switch s.Flags {
 	case 4, 5:
-		return model.Persistent
+		return refstore.Persistent
 	case 6:
-		return model.PersistentSequential
+		return refstore.PersistentSequential
 	}
-	return model.Mode(s.Flags)
+	return refstore.Mode(s.Flags)
 }
 
 // op is the step as an operation of the model's multi.
-func (s step) op() model.Op {
-	kinds := map[stepKind]model.OpKind{
-		doCreate: model.OpCreate, doDelete: model.OpDelete, doSet: model.OpSet, doCheck: model.OpCheck,
+func (s step) op() refstore.Op {
+	kinds := map[stepKind]refstore.OpKind{
+		doCreate: refstore.OpCreate, doDelete: refstore.OpDelete, doSet: refstore.OpSet,
+		doCheck: refstore.OpCheck,
 	}
-	return model.Op{Kind: kinds[s.Kind], Path: s.Path, Data: s.Data, Mode: s.mode(), ACL: s.ACL,
+	return refstore.Op{Kind: kinds[s.Kind], Path: s.Path, Data: s.Data, Mode: s.mode(), ACL: s.ACL,
 		Version: s.Version}
 }

@@ -15,20 +15,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/zksim/zksim/fakezk/internal/bubble"
-	"github.com/zksim/zksim/model"
+	"github.com/zksim/zksim/internal/refstore"
 )
 
 // outcome is all that a step shows, to the client that made it and to all others.
 type outcome struct {
-	Code    model.Code
+	Code    refstore.Code
 	Zxid    int64 // of the reply's header, or the server's last
 	Path    string
 	Data    []byte
 	Names   []string // sorted
-	Stat    model.Stat
-	ACL     []model.ACL
-	Results []model.Result
-	Events  [clientCount][]model.Event
+	Stat    refstore.Stat
+	ACL     []refstore.ACL
+	Results []refstore.Result
+	Events  [clientCount][]refstore.Event
 	Away    []outcome // of what another client did during a drop
 }
 
@@ -36,11 +36,11 @@ type outcome struct {
 type pair struct {
 	server  *Server
 	clients [clientCount]*observer
-	model   *model.Store
+	model   *refstore.Store
 }
 
 func newPair() (*pair, error) {
-	p := &pair{server: New(Options{}), model: model.NewStore()}
+	p := &pair{server: New(Options{}), model: refstore.NewStore()}
 	for i := range p.clients {
 		p.clients[i] = &observer{server: p.server}
 		if err := p.clients[i].connect(); err != nil {
@@ -117,7 +117,7 @@ func (p *pair) predict(s step) outcome {
 	case doSetACL:
 		o.Stat, o.Code = m.SetACL(id, s.Path, s.ACL, s.Version)
 	case doMulti:
-		var ops []model.Op
+		var ops []refstore.Op
 		for _, op := range s.Ops {
 			ops = append(ops, op.op())
 		}
@@ -148,7 +148,7 @@ func (p *pair) predict(s step) outcome {
 	}
 	for i, c := range p.clients {
 		for _, ev := range m.Events(c.conn.SessionID()) {
-			o.Events[i] = append(o.Events[i], model.Event{Type: ev.Type, Path: ev.Path})
+			o.Events[i] = append(o.Events[i], refstore.Event{Type: ev.Type, Path: ev.Path})
 		}
 	}
 	s.tidy(&o)
@@ -166,7 +166,7 @@ func (s step) tidy(o *outcome) {
 	}
 	for i := range o.Events {
 		if s.Kind == doClose || s.Kind == doExpire || s.Kind == doDrop && i == s.By {
-			slices.SortFunc(o.Events[i], func(a, b model.Event) int {
+			slices.SortFunc(o.Events[i], func(a, b refstore.Event) int {
 				return compare.Or(int(a.Type-b.Type), strings.Compare(a.Path, b.Path))
 			})
 		}
@@ -290,7 +290,7 @@ func (s step) read(c *observer, o *outcome) (stat *zk.Stat, err error) {
 	return stat, err
 }
 
-func (s step) multi(c *observer) ([]model.Result, error) {
+func (s step) multi(c *observer) ([]refstore.Result, error) {
 	var ops []any
 	for _, op := range s.Ops {
 		switch op.Kind {
@@ -306,9 +306,9 @@ func (s step) multi(c *observer) ([]model.Result, error) {
 		}
 	}
 	answers, err := c.conn.Multi(ops...)
-	results := make([]model.Result, len(answers))
+	results := make([]refstore.Result, len(answers))
 	for i, a := range answers {
-		results[i] = model.Result{Path: a.String, Stat: statOf(a.Stat), Code: codeOf(a.Error)}
+		results[i] = refstore.Result{Path: a.String, Stat: statOf(a.Stat), Code: codeOf(a.Error)}
 	}
 	return results, err
 }

@@ -45,8 +45,9 @@
 // The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all
 // fields of Stat, the requests that consume a zxid, the order of events and replies,
 // expiry at the end of a tick, what a reconnect with setWatches brings, and what happens
-// to malformed frames. A state machine test compares it with package model, over the
-// wire, in thousands of random scripts; package conform compares it with a real server.
+// to malformed frames. A state machine test compares it with a plain reference
+// store, over the wire, in thousands of random scripts; package conform compares it with
+// a real server.
 //
 // # What is missing
 //

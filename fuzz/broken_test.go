@@ -53,13 +53,13 @@ mylock.(*Lock).Lock(0x1727852e7560)
 	/src/mylock/mylock.go:20 +0x7
 github.com/zksim/zksim/fuzz.lockPlayer.attempt({0x10?, 0xae8d80?})
 	/zksim/fuzz/lock.go:160 +0xcc
-github.com/zksim/zksim/fuzz.Scenario.world.func1({0xbea248})
+github.com/zksim/zksim/fuzz/scenario.Scenario.world.func1({0xbea248})
 	/zksim/fuzz/scenario.go:219 +0x36a
 
 goroutine 46 [sync.Mutex.Lock, synctest bubble 3]:
 mylock.(*Lock).Unlock(0x1)
 	/src/mylock/mylock.go:40 +0x7
-github.com/zksim/zksim/fuzz.Scenario.world.func1({0xbea248})
+github.com/zksim/zksim/fuzz/scenario.Scenario.world.func1({0xbea248})
 	/zksim/fuzz/scenario.go:219 +0x36a
 
 goroutine 47 [select (durable), synctest bubble 3]:

@@ -5,10 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // TestRightCodeAtAnotherPathIsNotConvicted, but told what it has to claim.
@@ -28,7 +30,7 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 			return recipes.NewRWLock(env.InTurn(), "/rwlock/a")
 		}).Named(""), "under /rwlock/a"},
 		"queue deeper": {object.Queue(func(env object.Env) object.Queuer {
-			return recipes.NewApacheQueue(env.InTurn(), "/queue/mine")
+			return classic.NewApacheQueue(env.InTurn(), "/queue/mine", zk.WorldACL(zk.PermAll))
 		}).Named(""), "under /queue as its child (one was at /queue/mine/"},
 		"queue with items": {object.Queue(func(env object.Env) object.Queuer {
 			return recipes.NewQueue(env.InTurn(), "/queue")

@@ -13,6 +13,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // tally is a counter as a user may have one: compare and set, until it works.
@@ -58,7 +59,7 @@ func tallyWorkload(impl string, blind bool) scenario.Workload {
 		Play: func(p *scenario.Player, s scenario.Script) {
 			c := &tally{p.Conn(), path, blind}
 			for range s.Rounds {
-				err := p.Do(linearizability.KindAdd, "1", func(context.Context) (linearizability.Result, error) {
+				err := p.Do(ops.Add, "1", func(context.Context) (linearizability.Result, error) {
 					value, err := c.add(1)
 					return linearizability.Result{Output: strconv.FormatInt(value, 10)}, err
 				})
@@ -68,7 +69,7 @@ func tallyWorkload(impl string, blind bool) scenario.Workload {
 			}
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: path}), nil
+			return linearizability.Judge(e.History, e.Rest, linearizability.Counter{Path: path}), nil
 		},
 	}
 }

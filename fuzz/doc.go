@@ -81,7 +81,7 @@
 // [Player.Hold].
 // Everything it decides by chance is drawn by [Player.Choose], so that a run can be
 // repeated. Judge hands the [Evidence] to a judge of package linearizability, which
-// has one for most kinds, and [linearizability.JudgeObject] for one that you bring a
+// has one for most kinds, and [linearizability.Object] for one that you bring a
 // sequential model of; or it is made of [Invariants]. What rare thing a test is about, a
 // script tells by [Player.Sometimes], and [Workload.Sometimes] says that it must have
 // happened in some run. A workload that records no call, and of which nothing else is
@@ -127,7 +127,7 @@
 // context one in three has one that is done from the start; what gives something back
 // is called with such a context, and only once, in one of three rounds; a lock or
 // lease is tried for before it is waited for in one of three rounds, if it has TryLock,
-// TryRLock or TryAcquire. [linearizability.KindClose] is what the judges see of a close. An
+// TryRLock or TryAcquire. [ops.Close] is what the judges see of a close. An
 // object without a method Close is not closed, nor are elections, double barriers, caches,
 // configuration centres, groups and registries: of these only calls get done contexts.
 //

@@ -127,7 +127,7 @@ func TestRunWantsSomethingToJudge(t *testing.T) {
 	}{
 		"no invariant": {silent(scenario.Invariants()), true},
 		"a judge of calls": {silent(func(e scenario.Evidence) (linearizability.Report, error) {
-			return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{Path: "/tally"}), nil
+			return linearizability.Judge(e.History, e.Rest, linearizability.Counter{Path: "/tally"}), nil
 		}), true},
 		"an invariant": {silent(scenario.Invariants(invariant)), false},
 		"a goal":       {silent(scenario.Invariants(), "was there"), false},

@@ -14,7 +14,6 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
-	"github.com/zksim/zksim/recipes"
 )
 
 // rivalMutants are deliberately wrong ways to keep a node that others want, too, and
@@ -199,7 +198,7 @@ func (n *plainRival) look() (string, error) {
 	}
 	var entries []string
 	for _, name := range names {
-		data, _, err := n.conn.Get(recipes.JoinPath("/members", name))
+		data, _, err := n.conn.Get("/members/" + name)
 		switch {
 		case errors.Is(err, zk.ErrNoAuth) && !n.bad.blind, errors.Is(err, zk.ErrNoNode):
 		case err != nil && n.bad.blind:

@@ -19,6 +19,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // notedTB is a test that may fail: it keeps what it is told.
@@ -64,7 +65,7 @@ func setFlag(t *testing.T, name, value string) {
 func goodLock(env object.Env) object.Locker { return recipes.NewLock(env.Conn, "/lock") }
 
 func clientLock(env object.Env) object.Locker {
-	return recipes.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
+	return classic.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
 }
 
 func TestGoodLockPasses(t *testing.T) {
@@ -119,7 +120,9 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 func TestBadQueueFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tb := result("TestQ", func(t fuzz.TB) {
-		fuzz.Test(t, object.Queue(func(env object.Env) object.Queuer { return recipes.NewApacheQueue(env.Conn, "/queue") }))
+		fuzz.Test(t, object.Queue(func(env object.Env) object.Queuer {
+			return classic.NewApacheQueue(env.Conn, "/queue", zk.WorldACL(zk.PermAll))
+		}))
 	})
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.HasPrefix(got, "delivery is violated: ") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
@@ -147,7 +150,7 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	}
 }
 
-// deliveringQueue is a recipes.LockQueue as a fuzz.LockQueuer.
+// deliveringQueue is a recipes.LockQueue as a object.LockQueuer.
 type deliveringQueue struct{ *recipes.LockQueue }
 
 func (q deliveringQueue) Take(ctx context.Context) (object.Delivery, error) {

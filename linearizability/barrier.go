@@ -1,54 +1,48 @@
 package linearizability
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
-// The kinds of operations of a barrier. Its removal is [KindRemove].
-const (
-	KindSet   = "set"   // put it up
-	KindWait  = "wait"  // until it is down
-	KindIsSet = "isset" // Output is "true" or "false"
-)
-
-// BarrierOptions say what a barrier claims to be.
-type BarrierOptions struct {
+// Barrier claims to be a barrier. Its calls are [ops.Set], [ops.Remove], [ops.Wait] and
+// [ops.IsSet].
+//
+// Linearizability is that of [github.com/zksim/zksim/model.Barrier]: a wait that returned has found
+// the barrier down at some moment of the call, and set and remove find it as it should be, or make
+// it so. A call that waits at rest must have a barrier to wait for (liveness). With the server's
+// log delivery is judged, too: a remove takes one barrier down at most, and the barrier does not
+// change without a call, or in a call that said it failed. A set may set it again if another client
+// has removed it meanwhile.
+type Barrier struct {
 	// Path is the znode whose existence is the barrier. It does not exist at first.
 	Path string
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
-	// Patience is how long a wait may go on with the barrier down; longer is a
-	// violation of liveness, unless the client was told of a loss during the call. 0
-	// means that this is not judged; without the server's log it never is.
+	// Patience is how long a wait may go on with the barrier down; longer violates liveness, unless
+	// the client learned of a loss during the call. 0 means that this is not judged; without the
+	// server's log it never is.
 	Patience time.Duration
 }
 
-// JudgeBarrier judges the history of one barrier: operations of the kinds
-// [KindSet], [KindRemove], [KindWait] and [KindIsSet]; others are ignored. Rest may
-// be nil.
-//
-// Linearizability is that of [github.com/zksim/zksim/model.Barrier]: who returns
-// from wait has found the barrier down at some moment of the call, and set and
-// remove find it as it should be, or make it so. Who waits at rest must have a
-// barrier to wait for (liveness). With the server's log delivery is judged, too: a
-// remove takes one barrier down at most, and nobody changes it without a call or in
-// one that was said to have failed. A set may set it again that somebody else has
-// removed meanwhile.
-func JudgeBarrier(h History, rest *Rest, opts BarrierOptions) Report {
-	c := newBarrierCase(h.sorted(), opts)
+func (claims Barrier) judge(h History, left *Leftovers) Report {
+	t := newBarrierTable(h.sorted(), claims)
 	upAtRest := false
-	if rest != nil {
-		_, upAtRest = rest.node(opts.Path)
+	if left != nil {
+		_, upAtRest = left.node(claims.Path)
 	}
-	r := JudgeObject(h, rest, Object[model.Barrier, model.BarrierOp]{
+	r := Judge(h, left, Object[model.Barrier, model.BarrierOp]{
 		Noun: "barrier", Step: model.Barrier.Step, Show: showBarrier,
-		Effects: func(History) []Effect[model.BarrierOp] { return c.effects() },
-	}, ObjectOptions{Path: opts.Path, AllowedAtRest: opts.AllowedAtRest, MayWait: func(op Op) bool { return op.Kind == KindWait && upAtRest }})
-	if c.known {
-		r.insert(c.judgeDelivery())
-		if v, bad := c.overslept(opts.Patience); bad {
+		Effects: func(History) []Effect[model.BarrierOp] { return t.effects() },
+		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
+		MayWait: func(op Op) bool { return op.Kind == ops.Wait && upAtRest },
+	})
+	if t.known {
+		r.add(t.judgeDelivery())
+		if v, bad := t.waitsTooLong(claims.Patience); bad {
 			r.replace(v)
 		}
 	}
@@ -62,139 +56,147 @@ func showBarrier(b model.Barrier) string {
 	return "down"
 }
 
-// barrierCase is one history of one barrier, prepared for judging.
-type barrierCase struct {
+// barrierTable is one history of a barrier, and the call behind each change of it.
+type barrierTable struct {
 	history History
-	known   bool
-	changes []ServerEvent
-	of      [][]int
-	strays  []int
+	known   bool // the server's log is
+	attribution
 }
 
-func newBarrierCase(h History, opts BarrierOptions) *barrierCase {
-	c := &barrierCase{history: h, known: h.Server != nil}
+func newBarrierTable(h History, claims Barrier) *barrierTable {
+	var changes []ServerEvent
 	for _, e := range h.Server {
-		if e.Path == opts.Path && (e.Kind == NodeCreated || e.Kind == NodeDeleted) {
-			c.changes = append(c.changes, e)
+		if e.Path == claims.Path && (e.Kind == NodeCreated || e.Kind == NodeDeleted) {
+			changes = append(changes, e)
 		}
 	}
-	c.of, c.strays = Attribute(h, c.changes, func(op Op, i int) bool { return op.Kind == changer(c.changes[i]) })
-	return c
+	fits := func(op Op, i int) bool { return op.Kind == changer(changes[i]) }
+	return &barrierTable{history: h, known: h.Server != nil, attribution: attribute(h, changes, fits)}
 }
 
 // changer is the kind of operation that makes a change.
 func changer(e ServerEvent) string {
 	if e.Kind == NodeCreated {
-		return KindSet
+		return ops.Set
 	}
-	return KindRemove
+	return ops.Remove
 }
 
 // effects turns the history into operations on the model.
-func (c *barrierCase) effects() []Effect[model.BarrierOp] {
+func (t *barrierTable) effects() []Effect[model.BarrierOp] {
 	var list []Effect[model.BarrierOp]
-	for n := range c.history.Ops {
-		switch op := &c.history.Ops[n]; op.Kind {
-		case KindSet, KindRemove:
-			list = append(list, c.write(op, c.of[n])...)
-		case KindWait:
-			list = append(list, c.seen(op, false)...)
-		case KindIsSet:
-			list = append(list, c.seen(op, op.Output == "true")...)
+	for n := range t.history.Ops {
+		switch op := &t.history.Ops[n]; op.Kind {
+		case ops.Set, ops.Remove:
+			list = append(list, t.write(op, t.of[n])...)
+		case ops.Wait:
+			list = append(list, t.seen(op, false)...)
+		case ops.IsSet:
+			list = append(list, t.seen(op, op.Output == "true")...)
 		}
 	}
-	for _, i := range c.strays {
-		list = append(list, c.byServer(i))
+	for _, i := range t.strays {
+		list = append(list, t.byServer(i))
 	}
 	return list
 }
 
-// write is the effect of a set or a remove: its changes, or that it has found the
-// barrier as it should be.
-func (c *barrierCase) write(op *Op, changes []int) []Effect[model.BarrierOp] {
+// write is the effect of a set or a remove: its changes, or that it has found the barrier as it
+// should be.
+func (t *barrierTable) write(op *Op, changes []int) []Effect[model.BarrierOp] {
 	e := Effect[model.BarrierOp]{By: op, Op: model.BarrierOp{Kind: model.Raise}}
-	if op.Kind == KindRemove {
+	if op.Kind == ops.Remove {
 		e.Op.Kind = model.Lower
 	}
 	switch {
 	case len(changes) > 0:
-		e.Step = c.changes[changes[0]].Step
-	case op.ok() && c.known:
-		return c.seen(op, op.Kind == KindSet)
-	case op.Outcome == OpFailed, c.known:
+		e.Step = t.changes[changes[0]].Step
+	case op.ok() && t.known:
+		return t.seen(op, op.Kind == ops.Set)
+	case op.Outcome == OpFailed, t.known:
 		return nil
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
 	list := []Effect[model.BarrierOp]{e}
 	for _, i := range changes[min(1, len(changes)):] {
-		list = append(list, c.byServer(i))
+		list = append(list, t.byServer(i))
 	}
 	return list
 }
 
 // seen is the effect of an operation that has seen whether the barrier is up.
-func (c *barrierCase) seen(op *Op, up bool) []Effect[model.BarrierOp] {
+func (t *barrierTable) seen(op *Op, up bool) []Effect[model.BarrierOp] {
 	if !op.ok() {
 		return nil
 	}
-	e := Effect[model.BarrierOp]{By: op, Op: model.BarrierOp{Kind: model.See, Up: up}, Read: true}
-	e.Step = seenAt(*op, c.changes, func(after int) bool {
-		return up == (after > 0 && c.changes[after-1].Kind == NodeCreated)
-	})
-	return []Effect[model.BarrierOp]{e}
+	return []Effect[model.BarrierOp]{{
+		By: op, Op: model.BarrierOp{Kind: model.See, Up: up}, Read: true,
+		Step: t.seenAt(*op, func(after int) bool {
+			return up == (after > 0 && t.changes[after-1].Kind == NodeCreated)
+		}),
+	}}
 }
 
 // byServer is a change that no operation asked for, or not again.
-func (c *barrierCase) byServer(i int) Effect[model.BarrierOp] {
-	e := c.changes[i]
+func (t *barrierTable) byServer(i int) Effect[model.BarrierOp] {
+	e := t.changes[i]
 	kind, text := model.Raise, "up"
 	if e.Kind == NodeDeleted {
 		kind, text = model.Lower, "down"
 	}
-	return Effect[model.BarrierOp]{Op: model.BarrierOp{Kind: kind}, Step: e.Step, Text: "the barrier goes " + text}
+	return Effect[model.BarrierOp]{
+		Op: model.BarrierOp{Kind: kind}, Step: e.Step, Text: "the barrier goes " + text,
+	}
 }
 
 // judgeDelivery checks that the barrier was changed as often as it should be.
-func (c *barrierCase) judgeDelivery() Verdict {
-	for n, op := range c.history.Ops {
-		var changes []ServerEvent
-		for _, i := range c.of[n] {
-			changes = append(changes, c.changes[i])
-		}
+func (t *barrierTable) judgeDelivery() Verdict {
+	for n, op := range t.history.Ops {
+		changes := t.madeBy(n)
 		if len(changes) == 0 {
 			continue // it was up, or down, already
 		}
-		if v, bad := deliveredOnce(op, changes, op.Kind == KindSet); bad {
+		if v, bad := appliedOnce(op, changes, op.Kind == ops.Set); bad {
 			return v
 		}
 	}
-	for _, i := range c.strays {
-		e := c.changes[i]
-		return violated(Delivery, []int64{e.Step}, "%s %s the barrier at step %d, and no %s accounts for that",
-			ownerOr(e.Client, "the server"), verb(e), e.Step, changer(e))
+	for _, i := range t.strays {
+		e := t.changes[i]
+		return violated(Delivery, []int64{e.Step},
+			"%s %s the barrier at step %d, and no %s accounts for that",
+			cmp.Or(e.Client, "the server"), pastTense(e), e.Step, changer(e))
 	}
 	return fine(Delivery, "no remove took two barriers down, and nobody else did")
 }
 
-// overslept looks for a wait that went on although the barrier was down.
-func (c *barrierCase) overslept(patience time.Duration) (Verdict, bool) {
-	log := readServer(c.history.Server)
-	for _, op := range c.history.Ops {
-		if op.Kind != KindWait || op.pending() || patience <= 0 || c.history.undisturbed(op, log) > op.CallTime {
+func pastTense(e ServerEvent) string {
+	if e.Kind == NodeCreated {
+		return "set"
+	}
+	return "removed"
+}
+
+// waitsTooLong looks for a wait that went on although the barrier was down.
+func (t *barrierTable) waitsTooLong(patience time.Duration) (v Verdict, bad bool) {
+	log := readServer(t.history.Server)
+	for _, op := range t.history.Ops {
+		if op.Kind != ops.Wait || op.pending() || patience <= 0 ||
+			t.history.undisturbed(op, log) > op.CallTime {
 			continue
 		}
-		if down := c.downFor(op); down >= patience {
-			return violated(Liveness, []int64{op.Call, op.Return}, "%s went on although the barrier was down for %v", describe(op), down), true
+		if down := t.downFor(op); down >= patience {
+			return violated(Liveness, []int64{op.Call, op.Return},
+				"%s went on although the barrier was down for %v", describe(op), down), true
 		}
 	}
 	return Verdict{}, false
 }
 
-// downFor is how long the barrier was down at most, at a time, during a call.
-func (c *barrierCase) downFor(op Op) (longest time.Duration) {
+// downFor is the longest time without interruption that the barrier was down during a call.
+func (t *barrierTable) downFor(op Op) (longest time.Duration) {
 	since, down := op.CallTime, true
-	for _, e := range c.changes {
+	for _, e := range t.changes {
 		at := min(max(e.Time, op.CallTime), op.ReturnTime)
 		if down {
 			longest = max(longest, at-since)
@@ -205,11 +207,4 @@ func (c *barrierCase) downFor(op Op) (longest time.Duration) {
 		longest = max(longest, op.ReturnTime-since)
 	}
 	return longest
-}
-
-func verb(e ServerEvent) string {
-	if e.Kind == NodeCreated {
-		return "set"
-	}
-	return "removed"
 }

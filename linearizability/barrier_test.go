@@ -5,141 +5,154 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-var barrierAtB = BarrierOptions{Path: "/b"}
+var barrierAtB = Barrier{Path: "/b"}
 
 // raises is a whole, undisturbed set of a barrier that is down.
-func (f *film) raises(client string) {
-	op := f.call(client, KindSet, "")
+func (f *fixture) raises(client string) {
+	op := f.call(client, ops.Set, "")
 	f.creates(client, 0, "/b", "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
 // lowers is a whole, undisturbed removal of a barrier that is up.
-func (f *film) lowers(client string) {
-	op := f.call(client, KindRemove, "")
+func (f *fixture) lowers(client string) {
+	op := f.call(client, ops.Remove, "")
 	f.deletes(client, 0, "/b", 0)
 	f.ret(op, OpOK, Result{})
 }
 
 func TestBarriers(t *testing.T) {
-	whole := func(f *film, client, kind, output string) {
+	whole := func(f *fixture, client, kind, output string) {
 		f.ret(f.call(client, kind, ""), OpOK, Result{Output: output})
 	}
 	tests := []struct {
 		name      string
-		shoot     func(f *film) *Rest
+		build     func(f *fixture) *Leftovers
 		bad, says string
 	}{
-		{name: "set, waited for and removed", shoot: func(f *film) *Rest {
-			whole(f, "b", KindWait, "")
+		{name: "set, waited for and removed", build: func(f *fixture) *Leftovers {
+			whole(f, "b", ops.Wait, "")
 			f.raises("a")
-			whole(f, "c", KindIsSet, "true")
-			op := f.call("b", KindWait, "")
+			whole(f, "c", ops.IsSet, "true")
+			op := f.call("b", ops.Wait, "")
 			f.lowers("a")
 			f.ret(op, OpOK, Result{})
-			whole(f, "c", KindIsSet, "false")
-			return &Rest{}
+			whole(f, "c", ops.IsSet, "false")
+			return &Leftovers{}
 		}},
-		{name: "set when it is up, removed when it is down", shoot: func(f *film) *Rest {
-			whole(f, "a", KindRemove, "")
+		{name: "set when it is up, removed when it is down", build: func(f *fixture) *Leftovers {
+			whole(f, "a", ops.Remove, "")
 			f.raises("a")
-			whole(f, "b", KindSet, "")
+			whole(f, "b", ops.Set, "")
 			f.lowers("a")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "removed and set again while somebody waits", shoot: func(f *film) *Rest {
+		{name: "removed and set again while somebody waits", build: func(f *fixture) *Leftovers {
 			f.raises("a")
-			op := f.call("b", KindWait, "")
+			op := f.call("b", ops.Wait, "")
 			f.lowers("a")
 			f.raises("a")
 			f.ret(op, OpOK, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()", shoot: func(f *film) *Rest {
+		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				whole(f, "b", ops.Wait, "")
+				return nil
+			}},
+		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true",
+			build: func(f *fixture) *Leftovers {
+				whole(f, "b", ops.IsSet, "true")
+				return nil
+			}},
+		{name: "set, which it was not", bad: Linearizability, says: "set()",
+			build: func(f *fixture) *Leftovers {
+				f.raises("b")
+				f.lowers("b")
+				whole(f, "a", ops.Set, "")
+				return nil
+			}},
+		{name: "a remove that takes two", bad: Delivery,
+			says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				op := f.call("a", ops.Remove, "")
+				f.deletes("a", 0, "/b", 0)
+				again := f.call("b", ops.Set, "")
+				f.creates("b", 0, "/b", "", 0)
+				f.deletes("a", 0, "/b", 0)
+				f.ret(op, OpOK, Result{})
+				f.ret(again, OpOK, Result{})
+				return nil
+			}},
+		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				op := f.call("a", ops.Remove, "")
+				f.deletes("a", 0, "/b", 0)
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
+		{name: "gone by itself", bad: Delivery,
+			says: "the server removed the barrier at step 4, and no remove accounts for that",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
+				return nil
+			}},
+		{name: "waits at a barrier that is down", bad: Liveness,
+			says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				f.call("b", ops.Wait, "")
+				f.lowers("a")
+				return &Leftovers{}
+			}},
+		{name: "waits at a barrier that is up", build: func(f *fixture) *Leftovers {
 			f.raises("a")
-			whole(f, "b", KindWait, "")
-			return nil
+			f.call("b", ops.Wait, "")
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
-		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true", shoot: func(f *film) *Rest {
-			whole(f, "b", KindIsSet, "true")
-			return nil
-		}},
-		{name: "set, which it was not", bad: Linearizability, says: "set()", shoot: func(f *film) *Rest {
-			f.raises("b")
-			f.lowers("b")
-			whole(f, "a", KindSet, "")
-			return nil
-		}},
-		{name: "a remove that takes two", bad: Delivery, says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8", shoot: func(f *film) *Rest {
-			f.raises("a")
-			op := f.call("a", KindRemove, "")
-			f.deletes("a", 0, "/b", 0)
-			again := f.call("b", KindSet, "")
-			f.creates("b", 0, "/b", "", 0)
-			f.deletes("a", 0, "/b", 0)
-			f.ret(op, OpOK, Result{})
-			f.ret(again, OpOK, Result{})
-			return nil
-		}},
-		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not", shoot: func(f *film) *Rest {
-			f.raises("a")
-			op := f.call("a", KindRemove, "")
-			f.deletes("a", 0, "/b", 0)
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
-		{name: "gone by itself", bad: Delivery, says: "the server removed the barrier at step 4, and no remove accounts for that", shoot: func(f *film) *Rest {
-			f.raises("a")
-			f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
-			return nil
-		}},
-		{name: "waits at a barrier that is down", bad: Liveness, says: "b's wait (step 4, pending) never returned", shoot: func(f *film) *Rest {
-			f.raises("a")
-			f.call("b", KindWait, "")
-			f.lowers("a")
-			return &Rest{}
-		}},
-		{name: "waits at a barrier that is up", shoot: func(f *film) *Rest {
-			f.raises("a")
-			f.call("b", KindWait, "")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}}}
-		}},
-		{name: "something is left", bad: Orphans, says: "/b/x is left below /b", shoot: func(f *film) *Rest {
-			f.raises("a")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
-		}},
+		{name: "something is left", bad: Orphans, says: "/b/x is left below /b",
+			build: func(f *fixture) *Leftovers {
+				f.raises("a")
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			rest := tt.shoot(f)
-			checkReport(t, JudgeBarrier(f.history(), rest, barrierAtB), tt.bad, tt.says)
+			f := &fixture{}
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, barrierAtB), tt.bad, tt.says)
 		})
 	}
 }
 
-// randomBarrier makes valid histories of a barrier. A wait that finds it up is let
-// through by somebody who removes it.
+// randomBarrier makes valid histories of a barrier. A wait that finds it up is let through by
+// somebody who removes it.
 func randomBarrier(t *rapid.T) History {
 	up := false
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
-		return rapid.SampledFrom([]string{KindSet, KindSet, KindRemove, KindWait, KindIsSet}).Draw(t, "call"), ""
+		return rapid.SampledFrom([]string{ops.Set, ops.Set, ops.Remove, ops.Wait,
+			ops.IsSet}).Draw(t, "call"), ""
 	}
 	s.apply = func(client, kind, _ string) Result {
 		switch {
-		case kind == KindSet && !up:
+		case kind == ops.Set && !up:
 			s.creates(client, 0, "/b", "", 0)
 			up = true
-		case kind == KindRemove && up:
+		case kind == ops.Remove && up:
 			s.deletes(client, 0, "/b", 0)
 			up = false
-		case kind == KindWait && up:
+		case kind == ops.Wait && up:
 			s.lowers("z")
 			up = false
-		case kind == KindIsSet:
+		case kind == ops.IsSet:
 			s.next()
 			return Result{Output: strconv.FormatBool(up)}
 		}
@@ -150,9 +163,12 @@ func randomBarrier(t *rapid.T) History {
 }
 
 // judgeBarrierAtB judges a barrier that may be left up.
-func judgeBarrierAtB(h History) Report { return JudgeBarrier(h, &Rest{}, barrierAtB) }
+func judgeBarrierAtB(h History) Report { return Judge(h, &Leftovers{}, barrierAtB) }
 
-func TestCorrectBarriersAreFoundCorrect(t *testing.T) { checkValid(t, randomBarrier, judgeBarrierAtB) }
+func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomBarrier,
+		judgeBarrierAtB)
+}
 
 // TestCorrectBarriersWithoutLog: unknown changes may have happened or not.
 func TestCorrectBarriersWithoutLog(t *testing.T) {
@@ -168,12 +184,14 @@ func TestCorrectBarriersWithoutLog(t *testing.T) {
 func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomBarrier, judgeBarrierAtB, []mutation{
 		{"seen down while it is up", lookWhileUp, []string{Linearizability}, 0},
-		{"a change that never happened", dropChange(KindSet, KindRemove), []string{Delivery, Linearizability}, 60},
-		{"failed, and applied", sayFailed(KindSet, KindRemove), []string{Delivery}, 0},
-		{"a change after the end", moveBeyond(KindSet, KindRemove), []string{Delivery, Linearizability}, 50},
+		{"a change that never happened", dropChange(ops.Set, ops.Remove),
+			[]string{Delivery, Linearizability}, 60},
+		{"failed, and applied", sayFailed(ops.Set, ops.Remove), []string{Delivery}, 0},
+		{"a change after the end", moveBeyond(ops.Set, ops.Remove),
+			[]string{Delivery, Linearizability}, 50},
 		{"passed while it is up", passWhileUp, []string{Linearizability}, 0},
 		{"nobody's change", strayChange, []string{Delivery}, 0},
-		{"a hanging call", neverReturns(KindSet, KindRemove, KindWait, KindIsSet), []string{Liveness}, 0},
+		{"a hanging call", neverReturns(ops.Set, ops.Remove, ops.Wait, ops.IsSet), []string{Liveness}, 0},
 	})
 }
 
@@ -183,7 +201,8 @@ func passWhileUp(t *rapid.T, h *History) bool {
 	if e == nil {
 		return false
 	}
-	h.Ops = append(h.Ops, Op{Client: "y", Kind: KindWait, Call: e.Step + 1, Return: e.Step + 2, Outcome: OpOK})
+	h.Ops = append(h.Ops, Op{Client: "y", Kind: ops.Wait, Call: e.Step + 1, Return: e.Step + 2,
+		Outcome: OpOK})
 	return true
 }
 
@@ -193,7 +212,7 @@ func lookWhileUp(t *rapid.T, h *History) bool {
 		return false
 	}
 	op := &h.Ops[len(h.Ops)-1]
-	op.Kind, op.Output = KindIsSet, "false"
+	op.Kind, op.Output = ops.IsSet, "false"
 	return true
 }
 
@@ -203,6 +222,7 @@ func strayChange(t *rapid.T, h *History) bool {
 	if e == nil {
 		return false
 	}
-	h.Server = append(h.Server, ServerEvent{Step: e.Step + 1, Kind: NodeDeleted, Path: "/b", Client: "y", Session: 'y'})
+	h.Server = append(h.Server, ServerEvent{Step: e.Step + 1, Kind: NodeDeleted, Path: "/b",
+		Client: "y", Session: 'y'})
 	return true
 }

@@ -6,20 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-// The kinds of operations of a cache. The output of a look is a [CacheLook].
-const (
-	KindReady  = "ready"  // wait until the cache has read everything once
-	KindLook   = "look"   // see what the cache shows
-	KindSettle = "settle" // wait until faults are over and the cache does not call itself stale, then look
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // CacheLook is what a client saw in its cache at one moment.
 type CacheLook struct {
-	Stale  bool          `json:",omitempty"` // what the cache says of itself
-	Down   bool          `json:",omitempty"` // the client knew, at the same moment, that it is not connected
-	Events []CacheChange `json:",omitempty"` // that it was told of since the look before
+	Stale  bool          `json:",omitempty"` // the cache says that it is
+	Down   bool          `json:",omitempty"` // the client knew that it is not connected
+	Events []CacheChange `json:",omitempty"` // since the look before
 	Nodes  []CacheNode   `json:",omitempty"`
 }
 
@@ -29,18 +24,18 @@ type CacheNode struct {
 	Zxid       int64
 }
 
-// CacheChange is an event that a cache told of. Kind is "added", "updated" or
-// "removed"; Node is what it shows from now on, or has shown.
+// CacheChange is an event of a cache. Kind is "added", "updated" or "removed"; Node is what the
+// cache shows from now on, or has shown.
 type CacheChange struct {
 	Kind string
 	Node CacheNode
 }
 
-// String is the look as histories have it.
+// String returns the look as it is written in the output of an operation.
 func (l CacheLook) String() string {
 	text, err := json.Marshal(l)
-	if err != nil {
-		panic(fmt.Sprintf("linearizability: marshal %#v: %v", l, err)) // it is made of strings and numbers
+	if err != nil { // it is made of strings and numbers
+		panic(fmt.Sprintf("linearizability: marshal %#v: %v", l, err))
 	}
 	return string(text)
 }
@@ -49,65 +44,73 @@ func (l CacheLook) String() string {
 func readLook(op Op) CacheLook {
 	var l CacheLook
 	if err := json.Unmarshal([]byte(op.Output), &l); err != nil {
-		panic(fmt.Sprintf("linearizability: %s: the output is %q; expected a CacheLook: %v", describe(op), op.Output, err))
+		panic(fmt.Sprintf("linearizability: %s: the output is %q; expected a CacheLook: %v",
+			describe(op), op.Output, err))
 	}
 	return l
 }
 
-// CacheOptions say what a cache claims to show.
-type CacheOptions struct {
+// find returns what the look shows of a znode.
+func (l CacheLook) find(path string) nodeState {
+	for _, n := range l.Nodes {
+		if n.Path == path {
+			return nodeState{exists: true, data: n.Data, zxid: n.Zxid}
+		}
+	}
+	return nodeState{}
+}
+
+// Cache claims to be caches of one part of the tree, one for each client. Its calls are
+// [ops.Ready], [ops.Look] and [ops.Settle].
+//
+//   - View: what a look shows of a znode the server had before the look returned, and what it shows
+//     later is not older than that. Each znode is judged by itself: caches do not promise more.
+//     Without the log the zxids must not go back.
+//   - Belief: no cache says that it is up to date while its client knows that it is not connected.
+//   - Delivery: events, applied to what was shown before, give what is shown, and each is of the
+//     right kind.
+//   - Liveness: every call returns, and a look that has settled shows the tree as it is.
+//   - Orphans: sessions and goroutines; caches leave watches.
+type Cache struct {
 	// Path is the cached node, or the directory.
 	Path string
-	// Levels below Path that are shown; below 0 means all.
+	// Levels is the number of levels below Path that are shown; below 0 means all.
 	Levels int
 	// Rootless: Path itself is not shown, only what is below.
 	Rootless bool
-	// Events: what the looks say of events is judged.
+	// Events: the events in the looks are judged.
 	Events bool
-	// Patience is how long after the last change a look that has settled must show
-	// the tree as it is: longer than the faults last. 0 means that it is not judged.
+	// Patience is how long after the last change a look that has settled must show the tree as it
+	// is: longer than the faults last. 0 means that it is not judged.
 	Patience time.Duration
 }
 
-// JudgeCache judges the caches of one part of the tree, one for each client:
-// operations of the kinds [KindReady], [KindLook] and [KindSettle]; others are
-// ignored. Rest may be nil. It panics if the output of a look is no [CacheLook].
-//
-//	view      what a look shows of a znode the server had before the look returned,
-//	          and what it shows later is not older than that. Each znode by itself:
-//	          caches do not promise more. Without the log it is the zxids that must
-//	          not go back.
-//	belief    no cache says that it is up to date while its client knows that it is
-//	          not connected
-//	delivery  events, applied to what was shown before, give what is shown, and each
-//	          is of the right kind
-//	liveness  every call returns, and what has settled is the tree as it is
-//	orphans   sessions and goroutines; caches leave watches
-func JudgeCache(h History, rest *Rest, opts CacheOptions) Report {
-	c := newCacheCase(h.sorted(), opts)
-	r := Report{Verdicts: []Verdict{c.judgeBelief(), c.judgeView()}}
-	if opts.Events {
-		r.insert(c.judgeEvents())
+func (claims Cache) judge(h History, left *Leftovers) Report {
+	t := newCacheTable(h.sorted(), claims)
+	var r Report
+	r.add(t.judgeBelief(), t.judgeView())
+	if claims.Events {
+		r.add(t.judgeEvents())
 	}
-	verdicts := c.history.judgeReturns(rest, nil)
-	if v := c.judgeSettled(); v.Status == Violated {
-		verdicts = []Verdict{v}
+	if v, bad := t.wrongSettled(); bad {
+		r.add(v)
+	} else {
+		r.add(judgeReturns(t.history, left, nil)...)
 	}
-	r.Verdicts = append(r.Verdicts, verdicts...)
-	if rest != nil {
-		r.Verdicts = append(r.Verdicts, judgeOrphans(rest, nil, nil, func(string) bool { return true }))
+	if left != nil {
+		r.add(judgeOrphans(left, nil, nil, anyWatch))
 	}
 	return r
 }
 
-// cacheCase is one history of caches, prepared for judging.
-type cacheCase struct {
+// cacheTable is one history of caches: the looks, and the states of each znode.
+type cacheTable struct {
 	history History
-	opts    CacheOptions
-	known   bool
+	claims  Cache
+	known   bool // the server's log is
 	looks   []cacheLook
-	paths   []string // every path in question, sorted
-	truth   map[string][]nodeState
+	paths   []string // that the looks or the log mention, sorted
+	states  map[string][]nodeState
 	last    time.Duration // of the last change
 }
 
@@ -125,62 +128,54 @@ type nodeState struct {
 	zxid   int64
 }
 
-func newCacheCase(h History, opts CacheOptions) *cacheCase {
-	c := &cacheCase{history: h, opts: opts, known: h.Server != nil, truth: map[string][]nodeState{}}
+func newCacheTable(h History, claims Cache) *cacheTable {
+	t := &cacheTable{
+		history: h, claims: claims, known: h.Server != nil, states: map[string][]nodeState{},
+	}
 	for _, op := range h.Ops {
-		if op.ok() && (op.Kind == KindLook || op.Kind == KindSettle) {
+		if op.ok() && (op.Kind == ops.Look || op.Kind == ops.Settle) {
 			look := readLook(op)
-			c.looks = append(c.looks, cacheLook{op, look})
+			t.looks = append(t.looks, cacheLook{op, look})
 			for _, n := range look.Nodes {
-				c.mention(n.Path)
+				t.mention(n.Path)
 			}
 		}
 	}
 	for _, e := range h.Server {
-		if c.inScope(e) {
-			c.mention(e.Path)
-			c.last = max(c.last, e.Time)
-			c.truth[e.Path] = append(c.truth[e.Path], nodeState{e.Step, e.Kind != NodeDeleted, e.Data, e.Zxid})
+		if t.inScope(e) {
+			t.mention(e.Path)
+			t.last = max(t.last, e.Time)
+			state := nodeState{e.Step, e.Kind != NodeDeleted, e.Data, e.Zxid}
+			t.states[e.Path] = append(t.states[e.Path], state)
 		}
 	}
-	slices.Sort(c.paths)
-	return c
+	slices.Sort(t.paths)
+	return t
 }
 
-// mention begins the story of a znode: it does not exist.
-func (c *cacheCase) mention(path string) {
-	if c.truth[path] == nil {
-		c.paths = append(c.paths, path)
-		c.truth[path] = []nodeState{{}}
+// mention begins the states of a znode: it does not exist.
+func (t *cacheTable) mention(path string) {
+	if t.states[path] == nil {
+		t.paths = append(t.paths, path)
+		t.states[path] = []nodeState{{}}
 	}
 }
 
 // inScope reports whether an event is about a znode that the cache shows.
-func (c *cacheCase) inScope(e ServerEvent) bool {
-	if e.Kind != NodeCreated && e.Kind != NodeDeleted && e.Kind != DataChanged {
+func (t *cacheTable) inScope(e ServerEvent) bool {
+	switch {
+	case e.aboutSession():
+		return false
+	case e.Path == t.claims.Path:
+		return !t.claims.Rootless
+	case !below(t.claims.Path, e.Path):
 		return false
 	}
-	if e.Path == c.opts.Path {
-		return !c.opts.Rootless
-	}
-	if !below(c.opts.Path, e.Path) {
-		return false
-	}
-	rest := strings.TrimPrefix(strings.TrimPrefix(e.Path, c.opts.Path), "/")
-	return c.opts.Levels < 0 || strings.Count(rest, "/") < c.opts.Levels
+	relative := strings.TrimPrefix(strings.TrimPrefix(e.Path, t.claims.Path), "/")
+	return t.claims.Levels < 0 || strings.Count(relative, "/") < t.claims.Levels
 }
 
-// find returns what the look shows of a znode.
-func (l CacheLook) find(path string) nodeState {
-	for _, n := range l.Nodes {
-		if n.Path == path {
-			return nodeState{exists: true, data: n.Data, zxid: n.Zxid}
-		}
-	}
-	return nodeState{}
-}
-
-// is reports whether the znode looked like that.
+// is reports whether the znode looked like this.
 func (s nodeState) is(shown nodeState) bool {
 	return s.exists == shown.exists && (!s.exists || s.data == shown.data && s.zxid == shown.zxid)
 }

@@ -6,26 +6,31 @@ import (
 	"time"
 
 	lin "github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // Two clients hold a lock at once, in front of a server whose log is known.
-func ExampleJudgeLock() {
+func ExampleLock() {
 	const ms = time.Millisecond
 	h := lin.History{
 		Ops: []lin.Op{
-			{Client: "a", Kind: lin.KindLock, Call: 1, Return: 3, ReturnTime: 3 * ms, Outcome: lin.OpOK, Token: 2, Session: 0xa},
-			{Client: "b", Kind: lin.KindLock, Call: 4, Return: 7, ReturnTime: 7 * ms, Outcome: lin.OpOK, Token: 5, Session: 0xb},
+			{Client: "a", Kind: ops.Lock, Call: 1, Return: 3, ReturnTime: 3 * ms, Outcome: lin.OpOK,
+				Token: 2, Session: 0xa},
+			{Client: "b", Kind: ops.Lock, Call: 4, Return: 7, ReturnTime: 7 * ms, Outcome: lin.OpOK,
+				Token: 5, Session: 0xb},
 		},
 		Server: []lin.ServerEvent{
-			{Step: 2, Kind: lin.NodeCreated, Path: "/lock/n-0000000000", Czxid: 2, Session: 0xa, Owner: 0xa, Client: "a"},
-			{Step: 5, Kind: lin.NodeCreated, Path: "/lock/n-0000000001", Czxid: 5, Session: 0xb, Owner: 0xb, Client: "b"},
+			{Step: 2, Kind: lin.NodeCreated, Path: "/lock/n-0000000000", Czxid: 2, Session: 0xa,
+				Owner: 0xa, Client: "a"},
+			{Step: 5, Kind: lin.NodeCreated, Path: "/lock/n-0000000001", Czxid: 5, Session: 0xb,
+				Owner: 0xb, Client: "b"},
 			{Step: 9, Time: 9 * ms, Kind: lin.SessionEnded, Owner: 0xa},
 			{Step: 9, Time: 9 * ms, Kind: lin.NodeDeleted, Path: "/lock/n-0000000000", Owner: 0xa},
 		},
 		Notices: []lin.Notice{{Client: "a", Step: 20, Time: 25 * ms, Kind: lin.SessionExpired}},
 		End:     30,
 	}
-	fmt.Print(lin.JudgeLock(h, nil, lin.LockOptions{Path: "/lock"}))
+	fmt.Print(lin.Judge(h, nil, lin.Lock{Path: "/lock"}))
 	// Output:
 	// safety          violated  a and b own the lock at once: a since step 3 (session 0xa, /lock/n-0000000000), b since step 7 (session 0xb, /lock/n-0000000001)
 	// belief          violated  a and b both believe that they hold the lock at step 7: a (session 0xa, /lock/n-0000000000) has held it since step 3, and nothing has ended that
@@ -35,16 +40,16 @@ func ExampleJudgeLock() {
 }
 
 // A take whose delete was applied and whose reply was lost.
-func ExampleJudgeQueue() {
+func ExampleQueue() {
 	step := int64(0)
 	rec := lin.NewRecorder(func() int64 { step++; return step }, func() time.Duration { return 0 })
-	rec.Call("a", lin.KindOffer, "x").OK(lin.Result{})
-	rec.Call("b", lin.KindTake, "").Unknown(lin.Result{}, errors.New("zk: connection closed"))
+	rec.Call("a", ops.Offer, "x").OK(lin.Result{})
+	rec.Call("b", ops.Take, "").Unknown(lin.Result{}, errors.New("zk: connection closed"))
 	h := rec.History([]lin.ServerEvent{
 		{Step: 1, Kind: lin.NodeCreated, Path: "/q/n-0", Data: "x", Czxid: 1, Session: 1, Client: "a"},
 		{Step: 3, Kind: lin.NodeDeleted, Path: "/q/n-0", Czxid: 1, Session: 2, Client: "b"},
 	})
-	fmt.Print(lin.JudgeQueue(h, nil, lin.QueueOptions{Path: "/q"}))
+	fmt.Print(lin.Judge(h, nil, lin.Queue{Path: "/q"}))
 	// Output:
 	// linearizability ok        the history is that of a FIFO queue
 	// order           ok        first in, first out
@@ -52,7 +57,7 @@ func ExampleJudgeQueue() {
 }
 
 // A flag that can be raised and lowered, judged by a model of one line.
-func ExampleJudgeObject() {
+func ExampleObject() {
 	flag := lin.Object[bool, string]{
 		Noun: "flag",
 		Step: func(up bool, op string) []bool {
@@ -74,18 +79,18 @@ func ExampleJudgeObject() {
 		{Client: "b", Kind: "lower", Call: 2, Return: 3, Outcome: lin.OpOK},
 		{Client: "b", Kind: "lower", Call: 5, Return: 6, Outcome: lin.OpOK},
 	}}
-	fmt.Print(lin.JudgeObject(h, nil, flag, lin.ObjectOptions{}))
+	fmt.Print(lin.Judge(h, nil, flag))
 	// Output:
 	// linearizability violated  no order of the operations explains what the clients saw of the flag: it goes wrong with b: lower() (steps 5 to 6)
 }
 
 // Two clients add 1, one of them twice, because the reply to its first try was
 // lost.
-func ExampleJudgeCounter() {
+func ExampleCounter() {
 	h := lin.History{
 		Ops: []lin.Op{
-			{Client: "a", Kind: lin.KindAdd, Input: "1", Output: "1", Call: 1, Return: 3, Outcome: lin.OpOK},
-			{Client: "b", Kind: lin.KindAdd, Input: "1", Output: "3", Call: 4, Return: 9, Outcome: lin.OpOK},
+			{Client: "a", Kind: ops.Add, Input: "1", Output: "1", Call: 1, Return: 3, Outcome: lin.OpOK},
+			{Client: "b", Kind: ops.Add, Input: "1", Output: "3", Call: 4, Return: 9, Outcome: lin.OpOK},
 		},
 		Server: []lin.ServerEvent{
 			{Step: 2, Kind: lin.DataChanged, Path: "/n", Data: "1", Client: "a"},
@@ -93,7 +98,7 @@ func ExampleJudgeCounter() {
 			{Step: 8, Kind: lin.DataChanged, Path: "/n", Data: "3", Client: "b"},
 		},
 	}
-	fmt.Println(lin.JudgeCounter(h, nil, lin.CounterOptions{Path: "/n"}).First())
+	fmt.Println(lin.Judge(h, nil, lin.Counter{Path: "/n"}).First())
 	// Output:
 	// delivery        violated  b's add (steps 4 to 9) was applied twice: at steps 5 and 8
 }

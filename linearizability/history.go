@@ -1,33 +1,20 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// The kinds of operations of locks and queues. Other objects have theirs beside
-// their judges.
-const (
-	KindLock    = "lock"    // a read-write lock has the mode as its Input
-	KindUnlock  = "unlock"  // likewise
-	KindAcquire = "acquire" // a lease of a semaphore; Input tells several of one client apart
-	KindRelease = "release" // likewise
-	KindOffer   = "offer"   // Input is the element
-	KindPoll    = "poll"    // take the first element into Output, or find the queue empty
-	KindTake    = "take"    // wait for an element, then take it into Output
-	KindPeek    = "peek"    // see the first element in Output, or find the queue empty
-	KindClose   = "close"   // of any object: the client gives back all that it holds
-)
-
-// History is what happened to one object: what its clients did and saw, and as
-// much as is known of what the server did. The slices need no particular order.
+// History is what happened to one object: what its clients did and saw, and as much as is known of
+// what the server did. The slices need no particular order.
 type History struct {
 	Ops     []Op
 	Server  []ServerEvent // nil if the server's side is not known
 	Notices []Notice
 	End     int64         // the last step
-	EndTime time.Duration // its label
+	EndTime time.Duration // its time
 }
 
 // Outcome is what a client learned of its own operation.
@@ -61,13 +48,13 @@ type Op struct {
 	Client string
 	Kind   string
 	Input  string
-	// Output is what the call returned. A call with an unknown outcome that hands
-	// its caller the element it may have taken says so here.
+	// Output is what the call returned. A call with an unknown outcome that hands its caller the
+	// element that it may have taken has it here, too.
 	Output string
 	Empty  bool  // poll, peek: the queue was empty
 	Token  int64 // lock: the fencing token, the czxid of the client's znode; 0 if not known
-	// Session is the client's session when the call returned, not when it began:
-	// a recipe may have started again in a new one. 0 if not known.
+	// Session is the client's session when the call returned, not when it began: a recipe may have
+	// started again in a new one. 0 if not known.
 	Session    int64
 	Call       int64 // step of the call
 	Return     int64 // step of the return; below 0 if it never returned
@@ -117,9 +104,9 @@ func (k ServerEventKind) String() string {
 	return fmt.Sprintf("ServerEventKind(%d)", int(k))
 }
 
-// ServerEvent is one change the server applied. The end of a session comes as
-// one SessionEnded and a NodeDeleted for each of its ephemerals, whose step may
-// be later (a follower that has not reaped them yet).
+// ServerEvent is one change that the server applied. The end of a session is one SessionEnded and a
+// NodeDeleted for each of its ephemerals, whose step may be later (a follower that has not deleted
+// them yet).
 type ServerEvent struct {
 	Step  int64
 	Time  time.Duration
@@ -128,34 +115,33 @@ type ServerEvent struct {
 	Data  string // of the znode: NodeCreated, DataChanged
 	Zxid  int64
 	Czxid int64 // of the znode
-	// Session is who asked, 0 for the server itself: an expiry has Session 0 and
-	// Owner set, a close by the client has both.
+	// Session is the session that asked for it, 0 for the server itself: an expiry has Session 0
+	// and Owner set, a close by the client has both.
 	Session int64
-	// Owner is the ephemeral owner of the znode, or the session that started or
-	// ended.
+	// Owner is the ephemeral owner of the znode, or the session that started or ended.
 	Owner    int64
 	Client   string // the client of Session (or of Owner, if Session is 0), if known
-	Notified int    // watch notifications this change fired
+	Notified int    // watch notifications that this change fired
 }
 
-// subject is the session a session event is about.
-func (e ServerEvent) subject() int64 {
-	if e.Owner != 0 {
-		return e.Owner
-	}
-	return e.Session
+// subject is the session that a session event is about.
+func (e ServerEvent) subject() int64 { return cmp.Or(e.Owner, e.Session) }
+
+// aboutSession reports whether it is the start or the end of a session.
+func (e ServerEvent) aboutSession() bool {
+	return e.Kind == SessionStarted || e.Kind == SessionEnded
 }
 
-// NoticeKind is what a client was told.
+// NoticeKind is the content of a notice.
 type NoticeKind int
 
-// The kinds of notices. SessionExpired and LockLost end the client's right to
-// believe that it holds anything. Disconnected does so only with
-// [LockOptions.DisconnectEndsBelief]: a session outlives most disconnects.
+// The kinds of notices. SessionExpired and LockLost end the client's right to believe that it holds
+// anything. Disconnected does so only with [Lock.DisconnectEndsBelief]: a session outlives most
+// disconnects.
 //
-// From Disconnected or SessionExpired until Connected a client is cut off: what a
-// patience (as [QueueOptions.Patience]) asks of it begins after that. Of a client
-// that is never Connected in a history, a loss is held to be over at once.
+// From Disconnected or SessionExpired until Connected a client is cut off: the time that a patience
+// (as [Queue.Patience]) allows it begins after that. If a history has no Connected for a client,
+// its losses are taken to be over at once.
 const (
 	Disconnected NoticeKind = iota + 1
 	SessionExpired
@@ -163,7 +149,7 @@ const (
 	Connected // with a session, the old one or a new one
 )
 
-// String returns the notice as what the client was told.
+// String returns the content of the notice in words.
 func (k NoticeKind) String() string {
 	switch k {
 	case Disconnected:
@@ -178,14 +164,14 @@ func (k NoticeKind) String() string {
 	return fmt.Sprintf("NoticeKind(%d)", int(k))
 }
 
-// Notice is the moment a client was told of a loss, of a possible one, or of its end.
+// Notice is the moment at which a client learned of a loss, of a possible one, or of its end.
 type Notice struct {
 	Client string
 	Step   int64
 	Time   time.Duration
 	Kind   NoticeKind
-	// Token says of a LockLost which hold it is about, by [Op.Token], for clients that
-	// have several, as goroutines of theirs may: 0 if that is not known.
+	// Token is the [Op.Token] of the hold that a LockLost is about, for clients that hold several
+	// locks, as their goroutines may: 0 if it is not known.
 	Token int64
 }
 
@@ -194,9 +180,9 @@ func (h History) sorted() History {
 	h.Ops = slices.Clone(h.Ops)
 	h.Server = slices.Clone(h.Server)
 	h.Notices = slices.Clone(h.Notices)
-	slices.SortStableFunc(h.Ops, func(a, b Op) int { return compare(a.Call, b.Call) })
-	slices.SortStableFunc(h.Server, func(a, b ServerEvent) int { return compare(a.Step, b.Step) })
-	slices.SortStableFunc(h.Notices, func(a, b Notice) int { return compare(a.Step, b.Step) })
+	slices.SortStableFunc(h.Ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
+	slices.SortStableFunc(h.Server, func(a, b ServerEvent) int { return cmp.Compare(a.Step, b.Step) })
+	slices.SortStableFunc(h.Notices, func(a, b Notice) int { return cmp.Compare(a.Step, b.Step) })
 	for _, op := range h.Ops {
 		h.End = max(h.End, op.Call, op.Return)
 		h.EndTime = max(h.EndTime, op.CallTime, op.ReturnTime)
@@ -207,29 +193,28 @@ func (h History) sorted() History {
 	return h
 }
 
-// notice returns the first notice of a client at or after a step.
-func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice, bool) {
-	for _, n := range h.Notices {
-		if n.Client == client && n.Step >= from && slices.Contains(kinds, n.Kind) {
-			return n, true
-		}
+// clientsOf lists the clients of the operations, sorted.
+func clientsOf(calls []Op) []string {
+	var names []string
+	for _, op := range calls {
+		names = append(names, op.Client)
 	}
-	return Notice{}, false
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
-// cutOff reports whether a client had been told, before a time, that it has no
-// connection, and of none since. A history that never tells of its connections
-// does not know.
-func (h History) cutOff(client string, at time.Duration) (cut bool) {
-	known := false
-	for _, n := range h.Notices {
-		if n.Client != client {
-			continue
-		}
-		known = known || n.Kind == Connected
-		if n.Time < at && n.Kind != LockLost {
-			cut = n.Kind != Connected
+// pendingOps returns the operations of the given kinds that never returned.
+func (h History) pendingOps(kinds ...string) []Op {
+	var list []Op
+	for _, op := range h.Ops {
+		if op.pending() && slices.Contains(kinds, op.Kind) {
+			list = append(list, op)
 		}
 	}
-	return known && cut
+	return list
+}
+
+// waits reports whether the client has a call in flight at the end.
+func (h History) waits(client string) bool {
+	return slices.ContainsFunc(h.Ops, func(op Op) bool { return op.Client == client && op.pending() })
 }

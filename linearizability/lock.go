@@ -2,68 +2,90 @@ package linearizability
 
 import "time"
 
-// LockOptions say what the lock claims to be. The zero value judges a lock
-// without a claim to fairness, made of whatever znodes the log holds.
-type LockOptions struct {
-	// Path is the directory of the lock's znodes; other znodes are not looked at.
-	// Empty means every znode.
+// Lock claims to be a mutual exclusion lock. Its calls are [ops.Lock] and [ops.Unlock]. The zero
+// value makes no claim to fairness, and takes every ephemeral znode for one of the lock's.
+//
+// A client owns the lock at the server from the return of its call of lock until its znode is
+// deleted or its session ends; if its znode is not known, until its call of unlock or the end of
+// its session. It believes so until it calls unlock or learns of a loss. Its znode is the one whose
+// czxid is the token. Without a token it is the oldest live ephemeral under Path that the client or
+// its session made. If no token of the history is the czxid of a znode of its client, tokens are
+// something else, and serve only to judge fencing.
+//
+// Only the server may take a lock away, when the session ends. If a request of any client deletes
+// the holder's znode before the holder has called unlock or learned of a loss, safety is violated,
+// and no zombie window opens.
+//
+// Linearizability is that of [github.com/zksim/zksim/model.Lock], in which the end of a session is
+// an operation of the server. A lock with an unknown outcome that no client believes in is left out
+// of it: its znode is judged under liveness and orphans.
+type Lock struct {
+	// Path is the directory of the lock's znodes; other znodes are not looked at. Empty means every
+	// znode.
 	Path string
-	// Nodes is the directory of the znodes through which it is held, if there are
-	// others under Path: a semaphore's leases beside the lock that guards them.
-	// Empty means Path.
+	// Nodes is the directory of the znodes through which it is held, if there are others under
+	// Path: a semaphore's leases beside the lock that guards them. Empty means Path.
 	Nodes string
-	// Fair: the lock claims to be granted in the order in which the znodes of
-	// those waiting were created.
+	// Fair: the lock is granted in the order in which the znodes of the waiters were created.
 	Fair bool
-	// MaxHerd is the greatest number of watch notifications one release may fire;
-	// 0 measures them only.
+	// MaxHerd is the greatest number of watch notifications that one release may fire; 0 only
+	// measures them.
 	MaxHerd int
-	// Signals: the lock has a signal of loss, recorded as [LockLost]. A signal
-	// while the holder's znode and session are alive is a violation of belief,
-	// unless the client was told of a disconnect or an expiry ([Disconnected],
-	// [SessionExpired]) since it called lock, so record the disconnects too. It is
-	// judged only where the holder's znode is known.
+	// Signals: the lock has a signal of loss, recorded as [LockLost]. A signal while the holder's
+	// znode and session are alive violates belief, unless the client learned of a disconnect or an
+	// expiry ([Disconnected], [SessionExpired]) since it called lock, so record the disconnects
+	// too. It is judged only if the holder's znode is known.
 	Signals bool
-	// SignalWithin is how long the signal may take from the moment the holder's
-	// client was told that its session has expired. A holder that has not called
-	// unlock in that time, and got no signal in it, is a violation of belief. 0
-	// means that this is not judged; without Signals it never is.
+	// SignalWithin is how long the signal may take from the moment at which the holder's client
+	// learned that its session has expired. If a holder has not called unlock in that time, and got
+	// no signal in it, belief is violated. 0 means that this is not judged; without Signals it
+	// never is.
 	SignalWithin time.Duration
-	// DisconnectEndsBelief: a client that is told of a disconnect stops believing
-	// that it holds the lock, as the guide advises. By default it goes on: the
-	// session outlives most disconnects. With Signals this has no effect, since
-	// then the signal is what ends the belief.
+	// DisconnectEndsBelief: a client that learns of a disconnect stops believing that it holds the
+	// lock, as the ZooKeeper guide advises. Without it the client goes on: the session outlives
+	// most disconnects. With Signals this has no effect, since then the signal ends the belief.
 	DisconnectEndsBelief bool
 	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
 	AllowedAtRest []string
 }
 
-// JudgeLock judges the history of one mutual exclusion lock: operations of the
-// kinds [KindLock] and [KindUnlock]; others are ignored. Rest may be nil.
-//
-// A client owns the lock at the server from the return of its lock operation
-// until its znode is deleted or its session ends; if its znode is not known,
-// until its call of unlock or the end of its session. It believes so until it
-// calls unlock or is told of a loss. Its znode is the one whose czxid is the
-// token; without a token it is the oldest live ephemeral under Path that the
-// client or its session made. If no token of the history is the czxid of a znode
-// of its client, tokens are something else, and serve only to judge fencing.
-//
-// Only the server may take a lock away, when the session ends: a znode deleted by
-// anybody's request before its holder called unlock or was told of a loss is a
-// violation of safety, and opens no zombie window.
-//
-// Linearizability is that of [github.com/zksim/zksim/model.Lock], in which the
-// end of a session is an operation of the server. Unknown locks that nobody
-// believes in are left out of it: what they leave behind is found under
-// liveness and orphans.
-func JudgeLock(h History, rest *Rest, opts LockOptions) Report {
-	return newLockCase(h, mutex, opts).judgeHolds(rest)
+func (claims Lock) judge(h History, left *Leftovers) Report {
+	return judgeLock(newLockTable(h, mutex, claims), left)
 }
 
-func (c *lockCase) waits() Waits {
+// judgeLock judges a lock of any kind.
+func judgeLock(t lockTable, left *Leftovers) Report {
+	events := lockEvents(t)
+	r := Report{
+		ZombieWindows: zombieWindows(t),
+		Waits:         lockWaits(t.holds),
+		draw:          t.kind.model.draw(events),
+	}
+	r.MaxHerd, r.MaxHerdStep = greatestHerd(t)
+	r.add(judgeLockSafety(t), judgeLockBelief(t))
+	if t.kind.capacity == 1 && hasTokens(t.holds) {
+		r.add(judgeFencing(t))
+	}
+	r.add(t.kind.model.judge(events, t.kind.object))
+	if t.claims.Fair {
+		r.add(judgeFairness(t))
+	}
+	r.add(judgeLockLiveness(t, left)...)
+	if left != nil {
+		mayWatch := func(client string) bool {
+			return t.history.waits(client) || t.holdsAtEnd(client) // a holder may watch its own znode
+		}
+		r.add(judgeOrphans(left, t.claims.AllowedAtRest, lockOrphans(t, left), mayWatch))
+	}
+	if t.claims.MaxHerd > 0 {
+		r.add(judgeHerd(r, t.claims.MaxHerd))
+	}
+	return r
+}
+
+func lockWaits(holds []*hold) Waits {
 	var w Waits
-	for _, h := range c.holds {
+	for _, h := range holds {
 		w.Granted++
 		if d := h.lock.ReturnTime - h.lock.CallTime; d > w.Longest || w.Granted == 1 {
 			w.Longest, w.Client, w.CallStep = d, h.lock.Client, h.lock.Call
@@ -72,8 +94,8 @@ func (c *lockCase) waits() Waits {
 	return w
 }
 
-func (c *lockCase) hasTokens() bool {
-	for _, h := range c.holds {
+func hasTokens(holds []*hold) bool {
+	for _, h := range holds {
 		if h.lock.Token != 0 {
 			return true
 		}

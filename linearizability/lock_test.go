@@ -3,25 +3,27 @@ package linearizability
 import (
 	"strings"
 	"testing"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// lockTest is one history of a lock and what must be said of it: bad names the
-// property that is violated, or nothing is.
+// lockTest is one history of a lock and what must be said of it: bad names the property that is
+// violated, or nothing is.
 type lockTest struct {
 	name  string
-	shoot func(f *film) *Rest
-	opts  LockOptions
+	build func(f *fixture) *Leftovers
+	opts  Lock
 	bad   string
 	says  string // part of the summary of bad
 }
 
 func (tt lockTest) run(t *testing.T) {
-	f := &film{}
-	rest := tt.shoot(f)
+	f := &fixture{}
+	left := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/lock"
 	}
-	r := JudgeLock(f.history(), rest, tt.opts)
+	r := Judge(f.history(), left, tt.opts)
 	checkReport(t, r, tt.bad, tt.says)
 }
 
@@ -44,106 +46,118 @@ func checkReport(t *testing.T, r Report, bad, says string) {
 
 func TestLockSafetyBeliefAndFencing(t *testing.T) {
 	tests := []lockTest{
-		{name: "one after the other", shoot: func(f *film) *Rest {
+		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.unlock("a", 1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			f.unlock("b", 2, node("b", 1))
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own the lock at once", shoot: func(f *film) *Rest {
-			f.lock("a", 1, node("a", 0))
-			f.lock("b", 2, node("b", 1))
-			return nil
-		}},
-		{name: "two at once, believed", bad: Belief, says: "a and b both believe that they hold the lock at step 6", shoot: twoAtOnce},
-		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b", shoot: twoAtOnce},
-		{name: "zombie", shoot: func(f *film) *Rest {
+		{name: "two at once", bad: Safety, says: "a and b own the lock at once",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.lock("b", 2, node("b", 1))
+				return nil
+			}},
+		{name: "two at once, believed", bad: Belief,
+			says: "a and b both believe that they hold the lock at step 6", build: twoAtOnce},
+		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b",
+			build: twoAtOnce},
+		{name: "zombie", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			f.told("a", SessionExpired)
 			f.unlock("b", 2, node("b", 1))
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "told, but the session lives on", bad: Safety, says: "a and b own the lock at once", shoot: func(f *film) *Rest {
-			f.lock("a", 1, node("a", 0))
-			f.told("a", Disconnected)
-			f.lock("b", 2, node("b", 1))
-			return nil
-		}},
-		{name: "good news after the expiry", shoot: func(f *film) *Rest {
-			op := f.call("a", KindLock, "")
+		{name: "told, but the session znodes on", bad: Safety, says: "a and b own the lock at once",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.told("a", Disconnected)
+				f.lock("b", 2, node("b", 1))
+				return nil
+			}},
+		{name: "good news after the expiry", build: func(f *fixture) *Leftovers {
+			op := f.call("a", ops.Lock, "")
 			token := f.creates("a", 1, node("a", 0), "", 1)
 			f.expires(1, node("a", 0))
 			f.lock("b", 2, node("b", 1))
 			f.ret(op, OpOK, Result{Token: token, Session: 1})
 			f.told("a", SessionExpired)
 			f.unlock("b", 2, node("b", 1))
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "phantom: told of the expiry before", bad: Safety, says: "client a returned from lock at step 5 without a znode of its own", shoot: func(f *film) *Rest {
-			op := f.call("a", KindLock, "")
-			token := f.creates("a", 1, node("a", 0), "", 1)
-			f.expires(1, node("a", 0))
-			f.told("a", SessionExpired)
-			f.ret(op, OpOK, Result{Token: token, Session: 1})
-			return nil
-		}},
-		{name: "phantom: in a new session", bad: Safety, says: "belongs to session 0x1, but the client is in session 0x2", shoot: func(f *film) *Rest {
-			f.starts("a", 1)
-			op := f.call("a", KindLock, "")
-			f.creates("a", 1, node("a", 0), "", 1)
-			f.expires(1, node("a", 0))
-			f.starts("a", 2)
-			f.ret(op, OpOK, Result{Session: 2})
-			return nil
-		}},
-		{name: "phantom: the dying session's znode is adopted", bad: Safety, says: "belongs to session 0x1", shoot: func(f *film) *Rest {
-			op := f.call("a", KindLock, "")
-			token := f.creates("a", 1, node("a", 0), "", 1)
-			f.expires(1)
-			f.starts("a", 2)
-			f.ret(op, OpOK, Result{Session: 2, Token: token})
-			return nil
-		}},
-		{name: "phantom: never created", bad: Safety, says: "it never created one", shoot: func(f *film) *Rest {
+		{name: "phantom: told of the expiry before", bad: Safety,
+			says: "client a returned from lock at step 5 without a znode of its own",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Lock, "")
+				token := f.creates("a", 1, node("a", 0), "", 1)
+				f.expires(1, node("a", 0))
+				f.told("a", SessionExpired)
+				f.ret(op, OpOK, Result{Token: token, Session: 1})
+				return nil
+			}},
+		{name: "phantom: in a new session", bad: Safety,
+			says: "belongs to session 0x1, but the client is in session 0x2",
+			build: func(f *fixture) *Leftovers {
+				f.starts("a", 1)
+				op := f.call("a", ops.Lock, "")
+				f.creates("a", 1, node("a", 0), "", 1)
+				f.expires(1, node("a", 0))
+				f.starts("a", 2)
+				f.ret(op, OpOK, Result{Session: 2})
+				return nil
+			}},
+		{name: "phantom: the dying session's znode is adopted", bad: Safety,
+			says: "belongs to session 0x1", build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Lock, "")
+				token := f.creates("a", 1, node("a", 0), "", 1)
+				f.expires(1)
+				f.starts("a", 2)
+				f.ret(op, OpOK, Result{Session: 2, Token: token})
+				return nil
+			}},
+		{name: "phantom: never created", bad: Safety, says: "it never created one",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.unlock("a", 1, node("a", 0))
+				f.ret(f.call("b", ops.Lock, ""), OpOK, Result{Session: 2})
+				return nil
+			}},
+		{name: "tokens fall", bad: Fencing,
+			says: "b was granted the lock at step 7 with token 2, but a had token 3",
+			build: func(f *fixture) *Leftovers {
+				b, a := f.call("b", ops.Lock, ""), 0
+				tokenB := f.creates("b", 2, node("b", 0), "", 2)
+				tokenA := f.creates("a", 1, node("a", 1), "", 1)
+				a = f.call("a", ops.Lock, "")
+				f.ret(a, OpOK, Result{Token: tokenA, Session: 1})
+				f.deletes("a", 1, node("a", 1), 0)
+				f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
+				return nil
+			}},
+		{name: "unlock is idempotent after an expiry", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
-			f.unlock("a", 1, node("a", 0))
-			f.ret(f.call("b", KindLock, ""), OpOK, Result{Session: 2})
-			return nil
-		}},
-		{name: "tokens fall", bad: Fencing, says: "b was granted the lock at step 7 with token 2, but a had token 3", shoot: func(f *film) *Rest {
-			b, a := f.call("b", KindLock, ""), 0
-			tokenB := f.creates("b", 2, node("b", 0), "", 2)
-			tokenA := f.creates("a", 1, node("a", 1), "", 1)
-			a = f.call("a", KindLock, "")
-			f.ret(a, OpOK, Result{Token: tokenA, Session: 1})
-			f.deletes("a", 1, node("a", 1), 0)
-			f.ret(b, OpOK, Result{Token: tokenB, Session: 2})
-			return nil
-		}},
-		{name: "unlock is idempotent after an expiry", shoot: func(f *film) *Rest {
-			f.lock("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
-			f.ret(f.call("a", KindUnlock, ""), OpOK, Result{})
-			return &Rest{}
+			f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{})
+			return &Leftovers{}
 		}},
-		{name: "unlock lost its reply", shoot: func(f *film) *Rest {
+		{name: "unlock lost its reply", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
-			op := f.call("a", KindUnlock, "")
+			op := f.call("a", ops.Unlock, "")
 			f.deletes("a", 1, node("a", 0), 1)
 			f.lock("b", 2, node("b", 1))
 			f.ret(op, OpUnknown, Result{})
 			f.unlock("b", 2, node("b", 1))
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "re-entrant", shoot: func(f *film) *Rest {
+		{name: "re-entrant", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{Token: token, Session: 1})
-			f.ret(f.call("a", KindUnlock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{Token: token, Session: 1})
+			f.ret(f.call("a", ops.Unlock, ""), OpOK, Result{})
 			f.unlock("a", 1, node("a", 0))
-			return &Rest{}
+			return &Leftovers{}
 		}},
 	}
 	for _, tt := range tests {
@@ -151,7 +165,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 	}
 }
 
-func twoAtOnce(f *film) *Rest {
+func twoAtOnce(f *fixture) *Leftovers {
 	f.lock("a", 1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
 	return nil
@@ -159,24 +173,24 @@ func twoAtOnce(f *film) *Rest {
 
 func TestLockWithoutServerLog(t *testing.T) {
 	tests := []lockTest{
-		{name: "one after the other", shoot: func(f *film) *Rest {
+		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			blind(f, "a", "b")
 			return nil
 		}},
-		{name: "two at once", bad: Safety, says: "a and b own", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
-			f.ret(f.call("b", KindLock, ""), OpOK, Result{})
+		{name: "two at once", bad: Safety, says: "a and b own", build: func(f *fixture) *Leftovers {
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
+			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{})
 			return nil
 		}},
-		{name: "two at once, but a was told of an expiry", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
-			f.ret(f.call("b", KindLock, ""), OpOK, Result{})
+		{name: "two at once, but a was told of an expiry", build: func(f *fixture) *Leftovers {
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
+			f.ret(f.call("b", ops.Lock, ""), OpOK, Result{})
 			f.told("a", SessionExpired)
 			return nil
 		}},
-		{name: "unlock unknown, then granted to another", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindLock, ""), OpOK, Result{})
-			f.ret(f.call("a", KindUnlock, ""), OpUnknown, Result{})
+		{name: "unlock unknown, then granted to another", build: func(f *fixture) *Leftovers {
+			f.ret(f.call("a", ops.Lock, ""), OpOK, Result{})
+			f.ret(f.call("a", ops.Unlock, ""), OpUnknown, Result{})
 			blind(f, "b")
 			return nil
 		}},
@@ -186,47 +200,51 @@ func TestLockWithoutServerLog(t *testing.T) {
 	}
 }
 
-func blind(f *film, clients ...string) {
+func blind(f *fixture, clients ...string) {
 	for _, c := range clients {
-		f.ret(f.call(c, KindLock, ""), OpOK, Result{})
-		f.ret(f.call(c, KindUnlock, ""), OpOK, Result{})
+		f.ret(f.call(c, ops.Lock, ""), OpOK, Result{})
+		f.ret(f.call(c, ops.Unlock, ""), OpOK, Result{})
 	}
 }
 
 func TestLockFairnessAndHerd(t *testing.T) {
-	overtaken := func(f *film) *Rest {
-		a := f.call("a", KindLock, "")
+	overtaken := func(f *fixture) *Leftovers {
+		a := f.call("a", ops.Lock, "")
 		f.creates("a", 1, node("a", 0), "", 1)
 		f.lock("b", 2, node("b", 1))
 		f.unlock("b", 2, node("b", 1))
 		f.ret(a, OpOK, Result{Session: 1})
 		return nil
 	}
-	inTurn := func(f *film) *Rest {
+	inTurn := func(f *fixture) *Leftovers {
 		f.lock("a", 1, node("a", 0))
-		b := f.call("b", KindLock, "")
+		b := f.call("b", ops.Lock, "")
 		f.creates("b", 2, node("b", 1), "", 2)
 		f.unlock("a", 1, node("a", 0))
 		f.ret(b, OpOK, Result{Session: 2})
 		return nil
 	}
 	tests := []lockTest{
-		{name: "in turn", opts: LockOptions{Fair: true, MaxHerd: 1}, shoot: inTurn},
-		{name: "overtaken", opts: LockOptions{Fair: true}, bad: Order, says: "b overtook a", shoot: overtaken},
-		{name: "no claim to fairness", shoot: overtaken},
-		{name: "overtaken for good", opts: LockOptions{Fair: true}, bad: Order, says: "while a waited with the older /lock/a-0000000000", shoot: func(f *film) *Rest {
-			f.call("a", KindLock, "")
-			f.creates("a", 1, node("a", 0), "", 1)
-			f.lock("b", 2, node("b", 1))
-			return nil
-		}},
-		{name: "herd", opts: LockOptions{MaxHerd: 1}, bad: Herd, says: "the release at step 5 fired 7 watch notifications", shoot: func(f *film) *Rest {
-			f.lock("a", 1, node("a", 0))
-			op := f.call("a", KindUnlock, "")
-			f.deletes("a", 1, node("a", 0), 7)
-			f.ret(op, OpOK, Result{})
-			return nil
-		}},
+		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
+		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: overtaken},
+		{name: "no claim to fairness", build: overtaken},
+		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order,
+			says: "while a waited with the older /lock/a-0000000000",
+			build: func(f *fixture) *Leftovers {
+				f.call("a", ops.Lock, "")
+				f.creates("a", 1, node("a", 0), "", 1)
+				f.lock("b", 2, node("b", 1))
+				return nil
+			}},
+		{name: "herd", opts: Lock{MaxHerd: 1}, bad: Herd,
+			says: "the release at step 5 fired 7 watch notifications",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				op := f.call("a", ops.Unlock, "")
+				f.deletes("a", 1, node("a", 0), 7)
+				f.ret(op, OpOK, Result{})
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -234,49 +252,68 @@ func TestLockFairnessAndHerd(t *testing.T) {
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
-	waiting := func(client, path string) []Wait { return []Wait{{Client: client, Op: KindLock, Path: path}} }
+	waiting := func(client, path string) []Wait {
+		return []Wait{{Client: client, Op: ops.Lock, Path: path}}
+	}
 	tests := []lockTest{
-		{name: "waiting behind a holder", shoot: func(f *film) *Rest {
+		{name: "waiting behind a holder", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
-			f.call("b", KindLock, "")
+			f.call("b", ops.Lock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
-			return &Rest{Nodes: []NodeAtRest{{Path: "/lock"}, {Path: node("a", 0), Owner: 1, Czxid: token}, {Path: node("b", 1), Owner: 2, Czxid: own}},
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
+				{Path: node("a", 0), Owner: 1, Czxid: token}, {Path: node("b", 1), Owner: 2, Czxid: own}},
 				Waiting: waiting("b", node("a", 0))}
 		}},
-		{name: "self-deadlock", bad: Liveness, says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
-			shoot: func(f *film) *Rest {
-				f.call("b", KindLock, "")
+		{name: "self-deadlock", bad: Liveness,
+			says: "client b waits for /lock/b-0000000000, which belongs to b's own session 0x2 " +
+				"and was left by the first attempt of its own lock (create at step 2): nobody will delete it",
+			build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Lock, "")
 				first := f.creates("b", 2, node("b", 0), "", 2)
 				second := f.creates("b", 2, node("b", 1), "", 2)
-				return &Rest{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first, OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
+				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first,
+					OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
 					Waiting: waiting("b", node("b", 0))}
 			}},
-		{name: "behind a forgotten znode", bad: Liveness, says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does not know of it, and nobody will delete it", shoot: forgotten},
-		{name: "forgotten znode", bad: Orphans, says: "/lock/a-0000000000 (session 0x1) was left by a's lock", shoot: forgotten},
-		{name: "forgotten znode is allowed", opts: LockOptions{AllowedAtRest: []string{"/lock/a-*"}}, shoot: func(f *film) *Rest {
-			rest := forgotten(f)
-			f.h.Ops, rest.Waiting, rest.Nodes = f.h.Ops[:1], nil, rest.Nodes[:1]
-			return rest
-		}},
-		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete", shoot: func(f *film) *Rest {
-			f.call("b", KindLock, "")
-			own := f.creates("b", 2, node("b", 1), "", 2)
-			return &Rest{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}}, Waiting: waiting("b", node("a", 0))}
-		}},
-		{name: "dead session's znode", bad: Liveness, says: "that session has ended, but the znode is still there", shoot: func(f *film) *Rest {
-			rest := forgotten(f)
-			f.expires(1)
-			return rest
-		}},
-		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned", shoot: func(f *film) *Rest {
-			f.lock("a", 1, node("a", 0))
-			f.call("a", KindUnlock, "")
-			return &Rest{}
-		}},
-		{name: "wedged", bad: Liveness, says: "wedged: a in Close", shoot: func(*film) *Rest { return &Rest{Wedged: []string{"a in Close"}} }},
-		{name: "leaks", bad: Orphans, says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, though a waits for nothing; a goroutine: loop)", shoot: func(*film) *Rest {
-			return &Rest{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}}, Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
-		}},
+		{name: "behind a forgotten znode", bad: Liveness,
+			says: "and was left by a's lock (steps 1 to 3, unknown: connection closed): a does " +
+				"not know of it, and nobody will delete it", build: forgotten},
+		{name: "forgotten znode", bad: Orphans,
+			says: "/lock/a-0000000000 (session 0x1) was left by a's lock", build: forgotten},
+		{name: "forgotten znode is allowed", opts: Lock{AllowedAtRest: []string{"/lock/a-*"}},
+			build: func(f *fixture) *Leftovers {
+				left := forgotten(f)
+				f.h.Ops, left.Waiting, left.Nodes = f.h.Ops[:1], nil, left.Nodes[:1]
+				return left
+			}},
+		{name: "missed wake-up", bad: Liveness, says: "which does not exist: it missed the delete",
+			build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Lock, "")
+				own := f.creates("b", 2, node("b", 1), "", 2)
+				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 1), Owner: 2, Czxid: own}},
+					Waiting: waiting("b", node("a", 0))}
+			}},
+		{name: "dead session's znode", bad: Liveness,
+			says: "that session has ended, but the znode is still there",
+			build: func(f *fixture) *Leftovers {
+				left := forgotten(f)
+				f.expires(1)
+				return left
+			}},
+		{name: "unlock hangs", bad: Liveness, says: "a's unlock (step 4, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.lock("a", 1, node("a", 0))
+				f.call("a", ops.Unlock, "")
+				return &Leftovers{}
+			}},
+		{name: "wedged", bad: Liveness, says: "wedged: a in Close",
+			build: func(*fixture) *Leftovers { return &Leftovers{Wedged: []string{"a in Close"}} }},
+		{name: "leaks", bad: Orphans,
+			says: "session 0x9 is alive and nobody's (and 2 more: a watch of a on /lock/x, " +
+				"though a waits for nothing; a goroutine: loop)", build: func(*fixture) *Leftovers {
+				return &Leftovers{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}},
+					Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -284,35 +321,37 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 }
 
 // forgotten: a's create was applied but reported as unknown, and b waits for it.
-func forgotten(f *film) *Rest {
-	op := f.call("a", KindLock, "")
+func forgotten(f *fixture) *Leftovers {
+	op := f.call("a", ops.Lock, "")
 	left := f.creates("a", 1, node("a", 0), "", 1)
 	f.ret(op, OpUnknown, Result{})
-	f.call("b", KindLock, "")
+	f.call("b", ops.Lock, "")
 	own := f.creates("b", 2, node("b", 1), "", 2)
-	return &Rest{
-		Nodes:   []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: left}, {Path: node("b", 1), Owner: 2, Czxid: own}},
-		Waiting: []Wait{{Client: "b", Op: KindLock, Path: node("a", 0)}},
+	return &Leftovers{
+		Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: left},
+			{Path: node("b", 1), Owner: 2, Czxid: own}},
+		Waiting: []Wait{{Client: "b", Op: ops.Lock, Path: node("a", 0)}},
 	}
 }
 
-func TestPendingCallIsUnknownWithoutRest(t *testing.T) {
-	f := &film{}
-	f.call("a", KindLock, "")
-	r := JudgeLock(f.history(), nil, LockOptions{})
-	if v, _ := r.Verdict(Liveness); v.Status != Unknown || r.Status() != Unknown || r.First().Property != Liveness {
+func TestPendingCallIsUnknownWithoutLeftovers(t *testing.T) {
+	f := &fixture{}
+	f.call("a", ops.Lock, "")
+	r := Judge(f.history(), nil, Lock{})
+	if v, _ := r.Verdict(Liveness); v.Status != Unknown || r.Status() != Unknown ||
+		r.First().Property != Liveness {
 		t.Errorf("got\n%s", r)
 	}
 }
 
 func TestZombieWindowIsMeasured(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.lock("a", 1, node("a", 0))   // steps 1 to 3
 	f.expires(1, node("a", 0))     // step 4
 	f.lock("b", 2, node("b", 1))   // steps 5 to 7
 	f.told("a", SessionExpired)    // step 8
 	f.unlock("b", 2, node("b", 1)) // steps 9 to 11
-	r := JudgeLock(f.history(), nil, LockOptions{Path: "/lock"})
+	r := Judge(f.history(), nil, Lock{Path: "/lock"})
 	want := ZombieWindow{Client: "a", Session: 1, Path: node("a", 0), From: 4, To: 8, Duration: 4e6}
 	if len(r.ZombieWindows) != 1 || r.ZombieWindows[0] != want {
 		t.Errorf("got %+v, want %+v", r.ZombieWindows, want)

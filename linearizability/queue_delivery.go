@@ -1,136 +1,149 @@
 package linearizability
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
-// loss is an element that went missing, or was there too often.
-type loss struct {
+// misdelivery is an element that was lost or duplicated.
+type misdelivery struct {
 	value string
 	text  string
 	steps []int64
 }
 
-// judgeDelivery counts what was lost and what was duplicated, and holds it
-// against what the queue promises.
-func (c *queueCase) judgeDelivery(r *Report, rest *Rest) Verdict {
-	lost, doubled := c.lost(rest), c.duplicated()
-	for _, l := range lost {
-		r.Lost = append(r.Lost, l.value)
+// judgeElements compares what was lost and what was duplicated with what the queue promises, and
+// lists both in the report.
+func judgeElements(t queueTable, r *Report, left *Leftovers) Verdict {
+	lost, doubled := lostElements(t, left), duplicatedElements(t)
+	for _, m := range lost {
+		r.Lost = append(r.Lost, m.value)
 	}
-	for _, l := range doubled {
-		r.Duplicated = append(r.Duplicated, l.value)
+	for _, m := range doubled {
+		r.Duplicated = append(r.Duplicated, m.value)
 	}
-	if v, bad := c.lyingOffer(); bad {
+	if v, bad := failedOfferStored(t); bad {
 		return v
 	}
-	if len(lost) > 0 && c.opts.Guarantee != AtMostOnce {
-		return violated(Delivery, lost[0].steps, "%s%s", lost[0].text, more(lost))
-	}
-	if len(doubled) > 0 && c.opts.Guarantee != AtLeastOnce {
-		return violated(Delivery, doubled[0].steps, "%s%s", doubled[0].text, more(doubled))
-	}
 	switch {
+	case len(lost) > 0 && !t.claims.MayLose:
+		return violated(Delivery, lost[0].steps, "%s%s", lost[0].text, andMore(lost))
+	case len(doubled) > 0 && !t.claims.MayDuplicate:
+		return violated(Delivery, doubled[0].steps, "%s%s", doubled[0].text, andMore(doubled))
 	case len(lost) > 0:
-		return fine(Delivery, "%s lost, which at-most-once allows: %s", count(len(lost), "element"), lost[0].text)
+		return fine(Delivery, "%s lost, which at-most-once allows: %s",
+			count(len(lost), "element"), lost[0].text)
 	case len(doubled) > 0:
-		return fine(Delivery, "%s duplicated, which at-least-once allows: %s", count(len(doubled), "element"), doubled[0].text)
+		return fine(Delivery, "%s duplicated, which at-least-once allows: %s",
+			count(len(doubled), "element"), doubled[0].text)
 	}
 	return fine(Delivery, "nothing lost, nothing duplicated")
 }
 
-func more(list []loss) string {
+func andMore(list []misdelivery) string {
 	if len(list) == 1 {
 		return ""
 	}
 	return fmt.Sprintf(" (and %d more)", len(list)-1)
 }
 
-// lost returns the elements that were in the queue, are not any more, and that
-// no caller ever got, not even together with an error.
-func (c *queueCase) lost(rest *Rest) []loss {
-	var list []loss
-	for _, e := range c.elements {
-		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || c.mayBeDiscarded(e) {
+// lostElements returns the elements that were in the queue, are not any more, and were never
+// returned by a call, not even together with an error.
+func lostElements(t queueTable, left *Leftovers) []misdelivery {
+	var list []misdelivery
+	for _, e := range t.elements {
+		if e.offer == nil || len(e.takes) > 0 || len(e.hints) > 0 || e.discarded {
 			continue
 		}
-		if l, bad := c.lostOne(e, rest); bad {
-			list = append(list, l)
+		find := lostByClients
+		if t.log.known {
+			find = lostByLog
+		}
+		if m, lost := find(t, e, left); lost {
+			list = append(list, m)
 		}
 	}
 	return list
 }
 
-func (c *queueCase) lostOne(e *element, rest *Rest) (loss, bool) {
-	switch {
-	case c.log.known && len(e.lives) == 0:
-		return loss{e.value, fmt.Sprintf("element %s is lost: %s was acknowledged, but no znode was ever created for it", e.value, describe(*e.offer)),
-			[]int64{e.offer.Call, e.offer.Return}}, e.offer.ok()
-	case c.log.known:
-		for _, l := range e.lives {
-			if l.died == never {
-				return loss{}, false
-			}
-		}
-		return c.lostAtServer(e), true
-	case rest == nil || !e.offer.ok() || c.atRest(e.value, rest):
-		return loss{}, false
+// lostByLog finds out from the server's log whether an element is lost.
+func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool) {
+	if len(e.znodes) == 0 {
+		text := fmt.Sprintf("element %s is lost: %s was acknowledged, "+
+			"but no znode was ever created for it", e.value, describe(*e.offer))
+		return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, e.offer.ok()
 	}
-	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any more, and no take returned it", e.value, describe(*e.offer))
-	for i := range c.history.Ops {
-		if op := &c.history.Ops[i]; isTake(op) && op.Outcome == OpUnknown {
-			return loss{e.value, text + "; perhaps " + describe(*op) + " took it", []int64{e.offer.Call, op.Call, op.Return}}, true
+	for _, z := range e.znodes {
+		if z.deleted == never {
+			return misdelivery{}, false
 		}
 	}
-	return loss{e.value, text, []int64{e.offer.Call, e.offer.Return}}, true
-}
-
-func (c *queueCase) lostAtServer(e *element) loss {
-	last := e.lives[len(e.lives)-1]
+	last := e.last()
 	text := fmt.Sprintf("element %s, offered by %s, is lost: ", e.value, e.offer.Client)
-	r, _ := c.removed(last)
+	r, _ := t.removalOf(last)
 	switch {
 	case r.by != nil && r.by.Outcome == OpUnknown:
-		text += fmt.Sprintf("%s removed %s at step %d, but its reply was lost, and nobody ever got the element", describe(*r.by), last.path, last.died)
+		text += fmt.Sprintf("%s removed %s at step %d, but its reply was lost, "+
+			"and nobody ever got the element", describe(*r.by), last.path, last.deleted)
 	case r.by != nil:
-		text += fmt.Sprintf("%s removed %s at step %d, and nobody ever got the element", describe(*r.by), last.path, last.died)
+		text += fmt.Sprintf("%s removed %s at step %d, and nobody ever got the element",
+			describe(*r.by), last.path, last.deleted)
 	case last.withSession:
-		text += fmt.Sprintf("%s was deleted at step %d, when %s ended", last.path, last.died, session(last.owner))
+		text += fmt.Sprintf("%s was deleted at step %d, when %s ended",
+			last.path, last.deleted, session(last.owner))
 	default:
-		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have returned it", ownerOr(last.remover, "the server"), last.path, last.died)
+		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have returned it",
+			cmp.Or(last.remover, "the server"), last.path, last.deleted)
 	}
-	return loss{e.value, text, []int64{e.offer.Call, last.born, last.died}}
+	return misdelivery{e.value, text, []int64{e.offer.Call, last.created, last.deleted}}, true
 }
 
-func (c *queueCase) atRest(value string, rest *Rest) bool {
-	for _, n := range rest.Nodes {
-		if v, ok := c.decode(n.Path, n.Data); ok && v == value {
-			return true
+// lostByClients finds out whether an element is lost from what is left and what clients saw.
+func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lost bool) {
+	if left == nil || !e.offer.ok() {
+		return misdelivery{}, false
+	}
+	for _, n := range left.Nodes {
+		if t.storedIn(n) == e {
+			return misdelivery{}, false
 		}
 	}
-	return false
+	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any more, "+
+		"and no take returned it", e.value, describe(*e.offer))
+	for i := range t.history.Ops {
+		if op := &t.history.Ops[i]; isTake(op) && op.Outcome == OpUnknown {
+			text += "; perhaps " + describe(*op) + " took it"
+			return misdelivery{e.value, text, []int64{e.offer.Call, op.Call, op.Return}}, true
+		}
+	}
+	return misdelivery{e.value, text, []int64{e.offer.Call, e.offer.Return}}, true
 }
 
-// duplicated returns the elements that were stored or handed out more than once.
-func (c *queueCase) duplicated() []loss {
-	var list []loss
-	for _, e := range c.elements {
+// duplicatedElements returns the elements that were stored or returned more than once.
+func duplicatedElements(t queueTable) []misdelivery {
+	var list []misdelivery
+	for _, e := range t.elements {
 		if len(e.takes) > 1 {
 			a, b := e.takes[0], e.takes[1]
-			list = append(list, loss{e.value, fmt.Sprintf("element %s was delivered twice: by %s and by %s", e.value, describe(*a), describe(*b)),
-				[]int64{a.Return, b.Return}})
+			text := fmt.Sprintf("element %s was delivered twice: by %s and by %s",
+				e.value, describe(*a), describe(*b))
+			list = append(list, misdelivery{e.value, text, []int64{a.Return, b.Return}})
 		} else if a, b, twice := e.storedTwice(); twice {
-			list = append(list, loss{e.value, e.textOfCopies(a, b), []int64{a.born, b.born}})
+			steps := []int64{a.created, b.created}
+			list = append(list, misdelivery{e.value, e.textOfCopies(a, b), steps})
 		}
 	}
 	return list
 }
 
-// lyingOffer looks for an offer that was said to have failed for certain, but
-// did not.
-func (c *queueCase) lyingOffer() (Verdict, bool) {
-	for _, e := range c.elements {
-		if e.offer != nil && e.offer.Outcome == OpFailed && len(e.lives) > 0 {
-			return violated(Delivery, []int64{e.offer.Call, e.lives[0].born},
-				"element %s is in the queue since step %d, although %s said that it is not", e.value, e.lives[0].born, describe(*e.offer)), true
+// failedOfferStored looks for an offer that said it has certainly failed, but was applied.
+func failedOfferStored(t queueTable) (v Verdict, bad bool) {
+	for _, e := range t.elements {
+		if e.offer != nil && e.offer.Outcome == OpFailed && len(e.znodes) > 0 {
+			since := e.znodes[0].created
+			return violated(Delivery, []int64{e.offer.Call, since},
+				"element %s is in the queue since step %d, although %s said that it is not",
+				e.value, since, describe(*e.offer)), true
 		}
 	}
 	return Verdict{}, false

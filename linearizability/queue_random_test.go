@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 	"pgregory.net/rapid"
 )
@@ -24,10 +25,10 @@ type customer struct {
 	got    Outcome
 }
 
-// randomQueue makes valid histories of a queue that loses elements only when a
-// reply is lost; it returns those.
+// randomQueue makes valid histories of a queue that loses elements only when a reply is lost; it
+// returns those.
 func randomQueue(t *rapid.T) (History, []string) {
-	f := &film{}
+	f := &fixture{}
 	var queue, lost []string
 	customers := []*customer{{name: "a"}, {name: "b"}, {name: "c"}}
 	values := 0
@@ -53,17 +54,17 @@ func randomQueue(t *rapid.T) (History, []string) {
 	}
 }
 
-func (c *customer) begin(t *rapid.T, f *film, value string) {
+func (c *customer) begin(t *rapid.T, f *fixture, value string) {
 	c.busy, c.after, c.value, c.result, c.got = true, "apply", value, Result{}, OpOK
-	c.kind = rapid.SampledFrom([]string{KindOffer, KindOffer, KindPoll, KindPeek}).Draw(t, "kind")
+	c.kind = rapid.SampledFrom([]string{ops.Offer, ops.Offer, ops.Poll, ops.Peek}).Draw(t, "kind")
 	input := ""
-	if c.kind == KindOffer {
+	if c.kind == ops.Offer {
 		input = value
 	}
 	c.op = f.call(c.name, c.kind, input)
 }
 
-func (c *customer) apply(t *rapid.T, f *film, queue, lost []string) (q, l []string) {
+func (c *customer) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []string) {
 	c.after = "return"
 	fault := rapid.SampledFrom([]string{"", "", "", "", "request lost", "reply lost"}).Draw(t, "fault")
 	if fault != "" {
@@ -71,13 +72,13 @@ func (c *customer) apply(t *rapid.T, f *film, queue, lost []string) (q, l []stri
 	}
 	switch {
 	case fault == "request lost":
-	case c.kind == KindOffer:
+	case c.kind == ops.Offer:
 		f.creates(c.name, 0, "/q/"+c.value, c.value, 0)
 		return append(queue, c.value), lost
 	case len(queue) == 0:
 		f.next()
 		c.result.Empty = true
-	case c.kind == KindPeek:
+	case c.kind == ops.Peek:
 		f.next()
 		c.result.Output = queue[0]
 	default:
@@ -92,18 +93,18 @@ func (c *customer) apply(t *rapid.T, f *film, queue, lost []string) (q, l []stri
 	return queue, lost
 }
 
-var atMostOnce = QueueOptions{Path: "/q", Guarantee: AtMostOnce}
+var atMostOnce = Queue{Path: "/q", MayLose: true}
 
 func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h, lost := randomQueue(t)
-		r := JudgeQueue(h, &Rest{}, atMostOnce)
+		r := Judge(h, &Leftovers{}, atMostOnce)
 		slices.Sort(lost)
 		found := slices.Sorted(slices.Values(r.Lost))
 		if r.Status() != OK || !slices.Equal(found, lost) {
 			t.Fatalf("lost %v\n%s\n%s", lost, r, dump(h))
 		}
-		exact := JudgeQueue(h, &Rest{}, QueueOptions{Path: "/q"})
+		exact := Judge(h, &Leftovers{}, Queue{Path: "/q"})
 		if v, _ := exact.Verdict(Delivery); (v.Status == Violated) != (len(lost) > 0) {
 			t.Fatalf("lost %v, but %s", lost, v)
 		}
@@ -111,7 +112,7 @@ func TestCorrectQueuesAreFoundCorrect(t *testing.T) {
 			return // without the log, many unknowns cost too much
 		}
 		h.Server = nil
-		if r := JudgeQueue(h, nil, atMostOnce); r.Status() == Violated {
+		if r := Judge(h, nil, atMostOnce); r.Status() == Violated {
 			t.Fatalf("without the log:\n%s\n%s", r, dump(h))
 		}
 	})
@@ -140,7 +141,8 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 		}},
 		{"one offer forgotten", func(t *rapid.T, h *History) {
 			a, _ := twoTakes(t, h)
-			h.Server = slices.DeleteFunc(h.Server, func(e ServerEvent) bool { return e.Path == "/q/"+a.Output })
+			h.Server = slices.DeleteFunc(h.Server,
+				func(e ServerEvent) bool { return e.Path == "/q/"+a.Output })
 		}},
 	}
 	for _, m := range mutations {
@@ -148,7 +150,7 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				h, _ := randomQueue(t)
 				m.mutate(t, &h)
-				if r := JudgeQueue(h, nil, QueueOptions{Path: "/q"}); r.Status() != Violated {
+				if r := Judge(h, nil, Queue{Path: "/q"}); r.Status() != Violated {
 					t.Fatalf("not found:\n%s\n%s", r, dump(h))
 				}
 			})
@@ -156,8 +158,7 @@ func TestBrokenQueuesAreFoundBroken(t *testing.T) {
 	}
 }
 
-// twoTakes picks two successful takes, the first of which returned before the
-// second was called.
+// twoTakes picks two successful takes, the first of which returned before the second was called.
 func twoTakes(t *rapid.T, h *History) (a, b *Op) {
 	var pairs [][2]*Op
 	for i := range h.Ops {
@@ -188,7 +189,8 @@ func randomEvents(t *rapid.T) []event[model.QueueOp] {
 				Empty:   rapid.Bool().Draw(t, "empty"),
 				Outcome: model.Outcome(rapid.IntRange(0, 1).Draw(t, "outcome")),
 			},
-			call: call, ret: ret, key: at(rapid.Int64Range(call, ret).Draw(t, "key"), 0), lane: fmt.Sprint(i % 3),
+			call: call, ret: ret, key: at(rapid.Int64Range(call, ret).Draw(t, "key"),
+				0), lane: fmt.Sprint(i % 3),
 		})
 	}
 	return list
@@ -220,12 +222,12 @@ func TestFastPathNeverAcceptsWhatPorcupineRefuses(t *testing.T) {
 func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q, _ := randomQueue(t)
-		queue := newQueueCase(q, QueueOptions{Path: "/q", Items: "/q"}).queueEvents()
+		queue := queueEvents(newQueueTable(q, Queue{Path: "/q", Items: "/q"}))
 		if !inOrder(queueObject, queue) {
 			t.Fatalf("the order of the server does not explain a correct queue:\n%s", dump(q))
 		}
 		l := randomLock(t)
-		lock := newLockCase(l, mutex, fairLock).lockEvents()
+		lock := lockEvents(newLockTable(l, mutex, fairLock))
 		if !inOrder(lockObject, lock) {
 			t.Fatalf("the order of the server does not explain a correct lock:\n%s", dump(l))
 		}
@@ -238,21 +240,25 @@ func TestFastPathAgreesWithPorcupineOnHistories(t *testing.T) {
 	})
 }
 
-func decideSlowly[S comparable, O any](o object[S, O], events []event[O]) porcupine.CheckResult {
+func decideSlowly[S comparable, O any](
+	o sequential[S, O], events []event[O],
+) porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(toModel(o), toOperations(events), patience)
 }
 
-// A queue in which everything is concurrent and one element is missing takes
-// porcupine longer than anybody will wait.
+// A queue in which everything is concurrent and one element is missing takes porcupine longer than
+// anybody will wait.
 func TestImpatienceIsUnknown(t *testing.T) {
 	var events []event[model.QueueOp]
 	for i := range 40 {
 		item := fmt.Sprint(i)
 		events = append(events,
-			event[model.QueueOp]{op: model.QueueOp{Kind: model.Offer, Item: item}, call: 0, ret: 100, key: at(1, 0), lane: "a" + item},
-			event[model.QueueOp]{op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)}, call: 0, ret: 100, key: at(2, 0), lane: "b" + item})
+			event[model.QueueOp]{op: model.QueueOp{Kind: model.Offer, Item: item}, call: 0,
+				ret: 100, key: at(1, 0), lane: "a" + item},
+			event[model.QueueOp]{op: model.QueueOp{Kind: model.Take, Item: fmt.Sprint(i + 1)},
+				call: 0, ret: 100, key: at(2, 0), lane: "b" + item})
 	}
-	v := judge(queueObject, events, "FIFO queue", 5*time.Millisecond)
+	v := judgeLinearizability(queueObject, events, "FIFO queue", 5*time.Millisecond)
 	if v.Status != Unknown || !strings.Contains(v.Summary, "80 operations within 5ms") {
 		t.Errorf("got %s", v)
 	}
@@ -268,18 +274,19 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 		h.Server = nil
 		outputs := []string{"v1", "v2", "v3"}
 		for i := range h.Ops {
-			if op := &h.Ops[i]; op.ok() && op.Kind == KindPoll {
+			if op := &h.Ops[i]; op.ok() && op.Kind == ops.Poll {
 				op.Output = rapid.SampledFrom(outputs).Draw(t, "output")
 				op.Empty = rapid.IntRange(0, 3).Draw(t, "empty") == 0
 			}
 		}
-		c := newQueueCase(h, QueueOptions{Path: "/q", Items: "/q"})
-		v, found := c.badPattern()
+		c := newQueueTable(h, Queue{Path: "/q", Items: "/q"})
+		v, found := badPattern(c)
 		if !found {
 			return
 		}
 		bad++
-		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(c.queueEvents()), patience) == porcupine.Ok {
+		if porcupine.CheckOperationsTimeout(toModel(queueObject), toOperations(queueEvents(c)),
+			patience) == porcupine.Ok {
 			t.Fatalf("porcupine has an explanation, but %s\n%s", v, dump(h))
 		}
 	})
@@ -292,10 +299,12 @@ func TestBadPatternsAreNeverLinearizable(t *testing.T) {
 func dump(h History) string {
 	var b strings.Builder
 	for _, op := range h.Ops {
-		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call, op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token, op.Session, op.Outcome)
+		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call,
+			op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token, op.Session, op.Outcome)
 	}
 	for _, e := range h.Server {
-		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind, e.Path, e.Data, e.Session, e.Owner, e.Client)
+		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind,
+			e.Path, e.Data, e.Session, e.Owner, e.Client)
 	}
 	for _, n := range h.Notices {
 		fmt.Fprintf(&b, "%4d %s is told: %v\n", n.Step, n.Client, n.Kind)

@@ -3,15 +3,17 @@ package linearizability
 import (
 	"slices"
 	"strings"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// stateSeen returns the first step in [from, the return] after which the
-// server's queue was as the call found it: empty, or with that element first.
-func (c *queueCase) stateSeen(op *Op, from int64) (int64, bool) {
+// stateSeen returns the first step in [from, the return] after which the server's queue was as the
+// call found it: empty, or with that element first.
+func stateSeen(t queueTable, op *Op, from int64) (int64, bool) {
 	steps := []int64{from}
-	for _, e := range c.elements {
-		for _, l := range e.lives {
-			steps = append(steps, l.born, l.died)
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			steps = append(steps, z.created, z.deleted)
 		}
 	}
 	slices.Sort(steps)
@@ -19,50 +21,50 @@ func (c *queueCase) stateSeen(op *Op, from int64) (int64, bool) {
 		if step < from || step > op.Return {
 			continue
 		}
-		if first, some := c.firstAt(step, op); op.Empty && !some || !op.Empty && some && first == op.Output {
+		first := firstAt(t, step, op)
+		if op.Empty && first == nil || !op.Empty && first != nil && first.value == op.Output {
 			return step, true
 		}
 	}
 	return 0, false
 }
 
-// firstAt returns the first element after a step, of those that an empty answer
-// must not overlook.
-func (c *queueCase) firstAt(step int64, op *Op) (value string, some bool) {
-	var first *life
-	var of *element
-	for _, e := range c.elements {
-		if op.Empty && !c.ranks.ready(e, op.CallTime) {
+// firstAt returns the first element after a step, of those that an empty answer must not overlook;
+// nil if there is none.
+func firstAt(t queueTable, step int64, op *Op) *element {
+	var oldest *znode
+	var first *element
+	for _, e := range t.elements {
+		if op.Empty && !t.ranking.ready(e, op.CallTime) {
 			continue
 		}
-		for _, l := range e.lives {
-			if l.aliveAt(step) && (first == nil || c.ranks.compare(e, of) < 0 || c.ranks.compare(e, of) == 0 && l.czxid < first.czxid) {
-				first, of = l, e
+		for _, z := range e.znodes {
+			if z.existsAt(step) && (first == nil || e.rank < first.rank ||
+				e.rank == first.rank && z.czxid < oldest.czxid) {
+				oldest, first = z, e
 			}
 		}
 	}
-	if first == nil {
-		return "", false
-	}
-	return of.value, true
+	return first
 }
 
-// staleReads looks for an empty answer or a peek that fits no state since the
-// client's own last change: a client never sees a state older than that.
-func (c *queueCase) staleReads() (Verdict, bool) {
-	if !c.log.known {
+// tooStale looks for an empty answer or a peek that fits no state since the client's own last
+// change: a client never sees a state older than that.
+func tooStale(t queueTable) (v Verdict, bad bool) {
+	if !t.log.known {
 		return Verdict{}, false
 	}
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
-		if !op.ok() || op.Kind != KindPeek && !(op.Kind == KindPoll && op.Empty) {
+	anyPutBack := slices.ContainsFunc(t.elements, (*element).isPutBack)
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if !op.ok() || op.Kind != ops.Peek && !(op.Kind == ops.Poll && op.Empty) {
 			continue
 		}
-		if !op.Empty && c.anyPutBack() {
-			continue // where an element stands that was put back is not known
+		if !op.Empty && anyPutBack {
+			continue // the place of an element that was put back is not known
 		}
-		from := c.lastChange(op)
-		if _, ok := c.stateSeen(op, from); !ok {
+		from := lastChange(t, op)
+		if _, ok := stateSeen(t, op, from); !ok {
 			return violated(Linearizability, []int64{op.Call, op.Return},
 				"%s found %s, which was true at no time since the client's own last change at step %d",
 				describe(*op), found(op), from), true
@@ -71,20 +73,19 @@ func (c *queueCase) staleReads() (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// lastChange returns the step of the last change the client was told of before
-// the call, or 0.
-func (c *queueCase) lastChange(read *Op) int64 {
+// lastChange returns the step of the client's last change that returned before the call, or 0.
+func lastChange(t queueTable, read *Op) int64 {
 	var last int64
-	for i := range c.history.Ops {
-		op := &c.history.Ops[i]
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
 		if op.Client != read.Client || !op.ok() || op.Return > read.Call {
 			continue
 		}
-		if r, ok := c.removedBy(op); ok {
-			last = max(last, r.life.died)
+		if r, ok := t.removalBy(op); ok {
+			last = max(last, r.znode.deleted)
 		}
-		if op.Kind == KindOffer && len(c.byValue[op.Input].lives) > 0 {
-			last = max(last, c.byValue[op.Input].lives[0].born)
+		if op.Kind == ops.Offer && len(t.byValue[op.Input].znodes) > 0 {
+			last = max(last, t.byValue[op.Input].znodes[0].created)
 		}
 	}
 	return last

@@ -3,97 +3,111 @@ package linearizability
 import (
 	"reflect"
 	"testing"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // queueTest is one history of a queue and what must be said of it.
 type queueTest struct {
 	name  string
-	shoot func(f *film) *Rest
-	opts  QueueOptions
+	build func(f *fixture) *Leftovers
+	opts  Queue
 	bad   string
 	says  string
 }
 
 func (tt queueTest) run(t *testing.T) {
-	f := &film{}
-	rest := tt.shoot(f)
+	f := &fixture{}
+	left := tt.build(f)
 	if tt.opts.Path == "" {
 		tt.opts.Path = "/q"
 	}
-	checkReport(t, JudgeQueue(f.history(), rest, tt.opts), tt.bad, tt.says)
+	checkReport(t, Judge(f.history(), left, tt.opts), tt.bad, tt.says)
 }
 
 func TestQueueOrderAndLinearizability(t *testing.T) {
-	wrongOrder := func(f *film) *Rest {
+	wrongOrder := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
 		f.offer("a", "y")
 		f.take("b", "y")
 		f.take("b", "x")
 		return nil
 	}
-	notEmpty := func(f *film) *Rest {
+	notEmpty := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
-		f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
+		f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
 		f.take("b", "x")
 		return nil
 	}
 	tests := []queueTest{
-		{name: "first in, first out", shoot: func(f *film) *Rest {
+		{name: "first in, first out", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
-			f.ret(f.call("b", KindPeek, ""), OpOK, Result{Output: "x"})
+			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
 			f.take("b", "x")
 			f.take("b", "y")
-			f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q"}}}
+			f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q"}}}
 		}},
-		{name: "wrong order", bad: Order, shoot: wrongOrder,
-			says: "element x was in the queue before y (a's offer (steps 1 to 3), a's offer (steps 4 to 6)), but y left first, by b's take (steps 7 to 9), x after that by b's take (steps 10 to 12)"},
-		{name: "wrong order is not linearizable", bad: Linearizability, says: "y left first", shoot: wrongOrder},
-		{name: "no claim to order", opts: QueueOptions{Unordered: true}, shoot: wrongOrder},
-		{name: "concurrent offers, order of the server", bad: Order, says: "element y was in the queue before x", shoot: func(f *film) *Rest {
-			x, y := f.call("a", KindOffer, "x"), f.call("b", KindOffer, "y")
-			f.creates("b", 0, "/q/y", "y", 0)
-			f.creates("a", 0, "/q/x", "x", 0)
-			f.ret(x, OpOK, Result{})
-			f.ret(y, OpOK, Result{})
+		{name: "wrong order", bad: Order, build: wrongOrder,
+			says: "element x was in the queue before y (a's offer (steps 1 to 3), a's offer " +
+				"(steps 4 to 6)), but y left first, by b's take (steps 7 to 9), x after that by " +
+				"b's take (steps 10 to 12)"},
+		{name: "wrong order is not linearizable", bad: Linearizability, says: "y left first",
+			build: wrongOrder},
+		{name: "no claim to order", opts: Queue{Unordered: true}, build: wrongOrder},
+		{name: "concurrent offers, order of the server", bad: Order,
+			says: "element y was in the queue before x", build: func(f *fixture) *Leftovers {
+				x, y := f.call("a", ops.Offer, "x"), f.call("b", ops.Offer, "y")
+				f.creates("b", 0, "/q/y", "y", 0)
+				f.creates("a", 0, "/q/x", "x", 0)
+				f.ret(x, OpOK, Result{})
+				f.ret(y, OpOK, Result{})
+				f.take("c", "x")
+				return nil
+			}},
+		{name: "never offered", bad: Linearizability,
+			says: "returned element ghost, which was never in the queue",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "ghost"})
+				return nil
+			}},
+		{name: "not empty", bad: Linearizability,
+			says: "b's poll (steps 4 to 5) found the queue empty, although it never was " +
+				"meanwhile: element x", build: notEmpty},
+		{name: "stale empty", opts: Queue{StaleReads: true}, build: notEmpty},
+		{name: "too stale", opts: Queue{StaleReads: true}, bad: Linearizability,
+			says: "since the client's own last change at step 2",
+			build: func(f *fixture) *Leftovers {
+				f.offer("b", "x")
+				f.ret(f.call("b", ops.Poll, ""), OpOK, Result{Empty: true})
+				return nil
+			}},
+		{name: "covered by two elements", bad: Linearizability, says: "found the queue empty",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				op := f.call("b", ops.Poll, "")
+				f.offer("a", "y")
+				f.take("c", "x")
+				f.ret(op, OpOK, Result{Empty: true})
+				return nil
+			}},
+		{name: "empty for a moment", build: func(f *fixture) *Leftovers {
+			f.offer("a", "x")
+			op := f.call("b", ops.Poll, "")
 			f.take("c", "x")
-			return nil
-		}},
-		{name: "never offered", bad: Linearizability, says: "returned element ghost, which was never in the queue", shoot: func(f *film) *Rest {
-			f.offer("a", "x")
-			f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: "ghost"})
-			return nil
-		}},
-		{name: "not empty", bad: Linearizability, says: "b's poll (steps 4 to 5) found the queue empty, although it never was meanwhile: element x", shoot: notEmpty},
-		{name: "stale empty", opts: QueueOptions{StaleReads: true}, shoot: notEmpty},
-		{name: "too stale", opts: QueueOptions{StaleReads: true}, bad: Linearizability, says: "since the client's own last change at step 2", shoot: func(f *film) *Rest {
-			f.offer("b", "x")
-			f.ret(f.call("b", KindPoll, ""), OpOK, Result{Empty: true})
-			return nil
-		}},
-		{name: "covered by two elements", bad: Linearizability, says: "found the queue empty", shoot: func(f *film) *Rest {
-			f.offer("a", "x")
-			op := f.call("b", KindPoll, "")
 			f.offer("a", "y")
-			f.take("c", "x")
 			f.ret(op, OpOK, Result{Empty: true})
 			return nil
 		}},
-		{name: "empty for a moment", shoot: func(f *film) *Rest {
-			f.offer("a", "x")
-			op := f.call("b", KindPoll, "")
-			f.take("c", "x")
-			f.offer("a", "y")
-			f.ret(op, OpOK, Result{Empty: true})
-			return nil
-		}},
-		{name: "peek at the second", bad: Linearizability, says: "it goes wrong with b: peek() -> y", shoot: func(f *film) *Rest {
-			f.offer("a", "x")
-			f.offer("a", "y")
-			f.ret(f.call("b", KindPeek, ""), OpOK, Result{Output: "y"})
-			return nil
-		}},
+		{name: "peek at the second", bad: Linearizability,
+			says: "it goes wrong with b: peek() -> y", build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.offer("a", "y")
+				f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "y"})
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -101,86 +115,98 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 }
 
 func TestQueueDelivery(t *testing.T) {
-	lostReply := func(f *film) *Rest {
+	lostReply := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
-		op := f.call("b", KindTake, "")
+		op := f.call("b", ops.Take, "")
 		f.deletes("b", 0, "/q/x", 0)
 		f.ret(op, OpUnknown, Result{})
-		return &Rest{}
+		return &Leftovers{}
 	}
-	storedTwice := func(f *film) *Rest {
-		op := f.call("a", KindOffer, "x")
+	storedTwice := func(f *fixture) *Leftovers {
+		op := f.call("a", ops.Offer, "x")
 		f.creates("a", 0, "/q/1", "x", 0)
 		f.creates("a", 0, "/q/2", "x", 0)
 		f.ret(op, OpOK, Result{})
 		for _, path := range []string{"/q/1", "/q/2"} {
-			op := f.call("b", KindTake, "")
+			op := f.call("b", ops.Take, "")
 			f.deletes("b", 0, path, 0)
 			f.ret(op, OpOK, Result{Output: "x"})
 		}
 		return nil
 	}
-	redelivered := func(f *film) *Rest {
+	redelivered := func(f *fixture) *Leftovers {
 		f.offer("a", "x")
-		f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: "x"})
+		f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: "x"})
 		f.take("c", "x")
 		return nil
 	}
 	tests := []queueTest{
-		{name: "reply lost", bad: Delivery, shoot: lostReply,
-			says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: connection closed) removed /q/x at step 5, but its reply was lost, and nobody ever got the element"},
-		{name: "reply lost, at most once", opts: QueueOptions{Guarantee: AtMostOnce}, shoot: lostReply},
-		{name: "reply lost, but handed over as ambiguous", shoot: func(f *film) *Rest {
+		{name: "reply lost", bad: Delivery, build: lostReply,
+			says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: " +
+				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
+				"ever got the element"},
+		{name: "reply lost, at most once", opts: Queue{MayLose: true}, build: lostReply},
+		{name: "reply lost, but handed over as ambiguous", build: func(f *fixture) *Leftovers {
 			lostReply(f)
 			f.h.Ops[1].Output = "x"
 			return nil
 		}},
-		{name: "request lost", shoot: func(f *film) *Rest {
+		{name: "request lost", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "offer unknown, never applied", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindOffer, "x"), OpUnknown, Result{})
+		{name: "offer unknown, never applied", build: func(f *fixture) *Leftovers {
+			f.ret(f.call("a", ops.Offer, "x"), OpUnknown, Result{})
 			f.offer("a", "y")
 			f.take("b", "y")
-			return &Rest{}
+			return &Leftovers{}
 		}},
-		{name: "offer unknown, applied late", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindOffer, "x"), OpUnknown, Result{})
+		{name: "offer unknown, applied late", build: func(f *fixture) *Leftovers {
+			f.ret(f.call("a", ops.Offer, "x"), OpUnknown, Result{})
 			f.offer("b", "y")
 			f.creates("a", 0, "/q/x", "x", 0)
 			f.take("b", "y")
 			f.take("b", "x")
 			return nil
 		}},
-		{name: "acknowledged, never stored", bad: Delivery, says: "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created", shoot: func(f *film) *Rest {
-			f.starts("a", 1)
-			f.ret(f.call("a", KindOffer, "x"), OpOK, Result{})
-			return nil
-		}},
-		{name: "said to have failed", bad: Delivery, says: "element x is in the queue since step 2, although a's offer", shoot: func(f *film) *Rest {
-			op := f.call("a", KindOffer, "x")
-			f.creates("a", 0, "/q/x", "x", 0)
-			f.ret(op, OpFailed, Result{})
-			return nil
-		}},
-		{name: "stored twice", bad: Delivery, says: "element x was delivered twice", shoot: storedTwice},
-		{name: "stored twice is not linearizable", bad: Linearizability, says: "element x was taken twice", shoot: storedTwice},
-		{name: "stored twice, at least once", opts: QueueOptions{Guarantee: AtLeastOnce}, shoot: storedTwice},
-		{name: "stored twice, not yet delivered", bad: Delivery, says: "element x was stored twice: a's offer (steps 1 to 4) created /q/1 at step 2 and /q/2 at step 3", shoot: func(f *film) *Rest {
-			storedTwice(f)
-			f.h.Ops, f.h.Server = f.h.Ops[:1], f.h.Server[:2]
-			return nil
-		}},
-		{name: "redelivered", bad: Delivery, says: "element x was delivered twice: by b's take", shoot: redelivered},
-		{name: "redelivered, at least once", opts: QueueOptions{Guarantee: AtLeastOnce}, shoot: redelivered},
-		{name: "somebody else deleted it", bad: Delivery, says: "the server deleted /q/x at step 4, outside of any take", shoot: func(f *film) *Rest {
-			f.offer("a", "x")
-			f.deletes("", 0, "/q/x", 0)
-			return nil
-		}},
+		{name: "acknowledged, never stored", bad: Delivery,
+			says: "a's offer (steps 2 to 3) was acknowledged, but no znode was ever created",
+			build: func(f *fixture) *Leftovers {
+				f.starts("a", 1)
+				f.ret(f.call("a", ops.Offer, "x"), OpOK, Result{})
+				return nil
+			}},
+		{name: "said to have failed", bad: Delivery,
+			says: "element x is in the queue since step 2, although a's offer",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Offer, "x")
+				f.creates("a", 0, "/q/x", "x", 0)
+				f.ret(op, OpFailed, Result{})
+				return nil
+			}},
+		{name: "stored twice", bad: Delivery, says: "element x was delivered twice", build: storedTwice},
+		{name: "stored twice is not linearizable", bad: Linearizability,
+			says: "element x was taken twice", build: storedTwice},
+		{name: "stored twice, at least once", opts: Queue{MayDuplicate: true}, build: storedTwice},
+		{name: "stored twice, not yet delivered", bad: Delivery,
+			says: "element x was stored twice: a's offer (steps 1 to 4) created /q/1 at step 2 " +
+				"and /q/2 at step 3", build: func(f *fixture) *Leftovers {
+				storedTwice(f)
+				f.h.Ops, f.h.Server = f.h.Ops[:1], f.h.Server[:2]
+				return nil
+			}},
+		{name: "redelivered", bad: Delivery, says: "element x was delivered twice: by b's take",
+			build: redelivered},
+		{name: "redelivered, at least once", opts: Queue{MayDuplicate: true}, build: redelivered},
+		{name: "somebody else deleted it", bad: Delivery,
+			says: "the server deleted /q/x at step 4, outside of any take",
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.deletes("", 0, "/q/x", 0)
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -188,43 +214,51 @@ func TestQueueDelivery(t *testing.T) {
 }
 
 func TestQueueWithoutServerLog(t *testing.T) {
-	put := func(f *film, value string) { f.ret(f.call("a", KindOffer, value), OpOK, Result{}) }
-	get := func(f *film, value string) { f.ret(f.call("b", KindTake, ""), OpOK, Result{Output: value}) }
+	put := func(f *fixture, value string) { f.ret(f.call("a", ops.Offer, value), OpOK, Result{}) }
+	get := func(f *fixture, value string) {
+		f.ret(f.call("b", ops.Take, ""), OpOK,
+			Result{Output: value})
+	}
 	tests := []queueTest{
-		{name: "good", shoot: func(f *film) *Rest { put(f, "x"); get(f, "x"); return &Rest{} }},
-		{name: "unknown take may have taken it", shoot: func(f *film) *Rest {
+		{name: "good",
+			build: func(f *fixture) *Leftovers { put(f, "x"); get(f, "x"); return &Leftovers{} }},
+		{name: "unknown take may have taken it", build: func(f *fixture) *Leftovers {
 			put(f, "x")
 			put(f, "y")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
 			get(f, "y")
 			return nil
 		}},
-		{name: "nobody can have taken it", bad: Linearizability, says: "and x is still there", shoot: func(f *film) *Rest {
+		{name: "nobody can have taken it", bad: Linearizability, says: "and x is still there",
+			build: func(f *fixture) *Leftovers {
+				put(f, "x")
+				put(f, "y")
+				get(f, "y")
+				return nil
+			}},
+		{name: "gone at rest", bad: Delivery,
+			says: "perhaps b's take (steps 3 to 4, unknown: connection closed) took it",
+			build: func(f *fixture) *Leftovers {
+				put(f, "x")
+				f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
+				return &Leftovers{}
+			}},
+		{name: "still there at rest", build: func(f *fixture) *Leftovers {
 			put(f, "x")
-			put(f, "y")
-			get(f, "y")
-			return nil
+			f.ret(f.call("b", ops.Take, ""), OpUnknown, Result{})
+			return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 		}},
-		{name: "gone at rest", bad: Delivery, says: "perhaps b's take (steps 3 to 4, unknown: connection closed) took it", shoot: func(f *film) *Rest {
-			put(f, "x")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
-			return &Rest{}
-		}},
-		{name: "still there at rest", shoot: func(f *film) *Rest {
-			put(f, "x")
-			f.ret(f.call("b", KindTake, ""), OpUnknown, Result{})
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
-		}},
-		{name: "unknown offer may have happened", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindOffer, "x"), OpUnknown, Result{})
+		{name: "unknown offer may have happened", build: func(f *fixture) *Leftovers {
+			f.ret(f.call("a", ops.Offer, "x"), OpUnknown, Result{})
 			get(f, "x")
 			return nil
 		}},
-		{name: "failed offer has not", bad: Linearizability, says: "no order", shoot: func(f *film) *Rest {
-			f.ret(f.call("a", KindOffer, "x"), OpFailed, Result{})
-			get(f, "x")
-			return nil
-		}},
+		{name: "failed offer has not", bad: Linearizability, says: "no order",
+			build: func(f *fixture) *Leftovers {
+				f.ret(f.call("a", ops.Offer, "x"), OpFailed, Result{})
+				get(f, "x")
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
@@ -233,45 +267,52 @@ func TestQueueWithoutServerLog(t *testing.T) {
 
 func TestQueueLivenessAndOrphans(t *testing.T) {
 	tests := []queueTest{
-		{name: "waiting for an empty queue", shoot: func(f *film) *Rest {
-			f.call("b", KindTake, "")
-			return &Rest{}
+		{name: "waiting for an empty queue", build: func(f *fixture) *Leftovers {
+			f.call("b", ops.Take, "")
+			return &Leftovers{}
 		}},
-		{name: "waiting beside an element", bad: Liveness, says: "client b waits in take (called at step 1) although element x is there (/q/x); it waits for a watch on /q", shoot: func(f *film) *Rest {
-			f.call("b", KindTake, "")
-			f.offer("a", "x")
-			return &Rest{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}, Waiting: []Wait{{Client: "b", Op: KindTake, Path: "/q"}}}
-		}},
-		{name: "offer hangs", bad: Liveness, says: "a's offer (step 1, pending) never returned", shoot: func(f *film) *Rest {
-			f.call("a", KindOffer, "x")
-			return &Rest{}
-		}},
-		{name: "bookkeeping is left", opts: QueueOptions{Path: "/q", Items: "/q/items"}, bad: Orphans, says: "/q/claims/1 is no element of the queue", shoot: bookkeeping},
-		{name: "bookkeeping may stay", opts: QueueOptions{Path: "/q", Items: "/q/items", AllowedAtRest: []string{"/q/claims/*"}}, shoot: bookkeeping},
+		{name: "waiting beside an element", bad: Liveness,
+			says: "client b waits in take (called at step 1) although element x is there " +
+				"(/q/x); it waits for a watch on /q", build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Take, "")
+				f.offer("a", "x")
+				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}},
+					Waiting: []Wait{{Client: "b", Op: ops.Take, Path: "/q"}}}
+			}},
+		{name: "offer hangs", bad: Liveness, says: "a's offer (step 1, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.call("a", ops.Offer, "x")
+				return &Leftovers{}
+			}},
+		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
+			says: "/q/claims/1 is no element of the queue", build: bookkeeping},
+		{name: "bookkeeping may stay", opts: Queue{Path: "/q", Items: "/q/items",
+			AllowedAtRest: []string{"/q/claims/*"}}, build: bookkeeping},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)
 	}
 }
 
-func bookkeeping(f *film) *Rest {
-	op := f.call("a", KindOffer, "x")
+func bookkeeping(f *fixture) *Leftovers {
+	op := f.call("a", ops.Offer, "x")
 	f.creates("a", 0, "/q/items/1", "x", 0)
 	f.creates("a", 0, "/q/claims/1", "x", 0)
 	f.ret(op, OpOK, Result{})
-	return &Rest{Nodes: []NodeAtRest{{Path: "/q/items"}, {Path: "/q/items/1", Data: "x"}, {Path: "/q/claims"}, {Path: "/q/claims/1", Data: "x"}}}
+	return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/items"}, {Path: "/q/items/1", Data: "x"},
+		{Path: "/q/claims"}, {Path: "/q/claims/1", Data: "x"}}}
 }
 
 func TestLostAndDuplicatedAreCounted(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.offer("a", "x")
 	f.offer("a", "y")
-	op := f.call("b", KindTake, "")
+	op := f.call("b", ops.Take, "")
 	f.deletes("b", 0, "/q/x", 0)
 	f.ret(op, OpUnknown, Result{})
 	f.take("b", "y")
-	f.ret(f.call("c", KindTake, ""), OpOK, Result{Output: "y"})
-	r := JudgeQueue(f.history(), nil, QueueOptions{Path: "/q"})
+	f.ret(f.call("c", ops.Take, ""), OpOK, Result{Output: "y"})
+	r := Judge(f.history(), nil, Queue{Path: "/q"})
 	if !reflect.DeepEqual(r.Lost, []string{"x"}) || !reflect.DeepEqual(r.Duplicated, []string{"y"}) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)
 	}
@@ -283,8 +324,8 @@ func TestSameElementTwicePanics(t *testing.T) {
 			t.Error("two offers of one element were accepted")
 		}
 	}()
-	f := &film{}
+	f := &fixture{}
 	f.offer("a", "x")
 	f.offer("a", "x")
-	JudgeQueue(f.history(), nil, QueueOptions{})
+	Judge(f.history(), nil, Queue{})
 }

@@ -7,20 +7,22 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func TestDrawWritesAPage(t *testing.T) {
-	f := &film{}
+	f := &fixture{}
 	f.lock("a", 1, node("a", 0))
 	f.expires(1, node("a", 0))
 	f.lock("b", 2, node("b", 1))
 	reports := map[string]Report{
-		"lock() -\\u003e token 2": JudgeLock(f.history(), nil, LockOptions{Path: "/lock"}),
+		"lock() -\\u003e token 2": Judge(f.history(), nil, Lock{Path: "/lock"}),
 	}
-	q := &film{}
+	q := &fixture{}
 	q.offer("a", "x")
 	q.take("b", "x")
-	reports["offer(x)"] = JudgeQueue(q.history(), nil, QueueOptions{Path: "/q"})
+	reports["offer(x)"] = Judge(q.history(), nil, Queue{Path: "/q"})
 	for want, r := range reports {
 		var page bytes.Buffer
 		if err := r.Draw(&page); err != nil {
@@ -34,7 +36,7 @@ func TestDrawWritesAPage(t *testing.T) {
 
 func TestDrawOfNothing(t *testing.T) {
 	var page bytes.Buffer
-	if err := JudgeLock(History{}, nil, LockOptions{}).Draw(&page); err != nil {
+	if err := Judge(History{}, nil, Lock{}).Draw(&page); err != nil {
 		t.Errorf("an empty history cannot be drawn: %v", err)
 	}
 	if err := (Report{}).Draw(&page); err == nil {
@@ -43,7 +45,8 @@ func TestDrawOfNothing(t *testing.T) {
 }
 
 func TestFirstIsTheWorst(t *testing.T) {
-	r := Report{Verdicts: []Verdict{fine(Safety, ""), unknown(Linearizability, nil, ""), violated(Delivery, nil, "gone"), violated(Orphans, nil, "left")}}
+	r := Report{Verdicts: []Verdict{fine(Safety, ""), unknown(Linearizability, nil, ""),
+		violated(Delivery, nil, "gone"), violated(Orphans, nil, "left")}}
 	if r.Status() != Violated || r.First().Property != Delivery {
 		t.Errorf("got %v, first %v", r.Status(), r.First())
 	}
@@ -54,28 +57,31 @@ func TestFirstIsTheWorst(t *testing.T) {
 
 func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	step := int64(0)
-	r := NewRecorder(func() int64 { step++; return step }, func() time.Duration { return time.Duration(step) })
-	lock := r.Call("a", KindLock, "")
-	r.Call("b", KindLock, "")
+	r := NewRecorder(func() int64 { step++; return step },
+		func() time.Duration { return time.Duration(step) })
+	lock := r.Call("a", ops.Lock, "")
+	r.Call("b", ops.Lock, "")
 	lock.OK(Result{Token: 7, Session: 1})
 	lock.Failed(errors.New("too late"))
 	r.Notice("a", LockLost)
 	h := r.History(nil)
 	want := []Op{
-		{Client: "a", Kind: KindLock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3, ReturnTime: 3, Outcome: OpOK},
-		{Client: "b", Kind: KindLock, Call: 2, CallTime: 2, Return: -1},
+		{Client: "a", Kind: ops.Lock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3,
+			ReturnTime: 3, Outcome: OpOK},
+		{Client: "b", Kind: ops.Lock, Call: 2, CallTime: 2, Return: -1},
 	}
 	if len(h.Ops) != 2 || h.Ops[0] != want[0] || h.Ops[1] != want[1] {
 		t.Errorf("got %+v", h.Ops)
 	}
-	if len(h.Notices) != 1 || h.Notices[0] != (Notice{Client: "a", Step: 5, Time: 5, Kind: LockLost}) || h.End != 6 {
+	if len(h.Notices) != 1 || h.Notices[0] != (Notice{Client: "a", Step: 5, Time: 5,
+		Kind: LockLost}) || h.End != 6 {
 		t.Errorf("got %+v, end %d", h.Notices, h.End)
 	}
 }
 
 func TestRecorderMayBeNil(t *testing.T) {
 	var r *Recorder
-	c := r.Call("a", KindLock, "")
+	c := r.Call("a", ops.Lock, "")
 	c.OK(Result{})
 	c.Unknown(Result{}, errors.New("x"))
 	r.Notice("a", Disconnected)
@@ -87,18 +93,19 @@ func TestRecorderMayBeNil(t *testing.T) {
 func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	var mu sync.Mutex
 	step := int64(0)
-	r := NewRecorder(func() int64 { mu.Lock(); defer mu.Unlock(); step++; return step }, func() time.Duration { return 0 })
+	r := NewRecorder(func() int64 { mu.Lock(); defer mu.Unlock(); step++; return step },
+		func() time.Duration { return 0 })
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				r.Call("a", KindOffer, "x").Failed(errors.New("no"))
+				r.Call("a", ops.Offer, "x").Failed(errors.New("no"))
 				r.History(nil)
 			}
 		})
 	}
 	wg.Wait()
-	if h := r.History(nil); len(h.Ops) != 160 || len(h.pendingOps(KindOffer)) != 0 {
+	if h := r.History(nil); len(h.Ops) != 160 || len(h.pendingOps(ops.Offer)) != 0 {
 		t.Errorf("%d operations", len(h.Ops))
 	}
 }

@@ -7,46 +7,49 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
 // stage plays one transaction of sites a, b and c that is right.
 type stage struct {
-	*scene
+	*simulator
 	model    model.Transaction
 	children []string // of its znode
 }
 
-// randomTwoPhase makes valid histories of one transaction. What a site calls must fit
-// what it knows, so the others' doings are applied by a client z beside the calls.
+// randomTwoPhase makes valid histories of one transaction. What a site calls must fit what it
+// knows, so the others' doings are applied by a client z beside the calls.
 func randomTwoPhase(t *rapid.T) History {
-	s := &stage{scene: &scene{t: t}}
+	s := &stage{simulator: &simulator{t: t}}
 	s.begin = func(client string) (kind, input string) {
-		calls := []string{KindBegin, KindBegin, KindBegin, KindBegin, KindVote, KindAwait, KindForget}
+		calls := []string{ops.Begin, ops.Begin, ops.Begin, ops.Begin, ops.Vote, ops.Await, ops.Forget}
 		switch {
 		case s.model.Phase == model.Undecided && s.model.Yes|s.model.No != s.model.Sites:
-			calls = []string{KindBegin, KindVote, KindVote, KindVote, KindVote, KindVote, KindVote, KindVote, KindAwait, KindAwait, KindForget}
+			calls = []string{ops.Begin, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote,
+				ops.Vote, ops.Await, ops.Await, ops.Forget}
 		case s.model.Phase != model.NotBegun:
-			calls = []string{KindVote, KindAwait, KindAwait, KindAwait, KindDone, KindDone, KindForget}
+			calls = []string{ops.Vote, ops.Await, ops.Await, ops.Await, ops.Done, ops.Done, ops.Forget}
 		}
 		switch rapid.SampledFrom(calls).Draw(t, "call") {
-		case KindVote:
-			return KindVote, "t1 " + client + map[bool]string{true: " yes", false: " no"}[client != "c" || rapid.IntRange(0, 7).Draw(t, "no") > 0]
-		case KindAwait:
-			return KindAwait, "t1"
-		case KindDone:
-			return KindDone, "t1 " + client
-		case KindForget:
-			return KindForget, "t1"
+		case ops.Vote:
+			return ops.Vote, "t1 " + client + map[bool]string{true: " yes",
+				false: " no"}[client != "c" || rapid.IntRange(0, 7).Draw(t, "no") > 0]
+		case ops.Await:
+			return ops.Await, "t1"
+		case ops.Done:
+			return ops.Done, "t1 " + client
+		case ops.Forget:
+			return ops.Forget, "t1"
 		}
-		return KindBegin, BeginInput("t1", []string{"a", "b", "c"}, 300*time.Millisecond)
+		return ops.Begin, BeginInput("t1", []string{"a", "b", "c"}, 300*time.Millisecond)
 	}
 	s.apply = s.act
 	return s.play()
 }
 
-// try does what can be done, films it as the creation or deletion of a child, and
-// reports whether it could.
+// try does what can be done, records it as the creation or deletion of a child, and reports whether
+// it could.
 func (s *stage) try(op model.TransactionOp) bool {
 	next := s.model.Step(op)
 	if len(next) == 0 {
@@ -64,14 +67,14 @@ func (s *stage) child(client, name, data string) {
 func (s *stage) act(client, kind, input string) Result {
 	site := model.Sites(1 << (client[0] - 'a'))
 	switch kind {
-	case KindBegin:
+	case ops.Begin:
 		if s.model.Phase == model.NotBegun {
 			s.try(model.TransactionOp{Kind: model.BeginTransaction, Sites: 7})
 			s.creates(client, 0, "/t/t1", "", 0)
 			return Result{}
 		}
 		return Result{Output: "there is one"}
-	case KindVote:
+	case ops.Vote:
 		vote := input[len("t1 a "):]
 		says := map[string]model.TransactionKind{"yes": model.VoteYes, "no": model.VoteNo}[vote]
 		if s.try(model.TransactionOp{Kind: says, Sites: site}) {
@@ -79,14 +82,14 @@ func (s *stage) act(client, kind, input string) Result {
 			return Result{}
 		}
 		return Result{Output: "refused"}
-	case KindAwait:
+	case ops.Await:
 		return s.await(client)
-	case KindDone:
+	case ops.Done:
 		if s.model.Done&site == 0 && s.try(model.TransactionOp{Kind: model.Finish, Sites: site}) {
 			s.child(client, "done-"+client, "")
 			return Result{}
 		}
-	case KindForget:
+	case ops.Forget:
 		if s.try(model.TransactionOp{Kind: model.Forget}) {
 			s.clear(client)
 			return Result{}
@@ -125,9 +128,9 @@ func (s *stage) await(client string) Result {
 	}
 	switch s.model.Phase {
 	case model.Committed:
-		return Result{Output: CommitOutput}
+		return Result{Output: ops.Commit}
 	case model.Aborted:
-		return Result{Output: AbortOutput}
+		return Result{Output: ops.Abort}
 	}
 	return Result{Empty: true}
 }
@@ -135,7 +138,7 @@ func (s *stage) await(client string) Result {
 // honest makes failures of the calls that were refused, and of a second begin.
 func honest(h History) History {
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.ok() && op.Kind != KindAwait && op.Output != "" {
+		if op := &h.Ops[i]; op.ok() && op.Kind != ops.Await && op.Output != "" {
 			op.Outcome, op.Output = OpFailed, ""
 		}
 	}
@@ -144,7 +147,7 @@ func honest(h History) History {
 
 func randomTransaction(t *rapid.T) History { return honest(randomTwoPhase(t)) }
 
-func judgeTwoPhaseAtT(h History) Report { return JudgeTwoPhase(h, &Rest{}, twoPhaseAtT) }
+func judgeTwoPhaseAtT(h History) Report { return Judge(h, &Leftovers{}, twoPhaseAtT) }
 
 func TestCorrectTwoPhaseCommitsAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomTransaction, judgeTwoPhaseAtT)
@@ -160,31 +163,33 @@ func TestCorrectTwoPhaseCommitsWithoutLog(t *testing.T) {
 
 func TestBrokenTwoPhaseCommitsAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomTransaction, judgeTwoPhaseAtT, []mutation{
-		{"a vote that never was", dropChange(KindVote), []string{Delivery, Safety}, 0},
-		{"a begin that never was", dropChange(KindBegin), []string{Delivery, Safety}, 0},
-		{"failed, and applied", sayFailed(KindBegin, KindVote, KindDone, KindForget), []string{Delivery}, 70},
+		{"a vote that never was", dropChange(ops.Vote), []string{Delivery, Safety}, 0},
+		{"a begin that never was", dropChange(ops.Begin), []string{Delivery, Safety}, 0},
+		{"failed, and applied", sayFailed(ops.Begin, ops.Vote, ops.Done, ops.Forget),
+			[]string{Delivery}, 70},
 		{"told otherwise", tellOtherwise, []string{Answers}, 0},
 		{"told nothing", tellNothing, []string{Answers}, 60},
 		{"another decision", changeDecision, []string{Safety}, 0},
 		{"a vote overwritten", changeVote, []string{Safety}, 0},
 		{"a decision too early", decideEarly, []string{Safety}, 0},
 		{"a commit without all votes", commitAnyhow, []string{Safety}, 0},
-		{"a hanging call", neverReturns(KindBegin, KindVote, KindAwait, KindDone, KindForget), []string{Liveness}, 0},
+		{"a hanging call", neverReturns(ops.Begin, ops.Vote, ops.Await, ops.Done, ops.Forget),
+			[]string{Liveness}, 0},
 	})
 }
 
 // tellOtherwise lets an await return the opposite.
 func tellOtherwise(t *rapid.T, h *History) bool {
-	op := one(t, h.Ops, func(op *Op) bool { return op.Kind == KindAwait && op.ok() && !op.Empty })
+	op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Await && op.ok() && !op.Empty })
 	if op != nil {
-		op.Output = map[string]string{CommitOutput: AbortOutput, AbortOutput: CommitOutput}[op.Output]
+		op.Output = map[string]string{ops.Commit: ops.Abort, ops.Abort: ops.Commit}[op.Output]
 	}
 	return op != nil
 }
 
 // tellNothing lets an await find no transaction.
 func tellNothing(t *rapid.T, h *History) bool {
-	op := one(t, h.Ops, func(op *Op) bool { return op.Kind == KindAwait && op.ok() && !op.Empty })
+	op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Await && op.ok() && !op.Empty })
 	if op != nil {
 		op.Output, op.Empty = "", true
 	}
@@ -197,25 +202,30 @@ func overwrite(t *rapid.T, h *History, fits func(path string) bool, other map[st
 	if e == nil {
 		return false
 	}
-	h.Server = append(h.Server, ServerEvent{Step: e.Step, Zxid: -1, Kind: DataChanged, Path: e.Path, Data: other[e.Data], Client: e.Client})
+	h.Server = append(h.Server, ServerEvent{Step: e.Step, Zxid: -1, Kind: DataChanged, Path: e.Path,
+		Data: other[e.Data], Client: e.Client})
 	return true
 }
 
 func changeDecision(t *rapid.T, h *History) bool {
-	return overwrite(t, h, func(path string) bool { return path == "/t/t1/decision" }, map[string]string{"commit": "abort", "abort": "commit"})
+	return overwrite(t, h, func(path string) bool { return path == "/t/t1/decision" },
+		map[string]string{"commit": "abort", "abort": "commit"})
 }
 
 func changeVote(t *rapid.T, h *History) bool {
-	return overwrite(t, h, func(path string) bool { return strings.HasPrefix(path, "/t/t1/vote-") }, map[string]string{"yes": "no", "no": "yes"})
+	return overwrite(t, h, func(path string) bool { return strings.HasPrefix(path, "/t/t1/vote-") },
+		map[string]string{"yes": "no", "no": "yes"})
 }
 
 // decideEarly lets somebody abort what has just begun.
 func decideEarly(t *rapid.T, h *History) bool {
-	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Path == "/t/t1" && e.Kind == NodeCreated && e.Step < 290 })
+	e := one(t, h.Server,
+		func(e *ServerEvent) bool { return e.Path == "/t/t1" && e.Kind == NodeCreated && e.Step < 290 })
 	if e == nil {
 		return false
 	}
-	early := ServerEvent{Step: e.Step + 1, Time: e.Time, Zxid: -1, Kind: NodeCreated, Path: "/t/t1/decision", Data: "abort", Client: "a"}
+	early := ServerEvent{Step: e.Step + 1, Time: e.Time, Zxid: -1, Kind: NodeCreated,
+		Path: "/t/t1/decision", Data: "abort", Client: "a"}
 	h.Server = append(h.Server, early)
 	return true
 }
@@ -228,8 +238,8 @@ func commitAnyhow(t *rapid.T, h *History) bool {
 	}
 	e.Data = "commit"
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Kind == KindAwait && op.Output != "" {
-			op.Output = CommitOutput
+		if op := &h.Ops[i]; op.Kind == ops.Await && op.Output != "" {
+			op.Output = ops.Commit
 		}
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/model"
 )
 
@@ -24,14 +25,14 @@ func TestVersionedIsReadBack(t *testing.T) {
 }
 
 // sets is a whole, undisturbed write that makes a version.
-func (f *film) sets(client, value string, version int32) {
-	op := f.call(client, KindWrite, value)
+func (f *fixture) sets(client, value string, version int32) {
+	op := f.call(client, ops.Write, value)
 	f.puts(client, value, version)
 	f.ret(op, OpOK, Result{Output: Versioned(value, version)})
 }
 
 // puts is what the server does for a write.
-func (f *film) puts(client, value string, version int32) {
+func (f *fixture) puts(client, value string, version int32) {
 	kind := DataChanged
 	if version == 0 {
 		kind = NodeCreated
@@ -39,97 +40,109 @@ func (f *film) puts(client, value string, version int32) {
 	f.server(ServerEvent{Kind: kind, Client: client, Path: "/v", Data: value})
 }
 
-func (f *film) quick(client, kind, input, output string) {
+func (f *fixture) quick(client, kind, input, output string) {
 	f.ret(f.call(client, kind, input), OpOK, Result{Output: output, Empty: output == ""})
 }
 
 func TestValues(t *testing.T) {
 	tests := []struct {
 		name      string
-		shoot     func(f *film)
-		opts      ValueOptions
+		build     func(f *fixture)
+		opts      Value
 		bad, says string
 	}{
-		{name: "written and read", shoot: func(f *film) {
-			f.quick("b", KindRead, "", "")
+		{name: "written and read", build: func(f *fixture) {
+			f.quick("b", ops.Read, "", "")
 			f.sets("a", "x", 0)
-			f.quick("b", KindRead, "", "x@0")
-			f.quick("b", KindRead, "", "x")
+			f.quick("b", ops.Read, "", "x@0")
+			f.quick("b", ops.Read, "", "x")
 		}},
-		{name: "stale read", bad: Linearizability, says: "it goes wrong with b: read() -> x@0", shoot: func(f *film) {
+		{name: "stale read", bad: Linearizability, says: "it goes wrong with b: read() -> x@0",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.sets("a", "y", 1)
+				f.quick("b", ops.Read, "", "x@0")
+			}},
+		{name: "wrong version", bad: Linearizability, says: "read() -> x@4", build: func(f *fixture) {
 			f.sets("a", "x", 0)
-			f.sets("a", "y", 1)
-			f.quick("b", KindRead, "", "x@0")
+			f.quick("b", ops.Read, "", "x@4")
 		}},
-		{name: "wrong version", bad: Linearizability, says: "read() -> x@4", shoot: func(f *film) {
+		{name: "one of two wins", build: func(f *fixture) { race(f, "refused", false) }},
+		{name: "both win", bad: Linearizability, says: "cas",
+			build: func(f *fixture) { race(f, "z@2", true) }},
+		{name: "refused, though the version was right", bad: Linearizability,
+			says: "cas(y@0) -> refused", build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.quick("b", ops.CAS, "y@0", ops.Refused)
+			}},
+		{name: "told that it was refused, but applied", bad: Delivery,
+			says: "was told that it was refused, but the server applied it at step 5",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				op := f.call("b", ops.CAS, "y@0")
+				f.puts("b", "y", 1)
+				f.ret(op, OpOK, Result{Output: ops.Refused})
+			}},
+		{name: "written twice", bad: Delivery, says: "was applied twice: at steps 2 and 3",
+			build: writtenTwice},
+		{name: "written twice, as allowed", opts: Value{MayRepeat: true}, build: writtenTwice},
+		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.quick("b", ops.Write, "y", "y@1")
+			}},
+		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not",
+			build: func(f *fixture) {
+				op := f.call("a", ops.Write, "x")
+				f.puts("a", "x", 0)
+				f.ret(op, OpFailed, Result{})
+			}},
+		{name: "nobody's value", bad: Delivery, says: "b made the value y@1 at step 4",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.puts("b", "y", 1)
+			}},
+		{name: "removed and written again", build: func(f *fixture) {
 			f.sets("a", "x", 0)
-			f.quick("b", KindRead, "", "x@4")
-		}},
-		{name: "one of two wins", shoot: func(f *film) { race(f, "refused", false) }},
-		{name: "both win", bad: Linearizability, says: "cas", shoot: func(f *film) { race(f, "z@2", true) }},
-		{name: "refused, though the version was right", bad: Linearizability, says: "cas(y@0) -> refused", shoot: func(f *film) {
-			f.sets("a", "x", 0)
-			f.quick("b", KindCAS, "y@0", Refused)
-		}},
-		{name: "told that it was refused, but applied", bad: Delivery, says: "was told that it was refused, but the server applied it at step 5", shoot: func(f *film) {
-			f.sets("a", "x", 0)
-			op := f.call("b", KindCAS, "y@0")
-			f.puts("b", "y", 1)
-			f.ret(op, OpOK, Result{Output: Refused})
-		}},
-		{name: "written twice", bad: Delivery, says: "was applied twice: at steps 2 and 3", shoot: writtenTwice},
-		{name: "written twice, as allowed", opts: ValueOptions{MayRepeat: true}, shoot: writtenTwice},
-		{name: "acknowledged, not applied", bad: Delivery, says: "the server never applied it", shoot: func(f *film) {
-			f.sets("a", "x", 0)
-			f.quick("b", KindWrite, "y", "y@1")
-		}},
-		{name: "failed, and applied", bad: Delivery, says: "although it said that it was not", shoot: func(f *film) {
-			op := f.call("a", KindWrite, "x")
-			f.puts("a", "x", 0)
-			f.ret(op, OpFailed, Result{})
-		}},
-		{name: "nobody's value", bad: Delivery, says: "b made the value y@1 at step 4", shoot: func(f *film) {
-			f.sets("a", "x", 0)
-			f.puts("b", "y", 1)
-		}},
-		{name: "removed and written again", shoot: func(f *film) {
-			f.sets("a", "x", 0)
-			op := f.call("b", KindRemove, "")
+			op := f.call("b", ops.Remove, "")
 			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
 			f.ret(op, OpOK, Result{})
-			f.quick("a", KindRemove, "", Refused)
+			f.quick("a", ops.Remove, "", ops.Refused)
 			f.sets("a", "z", 0)
 		}},
-		{name: "one of two removes of a client finds nothing", shoot: func(f *film) {
+		{name: "one of two removes of a client finds nothing", build: func(f *fixture) {
 			f.sets("a", "x", 0)
-			first, second := f.call("b", KindRemove, ""), f.call("b", KindRemove, "")
+			first, second := f.call("b", ops.Remove, ""), f.call("b", ops.Remove, "")
 			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
 			f.ret(first, OpOK, Result{})
-			f.ret(second, OpOK, Result{Output: Refused})
+			f.ret(second, OpOK, Result{Output: ops.Refused})
 		}},
-		{name: "two removes find nothing, and one was made", bad: Delivery, says: "b made the value nothing at step 6, and no write accounts for that", shoot: func(f *film) {
-			f.sets("a", "x", 0)
-			first, second := f.call("b", KindRemove, ""), f.call("b", KindRemove, "")
-			f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
-			f.ret(first, OpOK, Result{Output: Refused})
-			f.ret(second, OpOK, Result{Output: Refused})
-		}},
-		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned", shoot: func(f *film) { f.call("a", KindWrite, "x") }},
+		{name: "two removes find nothing, and one was made", bad: Delivery,
+			says: "b made the value nothing at step 6, and no write accounts for that",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				first, second := f.call("b", ops.Remove, ""), f.call("b", ops.Remove, "")
+				f.server(ServerEvent{Kind: NodeDeleted, Client: "b", Path: "/v"})
+				f.ret(first, OpOK, Result{Output: ops.Refused})
+				f.ret(second, OpOK, Result{Output: ops.Refused})
+			}},
+		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned",
+			build: func(f *fixture) { f.call("a", ops.Write, "x") }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := &film{}
-			tt.shoot(f)
+			f := &fixture{}
+			tt.build(f)
 			tt.opts.Path = "/v"
-			checkReport(t, JudgeValue(f.history(), &Rest{}, tt.opts), tt.bad, tt.says)
+			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
 		})
 	}
 }
 
 // race: two clients saw the same version and write.
-func race(f *film, second string, applied bool) {
+func race(f *fixture, second string, applied bool) {
 	f.sets("a", "x", 0)
-	a, b := f.call("a", KindCAS, "y@0"), f.call("b", KindCAS, "z@0")
+	a, b := f.call("a", ops.CAS, "y@0"), f.call("b", ops.CAS, "z@0")
 	f.puts("a", "y", 1)
 	if applied {
 		f.puts("b", "z", 2)
@@ -138,26 +151,25 @@ func race(f *film, second string, applied bool) {
 	f.ret(b, OpOK, Result{Output: second})
 }
 
-func writtenTwice(f *film) {
-	op := f.call("a", KindWrite, "x")
+func writtenTwice(f *fixture) {
+	op := f.call("a", ops.Write, "x")
 	f.puts("a", "x", 0)
 	f.puts("a", "x", 1)
 	f.ret(op, OpOK, Result{})
 }
 
-// randomValue makes valid histories of a shared value; every write has a value of
-// its own.
+// randomValue makes valid histories of a shared value; every write has a value of its own.
 func randomValue(t *rapid.T) History {
 	var state model.Value
 	writes := 0
-	s := &scene{t: t}
+	s := &simulator{t: t}
 	s.begin = func(string) (kind, input string) {
-		kind = rapid.SampledFrom([]string{KindRead, KindWrite, KindCAS}).Draw(t, "kind")
-		if kind != KindRead {
+		kind = rapid.SampledFrom([]string{ops.Read, ops.Write, ops.CAS}).Draw(t, "kind")
+		if kind != ops.Read {
 			writes++
 			input = fmt.Sprintf("v%d", writes)
 		}
-		if kind == KindCAS {
+		if kind == ops.CAS {
 			input = Versioned(input, max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))))
 		}
 		return kind, input
@@ -165,13 +177,13 @@ func randomValue(t *rapid.T) History {
 	s.apply = func(client, kind, input string) Result {
 		op := writeOp(Op{Kind: kind, Input: input})
 		next := state.Step(op)
-		if kind == KindRead {
+		if kind == ops.Read {
 			s.next()
 			return Result{Output: showOutput(state), Empty: !state.Exists}
 		}
 		if len(next) == 0 {
 			s.next()
-			return Result{Output: Refused}
+			return Result{Output: ops.Refused}
 		}
 		state = next[0]
 		s.puts(client, state.Data, state.Version)
@@ -187,7 +199,7 @@ func showOutput(v model.Value) string {
 	return Versioned(v.Data, v.Version)
 }
 
-func judgeValueAtV(h History) Report { return JudgeValue(h, &Rest{}, ValueOptions{Path: "/v"}) }
+func judgeValueAtV(h History) Report { return Judge(h, &Leftovers{}, Value{Path: "/v"}) }
 
 func TestCorrectValuesAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomValue, judgeValueAtV)
@@ -206,13 +218,13 @@ func TestCorrectValuesWithoutLog(t *testing.T) {
 func TestBrokenValuesAreFoundBroken(t *testing.T) {
 	both := []string{Delivery, Linearizability}
 	checkMutations(t, randomValue, judgeValueAtV, []mutation{
-		{"results exchanged", swapOutputs(KindRead, KindWrite, KindCAS), both, 90},
-		{"a change that never happened", dropChange(KindWrite, KindCAS), both, 0},
-		{"applied twice", repeatChange(putAgain, KindWrite, KindCAS), []string{Delivery}, 0},
-		{"failed, and applied", sayFailed(KindWrite, KindCAS), []string{Delivery}, 0},
-		{"a write after the end", moveBeyond(KindWrite), both, 0},
-		{"a read after the end", moveBeyond(KindRead), []string{Linearizability}, 50},
-		{"a hanging call", neverReturns(KindRead, KindWrite, KindCAS), []string{Liveness}, 0},
+		{"results exchanged", swapOutputs(ops.Read, ops.Write, ops.CAS), both, 90},
+		{"a change that never happened", dropChange(ops.Write, ops.CAS), both, 0},
+		{"applied twice", repeatChange(putAgain, ops.Write, ops.CAS), []string{Delivery}, 0},
+		{"failed, and applied", sayFailed(ops.Write, ops.CAS), []string{Delivery}, 0},
+		{"a write after the end", moveBeyond(ops.Write), both, 0},
+		{"a read after the end", moveBeyond(ops.Read), []string{Linearizability}, 50},
+		{"a hanging call", neverReturns(ops.Read, ops.Write, ops.CAS), []string{Liveness}, 0},
 	})
 }
 

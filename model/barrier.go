@@ -10,7 +10,7 @@ type BarrierKind int
 const (
 	Raise BarrierKind = iota // put it up, if it is down
 	Lower                    // take it down, if it is up
-	See                      // see whether it is Up; who passes sees that it is not
+	See                      // see whether it is Up; a client that passes sees that it is not
 )
 
 // BarrierOp is one operation on a [Barrier].
@@ -20,8 +20,8 @@ type BarrierOp struct {
 	Outcome Outcome
 }
 
-// Step returns the states the barrier may be in after the operation; none means it
-// cannot have happened in this state.
+// Step returns the states the barrier may be in after the operation; none means it cannot have
+// happened in this state.
 func (b Barrier) Step(op BarrierOp) []Barrier {
 	switch {
 	case op.Outcome == NoEffect:

@@ -12,8 +12,8 @@ const (
 	Get                    // see Value
 )
 
-// CounterOp is one operation on a [Counter]. Value is what it returned, the value
-// after an Add, and is looked at only if Known.
+// CounterOp is one operation on a [Counter]. Value is its result, after an Add the new value, and
+// counts only if Known.
 type CounterOp struct {
 	Kind    CounterKind
 	Delta   int64
@@ -22,8 +22,8 @@ type CounterOp struct {
 	Outcome Outcome
 }
 
-// Step returns the states the counter may be in after the operation; none means
-// it cannot have happened in this state.
+// Step returns the states the counter may be in after the operation; none means it cannot have
+// happened in this state.
 func (c Counter) Step(op CounterOp) []Counter {
 	next := c
 	if op.Kind == Add {

@@ -1,20 +1,20 @@
 package model
 
-// DelayQueue is the state of a queue of strings each of which can be taken from
-// some moment on. The first element is the oldest of those that are due first. It
-// is a comparable value, and the zero value is the empty queue.
+// DelayQueue is the state of a queue of strings, each of which can be taken from some moment on.
+// The first element is the oldest of those that are due first. It is a comparable value, and the
+// zero value is the empty queue.
 type DelayQueue struct{ PriorityQueue }
 
-// DelayOp is one operation on a [DelayQueue]; the Rank of an Offer is the moment
-// from which on Item can be taken. What is said of [PriorityOp] holds.
+// DelayOp is one operation on a [DelayQueue]; the Rank of an Offer is the moment from which on Item
+// can be taken. The outcome [Maybe] means what it means for [PriorityOp].
 type DelayOp struct {
 	PriorityOp
-	// Now is the moment of a Take or a Peek: what is due later does not exist for it.
+	// Now is the moment of a Take or a Peek: an element that is due later is not there for it.
 	Now int64
 }
 
-// Step returns the states the queue may be in after the operation; none means it
-// cannot have happened in this state.
+// Step returns the states the queue may be in after the operation; none means it cannot have
+// happened in this state.
 func (q DelayQueue) Step(op DelayOp) []DelayQueue {
 	var due []rankedItem
 	for _, e := range q.ranked() {

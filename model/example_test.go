@@ -6,21 +6,6 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-func ExampleStore() {
-	s := model.NewStore()
-	s.OpenSession(1)
-	s.OpenSession(2)
-	s.Create(1, "/lock", nil, model.Persistent)
-	path, stat, code := s.Create(1, "/lock/c-", nil, model.EphemeralSequential)
-	fmt.Println(path, stat.Czxid, code)
-	s.Exists(2, path, true)
-	s.CloseSession(1)
-	fmt.Println(s.Events(2))
-	// Output:
-	// /lock/c-0000000000 4 ok
-	// [{NodeDeleted /lock/c-0000000000 5}]
-}
-
 func ExampleLock_Step() {
 	a, b := model.Owner{Client: "a", Session: 1}, model.Owner{Client: "b", Session: 2}
 	states := model.Lock{}.Step(model.LockOp{Kind: model.Acquire, By: a, Token: 7})

@@ -29,13 +29,14 @@ var ownerA, ownerB = Owner{"a", 1}, Owner{"b", 2}
 func owners(list ...Owner) Owners {
 	var o Owners
 	for _, owner := range list {
-		o = o.With(owner)
+		o = o.with(owner)
 	}
 	return o
 }
 
 func TestReentrantLockStep(t *testing.T) {
-	free, once, twice := ReentrantLock{Token: 5}, ReentrantLock{ownerA, 1, 5}, ReentrantLock{ownerA, 2, 5}
+	free, once, twice := ReentrantLock{Token: 5}, ReentrantLock{ownerA, 1, 5}, ReentrantLock{ownerA,
+		2, 5}
 	checkSteps(t, ReentrantLock.Step, []stepTest[ReentrantLock, LockOp]{
 		{"granted", free, LockOp{Kind: Acquire, By: ownerA, Token: 6}, []ReentrantLock{{ownerA, 1, 6}}},
 		{"old token", free, LockOp{Kind: Acquire, By: ownerA, Token: 5}, nil},
@@ -54,22 +55,31 @@ func TestReentrantLockStep(t *testing.T) {
 }
 
 func TestRWLockStep(t *testing.T) {
-	free, read, written := RWLock{Token: 3, Latest: 5}, RWLock{Readers: owners(ownerA), Token: 3, Latest: 5}, RWLock{Writer: ownerA, Token: 5, Latest: 5}
+	free, read, written := RWLock{Token: 3, Latest: 5}, RWLock{Readers: owners(ownerA), Token: 3,
+		Latest: 5}, RWLock{Writer: ownerA, Token: 5, Latest: 5}
 	checkSteps(t, RWLock.Step, []stepTest[RWLock, LockOp]{
-		{"a reader", free, LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 4}, []RWLock{{Readers: owners(ownerA), Token: 3, Latest: 5}}},
-		{"a reader from before the last writer", free, LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 3}, nil},
-		{"one more reader", read, LockOp{Kind: Acquire, By: ownerB, Shared: true, Token: 6}, []RWLock{{Readers: owners(ownerA, ownerB), Token: 3, Latest: 6}}},
-		{"a writer", free, LockOp{Kind: Acquire, By: ownerB, Token: 6}, []RWLock{{Writer: ownerB, Token: 6, Latest: 6}}},
+		{"a reader", free, LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 4},
+			[]RWLock{{Readers: owners(ownerA), Token: 3, Latest: 5}}},
+		{"a reader from before the last writer", free,
+			LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 3}, nil},
+		{"one more reader", read, LockOp{Kind: Acquire, By: ownerB, Shared: true, Token: 6},
+			[]RWLock{{Readers: owners(ownerA, ownerB), Token: 3, Latest: 6}}},
+		{"a writer", free, LockOp{Kind: Acquire, By: ownerB, Token: 6},
+			[]RWLock{{Writer: ownerB, Token: 6, Latest: 6}}},
 		{"a writer from before the last reader", free, LockOp{Kind: Acquire, By: ownerB, Token: 5}, nil},
 		{"a writer beside a reader", read, LockOp{Kind: Acquire, By: ownerB, Token: 6}, nil},
 		{"a reader becomes the writer", read, LockOp{Kind: Acquire, By: ownerA, Token: 6}, nil},
-		{"a reader beside the writer", written, LockOp{Kind: Acquire, By: ownerB, Shared: true, Token: 6}, nil},
-		{"the writer reads", written, LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 5}, []RWLock{{Writer: ownerA, Readers: owners(ownerA), Token: 5, Latest: 5}}},
+		{"a reader beside the writer", written,
+			LockOp{Kind: Acquire, By: ownerB, Shared: true, Token: 6}, nil},
+		{"the writer reads", written, LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 5},
+			[]RWLock{{Writer: ownerA, Readers: owners(ownerA), Token: 5, Latest: 5}}},
 		{"maybe", written, LockOp{Kind: Acquire, By: ownerB, Outcome: Maybe}, []RWLock{written}},
 		{"given up", written, LockOp{Kind: Acquire, By: ownerB, Outcome: NoEffect}, []RWLock{written}},
 		{"a reader leaves", read, LockOp{Kind: Release, By: ownerA, Shared: true}, []RWLock{free}},
-		{"a reader releases what a writer has", written, LockOp{Kind: Release, By: ownerA, Shared: true}, nil},
-		{"the writer leaves", written, LockOp{Kind: Release, By: ownerA}, []RWLock{{Token: 5, Latest: 5}}},
+		{"a reader releases what a writer has", written,
+			LockOp{Kind: Release, By: ownerA, Shared: true}, nil},
+		{"the writer leaves", written, LockOp{Kind: Release, By: ownerA},
+			[]RWLock{{Token: 5, Latest: 5}}},
 		{"another leaves", written, LockOp{Kind: Release, By: ownerB}, nil},
 		{"expired", written, LockOp{Kind: Expire, By: ownerA}, []RWLock{{Token: 5, Latest: 5}}},
 		{"another expired", read, LockOp{Kind: Expire, By: ownerB, Shared: true}, []RWLock{read}},
@@ -93,7 +103,8 @@ func TestSemaphoreStep(t *testing.T) {
 // TestOwnersAreAMultiset whatever the names are.
 func TestOwnersAreAMultiset(t *testing.T) {
 	draw := rapid.Custom(func(t *rapid.T) Owner {
-		return Owner{rapid.SampledFrom([]string{"", "a", "a\nb", `"`}).Draw(t, "client"), rapid.Int64Range(-1, 2).Draw(t, "session")}
+		return Owner{rapid.SampledFrom([]string{"", "a", "a\nb", `"`}).Draw(t, "client"),
+			rapid.Int64Range(-1, 2).Draw(t, "session")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		counts, n := map[Owner]int{}, 0
@@ -101,17 +112,17 @@ func TestOwnersAreAMultiset(t *testing.T) {
 		for range rapid.IntRange(0, 30).Draw(t, "steps") {
 			owner := draw.Draw(t, "owner")
 			if rapid.Bool().Draw(t, "add") {
-				o, n = o.With(owner), n+1
+				o, n = o.with(owner), n+1
 				counts[owner]++
 			} else {
-				o = o.Without(owner)
+				o = o.without(owner)
 				if counts[owner] > 0 {
 					counts[owner]--
 					n--
 				}
 			}
-			if o.Has(owner) != (counts[owner] > 0) || o.Len() != n {
-				t.Fatalf("%q: has %v: %v, want %d of %d", o.list, owner, o.Has(owner), counts[owner], n)
+			if o.has(owner) != (counts[owner] > 0) || o.Len() != n {
+				t.Fatalf("%q: has %v: %v, want %d of %d", o.list, owner, o.has(owner), counts[owner], n)
 			}
 		}
 	})

@@ -1,14 +1,14 @@
 package model
 
-// Owner is who holds a lock: one client in one session. Both matter: a session
-// ends with everything it holds, and one session may be shared by clients.
+// Owner is the holder of a lock: one client in one session. Both matter: a session ends with
+// everything it holds, and clients may share a session.
 type Owner struct {
 	Client  string
 	Session int64
 }
 
-// Lock is the state of a mutual exclusion lock with fencing tokens. The zero
-// value is a free lock that was never granted.
+// Lock is the state of a mutual exclusion lock with fencing tokens. The zero value is a free lock
+// that was never granted.
 type Lock struct {
 	Holder Owner // zero: free
 	Token  int64 // the last token granted; a later one must be greater
@@ -17,17 +17,16 @@ type Lock struct {
 // LockKind is what happens to a [Lock], [ReentrantLock], [RWLock] or [Semaphore].
 type LockKind int
 
-// What can happen to a lock. Expire is not a client's doing: the server ends the
-// session, or takes the holder's znode away.
+// What can happen to a lock. Expire is done by the server: it ends the session, or deletes the
+// holder's znode.
 const (
 	Acquire LockKind = iota
 	Release
 	Expire
 )
 
-// LockOp is one operation on a lock of any kind. Token is that of an Acquire, or 0
-// if the lock has none. Expire of a [Lock] looks at Session only, and at Client if
-// it is set.
+// LockOp is one operation on a lock of any kind. Token is that of an Acquire, or 0 if the lock has
+// no tokens. Expire of a [Lock] compares the Session, and the Client only if it is set.
 type LockOp struct {
 	Kind    LockKind
 	By      Owner
@@ -36,8 +35,8 @@ type LockOp struct {
 	Outcome Outcome
 }
 
-// Step returns the states the lock may be in after the operation; none means it
-// cannot have happened in this state.
+// Step returns the states the lock may be in after the operation; none means it cannot have
+// happened in this state.
 func (l Lock) Step(op LockOp) []Lock {
 	switch op.Kind {
 	case Acquire:

@@ -6,15 +6,15 @@ type Outcome int
 const (
 	// Happened: the operation took effect.
 	Happened Outcome = iota
-	// Maybe: the operation took effect or did nothing; nobody knows.
+	// Maybe: the operation took effect or did nothing; which is not known.
 	Maybe
-	// NoEffect: the operation was answered, and the answer was that there was
-	// nothing to do (a release by somebody who did not hold).
+	// NoEffect: the operation returned that there was nothing to do (a release by a client that
+	// does not hold the lock).
 	NoEffect
 )
 
-// after returns the states that an operation may lead to which makes next of
-// before, if it can: one that cannot did nothing, or cannot have happened.
+// after returns the states after an operation that turns before into next, if it can. If it cannot,
+// it did nothing, or cannot have happened.
 func after[S any](o Outcome, before, next S, can bool) []S {
 	switch {
 	case o == Maybe && can:

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Owners is a set of owners in which each may be several times: a comparable
-// value, so that states can be told apart by ==. The zero value is empty.
+// Owners is a set in which an owner may be several times: a comparable value, so that states can be
+// compared by ==. The zero value is empty.
 type Owners struct {
 	list string // one line for each, sorted: the session, and the client quoted
 }
@@ -20,23 +20,25 @@ func (o Owners) lines() []string {
 	return strings.Split(o.list, "\n")
 }
 
-func (o Owner) line() string { return strconv.FormatInt(o.Session, 10) + " " + strconv.Quote(o.Client) }
+func (o Owner) line() string {
+	return strconv.FormatInt(o.Session, 10) + " " + strconv.Quote(o.Client)
+}
 
-// Len is their number.
+// Len is the number of owners.
 func (o Owners) Len() int { return len(o.lines()) }
 
-// Has reports whether the owner is among them.
-func (o Owners) Has(owner Owner) bool { return slices.Contains(o.lines(), owner.line()) }
+// has reports whether the owner is in the set.
+func (o Owners) has(owner Owner) bool { return slices.Contains(o.lines(), owner.line()) }
 
-// With returns them and one owner more.
-func (o Owners) With(owner Owner) Owners {
+// with returns the set with the owner once more.
+func (o Owners) with(owner Owner) Owners {
 	lines := append(o.lines(), owner.line())
 	slices.Sort(lines)
 	return Owners{list: strings.Join(lines, "\n")}
 }
 
-// Without returns them with the owner once less.
-func (o Owners) Without(owner Owner) Owners {
+// without returns the set with the owner once less.
+func (o Owners) without(owner Owner) Owners {
 	lines := o.lines()
 	if i := slices.Index(lines, owner.line()); i >= 0 {
 		lines = slices.Delete(lines, i, i+1)
@@ -44,7 +46,7 @@ func (o Owners) Without(owner Owner) Owners {
 	return Owners{list: strings.Join(lines, "\n")}
 }
 
-// String lists their clients.
+// String lists the clients of the owners.
 func (o Owners) String() string {
 	var clients []string
 	for _, line := range o.lines() {

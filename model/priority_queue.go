@@ -7,30 +7,27 @@ import (
 	"strings"
 )
 
-// PriorityQueue is the state of a queue of strings whose first element is the
-// oldest of those with the smallest rank. It is a comparable value, and the zero
-// value is the empty queue.
+// PriorityQueue is the state of a queue of strings whose first element is the oldest of those with
+// the smallest rank. It is a comparable value, and the zero value is the empty queue.
 type PriorityQueue struct {
-	// entries are the elements of a Queue, each its rank, a colon and the item, the
-	// first one first.
+	// entries are the elements of a Queue, each its rank, a colon and the item, the first one
+	// first.
 	entries Queue
 }
 
-// PriorityOp is one operation on a [PriorityQueue]. With the outcome [Maybe], an
-// Offer may have stored Item, and a Take may have removed the first element,
-// whatever it was.
+// PriorityOp is one operation on a [PriorityQueue]. With the outcome [Maybe], an Offer may have
+// stored Item, and a Take may have removed the first element, which may be another than Item.
 type PriorityOp struct {
 	QueueOp
 	// Rank is that of Item, for an Offer.
 	Rank int64
 }
 
-// Step returns the states the queue may be in after the operation; none means it
-// cannot have happened in this state.
+// Step returns the states the queue may be in after the operation; none means it cannot have
+// happened in this state.
 func (q PriorityQueue) Step(op PriorityOp) []PriorityQueue { return q.step(op, q.ranked()) }
 
-// step is Step for a queue that shows no more than these of its elements to a
-// Take or a Peek.
+// step is Step for a queue in which a Take or a Peek sees only the elements in shown.
 func (q PriorityQueue) step(op PriorityOp, shown []rankedItem) []PriorityQueue {
 	switch {
 	case op.Outcome == NoEffect:
@@ -49,8 +46,8 @@ func (q PriorityQueue) step(op PriorityOp, shown []rankedItem) []PriorityQueue {
 	return []PriorityQueue{q}
 }
 
-// Items returns the elements, the first one first.
-func (q PriorityQueue) Items() []string {
+// items returns the elements, the first one first.
+func (q PriorityQueue) items() []string {
 	var items []string
 	for _, e := range q.ranked() {
 		items = append(items, e.item)
@@ -74,7 +71,7 @@ type rankedItem struct {
 
 func (q PriorityQueue) ranked() []rankedItem {
 	var list []rankedItem
-	for _, text := range q.entries.Items() {
+	for _, text := range q.entries.items() {
 		var e rankedItem
 		rank, item, _ := strings.Cut(text, ":")
 		if _, err := fmt.Sscan(rank, &e.rank); err != nil {

@@ -27,15 +27,21 @@ func TestPriorityQueueSteps(t *testing.T) {
 		op   PriorityOp
 		want []PriorityQueue
 	}{
-		{"offer", empty, PriorityOp{QueueOp{Kind: Offer, Item: "a"}, 2}, []PriorityQueue{priorityQueueOf(a)}},
-		{"maybe an offer", empty, PriorityOp{QueueOp{Kind: Offer, Item: "a", Outcome: Maybe}, 2}, []PriorityQueue{empty, priorityQueueOf(a)}},
-		{"no offer", all, PriorityOp{QueueOp{Kind: Offer, Item: "x", Outcome: NoEffect}, 2}, []PriorityQueue{all}},
+		{"offer", empty, PriorityOp{QueueOp{Kind: Offer, Item: "a"}, 2},
+			[]PriorityQueue{priorityQueueOf(a)}},
+		{"maybe an offer", empty, PriorityOp{QueueOp{Kind: Offer, Item: "a", Outcome: Maybe}, 2},
+			[]PriorityQueue{empty, priorityQueueOf(a)}},
+		{"no offer", all, PriorityOp{QueueOp{Kind: Offer, Item: "x", Outcome: NoEffect}, 2},
+			[]PriorityQueue{all}},
 		{"take the first", all, PriorityOp{QueueOp: take("c")}, []PriorityQueue{priorityQueueOf(a, b)}},
-		{"take the oldest", priorityQueueOf(a, b), PriorityOp{QueueOp: take("a")}, []PriorityQueue{priorityQueueOf(b)}},
+		{"take the oldest", priorityQueueOf(a, b), PriorityOp{QueueOp: take("a")},
+			[]PriorityQueue{priorityQueueOf(b)}},
 		{"take another", all, PriorityOp{QueueOp: take("a")}, nil},
 		{"take of nothing", empty, PriorityOp{QueueOp: take("a")}, nil},
-		{"maybe a take", all, PriorityOp{QueueOp: QueueOp{Kind: Take, Outcome: Maybe}}, []PriorityQueue{all, priorityQueueOf(a, b)}},
-		{"maybe a take of nothing", empty, PriorityOp{QueueOp: QueueOp{Kind: Take, Outcome: Maybe}}, []PriorityQueue{empty}},
+		{"maybe a take", all, PriorityOp{QueueOp: QueueOp{Kind: Take, Outcome: Maybe}},
+			[]PriorityQueue{all, priorityQueueOf(a, b)}},
+		{"maybe a take of nothing", empty, PriorityOp{QueueOp: QueueOp{Kind: Take, Outcome: Maybe}},
+			[]PriorityQueue{empty}},
 		{"empty", empty, PriorityOp{QueueOp: QueueOp{Kind: Take, Empty: true}}, []PriorityQueue{empty}},
 		{"not empty", all, PriorityOp{QueueOp: QueueOp{Kind: Take, Empty: true}}, nil},
 		{"peek", all, PriorityOp{QueueOp: QueueOp{Kind: Peek, Item: "c"}}, []PriorityQueue{all}},
@@ -64,22 +70,26 @@ func TestPriorityQueueIsSorted(t *testing.T) {
 				t.Fatalf("%d at %d, want %d", e.rank, i, ranks[i])
 			}
 		}
-		if len(q.Items()) != len(ranks) {
-			t.Fatalf("%d items of %d", len(q.Items()), len(ranks))
+		if len(q.items()) != len(ranks) {
+			t.Fatalf("%d items of %d", len(q.items()), len(ranks))
 		}
 	})
 }
 
 func TestDelayQueueSteps(t *testing.T) {
 	q := DelayQueue{priorityQueueOf(rankedItem{5, "a"}, rankedItem{3, "b"})}
-	op := func(now int64, o QueueOp) DelayOp { return DelayOp{PriorityOp: PriorityOp{QueueOp: o}, Now: now} }
+	op := func(now int64, o QueueOp) DelayOp {
+		return DelayOp{PriorityOp: PriorityOp{QueueOp: o},
+			Now: now}
+	}
 	tests := []struct {
 		name string
 		op   DelayOp
 		want []DelayQueue
 	}{
 		{"nothing is due", op(2, QueueOp{Kind: Take, Empty: true}), []DelayQueue{q}},
-		{"one is due", op(3, QueueOp{Kind: Take, Item: "b"}), []DelayQueue{{priorityQueueOf(rankedItem{5, "a"})}}},
+		{"one is due", op(3, QueueOp{Kind: Take, Item: "b"}),
+			[]DelayQueue{{priorityQueueOf(rankedItem{5, "a"})}}},
 		{"one is due, empty", op(3, QueueOp{Kind: Peek, Empty: true}), nil},
 		{"too early", op(2, QueueOp{Kind: Take, Item: "b"}), nil},
 		{"out of turn", op(9, QueueOp{Kind: Take, Item: "a"}), nil},

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Queue is the state of a FIFO queue of strings: a comparable value, so that
-// states can be told apart by ==. The zero value is the empty queue.
+// Queue is the state of a FIFO queue of strings: a comparable value, so that states can be told
+// apart by ==. The zero value is the empty queue.
 type Queue struct {
-	items string // each element: its length as a uvarint, then its bytes
+	encoded string // each element: its length as a uvarint, then its bytes
 }
 
 // QueueKind is what happens to a [Queue].
@@ -22,9 +22,8 @@ const (
 	Peek                   // see the first element, which is Item, or find Empty
 )
 
-// QueueOp is one operation on a [Queue]. With the outcome [Maybe], an Offer may
-// have appended Item, and a Take may have removed the first element, whatever it
-// was.
+// QueueOp is one operation on a [Queue]. With the outcome [Maybe], an Offer may have appended Item,
+// and a Take may have removed the first element, which may be another than Item.
 type QueueOp struct {
 	Kind    QueueKind
 	Item    string
@@ -32,10 +31,10 @@ type QueueOp struct {
 	Outcome Outcome
 }
 
-// Step returns the states the queue may be in after the operation; none means it
-// cannot have happened in this state.
+// Step returns the states the queue may be in after the operation; none means it cannot have
+// happened in this state.
 func (q Queue) Step(op QueueOp) []Queue {
-	first, rest, some := q.pop()
+	first, left, some := q.pop()
 	switch {
 	case op.Outcome == NoEffect:
 		return []Queue{q}
@@ -44,42 +43,42 @@ func (q Queue) Step(op QueueOp) []Queue {
 	case op.Kind == Offer:
 		return []Queue{q.push(op.Item)}
 	case op.Outcome == Maybe && op.Kind == Take && some:
-		return []Queue{q, rest}
+		return []Queue{q, left}
 	case op.Outcome == Maybe, op.Empty && !some:
 		return []Queue{q}
 	case op.Empty || !some || first != op.Item:
 		return nil
 	case op.Kind == Take:
-		return []Queue{rest}
+		return []Queue{left}
 	}
 	return []Queue{q}
 }
 
-// Items returns the elements, the first one first.
-func (q Queue) Items() []string {
+// items returns the elements, the first one first.
+func (q Queue) items() []string {
 	var items []string
-	for first, rest, some := q.pop(); some; first, rest, some = rest.pop() {
+	for first, left, some := q.pop(); some; first, left, some = left.pop() {
 		items = append(items, first)
 	}
 	return items
 }
 
 // String returns the elements as a person would write them.
-func (q Queue) String() string { return "[" + strings.Join(q.Items(), " ") + "]" }
+func (q Queue) String() string { return "[" + strings.Join(q.items(), " ") + "]" }
 
 func (q Queue) push(item string) Queue {
-	buf := append([]byte(q.items), binary.AppendUvarint(nil, uint64(len(item)))...)
-	return Queue{items: string(buf) + item}
+	buf := append([]byte(q.encoded), binary.AppendUvarint(nil, uint64(len(item)))...)
+	return Queue{encoded: string(buf) + item}
 }
 
-func (q Queue) pop() (first string, rest Queue, some bool) {
-	if q.items == "" {
+func (q Queue) pop() (first string, left Queue, some bool) {
+	if q.encoded == "" {
 		return "", q, false
 	}
-	size, n := binary.Uvarint([]byte(q.items[:min(len(q.items), binary.MaxVarintLen64)]))
-	if n <= 0 || uint64(len(q.items)-n) < size {
-		panic(fmt.Sprintf("model: broken queue state %q", q.items))
+	size, n := binary.Uvarint([]byte(q.encoded[:min(len(q.encoded), binary.MaxVarintLen64)]))
+	if n <= 0 || uint64(len(q.encoded)-n) < size {
+		panic(fmt.Sprintf("model: broken queue state %q", q.encoded))
 	}
 	end := n + int(size)
-	return q.items[n:end], Queue{items: q.items[end:]}, true
+	return q.encoded[n:end], Queue{encoded: q.encoded[end:]}, true
 }

@@ -1,17 +1,16 @@
 package model
 
-// ReentrantLock is the state of a mutual exclusion lock that its holder may
-// acquire again: it is free after as many releases. The zero value is a free lock
-// that was never granted.
+// ReentrantLock is the state of a mutual exclusion lock that its holder may acquire again: it is
+// free after as many releases. The zero value is a free lock that was never granted.
 type ReentrantLock struct {
 	Holder Owner // zero: free
-	Count  int   // acquires that wait for their release
+	Count  int   // acquires without their release
 	Token  int64 // the last token granted
 }
 
-// Step returns the states the lock may be in after the operation; none means it
-// cannot have happened in this state. An Acquire by the holder keeps the token; a
-// token given must be the same.
+// Step returns the states the lock may be in after the operation; none means it cannot have
+// happened in this state. An Acquire by the holder keeps the token; if it has a token, that must be
+// the same.
 func (l ReentrantLock) Step(op LockOp) []ReentrantLock {
 	switch op.Kind {
 	case Acquire:

@@ -1,10 +1,10 @@
 package model
 
-// RWLock is the state of a read-write lock: many readers, or one writer. The zero
-// value is a free lock that was never granted.
+// RWLock is the state of a read-write lock: many readers, or one writer. The zero value is a free
+// lock that was never granted.
 //
-// The writer may acquire the read lock, too, and keep it after it has released
-// the write lock; a reader may not become the writer.
+// The writer may acquire the read lock, too, and keep it after it has released the write lock; a
+// reader may not become the writer.
 type RWLock struct {
 	Writer  Owner // zero: none
 	Readers Owners
@@ -12,10 +12,10 @@ type RWLock struct {
 	Token, Latest int64
 }
 
-// Step returns the states the lock may be in after the operation; none means it
-// cannot have happened in this state. The token of a writer must be greater than
-// all before it, that of a reader greater than those of the writers before it,
-// itself as the writer excepted. Expire takes the one lock away that Shared says.
+// Step returns the states the lock may be in after the operation; none means it cannot have
+// happened in this state. The token of a writer must be greater than all before it, that of a
+// reader greater than those of the writers before it, unless the writer is the reader itself.
+// Expire takes away the read lock if Shared, else the write lock.
 func (l RWLock) Step(op LockOp) []RWLock {
 	switch op.Kind {
 	case Acquire:
@@ -32,7 +32,7 @@ func (l RWLock) Step(op LockOp) []RWLock {
 func (l RWLock) acquire(op LockOp) []RWLock {
 	next, can := l, l.Writer == Owner{} || op.Shared && l.Writer == op.By
 	if op.Shared {
-		next.Readers = l.Readers.With(op.By)
+		next.Readers = l.Readers.with(op.By)
 		can = can && (op.Token == 0 || op.Token > l.Token || l.Writer == op.By)
 	} else {
 		next.Writer = op.By
@@ -50,8 +50,8 @@ func (l RWLock) acquire(op LockOp) []RWLock {
 func (l RWLock) without(op LockOp) (RWLock, bool) {
 	next := l
 	if op.Shared {
-		next.Readers = l.Readers.Without(op.By)
-		return next, l.Readers.Has(op.By)
+		next.Readers = l.Readers.without(op.By)
+		return next, l.Readers.has(op.By)
 	}
 	if l.Writer != op.By {
 		return l, false

@@ -1,17 +1,17 @@
 package model
 
-// Semaphore is the state of a semaphore with a number of leases, of which one
-// owner may hold several. Tokens do not matter: nobody excludes the others.
+// Semaphore is the state of a semaphore with a number of leases, of which one owner may hold
+// several. Tokens do not matter, as holders do not exclude each other.
 type Semaphore struct {
 	Leases  int // how many there are
 	Holders Owners
 }
 
-// Step returns the states the semaphore may be in after the operation; none means
-// it cannot have happened in this state. Expire takes one lease away.
+// Step returns the states the semaphore may be in after the operation; none means it cannot have
+// happened in this state. Expire takes one lease away.
 func (s Semaphore) Step(op LockOp) []Semaphore {
-	held := s.Holders.Has(op.By)
-	less := Semaphore{s.Leases, s.Holders.Without(op.By)}
+	held := s.Holders.has(op.By)
+	less := Semaphore{s.Leases, s.Holders.without(op.By)}
 	switch {
 	case op.Kind == Release:
 		return after(op.Outcome, s, less, held)
@@ -20,6 +20,6 @@ func (s Semaphore) Step(op LockOp) []Semaphore {
 	case op.Outcome == NoEffect:
 		return []Semaphore{s}
 	}
-	more := Semaphore{s.Leases, s.Holders.With(op.By)}
+	more := Semaphore{s.Leases, s.Holders.with(op.By)}
 	return after(op.Outcome, s, more, s.Holders.Len() < s.Leases)
 }

@@ -1,20 +1,19 @@
 package model
 
-// Transaction is the state of a two-phase commit. The zero value is one that was not
-// begun yet.
+// Transaction is the state of a two-phase commit. The zero value was not begun yet.
 type Transaction struct {
 	Phase TransactionPhase
-	Sites Sites // who has to vote
-	Yes   Sites // who has voted yes
-	No    Sites // who has voted no
-	Gone  Sites // who has gone before it voted
-	Done  Sites // who has finished
+	Sites Sites // that have to vote
+	Yes   Sites // that have voted yes
+	No    Sites // that have voted no
+	Gone  Sites // that have gone before they voted
+	Done  Sites // that have finished
 }
 
 // TransactionPhase is how far a [Transaction] has come.
 type TransactionPhase int
 
-// The phases of a transaction. Nothing leads out of the last one.
+// The phases of a transaction. The last one is the end.
 const (
 	NotBegun TransactionPhase = iota
 	Undecided
@@ -29,19 +28,19 @@ type Sites uint64
 // TransactionKind is what happens to a [Transaction].
 type TransactionKind int
 
-// What can happen to a transaction.
+// What can happen to a transaction. A vote, GoAway and Finish are by the one site in Sites.
 const (
 	BeginTransaction TransactionKind = iota // with its Sites
-	VoteYes                                 // by the one of Sites
-	VoteNo                                  // likewise
-	GoAway                                  // likewise: others may count on its vote no longer, if it has not voted
-	Commit                                  // once all have voted yes
-	Abort                                   // for a reason: a no, one who has gone, or that it is Late
-	Finish                                  // by the one of Sites, once it is decided
-	Forget                                  // once all have finished what was committed; others once they are aborted
-	LearnCommit                             // that it is committed
-	LearnAbort                              // that it is aborted
-	LearnThereIsNone                        // that there is no such transaction
+	VoteYes
+	VoteNo
+	GoAway           // if the site has not voted, the others need not wait for its vote
+	Commit           // once all have voted yes
+	Abort            // for a reason: a no, a site that has gone, or that it is Late
+	Finish           // once it is decided
+	Forget           // once it is aborted, or all have finished what was committed
+	LearnCommit      // that it is committed
+	LearnAbort       // that it is aborted
+	LearnThereIsNone // that there is no such transaction
 )
 
 // TransactionOp is one operation on a [Transaction].
@@ -52,8 +51,8 @@ type TransactionOp struct {
 	Outcome Outcome
 }
 
-// Step returns the states the transaction may be in after the operation; none means
-// that it cannot have happened in this state.
+// Step returns the states the transaction may be in after the operation; none means that it cannot
+// have happened in this state.
 func (t Transaction) Step(op TransactionOp) []Transaction {
 	if op.Outcome == NoEffect {
 		return []Transaction{t}

@@ -1,8 +1,7 @@
 package model
 
-// Value is the state of a shared value with versions. The zero value does not
-// exist. The first write creates it with version 0; each later one adds 1, as a
-// znode's does.
+// Value is the state of a shared value with versions. The zero value does not exist. The first
+// write creates it with version 0; each later one adds 1, as a znode's does.
 type Value struct {
 	Exists  bool
 	Data    string
@@ -20,12 +19,11 @@ const (
 	Remove                  // make it absent; the next write creates it again
 )
 
-// NoVersion is the version of a value that does not exist, in Expect, and in
-// Version one that is not known.
+// NoVersion is the version of a value that does not exist, in Expect, and in Version one that is
+// not known.
 const NoVersion int32 = -1
 
-// ValueOp is one operation on a [Value]. Version is that seen by a Read or made by
-// a Write or CAS.
+// ValueOp is one operation on a [Value]. Version is that seen by a Read or made by a Write or CAS.
 type ValueOp struct {
 	Kind    ValueKind
 	Data    string
@@ -36,8 +34,8 @@ type ValueOp struct {
 	Outcome Outcome
 }
 
-// Step returns the states the value may be in after the operation; none means it
-// cannot have happened in this state.
+// Step returns the states the value may be in after the operation; none means it cannot have
+// happened in this state.
 func (v Value) Step(op ValueOp) []Value {
 	if op.Outcome == NoEffect {
 		return []Value{v}

@@ -11,30 +11,23 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// abandon starts an operation, whose next request of the kind waits out an
-// outage of ten seconds, and ends its context meanwhile. It returns the
-// requests that were sent after the outage.
-func abandon(t *testing.T, c *fakeConn, op string, err error, operation func(ctx context.Context) error) []string {
+// abandon starts an operation whose next request of the kind takes ten seconds, and ends its
+// context meanwhile. It returns the requests that were sent after that one.
+func abandon(
+	t *testing.T, c *testConn, op string, r rule, operation func(ctx context.Context) error,
+) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	sent := 0
-	outage := func() { time.Sleep(10 * time.Second); sent = c.sent() }
-	c.on(op, 1, rule{before: outage, lose: err != nil, err: err})
+	r.Before = func() { time.Sleep(10 * time.Second); sent = len(c.Calls()) }
+	c.On(op, 1, r)
 	if err := operation(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("abandoned in %s: %v", op, err)
 	}
 	time.Sleep(time.Minute)
 	synctest.Wait()
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	return c.calls[sent:]
-}
-
-func (c *fakeConn) sent() int {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	return len(c.calls)
+	return c.Calls()[sent:]
 }
 
 func TestAbandonedQueueCallSendsNothingNew(t *testing.T) {
@@ -45,10 +38,10 @@ func TestAbandonedQueueCallSendsNothingNew(t *testing.T) {
 	}
 	for name, call := range calls {
 		for _, op := range []string{"children", "get"} {
-			for _, lost := range []error{nil, zk.ErrConnectionClosed} {
+			for _, lost := range []rule{{}, loseRequest} {
 				t.Run(name+" in "+op, func(t *testing.T) {
-					inBubble(t, func(t *testing.T, s *fakeServer) {
-						c := s.connect()
+					inBubble(t, func(t *testing.T, s *testServer) {
+						c := s.Connect()
 						q := NewQueue(c, "/q")
 						mustOffer(t, q, "a")
 						sent := abandon(t, c, op, lost, func(ctx context.Context) error { return call(q, ctx) })
@@ -64,24 +57,28 @@ func TestAbandonedQueueCallSendsNothingNew(t *testing.T) {
 }
 
 func TestAbandonedOfferMakesNoDirectories(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := NewQueue(c, "/q")
-		sent := abandon(t, c, "multi", nil, func(ctx context.Context) error { return q.Offer(ctx, nil) })
-		if len(sent) > 0 || len(s.below("/")) > 0 {
-			t.Errorf("sent %v, nodes %v", sent, s.below("/"))
+		sent := abandon(
+			t, c, "multi", rule{}, func(ctx context.Context) error { return q.Offer(ctx, nil) },
+		)
+		if len(sent) > 0 || len(s.Below("/")) > 0 {
+			t.Errorf("sent %v, nodes %v", sent, s.Below("/"))
 		}
 	})
 }
 
-// The request under way may be a creation that was applied or not; afterwards
-// nothing but the clean-up may change the server.
+// The request under way may be a creation that was applied or not; afterwards nothing but the
+// clean-up may change the server.
 func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 	for _, op := range []string{"create", "multi", "children", "getW"} {
-		for name, lost := range map[string]error{"answered": nil, "missing": zk.ErrNoNode, "lost": zk.ErrConnectionClosed} {
+		for name, lost := range map[string]rule{
+			"answered": {}, "missing": {Lose: true, Err: zk.ErrNoNode}, "lost": loseRequest,
+		} {
 			t.Run(op+" "+name, func(t *testing.T) {
-				everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-					c := s.connect()
+				everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+					c := s.Connect()
 					l := newLock(c)
 					mustLock(t, l)
 					mustUnlock(t, l)
@@ -95,34 +92,34 @@ func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 							t.Errorf("sent %v", sent)
 						}
 					}
-					s.wantBelow(t, "/locks/a", 0)
+					s.WantBelow(t, "/locks/a", 0)
 				})
 			})
 		}
 	}
 }
 
-// The first creation fails for lack of the directory, whose creation outlives
-// the context.
+// The first creation fails for lack of the directory, whose creation outlives the context.
 func TestLockAbandonedInParentsIsNotCreated(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.on("create", 1, rule{})
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.On("create", 1, rule{})
 		l := NewLock(c, "/l")
-		sent := abandon(t, c, "create", zk.ErrNoServer, func(ctx context.Context) error { return l.Lock(ctx) })
+		sent := abandon(t, c, "create", noServer, func(ctx context.Context) error { return l.Lock(ctx) })
 		if len(sent) > 0 {
 			t.Errorf("sent %v", sent)
 		}
-		c.rules = nil
+		c.Off()
 		own, err := newProtected("/l", "lock-")
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		before := c.sent()
-		if err := own.create(ctx, &requests{conn: c}, nil); !errors.Is(err, context.Canceled) || c.sent() != before {
-			t.Errorf("create after the end of its context: %v, %v", err, c.calls[before:])
+		before := len(c.Calls())
+		if err := own.create(ctx, &requests{conn: c}, nil); !errors.Is(err, context.Canceled) ||
+			len(c.Calls()) != before {
+			t.Errorf("create after the end of its context: %v, %v", err, c.Calls()[before:])
 		}
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// shortestPause keeps a policy without pauses from spinning: on a closed Conn
-// requests take no time.
+// shortestPause keeps a policy without pauses from spinning: on a closed Conn requests take no
+// time.
 const shortestPause = time.Millisecond
 
 // backoff spaces repetitions as a policy says. The zero value is ready.
@@ -17,10 +17,9 @@ type backoff struct {
 	apart   time.Duration // added to each pause
 }
 
-// wait pauses before the next repetition of what has failed with why. It
-// returns the cause of ctx's end if that comes first, and an error that wraps
-// ErrGaveUp and why if the policy does not want one. A nil policy never gives
-// up.
+// wait pauses before the next repetition of a request that has failed with why. It returns the
+// cause of ctx's end if that comes first, and an error that wraps ErrGaveUp and why if the policy
+// gives up. A nil policy never gives up.
 func (b *backoff) wait(ctx context.Context, policy RetryPolicy, why error) error {
 	if b.repeats++; b.repeats == 1 {
 		b.began = time.Now()

@@ -7,40 +7,38 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Barrier holds everybody who waits at it back for as long as its node exists.
-// Anybody may set it and anybody may remove it. Methods may be called from several
-// goroutines.
+// Barrier is a gate that holds all its waiters back for as long as its node exists. Any client may
+// set and remove it. Methods may be called from several goroutines.
 //
-// What it promises, per call:
-//   - Wait returns nil only if the barrier was down at some moment during the
-//     call. Once it is down and stays down, all that wait return. Wait is not
-//     misled by a barrier that was removed and set again while it did not look:
-//     that is a new one.
-//   - Set that returns nil has found it up, or has set it, at some moment during the
-//     call, and Remove the same for down. Remove takes one barrier down at most: a
-//     repetition after a lost reply does not hit one that was set meanwhile.
+// What it guarantees, for each call:
 //
-// On disconnect calls wait for the connection, and on expiry they go on in the new
-// session: nothing here is ephemeral. A done context ends a call; if it has sent
-// its change, and cannot know what became of it, the error wraps ErrAmbiguous.
+//   - Wait returns nil only if the barrier was down at some moment of the call. Once it is down and
+//     stays down, all Waits return. A barrier that was removed and set again between two looks of a
+//     Wait is a new one: Wait returns.
+//   - Set that returns nil has found the barrier up, or has set it, at some moment of the call;
+//     Remove likewise for down. Remove takes one barrier down at most: a repetition after a lost
+//     reply does not hit one that was set meanwhile.
 //
-// What it cannot promise: that a barrier comes down whose setter has died: nothing
-// but Remove takes it down. That who was held back still is when Set returns. And
-// that Set, repeated after a lost reply, sets it once only, if somebody else removes
-// it meanwhile. All who wait are woken by one Remove; that is its purpose.
+// When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
+// as nothing here is ephemeral. A done context ends a call. If its change was sent and not
+// answered, the error wraps ErrAmbiguous.
 //
-// Layout: path itself, persistent, data = those of Data. The parents are
-// persistent.
+// What it cannot guarantee: that a barrier comes down whose setter has died, as only Remove takes
+// it down; that waiters who were held back still are when Set returns; or that a Set that is
+// repeated after a lost reply sets the barrier only once, if another client removes it meanwhile.
+// One Remove wakes all waiters: that is its purpose.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Barriers"; Curator's
-// DistributedBarrier; Curator issue 1290 (a wait that ends by any event).
+// Layout: path itself, persistent, with the data set by Data. The parents are persistent.
+//
+// Sources: ZooKeeper guide, "Recipes and Solutions: Barriers"; Curator's DistributedBarrier;
+// Curator issue 1290 (a wait that ends by any event).
 type Barrier struct {
 	*lifecycle
 	gate vigil
 }
 
-// NewBarrier makes a handle for the barrier at path. It sends nothing. The options
-// that matter are ACL, Data, RecheckEvery, Retry and Containers.
+// NewBarrier makes a handle for the barrier at path. It sends nothing. The options that matter are
+// ACL, Data, RecheckEvery, Retry and Containers.
 func NewBarrier(conn Conn, path string, opts ...Option) *Barrier {
 	return &Barrier{lifecycle: newLifecycle(conn, "barrier", path, opts), gate: vigil{path: path}}
 }
@@ -50,14 +48,16 @@ func (b *Barrier) Set(ctx context.Context) error {
 	return act(ctx, b.lifecycle, "set", b.set)
 }
 
-// Remove takes the barrier down, if it is up, and so lets all pass who wait.
+// Remove takes the barrier down, if it is up. All waiters pass.
 func (b *Barrier) Remove(ctx context.Context) error {
 	return act(ctx, b.lifecycle, "remove", b.remove)
 }
 
 // Wait waits until the barrier is down; it returns at once if it is not up.
 func (b *Barrier) Wait(ctx context.Context) error {
-	_, err := ask(ctx, b.lifecycle, "wait at", func(ctx context.Context, r *requests) (struct{}, error) {
+	_, err := ask(ctx, b.lifecycle, "wait at", func(
+		ctx context.Context, r *requests,
+	) (struct{}, error) {
 		return struct{}{}, b.wait(ctx, r)
 	})
 	return err
@@ -96,8 +96,8 @@ func (b *Barrier) set(ctx context.Context, r *requests) error {
 	}
 }
 
-// remove deletes the node once. If the reply is lost it looks whether that very
-// node is still there, before it deletes again.
+// remove deletes the node once. If the reply is lost it looks whether that very node is still
+// there, before it deletes again.
 func (b *Barrier) remove(ctx context.Context, r *requests) error {
 	doubted := int64(0) // czxid of a node whose deletion is in doubt
 	for {
@@ -123,8 +123,7 @@ func (b *Barrier) remove(ctx context.Context, r *requests) error {
 	}
 }
 
-// look reads the node as it is at some moment during the call, nil if there is
-// none.
+// look reads the node as it is at some moment during the call, nil if there is none.
 func (b *Barrier) look(ctx context.Context, r *requests) (stat *zk.Stat, err error) {
 	err = r.fresh(ctx, b.path, func() (err error) {
 		stat, err = r.exists(ctx, b.path)

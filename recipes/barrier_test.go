@@ -18,9 +18,9 @@ func waiting(t *testing.T, wait func(context.Context) error) chan error {
 }
 
 func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		b, other := NewBarrier(c, "/gates/b"), NewBarrier(s.connect(), "/gates/b")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		b, other := NewBarrier(c, "/gates/b"), NewBarrier(s.Connect(), "/gates/b")
 		must := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -38,7 +38,7 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 		if len(first)+len(second) > 0 {
 			t.Error("somebody has passed")
 		}
-		c.expire(false)
+		c.Expire()
 		time.Sleep(time.Second)
 		if len(first) > 0 {
 			t.Error("passed when its session ended")
@@ -51,25 +51,19 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 		if err := b.Wait(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Wait after Close: %v", err)
 		}
-		s.wantBelow(t, "/gates", 0)
+		s.WantBelow(t, "/gates", 0)
 	})
 }
 
 // TestBarrierSetAgainAtOnceLetsPass: who waited for the first passes.
 func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/b", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/b", "")
+		c := s.Connect()
 		b := NewBarrier(c, "/b")
 		passed := waiting(t, b.Wait)
-		s.mu.Lock()
-		s.zxid++
-		s.remove("/b")
-		s.zxid++
-		if _, err := s.create(0, "/b", nil, 0); err != nil {
-			t.Error(err)
-		}
-		s.mu.Unlock()
+		s.Delete("/b")
+		s.Seed("/b", "")
 		if err := <-passed; err != nil {
 			t.Error(err)
 		}
@@ -78,9 +72,9 @@ func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
 }
 
 func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/b", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/b", "")
+		c := s.Connect()
 		b := NewBarrier(c, "/b")
 		passed := waiting(t, b.Wait)
 		if _, err := c.Set("/b", []byte("x"), -1); err != nil {
@@ -97,16 +91,16 @@ func TestBarrierIsNotMisledByAChangeOfData(t *testing.T) {
 	})
 }
 
-// TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them,
-// and the other takes note of it before that one waits.
+// TestWaitersOfOneHandleMissNothing: the event comes after the look of one of them, and the other
+// takes note of it before that one waits.
 func TestWaitersOfOneHandleMissNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/b", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/b", "")
+		c := s.Connect()
 		b := NewBarrier(c, "/b", RecheckEvery(0))
 		first := waiting(t, b.Wait)
-		c.on("get", 1, rule{after: func() {
-			if err := s.connect().Delete("/b", -1); err != nil {
+		c.On("get", 1, rule{After: func() {
+			if err := s.Connect().Delete("/b", -1); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(time.Second)
@@ -124,17 +118,17 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 	})
 }
 
-// TestWaitIsNotMisledByALaggingServer: that of the new session does not know of the
-// barrier yet, unless it is told to catch up.
+// TestWaitIsNotMisledByALaggingServer: that of the new session does not know of the barrier yet,
+// unless it is told to catch up.
 func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/b", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/b", "")
+		c := s.Connect()
 		b := NewBarrier(c, "/b")
 		passed := waiting(t, b.Wait)
-		c.on("getW", 1, rule{lose: true, err: zk.ErrNoNode})
-		c.on("sync", 1, rule{after: c.off})
-		c.expire(false)
+		c.On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
+		c.On("sync", 1, rule{After: c.Off})
+		c.Expire()
 		time.Sleep(time.Second)
 		if len(passed) > 0 {
 			t.Error("passed")
@@ -146,18 +140,17 @@ func TestWaitIsNotMisledByALaggingServer(t *testing.T) {
 	})
 }
 
-// TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody
-// sets a new one.
+// TestRemoveDoesNotHitTheNextBarrier: its reply is lost, and meanwhile somebody sets a new one.
 func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, netError} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			s.seed(t, 0, "/b", "")
-			c := s.connect()
-			fault.after = func() { s.seed(t, 0, "/b", "") }
-			c.on("delete", 1, fault)
+		inBubble(t, func(t *testing.T, s *testServer) {
+			s.Seed("/b", "")
+			c := s.Connect()
+			fault.After = func() { s.Seed("/b", "") }
+			c.On("delete", 1, fault)
 			b := NewBarrier(c, "/b")
-			if err := b.Remove(t.Context()); err != nil || c.called("delete") != 1 {
-				t.Errorf("%v after %d requests", err, c.called("delete"))
+			if err := b.Remove(t.Context()); err != nil || c.Called("delete") != 1 {
+				t.Errorf("%v after %d requests", err, c.Called("delete"))
 			}
 			if up, err := b.IsSet(t.Context()); !up || err != nil {
 				t.Error("it took the next one down, too")
@@ -169,51 +162,52 @@ func TestRemoveDoesNotHitTheNextBarrier(t *testing.T) {
 
 func TestBarrierRepeatsWhatWasLost(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
-			c.on("create", 1, fault)
-			c.on("delete", 1, fault)
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c := s.Connect()
+			c.On("create", 1, fault)
+			c.On("delete", 1, fault)
 			b := NewBarrier(c, "/b")
 			if err := b.Set(t.Context()); err != nil {
 				t.Error(err)
 			}
-			s.wantBelow(t, "/", 1)
+			s.WantBelow(t, "/", 1)
 			if err := b.Remove(t.Context()); err != nil {
 				t.Error(err)
 			}
-			s.wantBelow(t, "/", 0)
+			s.WantBelow(t, "/", 0)
 			mustClose(t, b)
 		})
 	}
 }
 
 func TestAbandonedBarrierCalls(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/b", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/b", "")
+		c := s.Connect()
 		b := NewBarrier(c, "/b")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := b.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Wait: %v", err)
 		}
-		c.disconnect()
+		c.Disconnect()
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := b.Remove(ctx); !errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Remove: %v", err)
 		}
-		c.reconnect()
+		c.Reconnect()
 		mustClose(t, b)
 	})
 }
 
 func TestRefusedBarrier(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.On("create", 1, refusal)
 		b := NewBarrier(c, "/b")
-		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied || err.Error() != "set barrier /b: zk: not authenticated" {
+		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied ||
+			err.Error() != "set barrier /b: zk: not authenticated" {
 			t.Errorf("got %v", err)
 		}
 		mustClose(t, b)

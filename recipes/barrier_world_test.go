@@ -46,8 +46,8 @@ func actors(script func(ctx context.Context, c *sim.Client)) []sim.Actor {
 	return list
 }
 
-// endsSessions reports whether a fault may end a session, of which its client learns
-// later than the others.
+// endsSessions reports whether a fault may end a session, of which its client learns later than the
+// others.
 func endsSessions(f fault.Fault) bool {
 	return f.Kind == fault.Expire || f.Kind == fault.LateReap || f.For > 3*time.Second
 }
@@ -60,8 +60,8 @@ func (b *scoreboard) wantClean(res *trace.Result, path string) string {
 	return b.problem
 }
 
-// TestBarriersInManyWorlds: b and c pass only when a, who has set the barrier, has
-// begun to take it down.
+// TestBarriersInManyWorlds: b and c pass only when a, who has set the barrier, has begun to take it
+// down.
 func TestBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
@@ -93,7 +93,9 @@ func TestBarriersInManyWorlds(t *testing.T) {
 			}
 			board.add("passed", 1)
 		}
-		w.Clients = []sim.Actor{{Name: "a", Run: sets}, {Name: "b", Run: waits}, {Name: "c", Run: waits}}
+		w.Clients = []sim.Actor{
+			{Name: "a", Run: sets}, {Name: "b", Run: waits}, {Name: "c", Run: waits},
+		}
 		return func(res *trace.Result) string {
 			if n := board.add("passed", 0); n != 2 {
 				board.fail("%d have passed", n)
@@ -103,8 +105,8 @@ func TestBarriersInManyWorlds(t *testing.T) {
 	})
 }
 
-// TestDoubleBarriersInManyWorlds: nobody enters before all three have come in this
-// round, or leaves before all have begun to leave or have lost their session.
+// TestDoubleBarriersInManyWorlds: nobody enters before all three have come in this round, or leaves
+// before all have begun to leave or have lost their session.
 func TestDoubleBarriersInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		board := newScoreboard()
@@ -132,7 +134,8 @@ func TestDoubleBarriersInManyWorlds(t *testing.T) {
 			}
 			board.add("leaves", 1)
 			err = b.Leave(ctx)
-			if left := board.add("leaves", 0); err != nil || left < 3 && board.add("lost", 0) == 0 && !slices.ContainsFunc(w.Plan, endsSessions) {
+			if left := board.add("leaves", 0); err != nil ||
+				left < 3 && board.add("lost", 0) == 0 && !slices.ContainsFunc(w.Plan, endsSessions) {
 				board.fail("%s has left after %d: %v", c.Name(), left, err)
 			}
 		})

@@ -11,10 +11,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// blindSpots are the nodes that a background loop could not look at, since the
-// server refuses it: one that may not be read must not keep the loop from all
-// others. They are looked at again as if they had changed, after pauses that grow to
-// ten seconds.
+// blindSpots are the nodes that the server has refused to let a background loop read. One refused
+// node must not keep the loop from all others. Refused nodes are read again as if they had changed,
+// after pauses that grow to ten seconds.
 type blindSpots struct {
 	mu    sync.Mutex
 	by    map[string]error // by path; why
@@ -22,20 +21,20 @@ type blindSpots struct {
 	timer *time.Timer      // to the next look; nil: none is planned
 }
 
-// refused reports whether err is the server's word on one node, and no word on
-// the others. That a node is missing is not, for it shows in its directory.
+// refused reports whether err is a refusal that concerns one node only. A missing node is none, as
+// its directory shows that.
 func refused(ctx context.Context, err error) bool {
 	switch {
 	case err == nil, ctx.Err() != nil, transient(err):
 		return false
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, errRestart), errors.Is(err, ErrConnClosed), errors.Is(err, ErrClosed):
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, errRestart), errors.Is(err, ErrConnClosed),
+		errors.Is(err, ErrClosed):
 		return false
 	}
 	return true
 }
 
-// tolerate takes note of a refusal to look at path, and returns nil then. Other
-// errors it returns.
+// tolerate notes a refusal to read path, and returns nil then. Other errors it returns.
 func (f *blindSpots) tolerate(ctx context.Context, path string, err error) error {
 	if !refused(ctx, err) {
 		return err
@@ -49,7 +48,7 @@ func (f *blindSpots) tolerate(ctx context.Context, path string, err error) error
 	return nil
 }
 
-// forget drops the refusals of what is looked at now.
+// forget drops the refusals of the nodes that are read now.
 func (f *blindSpots) forget(d due) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,8 +60,7 @@ func (f *blindSpots) forget(d due) {
 	}
 }
 
-// first returns the refusal of the first path, in the order of their names, or nil
-// if there is none.
+// first returns the refusal of the first path, in the order of their names, or nil.
 func (f *blindSpots) first() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,10 +70,10 @@ func (f *blindSpots) first() error {
 	return f.by[slices.Min(slices.Collect(maps.Keys(f.by)))]
 }
 
-// blindMax is the longest pause before what was refused is looked at again.
+// blindMax is the longest pause before refused nodes are read again.
 const blindMax = 10 * time.Second
 
-// remind plans to make due again what was refused, unless that is planned.
+// remind plans to make refused nodes due again, unless that is planned already.
 func (f *blindSpots) remind(nudge func(paths ...string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,7 +93,7 @@ func (f *blindSpots) remind(nudge func(paths ...string)) {
 	})
 }
 
-// planned ends a plan, and returns what was planned.
+// planned ends a plan, and returns the refused paths.
 func (f *blindSpots) planned() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +101,7 @@ func (f *blindSpots) planned() []string {
 	return slices.Sorted(maps.Keys(f.by))
 }
 
-// end takes back what is planned.
+// end cancels the plan.
 func (f *blindSpots) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,13 +12,13 @@ import (
 type CachedNode struct {
 	Path string
 	Data []byte
-	// Stat is the node's, as it was when the data was read; what it tells of
-	// children may be older than the cache's own list of them.
+	// Stat is the node's at the time when the data was read. Its counts of children may be older
+	// than the cache's own list of them.
 	Stat zk.Stat
 }
 
 // Name returns the last name of the path: the key, in a directory of them.
-func (n CachedNode) Name() string { return BaseName(n.Path) }
+func (n CachedNode) Name() string { return baseName(n.Path) }
 
 // clone returns a copy that its receiver may change.
 func (n CachedNode) clone() CachedNode {
@@ -32,14 +32,13 @@ type CacheEventKind int
 const (
 	// NodeAdded is a node that the cache did not show before.
 	NodeAdded CacheEventKind = iota + 1
-	// NodeUpdated is a node with other data, or at least another mzxid: somebody
-	// has set its data, or deleted it and created it again, which its Czxid tells.
+	// NodeUpdated is a node with another mzxid: its data was set, or it was deleted and created
+	// again, which its Czxid tells.
 	NodeUpdated
-	// NodeRemoved is a node that the cache does not show any more. The event has
-	// what it has shown last.
+	// NodeRemoved is a node that the cache does not show any more. The event has its last state.
 	NodeRemoved
-	// CacheReady comes once for each reader: the cache has read everything, and
-	// what was there has come before. It has no node.
+	// CacheReady comes once for each reader: the cache has read everything, and the events of the
+	// first nodes have come before. It has no node.
 	CacheReady
 )
 
@@ -58,20 +57,18 @@ func (k CacheEventKind) String() string {
 	return "nothing"
 }
 
-// CacheEvent is one change of what a cache shows.
+// CacheEvent is one change of a cache.
 type CacheEvent struct {
 	Kind CacheEventKind
 	Node CachedNode
 }
 
-// CacheChanges is one reader of the changes of a cache. It begins with what the
-// cache shows, as added nodes. To apply the events to an empty map, in their
-// order, gives what the cache shows.
+// CacheChanges is one reader of the changes of a cache. It begins with the nodes of the cache, as
+// added ones. The events, applied to an empty map in their order, give the nodes of the cache.
 //
-// A slow reader costs no more than the cache itself: while a change has not
-// been read, a later one of the same node joins it. Added and updated is added;
-// added and removed is nothing; updated and removed is removed; removed and added
-// is updated.
+// A slow reader costs no more than the cache itself: a later change of a node joins an earlier one
+// that has not been read. Added and updated is added; added and removed is nothing; updated and
+// removed is removed; removed and added is updated.
 type CacheChanges struct {
 	view   *view
 	bell   chan struct{} // rung while there is something to read
@@ -83,8 +80,8 @@ type CacheChanges struct {
 	pending map[string]*CacheEvent
 }
 
-// Next waits for the next event. It returns an error when ctx is done, or the
-// cache, its Conn or the reader was closed and all is read.
+// Next waits for the next event. It returns an error when ctx is done, and when all is read and the
+// cache, its Conn or the reader was closed.
 func (c *CacheChanges) Next(ctx context.Context) (CacheEvent, error) {
 	for {
 		over := c.over() // before the last look
@@ -146,7 +143,7 @@ func (c *CacheChanges) Close() {
 	close(c.closed)
 }
 
-// push adds an event to what is to be read. The view's mutex is held.
+// push adds an event to the queue. The caller holds the view's mutex.
 func (c *CacheChanges) push(e CacheEvent) {
 	before := c.pending[e.Node.Path]
 	if before == nil || e.Kind == CacheReady {
@@ -165,8 +162,8 @@ func (c *CacheChanges) push(e CacheEvent) {
 	}
 }
 
-// sweep takes what is nothing any more out of the queue when that is more than the
-// rest: nodes that come and go must not pile up for a reader who does not read.
+// sweep takes events of kind 0 out of the queue when they are more than the rest: nodes that come
+// and go must not pile up for a reader that does not read.
 func (c *CacheChanges) sweep() {
 	if 2*c.voids > len(c.queue) {
 		c.queue = slices.DeleteFunc(c.queue, func(e *CacheEvent) bool { return e.Kind == 0 })
@@ -174,7 +171,7 @@ func (c *CacheChanges) sweep() {
 	}
 }
 
-// joined is what two changes of a node are together; 0 is nothing.
+// joined returns two changes of a node as one; 0 is nothing.
 func joined(first, second CacheEventKind) CacheEventKind {
 	switch {
 	case first == NodeAdded && second == NodeRemoved:

@@ -11,19 +11,34 @@ import (
 // TestNextEndsWithItsCacheConnOrReader, when what is there was read.
 func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 	for name, tc := range map[string]struct {
-		end  func(t *testing.T, c *NodeCache, conn *fakeConn, changes *CacheChanges)
+		end  func(t *testing.T, c *NodeCache, conn *testConn, changes *CacheChanges)
 		want error
 		news int // that can still be read
 	}{
-		"cache":  {func(t *testing.T, c *NodeCache, _ *fakeConn, _ *CacheChanges) { quit(t, c) }, ErrClosed, 2},
-		"conn":   {func(_ *testing.T, _ *NodeCache, conn *fakeConn, _ *CacheChanges) { conn.close() }, ErrConnClosed, 2},
-		"reader": {func(_ *testing.T, _ *NodeCache, _ *fakeConn, changes *CacheChanges) { changes.Close(); changes.Close() }, ErrClosed, 0},
+		"cache": {
+			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) { quit(t, c) }, ErrClosed, 2,
+		},
+		"conn": {
+			func(
+				_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges,
+			) {
+				conn.Close()
+			}, ErrConnClosed, 2,
+		},
+		"reader": {
+			func(
+				_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges,
+			) {
+				changes.Close()
+				changes.Close()
+			}, ErrClosed, 0,
+		},
 	} {
 		for _, waiting := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, waiting), func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					s.seed(t, 0, "/n", "1")
-					conn := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					s.Seed("/n", "1")
+					conn := s.Connect()
 					c := readyCache(t, NewNodeCache(conn, "/n"))
 					changes := c.Changes()
 					if waiting {
@@ -55,7 +70,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 
 // TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache, though nodes come and go.
 func TestAReaderWhoDoesNotReadCostsNoMoreThanTheCache(t *testing.T) {
-	v := newView(newFakeServer().connect(), "view", "/", "/", everything, nil)
+	v := newView(nil, "view", "/", "/", everything, nil)
 	changes := v.Changes()
 	v.show(CachedNode{Path: "/stays", Stat: zk.Stat{Mzxid: 1}})
 	for n := range 10000 {

@@ -10,8 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// step reads again what is due, and tells how it went those who wait until
-// everything was read.
+// step reads again the nodes that are due, and posts progress for the callers of Ready.
 func (v *view) step(ctx context.Context, r *requests, d due) error {
 	err := v.readDue(ctx, r, d)
 	why := cmp.Or(err, v.loop.first())
@@ -43,12 +42,12 @@ func (v *view) readDue(ctx context.Context, r *requests, d due) error {
 
 // lists reports whether a node was there when its directory was listed last.
 func (v *view) lists(path string) bool {
-	_, is := slices.BinarySearch(v.children[parent(path)], BaseName(path))
+	_, is := slices.BinarySearch(v.children[parent(path)], baseName(path))
 	return is
 }
 
-// readAll reads everything, as it is at the moment of the call or later: the
-// server of a new session may be behind the one that was read before.
+// readAll reads everything, as it is at the moment of the call or later: the server of a new
+// session may be behind the one that was read before.
 func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 	if v.epoch, err = r.synced(ctx, v.root); err != nil {
 		return err
@@ -65,9 +64,8 @@ func (v *view) readAll(ctx context.Context, r *requests) (err error) {
 	return nil
 }
 
-// read reads a node and lists its children, and reads those that are new.
-// What is watched has not changed, and is only read again if all is to be. What
-// the server does not let it read is shown as it was.
+// read reads a node, lists its children, and reads those that are new. A watched node has not
+// changed, and is only read again if all is to be. A node that may not be read is shown as it was.
 func (v *view) read(ctx context.Context, r *requests, path string, all bool) error {
 	err := v.loop.tolerate(ctx, path, v.readData(ctx, r, path, all))
 	if err == nil && v.level(path) < v.depth {
@@ -93,8 +91,7 @@ func (v *view) level(path string) int {
 	return strings.Count(below, "/") + 1
 }
 
-// awaitRoot watches for the creation of the root, and reads it if it is there
-// all the same.
+// awaitRoot watches for the creation of the root, and reads it if it is there all the same.
 func (v *view) awaitRoot(ctx context.Context, r *requests) error {
 	if v.loop.watching(v.root, sightAbsence) {
 		return nil
@@ -159,7 +156,9 @@ func (v *view) readChildren(ctx context.Context, r *requests, path string, all b
 }
 
 // list returns the sorted names of the children.
-func (v *view) list(ctx context.Context, r *requests, path string, all bool) (names []string, err error) {
+func (v *view) list(
+	ctx context.Context, r *requests, path string, all bool,
+) (names []string, err error) {
 	if !v.loop.watching(path, sightChildren) {
 		var watch <-chan zk.Event
 		if names, watch, err = r.childrenW(ctx, path); err == nil {

@@ -7,13 +7,10 @@ import (
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/go-zookeeper/zk"
 )
 
-// view is the copy of a part of the tree that caches show: one node, the
-// children of one, or everything below. One loop reads and changes it, woken by
-// watches that were set by the reads themselves.
+// view is a copy of a part of the tree: one node, the children of one, or everything below one. One
+// loop reads and changes it, woken by the watches that its own reads have set.
 type view struct {
 	*lifecycle
 	loop     *reconciler
@@ -33,7 +30,7 @@ type view struct {
 	readers map[*CacheChanges]bool
 }
 
-// progress is what those wait for who want everything to be read once.
+// progress is posted for the callers of Ready.
 type progress struct {
 	whole bool
 	why   error // what the server has refused
@@ -46,15 +43,17 @@ func newView(conn Conn, kind, path, root string, depth int, opts []Option) *view
 	v := &view{
 		lifecycle: newLifecycle(conn, kind, path, opts), root: root, depth: depth,
 		ended:    make(chan struct{}),
-		children: map[string][]string{}, nodes: map[string]CachedNode{}, readers: map[*CacheChanges]bool{},
+		children: map[string][]string{},
+		nodes:    map[string]CachedNode{},
+		readers:  map[*CacheChanges]bool{},
 	}
 	v.loop = newReconciler(v.lifecycle)
 	v.loop.step = v.step
 	return v
 }
 
-// Start begins to read, in the background, until Close. Calling it again changes
-// nothing; after Close it returns ErrClosed.
+// Start begins to read, in the background, until Close. Calling it again changes nothing; after
+// Close it returns ErrClosed.
 func (v *view) Start() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -68,10 +67,9 @@ func (v *view) Start() error {
 	return nil
 }
 
-// Ready waits until everything was read once. That the node is missing counts
-// as read. An error says why not: ctx is done, the cache or the Conn was closed,
-// or the server does not let the cache read some node; then all others were read,
-// and the refused ones are tried again.
+// Ready waits until everything was read once. A missing node counts as read. It returns an error if
+// ctx is done, if the cache or the Conn was closed, or if some node may not be read; then all
+// others were read, and the refused ones are tried again.
 func (v *view) Ready(ctx context.Context) error {
 	for {
 		p, changed := v.progress.read()
@@ -91,7 +89,7 @@ func (v *view) Ready(ctx context.Context) error {
 	}
 }
 
-// over returns why nothing is read any more, or nil.
+// over returns why the cache reads nothing any more, or nil.
 func (v *view) over() error {
 	if v.closed() {
 		return ErrClosed
@@ -104,27 +102,28 @@ func (v *view) over() error {
 	}
 }
 
-// Stale reports whether what is shown may be behind for another reason than
-// that news are on their way: not everything was read yet, the connection is
-// down, as far as the client knows, or has a new session in which not everything
-// was read again, the latest read has failed, some node may not be read, or the
-// cache is closed. The client
-// notices a silent server after two thirds of the session timeout.
+// Stale reports whether the cache may be out of date, apart from notifications that are on their
+// way: not everything was read yet, the connection is down, as far as the client knows, or has a
+// new session in which not everything was read again, the latest read has failed, some node may not
+// be read, or the cache is closed. The client notices a silent server after two thirds of the
+// session timeout.
 func (v *view) Stale() bool {
 	v.mu.Lock()
 	session := v.session
 	v.mu.Unlock()
-	return session == 0 || v.closed() || v.conn.State() != zk.StateHasSession || v.conn.SessionID() != session ||
-		v.loop.failure() != nil
+	return v.loop.stale(session)
 }
 
-// Err returns why the latest attempt to read has failed, or what the server did not
-// let it read, or nil. The attempts go on.
+// Err returns why the latest attempt to read has failed, a refusal of a single node included, or
+// nil. The attempts go on.
 func (v *view) Err() error { return v.explain("read", v.loop.failure()) }
 
-// Changes returns a new reader of the changes, which begins with what is shown.
+// Changes returns a new reader of the changes, which begins with the nodes of the cache.
 func (v *view) Changes() *CacheChanges {
-	c := &CacheChanges{view: v, bell: make(chan struct{}, 1), closed: make(chan struct{}), pending: map[string]*CacheEvent{}}
+	c := &CacheChanges{
+		view: v, bell: make(chan struct{}, 1), closed: make(chan struct{}),
+		pending: map[string]*CacheEvent{},
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(v.nodes)) {
@@ -137,7 +136,7 @@ func (v *view) Changes() *CacheChanges {
 	return c
 }
 
-// node returns what is shown of a node.
+// node returns a node of the cache.
 func (v *view) node(path string) (CachedNode, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -163,9 +162,9 @@ func (v *view) shows(path string) bool {
 	return ok
 }
 
-// show shows a node as it was read. A node that was deleted and created again
-// can have the version and even the data of the old one, so it is the zxids that
-// tell whether it has changed (CURATOR-391).
+// show takes a node into the cache as it was read. A node that was deleted and created again can
+// have the version and even the data of the old one, so the zxids tell whether it has changed
+// (CURATOR-391).
 func (v *view) show(n CachedNode) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -179,7 +178,7 @@ func (v *view) show(n CachedNode) {
 	}
 }
 
-// drop ceases to show a node and what is below it.
+// drop removes a node and all nodes below it from the cache.
 func (v *view) drop(path string) {
 	for _, name := range v.children[path] {
 		v.drop(join(path, name))
@@ -193,8 +192,8 @@ func (v *view) drop(path string) {
 	}
 }
 
-// tell tells the readers. The caller has locked mu. The order of the readers
-// cannot be seen: each has a queue of its own, and is woken by its own bell.
+// tell gives the readers an event. The caller has locked mu. The order of the readers does not
+// show: each has its own queue and its own bell.
 func (v *view) tell(e CacheEvent) {
 	for c := range v.readers {
 		c.push(e)

@@ -56,21 +56,21 @@ func newsOf(c *CacheChanges) string {
 	}
 }
 
-func putData(t *testing.T, c *fakeConn, path, data string) {
+func putData(t *testing.T, c *testConn, path, data string) {
 	t.Helper()
 	if _, err := c.Set(path, []byte(data), -1); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func putNode(t *testing.T, c *fakeConn, path, data string) {
+func putNode(t *testing.T, c *testConn, path, data string) {
 	t.Helper()
-	if _, err := c.Create(path, []byte(data), 0, nil); err != nil {
+	if _, err := c.Create(path, []byte(data), 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func dropNodes(t *testing.T, c *fakeConn, paths ...string) {
+func dropNodes(t *testing.T, c *testConn, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
 		if err := c.Delete(path, -1); err != nil {
@@ -86,9 +86,9 @@ func letSettle() {
 }
 
 func TestNodeCacheFollowsItsNode(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer := s.connect()
-		c := NewNodeCache(s.connect(), "/n", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer := s.Connect()
+		c := NewNodeCache(s.Connect(), "/n", RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
 		if _, ok := c.Get(); ok || c.Stale() || c.Err() != nil {
@@ -121,9 +121,9 @@ func TestNodeCacheFollowsItsNode(t *testing.T) {
 }
 
 func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer := s.connect()
-		c := NewChildrenCache(s.connect(), "/d", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer := s.Connect()
+		c := NewChildrenCache(s.Connect(), "/d", RecheckEvery(0))
 		changes := c.Changes()
 		readyCache(t, c)
 		putNode(t, writer, "/d", "dir")
@@ -162,11 +162,11 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 }
 
 func TestTreeCacheShowsTheTree(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer := s.Connect()
 		putNode(t, writer, "/t", "")
 		putNode(t, writer, "/t/a", "1")
-		c := readyCache(t, NewTreeCache(s.connect(), "/t", RecheckEvery(0)))
+		c := readyCache(t, NewTreeCache(s.Connect(), "/t", RecheckEvery(0)))
 		putNode(t, writer, "/t/a/b", "2")
 		putNode(t, writer, "/t/a/b/c", "3")
 		letSettle()
@@ -193,15 +193,17 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 }
 
 func TestCacheOfTheRoot(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer := s.Connect()
 		putNode(t, writer, "/a", "1")
 		putNode(t, writer, "/a/b", "2")
-		tree, children := readyCache(t, NewTreeCache(s.connect(), "/")), readyCache(t, NewChildrenCache(s.connect(), "/"))
-		if got, want := shownText(tree.Nodes()), "/= /a=1 /a/b=2"; got != want {
+		tree, children := readyCache(t, NewTreeCache(s.Connect(), "/")),
+			readyCache(t, NewChildrenCache(s.Connect(), "/"))
+		if got, want := shownText(tree.Nodes()),
+			"/= /a=1 /a/b=2 /zookeeper= /zookeeper/config= /zookeeper/quota="; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
-		if got, want := shownText(children.Nodes()), "/a=1"; got != want {
+		if got, want := shownText(children.Nodes()), "/a=1 /zookeeper="; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
 		if err := errors.Join(tree.Close(t.Context()), children.Close(t.Context())); err != nil {
@@ -211,12 +213,14 @@ func TestCacheOfTheRoot(t *testing.T) {
 }
 
 func TestCachesSurviveWhatIsLost(t *testing.T) {
-	for _, fault := range []rule{loseReply, loseRequest, netError, noServer, {lose: true, err: zk.ErrNoAuth}} {
+	for _, fault := range []rule{
+		loseReply, loseRequest, netError, noServer, {Lose: true, Err: zk.ErrNoAuth},
+	} {
 		for _, op := range []string{"getW", "childrenW", "existsW", "sync", "get", "children"} {
 			for nth := 1; nth <= 3; nth++ {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					writer, conn := s.connect(), s.connect()
-					conn.on(op, nth, fault)
+				inBubble(t, func(t *testing.T, s *testServer) {
+					writer, conn := s.Connect(), s.Connect()
+					conn.On(op, nth, fault)
 					c := readyCache(t, NewTreeCache(conn, "/t"))
 					putNode(t, writer, "/t", "")
 					putNode(t, writer, "/t/a", "1")
@@ -225,7 +229,7 @@ func TestCachesSurviveWhatIsLost(t *testing.T) {
 					putData(t, writer, "/t/a", "3")
 					letSettle()
 					if got, want := shownText(c.Nodes()), "/t= /t/a=3 /t/a/b=2"; got != want || c.Stale() {
-						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.err, got, want, c.Stale())
+						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.Err, got, want, c.Stale())
 					}
 					if err := c.Close(t.Context()); err != nil {
 						t.Error(err)
@@ -236,22 +240,21 @@ func TestCachesSurviveWhatIsLost(t *testing.T) {
 	}
 }
 
-// TestCacheReadsAgainInANewSession: what changed between two sessions fired no
-// watch.
+// TestCacheReadsAgainInANewSession: what changed between two sessions fired no watch.
 func TestCacheReadsAgainInANewSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer, conn := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer, conn := s.Connect(), s.Connect()
 		putNode(t, writer, "/t", "")
 		putNode(t, writer, "/t/a", "1")
 		putNode(t, writer, "/t/b", "1")
 		c := readyCache(t, NewTreeCache(conn, "/t", RecheckEvery(0)))
 		changes := c.Changes()
 		newsOf(changes)
-		conn.disconnect()
+		conn.Disconnect()
 		if !c.Stale() {
 			t.Error("not stale while disconnected")
 		}
-		conn.expire(false)
+		conn.Expire()
 		putData(t, writer, "/t/a", "2")
 		dropNodes(t, writer, "/t/b")
 		putNode(t, writer, "/t/b", "1") // with the same version
@@ -260,7 +263,7 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 		if got, want := shownText(c.Nodes()), "/t= /t/a=1 /t/b=1"; got != want || !c.Stale() {
 			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
 		}
-		conn.reconnect()
+		conn.Reconnect()
 		letSettle()
 		if got, want := shownText(c.Nodes()), "/t= /t/a=2 /t/b=1 /t/c=1"; got != want || c.Stale() {
 			t.Errorf("shown %s, want %s, stale %v", got, want, c.Stale())
@@ -275,11 +278,11 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 }
 
 func TestCacheRechecksWithoutEvents(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer, conn := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer, conn := s.Connect(), s.Connect()
 		putNode(t, writer, "/n", "1")
+		conn.Deafen()
 		c := readyCache(t, NewNodeCache(conn, "/n", RecheckEvery(time.Hour)))
-		conn.watches = map[string][]chan zk.Event{} // the server has forgotten them
 		putData(t, writer, "/n", "2")
 		letSettle()
 		if n, _ := c.Get(); string(n.Data) != "1" {
@@ -297,15 +300,15 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 }
 
 func TestCacheTellsWhyItIsNotReady(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
 		c := NewNodeCache(conn, "/n")
 		if !c.Stale() {
 			t.Error("not stale before Start")
 		}
-		conn.on("getW", 1, rule{lose: true, err: zk.ErrNoAuth})
-		conn.on("getW", 1, rule{lose: true, err: zk.ErrNoAuth})
-		conn.on("getW", 1, rule{lose: true, err: zk.ErrNoAuth})
+		conn.On("getW", 1, refusal)
+		conn.On("getW", 1, refusal)
+		conn.On("getW", 1, refusal)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -350,10 +353,10 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 }
 
 func TestCacheEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
 		c := NewNodeCache(conn, "/n")
-		conn.close()
+		conn.Close()
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -370,9 +373,9 @@ func TestCacheEndsWithTheConn(t *testing.T) {
 }
 
 func TestChangesWakesItsReader(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer := s.connect()
-		c := readyCache(t, NewNodeCache(s.connect(), "/n"))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer := s.Connect()
+		c := readyCache(t, NewNodeCache(s.Connect(), "/n"))
 		changes, idle := c.Changes(), c.Changes()
 		idle.Close()
 		got := make(chan string, 10)
@@ -406,11 +409,11 @@ func TestChangesWakesItsReader(t *testing.T) {
 	})
 }
 
-// TestJoinedEventsGiveWhatIsShown: whenever a reader reads, its events applied to
-// an empty map give the view, and each is of the right kind.
+// TestJoinedEventsGiveWhatIsShown: whenever a reader reads, its events applied to an empty map give
+// the view, and each is of the right kind.
 func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v := newView(newFakeServer().connect(), "view", "/", "/", everything, nil)
+		v := newView(nil, "view", "/", "/", everything, nil)
 		changes := v.Changes()
 		replica := map[string]int64{}
 		for zxid := range int64(rapid.IntRange(1, 40).Draw(t, "steps")) {
@@ -442,7 +445,8 @@ func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
 
 func applyEvent(t *rapid.T, replica map[string]int64, e CacheEvent) {
 	before, there := replica[e.Node.Path]
-	if there == (e.Kind == NodeAdded) || there && e.Kind == NodeUpdated && before == e.Node.Stat.Mzxid {
+	if there == (e.Kind == NodeAdded) ||
+		there && e.Kind == NodeUpdated && before == e.Node.Stat.Mzxid {
 		t.Fatalf("%s of %v in %v", e.Kind, e.Node, replica)
 	}
 	if delete(replica, e.Node.Path); e.Kind != NodeRemoved {

@@ -2,36 +2,43 @@ package recipes
 
 import "context"
 
-// work is what an operation does in its own goroutine. It may settle its result
-// before it has cleaned up; see task. Whoever takes something off the server
-// must undo that when settle says that the caller has left.
+// work is an operation in its own goroutine. It may settle its result before it has cleaned up; see
+// task. Work that has taken something off the server must undo that when settle says that the
+// caller has left.
 type work[T any] func(ctx context.Context, r *requests, t *task[T]) (T, error)
 
-// call runs one operation of a recipe. An error wraps ErrAmbiguous if the
-// caller has left before the end: because ctx is done, the recipe was closed,
-// or the retry policy has given up.
+// call runs one operation of a recipe. An error wraps ErrAmbiguous if the caller has left before
+// the end: because ctx is done, the recipe was closed, or the retry policy has given up.
 func call[T any](ctx context.Context, l *lifecycle, what string, do work[T]) (T, error) {
 	value, known, err := run(ctx, l, do)
 	return value, l.explain(what, doubtOf(!known, err))
 }
 
 // act is call for an operation without a result.
-func act(ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) error) error {
-	_, err := call(ctx, l, what, func(ctx context.Context, r *requests, _ *task[struct{}]) (struct{}, error) {
+func act(
+	ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) error,
+) error {
+	_, err := call(ctx, l, what, func(
+		ctx context.Context, r *requests, _ *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, do(ctx, r)
 	})
 	return err
 }
 
-// ask is call for an operation that changes nothing, so that no outcome is in
-// doubt.
-func ask[T any](ctx context.Context, l *lifecycle, what string, do func(ctx context.Context, r *requests) (T, error)) (T, error) {
-	value, _, err := run(ctx, l, func(ctx context.Context, r *requests, _ *task[T]) (T, error) { return do(ctx, r) })
+// ask is call for an operation that changes nothing, so its outcome is never in doubt.
+func ask[T any](
+	ctx context.Context, l *lifecycle, what string,
+	do func(ctx context.Context, r *requests) (T, error),
+) (T, error) {
+	value, _, err := run(
+		ctx, l, func(ctx context.Context, r *requests, _ *task[T]) (T, error) { return do(ctx, r) },
+	)
 	return value, l.explain(what, err)
 }
 
-// run runs one operation as a task. Not known means that its caller has left.
-// With an error there is no value.
+// run runs one operation as a task. Not known means that its caller has left. With an error there
+// is no value.
 func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known bool, err error) {
 	var none T
 	if ctx.Err() != nil {
@@ -43,9 +50,11 @@ func run[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known b
 	return perform(ctx, l, do)
 }
 
-// perform is run of an operation that was counted in and must begin, whether or
-// not ctx is done and the recipe closed.
-func perform[T any](ctx context.Context, l *lifecycle, do work[T]) (value T, known bool, err error) {
+// perform is run of an operation that was counted in and must begin, whether or not ctx is done and
+// the recipe closed.
+func perform[T any](
+	ctx context.Context, l *lifecycle, do work[T],
+) (value T, known bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(l.life, func() { cancel(context.Cause(l.life)) })()

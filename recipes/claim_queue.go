@@ -8,31 +8,36 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// claimQueue is what the queues share that hand each element to one caller at
-// most: an element enters together with a record of that, and leaves together
-// with a claim. They differ in the names of their elements and in how they
-// arrange them.
+// claimQueue is shared by the queues that hand each element to one caller at most: an element
+// enters in one transaction with a record, and leaves in one with a claim. They differ in the names
+// of their elements and in their order.
 type claimQueue struct {
 	*lifecycle
 	change  vigil // on items
 	arrange func(names []string) lineup
-	// strict: a removal fails if an element has been offered since the list was
-	// read that it rests on, as the new one may belong before the one chosen. The
-	// number of offers is kept as the data version of the directory of elements.
+	// strict: a removal fails if an element has been offered since the list was read on which it
+	// rests, as the new one may belong before the chosen one. The number of offers is the data
+	// version of the directory of elements.
 	strict  bool
 	records []string // directories, besides items, of what is kept of calls under way
 }
 
-// lineup is what a queue makes of the names of the children of items.
+// lineup is the order of a queue's elements.
 type lineup struct {
 	ready   []string  // elements that can be taken, the first one first
-	next    time.Time // when the next element will be ready; zero: nobody knows
+	next    time.Time // when the next element will be ready; zero: unknown
 	version int32     // of the directory at the time of the list
 }
 
 // newClaimQueue makes a queue. It sends nothing.
-func newClaimQueue(conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup) *claimQueue {
-	q := &claimQueue{lifecycle: newLifecycle(conn, kind, path, opts), arrange: arrange, records: []string{"dedup", "claims"}}
+func newClaimQueue(
+	conn Conn, kind, path string, opts []Option, arrange func(names []string) lineup,
+) *claimQueue {
+	q := &claimQueue{
+		lifecycle: newLifecycle(
+			conn, kind, path, opts,
+		), arrange: arrange, records: []string{"dedup", "claims"},
+	}
 	q.change.path = q.items()
 	return q
 }
@@ -45,20 +50,17 @@ func (q *claimQueue) item(name string) string  { return join(q.items(), name) }
 func (q *claimQueue) dedup(guid string) string { return join(join(q.path, "dedup"), guid) }
 func (q *claimQueue) claim(guid string) string { return join(join(q.path, "claims"), guid) }
 
-// Close ends the calls under way with ErrClosed and waits until nothing is
-// left to settle or ctx is done; in the latter case that goes on. Later calls
-// return ErrClosed. It leaves the Conn and the elements alone. It returns the
-// first error by which a node of dedup or claims could not be deleted, which
-// calls that have succeeded otherwise do not report: the server has refused
-// that, or the Conn was closed before (then it wraps ErrConnClosed).
+// Close ends the calls under way with ErrClosed and waits until nothing is left to settle or ctx is
+// done; in the latter case that goes on. Later calls return ErrClosed. It leaves the Conn and the
+// elements alone. It returns the first error by which a node of dedup or claims could not be
+// deleted, which calls that have succeeded otherwise do not report: the server has refused that, or
+// the Conn was closed before (then it wraps ErrConnClosed).
 func (q *claimQueue) Close(ctx context.Context) error { return q.lifecycle.Close(ctx) }
 
-// drop deletes a node that has served its purpose, after a call's result is
-// settled. What goes wrong is kept for Close.
+// drop deletes a record after a call's result is settled. An error is kept for Close.
 func (q *claimQueue) drop(r *requests, path string) { q.note(r.remove(path)) }
 
-// list returns the elements in their order. A missing directory is an empty
-// queue.
+// list returns the elements in their order. A missing directory is an empty queue.
 func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 	for {
 		var names []string
@@ -77,8 +79,8 @@ func (q *claimQueue) list(ctx context.Context, r *requests) (lineup, error) {
 			l.version = stat.Version
 			return l, nil
 		}
-		// The check of a removal would take -1 for any version. To move on does no
-		// harm: whoever has another list makes it anew.
+		// The check of a removal would take -1 for any version. To move on does no harm: a rival with
+		// an older list makes a new one.
 		err = r.repeat(ctx, func() error {
 			_, err := r.conn.Set(q.items(), nil, -1)
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// A server that authenticates and then resets at once answers like a closed
-// Conn, but the client's state gives it away.
+// A server that authenticates and then resets at once answers like a closed Conn, but the client's
+// state gives it away.
 func TestServerThatResetsAtOnceIsNotTakenForClosed(t *testing.T) {
 	for name, seen := range map[string][]zk.State{
 		"has session":              {zk.StateHasSession},
@@ -22,23 +22,23 @@ func TestServerThatResetsAtOnceIsNotTakenForClosed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-				c := s.connect()
+			everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+				c := s.Connect()
 				l := newLock(c)
 				mustLock(t, l)
-				c.cuts, c.seen = 30, seen
+				c.Cut(30, seen...)
 				mustUnlock(t, l)
-				s.wantBelow(t, "/locks/a", 0)
+				s.WantBelow(t, "/locks/a", 0)
 			})
 		})
 	}
 }
 
 func TestNewSessionEndsTheSeriesOfFailures(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.cuts, c.seen = 12, []zk.State{zk.StateDisconnected}
-		time.AfterFunc(time.Second, func() { c.expire(false) })
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.Cut(12, zk.StateDisconnected)
+		time.AfterFunc(time.Second, func() { c.Expire() })
 		if err := NewQueue(c, "/q").Offer(t.Context(), nil); err != nil {
 			t.Errorf("Offer: %v", err)
 		}
@@ -46,9 +46,9 @@ func TestNewSessionEndsTheSeriesOfFailures(t *testing.T) {
 }
 
 func TestClosedConnIsRecognisedInTime(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.close()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.Close()
 		began := time.Now()
 		if err := NewLock(c, "/l").Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("Lock: %v", err)

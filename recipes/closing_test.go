@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Close ends an operation's context a moment after it has marked the recipe as
-// closed. What is granted in between is given back, and that is an error.
+// Close ends an operation's context a moment after it has marked the recipe as closed. What is
+// granted in between is given back, and that is an error.
 func TestGrantedWhileClosing(t *testing.T) {
 	never := context.Background()
 	t.Run("lock", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			l := NewLock(s.connect(), "/lock")
+		inBubble(t, func(t *testing.T, s *testServer) {
+			l := NewLock(s.Connect(), "/lock")
 			l.kill(ErrClosed)
 			task := start(func(task *task[*hold]) (*hold, error) {
 				return l.contend(never, l.requests(), task, nil, nil, true)
@@ -21,12 +21,12 @@ func TestGrantedWhileClosing(t *testing.T) {
 			if held, _, err := task.await(never); held != nil || !errors.Is(err, ErrClosed) {
 				t.Errorf("%v, %v; want %v", held, err, ErrClosed)
 			}
-			s.wantBelow(t, "/lock", 0)
+			s.WantBelow(t, "/lock", 0)
 		})
 	})
 	t.Run("semaphore", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			sem := NewSemaphore(s.connect(), "/sem", 1)
+		inBubble(t, func(t *testing.T, s *testServer) {
+			sem := NewSemaphore(s.Connect(), "/sem", 1)
 			sem.kill(ErrClosed)
 			task := start(func(task *task[[]*Lease]) ([]*Lease, error) {
 				return sem.inTurn(never, sem.requests(), task, 1)
@@ -39,31 +39,31 @@ func TestGrantedWhileClosing(t *testing.T) {
 }
 
 func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/n", "")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/n", "")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := GuaranteedDelete(ctx, c, "/n"); err != nil {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/", 0)
+		s.WantBelow(t, "/", 0)
 	})
 }
 
-// A Lock of a MultiLock ends with Close, although the locks that it has got cannot
-// be given back while nobody answers.
+// A Lock of a MultiLock ends with Close, although the locks that it has got cannot be given back
+// while nobody answers.
 func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		other := NewLock(s.connect(), "/m/c")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		other := NewLock(s.Connect(), "/m/c")
 		mustLock(t, other)
-		c := s.connect()
+		c := s.Connect()
 		m := NewMultiLock(c, threePaths)
 		ended := make(chan error, 1)
 		go func() { ended <- m.Lock(context.Background()) }()
 		time.Sleep(time.Second)
-		s.wantNodes(t, 1, 1, 2)
-		c.disconnect()
+		wantNodes(t, s, 1, 1, 2)
+		c.Disconnect()
 		go func() {
 			if err := m.Close(context.Background()); err != nil {
 				t.Error(err)
@@ -78,9 +78,9 @@ func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 		default:
 			t.Error("Lock goes on")
 		}
-		c.reconnect()
+		c.Reconnect()
 		time.Sleep(10 * time.Second)
 		mustUnlock(t, other)
-		s.wantNodes(t, 0, 0, 0)
+		wantNodes(t, s, 0, 0, 0)
 	})
 }

@@ -8,42 +8,39 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ConfigCenter is a directory of settings, small values by key, that every
-// machine reads from its own copy and anybody changes at the server. Methods may
-// be called from several goroutines.
+// ConfigCenter is a directory of settings, small values by key, which every client reads from its
+// own copy and any client changes at the server. Methods may be called from several goroutines.
 //
-// What it promises:
-//   - Get and Entries read the local copy and send nothing. The copy is changed by
-//     what the server tells, never by a write of one's own; each change is an event
-//     for each reader of Changes, whose Node.Name is the key. What ChildrenCache
-//     promises of a child holds for each key: what is shown was true, never goes
-//     back, and in the end is what the server has. Ready waits until all keys were
-//     read once, and Stale is true while the connection is down.
-//   - Create, Update and Delete that return nil have changed the key exactly once.
-//     After an error which wraps ErrAmbiguous they have once or not at all; after
-//     any other error, zk.ErrNodeExists, zk.ErrNoNode and zk.ErrBadVersion among
-//     them, they have changed nothing. These, and Fetch, ask the server, and are
-//     linearizable.
+// What it guarantees:
 //
-// On disconnect the copy stays, and Stale tells; writes wait for the connection.
-// On expiry all keys are read again in the new session; nothing here is ephemeral.
-// A done context ends a call; a write that was sent and not answered is settled in
-// the background (see the package comment).
+//   - Get and Entries read the local copy and send nothing. The copy changes when the server tells
+//     of a change, never by the client's own write; each change is an event for each reader of
+//     Changes, whose Node.Name is the key. Each key is shown as ChildrenCache shows a child: what
+//     is shown was true, never goes back, and in the end is what the server has. Ready waits until
+//     all keys were read once, and Stale is true while the connection is down.
+//   - Create, Update and Delete that return nil have changed the key exactly once. After an error
+//     that wraps ErrAmbiguous they have changed it once or not at all; after any other error,
+//     zk.ErrNodeExists, zk.ErrNoNode and zk.ErrBadVersion among them, not at all. These, and Fetch,
+//     ask the server, and are linearizable.
 //
-// What it cannot promise: that the copy shows one's own write when it returns, or
-// several keys as of the same moment; what belongs together belongs under one key.
-// To tell two values of a key apart that have the same version, as the key was
-// deleted in between. A process that dies in the middle of a write can leave its
-// record; those older than the longest outage can be deleted by anybody.
+// When the connection is lost, the copy stays, Stale tells, and writes wait. When the session ends,
+// all keys are read again in the new one; nothing here is ephemeral. A done context ends a call; a
+// write that was sent and not answered is settled in the background (see the package comment).
+//
+// What it cannot guarantee: that the copy shows the client's own write when that returns; or
+// several keys as of the same moment: keep what belongs together under one key. To tell two values
+// of a key apart that have the same version, as the key was deleted in between. A process that dies
+// in the middle of a write can leave its record; records older than the longest outage can be
+// deleted.
 //
 // Layout, all persistent:
 //
 //	<path>/keys/<key>        data = the value
 //	<path>/writes/<guid>     a write under way, no data
 //
-// Sources: the "configuration centre" of ZooKeeper's use cases, whose usual form on
-// Curator's PathChildrenCache has no answer to a lost reply, does not say when it is
-// stale, and reads before it is ready.
+// Sources: the "configuration centre" of ZooKeeper's use cases, whose usual form on Curator's
+// PathChildrenCache has no answer to a lost reply, does not say when it is stale, and reads before
+// it is ready.
 type ConfigCenter struct{ *view }
 
 // ConfigEntry is one setting.
@@ -56,17 +53,16 @@ type ConfigEntry struct {
 // AnyVersion makes Update and Delete accept every version.
 const AnyVersion int32 = -1
 
-// NewConfigCenter makes a handle for the settings at path, which the first Create
-// makes. It sends nothing; Start begins to read. Writes and Fetch need no Start. The
-// options that matter are ACL, RecheckEvery, Retry and Containers.
+// NewConfigCenter makes a handle for the settings at path, which the first Create makes. It sends
+// nothing; Start begins to read. Writes and Fetch need no Start. The options that matter are ACL,
+// RecheckEvery, Retry and Containers.
 func NewConfigCenter(conn Conn, path string, opts ...Option) *ConfigCenter {
 	v := newView(conn, "configuration centre", path, join(path, "keys"), 1, opts)
 	v.rootless = true
 	return &ConfigCenter{v}
 }
 
-// Get returns a setting of the local copy, and false if there is none, or it was
-// not read yet.
+// Get returns a setting of the local copy, and false if there is none, or it was not read yet.
 func (c *ConfigCenter) Get(key string) (ConfigEntry, bool) {
 	n, ok := c.node(join(c.root, key))
 	if !ok {
@@ -88,10 +84,11 @@ func entryOf(n CachedNode) ConfigEntry {
 	return ConfigEntry{Key: n.Name(), Value: n.Data, Version: n.Stat.Version}
 }
 
-// Fetch returns a setting as the server has it at some moment of the call, and
-// false if there is none.
+// Fetch returns a setting as the server has it at some moment of the call, and false if there is
+// none.
 func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool, error) {
-	n, err := ask(ctx, c.lifecycle, "fetch "+key+" from", func(ctx context.Context, r *requests) (node, error) {
+	n, err := ask(ctx, c.lifecycle, "fetch "+key+
+		" from", func(ctx context.Context, r *requests) (node, error) {
 		if err := checkName("key", key); err != nil {
 			return node{}, err
 		}
@@ -112,17 +109,23 @@ func (c *ConfigCenter) Fetch(ctx context.Context, key string) (ConfigEntry, bool
 	return ConfigEntry{Key: key, Value: n.data, Version: n.stat.Version}, true, nil
 }
 
-// Create makes a setting. An error that wraps zk.ErrNodeExists means that there is
-// one of that key.
+// Create makes a setting. An error that wraps zk.ErrNodeExists means that there is one of that key.
 func (c *ConfigCenter) Create(ctx context.Context, key string, value []byte) error {
-	return c.change(ctx, "create", key, &zk.CreateRequest{Path: join(c.root, key), Data: bytes.Clone(value), Acl: c.opts.acl})
+	return c.change(
+		ctx, "create", key, &zk.CreateRequest{
+			Path: join(c.root, key), Data: bytes.Clone(value), Acl: c.opts.acl,
+		},
+	)
 }
 
-// Update gives a setting another value, if it has the version. An error that wraps
-// zk.ErrBadVersion means that it has another one, zk.ErrNoNode that there is none of
-// that key.
+// Update gives a setting another value, if it has the version. An error that wraps zk.ErrBadVersion
+// means that it has another one, zk.ErrNoNode that there is none of that key.
 func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, version int32) error {
-	return c.change(ctx, "update", key, &zk.SetDataRequest{Path: join(c.root, key), Data: bytes.Clone(value), Version: version})
+	return c.change(
+		ctx, "update", key, &zk.SetDataRequest{
+			Path: join(c.root, key), Data: bytes.Clone(value), Version: version,
+		},
+	)
 }
 
 // Delete removes a setting, if it has the version. Errors are as those of Update.
@@ -132,7 +135,8 @@ func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) er
 
 // change makes one change of a key together with its record.
 func (c *ConfigCenter) change(ctx context.Context, what, key string, op interface{}) error {
-	_, err := call(ctx, c.lifecycle, what+" "+key+" in", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, c.lifecycle, what+" "+key+
+		" in", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
 		if err := checkName("key", key); err != nil {
 			return struct{}{}, err
 		}
@@ -169,8 +173,8 @@ func (c *ConfigCenter) apply(ctx context.Context, r *requests, w *recorded, op i
 	}
 }
 
-// hasDirs reports whether it was not for want of a directory that a node was
-// missing. A creation wants nothing else.
+// hasDirs reports whether all directories are there, so that a missing node is the key's own. A
+// creation needs the directories only.
 func (c *ConfigCenter) hasDirs(ctx context.Context, r *requests, op interface{}) (bool, error) {
 	if _, creates := op.(*zk.CreateRequest); creates {
 		return false, nil

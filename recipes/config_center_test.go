@@ -19,12 +19,13 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		for nth := 1; nth <= 4; nth++ {
 			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					conn := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					conn := s.Connect()
 					c := NewConfigCenter(conn, "/config")
-					conn.on(op, nth, fault)
+					conn.On(op, nth, fault)
 					ctx := t.Context()
-					if err := c.Update(ctx, "k", nil, AnyVersion); !errors.Is(err, zk.ErrNoNode) || OutcomeOf(err) != NotApplied {
+					if err := c.Update(ctx, "k", nil, AnyVersion); !errors.Is(err, zk.ErrNoNode) ||
+						OutcomeOf(err) != NotApplied {
 						t.Fatal(err)
 					}
 					for _, step := range []struct {
@@ -51,7 +52,7 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 					if _, ok, err := c.Fetch(ctx, "k"); ok || err != nil {
 						t.Fatal(ok, err)
 					}
-					s.wantBelow(t, "/config/writes", 0)
+					s.WantBelow(t, "/config/writes", 0)
 				})
 			}
 		}
@@ -59,12 +60,15 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 }
 
 func TestConfigCenterReadsItsCopy(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
-		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)), NewConfigCenter(s.connect(), "/config")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
+		c, writer := NewConfigCenter(conn, "/config", RecheckEvery(0)),
+			NewConfigCenter(s.Connect(), "/config")
 		changes := c.Changes()
 		readyCache(t, c)
-		if err := errors.Join(writer.Create(t.Context(), "b", []byte("1")), writer.Create(t.Context(), "a", nil)); err != nil {
+		if err := errors.Join(
+			writer.Create(t.Context(), "b", []byte("1")), writer.Create(t.Context(), "a", nil),
+		); err != nil {
 			t.Fatal(err)
 		}
 		letSettle()
@@ -73,7 +77,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		letSettle()
-		before := len(conn.calls)
+		before := len(conn.Calls())
 		if e, ok := c.Get("b"); !ok || string(e.Value) != "2" || e.Version != 1 || e.Key != "b" {
 			t.Errorf("%+v %v", e, ok)
 		}
@@ -83,7 +87,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 		if list := c.Entries(); len(list) != 2 || list[0].Key != "a" || list[1].Key != "b" || c.Stale() {
 			t.Errorf("%+v", list)
 		}
-		if len(conn.calls) != before {
+		if len(conn.Calls()) != before {
 			t.Error("it asked the server")
 		}
 		if got := newsOf(changes); got != "updated /config/keys/b" {
@@ -96,18 +100,22 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 }
 
 func TestConfigCenterRefusesWhatIsNoKey(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
 		c := NewConfigCenter(conn, "/config")
 		for _, key := range []string{"", ".", "..", "a/b"} {
 			_, _, err := c.Fetch(t.Context(), key)
-			for _, err := range []error{c.Create(t.Context(), key, nil), c.Update(t.Context(), key, nil, 0), c.Delete(t.Context(), key, 0), err} {
+			for _, err := range []error{
+				c.Create(t.Context(), key, nil), c.Update(t.Context(), key, nil, 0), c.Delete(
+					t.Context(), key, 0,
+				), err,
+			} {
 				if !errors.Is(err, zk.ErrInvalidPath) || OutcomeOf(err) != NotApplied {
 					t.Errorf("%q: %v", key, err)
 				}
 			}
 		}
-		if len(conn.calls) > 0 {
+		if len(conn.Calls()) > 0 {
 			t.Error("it asked the server")
 		}
 	})

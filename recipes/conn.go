@@ -2,9 +2,9 @@ package recipes
 
 import "github.com/go-zookeeper/zk"
 
-// Conn is the part of *zk.Conn that the recipes use. Its methods behave as
-// those of package zk: they may be called from several goroutines, wait while
-// the connection is down, and deliver at most one event on a watch channel.
+// Conn is the part of *zk.Conn that the recipes use. Its methods behave as those of package zk:
+// they may be called from several goroutines, wait while the connection is down, and deliver at
+// most one event on a watch channel.
 //
 // Several recipes may share one Conn, and with it one session.
 type Conn interface {

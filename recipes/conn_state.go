@@ -9,18 +9,17 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ConnState is what can be said about a session without asking the server.
+// ConnState is the state of a session as far as the client knows without a request.
 type ConnState int
 
 const (
-	// StateSuspended means that the connection is down, or was never up, and
-	// the session may live on: stop side effects, keep what you hold.
+	// StateSuspended means that the connection is down, or was never up, and the session may live
+	// on. Stop side effects; leases and locks may still be held.
 	StateSuspended ConnState = iota
-	// StateConnected means that the client has a session, and believes that
-	// its connection is up.
+	// StateConnected means that the client has a session, and believes that its connection is up.
 	StateConnected
-	// StateLost means that the session is over, or may be: what is
-	// ephemeral may be gone, and locks may have other owners.
+	// StateLost means that the session is over, or may be: ephemeral nodes may be gone, and locks
+	// may have other owners.
 	StateLost
 )
 
@@ -36,37 +35,35 @@ func (s ConnState) String() string {
 	}
 }
 
-// ConnStatus is what a ConnMonitor sees.
+// ConnStatus is the result of one look of a ConnMonitor.
 type ConnStatus struct {
 	State ConnState
-	// Epoch counts the times that the connection became connected for the
-	// first time or after it was lost: 0 before that, then 1, 2 and so on.
-	// What was ephemeral in an earlier epoch must be made or read again,
-	// also when the session turns out to be the same.
+	// Epoch counts the times that the connection became connected for the first time or after it
+	// was lost: 0 before that, then 1, 2 and so on. Ephemeral nodes of an earlier epoch must be
+	// made or read again, also when the session turns out to be the same.
 	Epoch int
 	// Session is the session of this epoch.
 	Session int64
 }
 
-// ConnMonitor follows the state of a connection by looking at it, as Lost of a
-// Lock does: without any request, and without the client's event channel, which
-// drops events when nobody reads it.
+// ConnMonitor follows the state of a connection by looking at it twenty times per timeout, as Lost
+// of a Lock does: without any request, and without the client's event channel, which drops events
+// when it is not read.
 //
-// What it promises: Lost is closed before the server can have expired the
-// session and given its locks to somebody else, by the local monotonic clock
-// and without waiting for contact with a server. See SessionTimeout for what
-// that assumes. Every change of epoch is seen; disconnections that
+// What it guarantees: Lost is closed before the server can have expired the session and given its
+// locks to another client, by the local monotonic clock and without waiting for contact with a
+// server. SessionTimeout says what that assumes. Every change of epoch is seen; disconnections that
 // are shorter than a twentieth of the timeout may not be.
 //
-// On disconnect the state is StateSuspended; when the session may be over, or
-// the client has replaced it, StateLost, which ends the epoch; when the
-// connection is up again, StateConnected. A closed Conn is lost in the end.
+// When the connection is lost the state is StateSuspended. When the session may be over, or the
+// client has replaced it, the state is StateLost, which ends the epoch. When the connection is up
+// again the state is StateConnected. A closed Conn is lost in the end.
 //
-// What it cannot promise: that a process which is paused at the wrong moment
-// learns of it in time.
+// What it cannot guarantee: that a process which is paused at the wrong moment learns of the loss
+// in time.
 //
-// Sources: Curator's ConnectionState and its "session timeout percent"; Apache
-// ZooKeeper Programmer's Guide, "ZooKeeper Sessions".
+// Sources: Curator's ConnectionState and its "session timeout percent"; Apache ZooKeeper
+// Programmer's Guide, "ZooKeeper Sessions".
 type ConnMonitor struct {
 	*lifecycle
 	timeout time.Duration
@@ -77,18 +74,18 @@ type ConnMonitor struct {
 	readers []statusReader
 }
 
-// statusReader is who was given a channel by Changes.
+// statusReader is a channel that Changes has returned.
 type statusReader struct {
 	status chan ConnStatus
 	forget func() bool // that its context may end
 }
 
-// withoutTimeout is how often a monitor looks that knows no session timeout.
+// withoutTimeout is the interval of looks of a monitor without a session timeout, times twenty.
 const withoutTimeout = 2 * time.Second
 
-// NewConnMonitor begins to follow conn, whose server has granted the session
-// timeout; when in doubt give a smaller one. With zero the session is lost only
-// when the client has a new one. It sends nothing. Close ends it.
+// NewConnMonitor begins to follow conn. sessionTimeout is what the server has granted; when in
+// doubt give a smaller one. With zero the session is lost only when the client has a new one. It
+// sends nothing. Close ends it.
 func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	m := &ConnMonitor{
 		lifecycle: newLifecycle(conn, "connection monitor", "", nil),
@@ -105,27 +102,24 @@ func NewConnMonitor(conn Conn, sessionTimeout time.Duration) *ConnMonitor {
 	return m
 }
 
-// State returns the state at the last look.
-func (m *ConnMonitor) State() ConnState { return m.Status().State }
-
-// Status returns what was seen at the last look.
+// Status returns the result of the last look.
 func (m *ConnMonitor) Status() ConnStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.status
 }
 
-// Lost returns a channel that is closed when this epoch is over: the session
-// may be, too. Before the first epoch, and between two, it is closed already.
+// Lost returns a channel that is closed when this epoch is over: the session may be, too. Before
+// the first epoch, and between two, it is closed already.
 func (m *ConnMonitor) Lost() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lost
 }
 
-// Changes returns a channel on which the present status is sent, and each new
-// one. A reader that is slow misses those in between, but never the newest. The
-// channel is closed when ctx is done or the monitor is closed.
+// Changes returns a channel on which the present status is sent, and each new one. A slow reader
+// misses those in between, but never the newest. The channel is closed when ctx is done or the
+// monitor is closed.
 func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +129,9 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 		close(reader)
 		return reader
 	}
-	m.readers = append(m.readers, statusReader{reader, context.AfterFunc(ctx, func() { m.leave(reader) })})
+	m.readers = append(
+		m.readers, statusReader{reader, context.AfterFunc(ctx, func() { m.leave(reader) })},
+	)
 	return reader
 }
 
@@ -143,14 +139,16 @@ func (m *ConnMonitor) Changes(ctx context.Context) <-chan ConnStatus {
 func (m *ConnMonitor) leave(reader chan ConnStatus) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if at := slices.IndexFunc(m.readers, func(r statusReader) bool { return r.status == reader }); at >= 0 {
+	if at := slices.IndexFunc(
+		m.readers, func(r statusReader) bool { return r.status == reader },
+	); at >= 0 {
 		m.readers = slices.Delete(m.readers, at, at+1)
 		close(reader)
 	}
 }
 
-// Close ends the monitor. Lost of the epoch is closed, and so are all channels
-// that Changes has returned. The error is always nil.
+// Close ends the monitor. Lost of the epoch is closed, and so are all channels that Changes has
+// returned. The error is always nil.
 func (m *ConnMonitor) Close(ctx context.Context) error { return m.lifecycle.Close(ctx) }
 
 // follow looks until the end.
@@ -172,7 +170,7 @@ func (m *ConnMonitor) follow(seen contact) {
 	}
 }
 
-// finish closes what readers wait for.
+// finish ends the epoch and closes the channels of the readers.
 func (m *ConnMonitor) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,8 +182,8 @@ func (m *ConnMonitor) finish() {
 	m.readers = nil
 }
 
-// look looks once, and returns the contact to look with the next time: of a
-// new session if there is one.
+// look looks once, and returns the contact to look with the next time: of a new session if there is
+// one.
 func (m *ConnMonitor) look(seen contact) contact {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -215,8 +213,7 @@ func (m *ConnMonitor) endEpoch() {
 	}
 }
 
-// become tells the readers of a new status. A status that nobody has read gives
-// way to it.
+// become gives the readers a new status, which replaces one that was not read.
 func (m *ConnMonitor) become(status ConnStatus) {
 	if status == m.status {
 		return

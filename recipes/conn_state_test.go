@@ -21,14 +21,14 @@ func changed(t *testing.T, changes <-chan ConnStatus) ConnStatus {
 }
 
 func TestMonitorFollowsOneEpoch(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		m := NewConnMonitor(c, 10*time.Second)
 		changes := m.Changes(t.Context())
 		if got := changed(t, changes); got != (ConnStatus{StateConnected, 1, c.SessionID()}) {
 			t.Fatalf("at first %+v", got)
 		}
-		c.disconnect()
+		c.Disconnect()
 		time.Sleep(time.Second)
 		if got := changed(t, changes); got.State != StateSuspended || closed(m.Lost()) {
 			t.Errorf("after a second %+v, lost %v", got, closed(m.Lost()))
@@ -38,7 +38,7 @@ func TestMonitorFollowsOneEpoch(t *testing.T) {
 		if got := changed(t, changes); got.State != StateLost || !closed(lost) {
 			t.Errorf("after 2.5 s %+v", got)
 		}
-		c.reconnect()
+		c.Reconnect()
 		time.Sleep(time.Second)
 		if got := changed(t, changes); got.State != StateConnected || got.Epoch != 2 || closed(m.Lost()) {
 			t.Errorf("reconnected %+v", got)
@@ -57,18 +57,18 @@ func TestMonitorFollowsOneEpoch(t *testing.T) {
 }
 
 func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		m := NewConnMonitor(c, 10*time.Second)
 		lost := m.Lost()
-		c.disconnect()
+		c.Disconnect()
 		time.Sleep(time.Second)
-		c.reconnect()
+		c.Reconnect()
 		time.Sleep(time.Second)
-		if m.Status().Epoch != 1 || m.State() != StateConnected || closed(lost) {
+		if m.Status().Epoch != 1 || m.Status().State != StateConnected || closed(lost) {
 			t.Errorf("after a short outage %+v", m.Status())
 		}
-		c.expire(false) // between two looks
+		c.Expire() // between two looks
 		time.Sleep(time.Second)
 		if got := m.Status(); got != (ConnStatus{StateConnected, 2, c.SessionID()}) || !closed(lost) {
 			t.Errorf("after an expiry %+v", got)
@@ -80,19 +80,20 @@ func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T
 }
 
 func TestMonitorWithoutContact(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.disconnect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.Disconnect()
 		m := NewConnMonitor(c, 0)
-		if m.State() != StateSuspended || !closed(m.Lost()) || m.State().String() != "suspended" {
-			t.Errorf("before contact %v", m.State())
+		if m.Status().State != StateSuspended || !closed(m.Lost()) ||
+			m.Status().State.String() != "suspended" {
+			t.Errorf("before contact %v", m.Status().State)
 		}
-		c.reconnect()
+		c.Reconnect()
 		time.Sleep(time.Second)
-		c.disconnect()
+		c.Disconnect()
 		time.Sleep(time.Hour)
-		if m.State() != StateSuspended || closed(m.Lost()) {
-			t.Errorf("without a timeout %v", m.State()) // nothing can be said
+		if m.Status().State != StateSuspended || closed(m.Lost()) {
+			t.Errorf("without a timeout %v", m.Status().State) // nothing can be said
 		}
 		if err := m.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -101,8 +102,8 @@ func TestMonitorWithoutContact(t *testing.T) {
 }
 
 func TestReaderOfChangesLeaves(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		m := NewConnMonitor(c, 10*time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		changes := m.Changes(ctx)
@@ -112,7 +113,7 @@ func TestReaderOfChangesLeaves(t *testing.T) {
 		if _, open := <-changes; open {
 			t.Error("changes stay open")
 		}
-		c.expire(false)
+		c.Expire()
 		time.Sleep(time.Second)
 		if err := m.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -135,9 +136,9 @@ func (c *watchedContext) AfterFunc(func()) (stop func() bool) {
 
 // TestMonitorLetsContextsGo: one that outlives the monitor does not keep it.
 func TestMonitorLetsContextsGo(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		ctx := &watchedContext{Context: t.Context()}
-		m := NewConnMonitor(s.connect(), 10*time.Second)
+		m := NewConnMonitor(s.Connect(), 10*time.Second)
 		m.Changes(ctx)
 		if err := m.Close(t.Context()); err != nil || ctx.waiting != 0 {
 			t.Errorf("%d wait for the end of a context, %v", ctx.waiting, err)

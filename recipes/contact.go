@@ -6,8 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// contact judges from looks at a connection whether one session can still be
-// alive. It sends no request. The zero value is of no session.
+// contact judges from looks at a connection whether one session can still be alive. It sends no
+// request. The zero value is of no session.
 type contact struct {
 	session  int64
 	timeout  time.Duration // that the server granted; zero: only a new session ends this one
@@ -19,10 +19,9 @@ func newContact(session int64, timeout time.Duration) contact {
 	return contact{session: session, timeout: timeout, lastSeen: time.Now()}
 }
 
-// look looks at the connection. The session is lost if the connection has
-// another one, or may be over by the next look. The client notices a silent
-// connection after two thirds of the timeout, so a third is left, minus a tenth
-// for the looks and for a reply's way.
+// look looks at the connection. The session is lost if the connection has another one, or may be
+// over by the next look. The client notices a silent connection after two thirds of the timeout, so
+// a third is left, minus a tenth for the interval of the looks and the way of a reply.
 func (c *contact) look(conn Conn) ConnState {
 	if conn.SessionID() != c.session {
 		return StateLost
@@ -38,8 +37,7 @@ func (c *contact) look(conn Conn) ConnState {
 	return StateSuspended
 }
 
-// looks returns a channel that ticks twenty times per timeout, or never if
-// there is none.
+// looks returns a channel that ticks twenty times per timeout, or never if there is none.
 func looks(timeout time.Duration) (<-chan time.Time, func()) {
 	every := timeout / 20
 	if every <= 0 {

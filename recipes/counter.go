@@ -10,35 +10,30 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Counter is a number shared by any number of clients, to which a lost
-// connection adds neither twice nor never. Methods may be called from several
-// goroutines.
+// Counter is a number that any number of clients share. A lost reply makes it neither miss an
+// addition nor add twice. Methods may be called from several goroutines.
 //
-// What it promises:
-//   - Add that returns nil has added exactly once. Add that returns an error
-//     which wraps ErrAmbiguous has added once or not at all; after any other
-//     error it has added nothing.
-//   - Adds and Gets are linearizable: each takes effect at one moment of its
-//     call, and returns the value of that moment. Get synchronises with the
-//     leader first.
+// What it guarantees:
 //
-// An addition is a compare-and-set of the node's version, made in one
-// transaction with a record of it. Whoever has lost the reply sends the same
-// transaction again, and if that is refused looks for the record, which tells
-// whether the first one was applied. To compare the value alone would be wrong,
-// as others may have brought it back to what it was.
+//   - Add that returns nil has added exactly once. After an error that wraps ErrAmbiguous it has
+//     added once or not at all, after any other error not at all.
+//   - Adds and Gets are linearizable: each takes effect at one moment of its call, and returns the
+//     value of that moment. Get synchronises with the leader first.
 //
-// On disconnect calls wait for the connection, and on expiry they go on in the
-// new session: nothing here is ephemeral. A done context ends a call; an Add
-// that was sent and not answered is settled in the background (see the package
-// comment).
+// An addition is a compare-and-set of the node's version, in one transaction with a record of it. A
+// client that has lost the reply sends the same transaction again, and if that is refused looks for
+// the record, which tells whether the first one was applied. To compare the value would be wrong,
+// as other clients may have brought it back to what it was.
 //
-// What it cannot promise: that many clients add fast. Of those who add at the
-// same time one succeeds and the others try again; each Add takes a read, a
-// transaction and a deletion. A process that dies in the middle of an Add can
-// leave its record; those older than the longest outage can be deleted by
-// anybody, as nothing waits for them. To delete the node while others add to it
-// is not safe: its version begins anew, and so does the count.
+// When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
+// as nothing here is ephemeral. A done context ends a call; an Add that was sent and not answered
+// is settled in the background (see the package comment).
+//
+// What it cannot guarantee: that many clients add fast. Of clients that add at the same time one
+// succeeds and the others try again; each Add takes a read, a transaction and a deletion. A process
+// that dies in the middle of an Add can leave its record; records older than the longest outage can
+// be deleted, as nothing waits for them. Do not delete the node while clients add to it: its
+// version begins anew, and so does the count.
 //
 // Layout, all persistent:
 //
@@ -46,23 +41,22 @@ import (
 //	<path>/add-<guid>     an Add under way
 //	<path>/turn-<zxid>    the version has passed -1 here, once in 2^32 adds; to stay
 //
-// Sources: Curator's DistributedAtomicLong, which returns a result that may be
-// wrong when a reply was lost; ZooKeeper guide, "Recipes and Solutions: Error
-// Handling Notes".
+// Sources: Curator's DistributedAtomicLong, which returns a result that may be wrong when a reply
+// was lost; ZooKeeper guide, "Recipes and Solutions: Error Handling Notes".
 type Counter struct{ *lifecycle }
 
-// NewCounter makes a handle for the counter at path, which the first Add
-// creates. It sends nothing. The options that matter are ACL, Retry and
-// Containers.
+// NewCounter makes a handle for the counter at path, which the first Add creates. It sends nothing.
+// The options that matter are ACL, Retry and Containers.
 func NewCounter(conn Conn, path string, opts ...Option) *Counter {
 	return &Counter{newLifecycle(conn, "counter", path, opts)}
 }
 
-// Add adds delta, which may be negative, and returns the value after that. It
-// fails without a change if the value does not fit 64 bits, or if the node's
-// data is no number.
+// Add adds delta, which may be negative, and returns the value after that. It fails without a
+// change if the value does not fit 64 bits, or if the node's data is no number.
 func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
-	return call(ctx, c.lifecycle, "add to", func(ctx context.Context, r *requests, t *task[int64]) (int64, error) {
+	return call(ctx, c.lifecycle, "add to", func(
+		ctx context.Context, r *requests, t *task[int64],
+	) (int64, error) {
 		w, err := newRecorded(c.path, "add-")
 		if err != nil {
 			return 0, err
@@ -72,9 +66,11 @@ func (c *Counter) Add(ctx context.Context, delta int64) (int64, error) {
 	})
 }
 
-// add tries until nobody else was faster. With an error, sum is what the value
-// is if the addition was made all the same.
-func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64) (sum int64, err error) {
+// add tries until no rival was faster. With an error, sum is the value if the addition was made all
+// the same.
+func (c *Counter) add(
+	ctx context.Context, r *requests, w *recorded, delta int64,
+) (sum int64, err error) {
 	for {
 		value, stat, err := c.read(ctx, r)
 		if err != nil {
@@ -93,7 +89,9 @@ func (c *Counter) add(ctx context.Context, r *requests, w *recorded, delta int64
 
 // Get returns the value, as it is at some moment of the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
-	return ask(ctx, c.lifecycle, "get", func(ctx context.Context, r *requests) (value int64, err error) {
+	return ask(ctx, c.lifecycle, "get", func(
+		ctx context.Context, r *requests,
+	) (value int64, err error) {
 		err = r.fresh(ctx, c.path, func() (err error) {
 			value, _, err = c.read(ctx, r)
 			return err

@@ -29,80 +29,80 @@ func TestCounterAddsOnceWhateverIsLost(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		for nth := 1; nth <= 3; nth++ {
 			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					conn := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					conn := s.Connect()
 					c := NewCounter(conn, "/counters/a")
-					conn.on(op, nth, fault)
+					conn.On(op, nth, fault)
 					wantGet(t, c, 0)
 					wantAdd(t, c, 5, 5)
 					wantAdd(t, c, -7, -2)
 					wantAdd(t, c, 0, -2)
-					wantGet(t, NewCounter(s.connect(), "/counters/a"), -2)
-					s.wantBelow(t, "/counters/a", 0)
+					wantGet(t, NewCounter(s.Connect(), "/counters/a"), -2)
+					s.WantBelow(t, "/counters/a", 0)
 				})
 			}
 		}
 	}
 }
 
-// TestCounterTellsAnEchoFromARival: a rival adds between the lost request and
-// its repetition.
+// TestCounterTellsAnEchoFromARival: a rival adds between the lost request and its repetition.
 func TestCounterTellsAnEchoFromARival(t *testing.T) {
-	for name, lost := range map[string]bool{"request lost": true, "reply lost": false} {
+	for name, fault := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				conn := s.connect()
-				c, rival := NewCounter(conn, "/c"), NewCounter(s.connect(), "/c")
+			inBubble(t, func(t *testing.T, s *testServer) {
+				conn := s.Connect()
+				c, rival := NewCounter(conn, "/c"), NewCounter(s.Connect(), "/c")
 				wantAdd(t, c, 1, 1)
-				conn.on("multi", 1, rule{lose: lost, err: zk.ErrConnectionClosed, after: func() {
+				fault.After = func() {
 					if _, err := rival.Add(t.Context(), 10); err != nil {
 						t.Error(err)
 					}
 					if _, err := rival.Add(t.Context(), -10); err != nil {
 						t.Error(err)
 					}
-				}})
+				}
+				conn.On("multi", 1, fault)
 				wantAdd(t, c, 1, 2)
 				wantGet(t, c, 2)
-				s.wantBelow(t, "/c", 0)
+				s.WantBelow(t, "/c", 0)
 			})
 		})
 	}
 }
 
 func TestCounterPassesTheVersionThatMeansAny(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/c", "7")
-		n := s.nodes["/c"]
-		n.stat.Version = -1
-		s.nodes["/c"] = n
-		slow := s.connect()
-		c, rival := NewCounter(slow, "/c"), NewCounter(s.connect(), "/c")
-		slow.on("multi", 1, rule{before: func() { // c has read version -1
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/c", "7")
+		s.SetVersion("/c", -1)
+		slow := s.Connect()
+		c, rival := NewCounter(slow, "/c"), NewCounter(s.Connect(), "/c")
+		slow.On("multi", 1, rule{Before: func() { // c has read version -1
 			if sum, err := rival.Add(context.Background(), 1); sum != 8 || err != nil {
 				t.Error(sum, err)
 			}
 		}})
 		wantAdd(t, c, 1, 9)
 		wantAdd(t, c, 1, 10)
-		s.wantBelow(t, "/c", 1) // the turn
+		s.WantBelow(t, "/c", 1) // the turn
 	})
 }
 
 func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/c", "seven")
-		c := NewCounter(s.connect(), "/c")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/c", "seven")
+		c := NewCounter(s.Connect(), "/c")
 		_, err := c.Add(t.Context(), 1)
-		if err == nil || OutcomeOf(err) != NotApplied || !strings.Contains(err.Error(), `add to counter /c: the data is "seven"; expected`) {
+		if err == nil || OutcomeOf(err) != NotApplied ||
+			!strings.Contains(err.Error(), `add to counter /c: the data is "seven"; expected`) {
 			t.Error(err)
 		}
 		if _, err := c.Get(t.Context()); err == nil {
 			t.Error("Get of no number")
 		}
-		big := NewCounter(s.connect(), "/big")
+		big := NewCounter(s.Connect(), "/big")
 		wantAdd(t, big, math.MaxInt64, math.MaxInt64)
-		if _, err := big.Add(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not fit") {
+		if _, err := big.Add(t.Context(), 1); err == nil ||
+			!strings.Contains(err.Error(), "does not fit") {
 			t.Error(err)
 		}
 		wantAdd(t, big, math.MinInt64, -1)
@@ -115,22 +115,22 @@ func TestCounterRefusesWhatIsNoNumber(t *testing.T) {
 
 func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			conn := s.connect()
+		inBubble(t, func(t *testing.T, s *testServer) {
+			conn := s.Connect()
 			c := NewCounter(conn, "/c")
 			wantAdd(t, c, 1, 1)
 			ctx, cancel := context.WithCancel(t.Context())
-			fault.after = func() { cancel(); conn.disconnect() }
-			conn.on("multi", 1, fault)
+			fault.After = func() { cancel(); conn.Disconnect() }
+			conn.On("multi", 1, fault)
 			if _, err := c.Add(ctx, 1); OutcomeOf(err) != Unknown {
 				t.Errorf("Add: %v", err)
 			}
 			time.Sleep(time.Second)
-			conn.reconnect()
+			conn.Reconnect()
 			if err := c.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			s.wantBelow(t, "/c", 0)
+			s.WantBelow(t, "/c", 0)
 			if _, err := c.Add(t.Context(), 1); !errors.Is(err, ErrClosed) || OutcomeOf(err) != NotApplied {
 				t.Error(err)
 			}
@@ -139,14 +139,15 @@ func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 }
 
 func TestCounterReportsARefusal(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
 		c := NewCounter(conn, "/dir/c")
-		conn.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
-		if _, err := c.Add(t.Context(), 1); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+		conn.On("create", 1, refusal)
+		if _, err := c.Add(t.Context(), 1); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
-		conn.on("delete", 1, rule{lose: true, err: zk.ErrNoAuth})
+		conn.On("delete", 1, refusal)
 		wantAdd(t, c, 1, 1)
 		if err := c.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Error(err)

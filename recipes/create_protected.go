@@ -9,50 +9,49 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// NodeKind is what CreateProtected makes.
+// NodeKind is a kind of node that CreateProtected makes.
 type NodeKind int
 
 const (
-	// EphemeralSequential makes <dir>/_c_<guid>-<name><sequence>, which goes
-	// with the session.
+	// EphemeralSequential is <dir>/_c_<guid>-<name><sequence>, which goes with the session.
 	EphemeralSequential NodeKind = iota
-	// PersistentSequential makes <dir>/_c_<guid>-<name><sequence>, which stays.
+	// PersistentSequential is <dir>/_c_<guid>-<name><sequence>, which stays.
 	PersistentSequential
-	// Ephemeral makes <dir>/<name>, exactly, which goes with the session. The
-	// name must be used once per session: a node of that name that belongs to
-	// the session of the Conn is taken for the own one.
+	// Ephemeral is <dir>/<name>, exactly, which goes with the session. The name must be used once
+	// per session: a node of that name that belongs to the session of the Conn is taken for the own
+	// one.
 	Ephemeral
 )
 
-// Node is a node that was made, as it was read back.
+// Node is a created node, as it was read back.
 type Node struct {
 	Path string
-	// Stat is that of the node. Czxid is a fencing token, greater for every
-	// later node; EphemeralOwner is the session that the node goes with.
+	// Stat is the node's. Czxid is a fencing token, greater for every later node; EphemeralOwner is
+	// the session that the node goes with.
 	Stat zk.Stat
 }
 
-// CreateProtected creates a node below dir, missing parents included, and
-// finds it again when the reply is lost. name is the name, or for sequential
-// nodes what stands before the number, such as "lock-".
+// CreateProtected creates a node below dir, missing parents included, and finds it again when the
+// reply is lost. name is the name, or for sequential nodes what stands before the number, such as
+// "lock-".
 //
-// What it promises: nil means that exactly one node was made, and that an
-// ephemeral one belongs to the session that the Conn had when it was read
-// back. After an error the node is not there, or is removed in the background
-// as soon as the server answers, unless the error wraps ErrConnClosed: then it
-// goes with the session, but a persistent one can stay, and the error wraps
-// ErrAmbiguous, too. zk.ErrNodeExists
-// means that another session has an Ephemeral node of that name, which can also
-// be an ended session of one's own that the server has not yet noticed.
-// ErrNumbersUsedUp means that dir has no sequence number left that is the node's own.
+// What it guarantees: nil means that exactly one node was made, and that an ephemeral one belongs
+// to the session that the Conn had when it was read back. After an error the node is not there, or
+// is removed in the background as soon as the server answers, unless the error wraps ErrConnClosed:
+// then an ephemeral node goes with the session, but a persistent one can stay, and the error wraps
+// ErrAmbiguous, too. zk.ErrNodeExists means that another session has an Ephemeral node of that
+// name; it can be an ended session of this process that the server has not noticed yet.
+// ErrNumbersUsedUp means that dir has no unique sequence number left.
 //
-// On disconnect it waits and tries again, on expiry it begins anew in the new
-// session. A done context ends it. It cannot promise that an ephemeral node is
-// still there when it returns: its session can end at any time. Delete the node
-// with GuaranteedDelete. The options that matter are ACL, Retry and Containers.
+// When the connection is lost it waits and tries again; when the session ends it begins again in
+// the new one. A done context ends it. It cannot guarantee that an ephemeral node is still there
+// when it returns, as its session can end at any time. Delete the node with GuaranteedDelete. The
+// options that matter are ACL, Retry and Containers.
 //
 // Sources: Curator's "protection"; CURATOR-45, 79, 498 and 604.
-func CreateProtected(ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option) (Node, error) {
+func CreateProtected(
+	ctx context.Context, conn Conn, dir, name string, data []byte, kind NodeKind, opts ...Option,
+) (Node, error) {
 	l := newLifecycle(conn, "node", join(dir, name), opts)
 	data = bytes.Clone(data)
 	return call(ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {

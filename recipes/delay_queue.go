@@ -6,59 +6,52 @@ import (
 	"time"
 )
 
-// DelayQueue is a queue whose elements can be taken from a given moment on,
-// between any number of producers and consumers: for work to be done later, or
-// tried again later. Methods may be called from several goroutines.
+// DelayQueue is a queue whose elements can be taken from a given moment on, between any number of
+// producers and consumers: for work to be done later, or tried again later. Methods may be called
+// from several goroutines.
 //
-// What it promises, per call:
-//   - Delivery is that of Queue: Offer that returns nil has stored the element
-//     exactly once, Poll and Take return each element to one caller at most, and
-//     a call that returns an error has taken nothing.
-//   - Poll, Take and Peek return no element before it is due, by the clock of
-//     the consumer. Moments are rounded up to milliseconds.
-//   - Of the elements that are due, Poll and Take return the one that was due
-//     first at the very moment of its removal, and of several due at the same
-//     moment the oldest. An element that an abandoned call puts back has its old
-//     place.
-//   - false from Poll and Peek means that at some moment during the call nothing
-//     was due.
-//   - Take that waits is woken when the first element becomes due, without
-//     asking the server meanwhile.
+// What it guarantees, for each call:
 //
-// On disconnect, on expiry and when a context is done it behaves like Queue.
+//   - Delivery is that of Queue: Offer that returns nil has stored the element exactly once, Poll
+//     and Take return each element to one caller at most, and a call that returns an error has
+//     taken nothing.
+//   - Poll, Take and Peek return no element before it is due, by the clock of the consumer. Moments
+//     are rounded up to milliseconds.
+//   - Of the elements that are due, Poll and Take return the one that was due first at the moment
+//     of its removal, and of several due at the same moment the oldest. An element that an
+//     abandoned call puts back has its old place.
+//   - false from Poll and Peek means that nothing was due at some moment of the call.
+//   - A waiting Take wakes when the first element becomes due, without requests meanwhile.
 //
-// What it cannot promise: that an element leaves as soon as it is due: somebody
-// has to take it, and while the connection is down nobody can. Producers and
-// consumers each go by their own clock; what these differ by, elements are early
-// or late by. All consumers that wait wake when an element becomes due, and one
-// gets it. For consumers under a rain of offers, for the data of the directory of
-// elements, and for what a process leaves behind that dies in the middle of a
-// call, see PriorityQueue and Queue.
+// When a connection is lost, a session ends or a context is done it behaves like Queue.
+//
+// What it cannot guarantee: that an element leaves as soon as it is due, as a consumer has to take
+// it. Producers and consumers each go by their own clock; elements are early or late by the
+// difference. All waiting consumers wake when an element becomes due, and one gets it. For many
+// offers at a time and for the data of the directory see PriorityQueue; for nodes that a dying
+// process can leave behind see Queue.
 //
 // Layout, all persistent:
 //
 //	<path>/items/_c_<guid>-due<milliseconds>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>                 as with Queue
 //
-// The moment is that of Unix time, thirteen digits at least. Other children of
-// items are ignored.
+// The moment is that of Unix time, thirteen digits at least. Other children of items are ignored.
 //
-// Sources: Curator's DistributedDelayQueue, which removes elements by a plain
-// delete, and works on a list of some time ago.
+// Sources: Curator's DistributedDelayQueue, which removes elements by a plain delete, and works on
+// an old list.
 type DelayQueue struct{ *claimQueue }
 
-// NewDelayQueue makes a handle for the queue at path, which is created when
-// needed. It sends nothing. The options that matter are ACL, RecheckEvery, Retry
-// and Containers.
+// NewDelayQueue makes a handle for the queue at path, which is created when needed. It sends
+// nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewDelayQueue(conn Conn, path string, opts ...Option) *DelayQueue {
 	q := &DelayQueue{newClaimQueue(conn, "delay queue", path, opts, firstDueFirst)}
 	q.strict = true
 	return q
 }
 
-// Offer stores an element that can be taken from due on; a moment that has
-// passed is due at once, and one before 1970 is taken for the beginning of that.
-// For data and errors see Queue.Offer.
+// Offer stores an element that can be taken from due on; a moment that has passed is due at once,
+// and one before 1970 is taken for the beginning of that. For data and errors see Queue.Offer.
 func (q *DelayQueue) Offer(ctx context.Context, data []byte, due time.Time) error {
 	millis := max(due.Add(time.Millisecond-1).UnixMilli(), 0)
 	return q.offerAs(ctx, fmt.Sprintf("%s%013d", dueMarker, millis), data)

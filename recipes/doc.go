@@ -1,10 +1,6 @@
-// Package recipes holds coordination recipes for the go-zookeeper client:
-// locks and queues that keep their promises when connections drop and
+// Package recipes holds coordination recipes for the go-zookeeper client: locks, queues, elections,
+// barriers, counters, caches and registries that keep their promises when connections drop and
 // sessions end.
-//
-// The recipes run on any *zk.Conn, against any ensemble of ZooKeeper 3.5 or
-// later. They use only what package zk exports (see Conn) and install nothing
-// on the connection: no event callback, no host provider.
 //
 //	lock := recipes.NewLock(conn, "/locks/report")
 //	if err := lock.Lock(ctx); err != nil {
@@ -13,139 +9,142 @@
 //	defer lock.Unlock(ctx)
 //	return write(lock.Token(), lock.Lost())
 //
-// # What is here
+// The comment of each type is its contract: what it guarantees when a connection is lost or a
+// session ends, what it cannot guarantee, which nodes it makes, and its sources. The recipes run on
+// any *zk.Conn, against any ensemble of ZooKeeper 3.5 or later. They use only what package zk
+// exports (see Conn) and install nothing on the connection: no event callback, no host provider.
 //
-//   - Lock: the fair lock without herd of the ZooKeeper guide, the one to use.
-//   - HerdLock: one node that everybody watches. For teaching.
-//   - ClientLock: the client's own zk.Lock behind the same methods.
-//   - WriteLock: the lock of the Apache recipes, which queues and tells a listener.
-//   - ReentrantLock: a Lock whose owner may lock it again.
-//   - RWLock: many readers or one writer, who may go over to reading. Fair.
-//   - VersionRWLock: the same around the version of one node. For comparison.
-//   - Semaphore: leases, so many of which may be held at once, and several by one.
-//   - MultiLock: several locks at once, without deadlocks.
+// # Which recipe to use
+//
+// Locks:
+//
+//   - Lock: a fair lock, the one to use.
+//   - ReentrantLock: a Lock that its owner may lock again.
 //   - RevocableLock: a Lock whose owner can be asked to give it up.
-//   - LeaderLatch, LeaderSelector: leader election, with a fencing epoch.
-//   - Barrier: a gate that holds everybody back while it is up.
-//   - DoubleBarrier: members that begin together and end together.
+//   - MultiLock: several Locks at once, without deadlocks.
+//   - RWLock: many readers or one writer. Fair.
+//   - VersionRWLock: the same, but readers never wait for a writer that waits.
+//   - Semaphore: a number of leases, one or several to each holder.
+//   - WriteLock: a Lock that does not block but tells a listener, as that of the Apache recipes.
+//   - HerdLock: a lock without a directory, for many names with few contenders each.
+//   - TurnQueue: a Lock whose waiters are a line that can be looked at.
+//
+// Elections:
+//
+//   - LeaderLatch: leadership as a state, until Close.
+//   - LeaderSelector: leadership as a function call, in turns.
+//
+// Queues:
+//
+//   - Queue: first in, first out. A lost connection neither loses nor doubles an element.
+//   - IDQueue: a Queue from which elements can be removed by an id.
+//   - PriorityQueue: a Queue whose most urgent element leaves first.
+//   - DelayQueue: a Queue whose elements can be taken from a given time on.
+//   - LockQueue: an element stays until its consumer has acknowledged it. At least once.
+//
+// Barriers and agreement:
+//
+//   - Barrier: a gate that holds all waiters back while it is up.
+//   - DoubleBarrier: members begin together and end together.
 //   - ThresholdBarrier: a gate that opens when enough members are there.
 //   - TwoPhaseCommit: all sites carry out a transaction, or none does.
-//   - Queue: FIFO queue whose elements are neither lost nor doubled by a lost
-//     connection.
-//   - LockQueue: elements are kept until they are acknowledged, and go to the next
-//     consumer when one dies: at least once.
-//   - PriorityQueue, DelayQueue: the most urgent element first; nothing before it
-//     is due. Delivery is that of Queue.
-//   - TurnQueue: a line in which each member waits for its turn.
-//   - IDQueue: a Queue from which elements can be called off by their ids.
-//   - ApacheQueue: the plain get-then-delete queue, which can lose elements.
-//   - Counter: a number to which a lost reply adds neither twice nor never.
+//
+// Values:
+//
+//   - Counter: a number to which each Add adds exactly once.
 //   - SharedValue: data with versions, to read, write and wait for.
-//   - IDGenerator: numbers that are handed out once, in blocks.
-//   - NodeCache, ChildrenCache, TreeCache: copies that are read without asking
-//     the server, with events and a word on whether they may be behind.
-//   - ConfigCenter: settings by key, read from a copy and changed at the server.
+//   - IDGenerator: numbers that are never handed out twice, in blocks.
+//   - NodeCache, ChildrenCache, TreeCache: local copies of nodes, with events.
+//   - ConfigCenter: settings by key, read from a local copy and changed at the server.
+//
+// Presence:
+//
 //   - PersistentNode: an ephemeral node that comes back until it is closed.
-//   - Group, GroupMember: who is there, with what they say of themselves.
-//   - ServiceRegistry, Registration, ServiceLookup: who serves what, with strategies
-//     to choose one; also known as dynamic DNS.
+//   - Group, GroupMember: the members of a group and their data.
+//   - ServiceRegistry, Registration, ServiceLookup: the instances of services, and the choice of
+//     one.
 //
-// Locker and Queuer are the methods that most of the locks, and the plain queues,
-// have in common. Participants of locks, semaphores and elections tells who holds and
-// who waits. Err of what works in the background tells of its trouble. A Token, which
-// elections call an epoch, fences: later holders have greater ones. For recipes of
-// one's own there is the ground they stand on:
+// For recipes of your own there is what these are made of:
 //
-//   - CreateProtected: a node that is made once, even if the reply is lost.
-//   - GuaranteedDelete: a deletion that does not end before it is confirmed.
-//   - EnsurePath: a directory, with Containers one that goes when it is empty.
-//   - ConnMonitor: connected, suspended or lost, without asking the server.
-//   - RetryPolicy, set by Retry: when requests are sent again.
-//   - OutcomeOf: applied, not applied or unknown.
-//   - Sequence, SortBySequence, CompareSequence; JoinPath, ParentPath, BaseName.
-//   - ErrNumbersUsedUp: a directory has had 2147483647 sequential children.
+//   - CreateProtected: creates a node exactly once, even if the reply is lost.
+//   - GuaranteedDelete: deletes a node and does not stop before that is confirmed.
+//   - EnsurePath: creates a directory, with Containers one that goes when it is empty.
+//   - ConnMonitor: tells whether a session is connected, suspended or lost, without a request.
+//   - Sequence, SortBySequence: read and sort the numbers of sequential nodes.
+//   - OutcomeOf: tells from an error whether a request was applied.
+//
+// Package classic holds two well-known recipes that break their promises, to learn from.
 //
 // # Errors
 //
-// A request whose connection dies has an unknown outcome: the server may or
-// may not have done it. OutcomeOf sorts the client's errors into applied, not
-// applied and unknown. The recipes find out by themselves and try again, for
-// as long as the context allows; where they have to return before they know,
-// the error wraps ErrAmbiguous, and OutcomeOf of it is Unknown; any other error
-// of an operation means that it was not applied. With Retry they give up
-// earlier (ErrGaveUp). No operation repeats a request that the server has
-// refused for good, such as zk.ErrNoAuth; what goes on in the background does, as
-// the refusal may be taken back.
+// The outcome of a request whose connection dies is unknown: the server may or may not have applied
+// it. OutcomeOf sorts errors of the client into applied, not applied and unknown. The recipes find
+// out by themselves and repeat what is safe to repeat, for as long as the context allows. Where
+// they have to return before they know, the error wraps ErrAmbiguous, and OutcomeOf of it is
+// Unknown. Any other error of an operation means that the operation was not applied. With the
+// option Retry operations give up earlier (ErrGaveUp). An operation does not repeat a request that
+// the server has refused, with zk.ErrNoAuth for instance. What runs in the background does, as the
+// refusal may be lifted.
 //
-// A closed *zk.Conn looks like a dropped connection that never comes back, as
-// its methods return zk.ErrConnectionClosed for both. The recipes tell it from
-// a series of requests that fail at once, for more than a second, while the
-// connection stays in zk.StateDisconnected, which an open Conn only passes
-// through. Then they return ErrConnClosed: waiters at once, as the client tells
-// their watches, others some 1.3 s after the first such failure, and later if
-// the connection was down before and pauses have grown to a second.
+// A closed *zk.Conn looks like a connection that was lost and never comes back: its methods return
+// zk.ErrConnectionClosed for both. The recipes tell the two apart by a series of requests that fail
+// at once, over more than a second, while the connection stays in zk.StateDisconnected, which an
+// open Conn only passes through. Then they return ErrConnClosed: waiters at once, as the client
+// closes their watches; other calls about 1.3 s after the first such failure, and later if the
+// connection was down before and pauses have grown to a second.
 //
 // # Contexts
 //
-// The client's requests take no context: while the connection is down they
-// wait inside the client. Each operation therefore runs in a goroutine of its
-// own, and a caller whose context is done leaves it behind. What is left
-// behind only tidies up: after the request that was under way it sends no
-// other one of the abandoned operation, removes the operation's nodes, and
-// ends as soon as the server has confirmed or refused that, or the Conn is
-// closed. A
-// caller that leaves waits up to 100 ms for it, so that in the ordinary case
-// nothing is left on the server when the method returns. Close of each recipe
-// waits for all of it. What a recipe is to keep up until Close, such as a
-// PersistentNode, it goes on with: there a context ends only the waiting.
+// Requests of the client take no context: while the connection is down they wait inside the client.
+// So each operation runs in a goroutine of its own, and a caller whose context is done leaves it
+// behind. It then only cleans up: it finishes the request that is under way, sends no other request
+// of the operation, removes the nodes of the operation, and ends when the server has confirmed or
+// refused that or the Conn is closed. A caller that leaves waits up to 100 ms for this, so that
+// usually nothing is left on the server when the method returns. Close of each recipe waits for all
+// of it. A recipe that keeps something up until Close, such as a PersistentNode, goes on with that:
+// there a context ends only the waiting.
 //
 // # Conventions
 //
-//   - Constructors send nothing and start nothing, but for NewConnMonitor. Options
-//     are for all recipes; a constructor's comment names those that matter.
-//   - What begins in the background and does not wait is called Start, takes no
-//     context, and fails only if the recipe is closed; calling it again changes nothing.
-//     What waits for the server takes a context first: Ready of what was started;
-//     Keep, Join and Register of what is to be there, which also start it. Views that
-//     have nothing to be ready for start with the first look.
-//   - Err returns why the latest attempt in the background has failed, or nil. Stale
-//     says whether a view may be out of date.
-//   - Try methods do not wait for others: they return what they have got, whether
-//     they have got it, and an error.
-//   - Slices that are handed over are copied at once, and what is returned is the
-//     caller's.
+//   - Constructors send nothing and start nothing, except NewConnMonitor. Every constructor takes
+//     all options; its comment names those that matter.
+//   - Start begins work in the background and does not wait. It takes no context and fails only if
+//     the recipe is closed. Methods that wait for the server take a context first: Ready waits for
+//     what Start has begun; Keep, Join and Register start and wait.
+//   - Err returns why the latest attempt in the background has failed, or nil. Stale reports
+//     whether a local view may be out of date.
+//   - Try methods do not wait for other clients. They return the result, whether there is one, and
+//     an error.
+//   - Slices are copied when they are handed over, and returned slices belong to the caller.
+//   - Participants returns the holders and the waiters. A Token, which elections call an epoch, is
+//     a fencing token: later holders have greater ones.
 //   - Close takes a context, ends everything, and leaves the Conn open.
 //
 // # Limits
 //
-//   - A lock holder that is paused or cut off past the end of its session
-//     cannot know it. Between the expiry at the server and Lost two clients
-//     may believe that they own the lock. Pass Token to the resource and let
-//     it refuse smaller ones.
-//   - A request larger than the server's jute.maxbuffer (1 MB unless set
-//     otherwise) makes the server drop the connection, which cannot be told
-//     from any other loss: the operation is repeated until its context is done.
-//   - The client cannot take a watch back (it has no removeWatches): the
-//     channel of an abandoned wait stays in the client until the watched
-//     node changes or the session ends.
-//   - A Conn that is closed while its server is silent, or while none can be
-//     dialled, is not told from an open one until the client's own loop has
-//     ended: two thirds of the session timeout later, or when the host provider
-//     has gone through all servers.
-//   - Parents are created persistent and never removed, or with Containers as
-//     container nodes, which the server removes when they are empty. Parents
-//     made beforehand are left as they are, and come back if they are removed.
-//   - A request waits inside the client while the connection is down, whatever
-//     the RetryPolicy says. Only a context ends such a wait.
-//   - A directory serves for 2147483647 sequential children. The counter of servers
-//     since 3.6 stays there (ZOOKEEPER-3249), and among children of one number
-//     nobody knows who came first. Locks, semaphores, elections, CreateProtected and
-//     offers to queues give such a node back and return ErrNumbersUsedUp; elections
-//     in the background show it in Err. Whoever has come before keeps what it has:
-//     owners, waiters and elements. Delete the directory when it is empty, and its
-//     numbers begin anew; one made with Containers goes by itself. Barriers go on, as
-//     their members need no order. Other clients that share a directory, and go by
-//     the names of the last number, have that trouble among themselves; they wait for
-//     owners of this package, and these for nobody. The numbers that servers before
-//     3.6 give after the last one, -2147483648 and 65535 more, are refused as well.
+//   - A holder that is paused or cut off beyond the end of its session cannot know that. Between
+//     the expiry at the server and the closing of Lost two clients may believe that they own a
+//     lock. Pass Token to the resource and let it refuse smaller tokens.
+//   - A request larger than the server's jute.maxbuffer (1 MB unless set otherwise) makes the
+//     server drop the connection, which looks like any other loss: the operation is repeated until
+//     its context is done.
+//   - The client cannot take a watch back. The channel of an abandoned wait stays in the client
+//     until the watched node changes or the session ends.
+//   - A Conn that is closed while its server is silent, or while no server can be dialled, looks
+//     open until the client's own loop has ended: two thirds of the session timeout later, or when
+//     the host provider has gone through all servers.
+//   - Parents are created as persistent nodes and never removed, or with Containers as container
+//     nodes, which the server removes when they are empty. Parents that exist are left as they are,
+//     and created again if they are removed.
+//   - A request waits inside the client while the connection is down, whatever the RetryPolicy
+//     says. Only a context ends such a wait.
+//   - A directory has 2147483647 sequence numbers. The counter of servers since 3.6 then stays
+//     there (ZOOKEEPER-3249), and the order of children with one number is unknown. Locks,
+//     semaphores, elections, CreateProtected and offers to queues remove such a node again and
+//     return ErrNumbersUsedUp; elections in the background show it in Err. Owners, waiters and
+//     elements with smaller numbers keep their places. Delete the directory when it is empty, and
+//     its numbers begin at 0 again; a container node goes by itself. Barriers go on, as their
+//     members need no order. Other clients in the same directory may still use nodes of the last
+//     number: they wait for owners of this package, which wait for none of them. The numbers that
+//     servers before 3.6 give after the last one, -2147483648 and 65535 more, are refused as well.
 package recipes

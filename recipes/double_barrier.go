@@ -7,61 +7,58 @@ import (
 )
 
 var (
-	// ErrInside is returned by Enter of a DoubleBarrier that is inside already, or
-	// on its way.
+	// ErrInside is returned by Enter of a DoubleBarrier that is inside already, or on its way.
 	ErrInside = errors.New("already inside or entering")
 	// ErrNotInside is returned by Leave of a DoubleBarrier that has not entered.
 	ErrNotInside = errors.New("not inside")
-	// ErrMemberLost says that the member's node has gone while it entered, mostly
-	// with its session: the others may have counted it, and go on without it.
+	// ErrMemberLost says that the member's node has gone while it entered, usually with its
+	// session: the others may have counted it, and go on without it.
 	ErrMemberLost = errors.New("the member's node is gone")
 )
 
-// DoubleBarrier lets members begin a piece of work together and end it together:
-// Enter returns when size of them are there, Leave when all of these have left.
-// One DoubleBarrier is one member; it can be used again after Leave. Of more than
-// size members each size of them, in the order of their coming, are a group of
-// their own, and no group waits for another; when the directory's sequence numbers are
-// used up, any size of those who wait.
+// DoubleBarrier lets members begin a piece of work together and end it together: Enter returns when
+// size members are there, Leave when all of these have left. One DoubleBarrier is one member; it
+// can be used again after Leave. If more members come, each size of them, in the order of their
+// coming, are a group of their own, and no group waits for another. When the directory's sequence
+// numbers are used up, a group is any size of the waiting members.
 //
-// What it promises:
-//   - Enter that returns nil has found size members there at one moment, itself
-//     among them: the group is formed in one transaction that every one of them
-//     takes part in, so that nobody is counted who has given up before.
-//   - Leave that returns nil has seen that no member of the group is inside any
-//     more: each has left, has given up, or its session has ended.
-//   - As long as all live members of a group go on to Leave, all Leaves return;
-//     as long as size members wait in Enter, a group of them enters.
-//   - No orphans: the member's node goes with Leave, with an Enter that fails, or
-//     with the session. The group's node goes with the last member that does not
-//     die.
+// What it guarantees:
 //
-// On disconnect calls wait for the connection. If the session ends, a member that
-// has not entered gets ErrMemberLost, as it may have been counted; for one inside,
-// Lost is closed, and Leave waits for the others all the same. With SessionTimeout
-// Lost is closed when the session may have ended. A done context ends a call: Enter
-// gives up the place, Leave gives up waiting, but not leaving. The error of an Enter
-// wraps ErrAmbiguous if the group may have been formed with this member.
+//   - Enter that returns nil has found size members there at one moment, itself among them: the
+//     group is formed in one transaction that sets the nodes of all its members, so a member that
+//     has given up before is not counted.
+//   - Leave that returns nil has seen that no member of the group is inside any more: each has
+//     left, has given up, or its session has ended.
+//   - As long as all live members of a group call Leave, all Leaves return; as long as size members
+//     wait in Enter, a group of them enters.
+//   - Nothing is left behind: the member's node goes with Leave, with an Enter that fails, or with
+//     the session. The group's node goes with the last member that does not die.
 //
-// What it cannot promise: that a member hears at once that its group was formed, if
-// the connection is lost twice in a row, as the client may miss the event then: it
-// finds out after RecheckEvery. That who has left has done its work, and did not just
-// die. And if all members of a group die inside, or lose their sessions, its node
-// stays until another member leaves; nobody waits for it.
+// When the connection is lost, calls wait for it. When the session ends, a member that has not
+// entered gets ErrMemberLost, as it may have been counted; the Lost of a member inside is closed,
+// and its Leave still waits for the others. With SessionTimeout Lost is closed when the session may
+// have ended. A done context ends a call: Enter gives up the place; Leave stops waiting, but
+// leaves. The error of an Enter wraps ErrAmbiguous if the group may have been formed with this
+// member.
+//
+// What it cannot guarantee: that a member learns at once that its group was formed if the
+// connection is lost twice in a row, as the client may miss the event; it finds out after
+// RecheckEvery. That a member that has left has done its work, and did not just die. If all members
+// of a group die inside, or lose their sessions, the group's node stays until a member of another
+// group leaves; nothing waits for it.
 //
 // Layout:
 //
 //	<path>/_c_<guid>-member-<sequence>   ephemeral, data = name of the group's node, once it is in
-//	<path>/ready-<guid>                  persistent, one for each group, data = its members' names, one a line
+//	<path>/ready-<guid>                  persistent, one for each group, data = its members' names
 //
-// The guide's single node "ready" would let the next round pass as long as nobody
-// has removed it, and who removes it might remove the next one: hence a node for
-// each group.
+// The guide's single node "ready" would let the next round pass as long as it is not removed, and
+// its removal could hit that of the next round: hence a node for each group.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Double Barriers"; Curator's
-// DistributedDoubleBarrier; CURATOR-318 (one who timed out is counted), Curator
-// issue 1290 (an enter that ends by any event), ZOOKEEPER-1011 (a fast leaver makes
-// a slow one miss the count).
+// DistributedDoubleBarrier; CURATOR-318 (a member that timed out is counted), Curator issue 1290
+// (an enter that ends by any event), ZOOKEEPER-1011 (a fast leaver makes a slow member miss the
+// count).
 type DoubleBarrier struct {
 	*lifecycle
 	size int
@@ -72,19 +69,20 @@ type DoubleBarrier struct {
 	member   *member         // the latest; nil before the first
 }
 
-// member is one who is inside, or was.
+// member is a membership in a group that has entered.
 type member struct {
 	*hold
 	group []string // the names of its members
 	left  bool     // Leave was called
 }
 
-// NewDoubleBarrier makes a member of the barrier at path, which is created when
-// needed and must be used for this barrier only; all members must give the same
-// size, of at least 1. It sends nothing. The options that matter are ACL,
-// SessionTimeout, RecheckEvery, Retry and Containers.
+// NewDoubleBarrier makes a member of the barrier at path, which is created when needed and must be
+// used for this barrier only; all members must give the same size, of at least 1. It sends nothing.
+// The options that matter are ACL, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewDoubleBarrier(conn Conn, path string, size int, opts ...Option) *DoubleBarrier {
-	return &DoubleBarrier{lifecycle: newLifecycle(conn, "double barrier", path, opts), size: max(1, size)}
+	return &DoubleBarrier{
+		lifecycle: newLifecycle(conn, "double barrier", path, opts), size: max(1, size),
+	}
 }
 
 // Enter waits until a group of members is there, and enters with them.
@@ -99,8 +97,8 @@ func (b *DoubleBarrier) Enter(ctx context.Context) error {
 	return err
 }
 
-// keep makes m the present membership. It returns false, and m must be given back,
-// if the caller has left or Close was called meanwhile.
+// keep makes m the present membership. It returns false, and m must be given back, if the caller
+// has left or Close was called meanwhile.
 func (b *DoubleBarrier) keep(t *task[struct{}], m *member) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,16 +120,17 @@ func (b *DoubleBarrier) mayEnter() bool {
 	return true
 }
 
-// Leave leaves, and waits until all of the group have left. The member's node is
-// removed whatever happens, also if ctx is done from the start, in the background
-// if need be; after an error Leave can be called again, to wait, or Enter. Without
-// a member inside it returns ErrNotInside.
+// Leave leaves, and waits until all members of the group have left. The member's node is removed in
+// any case, also if ctx is done from the start, in the background if need be. After an error Leave
+// can be called again, to wait, or Enter. Without a member inside it returns ErrNotInside.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	m, err := b.startLeave()
 	if err != nil {
 		return b.explain("leave", err)
 	}
-	_, known, err := perform(ctx, b.lifecycle, func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, known, err := perform(ctx, b.lifecycle, func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, b.leave(ctx, r, t, m)
 	})
 	if err == nil {
@@ -165,10 +164,9 @@ func (b *DoubleBarrier) forget(m *member) {
 	}
 }
 
-// Lost returns a channel that is closed when the member is not inside any more:
-// because it has left, or because its node is gone, or may be; see Lock for the
-// ways in which that is learned. The others may leave then. If it is not inside, the
-// channel is closed already.
+// Lost returns a channel that is closed when the member is not inside any more: because it has
+// left, or because its node is gone, or may be; Lost of a Lock says how that is learned. The others
+// may leave then. If the member is not inside, the channel is closed already.
 func (b *DoubleBarrier) Lost() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -178,11 +176,10 @@ func (b *DoubleBarrier) Lost() <-chan struct{} {
 	return closedChannel()
 }
 
-// Close ends the calls under way with ErrClosed, leaves without waiting for the
-// others, and waits until nothing is left to clean up or ctx is done; in the latter
-// case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn open.
-// It returns the first error by which the server has refused to remove a node that
-// this member has made.
+// Close ends the calls under way with ErrClosed, leaves without waiting for the others, and waits
+// until nothing is left to clean up or ctx is done; in the latter case the clean-up goes on. Later
+// calls return ErrClosed. It leaves the Conn open. It returns the first error by which the server
+// has refused to remove a node that this member has made.
 func (b *DoubleBarrier) Close(ctx context.Context) error {
 	b.kill(ErrClosed)
 	b.mu.Lock()

@@ -9,15 +9,17 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// What the names of a double barrier's nodes are made of.
+// The parts of the names of a double barrier's nodes.
 const (
 	memberMarker = "member-"
 	readyPrefix  = "ready-"
 )
 
-// enter makes a node and waits until it is in a group. Who has left meanwhile is
-// taken out again.
-func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+// enter makes a node and waits until it is in a group. If the caller has left meanwhile, the node
+// is removed again.
+func (b *DoubleBarrier) enter(
+	ctx context.Context, r *requests, t *task[struct{}],
+) (struct{}, error) {
 	b.mu.Lock()
 	before := b.cleaning
 	b.cleaning = t.done
@@ -52,7 +54,9 @@ func (b *DoubleBarrier) enter(ctx context.Context, r *requests, t *task[struct{}
 }
 
 // await waits until the own node is in a group.
-func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) (m *member, err error) {
+func (b *DoubleBarrier) await(
+	ctx context.Context, r *requests, own *protected,
+) (m *member, err error) {
 	place := vigil{path: own.path}
 	err = place.until(ctx, r, own.epoch, func() (*watch, bool, error) {
 		for {
@@ -72,17 +76,18 @@ func (b *DoubleBarrier) await(ctx context.Context, r *requests, own *protected) 
 			if err != nil || !inside {
 				return w, false, err
 			}
-			// Look again at once: the client may miss the event of what it has done itself.
+			// Look again at once: the client may miss the event of its own change.
 		}
 	})
 	return m, err
 }
 
-// form forms groups of the oldest members that are in none, each in one
-// transaction, as long as they are enough and own is not in one. Each member tries
-// that when it has come; so the youngest of any group, at least, has seen them all.
-// It reports whether own is in a group that it has formed.
-func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) (inside bool, err error) {
+// form forms groups of the oldest members that are in none, each in one transaction, as long as
+// they are enough and own is not in one. Each member tries that when it has come, so at least the
+// youngest of any group has seen them all. It reports whether own is in a group that it has formed.
+func (b *DoubleBarrier) form(
+	ctx context.Context, r *requests, own string,
+) (inside bool, err error) {
 	for {
 		waiting, err := b.waiting(ctx, r)
 		if err != nil || len(waiting) < b.size {
@@ -103,10 +108,16 @@ func (b *DoubleBarrier) form(ctx context.Context, r *requests, own string) (insi
 	}
 }
 
-// admit makes a group. It is not formed if one of its members has gone, or is in
-// another group: a member's node is of version 0 until it is in one.
-func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, group []string) (formed bool, err error) {
-	ops := []interface{}{&zk.CreateRequest{Path: join(b.path, ready), Data: []byte(strings.Join(group, "\n")), Acl: b.opts.acl}}
+// admit makes a group. It is not formed if one of its members has gone, or is in another group: a
+// member's node is of version 0 until it is in one.
+func (b *DoubleBarrier) admit(
+	ctx context.Context, r *requests, ready string, group []string,
+) (formed bool, err error) {
+	ops := []interface{}{
+		&zk.CreateRequest{
+			Path: join(b.path, ready), Data: []byte(strings.Join(group, "\n")), Acl: b.opts.acl,
+		},
+	}
 	for _, name := range group {
 		ops = append(ops, &zk.SetDataRequest{Path: join(b.path, name), Data: []byte(ready), Version: 0})
 	}
@@ -120,8 +131,8 @@ func (b *DoubleBarrier) admit(ctx context.Context, r *requests, ready string, gr
 	return false, err
 }
 
-// waiting lists the members that are in no group, oldest first. A group's node
-// outlives its members, so that whoever is in a group is known to be.
+// waiting lists the members that are in no group, oldest first. A group's node outlives its
+// members, so all members of groups are known.
 func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, error) {
 	names, err := r.children(ctx, b.path)
 	if err != nil {
@@ -143,7 +154,7 @@ func (b *DoubleBarrier) waiting(ctx context.Context, r *requests) ([]string, err
 	return waiting, nil
 }
 
-// restartIfMissing: without the directory there is no own node.
+// restartIfMissing turns zk.ErrNoNode into errRestart: without the directory there is no own node.
 func restartIfMissing(err error) error {
 	if errors.Is(err, zk.ErrNoNode) {
 		return errRestart
@@ -153,7 +164,9 @@ func restartIfMissing(err error) error {
 
 // readyNodes are the nodes of groups among names.
 func readyNodes(names []string) []string {
-	nodes := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, readyPrefix) })
+	nodes := slices.DeleteFunc(
+		slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, readyPrefix) },
+	)
 	slices.Sort(nodes)
 	return nodes
 }
@@ -168,7 +181,9 @@ func (b *DoubleBarrier) groupOf(ctx context.Context, r *requests, ready string) 
 }
 
 // admitted is the own membership, once the node is in a group.
-func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protected, ready string) (*member, error) {
+func (b *DoubleBarrier) admitted(
+	ctx context.Context, r *requests, own *protected, ready string,
+) (*member, error) {
 	group, err := b.groupOf(ctx, r, ready)
 	if err != nil {
 		return nil, restartIfMissing(err) // the group's node goes after its members
@@ -180,9 +195,11 @@ func (b *DoubleBarrier) admitted(ctx context.Context, r *requests, own *protecte
 	return &member{hold: held, group: group}, nil
 }
 
-// leave removes the own node, waits for the others to do so, and removes the
-// group's node, and those of groups that have died: nobody else may come.
-func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}], m *member) error {
+// leave removes the own node, waits for the other members to do so, and removes the group's node
+// and those of groups whose members have all died.
+func (b *DoubleBarrier) leave(
+	ctx context.Context, r *requests, t *task[struct{}], m *member,
+) error {
 	err := r.tidy(m.release)
 	for _, name := range m.group {
 		if err != nil {
@@ -203,9 +220,11 @@ func (b *DoubleBarrier) leave(ctx context.Context, r *requests, t *task[struct{}
 	return firstOf(err, r.tidy(b.sweep))
 }
 
-// awaitGone waits until a node is gone, which was there in the session of since.
-// Its name is never used again.
-func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, since epoch, name string) error {
+// awaitGone waits until a node is gone, which was there in the session of since. Its name is never
+// used again.
+func (b *DoubleBarrier) awaitGone(
+	ctx context.Context, r *requests, since epoch, name string,
+) error {
 	other := vigil{path: join(b.path, name)}
 	return other.until(ctx, r, since, func() (*watch, bool, error) {
 		_, _, w, err := other.data(ctx, r)
@@ -216,7 +235,7 @@ func (b *DoubleBarrier) awaitGone(ctx context.Context, r *requests, since epoch,
 	})
 }
 
-// withdraw takes a member out, and what it is the last one to know of.
+// withdraw removes a member's node, and the group's if it was the last member.
 func (b *DoubleBarrier) withdraw(r *requests, remove func(r *requests) error) error {
 	if err := r.tidy(remove); err != nil {
 		return err

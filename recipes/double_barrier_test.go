@@ -10,9 +10,11 @@ import (
 )
 
 // guests makes members on connections of their own.
-func guests(s *fakeServer, n, size int, opts ...Option) (members []*DoubleBarrier, conns []*fakeConn) {
+func guests(
+	s *testServer, n, size int, opts ...Option,
+) (members []*DoubleBarrier, conns []*testConn) {
 	for range n {
-		c := s.connect()
+		c := s.Connect()
 		members, conns = append(members, NewDoubleBarrier(c, "/d", size, opts...)), append(conns, c)
 	}
 	return members, conns
@@ -28,7 +30,7 @@ func wantAll(t *testing.T, results ...chan error) {
 }
 
 func TestDoubleBarrierInAndOutTogether(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := guests(s, 3, 3)
 		for range 3 {
 			in := []chan error{waiting(t, m[0].Enter), waiting(t, m[1].Enter)}
@@ -44,7 +46,7 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 				t.Error("two have left")
 			}
 			wantAll(t, append(out, waiting(t, m[2].Leave))...)
-			s.wantBelow(t, "/d", 0)
+			s.WantBelow(t, "/d", 0)
 		}
 		if err := m[0].Leave(t.Context()); !errors.Is(err, ErrNotInside) {
 			t.Errorf("left twice: %v", err)
@@ -56,7 +58,7 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 }
 
 func TestMoreThanEnoughAreSeveralGroups(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := guests(s, 5, 2)
 		var in []chan error
 		for _, b := range m {
@@ -73,17 +75,18 @@ func TestMoreThanEnoughAreSeveralGroups(t *testing.T) {
 		for _, b := range m {
 			mustClose(t, b)
 		}
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 	})
 }
 
 func TestWhoGivesUpIsNotCounted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := guests(s, 3, 3)
 		first := waiting(t, m[0].Enter)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m[1].Enter(ctx); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, ErrAmbiguous) {
+		if err := m[1].Enter(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("got %v", err)
 		}
 		third := waiting(t, m[2].Enter)
@@ -94,23 +97,23 @@ func TestWhoGivesUpIsNotCounted(t *testing.T) {
 		for _, b := range m {
 			mustClose(t, b)
 		}
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 	})
 }
 
 func TestExpiryAtTheDoubleBarrier(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 2)
 		first := waiting(t, m[0].Enter)
-		c[0].expire(false)
+		c[0].Expire()
 		if err := <-first; !errors.Is(err, ErrMemberLost) || OutcomeOf(err) != Unknown {
 			t.Errorf("got %v", err)
 		}
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
-		c[1].expire(false)
+		c[1].Expire()
 		<-m[1].Lost()
 		wantAll(t, waiting(t, m[0].Leave), waiting(t, m[1].Leave))
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 		for _, b := range m {
 			mustClose(t, b)
 		}
@@ -120,13 +123,13 @@ func TestExpiryAtTheDoubleBarrier(t *testing.T) {
 func TestLostRepliesAtTheDoubleBarrier(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
 		for _, op := range []string{"create", "multi", "getW", "children", "delete"} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				s.seed(t, 0, "/d", "")
+			inBubble(t, func(t *testing.T, s *testServer) {
+				s.Seed("/d", "")
 				m, c := guests(s, 2, 2)
-				c[1].on(op, 1, fault)
+				c[1].On(op, 1, fault)
 				wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
 				wantAll(t, waiting(t, m[0].Leave), waiting(t, m[1].Leave))
-				s.wantBelow(t, "/d", 0)
+				s.WantBelow(t, "/d", 0)
 				for _, b := range m {
 					mustClose(t, b)
 				}
@@ -137,10 +140,10 @@ func TestLostRepliesAtTheDoubleBarrier(t *testing.T) {
 
 // TestMemberGoneBeforeTheGroupIsFormed: the transaction fails, and counts again.
 func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 3, 2)
 		first := waiting(t, m[0].Enter)
-		c[1].on("multi", 1, rule{before: func() { c[0].expire(false) }})
+		c[1].On("multi", 1, rule{Before: func() { c[0].Expire() }})
 		second := waiting(t, m[1].Enter)
 		if err := <-first; !errors.Is(err, ErrMemberLost) {
 			t.Errorf("got %v", err)
@@ -152,22 +155,21 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 		for _, b := range m {
 			mustClose(t, b)
 		}
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 	})
 }
 
-// TestWhoLeavesRemovesDeadGroups: of a group whose members have all died nobody is left
-// who would.
+// TestWhoLeavesRemovesDeadGroups: of a group whose members have all died nobody is left who would.
 func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 4, 2)
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
 		wantAll(t, waiting(t, m[2].Enter), waiting(t, m[3].Enter))
-		c[0].expire(false)
-		c[1].expire(false)
-		s.wantBelow(t, "/d", 4)
+		c[0].Expire()
+		c[1].Expire()
+		s.WantBelow(t, "/d", 4)
 		wantAll(t, waiting(t, m[2].Leave), waiting(t, m[3].Leave))
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 		for _, b := range m {
 			mustClose(t, b)
 		}
@@ -175,7 +177,7 @@ func TestWhoLeavesRemovesDeadGroups(t *testing.T) {
 }
 
 func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := guests(s, 2, 2)
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -183,9 +185,9 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 		if err := m[0].Leave(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
-		s.wantBelow(t, "/d", 2) // the other and the group
+		s.WantBelow(t, "/d", 2) // the other and the group
 		mustClose(t, m[1])      // inside
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 		if err := m[0].Leave(t.Context()); err != nil {
 			t.Errorf("Leave again: %v", err)
 		}
@@ -198,7 +200,7 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 
 // TestLeaveWithADoneContextLeaves: the caller does not wait, but leaves.
 func TestLeaveWithADoneContextLeaves(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 2)
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
 		gone, cancel := context.WithCancel(t.Context())
@@ -206,28 +208,28 @@ func TestLeaveWithADoneContextLeaves(t *testing.T) {
 		if err := m[0].Leave(gone); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		s.wantBelow(t, "/d", 2) // the other and the group
-		c[1].disconnect()
+		s.WantBelow(t, "/d", 2) // the other and the group
+		c[1].Disconnect()
 		if err := m[1].Leave(gone); !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
 			t.Errorf("got %v", err)
 		}
-		c[1].reconnect()
+		c[1].Reconnect()
 		for _, b := range m {
 			mustClose(t, b)
 			if err := b.Leave(t.Context()); !errors.Is(err, ErrClosed) {
 				t.Errorf("Leave after Close: %v", err)
 			}
 		}
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 	})
 }
 
-// TestWhoFormsAnothersGroupFormsItsOwn: the first was cut off when it had come, so
-// the second finds two groups to form.
+// TestWhoFormsAnothersGroupFormsItsOwn: the first was cut off when it had come, so the second finds
+// two groups to form.
 func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 1, RecheckEvery(0))
-		c[0].on("getW", 1, rule{before: func() { time.Sleep(time.Minute) }})
+		c[0].On("getW", 1, rule{Before: func() { time.Sleep(time.Minute) }})
 		first, second := waiting(t, m[0].Enter), waiting(t, m[1].Enter)
 		if len(second) == 0 {
 			t.Error("the second waits for ever")
@@ -237,20 +239,20 @@ func TestWhoFormsAnothersGroupFormsItsOwn(t *testing.T) {
 		}
 		<-first
 		<-second
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 	})
 }
 
-// TestLeaveIsNotMisledByALaggingServer: that of a new session does not know of the
-// other yet, unless it is told to catch up.
+// TestLeaveIsNotMisledByALaggingServer: that of a new session does not know of the other yet,
+// unless it is told to catch up.
 func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 2, 2)
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
-		c[0].expire(false)
-		c[0].on("getW", 1, rule{lose: true, err: zk.ErrNoNode})
-		c[0].on("getW", 1, rule{lose: true, err: zk.ErrNoNode})
-		c[0].on("sync", 1, rule{after: c[0].off})
+		c[0].Expire()
+		c[0].On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
+		c[0].On("getW", 1, rule{Lose: true, Err: zk.ErrNoNode})
+		c[0].On("sync", 1, rule{After: c[0].Off})
 		left := waiting(t, m[0].Leave)
 		if len(left) > 0 {
 			t.Error("left before the other")
@@ -259,18 +261,18 @@ func TestLeaveIsNotMisledByALaggingServer(t *testing.T) {
 		for _, b := range m {
 			mustClose(t, b)
 		}
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 	})
 }
 
 func TestRefusedGroup(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 1, 1)
-		c[0].on("multi", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c[0].On("multi", 1, refusal)
 		if err := m[0].Enter(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("got %v", err)
 		}
-		s.wantBelow(t, "/d", 0)
+		s.WantBelow(t, "/d", 0)
 		mustClose(t, m[0])
 	})
 }

@@ -6,35 +6,33 @@ import (
 	"sync"
 )
 
-// ErrLeadershipLost is the cause for which the context of a leader ends whose
-// term the server has ended, or may have.
+// ErrLeadershipLost is the cause of the end of a leader's context if the server has ended the term,
+// or may have.
 var ErrLeadershipLost = errors.New("leadership was lost")
 
-// Term is one period of leadership: from the confirmation by the server until
-// it is given up or lost. A later term of the same candidate is another Term.
+// Term is one period of leadership: from the confirmation by the server until it is given up or
+// lost. A later term of the same candidate is another Term.
 type Term struct{ held *hold }
 
-// Epoch is the fencing epoch of the term, which is what Token is to a lock: every
-// later term in the same election, whoever leads in it, has a greater one. It is the
-// czxid of the leader's node. Pass it to whatever the leader changes, and let that
-// refuse smaller ones.
+// Epoch is the fencing epoch of the term, as Token is that of a lock: every later term in the same
+// election has a greater one. It is the czxid of the leader's node. Pass it to the resources that
+// the leader changes, and let them refuse smaller ones.
 func (t *Term) Epoch() int64 { return t.held.token }
 
-// Lost is closed when the term has ended, for whichever reason; see Lock for the
-// ways in which it is learned that the server has ended it. It is a hint, and can
-// come late.
+// Lost is closed when the term has ended, for any reason; Lost of a Lock says how the end is
+// learned. It is a hint, and can come late.
 func (t *Term) Lost() <-chan struct{} { return t.held.ended }
 
-// Candidate is one who stands in an election, as others see it.
+// Candidate is a candidate in an election, as others see it.
 type Candidate struct {
-	// ID is what the candidate calls itself.
+	// ID is the name that the candidate was made with.
 	ID string
-	// Epoch is that of its term, if it leads now or later: the Token of a Member.
+	// Epoch is that of its term, now or later: the Token of a Member.
 	Epoch int64
 }
 
-// election is what LeaderLatch and LeaderSelector share: a candidate that stands
-// in a queue in the background, and what is known of its term.
+// election is shared by LeaderLatch and LeaderSelector: a candidate in a queue, in the background,
+// and its term.
 type election struct {
 	*lifecycle
 	queue *turnstile
@@ -47,9 +45,11 @@ type election struct {
 	changed  chan struct{} // closed and replaced when one of these changes
 }
 
-// newElection makes a candidate. kind stands before the sequence number of its
-// nodes; those with one of the markers are its rivals.
-func newElection(conn Conn, what, path, id, kind string, markers []string, opts []Option) *election {
+// newElection makes a candidate. kind stands before the sequence number of its nodes; those with
+// one of the markers are its rivals.
+func newElection(
+	conn Conn, what, path, id, kind string, markers []string, opts []Option,
+) *election {
 	e := &election{lifecycle: newLifecycle(conn, what, path, opts), changed: make(chan struct{})}
 	queueOpts := e.opts
 	queueOpts.data = []byte(id)
@@ -57,9 +57,9 @@ func newElection(conn Conn, what, path, id, kind string, markers []string, opts 
 	return e
 }
 
-// Leader returns the candidate that led at some moment during the call, or false
-// if there was none. That candidate may not know of it yet, or not any more. It
-// needs no Start.
+// Leader returns the candidate that led at some moment of the call, or false if there was none. The
+// candidate may not know yet that it leads, or not know that it does not any more. It needs no
+// Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
 	list, err := ask(ctx, e.lifecycle, "look who leads in", e.leader)
 	if err != nil || len(list) == 0 {
@@ -68,35 +68,32 @@ func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err e
 	return list[0], true, nil
 }
 
-// Participants returns all who stand, in the order in which they will lead: the
-// first one leads. It needs no Start.
+// Participants returns all candidates in the order in which they will lead, the leader first. It
+// needs no Start.
 func (e *election) Participants(ctx context.Context) ([]Candidate, error) {
 	return ask(ctx, e.lifecycle, "list the candidates of", e.candidates)
 }
 
-// HasLeadership reports whether this candidate leads, as far as is known without
-// asking the server.
+// HasLeadership reports whether this candidate leads, as far as the client knows. It sends nothing.
 func (e *election) HasLeadership() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.leads()
 }
 
-// Err returns why the latest attempt to stand has failed, or nil if there is none
-// or a new one is under way: what the server refuses is tried again, with pauses,
-// for as long as the candidate is not closed.
+// Err returns why the latest attempt to stand has failed, or nil if there is none or a new one is
+// under way. A refused attempt is made again, with pauses, until Close.
 func (e *election) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.explain("stand in", e.failure)
 }
 
-// Close ends the term, if there is one, and takes the candidate out of the
-// election; HasLeadership is false and the Term's Lost is closed before anything
-// is sent. It waits until nothing is left to clean up or ctx is done; in the latter
-// case the clean-up goes on. It leaves the Conn open. It returns the first error
-// by which the server has refused to remove a node: that one stays until the
-// session ends.
+// Close ends the term, if there is one, and takes the candidate out of the election; HasLeadership
+// is false and the Term's Lost is closed before anything is sent. It waits until nothing is left to
+// clean up or ctx is done; in the latter case the clean-up goes on. It leaves the Conn open. It
+// returns the first error by which the server has refused to remove a node: that one stays until
+// the session ends.
 func (e *election) Close(ctx context.Context) error {
 	e.kill(ErrClosed)
 	e.mu.Lock()
@@ -107,12 +104,11 @@ func (e *election) Close(ctx context.Context) error {
 	return e.lifecycle.Close(ctx)
 }
 
-// leads is HasLeadership for who has locked mu.
+// leads is HasLeadership for a caller that has locked mu.
 func (e *election) leads() bool { return e.term != nil && !e.term.held.over() }
 
-// start begins candidacies in the background, unless they go on. With once they
-// end when lead has returned true, unless start was called again since the
-// election.
+// start begins candidacies in the background, unless they go on. With once they end when lead has
+// returned true, unless start was called again since the election.
 func (e *election) start(once bool, lead func(*Term) bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,8 +121,8 @@ func (e *election) start(once bool, lead func(*Term) bool) error {
 	return e.explain("stand in", err)
 }
 
-// run makes one candidacy after the other. Only Close, of the election or of the
-// Conn, and success end it.
+// run makes one candidacy after the other. Only Close, of the election or of the Conn, and success
+// end it.
 func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*Term) bool) {
 	var failures backoff
 	for {
@@ -137,15 +133,16 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 		} else {
 			e.publish(func() { e.failure = err })
 		}
-		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) || err != nil && failures.wait(ctx, nil, err) != nil
+		over := ctx.Err() != nil || errors.Is(err, ErrConnClosed) ||
+			err != nil && failures.wait(ctx, nil, err) != nil
 		if e.rests(over, led && once) {
 			return
 		}
 	}
 }
 
-// rests ends the loop of candidacies if it is over, or served and nobody has called
-// start since the election.
+// rests ends the loop of candidacies if it is over, or if it has served and start was not called
+// since the election.
 func (e *election) rests(over, served bool) bool {
 	ended := false
 	e.publish(func() {
@@ -155,9 +152,11 @@ func (e *election) rests(over, served bool) bool {
 	return ended
 }
 
-// candidacy stands until elected, and leads until lead returns. The node is gone
-// when it returns: a new candidacy must not wait for the last one.
-func (e *election) candidacy(ctx context.Context, r *requests, lead func(*Term) bool) (led bool, err error) {
+// candidacy stands until elected, and leads until lead returns. The node is gone when it returns: a
+// new candidacy must not wait for the last one.
+func (e *election) candidacy(
+	ctx context.Context, r *requests, lead func(*Term) bool,
+) (led bool, err error) {
 	held, err := e.queue.acquire(ctx, r, true)
 	if err != nil {
 		return false, err
@@ -216,7 +215,7 @@ func (e *election) await(ctx context.Context) (*Term, error) {
 	}
 }
 
-// leader reads the oldest of those who stand.
+// leader reads the oldest candidate.
 func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error) {
 	for {
 		queue, err := r.queueIn(ctx, e.path, e.queue.markers)
@@ -230,7 +229,7 @@ func (e *election) leader(ctx context.Context, r *requests) ([]Candidate, error)
 	}
 }
 
-// candidates reads all who stand.
+// candidates reads all candidates.
 func (e *election) candidates(ctx context.Context, r *requests) (list []Candidate, err error) {
 	all, err := e.queue.participants(ctx, r)
 	for _, m := range append(all.holders, all.waiters...) {
@@ -239,5 +238,5 @@ func (e *election) candidates(ctx context.Context, r *requests) (list []Candidat
 	return list, err
 }
 
-// candidate is what a member of the queue of an election is.
+// candidate returns a member of the election's queue as a Candidate.
 func candidate(m Member) Candidate { return Candidate{ID: string(m.Data), Epoch: m.Token} }

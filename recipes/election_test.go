@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
 )
 
 func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
@@ -37,10 +38,10 @@ func mustClose(t *testing.T, c interface{ Close(context.Context) error }) {
 }
 
 func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		var latches []*LeaderLatch
 		for i := range 4 {
-			latches = append(latches, started(t, NewLeaderLatch(s.connect(), "/e", fmt.Sprint("n", i))))
+			latches = append(latches, started(t, NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))))
 			time.Sleep(time.Second)
 		}
 		all, err := latches[3].Participants(t.Context())
@@ -70,8 +71,8 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 				t.Error("leads after Close")
 			}
 		}
-		s.wantBelow(t, "/e", 0)
-		if _, ok, err := NewLeaderLatch(s.connect(), "/e", "").Leader(t.Context()); ok || err != nil {
+		s.WantBelow(t, "/e", 0)
+		if _, ok, err := NewLeaderLatch(s.Connect(), "/e", "").Leader(t.Context()); ok || err != nil {
 			t.Errorf("there is a leader: %v %v", ok, err)
 		}
 	})
@@ -79,71 +80,71 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 
 func TestLatchStandsAgainAfterExpiry(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c := s.Connect()
 			l := started(t, NewLeaderLatch(c, "/e", "a"))
 			first := mustLead(t, l)
-			c.expire(late)
+			expiry(c, late)()
 			<-first.Lost()
 			second := mustLead(t, l)
 			if second.Epoch() <= first.Epoch() || closed(second.Lost()) {
 				t.Errorf("epochs %d, %d", first.Epoch(), second.Epoch())
 			}
-			s.wantBelow(t, "/e", 1) // the old node is removed, even if the server has not reaped it
+			s.WantBelow(t, "/e", 1) // the old node is removed, even if the server has not reaped it
 			mustClose(t, l)
-			s.wantBelow(t, "/e", 0)
+			s.WantBelow(t, "/e", 0)
 		})
 	}
 }
 
 func TestLatchLosesWhatItCannotKnow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := started(t, NewLeaderLatch(c, "/e", "a", SessionTimeout(9*time.Second)))
 		term := mustLead(t, l)
-		c.disconnect()
+		c.Disconnect()
 		began := time.Now()
 		<-term.Lost()
 		if d := time.Since(began); d > 3*time.Second || l.HasLeadership() {
 			t.Errorf("lost after %v, leads %v", d, l.HasLeadership())
 		}
-		c.reconnect()
+		c.Reconnect()
 		again := mustLead(t, l)
 		if again.Epoch() <= term.Epoch() {
 			t.Error("leads again through the node it has given up")
 		}
 		mustClose(t, l)
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 	})
 }
 
 func TestRepliesLostToALatchLeaveNothing(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
 		for _, op := range []string{"create", "children", "getW", "delete"} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				s.seed(t, 0, "/e", "")
-				c := s.connect()
-				c.on(op, 1, fault)
+			inBubble(t, func(t *testing.T, s *testServer) {
+				s.Seed("/e", "")
+				c := s.Connect()
+				c.On(op, 1, fault)
 				l := started(t, NewLeaderLatch(c, "/e", "a"))
 				mustLead(t, l)
-				s.wantBelow(t, "/e", 1)
+				s.WantBelow(t, "/e", 1)
 				mustClose(t, l)
-				s.wantBelow(t, "/e", 0)
+				s.WantBelow(t, "/e", 0)
 			})
 		}
 	}
 }
 
 func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/e", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/e", "")
+		c := s.Connect()
 		l := NewLeaderLatch(c, "/e", "a")
-		c.on("create", 1, rule{after: func() { l.kill(ErrClosed) }, err: zk.ErrConnectionClosed})
+		c.On("create", 1, rule{After: func() { l.kill(ErrClosed) }, Fault: fault.DropReply})
 		started(t, l)
 		time.Sleep(time.Second)
 		mustClose(t, l)
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 		if err := l.Start(); !errors.Is(err, ErrClosed) {
 			t.Errorf("Start after Close: %v", err)
 		}
@@ -154,15 +155,17 @@ func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 }
 
 func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/e", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/e", "")
+		c := s.Connect()
 		for range 3 {
-			c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+			c.On("create", 1, refusal)
 		}
 		l := started(t, NewLeaderLatch(c, "/e", "a"))
 		_, err := l.Await(t.Context())
-		if !errors.Is(err, zk.ErrNoAuth) || !strings.HasPrefix(err.Error(), "await leadership in election /e: ") || !errors.Is(l.Err(), zk.ErrNoAuth) {
+		if !errors.Is(err, zk.ErrNoAuth) ||
+			!strings.HasPrefix(err.Error(), "await leadership in election /e: ") ||
+			!errors.Is(l.Err(), zk.ErrNoAuth) {
 			t.Errorf("got %v, then %v", err, l.Err())
 		}
 		for err != nil && errors.Is(err, zk.ErrNoAuth) {
@@ -177,16 +180,16 @@ func TestRefusedCandidateSaysSoAndStandsOn(t *testing.T) {
 }
 
 func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		first := started(t, NewLeaderLatch(s.connect(), "/e", "a"))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		first := started(t, NewLeaderLatch(s.Connect(), "/e", "a"))
 		mustLead(t, first)
-		second := started(t, NewLeaderLatch(s.connect(), "/e", "b"))
+		second := started(t, NewLeaderLatch(s.Connect(), "/e", "b"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := second.Await(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
-		s.wantBelow(t, "/e", 2)
+		s.WantBelow(t, "/e", 2)
 		mustClose(t, first)
 		mustLead(t, second)
 		mustClose(t, second)
@@ -194,11 +197,11 @@ func TestAwaitEndsAndTheCandidacyDoesNot(t *testing.T) {
 }
 
 func TestElectionOnClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := started(t, NewLeaderLatch(c, "/e", "a"))
 		term := mustLead(t, l)
-		c.close()
+		c.Close()
 		<-term.Lost()
 		time.Sleep(time.Minute)
 		if _, err := l.Await(t.Context()); !errors.Is(err, ErrConnClosed) {
@@ -209,13 +212,14 @@ func TestElectionOnClosedConn(t *testing.T) {
 }
 
 func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		first, second := started(t, NewLeaderLatch(s.connect(), "/e", "a")), NewLeaderLatch(s.connect(), "/e", "b")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		first, second := started(t, NewLeaderLatch(s.Connect(), "/e", "a")),
+			NewLeaderLatch(s.Connect(), "/e", "b")
 		mustLead(t, first)
 		started(t, second)
 		time.Sleep(time.Second)
-		c := s.connect()
-		c.on("get", 1, rule{before: func() { mustClose(t, first) }})
+		c := s.Connect()
+		c.On("get", 1, rule{Before: func() { mustClose(t, first) }})
 		leader, ok, err := NewLeaderLatch(c, "/e", "").Leader(t.Context())
 		if leader.ID != "b" || !ok || err != nil {
 			t.Errorf("got %v %v %v", leader, ok, err)
@@ -226,17 +230,17 @@ func TestLeaderVanishesBetweenListAndRead(t *testing.T) {
 
 // TestOneResignationWakesOne: of those who wait only the next one looks.
 func TestOneResignationWakesOne(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		var conns []*fakeConn
+	inBubble(t, func(t *testing.T, s *testServer) {
+		var conns []*testConn
 		var latches []*LeaderLatch
 		for range 5 {
-			c := s.connect()
+			c := s.Connect()
 			conns, latches = append(conns, c), append(latches, started(t, NewLeaderLatch(c, "/e", "")))
 			time.Sleep(time.Second)
 		}
 		looks := func() (n []int) {
 			for _, c := range conns {
-				n = append(n, c.called("children"))
+				n = append(n, c.Called("children"))
 			}
 			return n
 		}

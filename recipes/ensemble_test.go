@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// The tests of this file run against a real ensemble, and are skipped unless
-// RECIPES_ENSEMBLE holds its servers ("127.0.0.1:2181"). Half of the clients
-// lose their connection again and again, some replies with it. Under -race they
-// can fail by the race on lastZxid that is in the client itself
+// The tests of this file run against a real ensemble, and are skipped unless RECIPES_ENSEMBLE holds
+// its servers ("127.0.0.1:2181"). Half of the clients lose their connection again and again, some
+// replies with it. Under -race they can fail by the race on lastZxid that is in the client itself
 // (samuel/go-zookeeper issue 260).
 const ensembleVariable = "RECIPES_ENSEMBLE"
 
@@ -40,11 +41,6 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// silence drops the client's messages.
-type silence struct{}
-
-func (silence) Printf(string, ...interface{}) {}
-
 // providers gives the servers in turn without the client's pause of a second.
 type providers struct {
 	servers []string
@@ -59,8 +55,8 @@ func (p *providers) Next() (string, bool) {
 	return p.servers[p.next%len(p.servers)], false
 }
 
-// ensemble connects to the real servers. With cuts the connection is cut after
-// 3, 4, 5, ... requests in turn.
+// ensemble connects to the real servers. With cuts the connection is cut after 3, 4, 5, ...
+// requests in turn.
 func ensemble(t *testing.T, cuts bool) *zk.Conn {
 	t.Helper()
 	servers := os.Getenv(ensembleVariable)
@@ -79,7 +75,7 @@ func ensemble(t *testing.T, cuts bool) *zk.Conn {
 		return cut, nil
 	}
 	conn, _, err := zk.Connect(strings.Split(servers, ","), 10*time.Second,
-		zk.WithDialer(dial), zk.WithHostProvider(&providers{}), zk.WithLogger(silence{}))
+		zk.WithDialer(dial), zk.WithHostProvider(&providers{}), zk.WithLogger(testconn.Silence{}))
 	if err != nil {
 		t.Fatalf("connect to %s: %v", servers, err)
 	}
@@ -184,16 +180,4 @@ func TestEnsembleClosedConn(t *testing.T) {
 	if err := l.Lock(ctx); err == nil || ctx.Err() != nil {
 		t.Errorf("Lock on a closed connection: %v", err)
 	}
-}
-
-func TestEnsembleClientLock(t *testing.T) {
-	conn, path := ensemble(t, false), testPath(t)
-	client, ours := NewClientLock(conn, path, zk.WorldACL(zk.PermAll)), NewLock(conn, path)
-	mustLock(t, client)
-	if ok, err := ours.TryLock(t.Context()); ok || err != nil {
-		t.Errorf("TryLock while the client's lock is held: %v %v", ok, err)
-	}
-	mustUnlock(t, client)
-	mustLock(t, ours)
-	mustUnlock(t, ours)
 }

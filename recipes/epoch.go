@@ -6,10 +6,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// epoch is one session of a connection. What was read or made in it holds no
-// longer than it does, and the client replaces an expired session without
-// being asked. Whoever decides something on a reply begins with the epoch and
-// asks after the reply whether it is still the same.
+// epoch is one session of a connection. What was read or made in it holds no longer than it does,
+// and the client replaces an expired session by itself. A decision on a reply begins with the
+// epoch, and checks after the reply whether it is still the same.
 type epoch struct {
 	conn    Conn
 	session int64
@@ -18,8 +17,7 @@ type epoch struct {
 // epoch returns the epoch of now.
 func (r *requests) epoch() epoch { return epoch{r.conn, r.conn.SessionID()} }
 
-// check returns errRestart if the session is another one now, or there was
-// none.
+// check returns errRestart if the session is another one now, or there was none.
 func (e epoch) check() error {
 	if e.session == 0 || e.conn.SessionID() != e.session {
 		return errRestart
@@ -27,15 +25,15 @@ func (e epoch) check() error {
 	return nil
 }
 
-// owns reports whether an ephemeral node with this stat belongs to the epoch
-// and the epoch has not ended.
+// owns reports whether an ephemeral node with this stat belongs to the epoch and the epoch has not
+// ended.
 func (e epoch) owns(stat *zk.Stat) bool {
 	return stat.EphemeralOwner == e.session && e.check() == nil
 }
 
-// synced returns an epoch in which nothing is read any more that was replaced
-// before the call: the server that a client is connected to can lag behind, and
-// one of a new session behind what the client has read before.
+// synced returns an epoch in which every read shows the state at the moment of the call or a later
+// one. The server that a client is connected to can lag behind, and that of a new session can be
+// behind what the client has read before.
 func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
 	e := r.epoch()
 	if err := r.sync(ctx, path); err != nil {
@@ -47,8 +45,7 @@ func (r *requests) synced(ctx context.Context, path string) (epoch, error) {
 	return e, nil
 }
 
-// fresh runs read until what it has read was so at some moment of the call, or an
-// error came of it; that nothing is there is none.
+// fresh runs read until its result was true at some moment of the call, or read has failed.
 func (r *requests) fresh(ctx context.Context, path string, read func() error) error {
 	for {
 		e, err := r.synced(ctx, path)

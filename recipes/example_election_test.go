@@ -43,8 +43,8 @@ func ExampleLeaderLatch() {
 	// <nil>
 }
 
-// A listener is told when leadership begins and when it ends, for as long as the
-// latch is open: here by an expired session, and by Close.
+// A listener is told when leadership begins and when it ends, for as long as the latch is open:
+// here by an expired session, and by Close.
 func ExampleLeaderLatch_listener() {
 	t := &exampleT{}
 	defer t.end()
@@ -90,8 +90,8 @@ func ExampleLeaderLatch_listener() {
 	// stops leading
 }
 
-// The methods of a Leader are its listener: leadership begins when TakeLeadership is
-// called, and is to end when its context is done, of which the cause tells why.
+// The methods of a Leader are its listener: leadership begins when TakeLeadership is called, and is
+// to end when its context is done, of which the cause tells why.
 func ExampleLeaderSelector_listener() {
 	t := &exampleT{}
 	defer t.end()
@@ -99,7 +99,9 @@ func ExampleLeaderSelector_listener() {
 	ctx := context.Background()
 
 	leads := make(chan struct{})
-	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(ctx context.Context) {
+	s := recipes.NewLeaderSelector(server.Connect(t), "/master", "host-1", recipes.LeaderFunc(func(
+		ctx context.Context,
+	) {
 		fmt.Println("starts leading, fenced by an epoch:", recipes.LeaderEpoch(ctx) > 0)
 		leads <- struct{}{}
 		<-ctx.Done()
@@ -136,8 +138,8 @@ func awaitLast(s *recipes.LeaderSelector, name string) {
 	}
 }
 
-// Three candidates take turns. Each writes down that it leads and lets the next
-// one in by returning.
+// Three candidates take turns. Each writes down that it leads and lets the next one in by
+// returning.
 func ExampleLeaderSelector() {
 	t := &exampleT{}
 	defer t.end()
@@ -148,7 +150,9 @@ func ExampleLeaderSelector() {
 	var selectors []*recipes.LeaderSelector
 	for i := 1; i <= 3; i++ {
 		name := fmt.Sprint("candidate ", i)
-		s := recipes.NewLeaderSelector(server.Connect(t), "/master", name, recipes.LeaderFunc(func(ctx context.Context) {
+		s := recipes.NewLeaderSelector(server.Connect(t), "/master", name, recipes.LeaderFunc(func(
+			ctx context.Context,
+		) {
 			select {
 			case turns <- name:
 			case <-ctx.Done(): // lost, interrupted or closed

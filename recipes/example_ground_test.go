@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -18,13 +19,16 @@ func ExampleCreateProtected() {
 	conn := fakezk.Start(t).Connect(t)
 	ctx := context.Background()
 
-	node, err := recipes.CreateProtected(ctx, conn, "/members", "member-", []byte("host"), recipes.EphemeralSequential, recipes.Containers())
+	node, err := recipes.CreateProtected(
+		ctx, conn, "/members", "member-", []byte("host"),
+		recipes.EphemeralSequential, recipes.Containers(),
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	seq, ok := recipes.Sequence(node.Path, "member-")
-	fmt.Println(recipes.ParentPath(node.Path), seq, ok, node.Stat.EphemeralOwner == conn.SessionID())
+	fmt.Println(path.Dir(node.Path), seq, ok, node.Stat.EphemeralOwner == conn.SessionID())
 	fmt.Println(recipes.GuaranteedDelete(ctx, conn, node.Path))
 	// Output:
 	// /members 0 true true
@@ -78,7 +82,9 @@ func ExampleNewConnMonitor() {
 func ExampleRetry() {
 	policy := recipes.RetryExponential(100*time.Millisecond, 5*time.Second)
 	policy = recipes.RetryUntil(policy, time.Minute)
-	policy = recipes.RetryIf(policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) })
+	policy = recipes.RetryIf(
+		policy, func(err error) bool { return !errors.Is(err, zk.ErrSessionExpired) },
+	)
 
 	t := &exampleT{}
 	defer t.end()
@@ -116,10 +122,6 @@ func ExampleOutcomeOf() {
 
 func ExampleSortBySequence() {
 	fmt.Println(recipes.SortBySequence([]string{"n--2147483648", "readme", "n-2147483647"}, "n-"))
-	fmt.Println(recipes.CompareSequence(2147483647, -2147483648))
-	fmt.Println(recipes.JoinPath("/", "n"), recipes.BaseName("/dir/n"))
 	// Output:
 	// [n-2147483647 n--2147483648]
-	// -1
-	// /n n
 }

@@ -88,24 +88,6 @@ func ExampleLockQueue() {
 	// <nil>
 }
 
-func ExampleApacheQueue() {
-	t := &exampleT{}
-	defer t.end()
-	server := fakezk.Start(t)
-	ctx := context.Background()
-
-	q := recipes.NewApacheQueue(server.Connect(t), "/queues/java")
-	_, err := q.Element(ctx)
-	fmt.Println(err)
-	fmt.Println(q.Offer(ctx, []byte("bean")))
-	bean, err := q.Remove(ctx)
-	fmt.Println(string(bean), err)
-	// Output:
-	// look at the element of apache queue /queues/java: no such element
-	// <nil>
-	// bean <nil>
-}
-
 func ExampleIDQueue() {
 	t := &exampleT{}
 	defer t.end()

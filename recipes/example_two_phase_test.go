@@ -18,7 +18,9 @@ func ExampleTwoPhaseCommit() {
 
 	coordinator := recipes.NewTwoPhaseCommit(server.Connect(t), "/transfers/17")
 	err := coordinator.Begin(ctx, recipes.Transaction{
-		Sites: []string{"ann", "bob"}, Deadline: time.Now().Add(time.Minute), Data: []byte("10 from ann to bob"),
+		Sites: []string{"ann", "bob"}, Deadline: time.Now().Add(time.Minute), Data: []byte(
+			"10 from ann to bob",
+		),
 	})
 	if err != nil {
 		fmt.Println(err)

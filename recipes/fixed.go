@@ -8,9 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// fixed is an ephemeral node whose name is given, such as that of an instance
-// in a registry. Two of one name on one session take each other for
-// themselves, so the name must be used once per session.
+// fixed is an ephemeral node of a given name, such as that of an instance in a registry. Two of one
+// name on one session take each other for themselves, so the name must be used once per session.
 type fixed struct {
 	path  string
 	epoch epoch    // in which it was made; zero: it was not
@@ -19,11 +18,10 @@ type fixed struct {
 	doubtful bool // a creation with unknown outcome has happened
 }
 
-// create makes the node, parents included, or finds that an earlier request of
-// this session has made it. zk.ErrNodeExists means that it is there and belongs
-// to another session, perhaps one of our own that has ended and is not yet
-// reaped; errRestart that the session has ended meanwhile. After an error other
-// than these remove must be called.
+// create makes the node, parents included, or finds that an earlier request of this session has
+// made it. zk.ErrNodeExists means that it is there and belongs to another session, perhaps an ended
+// one of this process; errRestart that the session has ended meanwhile. After another error remove
+// must be called.
 func (f *fixed) create(ctx context.Context, r *requests, data []byte) error {
 	for {
 		if ctx.Err() != nil {
@@ -74,17 +72,15 @@ func (f *fixed) confirm(ctx context.Context, r *requests, why error) error {
 	return why
 }
 
-// remove deletes the node if it belongs to the present session, and returns only
-// when the server has confirmed that, refuses, or the Conn is closed. The node of
-// an ended session goes with it, and whoever has the name next keeps his: before
-// each request the owner is read anew, and the request names the version that was
-// read.
+// remove deletes the node if it belongs to the present session, and returns only when the server
+// has confirmed or refused that, or the Conn is closed. The node of an ended session goes with it.
+// So that the next owner of the name keeps its node, the owner is read before each request, and the
+// request names the version that was read.
 //
-// One window remains, as a request cannot name the node that it is meant for: if
-// somebody deletes the node while the request is on its way, or the connection is
-// lost just after the owner was read and the client keeps the request back until it
-// is connected again, be it in a new session, then a node that somebody else has made
-// meanwhile, with the same version, is deleted.
+// One window remains, as a request cannot name the node that it is meant for. The node may be
+// deleted by another client while the request is on its way, or the connection may be lost just
+// after the owner was read, so that the client sends the request later, perhaps in a new session.
+// If a third client has made a node of the same version meanwhile, that is deleted.
 func (f *fixed) remove(r *requests) error {
 	if !f.doubtful {
 		return nil
@@ -112,8 +108,7 @@ func (f *fixed) remove(r *requests) error {
 	}
 }
 
-// left returns the stat of the node if it is there and belongs to the present
-// session.
+// left returns the stat of the node if it is there and belongs to the present session.
 func (f *fixed) left(ctx context.Context, r *requests) (*zk.Stat, error) {
 	if err := r.sync(ctx, f.path); err != nil {
 		return nil, err

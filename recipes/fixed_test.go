@@ -2,21 +2,21 @@ package recipes
 
 import "testing"
 
-// TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended,
-// and somebody else has made the node.
+// TestARepeatedDeletionSparesTheNextOwner: the request was lost, the session ended, and somebody
+// else has made the node.
 func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
-	closers := map[string]func(t *testing.T, c *fakeConn) (leave func()){
-		"persistent node": func(t *testing.T, c *fakeConn) func() {
+	closers := map[string]func(t *testing.T, c *testConn) (leave func()){
+		"persistent node": func(t *testing.T, c *testConn) func() {
 			n := NewPersistentNode(c, "/dir/n", nil, RecheckEvery(0))
 			mustKeep(t, n)
 			return func() { quit(t, n) }
 		},
-		"member": func(t *testing.T, c *fakeConn) func() {
+		"member": func(t *testing.T, c *testConn) func() {
 			m := NewGroupMember(c, "/dir", "n", nil, RecheckEvery(0))
 			mustJoin(t, m)
 			return func() { quit(t, m) }
 		},
-		"created node": func(t *testing.T, c *fakeConn) func() {
+		"created node": func(t *testing.T, c *testConn) func() {
 			f := &fixed{path: "/dir/n"}
 			r := newRequests(c, newOptions(nil))
 			if err := f.create(t.Context(), r, nil); err != nil {
@@ -32,16 +32,16 @@ func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 	for name, prepare := range closers {
 		for _, fault := range []rule{loseRequest, loseReply, netError, noServer} {
 			t.Run(name, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					c, next := s.connect(), s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					c, next := s.Connect(), s.Connect()
 					leave := prepare(t, c)
-					fault.after = func() {
-						c.expire(false)
-						s.seed(t, next.SessionID(), "/dir/n", "next")
+					fault.After = func() {
+						c.Expire()
+						next.Seed("/dir/n", "next")
 					}
-					c.on("delete", 1, fault)
+					c.On("delete", 1, fault)
 					leave()
-					s.wantNode(t, "/dir/n", "next", next.SessionID())
+					s.WantNode(t, "/dir/n", "next", next.SessionID())
 				})
 			})
 		}
@@ -50,38 +50,38 @@ func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 
 // TestADeletionIsRepeatedWhenSomebodyWrites to the own node meanwhile.
 func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c, other := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c, other := s.Connect(), s.Connect()
 		n := NewPersistentNode(c, "/dir/n", nil, RecheckEvery(0))
 		mustKeep(t, n)
-		c.on("delete", 1, rule{before: func() {
+		c.On("delete", 1, rule{Before: func() {
 			if _, err := other.Set("/dir/n", []byte("graffiti"), -1); err != nil {
 				t.Error(err)
 			}
 		}})
 		quit(t, n)
-		s.wantBelow(t, "/dir", 0)
-		if sent := c.called("delete"); sent != 2 {
+		s.WantBelow(t, "/dir", 0)
+		if sent := c.Called("delete"); sent != 2 {
 			t.Errorf("%d deletions were sent", sent)
 		}
 	})
 }
 
-// TestALateDeletionNamesAVersion: of the node that it was meant for. A request that
-// the client has kept back is sent in the next session, too.
+// TestALateDeletionNamesAVersion: of the node that it was meant for. A request that the client has
+// kept back is sent in the next session, too.
 func TestALateDeletionNamesAVersion(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c, next := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c, next := s.Connect(), s.Connect()
 		n := NewPersistentNode(c, "/dir/n", []byte("1"), RecheckEvery(0))
 		mustKeep(t, n)
 		if err := n.Set(t.Context(), []byte("2")); err != nil {
 			t.Fatal(err)
 		}
-		c.on("delete", 1, rule{before: func() {
-			c.expire(false)
-			s.seed(t, next.SessionID(), "/dir/n", "next")
+		c.On("delete", 1, rule{Before: func() {
+			c.Expire()
+			next.Seed("/dir/n", "next")
 		}})
 		quit(t, n)
-		s.wantNode(t, "/dir/n", "next", next.SessionID())
+		s.WantNode(t, "/dir/n", "next", next.SessionID())
 	})
 }

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-
-	"github.com/go-zookeeper/zk"
 )
 
-// follower is what recipes embed that show a view of the server: it keeps the
-// view up to date in the background, from the first look on until Close.
+// follower is embedded by recipes that show a view of the server. It keeps the view up to date in
+// the background, from the first look until Close.
 type follower[V any] struct {
 	*lifecycle
 	loop    *reconciler
@@ -29,9 +27,12 @@ type seen[V any] struct {
 	ended error // why there will be no other one
 }
 
-// newFollower makes a follower. read reads what is due, and returns the whole
-// view. A view that is the same as the last is no change.
-func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error), same func(a, b V) bool) *follower[V] {
+// newFollower makes a follower. read reads the nodes that are due, and returns the whole view. A
+// view that is the same as the last is no change.
+func newFollower[V any](
+	l *lifecycle, read func(ctx context.Context, r *requests, d due) (V, error),
+	same func(a, b V) bool,
+) *follower[V] {
 	f := &follower[V]{lifecycle: l, loop: newReconciler(l)}
 	f.begin = sync.OnceValue(f.loop.start)
 	f.loop.step = func(ctx context.Context, r *requests, d due) error {
@@ -53,9 +54,12 @@ func newFollower[V any](l *lifecycle, read func(ctx context.Context, r *requests
 	return f
 }
 
-// readDue reads what is due, and everything in one session and behind a sync, or
-// else a server that lags behind could show what was so before.
-func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func(ctx context.Context, r *requests, d due) (V, error)) (view V, err error) {
+// readDue reads the nodes that are due; everything is read in one session and after a sync, as a
+// server that lags behind could show an older state.
+func (f *follower[V]) readDue(
+	ctx context.Context, r *requests, d due,
+	read func(ctx context.Context, r *requests, d due) (V, error),
+) (view V, err error) {
 	if d.all {
 		if f.epoch, err = r.synced(ctx, f.path); err != nil {
 			return view, err
@@ -67,8 +71,7 @@ func (f *follower[V]) readDue(ctx context.Context, r *requests, d due, read func
 	return view, err
 }
 
-// look returns the view. It waits for the first one, for which the server may
-// be asked in vain.
+// look returns the view. It waits for the first one, which can fail.
 func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	s, err := ask(ctx, f.lifecycle, what, func(ctx context.Context, _ *requests) (seen[V], error) {
 		if err := f.begin(); err != nil {
@@ -87,26 +90,24 @@ func (f *follower[V]) look(ctx context.Context, what string) (V, error) {
 	return s.view, err
 }
 
-// Changed returns a channel that is closed when the view changes, or ends, as it
-// does with Close and with the Conn: then looking returns an error. Get it before
-// you look, so that no change is missed.
+// Changed returns a channel that is closed when the view changes, or ends, as it does with Close
+// and with the Conn: then looking returns an error. Get it before you look, so that no change is
+// missed.
 func (f *follower[V]) Changed() <-chan struct{} {
 	_, changed := f.seen.read()
 	return changed
 }
 
-// Stale reports whether the view may be out of date for another reason than that
-// news are on their way: there is none yet, the connection is down, as far as the
-// client knows, or has a new session in which not everything was read again, the
-// latest attempt to read has failed, or the view has ended.
+// Stale reports whether the view may be out of date, apart from notifications that are on their
+// way: there is none yet, the connection is down, as far as the client knows, or has a new session
+// in which not everything was read again, the latest attempt to read has failed, or the view has
+// ended.
 func (f *follower[V]) Stale() bool {
-	session := f.session.Load()
-	return session == 0 || f.closed() || f.conn.State() != zk.StateHasSession || f.conn.SessionID() != session ||
-		f.loop.failure() != nil
+	return f.loop.stale(f.session.Load())
 }
 
-// Err returns why the latest attempt to read has failed, or what the server did not
-// let it read, or nil. The attempts go on.
+// Err returns why the latest attempt to read has failed, a refusal of a single node included, or
+// nil. The attempts go on.
 func (f *follower[V]) Err() error { return f.explain("read", f.loop.failure()) }
 
 // Close ends the view. It sends nothing, and leaves the Conn open.
@@ -116,7 +117,7 @@ func (f *follower[V]) Close(ctx context.Context) error {
 	return f.lifecycle.Close(ctx)
 }
 
-// finish tells those who wait for a change that there will be none.
+// finish ends the view for those who wait for a change.
 func (f *follower[V]) finish(why error) {
 	f.seen.end(func(last seen[V]) seen[V] {
 		last.ended = why

@@ -17,48 +17,50 @@ type aView interface {
 	Close(context.Context) error
 }
 
-// TestViewsDoNotGoBack when the server of a new session lags behind, at whatever
-// request the session ends.
+// TestViewsDoNotGoBack when the server of a new session lags behind, at whatever request the
+// session ends.
 func TestViewsDoNotGoBack(t *testing.T) {
 	for _, op := range []string{"none", "childrenW", "children", "getW", "get", "existsW", "sync"} {
 		for nth := 1; nth <= 3; nth++ {
 			t.Run(fmt.Sprint(op, nth), func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) { viewsDoNotGoBack(t, s, op, nth) })
+				inBubble(t, func(t *testing.T, s *testServer) { viewsDoNotGoBack(t, s, op, nth) })
 			})
 		}
 	}
 }
 
-func viewsDoNotGoBack(t *testing.T, s *fakeServer, op string, nth int) {
-	a, view := s.connect(), s.connect()
-	s.seed(t, 0, "/s", "")
-	s.seed(t, 0, "/s/web", "")
+func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
+	a, view := s.Connect(), s.Connect()
+	s.Seed("/s", "")
+	s.Seed("/s/web", "")
 	g, v := NewGroup(view, "/s/web", RecheckEvery(time.Second)), NewServiceRegistry(view, "/s")
 	c := readyCache(t, NewTreeCache(view, "/s", RecheckEvery(time.Second)))
 	wantMembers(t, g)
-	old := s.snapshot()
-	s.seed(t, a.SessionID(), "/s/web/a", "1")
+	old := s.Copy()
+	a.Seed("/s/web/a", "1")
 	wantMembers(t, g, "a")
 	wantServices(t, v, "web/a=1")
 	news, changed, changedAll := c.Changes(), g.Changed(), v.Changed()
 	newsOf(news)
 	if op == "none" {
-		view.fallBehind(old)
+		view.FallBehind(old)
 	} else {
-		view.on(op, nth, rule{before: func() { view.fallBehind(old) }})
+		view.On(op, nth, rule{Before: func() { view.FallBehind(old) }})
 	}
 	time.Sleep(10 * time.Second)
 	if closed(changed) || closed(changedAll) || newsOf(news) != "" {
-		t.Errorf("changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll), newsOf(news))
+		t.Errorf(
+			"changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll), newsOf(news),
+		)
 	}
 	quit(t, g, v, c)
 }
 
 // TestViewsSayWhenTheyAreStale and when they are over.
 func TestViewsSayWhenTheyAreStale(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/s", "")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/s", "")
 		g, v := NewGroup(c, "/s"), NewServiceRegistry(c, "/s")
 		tree := NewTreeCache(c, "/s")
 		for _, view := range []aView{g, v, tree} {
@@ -74,7 +76,7 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 				t.Errorf("%T is stale", view)
 			}
 		}
-		c.expire(false)
+		c.Expire()
 		for _, view := range []aView{g, v, tree} {
 			if !view.Stale() {
 				t.Errorf("%T is not stale in a new session", view)
@@ -99,12 +101,12 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 
 // TestViewsEndWithTheConn for those who wait for a change, too.
 func TestViewsEndWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		g := NewGroup(c, "/g")
 		wantMembers(t, g)
 		changed := g.Changed()
-		c.close()
+		c.Close()
 		<-changed
 		if _, err := g.Names(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
 			t.Errorf("Names: %v, stale %v", err, g.Stale())
@@ -113,26 +115,14 @@ func TestViewsEndWithTheConn(t *testing.T) {
 	})
 }
 
-// forbid lets a connection not read some node, until it is allowed.
-func (c *fakeConn) forbid(paths ...string) (allow func()) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	c.forbidden = paths
-	return func() {
-		c.s.mu.Lock()
-		defer c.s.mu.Unlock()
-		c.forbidden = nil
-	}
-}
-
 // TestWhatMayNotBeReadHidesNothingElse in registry, group and caches.
 func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer, c := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer, c := s.Connect(), s.Connect()
 		for _, path := range []string{"/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b"} {
-			s.seed(t, 0, path, "1")
+			s.Seed(path, "1")
 		}
-		allow := c.forbid("/s/mail", "/s/web/a")
+		allow := s.Forbid("/s/mail", "/s/web/a")
 		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)), NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		if err := tree.Start(); err != nil {
@@ -151,19 +141,24 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 				t.Errorf("%T: stale %v, error %v", view, view.Stale(), view.Err())
 			}
 		}
-		requests := c.called("get") + c.called("getW") + c.called("childrenW") + c.called("children")
+		requests := c.Called("get") + c.Called("getW") + c.Called("childrenW") + c.Called("children")
 		time.Sleep(time.Hour)
-		if again := c.called("get") + c.called("getW") + c.called("childrenW") + c.called("children") - requests; again > 6*360+60 {
+		if again := c.Called("get") + c.Called("getW") + c.Called("childrenW") +
+			c.Called("children") - requests; again > 6*360+60 {
 			t.Errorf("%d requests an hour for two nodes and two views", again)
 		}
 		allow()
 		time.Sleep(blindMax)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
-		if got, want := shownText(tree.Nodes()), "/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
+		if got, want := shownText(tree.Nodes()),
+			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
-		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil || v.Stale() || v.Err() != nil {
-			t.Errorf("Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(), tree.Err(), v.Err())
+		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil ||
+			v.Stale() || v.Err() != nil {
+			t.Errorf(
+				"Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(), tree.Err(), v.Err(),
+			)
 		}
 		quit(t, v, tree)
 	})
@@ -171,14 +166,15 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 
 // TestWhatMayNotBeReadAnyMoreStays as it was shown, until it is gone.
 func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer, c := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer, c := s.Connect(), s.Connect()
 		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
-			s.seed(t, 0, path, "1")
+			s.Seed(path, "1")
 		}
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)), readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(time.Minute)),
+			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(time.Minute)))
 		wantServices(t, v, "web/a=1 web/b=1")
-		c.forbid("/s/web/a")
+		s.Forbid("/s/web/a")
 		putData(t, writer, "/s/web/a", "2")
 		putData(t, writer, "/s/web/b", "2")
 		time.Sleep(2 * time.Minute)
@@ -189,7 +185,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		dropNodes(t, writer, "/s/web/a")
 		wantServices(t, v, "web/b=2")
 		time.Sleep(blindMax)
-		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want || tree.Err() != nil || v.Err() != nil {
+		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want ||
+			tree.Err() != nil || v.Err() != nil {
 			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
 		}
 		quit(t, v, tree)
@@ -198,12 +195,13 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 
 // TestWhatIsBelowWhatMayNotBeListedIsFollowed all the same, in a new session, too.
 func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		writer, c := s.connect(), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		writer, c := s.Connect(), s.Connect()
 		for _, path := range []string{"/s", "/s/web", "/s/web/a", "/s/web/b"} {
-			s.seed(t, 0, path, "1")
+			s.Seed(path, "1")
 		}
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)), readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
+			readyCache(t, NewTreeCache(c, "/s", RecheckEvery(0)))
 		want := func(services, nodes string) {
 			t.Helper()
 			wantServices(t, v, services)
@@ -212,10 +210,10 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 			}
 		}
 		want("web/a=1 web/b=1", "/s=1 /s/web=1 /s/web/a=1 /s/web/b=1")
-		allow := c.forbid("/s/web")
+		allow := s.Forbid("/s/web")
 		putData(t, writer, "/s/web/a", "2")
 		want("web/a=2 web/b=1", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=1")
-		c.expire(false)
+		c.Expire()
 		putData(t, writer, "/s/web/b", "2")
 		want("web/a=2 web/b=2", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=2")
 		putData(t, writer, "/s/web/b", "3")

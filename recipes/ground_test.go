@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	znode "github.com/zksim/zksim/fakezk/view"
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
 func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
@@ -19,21 +23,19 @@ func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
 		"has none": {errors.New("unknown error: -6"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				if tc.refused != nil {
-					c.on("createContainer", 1, rule{lose: true, err: tc.refused})
+					c.On("createContainer", 1, rule{Lose: true, Err: tc.refused})
 				}
-				c.on("createContainer", 1, loseReply)
+				c.On("createContainer", 1, loseReply)
 				for range 2 { // the second time everything exists
 					if err := EnsurePath(t.Context(), c, "/a/b", Containers()); err != nil {
 						t.Fatal(err)
 					}
 				}
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				if n, ok := s.nodes["/a/b"]; !ok || n.container != tc.containers {
-					t.Errorf("node %v, container %v", ok, n.container)
+				if n, ok := s.Node("/a/b"); !ok || (n.Kind == znode.ContainerNode) != tc.containers {
+					t.Errorf("node %v, %v", ok, n.Kind)
 				}
 			})
 		})
@@ -43,44 +45,53 @@ func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
 func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				if err := EnsurePath(t.Context(), c, "/d"); err != nil {
 					t.Fatal(err)
 				}
-				c.on("create", 1, fault)
+				c.On("create", 1, fault)
 				n, err := CreateProtected(t.Context(), c, "/d", "n-", []byte("x"), kind)
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.wantBelow(t, "/d", 1)
-				if owner := n.Stat.EphemeralOwner; (owner == 0) != (kind == PersistentSequential) || n.Stat.Czxid == 0 {
+				s.WantBelow(t, "/d", 1)
+				if owner := n.Stat.EphemeralOwner; (owner == 0) != (kind == PersistentSequential) ||
+					n.Stat.Czxid == 0 {
 					t.Errorf("kind %d: %+v", kind, n)
 				}
-				c.on("delete", 1, fault)
+				c.On("delete", 1, fault)
 				if err := GuaranteedDelete(t.Context(), c, n.Path); err != nil {
 					t.Error(err)
 				}
-				s.wantBelow(t, "/d", 0)
+				s.WantBelow(t, "/d", 0)
 			})
 		}
 	}
 }
 
 func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 7, "/n", "")
-		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		create := func(kind NodeKind) (Node, error) {
+			return CreateProtected(t.Context(), c, "/", "n", nil, kind)
+		}
+		other := s.Connect()
+		other.Seed("/n", "")
+		if _, err := create(Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
 			t.Errorf("other session's: %v", err)
 		}
-		s.reap(7)
-		c.on("create", 1, rule{after: func() { c.expire(true) }}) // the node belongs to the session that has ended
-		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
+		other.Expire()
+		c.On(
+			"create", 1, rule{After: func() { c.ExpireLate(testconn.Stays) }},
+		) // the node belongs to the session that has ended
+		if _, err := create(Ephemeral); !errors.Is(err, zk.ErrNodeExists) {
 			t.Errorf("ended session's: %v", err)
 		}
-		s.wantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		if _, err := CreateProtected(t.Context(), c, "/", "n", nil, NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
+		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
+		if _, err := create(NodeKind(9)); !errors.Is(
+			err, zk.ErrBadArguments,
+		) {
 			t.Errorf("unknown kind: %v", err)
 		}
 	})
@@ -89,43 +100,44 @@ func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
 func TestAbandonedCreateProtectedLeavesNothing(t *testing.T) {
 	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
 		for _, op := range []string{"create", "get"} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
-				abandon(t, c, op, nil, func(ctx context.Context) error {
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
+				abandon(t, c, op, rule{}, func(ctx context.Context) error {
 					_, err := CreateProtected(ctx, c, "/", "n", nil, kind)
 					return err
 				})
-				s.wantBelow(t, "/", 0)
+				s.WantBelow(t, "/", 0)
 			})
 		}
 	}
 }
 
 func TestAbandonedGuaranteedDeleteGoesOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/n", "")
-		abandon(t, c, "delete", zk.ErrConnectionClosed, func(ctx context.Context) error {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/n", "")
+		abandon(t, c, "delete", loseRequest, func(ctx context.Context) error {
 			err := GuaranteedDelete(ctx, c, "/n")
 			if !errors.Is(err, ErrAmbiguous) {
 				t.Errorf("abandoned: %v", err)
 			}
 			return err
 		})
-		s.wantBelow(t, "/", 0)
-		s.seed(t, 0, "/n", "")
-		s.seed(t, 0, "/n/child", "")
-		if err := GuaranteedDelete(t.Context(), c, "/n"); !errors.Is(err, zk.ErrNotEmpty) || OutcomeOf(err) != NotApplied {
+		s.WantBelow(t, "/", 0)
+		s.Seed("/n", "")
+		s.Seed("/n/child", "")
+		if err := GuaranteedDelete(t.Context(), c, "/n"); !errors.Is(err, zk.ErrNotEmpty) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("refused: %v", err)
 		}
 	})
 }
 
 func TestCreateOnceKeepsTheFirst(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		r := newRequests(c, newOptions(nil))
-		c.on("create", 3, loseReply) // parents come second
+		c.On("create", 3, loseReply) // parents come second
 		for _, tc := range []struct {
 			data string
 			made bool
@@ -139,9 +151,9 @@ func TestCreateOnceKeepsTheFirst(t *testing.T) {
 }
 
 func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/gate", "")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/gate", "")
 		v, l := vigil{path: "/gate"}, newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
 		wait := func(ctx context.Context) error {
 			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
@@ -153,15 +165,15 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		if err := wait(ctx); !errors.Is(err, context.DeadlineExceeded) || c.called("existsW") != 1 {
-			t.Errorf("waits: %v, %d watches", err, c.called("existsW"))
+		if err := wait(ctx); !errors.Is(err, context.DeadlineExceeded) || c.Called("existsW") != 1 {
+			t.Errorf("waits: %v, %d watches", err, c.Called("existsW"))
 		}
-		c.expire(false)
+		c.Expire()
 		done := make(chan error, 1)
 		go func() { done <- wait(t.Context()) }()
 		time.Sleep(10 * time.Second)
-		if c.called("existsW") != 2 {
-			t.Errorf("%d watches after a new session", c.called("existsW"))
+		if c.Called("existsW") != 2 {
+			t.Errorf("%d watches after a new session", c.Called("existsW"))
 		}
 		if err := GuaranteedDelete(t.Context(), c, "/gate"); err != nil {
 			t.Error(err)
@@ -172,8 +184,8 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	})
 }
 
-// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears
-// of the event first, the next look sets one.
+// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears of the
+// event first, the next look sets one.
 func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 	for first := range 2 {
 		v := vigil{path: "/n"}
@@ -187,9 +199,9 @@ func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 }
 
 func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/n", "0")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/n", "0")
 		v, r := vigil{path: "/n"}, newRequests(c, newOptions(nil))
 		var seen []string
 		err := v.until(t.Context(), r, r.epoch(), func() (*watch, bool, error) {
@@ -201,8 +213,8 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 			}
 			return w, next == "3", err
 		})
-		if err != nil || !slices.Equal(seen, []string{"0", "1", "2"}) || c.called("getW") != 3 {
-			t.Errorf("seen %v, %d watches, %v", seen, c.called("getW"), err)
+		if err != nil || !slices.Equal(seen, []string{"0", "1", "2"}) || c.Called("getW") != 3 {
+			t.Errorf("seen %v, %d watches, %v", seen, c.Called("getW"), err)
 		}
 		if err := GuaranteedDelete(t.Context(), c, "/n"); err != nil {
 			t.Error(err)
@@ -218,11 +230,11 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 		fault rule
 		want  bool
 	}{"lost reply": {loseReply, true}, "no server": {noServer, false}} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c := s.Connect()
 			ctx, cancel := context.WithCancel(t.Context())
-			tc.fault.after = cancel
-			c.on("create", 1, tc.fault)
+			tc.fault.After = cancel
+			c.On("create", 1, tc.fault)
 			_, _, err := newRequests(c, newOptions(nil)).createOnce(ctx, "/n", nil)
 			if !errors.Is(err, context.Canceled) || errors.Is(err, ErrAmbiguous) != tc.want {
 				t.Errorf("%s: %v", name, err)
@@ -232,22 +244,22 @@ func TestCreateOnceThatEndsInDoubtSaysSo(t *testing.T) {
 }
 
 func TestPersistentNodeOnClosedConnIsInDoubt(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.on("create", 1, rule{err: zk.ErrConnectionClosed, after: c.close})
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.On("create", 1, rule{Fault: fault.DropReply, After: c.Close})
 		_, err := CreateProtected(t.Context(), c, "/", "n-", nil, PersistentSequential)
 		if !errors.Is(err, ErrConnClosed) || OutcomeOf(err) != Unknown {
 			t.Errorf("CreateProtected: %v", err)
 		}
-		s.wantBelow(t, "/", 1)
+		s.WantBelow(t, "/", 1)
 	})
 }
 
 // A decision that rests on a reply of another session must not stand.
 func TestEpochEndsWithItsSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, c.SessionID(), "/n", "")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.Seed("/n", "")
 		r := newRequests(c, newOptions(nil))
 		e := r.epoch()
 		stat, err := r.exists(t.Context(), "/n")
@@ -257,7 +269,7 @@ func TestEpochEndsWithItsSession(t *testing.T) {
 		if (epoch{conn: c}).check() == nil || e.owns(&zk.Stat{EphemeralOwner: 7}) {
 			t.Error("no session, or another's node")
 		}
-		c.expire(true)
+		c.ExpireLate(testconn.Stays)
 		if e.owns(stat) || !errors.Is(e.check(), errRestart) {
 			t.Errorf("after expiry: %v", e.check())
 		}
@@ -266,16 +278,17 @@ func TestEpochEndsWithItsSession(t *testing.T) {
 
 func TestExportedSequences(t *testing.T) {
 	names := []string{"b-0000000002", "foreign", "a--2147483648", "a-2147483647"}
-	if got, want := SortBySequence(names[1:], "-"), []string{"a-2147483647"}; !slices.Equal(got, want) {
-		t.Errorf("a marker that is a hyphen: %v", got) // it eats the sign, hence the markers of the recipes
+	if got, want := SortBySequence(names[1:], "-"),
+		[]string{"a-2147483647"}; !slices.Equal(got, want) {
+		t.Errorf(
+			"a marker that is a hyphen: %v", got,
+		) // it eats the sign, hence the markers of the recipes
 	}
 	if n, ok := Sequence("/x/a-lock--2147483648", "lock-"); !ok || n != -1<<31 {
 		t.Errorf("Sequence: %d %v", n, ok)
 	}
-	if CompareSequence(1<<31-1, -1<<31) != -1 || CompareSequence(3, 2) != 1 || CompareSequence(2, 2) != 0 {
-		t.Error("CompareSequence")
-	}
-	if JoinPath("/", "a") != "/a" || ParentPath("/a/b") != "/a" || ParentPath("/") != "/" || BaseName("/a/b") != "b" {
+	if join("/", "a") != "/a" || parent("/a/b") != "/a" || parent("/") != "/" ||
+		baseName("/a/b") != "b" {
 		t.Error("paths")
 	}
 }

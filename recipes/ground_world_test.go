@@ -19,7 +19,9 @@ import (
 )
 
 // badWorlds counts, for a negative control, the worlds in which something is wrong.
-func badWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) (bad int) {
+func badWorlds(
+	t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string),
+) (bad int) {
 	t.Helper()
 	for seed := range max(seeds(), 20) {
 		w := sim.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
@@ -35,9 +37,9 @@ func badWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) s
 	return bad
 }
 
-// monitored follows the connections of all clients with monitors that believe in a
-// session timeout. Lost of a session must be closed before the server ends it, unless
-// a fault ends it at will, and in the end everybody is connected in the present one.
+// monitored follows the connections of all clients with monitors that believe in a session timeout.
+// Lost of a session must be closed before the server ends it, unless a fault ends it at will, and
+// in the end everybody is connected in the present one.
 func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
 	const granted = 6 * time.Second
 	w.SessionTimeout = granted
@@ -70,7 +72,9 @@ func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
 		}
 		mu.Lock()
 		if last.State == recipes.StateConnected && last.Session != c.Conn().SessionID() {
-			problem += fmt.Sprintf("%s is connected in session %d, says %+v; ", c.Name(), c.Conn().SessionID(), last)
+			problem += fmt.Sprintf(
+				"%s is connected in session %d, says %+v; ", c.Name(), c.Conn().SessionID(), last,
+			)
 		}
 		mu.Unlock()
 		if err := m.Close(ctx); err != nil {
@@ -83,7 +87,10 @@ func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
 				continue
 			}
 			if at, told := lost[end.Owner]; told && at > end.Time {
-				problem += fmt.Sprintf("session %d of %s ends at %v, lost at %v; ", end.Owner, res.SessionClient[end.Owner], end.Time, at)
+				problem += fmt.Sprintf(
+					"session %d of %s ends at %v, lost at %v; ",
+					end.Owner, res.SessionClient[end.Owner], end.Time, at,
+				)
 			}
 		}
 		return problem
@@ -93,25 +100,33 @@ func monitored(w *sim.World, timeout time.Duration) func(*trace.Result) string {
 // endedAtWill reports whether a fault has ended a session of the client.
 func endedAtWill(res *trace.Result, end trace.Change) bool {
 	return slices.ContainsFunc(res.Strikes, func(s trace.Strike) bool {
-		return s.Client == res.SessionClient[end.Owner] && (s.Fault.Kind == fault.Expire || s.Fault.Kind == fault.LateReap)
+		return s.Client == res.SessionClient[end.Owner] &&
+			(s.Fault.Kind == fault.Expire || s.Fault.Kind == fault.LateReap)
 	})
 }
 
 func TestMonitorsInManyWorlds(t *testing.T) {
-	inWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 6*time.Second) })
+	inWorlds(
+		t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 6*time.Second) },
+	)
 }
 
 // TestMonitorsWithoutTimeoutAreLate is the control.
 func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
-	if badWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) }) == 0 {
+	if badWorlds(
+		t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) },
+	) == 0 {
 		t.Error("all are told in time")
 	}
 }
 
-// created makes nodes by turns ephemeral and persistent. At rest the nodes that are
-// there are those that were returned, but for ephemeral ones that went with their
-// sessions, and one may be left whose creation was in doubt.
-func created(w *sim.World, create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error)) func(*trace.Result) string {
+// created makes nodes by turns ephemeral and persistent. At rest the nodes that are there are those
+// that were returned, but for ephemeral ones that went with their sessions, and one may be left
+// whose creation was in doubt.
+func created(
+	w *sim.World,
+	create func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error),
+) func(*trace.Result) string {
 	w.Nodes = map[string]string{"/d": ""}
 	var mu sync.Mutex
 	made := map[string]recipes.NodeKind{}
@@ -151,9 +166,11 @@ func created(w *sim.World, create func(ctx context.Context, conn *zk.Conn, kind 
 
 func TestProtectedCreationsInManyWorlds(t *testing.T) {
 	inWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return created(w, func(ctx context.Context, conn *zk.Conn, kind recipes.NodeKind) (string, error) {
-			// Long enough for most faults: what is left behind draws GUIDs in the same
-			// moment as what comes next, which no World can order.
+		return created(w, func(
+			ctx context.Context, conn *zk.Conn, kind recipes.NodeKind,
+		) (string, error) {
+			// Long enough for most faults: what is left behind draws GUIDs in the same moment as
+			// what comes next, which no World can order.
 			ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
 			node, err := recipes.CreateProtected(ctx, conn, "/d", "n-", nil, kind)
@@ -165,7 +182,9 @@ func TestProtectedCreationsInManyWorlds(t *testing.T) {
 // TestRepeatedCreationsLeaveStrays is the control.
 func TestRepeatedCreationsLeaveStrays(t *testing.T) {
 	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return created(w, func(_ context.Context, conn *zk.Conn, kind recipes.NodeKind) (path string, err error) {
+		return created(w, func(
+			_ context.Context, conn *zk.Conn, kind recipes.NodeKind,
+		) (path string, err error) {
 			flags := int32(zk.FlagSequence)
 			if kind == recipes.EphemeralSequential {
 				flags |= zk.FlagEphemeral
@@ -184,7 +203,9 @@ func TestRepeatedCreationsLeaveStrays(t *testing.T) {
 }
 
 // deleted deletes nodes under a context that ends soon. At rest none is there.
-func deleted(w *sim.World, remove func(ctx context.Context, conn *zk.Conn, path string) error) func(*trace.Result) string {
+func deleted(
+	w *sim.World, remove func(ctx context.Context, conn *zk.Conn, path string) error,
+) func(*trace.Result) string {
 	w.Nodes = map[string]string{}
 	for _, name := range []string{"a", "b", "c"} {
 		for i := range 4 {
@@ -216,7 +237,9 @@ func TestGuaranteedDeletionsInManyWorlds(t *testing.T) {
 // TestPlainDeletionsLeaveNodes is the control.
 func TestPlainDeletionsLeaveNodes(t *testing.T) {
 	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
-		return deleted(w, func(_ context.Context, conn *zk.Conn, path string) error { return conn.Delete(path, -1) })
+		return deleted(
+			w, func(_ context.Context, conn *zk.Conn, path string) error { return conn.Delete(path, -1) },
+		)
 	})
 	if bad == 0 {
 		t.Error("nothing is left")

@@ -9,34 +9,33 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Group is a view of who is there: the members that have joined the group and whose
-// sessions live, with their data. Members join with a GroupMember of their own.
+// Group is a view of a group: the members that have joined it and whose sessions live, with their
+// data. A member joins with a GroupMember of its own.
 //
-// What it promises:
-//   - Names shows the group as it was at one moment, all members of the same
-//     moment, and never of an earlier one than the last time. What Members shows of
-//     each member was so at one moment, and not at an earlier one than the last
-//     time; different members may be of different moments.
-//   - Every change shows soon, if it lasts: after the ways of a notification and of
-//     one or two replies, and after a disconnection as soon as the client is
-//     connected, or at the next recheck: two losses of the connection in a row can
-//     hide a change from the client (see NodeCache). What comes and goes between two
-//     looks of the server may not show.
-//   - A failed look is never taken for an empty group. A member whose data may not be
-//     read shows with its name only, or among Members as it was last; the others are
-//     none the worse for it. Err tells of it, and it is read again soon.
+// What it guarantees:
 //
-// On disconnect and on expiry the last view stays, and Stale says so; when the Conn
-// is closed it ends. A done context ends only the waiting for the first view.
+//   - Names shows the group as it was at one moment, all members of the same moment, and never of
+//     an earlier one than the last time. What Members shows of each member was true at one moment,
+//     and not at an earlier one than the last time; different members may be of different moments.
+//   - A change that lasts shows soon: after a notification and one or two replies, and after a
+//     disconnection as soon as the client is connected, or at the next recheck: two losses of the
+//     connection in a row can hide a change from the client (see NodeCache). A member that comes
+//     and goes between two looks may not show.
+//   - A failed read is never taken for an empty group. A member whose data may not be read shows
+//     with its name only, or in Members as it was last; the others are followed all the same. Err
+//     tells of it, and it is read again soon.
 //
-// What it cannot promise: that a member it shows is still there, or still reached
-// by others. A member that dies shows until its session has expired.
+// When the connection is lost or the session ends, the last view stays, and Stale tells. When the
+// Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
-// Layout: <path>/<member>, ephemeral; a group that nobody has joined yet has
-// no node. The option that matters is RecheckEvery.
+// What it cannot guarantee: that a member it shows is still there, or can be reached. A member that
+// dies shows until its session has expired.
 //
-// Sources: ZooKeeper Recipes and Solutions, "Group Membership"; Curator's
-// GroupMember; kazoo's ShallowParty and Party.
+// Layout: <path>/<member>, ephemeral; a group that has never had a member has no node. The option
+// that matters is RecheckEvery.
+//
+// Sources: ZooKeeper Recipes and Solutions, "Group Membership"; Curator's GroupMember; kazoo's
+// ShallowParty and Party.
 type Group struct {
 	*follower[company]
 	names []string              // of the loop
@@ -49,8 +48,8 @@ type Membership struct {
 	Data []byte
 	// Session is that of the member's client.
 	Session int64
-	// Czxid is the zxid at which the member has joined: greater for each later one,
-	// also if a member comes back under its old name.
+	// Czxid is the zxid at which the member has joined: greater for each later one, also if a
+	// member comes back under its old name.
 	Czxid int64
 }
 
@@ -62,21 +61,22 @@ type company struct {
 
 // sameCompany reports whether two looks have shown the same.
 func sameCompany(a, b company) bool {
-	return slices.Equal(a.names, b.names) && slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
-		return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
-	})
+	return slices.Equal(a.names, b.names) &&
+		slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
+			return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
+		})
 }
 
-// NewGroup makes a view of the group at path. It sends nothing; the first look
-// begins to follow the group.
+// NewGroup makes a view of the group at path. It sends nothing; the first look begins to follow the
+// group.
 func NewGroup(conn Conn, path string, opts ...Option) *Group {
 	g := &Group{known: map[string]Membership{}}
 	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameCompany)
 	return g
 }
 
-// Names returns the names of the members, sorted, all as of one moment. It waits for
-// the first view; later calls return at once and send nothing.
+// Names returns the names of the members, sorted, all as of one moment. It waits for the first
+// view; later calls return at once and send nothing.
 func (g *Group) Names(ctx context.Context) ([]string, error) {
 	c, err := g.look(ctx, "look at")
 	return slices.Clone(c.names), err
@@ -92,8 +92,8 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 	return members, err
 }
 
-// read is one step of the loop: it lists the group and reads its members, as far as
-// that is due. When one has gone it lists again, so that names and members agree.
+// read is one step of the loop: it lists the group and reads its members, as far as that is due.
+// When one has gone it lists again, so that names and members agree.
 func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
 	for list := isDue(d, g.path); ; list = true {
 		if list {
@@ -110,8 +110,8 @@ func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
 	}
 }
 
-// readMembers reads those that were listed, as far as that is due. zk.ErrNoNode
-// means that one has gone.
+// readMembers reads those that were listed, as far as that is due. zk.ErrNoNode means that one has
+// gone.
 func (g *Group) readMembers(ctx context.Context, r *requests, d due) (company, error) {
 	c := company{names: g.names}
 	for _, name := range g.names {

@@ -8,63 +8,66 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// GroupMember is one's own membership of a Group, from Join to Close.
+// GroupMember is the membership of this process in a Group, from Join to Close.
 //
-// What it promises, and cannot promise, is what a PersistentNode does. In short:
-// the member comes back by itself after the end of a session, and does not after
-// Close.
+// What it guarantees, and cannot guarantee, is what a PersistentNode does. In short: the member
+// comes back by itself after the end of a session, and does not after Close.
 //
-// Layout: <group>/<name>, ephemeral, with data of the member's own choice.
+// Layout: <group>/<name>, ephemeral, with data of the member's choice.
 //
 // Sources: as for Group and PersistentNode.
-type GroupMember struct {
-	node *PersistentNode
-	bad  error // of the name
-}
+type GroupMember struct{ named }
 
-// NewGroupMember makes a handle for the membership of a group under a name, which is
-// to be the member's alone. It sends nothing; Join does. The options that matter
-// are ACL, RecheckEvery, Retry and Containers.
+// NewGroupMember makes a handle for the membership of a group under a name, which is to be the
+// member's alone. It sends nothing; Join does. The options that matter are ACL, RecheckEvery, Retry
+// and Containers.
 func NewGroupMember(conn Conn, group, name string, data []byte, opts ...Option) *GroupMember {
 	return &GroupMember{
-		node: newNamed(conn, "member", join(group, name), data, opts),
-		bad:  checkName("member", name),
+		newNamed(conn, "member", join(group, name), data, opts, checkName("member", name)),
 	}
 }
 
-// Join joins the group and waits until the server knows it. After an error the
-// member joins all the same as soon as it can, until Close; one that wraps
-// ErrOccupied says that the name is taken.
-func (m *GroupMember) Join(ctx context.Context) error {
-	if m.bad != nil {
-		return m.node.explain("join", m.bad)
-	}
-	return m.node.Keep(ctx)
+// Join joins the group and waits until the server knows it. After an error the member joins all the
+// same as soon as it can, until Close; one that wraps ErrOccupied says that the name is taken.
+func (m *GroupMember) Join(ctx context.Context) error { return m.keep(ctx, "join") }
+
+// named is the node of a recipe that lives under a name of the user's choice.
+type named struct {
+	node *PersistentNode
+	bad  error // what is wrong with the name
 }
 
-// Present reports whether the member is in the group, as far as is known. It
-// sends nothing.
-func (m *GroupMember) Present() bool { return m.node.Present() }
-
-// Err returns why the latest attempt to be in the group has failed, or nil; see
-// PersistentNode.Err.
-func (m *GroupMember) Err() error { return m.node.Err() }
-
-// Close leaves the group. When it returns nil the member is not in it, and does
-// not come back; when ctx is done before, the leaving goes on.
-func (m *GroupMember) Close(ctx context.Context) error { return m.node.Close(ctx) }
-
-// newNamed is NewPersistentNode for a recipe that has a name of its own.
-func newNamed(conn Conn, kind, path string, data []byte, opts []Option) *PersistentNode {
+func newNamed(conn Conn, kind, path string, data []byte, opts []Option, bad error) named {
 	n := NewPersistentNode(conn, path, data, opts...)
 	n.kind = kind
-	return n
+	return named{n, bad}
 }
 
-// checkName says what is wrong with the name of a node that somebody has chosen.
+// keep is Keep of the node, unless its name is bad.
+func (n named) keep(ctx context.Context, what string) error {
+	if n.bad != nil {
+		return n.node.explain(what, n.bad)
+	}
+	return n.node.Keep(ctx)
+}
+
+// Present reports whether the node is there, as far as the client knows. It sends nothing.
+func (n named) Present() bool { return n.node.Present() }
+
+// Err returns why the latest attempt to have the node there, with its newest data, has failed, or
+// nil; see PersistentNode.Err.
+func (n named) Err() error { return n.node.Err() }
+
+// Close removes the node. When it returns nil the node is not there and does not come back. When
+// ctx is done before that, the removal goes on.
+func (n named) Close(ctx context.Context) error { return n.node.Close(ctx) }
+
+// checkName returns an error for a name that cannot be that of one node.
 func checkName(what, name string) error {
 	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
-		return fmt.Errorf("%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath)
+		return fmt.Errorf(
+			"%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath,
+		)
 	}
 	return nil
 }

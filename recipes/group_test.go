@@ -38,9 +38,9 @@ func quit(t *testing.T, recipes ...interface{ Close(context.Context) error }) {
 }
 
 func TestGroupFollowsItsMembers(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		one, two := s.connect(), s.connect()
-		g := NewGroup(s.connect(), "/g", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, two := s.Connect(), s.Connect()
+		g := NewGroup(s.Connect(), "/g", RecheckEvery(0))
 		wantMembers(t, g)
 		b := NewGroupMember(two, "/g", "b", nil)
 		changed := g.Changed()
@@ -50,10 +50,10 @@ func TestGroupFollowsItsMembers(t *testing.T) {
 		a := NewGroupMember(one, "/g", "a", nil)
 		mustJoin(t, a)
 		wantMembers(t, g, "a", "b")
-		one.disconnect()
-		one.expire(false)
+		one.Disconnect()
+		one.Expire()
 		wantMembers(t, g, "b")
-		one.reconnect()
+		one.Reconnect()
 		wantMembers(t, g, "a", "b")
 		quit(t, a, b)
 		wantMembers(t, g)
@@ -69,24 +69,24 @@ func TestGroupFollowsItsMembers(t *testing.T) {
 }
 
 func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		a := NewGroupMember(s.connect(), "/g", "a", nil)
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		a := NewGroupMember(s.Connect(), "/g", "a", nil)
 		mustJoin(t, a)
 		g := NewGroup(c, "/g")
 		wantMembers(t, g, "a")
 		if g.Stale() {
 			t.Error("stale, though connected")
 		}
-		c.disconnect()
+		c.Disconnect()
 		quit(t, a)
 		wantMembers(t, g, "a")
 		if !g.Stale() {
 			t.Error("not stale, though disconnected")
 		}
-		c.expire(false)
-		c.on("childrenW", 1, rule{lose: true, err: zk.ErrNoAuth})
-		c.reconnect()
+		c.Expire()
+		c.On("childrenW", 1, refusal)
+		c.Reconnect()
 		wantMembers(t, g)
 		quit(t, g)
 	})
@@ -96,12 +96,12 @@ func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
 		for nth := 1; nth <= 2; nth++ {
 			for _, op := range []string{"childrenW", "existsW"} {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					c := s.connect()
-					c.on(op, nth, fault)
+				inBubble(t, func(t *testing.T, s *testServer) {
+					c := s.Connect()
+					c.On(op, nth, fault)
 					g := NewGroup(c, "/g", RecheckEvery(0))
 					wantMembers(t, g)
-					a := NewGroupMember(s.connect(), "/g", "a", nil)
+					a := NewGroupMember(s.Connect(), "/g", "a", nil)
 					mustJoin(t, a)
 					wantMembers(t, g, "a")
 					quit(t, a, g)
@@ -109,12 +109,12 @@ func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
 			}
 		}
 	}
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.Deafen()
 		g := NewGroup(c, "/g")
-		a := NewGroupMember(s.connect(), "/g", "a", nil)
+		a := NewGroupMember(s.Connect(), "/g", "a", nil)
 		wantMembers(t, g)
-		c.watches = map[string][]chan zk.Event{} // the server has lost them
 		mustJoin(t, a)
 		wantMembers(t, g)
 		time.Sleep(time.Minute)
@@ -124,14 +124,14 @@ func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
 }
 
 func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/g", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/g", "")
+		c := s.Connect()
 		g := NewGroup(c, "/g", RecheckEvery(time.Second))
 		wantMembers(t, g)
 		time.Sleep(time.Hour)
 		wantMembers(t, g)
-		if n := c.called("childrenW"); n != 1 {
+		if n := c.Called("childrenW"); n != 1 {
 			t.Errorf("%d watches were set", n)
 		}
 		quit(t, g)
@@ -139,8 +139,8 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 }
 
 func TestGroupRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		for _, name := range []string{"", ".", "..", "a/b"} {
 			m := NewGroupMember(c, "/g", name, nil)
 			if err := m.Join(t.Context()); OutcomeOf(err) != NotApplied {
@@ -148,7 +148,7 @@ func TestGroupRefusals(t *testing.T) {
 			}
 			quit(t, m)
 		}
-		c.on("childrenW", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("childrenW", 1, refusal)
 		g := NewGroup(c, "/g")
 		if _, err := g.Names(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Names: %v", err)
@@ -162,9 +162,9 @@ func TestGroupRefusals(t *testing.T) {
 
 // TestGroupShowsWhatItsMembersSay of themselves, and who they are.
 func TestGroupShowsWhatItsMembersSay(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		one, two := s.connect(), s.connect()
-		g := NewGroup(s.connect(), "/g", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, two := s.Connect(), s.Connect()
+		g := NewGroup(s.Connect(), "/g", RecheckEvery(0))
 		wantMembers(t, g)
 		a, b := NewGroupMember(one, "/g", "a", []byte("1")), NewGroupMember(two, "/g", "b", nil)
 		mustJoin(t, b)
@@ -172,7 +172,8 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 		wantMembers(t, g, "a", "b")
 		first, err := g.Members(t.Context())
 		if err != nil || len(first) != 2 || first[0].Name != "a" || string(first[0].Data) != "1" ||
-			first[0].Session != one.SessionID() || first[1].Session != two.SessionID() || first[0].Czxid <= first[1].Czxid {
+			first[0].Session != one.SessionID() || first[1].Session != two.SessionID() ||
+			first[0].Czxid <= first[1].Czxid {
 			t.Fatalf("members %+v, %v", first, err)
 		}
 		first[0].Data[0] = 'x' // it is the caller's
@@ -182,10 +183,12 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 		putData(t, two, "/g/a", "graffiti")
 		letSettle()
 		changed := g.Changed()
-		one.expire(false)
+		one.Expire()
 		<-changed
 		time.Sleep(time.Second)
-		if again, err := g.Members(t.Context()); err != nil || len(again) != 2 || string(again[0].Data) != "1" || again[0].Czxid <= first[0].Czxid || again[0].Session != one.SessionID() {
+		if again, err := g.Members(t.Context()); err != nil || len(again) != 2 ||
+			string(again[0].Data) != "1" || again[0].Czxid <= first[0].Czxid ||
+			again[0].Session != one.SessionID() {
 			t.Errorf("members %+v, %v", again, err)
 		}
 		quit(t, a, b, g)
@@ -194,20 +197,22 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 
 // TestAMemberThatMayNotBeReadHidesNoOther, and shows by its name.
 func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		a, b := NewGroupMember(s.connect(), "/g", "a", nil), NewGroupMember(s.connect(), "/g", "b", nil)
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		a, b := NewGroupMember(s.Connect(), "/g", "a", nil), NewGroupMember(s.Connect(), "/g", "b", nil)
 		mustJoin(t, a)
 		mustJoin(t, b)
-		allow := c.forbid("/g/a")
+		allow := s.Forbid("/g/a")
 		g := NewGroup(c, "/g", RecheckEvery(0))
 		wantMembers(t, g, "a", "b")
-		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 || list[0].Name != "b" || !errors.Is(g.Err(), zk.ErrNoAuth) || !g.Stale() {
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 || list[0].Name != "b" ||
+			!errors.Is(g.Err(), zk.ErrNoAuth) || !g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
 		allow()
 		time.Sleep(blindMax)
-		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil || g.Stale() {
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil ||
+			g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
 		quit(t, a, b, g)

@@ -7,22 +7,23 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// GuaranteedDelete deletes the node at path, whatever its version. That it is
-// gone already is no error.
+// GuaranteedDelete deletes the node at path, whatever its version. It is no error if the node is
+// gone already.
 //
-// nil means that the node is gone. While the connection is down the request is
-// repeated. If ctx is done before it was answered, or the retry policy gives up,
-// an error that wraps ErrAmbiguous is returned, and the deletion goes on in the
-// background until the server confirms it or refuses, or the Conn is closed.
-// Other errors are refusals, such as zk.ErrNotEmpty. So path must be a name
-// that nobody uses again, as those that CreateProtected makes for sequential
-// nodes are: a late deletion would hit somebody else's node.
+// nil means that the node is gone. While the connection is down the request is repeated. If ctx is
+// done before it was answered, or the retry policy gives up, the error wraps ErrAmbiguous, and the
+// deletion goes on in the background until the server confirms or refuses it, or the Conn is
+// closed. Other errors are refusals, such as zk.ErrNotEmpty. So path must be a name that is never
+// used again, as those that CreateProtected makes for sequential nodes are: a late deletion would
+// hit the next node of that name.
 //
 // Source: Curator's "guaranteed" deletion.
 func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Option) error {
 	l := newLifecycle(conn, "node", path, opts)
 	if ctx.Err() != nil { // it begins all the same
-		t := start(func(*task[struct{}]) (struct{}, error) { return struct{}{}, l.requests().remove(path) })
+		t := start(
+			func(*task[struct{}]) (struct{}, error) { return struct{}{}, l.requests().remove(path) },
+		)
 		_, known, err := t.await(ctx)
 		return l.explain("delete", doubtOf(!known, err))
 	}

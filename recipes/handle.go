@@ -8,15 +8,15 @@ import (
 
 // contender is a way to compete for the ownership of something.
 type contender interface {
-	// acquire returns a confirmed hold. If wait is false it returns nil
-	// instead of waiting for another owner. Without a hold it has removed
-	// from the server everything it has made, or says in the error why not.
+	// acquire returns a confirmed hold. If wait is false it returns nil instead of waiting for
+	// another owner. Without a hold it has removed its nodes from the server, or the error says why
+	// not.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
-// handle is what all locks share that have one owner per handle: a contender,
-// its current hold, and the clean-up that is still going on. At most one
-// goroutine of a handle sends requests at any time.
+// handle is shared by all locks that have one owner per handle: a contender, its current hold, and
+// the clean-up that is still going on. At most one goroutine of a handle sends requests at any
+// time.
 type handle struct {
 	*lifecycle
 	how contender
@@ -27,43 +27,38 @@ type handle struct {
 	rest <-chan struct{} // closed when the newest task is over; nil: none yet
 }
 
-// newHandle makes a handle for what is at path. It sends nothing.
+// newHandle makes a handle for the lock at path. It sends nothing.
 func newHandle(conn Conn, path string, opts []Option, how contender) *handle {
 	return &handle{lifecycle: newLifecycle(conn, "", path, opts), how: how}
 }
 
-// Lock waits until the lock is owned, ctx is done, or the server refuses. It
-// outlives lost connections and ended sessions: then it queues again in the
-// new session.
+// Lock waits until the lock is owned, ctx is done, or the server refuses. It outlives lost
+// connections and ended sessions: it then queues again in the new session.
 //
-// When ctx is done it returns the cause of that, and what it has made on the
-// server is removed in the background; see the package comment. ErrHeld means
-// that this handle owns the lock or is acquiring it already. A hold that was
-// lost does not count: its node, if any, is removed first.
+// When ctx is done it returns the cause of that, and its node is removed in the background; see the
+// package comment. ErrHeld means that this handle owns the lock or is acquiring it already. A hold
+// that was lost does not count: its node, if any, is removed first.
 func (h *handle) Lock(ctx context.Context) error {
 	_, err := h.acquire(ctx, true)
 	return h.explain("lock", err)
 }
 
-// TryLock is Lock that does not wait for another owner: it returns false when
-// there is one. It does wait for the connection.
+// TryLock is Lock that does not wait for another owner: it returns false when there is one. It does
+// wait for the connection.
 func (h *handle) TryLock(ctx context.Context) (bool, error) {
 	held, err := h.acquire(ctx, false)
 	return held, h.explain("try lock", err)
 }
 
-// Unlock gives the lock back. The handle stops being the owner at once, and
-// Lost is closed, before anything is sent; the node is deleted on the server
-// by as many requests as that takes.
+// Unlock gives the lock back. The handle stops being the owner at once, and Lost is closed, before
+// anything is sent; the node is deleted on the server by as many requests as that takes.
 //
-// It returns nil when the server has confirmed that. If ctx is done before,
-// also if it was done from the start, it returns an error after a moment,
-// and the deletion goes on in the background until it is confirmed, refused,
-// or the Conn is closed (then the error wraps ErrConnClosed if it comes in
-// time, and the node goes with the session). In every case the handle can be
-// used again.
-// Without a hold, and so also the second time, it only waits for clean-up, and
-// returns what Close does.
+// It returns nil when the server has confirmed that. If ctx is done before, also if it was done
+// from the start, it returns an error after a moment, and the deletion goes on in the background
+// until it is confirmed, refused, or the Conn is closed (then the error wraps ErrConnClosed if it
+// comes in time, and the node goes with the session). In every case the handle can be used again.
+// Without a hold, and so also the second time, it only waits for clean-up, and returns the same as
+// Close.
 func (h *handle) Unlock(ctx context.Context) error {
 	h.mu.Lock()
 	held, rest, busy := h.hold, h.rest, h.busy
@@ -82,11 +77,10 @@ func (h *handle) Unlock(ctx context.Context) error {
 	return h.explain("unlock", h.settled(ctx, rest))
 }
 
-// Lost returns a channel that is closed when the current hold has ended:
-// because the own node is gone or was tampered with, because the session has
-// expired or was replaced, because the Conn was closed, with SessionTimeout
-// because the connection has been down for too long, and by Unlock and Close.
-// Each hold has its own channel. Without a hold the channel is closed already.
+// Lost returns a channel that is closed when the current hold has ended: because the own node is
+// gone or was changed by another client, because the session has expired or was replaced, because
+// the Conn was closed, with SessionTimeout because the connection has been down for too long, and
+// by Unlock and Close. Each hold has its own channel. Without a hold the channel is closed already.
 //
 // It is a hint, and can come late: see the limits in the package comment.
 func (h *handle) Lost() <-chan struct{} {
@@ -96,9 +90,9 @@ func (h *handle) Lost() <-chan struct{} {
 	return closedChannel()
 }
 
-// Token returns the fencing token of the current hold, or 0 without a hold.
-// Every later owner of the same lock has a greater token, also after the
-// parents were deleted and made again: it is the czxid of the own node.
+// Token returns the fencing token of the current hold, or 0 without a hold. Every later owner of
+// the same lock has a greater token, also after the parents were deleted and made again: it is the
+// czxid of the own node.
 func (h *handle) Token() int64 {
 	if held := h.current(); held != nil {
 		return held.token
@@ -114,11 +108,10 @@ func (h *handle) Path() string {
 	return ""
 }
 
-// Close ends an acquisition under way, gives the lock back, and waits until
-// nothing is left to clean up or ctx is done; in the latter case the clean-up
-// goes on. Afterwards Lock and TryLock return ErrClosed. It leaves the Conn
-// open. It returns the first error by which the server has refused to remove a
-// node that this handle has made: that one stays until the session ends.
+// Close ends an acquisition under way, gives the lock back, and waits until nothing is left to
+// clean up or ctx is done; in the latter case the clean-up goes on. Afterwards Lock and TryLock
+// return ErrClosed. It leaves the Conn open. It returns the first error by which the server has
+// refused to remove a node that this handle has made: that one stays until the session ends.
 func (h *handle) Close(ctx context.Context) error {
 	h.startClose()
 	return h.lifecycle.Close(ctx)
@@ -163,7 +156,9 @@ func (h *handle) acquire(ctx context.Context, wait bool) (bool, error) {
 }
 
 // startAcquire begins an acquisition, which first gives a lost hold back.
-func (h *handle) startAcquire(ctx context.Context, giveUp context.CancelCauseFunc, wait bool) (*task[*hold], error) {
+func (h *handle) startAcquire(
+	ctx context.Context, giveUp context.CancelCauseFunc, wait bool,
+) (*task[*hold], error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err := h.begin(); err != nil {
@@ -186,7 +181,9 @@ func (h *handle) startAcquire(ctx context.Context, giveUp context.CancelCauseFun
 }
 
 // contend is the work of an acquisition.
-func (h *handle) contend(ctx context.Context, r *requests, t *task[*hold], before <-chan struct{}, stale *hold, wait bool) (*hold, error) {
+func (h *handle) contend(
+	ctx context.Context, r *requests, t *task[*hold], before <-chan struct{}, stale *hold, wait bool,
+) (*hold, error) {
 	if before != nil {
 		<-before
 	}
@@ -206,8 +203,8 @@ func (h *handle) contend(ctx context.Context, r *requests, t *task[*hold], befor
 	return nil, errors.Join(h.cause(ctx), r.tidy(held.release))
 }
 
-// keep makes held the current hold. It returns false, and held must be given
-// back, if the caller has left or the handle was closed meanwhile.
+// keep makes held the current hold. It returns false, and held must be given back, if the caller
+// has left or the handle was closed meanwhile.
 func (h *handle) keep(t *task[*hold], held *hold) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

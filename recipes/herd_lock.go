@@ -8,40 +8,35 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// HerdLock is the simple lock of textbooks: whoever creates the one node owns
-// the lock, everybody else watches it, and its deletion wakes them all to race
-// again. It is here for teaching and comparison. It is safe, but n waiters
-// cost n notifications and n writes per release, and the order in which they
-// become owners is arbitrary: nothing protects one of them from starving. Use
-// Lock.
+// HerdLock is a lock that is one ephemeral node: the client that creates it is the owner, the
+// others watch it, and its deletion lets them race again. It needs no directory and no sequence
+// numbers, so nothing stays when nobody owns it, and it never returns ErrNumbersUsedUp. Use it for
+// many names with few contenders each. Otherwise use Lock: here n waiters cost n notifications and
+// n requests for each release, and the next owner is any of them, so that a waiter may wait for
+// ever.
 //
-// What it promises: mutual exclusion at the server, a Token that grows with
-// every owner, and no orphans, as Lock does. It takes itself for the owner
-// only if the node carries the GUID of its own attempt and belongs to the
-// current session of the Conn, so a lost reply to its creation does not make
-// it wait for itself, and the node that an ended session has left behind is
-// not adopted.
+// What it guarantees: mutual exclusion at the server, a Token that grows with every owner, and
+// nothing left behind, as Lock does. A lost reply does not make it wait for itself, and the node of
+// an ended session is not taken for its own: the node must carry the GUID of the attempt and belong
+// to the present session.
 //
-// The node's name is the same for everybody, so deleting it by name could hit
-// the next owner's node, for instance when a delete waits in the client
-// while the session ends. Neither the version helps, being 0 for every
-// owner, nor can a transaction check a czxid. Therefore each owner has a
-// second node with the attempt's GUID in its name, created and deleted in one
-// transaction with the first: without it the deletion fails as a whole.
+// When a connection is lost, a session ends or a context is done it behaves like Lock, except that
+// a waiter has no place to lose. What it cannot guarantee: fairness, and what Lock cannot.
 //
-// On disconnect, on expiry, on cancellation, and what cannot be promised: as
-// Lock, but a waiter has no place to lose.
+// The node's name is the same for all contenders, so a delete by name could hit the next owner's
+// node, for instance when it waits in the client while the session ends. The version does not help,
+// as it is 0 for every owner, and a transaction cannot check a czxid. Therefore each owner has a
+// second node with the GUID of its attempt in the name. Both are created in one transaction and
+// deleted in one transaction, which fails as a whole if the second node is not there.
 //
-// Layout: <path>, ephemeral, data = GUID; <path>-<guid>, ephemeral. The
-// parents are persistent.
+// Layout: <path>, ephemeral, data = GUID; <path>-<guid>, ephemeral. The parents are persistent.
 //
-// Source: ZooKeeper guide, "Recipes and Solutions", on the herd effect; etcd
-// issue 22082 (deleting another owner's key).
+// Sources: ZooKeeper guide, "Recipes and Solutions", on the herd effect; etcd issue 22082 (deleting
+// another owner's key).
 type HerdLock struct{ *handle }
 
-// NewHerdLock makes a handle for the lock whose node is at path. It sends
-// nothing. The options that matter are ACL, SessionTimeout, RecheckEvery, Retry
-// and Containers.
+// NewHerdLock makes a handle for the lock whose node is at path. It sends nothing. The options that
+// matter are ACL, SessionTimeout, RecheckEvery, Retry and Containers.
 func NewHerdLock(conn Conn, path string, opts ...Option) *HerdLock {
 	return &HerdLock{newHandle(conn, path, opts, &herd{path: path, opts: newOptions(opts)})}
 }
@@ -93,8 +88,8 @@ func (c *herd) compete(ctx context.Context, r *requests, own *flag, wait bool) (
 	}
 }
 
-// flag is the node that stands for ownership, together with the receipt that
-// says whose it is.
+// flag is the node that stands for ownership, together with the receipt that bears the owner's
+// GUID.
 type flag struct {
 	path, guid string
 	raised     bool // it may be on the server
@@ -102,8 +97,8 @@ type flag struct {
 
 func (f *flag) receipt() string { return f.path + "-" + f.guid }
 
-// create raises the flag, unless somebody's is up, our own perhaps. It may be
-// repeated: the second time fails if the first has been applied.
+// create raises the flag, unless one is up, perhaps the own. It may be repeated: the second time
+// fails if the first has been applied.
 func (f *flag) create(ctx context.Context, r *requests) error {
 	for {
 		if ctx.Err() != nil {
@@ -120,7 +115,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 		case errors.Is(err, zk.ErrNodeExists) && failed == 0:
 			return nil
 		case errors.Is(err, zk.ErrNodeExists):
-			return errRestart // somebody deleted our node, but not the receipt
+			return errRestart // another client has deleted the flag, not the receipt
 		case errors.Is(err, zk.ErrNoNode):
 			err = r.ensureDir(ctx, parent(f.path))
 		case transient(err):
@@ -132,7 +127,7 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 	}
 }
 
-// remove lowers our flag and nobody else's.
+// remove lowers the own flag, and no other.
 func (f *flag) remove(r *requests) error {
 	if !f.raised {
 		return nil
@@ -145,7 +140,7 @@ func (f *flag) remove(r *requests) error {
 	case err == nil, errors.Is(err, zk.ErrNoNode) && failed == 0:
 		return nil
 	case errors.Is(err, zk.ErrNoNode):
-		return r.remove(f.receipt()) // somebody else has deleted the flag
+		return r.remove(f.receipt()) // another client has deleted the flag
 	}
 	return fmt.Errorf("delete %s: %w", f.path, err)
 }

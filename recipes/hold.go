@@ -9,8 +9,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// hold is one period of ownership: from the confirmation by the server until
-// it is given back or lost.
+// hold is one period of ownership: from the confirmation by the server until it is given back or
+// lost.
 type hold struct {
 	path    string // own node
 	conn    Conn
@@ -23,10 +23,11 @@ type hold struct {
 	ended chan struct{}
 }
 
-// confirm reads and watches the own node at path and returns a hold if it
-// exists and belongs to the session that the connection has now. Otherwise it
-// returns errRestart.
-func confirm(ctx context.Context, r *requests, path string, release func(r *requests) error) (*hold, error) {
+// confirm reads and watches the own node at path and returns a hold if it exists and belongs to the
+// session that the connection has now. Otherwise it returns errRestart.
+func confirm(
+	ctx context.Context, r *requests, path string, release func(r *requests) error,
+) (*hold, error) {
 	own, err := r.getW(ctx, path)
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
@@ -37,8 +38,8 @@ func confirm(ctx context.Context, r *requests, path string, release func(r *requ
 	return holdOf(r, path, own, release)
 }
 
-// holdOf returns a hold for the own node at path as it was just read, or
-// errRestart if it belongs to another session than the current one.
+// holdOf returns a hold for the own node at path as it was just read, or errRestart if it belongs
+// to another session than the current one.
 func holdOf(r *requests, path string, own node, release func(r *requests) error) (*hold, error) {
 	owner := own.stat.EphemeralOwner
 	if owner == 0 || owner != r.conn.SessionID() {
@@ -58,8 +59,7 @@ func holdOf(r *requests, path string, own node, release func(r *requests) error)
 // end closes ended, once.
 func (h *hold) end() { h.once.Do(func() { close(h.ended) }) }
 
-// gone reports of a hold that is not guarded yet whether it is lost: whether an event
-// has come of the own node.
+// gone reports whether an event of the own node has come, of a hold that is not guarded yet.
 func (h *hold) gone() bool {
 	select {
 	case <-h.watch:
@@ -69,8 +69,8 @@ func (h *hold) gone() bool {
 	}
 }
 
-// over reports whether the hold has ended. It ends it if the Conn has another
-// session by now, which guard may not have noticed yet.
+// over reports whether the hold has ended. It ends it if the Conn has another session by now, which
+// guard may not have noticed yet.
 func (h *hold) over() bool {
 	select {
 	case <-h.ended:
@@ -84,9 +84,9 @@ func (h *hold) over() bool {
 	return true
 }
 
-// guard ends the hold when ownership is lost, and returns when the hold has
-// ended. It only waits and looks, and sends no request. Nobody but the holder
-// has business with its node, so any event on it is taken for the loss.
+// guard ends the hold when ownership is lost, and returns when the hold has ended. It only waits
+// and looks, and sends no request. Only the holder changes its node, so any event on it is taken
+// for the loss.
 func (h *hold) guard(timeout time.Duration) {
 	look, stop := looks(timeout)
 	defer stop()
@@ -107,15 +107,15 @@ func (h *hold) guard(timeout time.Duration) {
 	}
 }
 
-// closedChannel is the signal of a hold for who holds nothing.
+// closedChannel is Lost without a hold.
 func closedChannel() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)
 	return c
 }
 
-// watchOver guards a hold in the background until it has ended, which it must
-// have before Close waits.
+// watchOver guards a hold in the background until it has ended, which it must have before Close
+// waits.
 func (l *lifecycle) watchOver(held *hold) {
 	l.beginCleanUp()
 	go func() {
@@ -124,9 +124,8 @@ func (l *lifecycle) watchOver(held *hold) {
 	}()
 }
 
-// giveBack removes what an attempt has made that ended with err, unless the
-// Conn is closed, as nodes go with the session. It returns err, or what went
-// wrong with the removal.
+// giveBack removes the nodes of an attempt that ended with err, unless the Conn is closed, as nodes
+// go with the session. It returns err, or the error of the removal.
 func giveBack(r *requests, err error, remove func(r *requests) error) error {
 	if errors.Is(err, ErrConnClosed) {
 		return err
@@ -134,8 +133,8 @@ func giveBack(r *requests, err error, remove func(r *requests) error) error {
 	return firstOf(err, r.tidy(remove))
 }
 
-// firstOf returns err, or what went wrong with the clean-up after it. An
-// attempt that could not be cleaned up must not be made again.
+// firstOf returns err, or the error of the clean-up after it. An attempt that could not be cleaned
+// up must not be made again.
 func firstOf(err, cleanup error) error {
 	switch {
 	case cleanup == nil:

@@ -6,55 +6,54 @@ import (
 	"fmt"
 )
 
-// IDGenerator hands out numbers that no other generator of the same path hands
-// out: it reserves a block of them with one request to the server, and then takes
-// them from there without any. Methods may be called from several goroutines.
+// IDGenerator hands out numbers that no other generator of the same path hands out. It reserves a
+// block of them with one request, and then hands them out without any. Methods may be called from
+// several goroutines.
 //
-// What it promises:
-//   - No number is handed out twice, by this or any other generator, whatever is
-//     lost or crashes. Numbers begin with 1 and are positive.
-//   - A call of Next that begins after another one of the same generator has
-//     returned gets a greater number. With blocks of 1 that holds between all
-//     generators.
+// What it guarantees:
 //
-// A call whose reply is lost reserves its block all the same, exactly once, as
-// Counter does. On disconnect Next goes on until its block is used up, and then
-// waits for the connection; on expiry it goes on in the new session: nothing here
-// is ephemeral. A done context ends a call; what it had reserved is lost, not
-// handed out to another.
+//   - No number is handed out twice, by this or any other generator, whatever is lost or crashes.
+//     Numbers begin with 1 and are positive.
+//   - A call of Next that begins after another one of the same generator has returned gets a
+//     greater number. With blocks of 1 that holds between all generators.
 //
-// What it cannot promise: that there are no gaps. What is reserved and not used
-// when the generator is given up is lost. Generators may use blocks of different
-// sizes.
+// A call whose reply is lost reserves its block exactly once all the same, as Counter does. When
+// the connection is lost, Next goes on until its block is used up and then waits; when the session
+// ends, it goes on in the new one, as nothing here is ephemeral. A done context ends a call; the
+// block that it had reserved is lost, not handed out to another.
 //
-// Layout: that of a Counter, whose value is the greatest number reserved so far.
-// Do not delete it: the numbers would begin anew.
+// What it cannot guarantee: that there are no gaps. Numbers that are reserved and not used when the
+// generator is given up are lost. Generators may use blocks of different sizes.
 //
-// Sources: the "naming service" of ZooKeeper's use cases, which takes the numbers
-// of sequential nodes; these are at most 2^31, and begin anew with their parent.
+// Layout: that of a Counter, whose value is the greatest number reserved so far. Do not delete it:
+// the numbers would begin anew.
+//
+// Sources: the "naming service" of ZooKeeper's use cases, which takes the numbers of sequential
+// nodes; these are at most 2^31, and begin anew with their parent.
 type IDGenerator struct {
 	*lifecycle
 	counter *Counter
 	block   int64
-	turn    chan struct{} // one token: whoever has it may touch what follows
+	turn    chan struct{} // one token: its holder may use the fields below
 
 	next, last int64 // of the block: what is left
 }
 
-// NewIDGenerator makes a generator with the counter at path that reserves block
-// numbers at a time; less than 1 means 1. It sends nothing. The options that
-// matter are ACL, Retry and Containers.
+// NewIDGenerator makes a generator with the counter at path that reserves block numbers at a time;
+// less than 1 means 1. It sends nothing. The options that matter are ACL, Retry and Containers.
 func NewIDGenerator(conn Conn, path string, block int64, opts ...Option) *IDGenerator {
 	g := &IDGenerator{
-		lifecycle: newLifecycle(conn, "id generator", path, opts), counter: NewCounter(conn, path, opts...),
+		lifecycle: newLifecycle(conn, "id generator", path, opts), counter: NewCounter(
+			conn, path, opts...,
+		),
 		block: max(block, 1), turn: make(chan struct{}, 1), next: 1,
 	}
 	g.turn <- struct{}{}
 	return g
 }
 
-// Next returns a number that was never returned before. An error hands out
-// nothing; OutcomeOf of it says whether numbers may have been lost.
+// Next returns a number that was never returned before. An error hands out nothing; OutcomeOf of it
+// says whether numbers may have been lost.
 func (g *IDGenerator) Next(ctx context.Context) (int64, error) {
 	id, err := g.take(ctx)
 	return id, g.explain("take from", err)

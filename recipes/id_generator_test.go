@@ -20,24 +20,25 @@ func wantIDs(t *testing.T, g *IDGenerator, want ...int64) {
 
 func TestIDGeneratorsShareTheNumbers(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			conn := s.connect()
-			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.connect(), "/ids", 2), NewIDGenerator(conn, "/ids", 0)
-			conn.on("multi", 2, fault)
+		inBubble(t, func(t *testing.T, s *testServer) {
+			conn := s.Connect()
+			a, b, c := NewIDGenerator(conn, "/ids", 3), NewIDGenerator(s.Connect(), "/ids", 2),
+				NewIDGenerator(conn, "/ids", 0)
+			conn.On("multi", 2, fault)
 			wantIDs(t, a, 1, 2)
 			wantIDs(t, b, 4)
 			wantIDs(t, a, 3, 6, 7)
 			wantIDs(t, c, 9, 10)
 			wantIDs(t, b, 5, 11, 12)
 			wantIDs(t, a, 8, 13)
-			s.wantBelow(t, "/ids", 0)
+			s.WantBelow(t, "/ids", 0)
 		})
 	}
 }
 
 func TestIDGeneratorServesManyAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		g := NewIDGenerator(s.connect(), "/ids", 4)
+	inBubble(t, func(t *testing.T, s *testServer) {
+		g := NewIDGenerator(s.Connect(), "/ids", 4)
 		ids := make(chan int64)
 		for range 10 {
 			go func() {
@@ -60,21 +61,22 @@ func TestIDGeneratorServesManyAtOnce(t *testing.T) {
 }
 
 func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
 		g := NewIDGenerator(conn, "/ids", 2)
 		wantIDs(t, g, 1, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		fault := loseReply
-		fault.after = func() { cancel(); conn.disconnect() }
-		conn.on("multi", 1, fault)
-		if _, err := g.Next(ctx); OutcomeOf(err) != Unknown || !strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
+		fault.After = func() { cancel(); conn.Disconnect() }
+		conn.On("multi", 1, fault)
+		if _, err := g.Next(ctx); OutcomeOf(err) != Unknown ||
+			!strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
 			t.Error(err)
 		}
 		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
-		conn.reconnect()
+		conn.Reconnect()
 		time.Sleep(time.Second)
 		wantIDs(t, g, 5)
 		if err := g.Close(t.Context()); err != nil {
@@ -87,10 +89,10 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 }
 
 func TestIDGeneratorEndsWithClose(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		conn := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		conn := s.Connect()
 		g := NewIDGenerator(conn, "/ids", 2)
-		conn.disconnect()
+		conn.Disconnect()
 		failed := make(chan error)
 		for range 2 {
 			go func() {
@@ -103,7 +105,7 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 		defer cancel()
 		go func() {
 			time.Sleep(time.Minute)
-			conn.reconnect()
+			conn.Reconnect()
 		}()
 		if err := g.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
@@ -120,9 +122,10 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 }
 
 func TestIDGeneratorRefusesANegativeCounter(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/ids", "-5")
-		if _, err := NewIDGenerator(s.connect(), "/ids", 2).Next(t.Context()); err == nil || !strings.Contains(err.Error(), "the counter was -5") {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/ids", "-5")
+		if _, err := NewIDGenerator(s.Connect(), "/ids", 2).Next(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), "the counter was -5") {
 			t.Error(err)
 		}
 	})

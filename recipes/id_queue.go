@@ -10,50 +10,48 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// IDQueue is a Queue whose elements have an id, by which those that wait can be
-// removed again: for work that may be called off. An id need not be that of one
-// element only. Methods may be called from several goroutines.
+// IDQueue is a Queue whose elements have an id, by which waiting elements can be removed again: for
+// work that may be called off. Several elements may have the same id. Methods may be called from
+// several goroutines.
 //
-// What it promises, per call:
-//   - Offer, Poll, Take and Peek promise what those of Queue do.
-//   - Remove takes all the elements of an id out of the queue that were in it when
-//     it was called and that nobody has taken, in one transaction, and says how
-//     many these were. Each element is returned to one Poll or Take, or counted by
-//     one Remove, and never both. Elements offered while Remove runs may stay, as
-//     may one that an abandoned Poll puts back.
-//   - After an error that wraps ErrAmbiguous Remove has removed all of them or
-//     none, after any other error none.
+// What it guarantees, for each call:
 //
-// On disconnect, on expiry and when a context is done it behaves like Queue.
+//   - Offer, Poll, Take and Peek guarantee what those of Queue do.
+//   - Remove takes all elements of an id out of the queue that were in it when it was called and
+//     that no consumer has taken, in one transaction, and returns their number. Each element is
+//     returned to one Poll or Take, or counted by one Remove, and never both. Elements that are
+//     offered while Remove runs may stay, as may one that an abandoned Poll puts back.
+//   - After an error that wraps ErrAmbiguous Remove has removed all of them or none, after any
+//     other error none.
 //
-// What it cannot promise: that work is called off that somebody has begun: an
-// element that has been taken is not found any more. All elements of an id go in
-// one request, which must not be larger than the server's jute.maxbuffer: some
-// thousands. As to what a process leaves behind that dies in the middle of a call,
-// see Queue; the claim of a Remove has the id as its data.
+// When a connection is lost, a session ends or a context is done it behaves like Queue.
+//
+// What it cannot guarantee: that work is called off that a consumer has begun, as a taken element
+// is not found any more. All elements of an id go in one request, which must not be larger than the
+// server's jute.maxbuffer: some thousands. For nodes that a dying process can leave behind see
+// Queue; the claim of a Remove has the id as its data.
 //
 // Layout, all persistent:
 //
 //	<path>/items/_c_<guid>-id-<id>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>       as with Queue
 //
-// The id is escaped as a segment of a URL's path is. Other children of items are
-// taken for elements without an id if they have the names of elements of a Queue.
+// The id is escaped as a segment of a URL's path is. Other children of items are taken for elements
+// without an id if they have the names of elements of a Queue.
 //
-// Sources: Curator's DistributedIdQueue, whose remove deletes one by one, so that
-// a lost reply leaves the count in doubt, and does not find an id with a slash, as
-// that was stored as another one.
+// Sources: Curator's DistributedIdQueue, whose remove deletes one by one, so that a lost reply
+// leaves the count in doubt, and which does not find an id with a slash, as that was stored as
+// another one.
 type IDQueue struct{ *claimQueue }
 
-// NewIDQueue makes a handle for the queue at path, which is created when needed.
-// It sends nothing. The options that matter are ACL, RecheckEvery, Retry and
-// Containers.
+// NewIDQueue makes a handle for the queue at path, which is created when needed. It sends nothing.
+// The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewIDQueue(conn Conn, path string, opts ...Option) *IDQueue {
 	return &IDQueue{newClaimQueue(conn, "id queue", path, opts, oldestFirst)}
 }
 
-// Offer appends an element with an id, which may be any text that, escaped, fits
-// into a node's name. For data and errors see Queue.Offer.
+// Offer appends an element with an id, which may be any text that, escaped, fits into a node's
+// name. For data and errors see Queue.Offer.
 func (q *IDQueue) Offer(ctx context.Context, id string, data []byte) error {
 	return q.offerAs(ctx, idMarker+url.PathEscape(id), data)
 }
@@ -71,17 +69,20 @@ func idOf(name string) (id string, ok bool) {
 	return "", false
 }
 
-// Remove removes all the elements with an id, and returns their number, which may
-// be 0.
+// Remove removes all the elements with an id, and returns their number, which may be 0.
 func (q *IDQueue) Remove(ctx context.Context, id string) (int, error) {
-	return call(ctx, q.lifecycle, fmt.Sprintf("remove %q from", id), func(ctx context.Context, r *requests, t *task[int]) (int, error) {
+	return call(ctx, q.lifecycle, fmt.Sprintf("remove %q from", id), func(
+		ctx context.Context, r *requests, t *task[int],
+	) (int, error) {
 		return q.removeAll(ctx, r, t, id)
 	})
 }
 
-// removeAll removes what a list shows of an id; it makes another list when
-// somebody was faster with some of it.
-func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id string) (int, error) {
+// removeAll removes the listed elements of an id; it makes another list when a rival was faster
+// with one of them.
+func (q *IDQueue) removeAll(
+	ctx context.Context, r *requests, t *task[int], id string,
+) (int, error) {
 	for {
 		l, err := q.listSynced(ctx, r)
 		if err != nil {
@@ -102,9 +103,11 @@ func (q *IDQueue) removeAll(ctx context.Context, r *requests, t *task[int], id s
 	}
 }
 
-// removeThese removes elements together, unless one of them is gone. When it is
-// given up and cannot know whether it has removed them, the claim tells.
-func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id string, names []string) (done bool, err error) {
+// removeThese removes elements together, unless one of them is gone. When it is given up and its
+// outcome is in doubt, the claim tells.
+func (q *IDQueue) removeThese(
+	ctx context.Context, r *requests, t *task[int], id string, names []string,
+) (done bool, err error) {
 	guid, err := newGUID()
 	if err != nil {
 		return false, err
@@ -125,7 +128,9 @@ func (q *IDQueue) removeThese(ctx context.Context, r *requests, t *task[int], id
 }
 
 // discard deletes elements and creates the claim in one transaction.
-func (q *IDQueue) discard(ctx context.Context, r *requests, guid, id string, names []string) (done, doubtful bool, err error) {
+func (q *IDQueue) discard(
+	ctx context.Context, r *requests, guid, id string, names []string,
+) (done, doubtful bool, err error) {
 	ops := []any{&zk.CreateRequest{Path: q.claim(guid), Data: []byte(id), Acl: q.opts.acl}}
 	for _, name := range names {
 		ops = append(ops, &zk.DeleteRequest{Path: q.item(name), Version: -1})

@@ -21,8 +21,8 @@ func wantRemoved(t *testing.T, q *IDQueue, id string, want int) {
 }
 
 func TestIDQueueRemovesByID(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		q := NewIDQueue(s.connect(), "/q")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		q := NewIDQueue(s.Connect(), "/q")
 		wantRemoved(t, q, "x", 0)
 		ids := []string{"x", "", "a/b", "x-item-0000000001", "-id-", "x", "%2F", "ä"}
 		for _, id := range ids {
@@ -34,7 +34,7 @@ func TestIDQueueRemovesByID(t *testing.T) {
 		wantRemoved(t, q, "-id-", 1)
 		wantRemoved(t, q, "a/b", 1)
 		wantInTurn(t, q, "of ", "of x-item-0000000001", "of %2F", "of ä")
-		s.wantTidy(t)
+		wantTidy(t, s)
 	})
 }
 
@@ -42,18 +42,18 @@ func TestIDQueueFaults(t *testing.T) {
 	for name, fault := range queueFaults {
 		for _, op := range []string{"multi", "get", "children", "delete", "sync"} {
 			t.Run(name+" of "+op, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					c := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					c := s.Connect()
 					q := NewIDQueue(c, "/q")
 					mustOfferID(t, q, "x", "1")
 					mustOfferID(t, q, "y", "2")
 					mustOfferID(t, q, "x", "3")
-					c.on(op, 1, fault)
-					c.on(op, 2, fault)
+					c.On(op, 1, fault)
+					c.On(op, 2, fault)
 					wantRemoved(t, q, "x", 2)
-					c.rules = nil
+					c.Off()
 					wantInTurn(t, q, "2")
-					s.wantTidy(t)
+					wantTidy(t, s)
 				})
 			})
 		}
@@ -61,22 +61,24 @@ func TestIDQueueFaults(t *testing.T) {
 }
 
 func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
-	for name, fault := range map[string]rule{"undisturbed": {}, "request lost": loseRequest, "reply lost": loseReply} {
+	for name, fault := range map[string]rule{
+		"undisturbed": {}, "request lost": loseRequest, "reply lost": loseReply,
+	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c, rival := s.connect(), NewIDQueue(s.connect(), "/q")
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c, rival := s.Connect(), NewIDQueue(s.Connect(), "/q")
 				q := NewIDQueue(c, "/q")
 				mustOfferID(t, q, "x", "1")
 				mustOfferID(t, q, "x", "2")
-				fault.before = func() {
+				fault.Before = func() {
 					if data, ok, err := rival.Poll(t.Context()); string(data) != "1" || !ok || err != nil {
 						t.Errorf("Poll: %q %v %v", data, ok, err)
 					}
 				}
-				c.on("multi", 1, fault)
+				c.On("multi", 1, fault)
 				wantRemoved(t, q, "x", 1)
 				wantInTurn(t, q)
-				s.wantTidy(t)
+				wantTidy(t, s)
 			})
 		})
 	}
@@ -92,18 +94,19 @@ func TestCancelledRemoveTellsTheTruthWhenItCan(t *testing.T) {
 		"not applied": {loseRequest, context.Canceled, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				q := NewIDQueue(c, "/q")
 				mustOfferID(t, q, "x", "1")
 				ctx, cancel := context.WithCancel(t.Context())
-				tc.fault.after = cancel
-				c.on("multi", 1, tc.fault)
-				if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.err) || errors.Is(err, ErrAmbiguous) {
+				tc.fault.After = cancel
+				c.On("multi", 1, tc.fault)
+				if n, err := q.Remove(ctx, "x"); n != 1-tc.left || !errors.Is(err, tc.err) ||
+					errors.Is(err, ErrAmbiguous) {
 					t.Fatalf("Remove: %d %v", n, err)
 				}
-				s.wantBelow(t, "/q/items", tc.left)
-				s.wantTidy(t)
+				s.WantBelow(t, "/q/items", tc.left)
+				wantTidy(t, s)
 			})
 		})
 	}

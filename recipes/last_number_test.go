@@ -17,30 +17,39 @@ func TestLastNumber(t *testing.T) {
 		0: true, 1: true, -1: true, math.MaxInt32 - 1: true, math.MaxInt32: false,
 		math.MinInt32: false, math.MinInt32 + 1<<16 - 1: false, math.MinInt32 + 1<<16: true,
 	} {
-		if err := lastNumber("/d", seq); (err == nil) != unique || err != nil && !errors.Is(err, ErrNumbersUsedUp) {
+		if err := lastNumber("/d", seq); (err == nil) != unique ||
+			err != nil && !errors.Is(err, ErrNumbersUsedUp) {
 			t.Errorf("%d: %v", seq, err)
 		}
 	}
 }
 
-// numberedOwners are all that is owned through a numbered node, each as a pair of
-// functions: own waits for it, and returns how to give it back.
+// numberedOwners are all that is owned through a numbered node, each as a pair of functions: own
+// waits for it, and returns how to give it back.
 var numberedOwners = map[string]struct {
 	dirs []string
 	own  func(ctx context.Context, c Conn) (giveBack func(ctx context.Context) error, err error)
 }{
-	"Lock":          {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewLock(c, "/l") })},
-	"WriteLock":     {[]string{"/l"}, ownWriteLock},
-	"ReentrantLock": {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewReentrantLock(c, "/l") })},
-	"RevocableLock": {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewRevocableLock(c, "/l") })},
-	"RWLock":        {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewRWLock(c, "/l") })},
-	"TurnQueue":     {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewTurnQueue(c, "/l") })},
-	"MultiLock":     {[]string{"/l"}, lockOwner(func(c Conn) Locker { return NewMultiLock(c, []string{"/l"}) })},
-	"Semaphore":     {[]string{"/l/lock", "/l/leases"}, ownLease},
-	"LeaderLatch":   {[]string{"/l"}, ownLatch},
+	"Lock":      {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewLock(c, "/l") })},
+	"WriteLock": {[]string{"/l"}, ownWriteLock},
+	"ReentrantLock": {
+		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewReentrantLock(c, "/l") }),
+	},
+	"RevocableLock": {
+		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRevocableLock(c, "/l") }),
+	},
+	"RWLock":    {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewRWLock(c, "/l") })},
+	"TurnQueue": {[]string{"/l"}, lockOwner(func(c Conn) locker { return NewTurnQueue(c, "/l") })},
+	"MultiLock": {
+		[]string{"/l"}, lockOwner(func(c Conn) locker { return NewMultiLock(c, []string{"/l"}) }),
+	},
+	"Semaphore":   {[]string{"/l/lock", "/l/leases"}, ownLease},
+	"LeaderLatch": {[]string{"/l"}, ownLatch},
 }
 
-func lockOwner(newLock func(Conn) Locker) func(context.Context, Conn) (func(context.Context) error, error) {
+func lockOwner(
+	newLock func(Conn) locker,
+) func(context.Context, Conn) (func(context.Context) error, error) {
 	return func(ctx context.Context, c Conn) (func(context.Context) error, error) {
 		l := newLock(c)
 		return l.Unlock, l.Lock(ctx)
@@ -76,22 +85,20 @@ func ownLatch(ctx context.Context, c Conn) (func(context.Context) error, error) 
 	return l.Close, nil
 }
 
-// TestNobodyOwnsThroughTheLastNumber: of those who come when three numbers are left,
-// three own, one after the other, and the others are told; when the directory was
-// deleted all goes on.
+// TestNobodyOwnsThroughTheLastNumber: of those who come when three numbers are left, three own, one
+// after the other, and the others are told; when the directory was deleted all goes on.
 func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 	for name, kind := range numberedOwners {
 		for _, left := range []int32{3, 0} {
 			t.Run(fmt.Sprint(name, left), func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					s.firstSeq = math.MaxInt32 - left
+				inBubble(t, func(t *testing.T, s *testServer) {
+					s.Number(math.MaxInt32-left, kind.dirs...)
 					if got := ownAtOnce(t, s, kind.own); got != int(left) {
 						t.Errorf("%d have owned, %d numbers were left", got, left)
 					}
-					s.firstSeq = 0
 					for _, dir := range kind.dirs {
-						s.wantBelow(t, dir, 0)
-						if err := s.connect().Delete(dir, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+						s.WantBelow(t, dir, 0)
+						if err := s.Connect().Delete(dir, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
 							t.Error(err)
 						}
 					}
@@ -105,12 +112,14 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 }
 
 // ownAtOnce lets six come, and returns how many of them have owned.
-func ownAtOnce(t *testing.T, s *fakeServer, own func(context.Context, Conn) (func(context.Context) error, error)) (total int) {
+func ownAtOnce(
+	t *testing.T, s *testServer, own func(context.Context, Conn) (func(context.Context) error, error),
+) (total int) {
 	var mu sync.Mutex
 	owners := 0
 	var all sync.WaitGroup
 	for range 6 {
-		c := s.connect()
+		c := s.Connect()
 		all.Go(func() {
 			giveBack, err := own(t.Context(), c)
 			if errors.Is(err, ErrNumbersUsedUp) {
@@ -141,9 +150,9 @@ func ownAtOnce(t *testing.T, s *fakeServer, own func(context.Context, Conn) (fun
 
 // TestNoReaderHasTheLastNumber: what stands at the place of a write lock needs none.
 func TestNoReaderHasTheLastNumber(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = math.MaxInt32 - 1
-		l, late := NewRWLock(s.connect(), "/l"), NewRWLock(s.connect(), "/l")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Number(math.MaxInt32-1, "/l")
+		l, late := NewRWLock(s.Connect(), "/l"), NewRWLock(s.Connect(), "/l")
 		mustLock(t, l)
 		if err := l.RLock(t.Context()); err != nil {
 			t.Errorf("beside the write lock: %v", err)
@@ -153,43 +162,39 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 			t.Errorf("RLock: %v", err)
 		}
 		mustRUnlock(t, l)
-		s.wantBelow(t, "/l", 0)
+		s.WantBelow(t, "/l", 0)
 	})
 }
 
 // TestQueueRefusesWhatHasTheLastNumber and keeps the order of all others.
 func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		everyQueue(t, func(t *testing.T, s *fakeServer, newQueue func(Conn) Queuer) {
-			s.firstSeq = math.MaxInt32 - 2
-			c := s.connect()
+		everyQueue(t, func(t *testing.T, s *testServer, newQueue func(Conn) queuer) {
+			s.Number(math.MaxInt32-2, "/q/items")
+			c := s.Connect()
 			q := newQueue(c)
-			if _, ok := q.(*ApacheQueue); ok {
-				return // its names are the numbers, and the server refuses the second
-			}
 			mustOffer(t, q, "first")
 			mustOffer(t, q, "second")
-			c.on("multi", 1, fault)
-			if err := q.Offer(t.Context(), []byte("third")); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
+			c.On("multi", 1, fault)
+			if err := q.Offer(t.Context(), []byte("third")); !errors.Is(err, ErrNumbersUsedUp) ||
+				OutcomeOf(err) != NotApplied {
 				t.Errorf("Offer: %v", err)
 			}
 			wantPoll(t, q, "first")
 			wantPoll(t, q, "second")
 			wantPoll(t, q, "")
-			s.wantTidy(t)
-			s.firstSeq = 0
+			wantTidy(t, s)
 			if err := c.Delete("/q/items", -1); err != nil {
 				t.Error(err)
 			}
 			mustOffer(t, q, "new")
 			wantPoll(t, q, "new")
-			s.wantTidy(t)
+			wantTidy(t, s)
 		})
 	}
 }
 
-// TestRefusalOfATakenElement: what somebody has taken before it could be taken back
-// was offered.
+// TestRefusalOfATakenElement: what somebody has taken before it could be taken back was offered.
 func TestRefusalOfATakenElement(t *testing.T) {
 	for _, c := range []struct {
 		about string
@@ -198,22 +203,38 @@ func TestRefusalOfATakenElement(t *testing.T) {
 		want  func(error) bool
 	}{
 		{"taken", rule{}, true, func(err error) bool { return err == nil }},
-		{"the deletion is repeated", loseRequest, false, func(err error) bool { return errors.Is(err, ErrNumbersUsedUp) && OutcomeOf(err) == NotApplied }},
-		{"the reply to the deletion is lost", loseReply, false, func(err error) bool { return errors.Is(err, ErrNumbersUsedUp) && errors.Is(err, ErrAmbiguous) }},
-		{"the deletion is refused", rule{lose: true, err: zk.ErrNoAuth}, false, func(err error) bool { return errors.Is(err, zk.ErrNoAuth) && errors.Is(err, ErrAmbiguous) }},
+		{
+			"the deletion is repeated", loseRequest, false, func(err error) bool {
+				return errors.Is(
+					err, ErrNumbersUsedUp,
+				) && OutcomeOf(err) == NotApplied
+			},
+		},
+		{
+			"the reply to the deletion is lost", loseReply, false, func(err error) bool {
+				return errors.Is(
+					err, ErrNumbersUsedUp,
+				) && errors.Is(err, ErrAmbiguous)
+			},
+		},
+		{
+			"the deletion is refused", refusal, false, func(err error) bool {
+				return errors.Is(err, zk.ErrNoAuth) && errors.Is(err, ErrAmbiguous)
+			},
+		},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				s.firstSeq = math.MaxInt32
-				offerer, taker := s.connect(), NewQueue(s.connect(), "/q")
+			inBubble(t, func(t *testing.T, s *testServer) {
+				s.Number(math.MaxInt32, "/q/items")
+				offerer, taker := s.Connect(), NewQueue(s.Connect(), "/q")
 				if c.taken {
-					c.fault.before = func() { wantPoll(t, taker, "e") }
+					c.fault.Before = func() { wantPoll(t, taker, "e") }
 				}
-				offerer.on("delete", 1, c.fault)
+				offerer.On("delete", 1, c.fault)
 				if err := NewQueue(offerer, "/q").Offer(t.Context(), []byte("e")); !c.want(err) {
 					t.Errorf("Offer: %v", err)
 				}
-				s.wantTidy(t)
+				wantTidy(t, s)
 			})
 		})
 	}
@@ -221,11 +242,11 @@ func TestRefusalOfATakenElement(t *testing.T) {
 
 // TestLockQueueKeepsWhatWasDelivered though it could not be offered any more.
 func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = math.MaxInt32
-		offerer, taker := s.connect(), NewLockQueue(s.connect(), "/q")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Number(math.MaxInt32, "/q/items")
+		offerer, taker := s.Connect(), NewLockQueue(s.Connect(), "/q")
 		var d *Delivery
-		offerer.on("delete", 1, rule{before: func() {
+		offerer.On("delete", 1, rule{Before: func() {
 			var ok bool
 			var err error
 			if d, ok, err = taker.Poll(t.Context()); !ok || err != nil {
@@ -238,24 +259,26 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 		if err := d.Ack(t.Context()); err != nil {
 			t.Errorf("Ack: %v", err)
 		}
-		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("f")); !errors.Is(err, ErrNumbersUsedUp) {
+		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("f")); !errors.Is(
+			err, ErrNumbersUsedUp,
+		) {
 			t.Errorf("Offer: %v", err)
 		}
-		s.wantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/items", 0)
 	})
 }
 
-// TestOfferWithoutTheRightToList: who may add elements and not list them is not
-// refused when a reply was lost.
+// TestOfferWithoutTheRightToList: who may add elements and not list them is not refused when a
+// reply was lost.
 func TestOfferWithoutTheRightToList(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := NewQueue(c, "/q")
 		mustOffer(t, q, "first")
-		c.forbidden = []string{"/q/items"}
-		c.on("multi", 1, loseReply)
+		s.Forbid("/q/items")
+		c.On("multi", 1, loseReply)
 		mustOffer(t, q, "second")
-		s.wantBelow(t, "/q/items", 2)
+		s.WantBelow(t, "/q/items", 2)
 	})
 }
 
@@ -263,14 +286,16 @@ func TestOfferWithoutTheRightToList(t *testing.T) {
 func TestProtectedCreationRefusesTheLastNumber(t *testing.T) {
 	for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential} {
 		for _, fault := range []rule{{}, loseReply} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				s.firstSeq = math.MaxInt32
-				c := s.connect()
-				c.on("create", 2, fault) // after the directory
-				if _, err := CreateProtected(t.Context(), c, "/d", "n-", nil, kind); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
+			inBubble(t, func(t *testing.T, s *testServer) {
+				s.Number(math.MaxInt32, "/d")
+				c := s.Connect()
+				c.On("create", 1, fault)
+				if _, err := CreateProtected(
+					t.Context(), c, "/d", "n-", nil, kind,
+				); !errors.Is(err, ErrNumbersUsedUp) || OutcomeOf(err) != NotApplied {
 					t.Errorf("kind %d: %v", kind, err)
 				}
-				s.wantBelow(t, "/d", 0)
+				s.WantBelow(t, "/d", 0)
 			})
 		}
 	}

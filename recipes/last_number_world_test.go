@@ -31,8 +31,8 @@ func pollPlain(ctx context.Context, c *sim.Client) ([]byte, bool, error) {
 	return plainQueue(c).Poll(ctx)
 }
 
-// TestQueuesAtTheLastNumberInManyWorlds: what was offered is taken once, in the order
-// of the offers of one client, and what was refused is not.
+// TestQueuesAtTheLastNumberInManyWorlds: what was offered is taken once, in the order of the offers
+// of one client, and what was refused is not.
 func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	kinds := map[string]testedQueue{
 		"Queue": {
@@ -45,7 +45,11 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 			func(ctx context.Context, c *sim.Client, data string) error {
 				return rankedQueue(c).Offer(ctx, []byte(data), 0)
 			},
-			func(ctx context.Context, c *sim.Client) ([]byte, bool, error) { return rankedQueue(c).Poll(ctx) },
+			func(
+				ctx context.Context, c *sim.Client,
+			) ([]byte, bool, error) {
+				return rankedQueue(c).Poll(ctx)
+			},
 		},
 	}
 	for name, q := range kinds {
@@ -57,11 +61,14 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	}
 }
 
-// TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no
-// number.
+// TestOffersWithTheLastNumberLoseTheirOrder is the control: offers that look at no number.
 func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	offer := func(_ context.Context, c *sim.Client, data string) error {
-		_, err := c.Conn().Create(fmt.Sprintf("/q/items/_c_%x-item-", 9-int(data[1]-'0')), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		_, err := c.Conn().Create(
+			fmt.Sprintf(
+				"/q/items/_c_%x-item-", 9-int(data[1]-'0'),
+			), []byte(data), zk.FlagSequence, zk.WorldACL(zk.PermAll),
+		)
 		return err
 	}
 	for next, ordered := range map[int32]bool{0: true, math.MaxInt32: false} {
@@ -77,8 +84,17 @@ func TestOffersWithTheLastNumberLoseTheirOrder(t *testing.T) {
 	}
 }
 
-// offersAt plays a queue whose elements are numbered from next on: a offers, b takes
-// now and then, c deletes the directory if it is empty. It returns what is wrong.
+// deletesWhenEmpty tries now and then to delete the directory of elements.
+func deletesWhenEmpty(ctx context.Context, c *sim.Client) {
+	for i := 0; i < 5 && c.Sleep(ctx, 4500*time.Millisecond) == nil; i++ {
+		if err := c.Conn().Delete("/q/items", -1); err != nil {
+			c.Note("delete: %v", err)
+		}
+	}
+}
+
+// offersAt plays a queue whose elements are numbered from next on: a offers, b takes now and then,
+// c deletes the directory if it is empty. It returns what is wrong.
 func offersAt(w *sim.World, next int32, q testedQueue) func(*trace.Result) string {
 	var mu sync.Mutex
 	var offered, refused, doubtful, taken []string
@@ -119,19 +135,18 @@ func offersAt(w *sim.World, next int32, q testedQueue) func(*trace.Result) strin
 			}
 		}
 	}
-	sweeps := func(ctx context.Context, c *sim.Client) {
-		for i := 0; i < 5 && c.Sleep(ctx, 4500*time.Millisecond) == nil; i++ {
-			if err := c.Conn().Delete("/q/items", -1); err != nil {
-				c.Note("delete: %v", err)
-			}
-		}
+	w.Clients = []sim.Actor{
+		{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: deletesWhenEmpty},
 	}
-	w.Clients = []sim.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: sweeps}}
 	return func(res *trace.Result) string {
-		known := slices.DeleteFunc(slices.Clone(taken), func(e string) bool { return slices.Contains(doubtful, e) })
+		known := slices.DeleteFunc(
+			slices.Clone(taken), func(e string) bool { return slices.Contains(doubtful, e) },
+		)
 		switch {
 		case !slices.Equal(known, offered):
-			return fmt.Sprintf("offered %v, refused %v, in doubt %v, taken %v", offered, refused, doubtful, taken)
+			return fmt.Sprintf(
+				"offered %v, refused %v, in doubt %v, taken %v", offered, refused, doubtful, taken,
+			)
 		case len(leftovers(res, "/q/items")) > 0:
 			return fmt.Sprint("left over: ", leftovers(res, "/q/items"))
 		}

@@ -6,19 +6,17 @@ import (
 	"sync"
 )
 
-// ErrInterrupted is the cause for which the context of a leader ends that was
-// interrupted.
+// ErrInterrupted is the cause of the end of a leader's context after Interrupt.
 var ErrInterrupted = errors.New("leader was interrupted")
 
-// Leader does what a leader does.
+// Leader does the work of a leader.
 type Leader interface {
-	// TakeLeadership leads until it returns. It should return soon after ctx is
-	// done: that is when leadership is lost (the cause is ErrLeadershipLost), by
-	// Interrupt (ErrInterrupted) and by Close (ErrClosed). LeaderEpoch(ctx) is the
-	// fencing epoch. It may call all methods of the selector but Close, which waits
-	// for its return: with ctx that ends after 100 ms with an error that wraps
-	// ErrAmbiguous, and what it has begun goes on when TakeLeadership has returned;
-	// with a context that is not done it waits for ever.
+	// TakeLeadership leads until it returns. It should return soon after ctx is done: that is when
+	// leadership is lost (the cause is ErrLeadershipLost), by Interrupt (ErrInterrupted) and by
+	// Close (ErrClosed). LeaderEpoch(ctx) is the fencing epoch. It may call all methods of the
+	// selector but Close, which waits for its return: with ctx that ends after 100 ms with an error
+	// that wraps ErrAmbiguous, and Close is completed when TakeLeadership has returned; with a
+	// context that is not done it waits for ever.
 	TakeLeadership(ctx context.Context)
 }
 
@@ -30,8 +28,8 @@ func (f LeaderFunc) TakeLeadership(ctx context.Context) { f(ctx) }
 
 type leaderEpoch struct{}
 
-// LeaderEpoch returns the fencing epoch of the term for which TakeLeadership got
-// ctx, see Term.Epoch, and 0 for any other context.
+// LeaderEpoch returns the fencing epoch of the term, if ctx is one that TakeLeadership got, and 0
+// for any other context. See Term.Epoch.
 func LeaderEpoch(ctx context.Context) int64 {
 	epoch, ok := ctx.Value(leaderEpoch{}).(int64)
 	if !ok {
@@ -40,31 +38,31 @@ func LeaderEpoch(ctx context.Context) int64 {
 	return epoch
 }
 
-// LeaderSelector stands in an election in the background and calls TakeLeadership
-// of its Leader while it leads: leadership lasts until that returns. With
-// AutoRequeue it stands again at the end of the queue, so that all candidates take
-// turns.
+// LeaderSelector is a candidate that stands in an election in the background and calls
+// TakeLeadership of its Leader when it is elected: it leads until that returns. With AutoRequeue it
+// stands again at the end of the queue, so that all candidates take turns.
 //
-// What it promises is what LeaderLatch does, and:
-//   - TakeLeadership is called only while the candidate leads, one call at a time.
-//     It is not called for a term that is over already.
-//   - The node stays until TakeLeadership has returned: the next leader, if this
-//     one has kept its session, starts after that.
-//   - With AutoRequeue nothing but Close ends the turns: neither lost sessions nor
-//     interrupts nor refusals of the server.
+// What it guarantees is what LeaderLatch does, and:
 //
-// On disconnect the leader goes on, as its session may live on: pass SessionTimeout
-// to have ctx cancelled when it may not. On expiry ctx is cancelled as soon as the
-// client learns of it, and the candidate stands again when TakeLeadership has
-// returned. What it cannot promise: that a leader which is cut off, or does not
-// look at its context, stops in time. Use LeaderEpoch.
+//   - TakeLeadership is called only while the candidate leads, one call at a time. It is not called
+//     for a term that is over already.
+//   - The node stays until TakeLeadership has returned: the next leader starts after that, if this
+//     one has kept its session.
+//   - With AutoRequeue only Close ends the turns: neither lost sessions nor interrupts nor refusals
+//     of the server do.
 //
-// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id:
-// the nodes of Curator's LeaderSelector, which can stand in the same election, as
-// can kazoo's Election. Other children are ignored.
+// When the connection is lost the leader goes on, as its session may live on; pass SessionTimeout
+// to have ctx cancelled when it may not. When the session ends, ctx is cancelled as soon as the
+// client learns of it, and the candidate stands again when TakeLeadership has returned. What it
+// cannot guarantee: that a leader which is cut off, or does not look at its context, stops in time.
+// Use LeaderEpoch.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Leader Election"; Curator's
-// LeaderSelector; CURATOR-16, 73 and 671 (what ended the turns of an auto-requeue).
+// Layout: <path>/_c_<guid>-lock-<sequence>, ephemeral, data = the candidate's id: the nodes of
+// Curator's LeaderSelector, which can stand in the same election, as can kazoo's Election. Other
+// children are ignored.
+//
+// Sources: ZooKeeper guide, "Recipes and Solutions: Leader Election"; Curator's LeaderSelector;
+// CURATOR-16, 73 and 671 (what ended the turns of an auto-requeue).
 type LeaderSelector struct {
 	*election
 	leader Leader
@@ -74,11 +72,10 @@ type LeaderSelector struct {
 	interrupt context.CancelCauseFunc // ends the present TakeLeadership; nil: there is none
 }
 
-// NewLeaderSelector makes a candidate for the election at path, which is created
-// when needed and must be used for this election only. id is what the others see
-// in Leader and Participants; it need not be unique. It sends nothing. The options
-// that matter are ACL, SessionTimeout, RecheckEvery and Containers; no retry policy
-// ends a candidacy.
+// NewLeaderSelector makes a candidate for the election at path, which is created when needed and
+// must be used for this election only. id is what the others see in Leader and Participants; it
+// need not be unique. It sends nothing. The options that matter are ACL, SessionTimeout,
+// RecheckEvery and Containers; no retry policy ends a candidacy.
 func NewLeaderSelector(conn Conn, path, id string, leader Leader, opts ...Option) *LeaderSelector {
 	return &LeaderSelector{
 		election: newElection(conn, "election", path, id, "lock-", lockMarkers, opts),
@@ -86,21 +83,20 @@ func NewLeaderSelector(conn Conn, path, id string, leader Leader, opts ...Option
 	}
 }
 
-// AutoRequeue makes the candidate stand again after each term. Call it before
-// Start. It returns the selector.
+// AutoRequeue makes the candidate stand again after each term. Call it before Start. It returns the
+// selector.
 func (s *LeaderSelector) AutoRequeue() *LeaderSelector {
 	s.auto = true
 	return s
 }
 
-// Start begins to stand: once, or with AutoRequeue until Close. It changes nothing
-// while the candidate waits to be elected; called during its term or later it makes
-// it stand once more, when TakeLeadership has returned. After Close it returns
-// ErrClosed.
+// Start begins to stand: once, or with AutoRequeue until Close. It changes nothing while the
+// candidate waits to be elected; called during its term or later it makes it stand once more, when
+// TakeLeadership has returned. After Close it returns ErrClosed.
 func (s *LeaderSelector) Start() error { return s.start(!s.auto, s.lead) }
 
-// Interrupt ends the context of the present TakeLeadership, and reports whether
-// there is one. It does not wait for its return.
+// Interrupt ends the context of the present TakeLeadership, and reports whether there is one. It
+// does not wait for its return.
 func (s *LeaderSelector) Interrupt() bool {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -116,7 +112,9 @@ func (s *LeaderSelector) lead(term *Term) bool {
 	if term.held.over() {
 		return false
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(context.Background(), leaderEpoch{}, term.Epoch()))
+	ctx, cancel := context.WithCancelCause(
+		context.WithValue(context.Background(), leaderEpoch{}, term.Epoch()),
+	)
 	defer cancel(nil)
 	s.mayInterrupt(cancel)
 	defer s.mayInterrupt(nil)
@@ -131,8 +129,8 @@ func (s *LeaderSelector) mayInterrupt(cancel context.CancelCauseFunc) {
 	s.interrupt = cancel
 }
 
-// cancelWhenOver ends the leader's context with its term, which is over at the
-// latest when TakeLeadership has returned.
+// cancelWhenOver ends the leader's context with its term, which is over at the latest when
+// TakeLeadership has returned.
 func (s *LeaderSelector) cancelWhenOver(term *Term, cancel context.CancelCauseFunc) {
 	<-term.Lost()
 	if s.closed() {

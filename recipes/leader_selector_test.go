@@ -11,16 +11,18 @@ import (
 	"time"
 )
 
-// TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow
-// each other strictly, in the order in which they have queued.
+// TestTenSelectorsTakeTurns: with auto-requeue, and on one session, leaders follow each other
+// strictly, in the order in which they have queued.
 func TestTenSelectorsTakeTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		var log []string
 		var epochs []int64
 		var selectors []*LeaderSelector
 		for i := range 10 {
-			selectors = append(selectors, NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(ctx context.Context) {
+			selectors = append(selectors, NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(
+				ctx context.Context,
+			) {
 				log = append(log, fmt.Sprint(i, " becomes leader"))
 				epochs = append(epochs, LeaderEpoch(ctx))
 				sleep(ctx, 50*time.Second)
@@ -42,7 +44,8 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 		}
 		for turn := range len(log) / 2 {
 			who := fmt.Sprint(turn % 10)
-			if got, want := strings.Join(log[2*turn:2*turn+2], ", "), who+" becomes leader, "+who+" leaves"; got != want {
+			if got, want := strings.Join(log[2*turn:2*turn+2], ", "),
+				who+" becomes leader, "+who+" leaves"; got != want {
 				t.Fatalf("turn %d: %s; want %s", turn, got, want)
 			}
 			if turn > 0 && epochs[turn] <= epochs[turn-1] {
@@ -52,13 +55,15 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 		if len(log) < 50 || len(log)%2 > 0 {
 			t.Errorf("%d lines", len(log))
 		}
-		s.wantBelow(t, "/master", 0)
+		s.WantBelow(t, "/master", 0)
 	})
 }
 
-// turnsOf makes a selector whose leader leads until it is told not to, and a
-// channel of its turns and of the causes of their ends.
-func turnsOf(c Conn, id string) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
+// turnsOf makes a selector whose leader leads until it is told not to, and a channel of its turns
+// and of the causes of their ends.
+func turnsOf(
+	c Conn, id string,
+) (sel *LeaderSelector, turns chan context.Context, causes chan error) {
 	turns, causes = make(chan context.Context), make(chan error)
 	sel = NewLeaderSelector(c, "/e", id, LeaderFunc(func(ctx context.Context) {
 		select {
@@ -80,8 +85,8 @@ func begin(t *testing.T, sel *LeaderSelector) {
 }
 
 func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		sel, turns, causes := turnsOf(s.connect(), "a")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		sel, turns, causes := turnsOf(s.Connect(), "a")
 		if sel.Interrupt() {
 			t.Error("interrupted nobody")
 		}
@@ -89,7 +94,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			begin(t, sel)
 			begin(t, sel) // changes nothing
 			<-turns
-			s.wantBelow(t, "/e", 1)
+			s.WantBelow(t, "/e", 1)
 			if !sel.HasLeadership() || !sel.Interrupt() {
 				t.Error("does not lead")
 			}
@@ -97,7 +102,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 				t.Errorf("cause %v", cause)
 			}
 			time.Sleep(time.Minute)
-			s.wantBelow(t, "/e", 0)
+			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
 		if err := sel.Start(); !errors.Is(err, ErrClosed) {
@@ -107,15 +112,15 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 }
 
 func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		sel, turns, causes := turnsOf(c, "a")
 		begin(t, sel.AutoRequeue())
 		for round := range 4 {
 			<-turns
 			want := ErrInterrupted
 			if round%2 == 0 {
-				c.expire(false)
+				c.Expire()
 				want = ErrLeadershipLost
 			} else {
 				sel.Interrupt()
@@ -137,23 +142,25 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 	})
 }
 
-// TestNextLeaderWaitsForTheLast: an interrupted leader keeps its node until it has
-// returned.
+// TestNextLeaderWaitsForTheLast: an interrupted leader keeps its node until it has returned.
 func TestNextLeaderWaitsForTheLast(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		release := make(chan struct{})
-		slow := NewLeaderSelector(s.connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }))
+		slow := NewLeaderSelector(
+			s.Connect(), "/e", "slow", LeaderFunc(func(context.Context) { <-release }),
+		)
 		begin(t, slow)
 		time.Sleep(time.Second)
-		next, turns, causes := turnsOf(s.connect(), "next")
+		next, turns, causes := turnsOf(s.Connect(), "next")
 		begin(t, next)
 		slow.Interrupt()
 		time.Sleep(time.Minute)
-		if leader, _, err := next.Leader(t.Context()); leader.ID != "slow" || err != nil || next.HasLeadership() {
+		if leader, _, err := next.Leader(t.Context()); leader.ID != "slow" || err != nil ||
+			next.HasLeadership() {
 			t.Errorf("leader %v, %v", leader, err)
 		}
 		close(release)
@@ -167,8 +174,10 @@ func TestNextLeaderWaitsForTheLast(t *testing.T) {
 
 // TestTermThatIsOverIsNotTaken: the loss comes before the call.
 func TestTermThatIsOverIsNotTaken(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		sel := NewLeaderSelector(s.connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		sel := NewLeaderSelector(
+			s.Connect(), "/e", "a", LeaderFunc(func(context.Context) { t.Error("called") }),
+		)
 		held := &hold{ended: make(chan struct{})}
 		held.end()
 		if sel.lead(&Term{held}) {
@@ -178,11 +187,11 @@ func TestTermThatIsOverIsNotTaken(t *testing.T) {
 	})
 }
 
-// TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in
-// TakeLeadership, or while its node is removed.
+// TestStartAtTheEndOfATerm makes the candidate stand again, whenever it comes: in TakeLeadership,
+// or while its node is removed.
 func TestStartAtTheEndOfATerm(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		var terms atomic.Int32
 		var sel *LeaderSelector
 		sel = NewLeaderSelector(c, "/e", "a", LeaderFunc(func(context.Context) {
@@ -197,26 +206,26 @@ func TestStartAtTheEndOfATerm(t *testing.T) {
 			t.Errorf("%d terms after a Start in the first", terms.Load())
 		}
 		synctest.Wait()
-		c.on("delete", 1, rule{before: func() { begin(t, sel) }})
+		c.On("delete", 1, rule{Before: func() { begin(t, sel) }})
 		begin(t, sel)
 		time.Sleep(time.Minute)
 		if terms.Load() != 4 {
 			t.Errorf("%d terms after a Start while the node was removed; want 4", terms.Load())
 		}
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 		mustClose(t, sel)
 	})
 }
 
-// TestCloseByTheLeaderItself does not wait for ever if it is given the leader's
-// context, as Close ends that.
+// TestCloseByTheLeaderItself does not wait for ever if it is given the leader's context, as Close
+// ends that.
 func TestCloseByTheLeaderItself(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		var took time.Duration
 		var err error
 		led := make(chan struct{})
 		var sel *LeaderSelector
-		sel = NewLeaderSelector(s.connect(), "/e", "a", LeaderFunc(func(ctx context.Context) {
+		sel = NewLeaderSelector(s.Connect(), "/e", "a", LeaderFunc(func(ctx context.Context) {
 			defer close(led)
 			began := time.Now()
 			err = sel.Close(ctx)
@@ -228,6 +237,6 @@ func TestCloseByTheLeaderItself(t *testing.T) {
 			t.Errorf("Close: %v after %v", err, took)
 		}
 		mustClose(t, sel)
-		s.wantBelow(t, "/e", 0)
+		s.WantBelow(t, "/e", 0)
 	})
 }

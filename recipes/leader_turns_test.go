@@ -13,9 +13,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// The classic demonstration of a leader selector: ten candidates with auto-requeue
-// lead for one to five seconds each and stand again, on one connection as in
-// Curator's example, and on ten.
+// The classic demonstration of a leader selector: ten candidates with auto-requeue lead for one to
+// five seconds each and stand again, on one connection as in Curator's example, and on ten.
 const (
 	candidates = 10
 	atLeast    = 30 // turns
@@ -37,9 +36,11 @@ type stageTurn struct {
 
 // candidate is the i-th of ten.
 func (s *stage) candidate(c *sim.Client, i int) *recipes.LeaderSelector {
-	return recipes.NewLeaderSelector(c.Conn(), "/master", fmt.Sprint("candidate-", i), recipes.LeaderFunc(func(ctx context.Context) {
+	lead := recipes.LeaderFunc(func(ctx context.Context) {
 		s.lead(ctx, c, i, recipes.LeaderEpoch(ctx))
-	})).AutoRequeue()
+	})
+	name := fmt.Sprint("candidate-", i)
+	return recipes.NewLeaderSelector(c.Conn(), "/master", name, lead).AutoRequeue()
 }
 
 // lead is one turn.
@@ -83,8 +84,8 @@ func (s *stage) play(ctx context.Context, c *sim.Client, who ...int) {
 	}
 }
 
-// problem is what was wrong with the turns: they alternate, in the order in which
-// the candidates came and requeued, and the next one begins soon.
+// problem is what was wrong with the turns: they alternate, in the order in which the candidates
+// came and requeued, and the next one begins soon.
 func (s *stage) problem() string {
 	if len(s.turns) < atLeast {
 		return fmt.Sprintf("%d turns, expected %d at least", len(s.turns), atLeast)
@@ -97,9 +98,13 @@ func (s *stage) problem() string {
 			return fmt.Sprintf("turn %d lasts from %v to %v", i, t.begin, t.end)
 		case i == 0:
 		case t.begin < s.turns[i-1].end:
-			return fmt.Sprintf("turn %d begins at %v, before %v, the end of the last", i, t.begin, s.turns[i-1].end)
+			return fmt.Sprintf(
+				"turn %d begins at %v, before %v, the end of the last", i, t.begin, s.turns[i-1].end,
+			)
 		case t.begin > s.turns[i-1].end+takeOver:
-			return fmt.Sprintf("turn %d begins at %v, long after %v, the end of the last", i, t.begin, s.turns[i-1].end)
+			return fmt.Sprintf(
+				"turn %d begins at %v, long after %v, the end of the last", i, t.begin, s.turns[i-1].end,
+			)
 		case t.epoch <= s.turns[i-1].epoch:
 			return fmt.Sprintf("turn %d has epoch %d after %d", i, t.epoch, s.turns[i-1].epoch)
 		}
@@ -115,9 +120,9 @@ func (s *stage) longest() (longest time.Duration) {
 	return longest
 }
 
-// herd is what was wrong with the notifications: each release wakes one candidate at
-// most, besides whoever releases, and nothing else wakes anybody. When candidates
-// leave for good the watches of those in the middle stay, and are not counted.
+// herd is what was wrong with the notifications: each release wakes one candidate at most, besides
+// whoever releases, and nothing else wakes anybody. When candidates leave for good the watches of
+// those in the middle stay, and are not counted.
 func herd(res *trace.Result) string {
 	told := map[string]int{} // by path and client
 	for _, e := range res.Events {
@@ -151,7 +156,9 @@ var scenes = map[string]func(s *stage) []sim.Actor{
 	},
 	"on ten connections": func(s *stage) (all []sim.Actor) {
 		for i := range candidates {
-			all = append(all, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *sim.Client) {
+			all = append(all, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(
+				ctx context.Context, c *sim.Client,
+			) {
 				s.play(ctx, c, i)
 			}})
 		}
@@ -175,7 +182,9 @@ func TestTenCandidatesAlternate(t *testing.T) {
 					}
 					hashes[i] = res.Trace.Hash()
 					longest = max(longest, s.longest())
-					for _, problem := range []string{s.problem(), herd(res), res.Leaked, res.Frozen, strings.Join(leftovers(res, "/master"), " ")} {
+					for _, problem := range []string{
+						s.problem(), herd(res), res.Leaked, res.Frozen, strings.Join(leftovers(res, "/master"), " "),
+					} {
 						if problem != "" {
 							t.Fatalf("seed %d: %s\n%s", seed, problem, res.Trace)
 						}
@@ -190,13 +199,15 @@ func TestTenCandidatesAlternate(t *testing.T) {
 	}
 }
 
-// TestJudgesOfTurnsCanFail: ten who take turns by a HerdLock come in any order, and
-// each release wakes all of them.
+// TestJudgesOfTurnsCanFail: ten who take turns by a HerdLock come in any order, and each release
+// wakes all of them.
 func TestJudgesOfTurnsCanFail(t *testing.T) {
 	s := &stage{}
 	w := sim.World{}
 	for i := range candidates {
-		w.Clients = append(w.Clients, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(ctx context.Context, c *sim.Client) {
+		w.Clients = append(w.Clients, sim.Actor{Name: fmt.Sprint("client-", i), Run: func(
+			ctx context.Context, c *sim.Client,
+		) {
 			l := recipes.NewHerdLock(c.Conn(), "/master/lock")
 			for c.Now() < playTime {
 				if err := l.Lock(ctx); err != nil {
@@ -226,7 +237,11 @@ func TestProblemsOfTurnsAreTold(t *testing.T) {
 		s := &stage{}
 		for i := range atLeast {
 			begin := time.Duration(i) * 4 * time.Second
-			s.turns = append(s.turns, stageTurn{who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver, epoch: int64(i)})
+			s.turns = append(
+				s.turns, stageTurn{
+					who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver, epoch: int64(i),
+				},
+			)
 		}
 		return s
 	}

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Lease is one of the leases of a Semaphore, held from Acquire to Release.
-// Methods may be called from several goroutines.
+// Lease is one of the leases of a Semaphore, held from Acquire to Release. Methods may be called
+// from several goroutines.
 type Lease struct {
 	s    *Semaphore
 	hold *hold
 	rest *task[struct{}] // the release; guarded by the semaphore's mu; nil: not released
 }
 
-// Lost returns a channel that is closed when the lease has ended: because the own
-// node is gone or was tampered with, because the session has expired or was
-// replaced, because the Conn was closed, with SessionTimeout because the
-// connection has been down for too long, and by Release and Close.
+// Lost returns a channel that is closed when the lease has ended: because the own node is gone or
+// was changed by another client, because the session has expired or was replaced, because the Conn
+// was closed, with SessionTimeout because the connection has been down for too long, and by Release
+// and Close.
 //
-// It is a hint, and can come late: see the limits in the package comment. A lease
-// that was lost is to be released as any other.
+// It is a hint, and can come late: see the limits in the package comment. Release a lease that was
+// lost, too.
 func (l *Lease) Lost() <-chan struct{} { return l.hold.ended }
 
 // Token returns the czxid of the lease's node. Later leases have greater ones.
@@ -29,14 +29,12 @@ func (l *Lease) Token() int64 { return l.hold.token }
 // Path returns the path of the lease's node.
 func (l *Lease) Path() string { return l.hold.path }
 
-// Release gives the lease back. It ends at once, and Lost is closed, before
-// anything is sent; the node is deleted on the server by as many requests as that
-// takes.
+// Release gives the lease back. It ends at once, and Lost is closed, before anything is sent; the
+// node is deleted on the server by as many requests as that takes.
 //
-// It returns nil when the server has confirmed that. If ctx is done before, also
-// if it was done from the start, it returns an error after a moment, and the
-// deletion goes on in the background until it is confirmed, refused, or the Conn is
-// closed. Release again waits for the same.
+// It returns nil when the server has confirmed that. If ctx is done before, also if it was done
+// from the start, it returns an error after a moment, and the deletion goes on in the background
+// until it is confirmed, refused, or the Conn is closed. Release again waits for the same.
 func (l *Lease) Release(ctx context.Context) error {
 	_, known, err := l.giveBack().await(ctx)
 	return l.s.explain("release lease of", doubtOf(!known || errors.Is(err, ErrConnClosed), err))

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// lifecycle is what recipes embed that have operations and a Close: it counts
-// what is going on, ends it, and waits for it.
+// lifecycle is embedded by recipes that have operations and a Close: it counts operations and
+// loops, ends them, and waits for them.
 //
-//   - call and act run an operation for a caller, who can leave it behind.
+//   - call and act run an operation for a caller, which can leave it behind.
 //   - background runs a loop that lives until Close.
-//   - settled and trouble are for what nobody waits for any more.
+//   - settled and trouble are for clean-up whose caller has gone.
 type lifecycle struct {
 	conn Conn
 	kind string // what errors call the recipe; may be empty
@@ -28,11 +28,11 @@ type lifecycle struct {
 	tally tally
 }
 
-// tally counts what is going on.
+// tally counts operations and loops.
 type tally struct {
 	mu      sync.Mutex
 	active  int           // operations and loops that are not over
-	idle    chan struct{} // closed when active becomes 0; nil: nobody waits
+	idle    chan struct{} // closed when active becomes 0; nil: no waiter
 	trouble error         // the first clean-up that was refused
 }
 
@@ -43,16 +43,15 @@ func newLifecycle(conn Conn, kind, path string, opts []Option) *lifecycle {
 	return l
 }
 
-// Close ends what is under way with ErrClosed and waits until nothing is left
-// to clean up or ctx is done; in the latter case the clean-up goes on. Later
-// calls return ErrClosed. It leaves the Conn open. It returns the first error
-// by which something that this recipe has made could not be removed.
+// Close ends all operations with ErrClosed and waits until nothing is left to clean up or ctx is
+// done; in the latter case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn
+// open. It returns the first error by which a node of this recipe could not be removed.
 func (l *lifecycle) Close(ctx context.Context) error {
 	l.kill(ErrClosed)
 	return l.explain("close", l.settled(ctx, l.quiet()))
 }
 
-// quiet returns a channel that is closed when nothing is going on.
+// quiet returns a channel that is closed when no operation or loop is left.
 func (l *lifecycle) quiet() <-chan struct{} {
 	t := &l.tally
 	t.mu.Lock()
@@ -79,16 +78,18 @@ func (l *lifecycle) begin() error {
 	return nil
 }
 
-// beginCleanUp counts something in that must happen after Close, too.
+// beginCleanUp counts an operation in that must happen after Close, too.
 func (l *lifecycle) beginCleanUp() {
 	l.tally.mu.Lock()
 	defer l.tally.mu.Unlock()
 	l.tally.active++
 }
 
-// cleanUp begins to remove something, also after Close, as soon as before is
-// closed, unless that is nil. What goes wrong is noted.
-func (l *lifecycle) cleanUp(before <-chan struct{}, remove func(r *requests) error) *task[struct{}] {
+// cleanUp begins to remove nodes, also after Close, as soon as before is closed, unless that is
+// nil. An error is noted.
+func (l *lifecycle) cleanUp(
+	before <-chan struct{}, remove func(r *requests) error,
+) *task[struct{}] {
 	l.beginCleanUp()
 	return start(func(*task[struct{}]) (struct{}, error) {
 		defer l.end()
@@ -101,7 +102,7 @@ func (l *lifecycle) cleanUp(before <-chan struct{}, remove func(r *requests) err
 	})
 }
 
-// end counts out what was counted in.
+// end counts an operation or a loop out.
 func (l *lifecycle) end() {
 	t := &l.tally
 	t.mu.Lock()
@@ -113,7 +114,7 @@ func (l *lifecycle) end() {
 	}
 }
 
-// note keeps the trouble with clean-up for those who wait for its end.
+// note keeps the first error of clean-up for Close.
 func (l *lifecycle) note(trouble error) {
 	l.tally.mu.Lock()
 	defer l.tally.mu.Unlock()
@@ -132,8 +133,8 @@ func (l *lifecycle) settled(ctx context.Context, done <-chan struct{}) error {
 	return l.tally.trouble
 }
 
-// cause is why an operation with ctx ends without its result: nil if it need not.
-// After Close its ctx ends a moment later only.
+// cause returns why an operation with ctx has to end without its result, or nil. After Close its
+// ctx ends only a moment later.
 func (l *lifecycle) cause(ctx context.Context) error {
 	return cmp.Or(context.Cause(ctx), context.Cause(l.life))
 }
@@ -141,7 +142,7 @@ func (l *lifecycle) cause(ctx context.Context) error {
 // closed reports whether Close was called.
 func (l *lifecycle) closed() bool { return l.life.Err() != nil }
 
-// explain says what was attempted on what.
+// explain adds to an error the operation and the recipe.
 func (l *lifecycle) explain(what string, err error) error {
 	if err == nil {
 		return nil
@@ -149,11 +150,10 @@ func (l *lifecycle) explain(what string, err error) error {
 	return &operationError{what + " " + strings.TrimSpace(l.kind+" "+l.path), err}
 }
 
-// requests begins a row of requests. Rows that fail together do not come back
-// together, but each up to a millisecond later, which depends on the kind of recipe
-// and on when the row began, and clean-up later than what a caller waits for. That
-// spreads what comes back to a server, and two equal requests of one client never
-// race for the same answer.
+// requests begins a row of requests. Rows that fail together do not come back together, but each up
+// to a millisecond later, which depends on the kind of recipe and on when the row began; clean-up
+// comes back later than a caller's requests. That spreads the load on a server, and two equal
+// requests of one client never race for the same answer.
 func (l *lifecycle) requests() *requests {
 	r := newRequests(l.conn, l.opts)
 	r.backoff.apart = apart(l.kind, time.Now())
@@ -163,19 +163,17 @@ func (l *lifecycle) requests() *requests {
 // rowsApart bounds how far apart rows of requests come back.
 const rowsApart = time.Millisecond
 
-// apart is how much later than others a row comes back. No random number and no
-// count has a part in it, so that it does not depend on which of several goroutines
-// is first.
+// apart returns by how much a row comes back later than others. It uses no random number and no
+// count, so that it does not depend on which of several goroutines is first.
 func apart(kind string, begun time.Time) time.Duration {
 	sum := crc32.NewIEEE()
 	fmt.Fprint(sum, kind, begun.UnixNano())
 	return time.Duration(sum.Sum32()) % rowsApart
 }
 
-// background runs loop in a goroutine of its own, which must return soon after
-// its context is done: that is with Close, which waits for it. What it has
-// made it removes under context.Background() before it returns, by r.tidy. No
-// retry policy ends it.
+// background runs loop in a goroutine of its own. loop must return soon after its context is done:
+// that is with Close, which waits for it. Before it returns it removes its nodes under
+// context.Background(), by r.tidy. No retry policy ends it.
 func (l *lifecycle) background(loop func(ctx context.Context, r *requests)) error {
 	if err := l.begin(); err != nil {
 		return err

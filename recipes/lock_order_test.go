@@ -3,22 +3,14 @@ package recipes
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/go-zookeeper/zk"
 )
 
-// inBubble runs a test of one kind of recipe.
-func inBubble(t *testing.T, test func(t *testing.T, s *fakeServer)) {
-	synctest.Test(t, func(t *testing.T) { test(t, newFakeServer()) })
-}
-
 func TestPredecessorGoneBetweenListAndWatch(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		holder, c := NewLock(s.connect(), "/l"), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		holder, c := NewLock(s.Connect(), "/l"), s.Connect()
 		mustLock(t, holder)
-		c.on("getW", 1, rule{before: func() { mustUnlock(t, holder) }})
+		c.On("getW", 1, rule{Before: func() { mustUnlock(t, holder) }})
 		waiter := NewLock(c, "/l", RecheckEvery(0))
 		mustLock(t, waiter)
 		mustUnlock(t, waiter)
@@ -26,13 +18,13 @@ func TestPredecessorGoneBetweenListAndWatch(t *testing.T) {
 }
 
 func TestReleaseWakesOneWaiter(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		holder := NewLock(s.connect(), "/l")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		holder := NewLock(s.Connect(), "/l")
 		mustLock(t, holder)
-		var conns []*fakeConn
+		var conns []*testConn
 		done := make(chan int, 5)
 		for i := range 5 {
-			c := s.connect()
+			c := s.Connect()
 			conns = append(conns, c)
 			l := NewLock(c, "/l", RecheckEvery(0))
 			go func() {
@@ -45,7 +37,7 @@ func TestReleaseWakesOneWaiter(t *testing.T) {
 		}
 		before := 0
 		for _, c := range conns {
-			before += c.called("children")
+			before += c.Called("children")
 		}
 		mustUnlock(t, holder)
 		if i := <-done; i != 0 {
@@ -53,7 +45,7 @@ func TestReleaseWakesOneWaiter(t *testing.T) {
 		}
 		after := 0
 		for _, c := range conns {
-			after += c.called("children")
+			after += c.Called("children")
 		}
 		if after-before != 1 {
 			t.Errorf("%d waiters looked after one release", after-before)
@@ -64,15 +56,15 @@ func TestReleaseWakesOneWaiter(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Hour)
-		s.wantBelow(t, "/l", 0)
+		s.WantBelow(t, "/l", 0)
 	})
 }
 
 func TestDeadWaiterInTheMiddleGrantsNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		holder := NewLock(s.connect(), "/l")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		holder := NewLock(s.Connect(), "/l")
 		mustLock(t, holder)
-		middle, c := s.connect(), s.connect()
+		middle, c := s.Connect(), s.Connect()
 		go func() {
 			if err := NewLock(middle, "/l").Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
 				t.Errorf("Lock on a closed connection: %v", err)
@@ -82,7 +74,7 @@ func TestDeadWaiterInTheMiddleGrantsNothing(t *testing.T) {
 		last, got := NewLock(c, "/l"), make(chan struct{})
 		go func() { mustLock(t, last); close(got) }()
 		time.Sleep(time.Second)
-		middle.close()
+		middle.Close()
 		time.Sleep(time.Second)
 		if closed(got) {
 			t.Fatal("acquired while held")
@@ -94,12 +86,14 @@ func TestDeadWaiterInTheMiddleGrantsNothing(t *testing.T) {
 }
 
 func TestForeignChildrenAreIgnored(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/l", "")
-		for _, name := range []string{"_c_", "readme", "lock-", "lock-x", "_c_1-lock-00000000001x", "x-lock-+000000001"} {
-			s.seed(t, 0, "/l/"+name, "")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/l", "")
+		for _, name := range []string{
+			"_c_", "readme", "lock-", "lock-x", "_c_1-lock-00000000001x", "x-lock-+000000001",
+		} {
+			s.Seed("/l/"+name, "")
 		}
-		l := NewLock(s.connect(), "/l")
+		l := NewLock(s.Connect(), "/l")
 		mustLock(t, l)
 		mustUnlock(t, l)
 	})
@@ -110,10 +104,10 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 		"_c_3e1a2f6c-13c1-4a0f-9e63-0a3f3d1a9b11-lock-0000000000",
 		"3e1a2f6c13c14a0f9e630a3f3d1a9b11__lock__0000000000",
 	} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			s.seed(t, 0, "/l", "")
-			s.seed(t, 7, "/l/"+name, "")
-			if ok, err := NewLock(s.connect(), "/l").TryLock(t.Context()); ok || err != nil {
+		inBubble(t, func(t *testing.T, s *testServer) {
+			s.Seed("/l", "")
+			s.Connect().Seed("/l/"+name, "")
+			if ok, err := NewLock(s.Connect(), "/l").TryLock(t.Context()); ok || err != nil {
 				t.Errorf("TryLock behind %s: %v %v", name, ok, err)
 			}
 		})
@@ -121,11 +115,11 @@ func TestCuratorAndKazooNodesCount(t *testing.T) {
 }
 
 func TestLockPastTheSequenceWrap(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = -2
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.NumberFrom(-2)
 		order := make(chan int, 4)
 		for i := range 4 {
-			l := NewLock(s.connect(), "/l")
+			l := NewLock(s.Connect(), "/l")
 			go func() {
 				mustLock(t, l)
 				order <- i
@@ -147,33 +141,26 @@ func TestLockPastTheSequenceWrap(t *testing.T) {
 }
 
 func TestParentDeletedUnderTheLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		c.on("children", 1, rule{before: func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			for _, name := range s.children("/l") {
-				s.remove("/l/" + name)
-			}
-			s.remove("/l")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		c.On("children", 1, rule{Before: func() {
+			s.Delete("/l")
 		}})
 		l := NewLock(c, "/l")
 		mustLock(t, l)
-		s.wantOwner(t, l.Path(), c.SessionID())
+		s.WantOwner(t, l.Path(), c.SessionID())
 		mustUnlock(t, l)
 	})
 }
 
 func TestMissedWatchIsMadeUpFor(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.connect()), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, c := newLock(s.Connect()), s.Connect()
 		mustLock(t, holder)
 		waiter, got := newLock(c), make(chan struct{})
+		c.Deafen()
 		go func() { mustLock(t, waiter); close(got) }()
 		time.Sleep(time.Second)
-		s.mu.Lock()
-		c.watches = map[string][]chan zk.Event{}
-		s.mu.Unlock()
 		mustUnlock(t, holder)
 		<-got
 		mustUnlock(t, waiter)

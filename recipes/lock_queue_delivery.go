@@ -10,16 +10,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Delivery is an element of a LockQueue in the hands of one consumer. It ends
-// with the first of Ack, Release, the queue's Close and the end of the session.
-// Its methods may be called from several goroutines.
+// Delivery is an element of a LockQueue that one consumer holds. It ends with the first of Ack,
+// Release, the queue's Close and the end of the session. Its methods may be called from several
+// goroutines.
 type Delivery struct {
 	q    *LockQueue
 	guid string
 	item string // path
 	data []byte
-	// version is that of the element since it was delivered. Nobody else was given
-	// the element as long as it is the same.
+	// version is that of the element since it was delivered. As long as it is the same, no other
+	// consumer was given the element.
 	version int32
 	mayHold bool // there may be a lock
 	hold    *hold
@@ -32,24 +32,22 @@ type Delivery struct {
 // Data returns the element's payload.
 func (d *Delivery) Data() []byte { return d.data }
 
-// Attempt says how often the element has been delivered, this time included: more
-// than 1 says that somebody may have worked on it before. The count wraps after
-// 2^31.
+// Attempt is how often the element has been delivered, this time included: more than 1 means that
+// another consumer may have worked on it before. The count wraps after 2^31.
 func (d *Delivery) Attempt() int32 { return d.version }
 
-// Token returns the fencing token of the delivery, greater for each later
-// delivery of any element: the czxid of the lock.
+// Token returns the fencing token of the delivery, greater for each later delivery of any element:
+// the czxid of the lock.
 func (d *Delivery) Token() int64 { return d.hold.token }
 
-// Lost returns a channel that is closed when the delivery has ended: somebody
-// else may have the element. It is a hint, and can come late: see the limits in
-// the package comment.
+// Lost returns a channel that is closed when the delivery has ended: another consumer may have the
+// element. It is a hint, and can come late: see the limits in the package comment.
 func (d *Delivery) Lost() <-chan struct{} { return d.hold.ended }
 
 func (d *Delivery) lockPath() string { return d.item + lockSuffix }
 
-// lock locks the element and counts the delivery, in one transaction, and reports
-// whether this delivery did. A repetition tells: the lock bears its GUID.
+// lock locks the element and counts the delivery, in one transaction, and reports whether this
+// delivery did. A repetition tells: the lock bears its GUID.
 func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error) {
 	data, stat, err := r.get(ctx, d.item)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -60,7 +58,9 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 	}
 	d.data, d.version = data, stat.Version+1
 	ops := []any{
-		&zk.CreateRequest{Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral},
+		&zk.CreateRequest{
+			Path: d.lockPath(), Data: []byte(d.guid), Acl: d.q.opts.acl, Flags: zk.FlagEphemeral,
+		},
 		&zk.SetDataRequest{Path: d.item, Data: data, Version: stat.Version},
 	}
 	if d.version == -1 { // it would mean any version to Ack and Release
@@ -98,8 +98,8 @@ func (d *Delivery) isMine(ctx context.Context, r *requests) (bool, error) {
 	return err == nil && string(owner) == d.guid, err
 }
 
-// confirm makes sure that the lock belongs to the present session, and watches
-// it. It returns errRestart if it does not.
+// confirm makes sure that the lock belongs to the present session, and watches it. It returns
+// errRestart if it does not.
 func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 	d.mayHold = true
 	own, err := r.getW(ctx, d.lockPath())
@@ -113,19 +113,19 @@ func (d *Delivery) confirm(ctx context.Context, r *requests) error {
 	return err
 }
 
-// Ack says that the consumer is done with the element, and removes it. It returns
-// nil when it has been removed, and ErrDeliveryLost, with nothing changed, if it
-// was given to somebody else. While the connection is down it tries again until
-// ctx is done. Also after the end of the session it succeeds if nobody else was
-// given the element.
+// Ack removes the element, as the consumer is done with it. It returns nil when it has been
+// removed, and ErrDeliveryLost, with nothing changed, if it was given to another consumer. While
+// the connection is down it tries again until ctx is done. Also after the end of the session it
+// succeeds if no other consumer was given the element.
 //
-// An error that wraps ErrAmbiguous says that the element may have been removed;
-// after any other error it has not been, and the consumer may call Ack again as
-// long as the delivery lasts. An error that wraps both ErrAmbiguous and
-// ErrDeliveryLost says that the element is gone, removed by this consumer or,
-// after it was given to somebody else, by that one.
+// After an error that wraps ErrAmbiguous the element may have been removed; after any other error
+// it has not been, and Ack may be called again as long as the delivery lasts. An error that wraps
+// both ErrAmbiguous and ErrDeliveryLost says that the element is gone, removed by this consumer or,
+// after it was given to another one, by that one.
 func (d *Delivery) Ack(ctx context.Context) error {
-	_, known, err := run(ctx, d.q.lifecycle, func(ctx context.Context, r *requests, _ *task[struct{}]) (struct{}, error) {
+	_, known, err := run(ctx, d.q.lifecycle, func(
+		ctx context.Context, r *requests, _ *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, d.ack(ctx, r)
 	})
 	lost := errors.Is(err, ErrDeliveryLost)
@@ -135,12 +135,16 @@ func (d *Delivery) Ack(ctx context.Context) error {
 	return d.q.explain("acknowledge", doubtOf(!known || !lost && d.mayBeRemoved(), err))
 }
 
-// ack removes the element and its lock together, or, when the lock has gone with
-// its session, the element alone. Either is refused if the element was given to
-// somebody else. Whether an error leaves a doubt mayBeRemoved tells.
+// ack removes the element and its lock together, or, when the lock has gone with its session, the
+// element alone. Either is refused if the element was given to another consumer. mayBeRemoved tells
+// whether an error leaves a doubt.
 func (d *Delivery) ack(ctx context.Context, r *requests) error {
 	e := epoch{d.q.conn, d.hold.session}
-	ops := []any{&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{Path: d.lockPath(), Version: -1}}
+	ops := []any{
+		&zk.DeleteRequest{Path: d.item, Version: d.version}, &zk.DeleteRequest{
+			Path: d.lockPath(), Version: -1,
+		},
+	}
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -168,25 +172,24 @@ func (d *Delivery) ack(ctx context.Context, r *requests) error {
 	}
 }
 
-// note notes what became of a removal.
+// note records the outcome of a removal.
 func (d *Delivery) note(o Outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.removing = d.removing || o != NotApplied
 }
 
-// mayBeRemoved reports whether a removal by this delivery may have been applied, be
-// it one of an Ack whose caller has left.
+// mayBeRemoved reports whether a removal by this delivery may have been applied, also one of an Ack
+// whose caller has left.
 func (d *Delivery) mayBeRemoved() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.removing
 }
 
-// Release gives the element back to the queue, at its old place, without waiting
-// for the end of the session. It does nothing if the delivery has ended. If ctx is
-// done before the server has confirmed that, it returns an error after a moment,
-// and goes on in the background.
+// Release gives the element back to the queue, at its old place, without waiting for the end of the
+// session. It does nothing if the delivery has ended. If ctx is done before the server has
+// confirmed that, it returns an error after a moment, and goes on in the background.
 func (d *Delivery) Release(ctx context.Context) error {
 	_, known, err := d.startRelease().await(ctx)
 	return d.q.explain("release to", doubtOf(!known || errors.Is(err, ErrConnClosed), err))
@@ -211,9 +214,9 @@ func (d *Delivery) end() {
 	d.q.held = slices.DeleteFunc(d.q.held, func(o *Delivery) bool { return o == d })
 }
 
-// unlock removes the lock if it is that of this delivery, and returns only when
-// the server has confirmed that it is not there any more, refuses, or the Conn is
-// closed. The version tells the own lock from a later one of the same name.
+// unlock removes the lock if it is that of this delivery, and returns only when the server has
+// confirmed that it is not there any more, refuses, or the Conn is closed. The version tells the
+// own lock from a later one of the same name.
 func (d *Delivery) unlock(r *requests) error {
 	if !d.mayHold {
 		return nil

@@ -40,13 +40,15 @@ func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
 }
 
 func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		q := lockQueueOf(t, s.connect(), "a", "b")
-		rival := NewLockQueue(s.connect(), "/q")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		q := lockQueueOf(t, s.Connect(), "a", "b")
+		rival := NewLockQueue(s.Connect(), "/q")
 		a, b := mustDeliver(t, q, "a"), mustDeliver(t, rival, "b")
 		wantNoDelivery(t, q)
 		if a.Attempt() != 1 || b.Token() <= a.Token() || closed(a.Lost()) {
-			t.Errorf("attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(), closed(a.Lost()))
+			t.Errorf(
+				"attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(), closed(a.Lost()),
+			)
 		}
 		for range 2 {
 			if err := a.Release(t.Context()); err != nil || !closed(a.Lost()) {
@@ -70,15 +72,15 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		}
 		mustClose(t, q)
 		mustClose(t, rival)
-		s.wantBelow(t, "/q/items", 0)
-		s.wantBelow(t, "/q/dedup", 0)
+		s.WantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/dedup", 0)
 	})
 }
 
 func TestRedeliveryAfterExpiry(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.connect(), "/q")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.Connect(), "/q")
 		first := mustDeliver(t, q, "a")
 		taken := make(chan *Delivery)
 		go func() {
@@ -89,7 +91,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 			taken <- d
 		}()
 		time.Sleep(time.Hour)
-		c.expire(false)
+		c.Expire()
 		second := <-taken
 		<-first.Lost()
 		if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
@@ -98,11 +100,11 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 		if err := first.Release(t.Context()); err != nil {
 			t.Errorf("Release: %v", err)
 		}
-		s.wantBelow(t, "/q/items", 2) // the element and the rival's lock
+		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
 		if err := second.Ack(t.Context()); err != nil {
 			t.Errorf("Ack: %v", err)
 		}
-		s.wantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/items", 0)
 		mustClose(t, q)
 		mustClose(t, rival)
 	})
@@ -110,16 +112,16 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 
 // What nobody else was given can be acknowledged after the end of the session.
 func TestAckInTheNextSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
-		c.expire(false)
+		c.Expire()
 		<-d.Lost()
 		if err := d.Ack(t.Context()); err != nil {
 			t.Errorf("Ack: %v", err)
 		}
-		s.wantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/items", 0)
 		mustClose(t, q)
 	})
 }
@@ -128,13 +130,13 @@ func TestLockQueueFaults(t *testing.T) {
 	for name, fault := range queueFaults {
 		for _, op := range []string{"multi", "get", "getW", "children", "delete", "sync"} {
 			t.Run(name+" of "+op, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					c := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					c := s.Connect()
 					q := NewLockQueue(c, "/q")
 					twice := func() {
-						c.rules = nil
-						c.on(op, 1, fault)
-						c.on(op, 2, fault)
+						c.Off()
+						c.On(op, 1, fault)
+						c.On(op, 2, fault)
 					}
 					for i := range 2 {
 						twice()
@@ -158,10 +160,10 @@ func TestLockQueueFaults(t *testing.T) {
 							t.Fatalf("Ack: %v", err)
 						}
 					}
-					c.rules = nil
+					c.Off()
 					mustClose(t, q)
-					s.wantBelow(t, "/q/items", 0)
-					s.wantBelow(t, "/q/dedup", 0)
+					s.WantBelow(t, "/q/items", 0)
+					s.WantBelow(t, "/q/dedup", 0)
 				})
 			})
 		}
@@ -169,15 +171,15 @@ func TestLockQueueFaults(t *testing.T) {
 }
 
 func TestCloseGivesBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		q := lockQueueOf(t, s.connect(), "a", "b")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		q := lockQueueOf(t, s.Connect(), "a", "b")
 		d := mustDeliver(t, q, "a")
 		mustDeliver(t, q, "b")
 		mustClose(t, q)
 		if !closed(d.Lost()) {
 			t.Error("not lost")
 		}
-		s.wantBelow(t, "/q/items", 2)
+		s.WantBelow(t, "/q/items", 2)
 		if err := d.Ack(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Ack after Close: %v", err)
 		}
@@ -190,31 +192,32 @@ func TestCloseGivesBack(t *testing.T) {
 func TestAbandonedTakeHoldsNothing(t *testing.T) {
 	for name, fault := range map[string]rule{"applied": loseReply, "not applied": loseRequest} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				q := lockQueueOf(t, c, "a")
 				ctx, cancel := context.WithCancel(t.Context())
-				fault.after = func() { cancel(); c.disconnect() }
-				c.on("multi", 1, fault)
-				if d, err := q.Take(ctx); d != nil || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+				fault.After = func() { cancel(); c.Disconnect() }
+				c.On("multi", 1, fault)
+				if d, err := q.Take(ctx); d != nil || !errors.Is(err, context.Canceled) ||
+					!errors.Is(err, ErrAmbiguous) {
 					t.Fatalf("Take: %v", err)
 				}
-				c.reconnect()
+				c.Reconnect()
 				mustClose(t, q)
-				s.wantBelow(t, "/q/items", 1)
+				s.WantBelow(t, "/q/items", 1)
 			})
 		})
 	}
 }
 
-// The reply to a removal is lost, and with it the session: whoever has removed
-// the element, it is gone.
+// The reply to a removal is lost, and with it the session: whoever has removed the element, it is
+// gone.
 func TestAckThatNobodyCanTell(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
-		c.on("multi", 1, rule{err: zk.ErrSessionExpired, after: func() { c.expire(false) }})
+		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: func() { c.Expire() }})
 		if err := d.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) || !errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Ack: %v", err)
 		}
@@ -224,8 +227,8 @@ func TestAckThatNobodyCanTell(t *testing.T) {
 
 // Somebody deletes the element itself: the lock must not stay.
 func TestReleaseOfWhatIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
 		if err := c.Delete(d.item, -1); err != nil {
@@ -234,25 +237,24 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 		if err := d.Release(t.Context()); err != nil {
 			t.Errorf("Release: %v", err)
 		}
-		s.wantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/items", 0)
 		mustClose(t, q)
 	})
 }
 
-// TestDoubtAboutARemovalLasts until somebody knows: over a list of what a call can
-// end with, and into the next call.
+// TestDoubtAboutARemovalLasts until somebody knows: over a list of what a call can end with, and
+// into the next call.
 func TestDoubtAboutARemovalLasts(t *testing.T) {
-	refused := rule{lose: true, err: zk.ErrNoAuth}
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
-		c.on("multi", 1, refused)
+		c.On("multi", 1, refusal)
 		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
 			t.Errorf("refused: %v", err)
 		}
-		c.on("multi", 1, loseReply) // and applied
-		c.on("multi", 1, refused)
+		c.On("multi", 1, loseReply) // and applied
+		c.On("multi", 1, refusal)
 		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != Unknown {
 			t.Errorf("refused after a lost reply: %v", err)
 		}
@@ -265,23 +267,23 @@ func TestDoubtAboutARemovalLasts(t *testing.T) {
 			t.Errorf("in the end: %v", err)
 		}
 		mustClose(t, q)
-		s.wantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/items", 0)
 	})
 }
 
 // TestAckOfWhatALeftOneHasRemoved: its caller has left, its request has not.
 func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
 		ctx, cancel := context.WithCancel(t.Context())
-		c.on("multi", 1, rule{before: func() { cancel(); time.Sleep(time.Second) }})
+		c.On("multi", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
 		if err := d.Ack(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown {
 			t.Errorf("left: %v", err)
 		}
 		time.Sleep(time.Minute)
-		s.wantBelow(t, "/q/items", 0)
+		s.WantBelow(t, "/q/items", 0)
 		if err := d.Ack(t.Context()); err != nil {
 			t.Errorf("again: %v", err)
 		}
@@ -289,16 +291,16 @@ func TestAckOfWhatALeftOneHasRemoved(t *testing.T) {
 	})
 }
 
-// TestDeliveriesPassOverVersionMinusOne, by which an Ack that comes too late would
-// remove what somebody else was given.
+// TestDeliveriesPassOverVersionMinusOne, by which an Ack that comes too late would remove what
+// somebody else was given.
 func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 	for version := int32(-3); version <= 0; version++ {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
-			q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.connect(), "/q")
-			s.setVersion("/q/items/"+s.below("/q/items")[0], version)
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c := s.Connect()
+			q, rival := lockQueueOf(t, c, "a"), NewLockQueue(s.Connect(), "/q")
+			s.SetVersion("/q/items/"+s.Below("/q/items")[0], version)
 			first := mustDeliver(t, q, "a")
-			c.expire(false)
+			c.Expire()
 			second := mustDeliver(t, rival, "a")
 			if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
 				t.Errorf("version %d: Ack of the first: %v", version, err)
@@ -308,7 +310,7 @@ func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 			}
 			mustClose(t, q)
 			mustClose(t, rival)
-			s.wantBelow(t, "/q/items", 0)
+			s.WantBelow(t, "/q/items", 0)
 		})
 	}
 }

@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
 // handleLocker is what Lock and HerdLock have in common.
 type handleLocker interface {
-	Locker
+	locker
 	TryLock(ctx context.Context) (bool, error)
 	Lost() <-chan struct{}
 	Token() int64
@@ -22,39 +25,37 @@ type handleLocker interface {
 }
 
 var kinds = map[string]func(Conn, ...Option) handleLocker{
-	"Lock":     func(c Conn, o ...Option) handleLocker { return NewLock(c, "/locks/a", o...) },
-	"HerdLock": func(c Conn, o ...Option) handleLocker { return NewHerdLock(c, "/locks/a/node", o...) },
+	"Lock": func(c Conn, o ...Option) handleLocker { return NewLock(c, "/locks/a", o...) },
+	"HerdLock": func(
+		c Conn, o ...Option,
+	) handleLocker {
+		return NewHerdLock(c, "/locks/a/node", o...)
+	},
 }
 
-// everyLock runs a test for each kind of lock in a bubble. The bubble fails if
-// a goroutine is left at the end.
-func everyLock(t *testing.T, test func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker)) {
+// everyLock runs a test for each kind of lock in a bubble. The bubble fails if a goroutine is left
+// at the end.
+func everyLock(
+	t *testing.T, test func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker),
+) {
 	for _, kind := range []string{"Lock", "HerdLock"} {
 		t.Run(kind, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, newFakeServer(), kinds[kind]) })
+			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, kinds[kind]) })
 		})
 	}
 }
 
-func mustLock(t *testing.T, l Locker) {
+func mustLock(t *testing.T, l locker) {
 	t.Helper()
 	if err := l.Lock(t.Context()); err != nil {
 		t.Fatalf("Lock: %v", err)
 	}
 }
 
-func mustUnlock(t *testing.T, l Locker) {
+func mustUnlock(t *testing.T, l locker) {
 	t.Helper()
 	if err := l.Unlock(t.Context()); err != nil {
 		t.Fatalf("Unlock: %v", err)
-	}
-}
-
-func (s *fakeServer) wantBelow(t *testing.T, path string, n int) {
-	t.Helper()
-	synctest.Wait()
-	if names := s.below(path); len(names) != n {
-		t.Fatalf("nodes below %s: %v, want %d", path, names, n)
 	}
 }
 
@@ -69,8 +70,8 @@ func closed(ch <-chan struct{}) bool {
 }
 
 func TestLockExcludesAlsoOnOneConn(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		one, two := s.connect(), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		one, two := s.Connect(), s.Connect()
 		owners, last := 0, int64(0)
 		done := make(chan struct{}, 3)
 		for _, l := range []handleLocker{newLock(one), newLock(one), newLock(two)} {
@@ -94,26 +95,28 @@ func TestLockExcludesAlsoOnOneConn(t *testing.T) {
 		for range 3 {
 			<-done
 		}
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
 func TestLostReplyToCreateIsFoundAgain(t *testing.T) {
-	for name, fault := range map[string]rule{"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer} {
-		everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-			c := s.connect()
+	for name, fault := range map[string]rule{
+		"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+	} {
+		everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+			c := s.Connect()
 			l := newLock(c)
 			mustLock(t, l) // makes the parents
 			mustUnlock(t, l)
 			for _, op := range []string{"create", "multi", "children", "getW", "sync"} {
-				c.on(op, 1, fault)
+				c.On(op, 1, fault)
 			}
 			mustLock(t, l)
-			if own := strings.Count(strings.Join(s.below("/locks/a"), " "), "_c_"); own > 1 {
+			if own := strings.Count(strings.Join(s.Below("/locks/a"), " "), "_c_"); own > 1 {
 				t.Errorf("%s: %d nodes", name, own)
 			}
 			mustUnlock(t, l)
-			s.wantBelow(t, "/locks/a", 0)
+			s.WantBelow(t, "/locks/a", 0)
 		})
 	}
 }
@@ -121,74 +124,65 @@ func TestLostReplyToCreateIsFoundAgain(t *testing.T) {
 func TestExpiryBetweenRequestsMakesNewNode(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, op := range []string{"create", "multi", "children", "getW"} {
-			everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-				c := s.connect()
+			everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+				c := s.Connect()
 				l := newLock(c)
 				mustLock(t, l)
 				mustUnlock(t, l)
-				c.on(op, 1, rule{after: func() { c.expire(late) }})
+				c.On(op, 1, rule{After: expiry(c, late)})
 				mustLock(t, l)
-				s.wantOwner(t, l.Path(), c.SessionID())
+				s.WantOwner(t, l.Path(), c.SessionID())
 				mustUnlock(t, l)
-				s.wantBelow(t, "/locks/a", 0)
+				s.WantBelow(t, "/locks/a", 0)
 			})
 		}
 	}
 }
 
 func TestLostReplyAndLateReapIsNotAdopted(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
 		mustLock(t, l)
 		mustUnlock(t, l)
 		for _, op := range []string{"create", "multi"} {
-			c.on(op, 1, rule{err: zk.ErrSessionExpired, after: func() { c.expire(true) }})
+			c.On(op, 1, rule{Err: zk.ErrSessionExpired, After: func() { c.ExpireLate(testconn.Stays) }})
 		}
 		mustLock(t, l)
-		s.wantOwner(t, l.Path(), c.SessionID())
+		s.WantOwner(t, l.Path(), c.SessionID())
 		mustUnlock(t, l)
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
-func (s *fakeServer) wantOwner(t *testing.T, path string, session int64) {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if got := s.nodes[path].stat.EphemeralOwner; got != session {
-		t.Fatalf("owner of %q is %d, want %d", path, got, session)
-	}
-}
-
 func TestCancelledWaitLeavesNothing(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.connect()), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, c := newLock(s.Connect()), s.Connect()
 		waiter := newLock(c)
 		mustLock(t, holder)
-		before := len(s.below("/locks/a"))
+		before := len(s.Below("/locks/a"))
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		c.on("delete", 1, loseReply)
+		c.On("delete", 1, loseReply)
 		if err := waiter.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("Lock: %v", err)
 		}
-		s.wantBelow(t, "/locks/a", before)
+		s.WantBelow(t, "/locks/a", before)
 		mustUnlock(t, holder)
 		mustLock(t, waiter)
 		mustUnlock(t, waiter)
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
 func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
 		mustLock(t, l)
 		mustUnlock(t, l)
-		c.on("create", 1, rule{before: c.disconnect, err: zk.ErrConnectionClosed})
-		c.on("multi", 1, rule{before: c.disconnect, err: zk.ErrConnectionClosed})
+		c.On("create", 1, rule{Fault: fault.DropReply, After: c.Disconnect})
+		c.On("multi", 1, rule{Fault: fault.DropReply, After: c.Disconnect})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
@@ -198,11 +192,11 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 		if took := time.Since(began); took > time.Second+grace {
 			t.Errorf("Lock returned after %v", took)
 		}
-		c.reconnect()
+		c.Reconnect()
 		if err := l.Close(t.Context()); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 		if err := l.Lock(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Lock after Close: %v", err)
 		}
@@ -210,53 +204,53 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 }
 
 func TestUnlockWithLostReplyLeavesHandleUsable(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
 		for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-			c := s.connect()
+			c := s.Connect()
 			l := newLock(c)
 			for range 2 {
 				mustLock(t, l)
-				c.rules = nil
-				c.on("delete", 1, fault) // Lock
-				c.on("multi", 1, fault)  // HerdLock
+				c.Off()
+				c.On("delete", 1, fault) // Lock
+				c.On("multi", 1, fault)  // HerdLock
 				mustUnlock(t, l)
 				mustUnlock(t, l)
-				s.wantBelow(t, "/locks/a", 0)
+				s.WantBelow(t, "/locks/a", 0)
 			}
 		}
 	})
 }
 
 func TestUnlockWithDoneContextDeletesInBackground(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
 		mustLock(t, l)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		lost := l.Lost()
-		c.disconnect()
+		c.Disconnect()
 		if err := l.Unlock(ctx); !errors.Is(err, context.Canceled) {
 			t.Fatalf("Unlock: %v", err)
 		}
 		if !closed(lost) || l.Token() != 0 || l.Path() != "" {
 			t.Errorf("still held after Unlock: token %d, path %q", l.Token(), l.Path())
 		}
-		c.reconnect()
+		c.Reconnect()
 		mustUnlock(t, l)
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
 func TestLostIsClosed(t *testing.T) {
-	for name, lose := range map[string]func(s *fakeServer, c *fakeConn, path string){
-		"expiry":    func(_ *fakeServer, c *fakeConn, _ string) { c.expire(false) },
-		"late reap": func(_ *fakeServer, c *fakeConn, _ string) { c.expire(true) },
-		"deleted":   func(s *fakeServer, _ *fakeConn, path string) { s.mu.Lock(); s.remove(path); s.mu.Unlock() },
-		"closed":    func(_ *fakeServer, c *fakeConn, _ string) { c.close() },
+	for name, lose := range map[string]func(s *testServer, c *testConn, path string){
+		"expiry":    func(_ *testServer, c *testConn, _ string) { c.Expire() },
+		"late reap": func(_ *testServer, c *testConn, _ string) { c.ExpireLate(testconn.Stays) },
+		"deleted":   func(s *testServer, _ *testConn, path string) { s.Delete(path) },
+		"closed":    func(_ *testServer, c *testConn, _ string) { c.Close() },
 	} {
-		everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-			c := s.connect()
+		everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+			c := s.Connect()
 			l := newLock(c)
 			mustLock(t, l)
 			lost := l.Lost()
@@ -273,63 +267,63 @@ func TestLostIsClosed(t *testing.T) {
 					t.Errorf("new hold is lost after %s", name)
 				}
 				mustUnlock(t, l)
-				s.wantBelow(t, "/locks/a", 0)
+				s.WantBelow(t, "/locks/a", 0)
 			}
 		})
 	}
 }
 
 func TestLostByLocalClock(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c, SessionTimeout(9*time.Second))
 		mustLock(t, l)
 		time.Sleep(time.Minute)
-		c.disconnect()
+		c.Disconnect()
 		time.Sleep(time.Second)
-		c.reconnect()
+		c.Reconnect()
 		if closed(l.Lost()) {
 			t.Fatal("lost by a short disconnection")
 		}
 		time.Sleep(time.Second)
-		c.disconnect()
+		c.Disconnect()
 		time.Sleep(3 * time.Second)
 		if !closed(l.Lost()) {
 			t.Error("not lost a third of the timeout after the disconnection")
 		}
-		c.reconnect()
+		c.Reconnect()
 		mustUnlock(t, l)
 	})
 }
 
 func TestWaiterSurvivesExpiry(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.connect()), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, c := newLock(s.Connect()), s.Connect()
 		waiter := newLock(c)
 		mustLock(t, holder)
 		got := make(chan struct{}, 1)
 		go func() { mustLock(t, waiter); got <- struct{}{} }()
 		time.Sleep(time.Second)
-		c.expire(true)
+		c.ExpireLate(testconn.Stays)
 		time.Sleep(time.Second)
 		mustUnlock(t, holder)
 		<-got
-		s.wantOwner(t, waiter.Path(), c.SessionID())
+		s.WantOwner(t, waiter.Path(), c.SessionID())
 		mustUnlock(t, waiter)
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
 func TestTryLock(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.connect()), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, c := newLock(s.Connect()), s.Connect()
 		l := newLock(c)
 		mustLock(t, holder)
-		before := len(s.below("/locks/a"))
+		before := len(s.Below("/locks/a"))
 		if ok, err := l.TryLock(t.Context()); ok || err != nil {
 			t.Fatalf("TryLock of a held lock: %v %v", ok, err)
 		}
-		s.wantBelow(t, "/locks/a", before)
+		s.WantBelow(t, "/locks/a", before)
 		if err := holder.Lock(t.Context()); !errors.Is(err, ErrHeld) {
 			t.Errorf("second Lock: %v", err)
 		}
@@ -340,26 +334,26 @@ func TestTryLock(t *testing.T) {
 		if err := l.Close(t.Context()); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
 func TestClosedConnEndsEverything(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.connect()), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, c := newLock(s.Connect()), s.Connect()
 		mustLock(t, holder)
 		waiter := newLock(c)
 		failed := make(chan error, 1)
 		go func() { failed <- waiter.Lock(t.Context()) }()
 		time.Sleep(time.Second)
-		c.close()
+		c.Close()
 		if err := <-failed; !errors.Is(err, ErrConnClosed) {
 			t.Errorf("waiting Lock: %v", err)
 		}
 		if err := waiter.Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("Lock: %v", err)
 		}
-		if n := c.called("create") + c.called("multi"); n > 20 {
+		if n := c.Called("create") + c.Called("multi"); n > 20 {
 			t.Errorf("%d requests on a closed connection", n)
 		}
 		mustUnlock(t, holder)
@@ -367,8 +361,8 @@ func TestClosedConnEndsEverything(t *testing.T) {
 }
 
 func TestCloseEndsWaitingLock(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, waiter := newLock(s.connect()), newLock(s.connect())
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, waiter := newLock(s.Connect()), newLock(s.Connect())
 		mustLock(t, holder)
 		failed := make(chan error, 1)
 		go func() { failed <- waiter.Lock(t.Context()) }()
@@ -380,27 +374,34 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 			t.Errorf("Lock: %v", err)
 		}
 		mustUnlock(t, holder)
-		s.wantBelow(t, "/locks/a", 0)
+		s.WantBelow(t, "/locks/a", 0)
 	})
 }
 
 // TestHoldIsOverWithItsSession, though no watch has told of that yet.
 func TestHoldIsOverWithItsSession(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
+		c.Deafen()
 		mustLock(t, l)
 		lost := l.Lost()
-		s.mu.Lock()
-		c.session += 1000
-		s.mu.Unlock()
+		c.Expire()
 		if closed(lost) {
 			t.Fatal("the watch has told")
 		}
 		mustLock(t, l)
-		if s.wantOwner(t, l.Path(), c.SessionID()); !closed(lost) {
+		if s.WantOwner(t, l.Path(), c.SessionID()); !closed(lost) {
 			t.Error("the old hold goes on")
 		}
 		mustUnlock(t, l)
 	})
+}
+
+// expiry ends the session of a connection, with its ephemeral nodes or without them.
+func expiry(c *testConn, late bool) func() {
+	if late {
+		return func() { c.ExpireLate(testconn.Stays) }
+	}
+	return c.Expire
 }

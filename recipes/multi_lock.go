@@ -7,33 +7,34 @@ import (
 	"sync"
 )
 
-// MultiLock holds several locks at once, or none: for work that touches several
-// things, each of which has a lock of its own. Use one MultiLock per contender.
-// Methods may be called from several goroutines.
+// MultiLock holds several locks at once, or none: for work that touches several things, each of
+// which has a lock of its own. Use one MultiLock for each contender. Methods may be called from
+// several goroutines.
 //
-// What it promises:
+// What it guarantees:
+//
 //   - Each of the locks is a Lock, and can be contended for by itself.
-//   - All are acquired in the order of their paths, whatever the order in which
-//     they were given, so MultiLocks that share some paths never wait for each
-//     other in a ring. Whoever holds one of the locks otherwise while it waits for
-//     another one has to keep to that order, too.
-//   - Lock that fails, or loses one of the locks while it waits for the next, gives
-//     all of them back. In the second case it begins again.
+//   - The locks are acquired in the order of their paths, whatever the order in which they were
+//     given, so MultiLocks that share paths never wait for each other in a ring. A client that
+//     holds one of the locks by other means while it waits for another one must keep that order,
+//     too.
+//   - Lock that fails gives all locks back. If it loses one of them while it waits for the next, it
+//     gives all back and begins again.
 //   - Lost is closed when any of the locks is lost.
-//   - A waiter is woken by one release at a time, as with Lock. Fairness is that of
-//     each lock, so whoever waits for few overtakes whoever waits for many.
+//   - A release wakes one waiter, as with Lock. Each lock is fair by itself, so a contender for few
+//     locks overtakes one for many.
 //
-// On disconnect, on expiry and with a done context: as Lock. What it cannot
-// promise: to take all locks at one moment. Others see some of them held before
-// Lock returns. Nor that all are lost together: after Lost is closed some may be
-// held yet, until Unlock.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. What it
+// cannot guarantee: that all locks are acquired at one moment, as others see some of them held
+// before Lock returns; or that all are lost together, as some may be held until Unlock after Lost
+// is closed.
 //
-// Who owns a lock, and who waits for it, Participants of a Lock at its path tells.
+// To see the owner and the waiters of one of the locks, use Participants of a Lock at its path.
 //
 // Layout: that of Lock at each path.
 //
-// Sources: Curator's InterProcessMultiLock, which keeps the order that it is
-// given; Havender's order against deadlocks.
+// Sources: Curator's InterProcessMultiLock, which keeps the order that it is given; Havender's
+// order against deadlocks.
 type MultiLock struct {
 	locks []*Lock // in the order of their paths
 
@@ -43,11 +44,10 @@ type MultiLock struct {
 	once *sync.Once    // closes lost
 }
 
-// NewMultiLock makes a handle for the locks at paths; one that is there twice
-// counts once. There must be one at least, or Lock and TryLock return an error:
-// nothing would be held, and nothing could be lost. Each path is created when
-// needed and must be used for its lock only. It sends nothing. The options that
-// matter are those of NewLock.
+// NewMultiLock makes a handle for the locks at paths; one that is there twice counts once. There
+// must be one at least, or Lock and TryLock return an error: nothing would be held, and nothing
+// could be lost. Each path is created when needed and must be used for its lock only. It sends
+// nothing. The options that matter are those of NewLock.
 func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	m := &MultiLock{}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {
@@ -56,25 +56,24 @@ func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	return m
 }
 
-// Lock waits until all locks are owned, ctx is done, or the server refuses. Then
-// it returns the first error that it met, and what it has acquired is given back,
-// in the background if need be: with a done context it waits up to 100 ms for the
-// lock that it was waiting for, and up to 100 ms for the others together. ErrHeld
-// means that this handle holds the locks or is acquiring them. A hold that was lost
-// does not count: it is given back first.
+// Lock waits until all locks are owned, ctx is done, or the server refuses. Then it returns the
+// first error that it met, and gives back the locks that it has acquired, in the background if need
+// be: with a done context it waits up to 100 ms for the lock that it was waiting for, and up to 100
+// ms for the others together. ErrHeld means that this handle holds the locks or is acquiring them.
+// A hold that was lost does not count: it is given back first.
 func (m *MultiLock) Lock(ctx context.Context) error {
 	_, err := m.acquire(ctx, func(l *Lock) (bool, error) { return true, l.Lock(ctx) })
 	return err
 }
 
-// TryLock is Lock that does not wait for another owner: it returns false when
-// one of the locks has one. It does wait for the connection.
+// TryLock is Lock that does not wait for another owner: it returns false when one of the locks has
+// one. It does wait for the connection.
 func (m *MultiLock) TryLock(ctx context.Context) (bool, error) {
 	return m.acquire(ctx, func(l *Lock) (bool, error) { return l.TryLock(ctx) })
 }
 
-// Unlock gives all locks back at the same time, each as Unlock of the type Lock
-// does. Lost is closed at once. It returns what went wrong with any of them.
+// Unlock gives all locks back at the same time, each as Unlock of the type Lock does. Lost is
+// closed at once. It returns the errors of all of them.
 func (m *MultiLock) Unlock(ctx context.Context) error {
 	m.mu.Lock()
 	if m.busy {
@@ -86,9 +85,9 @@ func (m *MultiLock) Unlock(ctx context.Context) error {
 	return m.giveBack(ctx)
 }
 
-// Lost returns a channel that is closed when any of the locks is lost, and by
-// Unlock and Close; see Lost of the type Lock. Each hold has its own channel.
-// Without a hold the channel is closed already.
+// Lost returns a channel that is closed when any of the locks is lost, and by Unlock and Close; see
+// Lost of the type Lock. Each hold has its own channel. Without a hold the channel is closed
+// already.
 func (m *MultiLock) Lost() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,8 +97,8 @@ func (m *MultiLock) Lost() <-chan struct{} {
 	return closedChannel()
 }
 
-// Token returns the fencing token of the lock at path, or 0 if it is not held or
-// not one of these. Tokens of different paths are not to be compared.
+// Token returns the fencing token of the lock at path, or 0 if it is not held or not one of these.
+// Tokens of different paths are not to be compared.
 func (m *MultiLock) Token(path string) int64 {
 	for _, l := range m.locks {
 		if l.path == path {
@@ -109,8 +108,8 @@ func (m *MultiLock) Token(path string) int64 {
 	return 0
 }
 
-// Close ends an acquisition under way, gives all locks back and waits as Close of
-// the type Lock does. Afterwards Lock and TryLock return ErrClosed.
+// Close ends an acquisition under way, gives all locks back and waits as Close of the type Lock
+// does. Afterwards Lock and TryLock return ErrClosed.
 func (m *MultiLock) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.endHold()
@@ -127,7 +126,7 @@ func (m *MultiLock) acquire(ctx context.Context, lock func(*Lock) (bool, error))
 	defer m.end()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	life := m.locks[0].life // nobody waits for clean-up beyond Close
+	life := m.locks[0].life // no caller waits for clean-up beyond Close
 	defer context.AfterFunc(life, func() { cancel(context.Cause(life)) })()
 	if stale {
 		if err := m.giveBack(ctx); err != nil {
@@ -159,8 +158,7 @@ func (m *MultiLock) lockAll(lock func(*Lock) (bool, error)) (bool, error) {
 	return true, nil
 }
 
-// keep begins a hold, unless one of the locks was lost already. Whichever is lost
-// first ends it.
+// keep begins a hold, unless one of the locks was lost already. Whichever is lost first ends it.
 func (m *MultiLock) keep() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,14 +192,14 @@ func (m *MultiLock) endHold() {
 	}
 }
 
-// giveBack unlocks what is locked. The order does not matter: it is the one in which
-// they are acquired that keeps rings away.
+// giveBack unlocks the locks that are held, in any order: only the order in which they are acquired
+// keeps rings away.
 func (m *MultiLock) giveBack(ctx context.Context) error {
 	return together(m.locks, func(l *Lock) error { return l.Unlock(ctx) })
 }
 
-// begin begins an acquisition unless the locks are held. Stale is whether some
-// may be, of a hold that was lost.
+// begin begins an acquisition unless the locks are held. Stale is whether some may be, of a hold
+// that was lost.
 func (m *MultiLock) begin() (stale bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,24 +12,25 @@ import (
 var threePaths = []string{"/m/c", "/m/a", "/m/b", "/m/a"}
 
 // wantNodes checks how many nodes there are for each of the locks.
-func (s *fakeServer) wantNodes(t *testing.T, a, b, c int) {
+func wantNodes(t *testing.T, s *testServer, a, b, c int) {
 	t.Helper()
 	for path, n := range map[string]int{"/m/a": a, "/m/b": b, "/m/c": c} {
-		s.wantBelow(t, path, n)
+		s.WantBelow(t, path, n)
 	}
 }
 
 func TestMultiLockHoldsAllOrNone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		m, b := NewMultiLock(s.connect(), threePaths), NewLock(s.connect(), "/m/b")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		m, b := NewMultiLock(s.Connect(), threePaths), NewLock(s.Connect(), "/m/b")
 		mustLock(t, m)
-		s.wantNodes(t, 1, 1, 1)
+		wantNodes(t, s, 1, 1, 1)
 		for _, path := range threePaths {
 			if m.Token(path) == 0 {
 				t.Errorf("no token for %s", path)
 			}
 		}
-		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied || m.Token("/m") != 0 {
+		if err := m.Lock(t.Context()); !errors.Is(err, ErrHeld) || OutcomeOf(err) != NotApplied ||
+			m.Token("/m") != 0 {
 			t.Errorf("second Lock: %v", err)
 		}
 		lost := m.Lost()
@@ -46,13 +47,13 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
 			t.Errorf("Lock: %v", err)
 		}
-		s.wantNodes(t, 0, 1, 0)
+		wantNodes(t, s, 0, 1, 0)
 		mustUnlock(t, b)
 		mustLock(t, m)
 		if err := m.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		s.wantNodes(t, 0, 0, 0)
+		wantNodes(t, s, 0, 0, 0)
 		if err := m.Lock(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Lock after Close: %v", err)
 		}
@@ -61,10 +62,10 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 
 // TestMultiLocksDoNotWaitInARing, in whatever order their paths were given.
 func TestMultiLocksDoNotWaitInARing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		owners, done := 0, make(chan struct{}, 3)
 		for i := range 3 {
-			m := NewMultiLock(s.connect(), []string{threePaths[i], threePaths[(i+1)%3]})
+			m := NewMultiLock(s.Connect(), []string{threePaths[i], threePaths[(i+1)%3]})
 			go func() {
 				defer func() { done <- struct{}{} }()
 				for range 5 {
@@ -81,17 +82,17 @@ func TestMultiLocksDoNotWaitInARing(t *testing.T) {
 		for range 3 {
 			<-done
 		}
-		s.wantNodes(t, 0, 0, 0)
+		wantNodes(t, s, 0, 0, 0)
 	})
 }
 
 func TestMultiLockIsLostWithAnyLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		m := NewMultiLock(c, threePaths)
 		for _, lose := range []func(){
-			func() { c.expire(false) },
-			func() { s.mu.Lock(); defer s.mu.Unlock(); s.remove(m.locks[1].Path()) },
+			func() { c.Expire() },
+			func() { s.Delete(m.locks[1].Path()) },
 		} {
 			mustLock(t, m)
 			lost := m.Lost()
@@ -100,7 +101,7 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 				t.Error("not lost")
 			}
 			mustLock(t, m) // gives back what is left
-			s.wantNodes(t, 1, 1, 1)
+			wantNodes(t, s, 1, 1, 1)
 			mustUnlock(t, m)
 		}
 		if err := m.Close(t.Context()); err != nil {
@@ -111,36 +112,36 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 
 // TestMultiLockBeginsAgain when a lock is lost while it gets the others.
 func TestMultiLockBeginsAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		m := NewMultiLock(c, threePaths)
-		c.on("getW", 3, rule{before: func() { c.expire(false) }})
+		c.On("getW", 3, rule{Before: func() { c.Expire() }})
 		mustLock(t, m)
 		for _, l := range m.locks {
-			s.wantOwner(t, l.Path(), c.SessionID())
+			s.WantOwner(t, l.Path(), c.SessionID())
 		}
 		mustUnlock(t, m)
-		s.wantNodes(t, 0, 0, 0)
+		wantNodes(t, s, 0, 0, 0)
 	})
 }
 
 func TestMultiLockReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		m := NewMultiLock(c, threePaths)
 		mustLock(t, m)
 		mustUnlock(t, m)
-		c.on("create", 2, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("create", 2, refusal)
 		if err := m.Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Lock: %v", err)
 		}
-		s.wantNodes(t, 0, 0, 0)
+		wantNodes(t, s, 0, 0, 0)
 	})
 }
 
 func TestMultiLockNeedsAPath(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		m := NewMultiLock(s.connect(), nil)
+	inBubble(t, func(t *testing.T, s *testServer) {
+		m := NewMultiLock(s.Connect(), nil)
 		err := m.Lock(t.Context())
 		held, tryErr := m.TryLock(t.Context())
 		if err == nil || held || tryErr == nil || OutcomeOf(err) != NotApplied || !closed(m.Lost()) {
@@ -154,13 +155,15 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 
 // TestMultiLockIsGivenBackAtOnce: the pauses of the single locks do not add up.
 func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
-	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close} {
+	for name, end := range map[string]func(m *MultiLock, ctx context.Context) error{
+		"unlock": (*MultiLock).Unlock, "close": (*MultiLock).Close,
+	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				m := NewMultiLock(c, threePaths)
 				mustLock(t, m)
-				c.disconnect()
+				c.Disconnect()
 				done, cancel := context.WithCancel(t.Context())
 				cancel()
 				began := time.Now()
@@ -170,11 +173,11 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 				if took := time.Since(began); took > grace {
 					t.Errorf("took %v, more than %v", took, grace)
 				}
-				c.reconnect()
+				c.Reconnect()
 				if err := m.Close(t.Context()); err != nil {
 					t.Error(err)
 				}
-				s.wantNodes(t, 0, 0, 0)
+				wantNodes(t, s, 0, 0, 0)
 			})
 		})
 	}
@@ -182,14 +185,14 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 
 // TestMultiLockGivesUpInTime when its caller leaves in the middle.
 func TestMultiLockGivesUpInTime(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		last := NewLock(s.connect(), "/m/c")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		last := NewLock(s.Connect(), "/m/c")
 		mustLock(t, last)
-		c := s.connect()
+		c := s.Connect()
 		m := NewMultiLock(c, threePaths)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		time.AfterFunc(59*time.Second, c.disconnect)
+		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()
 		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Lock: %v", err)
@@ -197,12 +200,12 @@ func TestMultiLockGivesUpInTime(t *testing.T) {
 		if took := time.Since(began); took > time.Minute+2*grace {
 			t.Errorf("took %v", took)
 		}
-		c.reconnect()
+		c.Reconnect()
 		for _, err := range []error{m.Close(t.Context()), last.Close(t.Context())} {
 			if err != nil {
 				t.Error(err)
 			}
 		}
-		s.wantNodes(t, 0, 0, 0)
+		wantNodes(t, s, 0, 0, 0)
 	})
 }

@@ -5,24 +5,22 @@ import (
 	"errors"
 )
 
-// ErrLost is returned when a lock that may be locked several times is to be
-// locked again, but was lost meanwhile: with the session, say. Whatever the
-// outer levels have protected is not protected any more, so the caller has to
-// leave them. When each of them is unlocked the lock can be locked anew.
+// ErrLost is returned when a re-entrant lock is to be locked again, but was lost meanwhile, with
+// the session for instance. What the outer levels have protected is not protected any more, so the
+// caller has to leave them. When each of them is unlocked the lock can be locked anew.
 var ErrLost = errors.New("lock was lost while it was held")
 
-// nested is a handle whose owner may lock it again and gives it back with the
-// last of as many unlocks. The further levels belong to one hold and count for
-// nothing after it: a counter that outlives the session would grant a lock that
-// has no node.
+// nested is a handle whose owner may lock it again and gives it back with the last of as many
+// unlocks. The further levels belong to one hold and end with it: a counter that outlives the
+// session would grant a lock that has no node.
 type nested struct {
 	*handle
 	of      *hold // guarded by the handle's mu, as further is
 	further int   // levels of that hold besides the first
 }
 
-// again goes one level deeper if the lock is held, without any request, and
-// reports whether it is. It fails with ErrLost if the lock was lost.
+// again goes one level deeper if the lock is held, without any request, and reports whether it is.
+// It fails with ErrLost if the lock was lost.
 func (n *nested) again() (held bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

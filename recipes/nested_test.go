@@ -42,10 +42,12 @@ var ways = map[string]func(c Conn, opts ...Option) way{
 }
 
 // everyWay runs a test for each way to hold in a bubble.
-func everyWay(t *testing.T, test func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way)) {
+func everyWay(
+	t *testing.T, test func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way),
+) {
 	for name, newWay := range ways {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, newFakeServer(), newWay) })
+			inBubble(t, func(t *testing.T, s *testServer) { test(t, s, newWay) })
 		})
 	}
 }
@@ -60,35 +62,38 @@ func (w way) must(t *testing.T, operations ...func(context.Context) error) {
 }
 
 func TestFurtherLevelsCostNoRequest(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
-		c := s.connect()
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
+		c := s.Connect()
 		w := newWay(c)
 		w.must(t, w.lock)
-		before, token, lost := len(c.calls), w.token(), w.lost()
+		before, token, lost := len(c.Calls()), w.token(), w.lost()
 		w.must(t, w.lock, w.lock, w.unlock, w.unlock)
-		if len(c.calls) != before || w.token() != token || closed(lost) {
-			t.Errorf("%d requests, token %d after %d, lost %v", len(c.calls)-before, w.token(), token, closed(lost))
+		if len(c.Calls()) != before || w.token() != token || closed(lost) {
+			t.Errorf(
+				"%d requests, token %d after %d, lost %v",
+				len(c.Calls())-before, w.token(), token, closed(lost),
+			)
 		}
-		s.wantBelow(t, "/n", 1)
+		s.WantBelow(t, "/n", 1)
 		w.must(t, w.unlock)
 		if !closed(lost) || w.token() != 0 {
 			t.Errorf("held after the last unlock")
 		}
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 		w.must(t, w.unlock) // one more does nothing
 		w.must(t, w.lock, w.unlock, w.close)
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 	})
 }
 
 // TestNoLevelOutlivesItsHold: the bug of lock counters that know no sessions.
 func TestNoLevelOutlivesItsHold(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
-		c := s.connect()
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
+		c := s.Connect()
 		w := newWay(c)
 		w.must(t, w.lock, w.lock)
 		first := w.token()
-		c.expire(false)
+		c.Expire()
 		if err := w.lock(t.Context()); !errors.Is(err, ErrLost) || OutcomeOf(err) != NotApplied {
 			t.Errorf("lock of what is lost: %v", err)
 		}
@@ -100,15 +105,15 @@ func TestNoLevelOutlivesItsHold(t *testing.T) {
 		if w.token() <= first || closed(w.lost()) {
 			t.Errorf("token %d after %d", w.token(), first)
 		}
-		s.wantBelow(t, "/n", 1)
+		s.WantBelow(t, "/n", 1)
 		w.must(t, w.unlock, w.close)
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 	})
 }
 
 func TestDoneContextGoesNoLevelDeeper(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
-		w := newWay(s.connect())
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
+		w := newWay(s.Connect())
 		w.must(t, w.lock)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -116,30 +121,30 @@ func TestDoneContextGoesNoLevelDeeper(t *testing.T) {
 			t.Errorf("lock: %v", err)
 		}
 		w.must(t, w.unlock)
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 	})
 }
 
 func TestUnlockOfLevelsSurvivesLostReply(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
 		for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-			c := s.connect()
+			c := s.Connect()
 			w := newWay(c)
 			w.must(t, w.lock, w.lock)
-			c.on("delete", 1, fault)
+			c.On("delete", 1, fault)
 			w.must(t, w.unlock, w.unlock)
-			s.wantBelow(t, "/n", 0)
+			s.WantBelow(t, "/n", 0)
 		}
 	})
 }
 
 func TestCloseGivesAllLevelsBack(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
-		w := newWay(s.connect())
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
+		w := newWay(s.Connect())
 		w.must(t, w.lock, w.lock)
 		lost := w.lost()
 		w.must(t, w.close)
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 		if err := w.lock(t.Context()); !errors.Is(err, ErrClosed) || !closed(lost) {
 			t.Errorf("lock after Close: %v", err)
 		}
@@ -147,14 +152,14 @@ func TestCloseGivesAllLevelsBack(t *testing.T) {
 }
 
 func TestSecondAcquisitionOfOneOwnerIsRefused(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
-		version := NewVersionRWLock(s.connect(), "/n")
-		other := NewRWLock(s.connect(), "/n")
-		lock := NewLock(s.connect(), "/n")
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
+		version := NewVersionRWLock(s.Connect(), "/n")
+		other := NewRWLock(s.Connect(), "/n")
+		lock := NewLock(s.Connect(), "/n")
 		mustLock(t, version)
 		mustLock(t, other)
 		mustLock(t, lock)
-		w := newWay(s.connect())
+		w := newWay(s.Connect())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		done := make(chan error, 1)
@@ -170,13 +175,13 @@ func TestSecondAcquisitionOfOneOwnerIsRefused(t *testing.T) {
 		mustUnlock(t, lock)
 		mustUnlock(t, other)
 		mustUnlock(t, version)
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 	})
 }
 
 func TestTryLockOfNestedLocks(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		l, other := NewReentrantLock(s.connect(), "/n"), NewReentrantLock(s.connect(), "/n")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		l, other := NewReentrantLock(s.Connect(), "/n"), NewReentrantLock(s.Connect(), "/n")
 		for range 2 {
 			if held, err := l.TryLock(t.Context()); !held || err != nil {
 				t.Fatalf("TryLock: %v %v", held, err)
@@ -187,15 +192,15 @@ func TestTryLockOfNestedLocks(t *testing.T) {
 		}
 		mustUnlock(t, l)
 		mustUnlock(t, l)
-		s.wantBelow(t, "/n", 0)
+		s.WantBelow(t, "/n", 0)
 	})
 }
 
 func TestRefusalOfNestedLockIsReported(t *testing.T) {
-	everyWay(t, func(t *testing.T, s *fakeServer, newWay func(c Conn, opts ...Option) way) {
-		c := s.connect()
-		c.on("create", 2, rule{lose: true, err: zk.ErrNoAuth})
-		c.on("multi", 1, rule{lose: true, err: zk.ErrNoAuth})
+	everyWay(t, func(t *testing.T, s *testServer, newWay func(c Conn, opts ...Option) way) {
+		c := s.Connect()
+		c.On("create", 2, refusal)
+		c.On("multi", 1, refusal)
 		w := newWay(c)
 		if err := w.lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("lock: %v", err)

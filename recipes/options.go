@@ -29,71 +29,67 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// ACL sets the access control list of every node the recipe creates, parents
-// included. Without it everybody may do everything.
+// ACL sets the access control list of every node that the recipe creates, parents included. Without
+// it every client may do everything.
 func ACL(acl ...zk.ACL) Option {
 	acl = slices.Clone(acl)
 	return func(o *options) { o.acl = acl }
 }
 
-// Data sets the data of the node by which a handle queues or holds: that of a lock,
-// a lease, a turn, a candidate, or of a barrier. It is for people who look at the
-// tree: a host name, say. Recipes whose nodes have data of their own ignore it; the
-// constructors name the options that matter.
+// Data sets the data of the node by which a handle queues or holds: that of a lock, a lease, a
+// turn, a candidate, or of a barrier. It is for people who look at the tree: a host name, for
+// instance. Recipes whose nodes have data of their own ignore it; the constructors name the options
+// that matter.
 func Data(data []byte) Option {
 	data = bytes.Clone(data)
 	return func(o *options) { o.data = data }
 }
 
-// SessionTimeout makes Lost of whatever is held watch the connection too: it
-// is closed when the connection has been down so long that the session may
-// have expired at the server. timeout is the session timeout that the server
-// granted, which the client does not tell; when in doubt give a smaller one.
+// SessionTimeout makes Lost watch the connection, too: it is closed when the connection has been
+// down so long that the session may have expired at the server. timeout is the session timeout that
+// the server granted, which the client does not tell; when in doubt give a smaller one.
 //
-// The client notices a silent connection after two thirds of the timeout, so
-// no more than a third of it is left from the moment the connection is seen
-// to be down. This is measured on the monotonic clock, by looking at
-// Conn.State twenty times per timeout, without any request. It assumes that
-// the clocks of client and server run at the same rate and that a reply takes
-// less than a tenth of the timeout; a process that is paused at the wrong
-// moment learns too late all the same.
+// The client notices a silent connection after two thirds of the timeout, so no more than a third
+// of it is left from the moment the connection is seen to be down. This is measured on the
+// monotonic clock, by looking at Conn.State twenty times per timeout, without any request. It
+// assumes that the clocks of client and server run at the same rate and that a reply takes less
+// than a tenth of the timeout. A process that is paused at the wrong moment learns too late all the
+// same.
 //
-// Without it a holder that is cut off learns of the end of its session only
-// when it reaches a server again.
+// Without it a holder that is cut off learns of the end of its session only when it reaches a
+// server again.
 func SessionTimeout(timeout time.Duration) Option {
 	return func(o *options) { o.sessionTimeout = timeout }
 }
 
-// RecheckEvery sets how often a recipe that waits, or keeps something up to
-// date, looks again without having been notified. Where there are many nodes, it
-// reads all of them so often at least, whatever it was notified of in between. The default is one minute; zero or less trusts watches alone.
+// RecheckEvery sets how often a recipe that waits, or keeps something up to date, looks again
+// without having been notified. A recipe with many nodes reads all of them at least that often,
+// whatever it was notified of in between. The default is one minute; zero or less relies on watches
+// alone.
 //
-// It is needed, for the client can lose a change. On a reconnection it asks for what
-// it has missed since the newest zxid in any reply, and so never hears of a change
-// that was made before a reply which came just before the connection was lost once
-// more; and it only logs a failure to set its watches again (samuel/go-zookeeper
-// issue 83).
+// It is needed because the client can lose a change. On a reconnection it asks for what it has
+// missed since the newest zxid in any reply, and so never hears of a change that was made before a
+// reply which came just before the connection was lost once more; and it only logs a failure to set
+// its watches again (samuel/go-zookeeper issue 83).
 func RecheckEvery(interval time.Duration) Option {
 	return func(o *options) { o.recheck = interval }
 }
 
-// Retry sets when the requests of an operation are repeated. Without it they
-// are repeated for as long as the operation's context allows (RetryForever).
+// Retry sets when the requests of an operation are repeated. Without it they are repeated for as
+// long as the operation's context allows (RetryForever).
 //
-// When the policy gives up, the operation ends as if its context were done: it
-// returns an error that wraps ErrGaveUp and the last failure and says how often
-// the request was sent; the error wraps ErrAmbiguous, too, if it is not known
-// whether the operation was applied. No policy bounds clean-up, which goes on
-// in the background, nor what a recipe does in the background by itself.
+// When the policy gives up, the operation ends as if its context were done: the error wraps
+// ErrGaveUp and the last failure and says how often the request was sent; it wraps ErrAmbiguous,
+// too, if it is unknown whether the operation was applied. No policy bounds clean-up, which goes on
+// in the background, nor the background work of a recipe.
 func Retry(policy RetryPolicy) Option {
 	return func(o *options) { o.retry = policy }
 }
 
-// Containers makes a recipe create missing parents as container nodes, which
-// the server removes some time after their last child is gone, so that
-// directories of locks nobody uses any more do not pile up. Servers before 3.5
-// have none: there the parents become persistent ones. Parents that exist are
-// left as they are.
+// Containers makes a recipe create missing parents as container nodes, which the server removes
+// some time after their last child is gone, so that unused directories do not pile up. Servers
+// before 3.5 have none: there the parents become persistent ones. Parents that exist are left as
+// they are.
 func Containers() Option {
 	return func(o *options) { o.containers = true }
 }

@@ -9,19 +9,18 @@ import (
 )
 
 var (
-	// ErrAmbiguous says that an operation was given up before its outcome was
-	// known: it may or may not have happened. It comes wrapped together with
-	// the reason.
+	// ErrAmbiguous says that an operation was given up before its outcome was known: it may or may
+	// not have happened. It is wrapped together with the reason.
 	ErrAmbiguous = errors.New("outcome unknown")
-	// ErrGaveUp says that the RetryPolicy did not want a request to be sent
-	// again. It comes wrapped together with the last failure.
+	// ErrGaveUp says that the RetryPolicy has given a request up. It is wrapped together with the
+	// last failure.
 	ErrGaveUp = errors.New("gave up")
 	// ErrConnClosed says that the zk.Conn has been closed for good.
 	ErrConnClosed = errors.New("zookeeper connection was closed for good")
 	// ErrClosed says that the recipe itself has been closed.
 	ErrClosed = errors.New("recipe is closed")
-	// ErrHeld is returned by Lock and TryLock of a handle that already holds
-	// its lock or is busy acquiring it. Handles are not re-entrant.
+	// ErrHeld is returned by Lock and TryLock of a handle that already holds its lock or is busy
+	// acquiring it. Handles are not re-entrant.
 	ErrHeld = errors.New("lock is already held or being acquired through this handle")
 )
 
@@ -33,9 +32,9 @@ const (
 	Unknown Outcome = iota
 	// Applied means that the server has applied the request.
 	Applied
-	// NotApplied means that the server has not applied the request and will
-	// not do so later. Of a request that is sent again this says nothing
-	// about the first time: zk.ErrNodeExists can be the echo of oneself.
+	// NotApplied means that the server has not applied the request and will not do so later. Of a
+	// request that is sent again this says nothing about the first time: zk.ErrNodeExists can be
+	// the echo of oneself.
 	NotApplied
 )
 
@@ -51,8 +50,8 @@ func (o Outcome) String() string {
 	}
 }
 
-// refusals are the errors with which a server or the client's own checks
-// answer a request that is not carried out.
+// refusals are the errors with which a server or the client's own checks answer a request that is
+// not carried out.
 var refusals = []error{
 	zk.ErrNoServer, zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrNotEmpty,
 	zk.ErrNoAuth, zk.ErrNoChildrenForEphemerals, zk.ErrInvalidACL, zk.ErrInvalidFlags,
@@ -60,8 +59,8 @@ var refusals = []error{
 	zk.ErrAPIError, zk.ErrReconfigDisabled,
 }
 
-// Codes of KeeperException that the client has no sentinel for, and with
-// which a server refuses a request. THROTTLEDOP alone is worth a second try.
+// Codes of KeeperException that the client has no sentinel for, and with which a server refuses a
+// request. THROTTLEDOP alone is worth a second try.
 const (
 	codeMarshalling   = -5
 	codeUnimplemented = -6
@@ -70,18 +69,17 @@ const (
 	codeThrottled     = -127
 )
 
-// OutcomeOf tells from the error of a request what became of it.
+// OutcomeOf tells from an error whether a request was applied.
 //
-// nil is Applied. An answer of the server that refuses the request, an
-// argument that the client refuses, and zk.ErrNoServer (the request was never
-// sent) are NotApplied. Everything else is Unknown: zk.ErrConnectionClosed,
-// which also stands for a Conn that was closed; the bare network error of a
-// write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, where a
-// change may have been made before the session ended; a done context.
+// nil is Applied. An answer of the server that refuses the request, an argument that the client
+// refuses, and zk.ErrNoServer (the request was never sent) are NotApplied. Everything else is
+// Unknown: zk.ErrConnectionClosed, which also stands for a Conn that was closed; the bare network
+// error of a write that failed half way; zk.ErrClosing; zk.ErrSessionExpired, as a change may have
+// been made before the session ended; a done context.
 //
-// It also tells what became of an operation of a recipe: Unknown if the error
-// wraps ErrAmbiguous, otherwise NotApplied, whatever request the recipe has
-// failed with, as it has taken back what it had done.
+// For the error of an operation of a recipe it is Unknown if the error wraps ErrAmbiguous,
+// otherwise NotApplied, whichever request the recipe has failed with, as the recipe has taken back
+// its changes.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Applied
@@ -121,8 +119,8 @@ func ambiguous(err error) error {
 	return err
 }
 
-// serverCode returns the code in the client's message for a code it does not
-// know ("unknown error: -125"), or 0. The client exports it in no other way.
+// serverCode returns the code in the client's message for a code it does not know ("unknown error:
+// -125"), or 0. The client exports it in no other way.
 func serverCode(err error) int {
 	var code int
 	if _, scanErr := fmt.Sscanf(err.Error(), "unknown error: %d", &code); scanErr != nil {
@@ -131,18 +129,19 @@ func serverCode(err error) int {
 	return code
 }
 
-// transient reports whether it makes sense to send a request again that
-// failed with err: its outcome is unknown, or it never reached a server that
-// could serve it.
+// transient reports whether it makes sense to send a request again that failed with err: its
+// outcome is unknown, or it never reached a server that could serve it.
 func transient(err error) bool {
 	switch {
 	case err == nil, errors.Is(err, ErrConnClosed), errors.Is(err, ErrGaveUp):
 		return false
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case errors.Is(err, zk.ErrShortBuffer), errors.Is(err, zk.ErrPtrExpected), errors.Is(err, zk.ErrUnhandledFieldType):
+	case errors.Is(err, zk.ErrShortBuffer), errors.Is(err, zk.ErrPtrExpected),
+		errors.Is(err, zk.ErrUnhandledFieldType):
 		return false // the request or its reply does not fit the client
-	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionMoved), serverCode(err) == codeThrottled:
+	case errors.Is(err, zk.ErrNoServer), errors.Is(err, zk.ErrSessionMoved),
+		serverCode(err) == codeThrottled:
 		return true
 	}
 	return OutcomeOf(err) == Unknown

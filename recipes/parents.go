@@ -9,15 +9,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// JoinPath appends a child's name to a path, which may be the root.
-func JoinPath(path, name string) string { return join(path, name) }
-
-// ParentPath returns the path above path: "/" for a child of the root, and for
-// the root itself.
-func ParentPath(path string) string { return parent(path) }
-
-// BaseName returns the last name of a path, "" for the root.
-func BaseName(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+// baseName returns the last name of a path, "" for the root.
+func baseName(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
 // join appends a child's name to a path, which may be the root.
 func join(path, name string) string {
@@ -33,9 +26,9 @@ func parent(path string) string {
 	return path[:at]
 }
 
-// ensure creates the node at path and those above it, without data, where they
-// are missing. An existing node is left as it is. It returns zk.ErrNoNode if
-// somebody deletes a level while the next one is created.
+// ensure creates the node at path and those above it, without data, where they are missing. An
+// existing node is left as it is. It returns zk.ErrNoNode if a level is deleted while the next one
+// is created.
 func (r *requests) ensure(ctx context.Context, path string) error {
 	if path == "/" {
 		return nil
@@ -51,8 +44,8 @@ func (r *requests) ensure(ctx context.Context, path string) error {
 	return nil
 }
 
-// ensureDir is ensure for callers that try again when a level is missing: that
-// somebody deletes one meanwhile is no error.
+// ensureDir is ensure for callers that try again when a level is missing: it returns nil if a level
+// is deleted meanwhile.
 func (r *requests) ensureDir(ctx context.Context, path string) error {
 	err := r.ensure(ctx, path)
 	if errors.Is(err, zk.ErrNoNode) {

@@ -7,8 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Member is one who holds something of this package, or stands in the queue for it,
-// as others see it.
+// Member is a holder or a waiter, as others see it.
 type Member struct {
 	Path    string // of its node
 	Data    []byte // as set by Data: a host name, say
@@ -17,23 +16,43 @@ type Member struct {
 	Reads   bool  // it is a reader of a read-write lock
 }
 
-// participants are those who hold something and those who wait, each oldest first.
+// participants are the holders and the waiters, each oldest first.
 type participants struct{ holders, waiters []Member }
 
-// participants shows who holds what the queues are for, and who waits in them.
-func (l *lifecycle) participants(ctx context.Context, look func(ctx context.Context, r *requests) (participants, error)) (holders, waiters []Member, err error) {
+// participants returns the holders and the waiters for a caller.
+func (l *lifecycle) participants(
+	ctx context.Context, look func(ctx context.Context, r *requests) (participants, error),
+) (holders, waiters []Member, err error) {
 	all, err := ask(ctx, l, "list the participants of", look)
 	return all.holders, all.waiters, err
 }
 
-// participants reads the queue: whoever waits for nobody holds.
-func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
-	return r.participants(ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" })
+// inLine is embedded by locks whose owner and waiters stand in one queue.
+type inLine struct {
+	of   *lifecycle
+	line *turnstile
 }
 
-// participants reads the nodes in dir that have one of the markers. Those that go
-// meanwhile are left out.
-func (r *requests) participants(ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool) (all participants, err error) {
+// Participants returns the owner of the lock, one at most, and the waiters, in the order in which
+// they will own it. It shows them as they stood at some moment not before the call, without those
+// that have left since. An owner may not know yet that it owns the lock, or not know that it has
+// lost it. It waits for the connection.
+func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err error) {
+	return p.of.participants(ctx, p.line.participants)
+}
+
+// participants reads the queue: a node that waits for no other holds.
+func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
+	return r.participants(
+		ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" },
+	)
+}
+
+// participants reads the nodes in dir that have one of the markers. Those that go meanwhile are
+// left out.
+func (r *requests) participants(
+	ctx context.Context, dir string, markers []string, holds func(queue []numbered, own int) bool,
+) (all participants, err error) {
 	err = r.fresh(ctx, dir, func() error {
 		queue, err := r.listQueue(ctx, dir, markers)
 		if err == nil {
@@ -45,7 +64,9 @@ func (r *requests) participants(ctx context.Context, dir string, markers []strin
 }
 
 // membersOf reads the nodes of a queue.
-func (r *requests) membersOf(ctx context.Context, dir string, queue []numbered, holds func(queue []numbered, own int) bool) (all participants, err error) {
+func (r *requests) membersOf(
+	ctx context.Context, dir string, queue []numbered, holds func(queue []numbered, own int) bool,
+) (all participants, err error) {
 	for i, n := range queue {
 		m, there, err := r.member(ctx, join(dir, n.name))
 		m.Reads = n.marker == readMarker
@@ -62,9 +83,11 @@ func (r *requests) membersOf(ctx context.Context, dir string, queue []numbered, 
 	return all, nil
 }
 
-// queueIn lists the queue in dir as it is at some moment not before the call. A
-// missing directory is an empty queue.
-func (r *requests) queueIn(ctx context.Context, dir string, markers []string) (queue []numbered, err error) {
+// queueIn lists the queue in dir as it is at some moment not before the call. A missing directory
+// is an empty queue.
+func (r *requests) queueIn(
+	ctx context.Context, dir string, markers []string,
+) (queue []numbered, err error) {
 	err = r.fresh(ctx, dir, func() (err error) {
 		queue, err = r.listQueue(ctx, dir, markers)
 		return err
@@ -73,7 +96,9 @@ func (r *requests) queueIn(ctx context.Context, dir string, markers []string) (q
 }
 
 // listQueue is queueIn as the server has it that the client is connected to.
-func (r *requests) listQueue(ctx context.Context, dir string, markers []string) ([]numbered, error) {
+func (r *requests) listQueue(
+	ctx context.Context, dir string, markers []string,
+) ([]numbered, error) {
 	names, err := r.children(ctx, dir)
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return nil, err
@@ -81,9 +106,8 @@ func (r *requests) listQueue(ctx context.Context, dir string, markers []string) 
 	return sortNumbered(names, markers...), nil
 }
 
-// member reads the node of a member, unless it is gone. One that was in a list and
-// is there when it is read was there all the time between, as no name is used
-// twice.
+// member reads the node of a member, unless it is gone. A node that was in a list and is there when
+// it is read was there all the time between, as no name is used twice.
 func (r *requests) member(ctx context.Context, path string) (m Member, there bool, err error) {
 	data, stat, err := r.get(ctx, path)
 	switch {

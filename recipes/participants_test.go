@@ -20,11 +20,15 @@ func dataOf(members []Member) []string {
 }
 
 // wantParticipants checks the data of those who hold and of those who wait.
-func wantParticipants(t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string) {
+func wantParticipants(
+	t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string,
+) {
 	t.Helper()
 	held, wait, err := list(t.Context())
 	if err != nil || !slices.Equal(dataOf(held), holders) || !slices.Equal(dataOf(wait), waiters) {
-		t.Errorf("holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err, holders, waiters)
+		t.Errorf(
+			"holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err, holders, waiters,
+		)
 	}
 }
 
@@ -39,16 +43,28 @@ type participantLock interface {
 
 func TestParticipantsOfLocks(t *testing.T) {
 	for name, newLock := range map[string]func(c Conn, opts ...Option) participantLock{
-		"Lock":          func(c Conn, opts ...Option) participantLock { return NewLock(c, "/p", opts...) },
-		"ReentrantLock": func(c Conn, opts ...Option) participantLock { return NewReentrantLock(c, "/p", opts...) },
-		"RevocableLock": func(c Conn, opts ...Option) participantLock { return NewRevocableLock(c, "/p", opts...) },
-		"RWLock":        func(c Conn, opts ...Option) participantLock { return NewRWLock(c, "/p", opts...) },
+		"Lock": func(
+			c Conn, opts ...Option,
+		) participantLock {
+			return NewLock(c, "/p", opts...)
+		},
+		"ReentrantLock": func(
+			c Conn, opts ...Option,
+		) participantLock {
+			return NewReentrantLock(c, "/p", opts...)
+		},
+		"RevocableLock": func(
+			c Conn, opts ...Option,
+		) participantLock {
+			return NewRevocableLock(c, "/p", opts...)
+		},
+		"RWLock": func(c Conn, opts ...Option) participantLock { return NewRWLock(c, "/p", opts...) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
+			inBubble(t, func(t *testing.T, s *testServer) {
 				var locks []participantLock
 				done := make(chan error, 3)
-				c := s.connect()
+				c := s.Connect()
 				wantParticipants(t, newLock(c).Participants, nil, nil)
 				for _, name := range []string{"a", "b", "c"} {
 					l := newLock(c, Data([]byte(name)))
@@ -61,17 +77,20 @@ func TestParticipantsOfLocks(t *testing.T) {
 				}
 				wantParticipants(t, locks[2].Participants, []string{"a"}, []string{"b", "c"})
 				owner, _, err := locks[1].Participants(t.Context())
-				if want := (Member{Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(), Token: locks[0].Token()}); err != nil ||
-					owner[0].Path != want.Path || owner[0].Session != want.Session || owner[0].Token != want.Token || owner[0].Reads {
+				if want := (Member{
+					Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(), Token: locks[0].Token(),
+				}); err != nil ||
+					owner[0].Path != want.Path || owner[0].Session != want.Session ||
+					owner[0].Token != want.Token || owner[0].Reads {
 					t.Errorf("owner %+v, want %+v", owner, want)
 				}
 				for i, l := range locks {
-					if err := l.Close(t.Context()); err != nil {
-						t.Error(err)
-					}
+					mustClose(t, l)
 					time.Sleep(time.Second)
 					if i < 2 {
-						wantParticipants(t, locks[2].Participants, []string{[]string{"b", "c"}[i]}, []string{"c", "x"}[i:1])
+						wantParticipants(
+							t, locks[2].Participants, []string{[]string{"b", "c"}[i]}, []string{"c", "x"}[i:1],
+						)
 					}
 				}
 				if _, _, err := locks[0].Participants(t.Context()); !errors.Is(err, ErrClosed) {
@@ -84,11 +103,11 @@ func TestParticipantsOfLocks(t *testing.T) {
 
 func TestParticipantsOfARWLock(t *testing.T) {
 	for range 8 { // names are drawn
-		inBubble(t, func(t *testing.T, s *fakeServer) {
+		inBubble(t, func(t *testing.T, s *testServer) {
 			done := make(chan error, 4)
 			locks := map[string]*RWLock{}
 			begin := func(name string, lock func(*RWLock, context.Context) error) {
-				l := NewRWLock(s.connect(), "/p", Data([]byte(name)))
+				l := NewRWLock(s.Connect(), "/p", Data([]byte(name)))
 				locks[name] = l
 				go func() { done <- lock(l, t.Context()) }()
 				time.Sleep(time.Second)
@@ -121,8 +140,12 @@ func TestParticipantsOfARWLock(t *testing.T) {
 }
 
 func TestParticipantsOfASemaphore(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		handle := func(name string) *Semaphore { return NewSemaphore(s.connect(), "/sem", 3, Data([]byte(name))) }
+	inBubble(t, func(t *testing.T, s *testServer) {
+		handle := func(name string) *Semaphore {
+			return NewSemaphore(
+				s.Connect(), "/sem", 3, Data([]byte(name)),
+			)
+		}
 		a, b, c := handle("a"), handle("b"), handle("c")
 		wantParticipants(t, a.Participants, nil, nil)
 		leases, err := a.AcquireN(t.Context(), 2)
@@ -152,13 +175,13 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 }
 
 func TestParticipantsThatLeaveMeanwhile(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c, l := s.connect(), NewLock(s.connect(), "/p")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c, l := s.Connect(), NewLock(s.Connect(), "/p")
 		mustLock(t, l)
-		c.on("get", 1, rule{before: func() { mustUnlock(t, l) }})
+		c.On("get", 1, rule{Before: func() { mustUnlock(t, l) }})
 		wantParticipants(t, NewLock(c, "/p").Participants, nil, nil)
 		mustLock(t, l)
-		c.on("get", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("get", 1, refusal)
 		if _, _, err := NewLock(c, "/p").Participants(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Error(err)
 		}

@@ -56,7 +56,9 @@ func TestParseNumbered(t *testing.T) {
 			t.Errorf("parse %q: %v %v, want %d", name, n.seq, ok, want)
 		}
 	}
-	for _, name := range []string{"", "x", "_c_", "lock-", "lock-1", "lock-+123456789", "lock-99999999999", "0000000001"} {
+	for _, name := range []string{
+		"", "x", "_c_", "lock-", "lock-1", "lock-+123456789", "lock-99999999999", "0000000001",
+	} {
 		if n, ok := parseNumbered(name, lockMarkers...); ok {
 			t.Errorf("parse %q: %v, want foreign", name, n)
 		}
@@ -64,7 +66,9 @@ func TestParseNumbered(t *testing.T) {
 }
 
 func TestSortAcrossWrap(t *testing.T) {
-	in := []string{"x-item--2147483647", "x-item-2147483646", "x-item--2147483648", "x-item-2147483647"}
+	in := []string{
+		"x-item--2147483647", "x-item-2147483646", "x-item--2147483648", "x-item-2147483647",
+	}
 	want := []string{in[1], in[3], in[2], in[0]}
 	var got []string
 	for _, n := range sortNumbered(in, itemMarker) {
@@ -76,25 +80,26 @@ func TestSortAcrossWrap(t *testing.T) {
 }
 
 func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l, q := NewLock(c, "/l"), NewQueue(c, "/q")
-		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("create", 1, refusal)
 		if err := l.Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Lock: %v", err)
 		}
-		c.on("multi", 1, rule{lose: true, err: zk.ErrNoAuth})
-		if err := q.Offer(t.Context(), nil); !errors.Is(err, zk.ErrNoAuth) || errors.Is(err, ErrAmbiguous) {
+		c.On("multi", 1, refusal)
+		if err := q.Offer(t.Context(), nil); !errors.Is(err, zk.ErrNoAuth) ||
+			errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Offer: %v", err)
 		}
 	})
 }
 
 func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		for i := range 30 {
-			c.on("create", i+1, loseRequest)
+			c.On("create", i+1, loseRequest)
 		}
 		l := NewLock(c, "/l")
 		mustLock(t, l)
@@ -103,15 +108,13 @@ func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {
 }
 
 func TestOptionsReachTheNodes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		acl := zk.WorldACL(zk.PermRead)
-		l := NewLock(s.connect(), "/l", Data([]byte("host")), ACL(acl...), RecheckEvery(time.Second))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
+		l := NewLock(s.Connect(), "/l", Data([]byte("host")), ACL(acl...), RecheckEvery(time.Second))
 		mustLock(t, l)
-		s.mu.Lock()
-		data := string(s.nodes[l.Path()].data)
-		s.mu.Unlock()
-		if data != "host" || !slices.Equal(l.opts.acl, acl) || l.opts.recheck != time.Second {
-			t.Errorf("data %q, options %+v", data, l.opts)
+		n, _ := s.Node(l.Path())
+		if string(n.Data) != "host" || !slices.Equal(l.opts.acl, acl) || l.opts.recheck != time.Second {
+			t.Errorf("data %q, options %+v", n.Data, l.opts)
 		}
 		mustUnlock(t, l)
 	})

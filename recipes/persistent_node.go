@@ -10,48 +10,44 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ErrOccupied says that a node which is to be kept exists and belongs to
-// somebody else, perhaps to an earlier session of one's own that has not
-// expired yet.
+// ErrOccupied says that a node which is to be kept exists and belongs to another session, perhaps
+// an earlier one of this process that has not expired yet.
 var ErrOccupied = errors.New("the node belongs to another session")
 
-// PersistentNode keeps an ephemeral node of a fixed name in existence for as
-// long as this process wants it, through lost connections and ends of sessions:
-// the presence of a member, a worker, an instance of a service. It is the base
-// of GroupMember and Registration.
+// PersistentNode keeps an ephemeral node of a fixed name in existence for as long as this process
+// wants it, through lost connections and ends of sessions: the presence of a member, a worker, an
+// instance of a service. GroupMember and Registration are made of it.
 //
-// What it promises:
-//   - From the first Keep until Close the node is made anew whenever it is
-//     missing: after the end of the session, and when somebody deletes it. Its
-//     data is what was last Set, also if somebody else has changed it.
-//   - A node of another session is left alone: before each deletion and each
-//     change of data the owner is read, and the request names the version that was
-//     read. When that node is gone, the own one is made: a process that is restarted
-//     under its old name takes it over when its old session has expired.
-//   - When Close has returned nil, nothing of it is left or comes back, except
-//     for the node of an expired session that the server has not removed yet.
+// What it guarantees:
 //
-// On disconnect nothing happens: the node lives as long as the session. On
-// expiry it is gone, and comes back as soon as the client has a new session. A
-// done context ends only the waiting for the server.
+//   - From the first Keep until Close the node is made again whenever it is missing: after the end
+//     of the session, and when another client deletes it. Its data is what was last Set, also if
+//     another client has changed it.
+//   - A node of another session is left alone: before each deletion and each change of data the
+//     owner is read, and the request names the version that was read. When that node is gone, the
+//     own one is made: a process that is restarted under its old name takes the name over when its
+//     old session has expired.
+//   - When Close has returned nil, nothing of it is left or comes back, except for the node of an
+//     expired session that the server has not removed yet.
 //
-// What it cannot promise: that the node is there at any given moment. Between
-// the expiry at the server and the next session it is not. Two of one path on
-// one session take each other's node for their own. And no request can name the
-// node that it is meant for, but by its version. If the own node goes while one is
-// on its way, as somebody deletes it, and somebody else makes his before it arrives,
-// with the same version, then that is deleted or gets other data; a PersistentNode,
-// in his place, repairs that. If the connection was lost just after the owner was
-// read, a request is on its way until the client is connected again, be it in a new
-// session.
+// When the connection is lost nothing happens: the node lives as long as the session. When the
+// session ends the node is gone, and comes back as soon as the client has a new one. A done context
+// ends only the waiting for the server.
 //
-// Layout: the node itself, ephemeral. Of the options ACL, RecheckEvery, Retry
-// (for the pauses) and Containers matter.
+// What it cannot guarantee: that the node is there at any given moment, as between the expiry at
+// the server and the next session it is not. Two PersistentNodes of one path on one session take
+// each other's node for their own. And a request can name a node only by its path and version: if
+// the own node is deleted by another client while a request is on its way, and a third makes its
+// own node with the same version before it arrives, then that node is deleted or gets other data. A
+// PersistentNode in its place repairs that. If the connection was lost just after the owner was
+// read, a request is on its way until the client is connected again, perhaps in a new session.
 //
-// Sources: Curator's PersistentNode; CURATOR-97, -154 and -258 (the node does
-// not come back), CURATOR-164 (it comes back after it was unregistered), Dubbo
-// issue 5125 and KAFKA-1387 (the node of the own old session is taken for the
-// own, and vanishes with it).
+// Layout: the node itself, ephemeral. The options that matter are ACL, RecheckEvery, Retry (for the
+// pauses) and Containers.
+//
+// Sources: Curator's PersistentNode; CURATOR-97, -154 and -258 (the node does not come back),
+// CURATOR-164 (it comes back after it was unregistered), Dubbo issue 5125 and KAFKA-1387 (the node
+// of the own old session is taken for the own, and vanishes with it).
 type PersistentNode struct {
 	*lifecycle
 	loop  *reconciler
@@ -69,16 +65,15 @@ type content struct {
 	change int
 }
 
-// presence is what the latest look has made sure of.
+// presence is the result of the latest look.
 type presence struct {
-	session  int64 // whose node is there; 0: none of ours
-	change   int   // whose data it has
+	session  int64 // of the own node; 0: it is not there
+	change   int   // the Set that its data is of
 	err      error // why it is not there
 	doubtful bool  // it may be there all the same, or have other data
 }
 
-// NewPersistentNode makes a handle for a node at path with data. It sends
-// nothing; Keep does.
+// NewPersistentNode makes a handle for a node at path with data. It sends nothing; Keep does.
 func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *PersistentNode {
 	l := newLifecycle(conn, "persistent node", path, opts)
 	n := &PersistentNode{lifecycle: l, loop: newReconciler(l), own: &fixed{path: path}}
@@ -89,24 +84,21 @@ func NewPersistentNode(conn Conn, path string, data []byte, opts ...Option) *Per
 	return n
 }
 
-// Keep begins to keep the node, unless that has begun, and waits until it is
-// there, in the present session and with the data last Set. An error ends
-// only the waiting: the node is kept all the same, until Close; but if ctx was done
-// from the start, nothing has begun.
+// Keep begins to keep the node, unless that has begun, and waits until it is there, in the present
+// session and with the data last Set. An error ends only the waiting: the node is kept all the
+// same, until Close; but if ctx was done from the start, nothing has begun.
 //
-// If the server refuses the node, the refusal is returned at once; if somebody
-// else has the node and ctx is done, the error wraps ErrOccupied. Neither wraps
-// ErrAmbiguous where it is known that this process has not made the node so far.
-// After any other error it may be there.
+// If the server refuses the node, the refusal is returned at once; if another session has the node
+// and ctx is done, the error wraps ErrOccupied. Neither wraps ErrAmbiguous if it is known that this
+// process has not made the node so far. After any other error it may be there.
 func (n *PersistentNode) Keep(ctx context.Context) error {
 	return act(ctx, n.lifecycle, "keep", func(ctx context.Context, _ *requests) error {
 		return n.arrival(ctx, n.content().change)
 	})
 }
 
-// Set changes the data of the node, and waits as Keep does until the server has
-// it. After an error the new data is wanted all the same, unless ctx was done from the
-// start.
+// Set changes the data of the node, and waits as Keep does until the server has it. After an error
+// the new data is wanted all the same, unless ctx was done from the start.
 func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	return act(ctx, n.lifecycle, "set data of", func(ctx context.Context, _ *requests) error {
 		n.mu.Lock()
@@ -118,36 +110,35 @@ func (n *PersistentNode) Set(ctx context.Context, data []byte) error {
 	})
 }
 
-// Present reports whether the node was there when it was last heard of, in the
-// session that the client has now. It sends nothing.
+// Present reports whether the node was there at the last look, in the session that the client has
+// now. It sends nothing.
 func (n *PersistentNode) Present() bool {
 	p, _ := n.state.read()
 	return p.session != 0 && p.session == n.conn.SessionID()
 }
 
-// Err returns why the latest attempt to have the node there, with its data, has
-// failed: ErrOccupied or what the server has refused; nil if it is there, or
-// nothing stands in its way. The attempts go on.
+// Err returns why the latest attempt to have the node there, with its data, has failed: ErrOccupied
+// or the server's refusal; nil if the node is there, or nothing stands in its way. The attempts go
+// on.
 func (n *PersistentNode) Err() error {
 	p, _ := n.state.read()
 	return n.explain("keep", ignore(p.err, errRestart))
 }
 
-// Close ends the keeping and deletes the node. It returns when the server has
-// confirmed that, or ctx is done; in the latter case the clean-up goes on. It
-// leaves the Conn open.
+// Close ends the keeping and deletes the node. It returns when the server has confirmed that, or
+// ctx is done; in the latter case the clean-up goes on. It leaves the Conn open.
 func (n *PersistentNode) Close(ctx context.Context) error { return n.lifecycle.Close(ctx) }
 
-// content returns what the node is to have.
+// content returns the data that the node is to have.
 func (n *PersistentNode) content() content {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.wanted
 }
 
-// arrival begins the keeping and waits until the node is there, with the data
-// of a change or a later one. When the waiting ends before that, an attempt may
-// be under way, unless the latest one has said what stands in its way.
+// arrival begins the keeping and waits until the node is there, with the data of a change or a
+// later one. When the waiting ends before that, an attempt may be under way, unless the latest one
+// has posted an error.
 func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	if err := n.begin(); err != nil {
 		return err
@@ -165,7 +156,7 @@ func (n *PersistentNode) arrival(ctx context.Context, change int) error {
 	return doubtOf(!known || p.doubtful, err)
 }
 
-// step makes the node what it should be, and tells those who wait for it.
+// step makes the node as it should be, and posts the result.
 func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	want := n.content()
 	session, err := n.maintain(ctx, r, want.data)
@@ -179,8 +170,8 @@ func (n *PersistentNode) step(ctx context.Context, r *requests, _ due) error {
 	return err
 }
 
-// maintain looks, and repairs, until the node is there, watched, and as wanted.
-// It returns the session that owns it.
+// maintain looks, and repairs, until the node is there, watched, and as wanted. It returns the
+// session that owns it.
 func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte) (int64, error) {
 	for ctx.Err() == nil {
 		stored, stat, err := n.read(ctx, r)
@@ -204,18 +195,17 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte)
 	return 0, context.Cause(ctx)
 }
 
-// unblock takes back that somebody else has the node, before a request is sent
-// whose outcome will be open for a while.
+// unblock takes back that another session has the node, before a request is sent whose outcome will
+// be open for a while.
 func (n *PersistentNode) unblock() {
 	if p, _ := n.state.read(); errors.Is(p.err, ErrOccupied) {
 		n.state.post(presence{err: errRestart})
 	}
 }
 
-// read reads the node, and sets a watch on it, whether it is there or not, unless
-// one is set. It looks for existence before it reads, which no view of the same
-// Conn does: two equal requests at the same moment could not be told apart, and a
-// simulated run would not repeat.
+// read reads the node, and sets a watch on it, whether it is there or not, unless one is set. It
+// looks for existence before it reads, which no view of the same Conn does: two equal requests at
+// the same moment could not be told apart, and a simulated run would not repeat.
 func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Stat, error) {
 	if !n.loop.watching(n.path, sightData) && !n.loop.watching(n.path, sightAbsence) {
 		stat, watch, err := r.existsW(ctx, n.path)
@@ -231,9 +221,10 @@ func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Sta
 	return r.get(ctx, n.path)
 }
 
-// rewrite sets the data of the own node. What has come of it is for the next
-// look to find out.
-func (n *PersistentNode) rewrite(ctx context.Context, r *requests, data []byte, version int32) error {
+// rewrite sets the data of the own node. The next look finds out the outcome.
+func (n *PersistentNode) rewrite(
+	ctx context.Context, r *requests, data []byte, version int32,
+) error {
 	_, err := r.setOnce(n.path, data, version)
 	switch {
 	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNoNode):

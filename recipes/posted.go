@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// posted is a value that one goroutine replaces, and that others read or wait
-// for. What is in it must not be changed. The zero value is ready.
+// posted is a value that one goroutine replaces, and that others read or wait for. The value must
+// not be changed in place. The zero value is ready.
 type posted[T any] struct {
 	mu      sync.Mutex
 	value   T
-	changed chan struct{} // closed when the value is replaced; nil: nobody has asked
+	changed chan struct{} // closed when the value is replaced; nil: no reader
 	over    bool          // it is not replaced any more
 }
 
@@ -28,7 +28,7 @@ func (p *posted[T]) post(value T) {
 	}
 }
 
-// end posts the last value that there will be.
+// end posts the last value.
 func (p *posted[T]) end(last func(T) T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,8 +42,7 @@ func (p *posted[T]) end(last func(T) T) {
 	close(p.changed)
 }
 
-// read returns the value, and a channel that is closed when it is replaced, or is
-// the last one.
+// read returns the value, and a channel that is closed when it is replaced, or is the last one.
 func (p *posted[T]) read() (T, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,8 +52,8 @@ func (p *posted[T]) read() (T, <-chan struct{}) {
 	return p.value, p.changed
 }
 
-// await waits until fits says that the value is the one to wait for, or why it
-// never will be. Of the last value it must say one or the other.
+// await waits until fits says that the value is the one to wait for, or why it never will be. Of
+// the last value it must say one or the other.
 func (p *posted[T]) await(ctx context.Context, fits func(T) (bool, error)) (T, error) {
 	for {
 		value, changed := p.read()

@@ -9,57 +9,50 @@ import (
 	"strings"
 )
 
-// PriorityQueue is a queue whose most urgent element leaves first, between any
-// number of producers and consumers. Methods may be called from several
-// goroutines.
+// PriorityQueue is a queue whose most urgent element leaves first, between any number of producers
+// and consumers. Methods may be called from several goroutines.
 //
-// What it promises, per call:
-//   - Delivery is that of Queue: Offer that returns nil has stored the element
-//     exactly once, Poll and Take return each element to one caller at most, and
-//     a call that returns an error has taken nothing.
-//   - Poll and Take return the element that was first at the very moment of its
-//     removal: no element in the queue had a smaller priority, and no older one
-//     the same. An element that an abandoned call puts back has its old place.
-//   - false from Poll and Peek means that the queue was empty at some moment
-//     during the call.
+// What it guarantees, for each call:
 //
-// On disconnect, on expiry and when a context is done it behaves like Queue.
+//   - Delivery is that of Queue: Offer that returns nil has stored the element exactly once, Poll
+//     and Take return each element to one caller at most, and a call that returns an error has
+//     taken nothing.
+//   - Poll and Take return the element that was first at the moment of its removal: no element in
+//     the queue had a smaller priority, and no older one the same. An element that an abandoned
+//     call puts back has its old place.
+//   - false from Poll and Peek means that the queue was empty at some moment of the call.
 //
-// What it cannot promise: fairness. Elements of great priority wait for as long
-// as there are others. A removal fails and is tried again with a new list when
-// an element was offered since the list was read, so a consumer goes round once
-// more for each Offer that comes between; a queue into which elements pour
-// faster than a request is answered is a slow one. The offers are counted in the
-// 32-bit data version of the directory of elements, so nobody else may set its
-// data; -1, once in 2^32 offers, cannot be checked, and whoever reads it counts one
-// on. As to what a process leaves behind that dies in the middle of a call, see
-// Queue.
+// When a connection is lost, a session ends or a context is done it behaves like Queue.
+//
+// What it cannot guarantee: fairness. Less urgent elements wait for as long as there are others. A
+// removal fails and is tried again with a new list if an element was offered since the list was
+// read, so a queue that gets elements faster than a request is answered is slow to give any out.
+// The offers are counted in the 32-bit data version of the directory of elements, so other clients
+// must not set its data; -1, once in 2^32 offers, cannot be checked and is passed over. For nodes
+// that a dying process can leave behind see Queue.
 //
 // Layout, all persistent:
 //
 //	<path>/items/_c_<guid>-prio<priority>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>              as with Queue
 //
-// The priority is eleven characters, its sign included. Other children of items
-// are ignored.
+// The priority is eleven characters, its sign included. Other children of items are ignored.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Priority Queues", which asks
-// for an up-to-date list and leaves open how; Curator's DistributedPriorityQueue,
-// whose consumers work on a list of some time ago.
+// Sources: ZooKeeper guide, "Recipes and Solutions: Priority Queues", which asks for an up-to-date
+// list and leaves open how; Curator's DistributedPriorityQueue, whose consumers work on an old
+// list.
 type PriorityQueue struct{ *claimQueue }
 
-// NewPriorityQueue makes a handle for the queue at path, which is created when
-// needed. It sends nothing. The options that matter are ACL, RecheckEvery, Retry
-// and Containers.
+// NewPriorityQueue makes a handle for the queue at path, which is created when needed. It sends
+// nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewPriorityQueue(conn Conn, path string, opts ...Option) *PriorityQueue {
 	q := &PriorityQueue{newClaimQueue(conn, "priority queue", path, opts, mostUrgentFirst)}
 	q.strict = true
 	return q
 }
 
-// Offer stores an element. The smaller its priority, the sooner it leaves, as
-// with the priorities of UNIX processes; negative ones are allowed. For data and
-// errors see Queue.Offer.
+// Offer stores an element. The smaller its priority, the sooner it leaves, as with the priorities
+// of UNIX processes; negative ones are allowed. For data and errors see Queue.Offer.
 func (q *PriorityQueue) Offer(ctx context.Context, data []byte, priority int32) error {
 	return q.offerAs(ctx, fmt.Sprintf("%s%+011d", priorityMarker, priority), data)
 }
@@ -67,8 +60,7 @@ func (q *PriorityQueue) Offer(ctx context.Context, data []byte, priority int32) 
 // priorityMarker stands before the priority in an element's name.
 const priorityMarker = "-prio"
 
-// ranked is an element that leaves after those of a smaller rank, and after
-// older ones of its own.
+// ranked is an element that leaves after those of a smaller rank, and after older ones of its own.
 type ranked struct {
 	numbered
 	rank int64
@@ -83,8 +75,8 @@ func mostUrgentFirst(names []string) lineup {
 	return l
 }
 
-// sortRanked returns the elements that have a rank behind the marker, in the
-// order of ranks and then of age. Foreign children are left out.
+// sortRanked returns the elements that have a rank behind the marker, in the order of ranks and
+// then of age. Foreign children are left out.
 func sortRanked(names []string, marker string) []ranked {
 	var out []ranked
 	for _, n := range sortNumbered(names, itemMarker) {

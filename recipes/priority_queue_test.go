@@ -29,9 +29,9 @@ func wantInTurn(t *testing.T, q interface {
 }
 
 func TestPriorityQueueGoesByPriority(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = -2
-		q := NewPriorityQueue(s.connect(), "/q")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.NumberFrom(-2)
+		q := NewPriorityQueue(s.Connect(), "/q")
 		mustPrioritize(t, q, "last", math.MaxInt32)
 		mustPrioritize(t, q, "five", 5)
 		mustPrioritize(t, q, "five too", 5)
@@ -39,27 +39,29 @@ func TestPriorityQueueGoesByPriority(t *testing.T) {
 		mustPrioritize(t, q, "minus ten", -10)
 		mustPrioritize(t, q, "first", math.MinInt32)
 		mustPrioritize(t, q, "ten", 10)
-		s.seed(t, 1, "/q/items/n-item-0000000001", "foreign")
+		s.Seed("/q/items/n-item-0000000001", "foreign")
 		if data, ok, err := q.Peek(t.Context()); string(data) != "first" || !ok || err != nil {
 			t.Errorf("Peek: %q %v %v", data, ok, err)
 		}
 		wantInTurn(t, q, "first", "minus ten", "minus three", "five", "five too", "ten", "last")
-		s.wantTidy(t)
+		wantTidy(t, s)
 	})
 }
 
 // A more urgent element comes between the list and the removal.
 func TestRemovalChecksTheList(t *testing.T) {
-	for name, fault := range map[string]rule{"undisturbed": {}, "reply lost": loseReply, "request lost": loseRequest} {
+	for name, fault := range map[string]rule{
+		"undisturbed": {}, "reply lost": loseReply, "request lost": loseRequest,
+	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c, rival := s.connect(), NewPriorityQueue(s.connect(), "/q")
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c, rival := s.Connect(), NewPriorityQueue(s.Connect(), "/q")
 				q := NewPriorityQueue(c, "/q")
 				mustPrioritize(t, rival, "calm", 1)
-				fault.before = func() { mustPrioritize(t, rival, "urgent", 0) }
-				c.on("multi", 1, fault)
+				fault.Before = func() { mustPrioritize(t, rival, "urgent", 0) }
+				c.On("multi", 1, fault)
 				wantInTurn(t, q, "urgent", "calm")
-				s.wantTidy(t)
+				wantTidy(t, s)
 			})
 		})
 	}
@@ -69,25 +71,25 @@ func TestRankedQueueFaults(t *testing.T) {
 	for name, fault := range queueFaults {
 		for _, op := range []string{"multi", "get", "children", "delete", "sync"} {
 			t.Run(name+" of "+op, func(t *testing.T) {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					c := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					c := s.Connect()
 					q := NewPriorityQueue(c, "/q")
 					twice := func() {
-						c.rules = nil
-						c.on(op, 1, fault)
-						c.on(op, 2, fault)
+						c.Off()
+						c.On(op, 1, fault)
+						c.On(op, 2, fault)
 					}
 					for i, e := range []string{"b", "a"} {
 						twice()
 						mustPrioritize(t, q, e, int32(-i))
 					}
-					c.rules = nil
-					s.wantBelow(t, "/q/items", 2)
+					c.Off()
+					s.WantBelow(t, "/q/items", 2)
 					for _, e := range []string{"a", "b", ""} {
 						twice()
 						wantPoll(t, evenQueue{q}, e)
 					}
-					s.wantTidy(t)
+					wantTidy(t, s)
 				})
 			})
 		}
@@ -95,30 +97,31 @@ func TestRankedQueueFaults(t *testing.T) {
 }
 
 func TestAbandonedPollGivesThePlaceBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := NewPriorityQueue(c, "/q")
 		mustPrioritize(t, q, "b", 1)
 		mustPrioritize(t, q, "a", 0)
 		ctx, cancel := context.WithCancel(t.Context())
 		fault := loseReply
-		fault.after = func() { cancel(); c.disconnect() }
-		c.on("multi", 1, fault)
-		if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+		fault.After = func() { cancel(); c.Disconnect() }
+		c.On("multi", 1, fault)
+		if _, ok, err := q.Poll(ctx); ok || !errors.Is(err, context.Canceled) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Fatalf("Poll: %v %v", ok, err)
 		}
-		c.reconnect()
+		c.Reconnect()
 		if err := q.Close(t.Context()); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
 		wantInTurn(t, NewPriorityQueue(c, "/q"), "a", "b")
-		s.wantTidy(t)
+		wantTidy(t, s)
 	})
 }
 
 func TestDelayQueueWaitsUntilDue(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := NewDelayQueue(c, "/q")
 		start := time.Now().Truncate(time.Millisecond)
 		offer := func(e string, after time.Duration) {
@@ -134,28 +137,32 @@ func TestDelayQueueWaitsUntilDue(t *testing.T) {
 		if _, ok, err := q.Peek(t.Context()); ok || err != nil {
 			t.Errorf("Peek: %v %v", ok, err)
 		}
-		before := len(c.calls)
+		before := len(c.Calls())
 		for _, want := range []struct {
 			data string
 			at   time.Duration
-		}{{"second", time.Second + time.Millisecond}, {"minute", time.Minute}, {"minute too", time.Minute}, {"hour", time.Hour}} {
+		}{
+			{"second", time.Second + time.Millisecond}, {"minute", time.Minute}, {
+				"minute too", time.Minute,
+			}, {"hour", time.Hour},
+		} {
 			data, err := q.Take(t.Context())
 			late := time.Since(start.Add(want.at))
 			if err != nil || string(data) != want.data || late < 0 || late > 50*time.Millisecond {
 				t.Errorf("Take: %q %v, %v late; want %q", data, err, late, want.data)
 			}
 		}
-		if n := len(c.calls) - before; n > 200 {
+		if n := len(c.Calls()) - before; n > 200 {
 			t.Errorf("%d requests", n)
 		}
 		wantInTurn(t, q)
-		s.wantTidy(t)
+		wantTidy(t, s)
 	})
 }
 
 func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		q, producer := NewDelayQueue(s.connect(), "/q", RecheckEvery(0)), NewDelayQueue(s.connect(), "/q")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		q, producer := NewDelayQueue(s.Connect(), "/q", RecheckEvery(0)), NewDelayQueue(s.Connect(), "/q")
 		start := time.Now()
 		offer := func(e string, after time.Duration) {
 			if err := producer.Offer(t.Context(), []byte(e), start.Add(after)); err != nil {
@@ -173,12 +180,14 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 		}()
 		time.Sleep(time.Minute)
 		offer("soon", 2*time.Minute)
-		if got, at := <-taken, time.Since(start); got != "soon" || at < 2*time.Minute || at > 2*time.Minute+time.Second {
+		if got, at := <-taken, time.Since(start); got != "soon" || at < 2*time.Minute ||
+			at > 2*time.Minute+time.Second {
 			t.Errorf("took %q after %v", got, at)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAmbiguous) {
+		if _, err := q.Take(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Take: %v", err)
 		}
 	})
@@ -187,18 +196,18 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 // TestMostUrgentAtVersionMinusOne of the directory, which a check takes for any.
 func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c, other := s.connect(), NewPriorityQueue(s.connect(), "/q")
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c, other := s.Connect(), NewPriorityQueue(s.Connect(), "/q")
 			offer := func(data string, priority int32) {
 				if err := other.Offer(t.Context(), []byte(data), priority); err != nil {
 					t.Error(err)
 				}
 			}
 			offer("later", 2)
-			s.setVersion("/q/items", -1)
+			s.SetVersion("/q/items", -1)
 			q := NewPriorityQueue(c, "/q")
-			c.on("set", 1, fault)
-			c.on("multi", 1, rule{before: func() { offer("first", 1) }})
+			c.On("set", 1, fault)
+			c.On("multi", 1, rule{Before: func() { offer("first", 1) }})
 			for _, want := range []string{"first", "later"} {
 				if data, ok, err := q.Poll(t.Context()); string(data) != want || !ok || err != nil {
 					t.Errorf("Poll: %q %v %v, want %q", data, ok, err, want)

@@ -9,15 +9,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// errRestart says that an attempt has lost its node, or that the node belongs
-// to a session that is not ours, and that a new attempt with a new name is
-// needed.
+// errRestart says that an attempt has lost its node, or that the node belongs to another session,
+// and that a new attempt with a new name is needed.
 var errRestart = errors.New("own node is gone")
 
-// protected is a sequential node with a name of our own,
-// "_c_<guid>-<kind><sequence>", so that it can be found again when the reply
-// to its creation is lost. This is the naming of Curator and of zk.Lock. A
-// name is used for one attempt only.
+// protected is a sequential node with a name of its own, "_c_<guid>-<kind><sequence>", so that it
+// can be found again when the reply to its creation is lost. This is the naming of Curator and of
+// zk.Lock. A name is used for one attempt only.
 type protected struct {
 	dir, kind, guid string
 	persistent      bool // otherwise ephemeral, and only worth something in its epoch
@@ -48,16 +46,16 @@ func (p *protected) flags() int32 {
 // prefix is the name up to the kind, which no other node shares.
 func (p *protected) prefix() string { return protectedPrefix + p.guid + "-" }
 
-// protectedPrefix is what the clients put before the GUID.
+// protectedPrefix stands before the GUID, as with other clients.
 const protectedPrefix = "_c_"
 
 // name is the node's own name within its directory.
-func (p *protected) name() string { return BaseName(p.path) }
+func (p *protected) name() string { return baseName(p.path) }
 
-// create makes the node, parents included, and finds it again when the reply
-// is lost. It returns errRestart when the node may belong to a session that
-// has ended, and ErrNumbersUsedUp when the number is not its own. Once ctx is done
-// it sends nothing more. After an error remove must be called.
+// create makes the node, parents included, and finds it again when the reply is lost. It returns
+// errRestart when the node may belong to a session that has ended, and ErrNumbersUsedUp when the
+// number is not its own. Once ctx is done it sends nothing more. After an error remove must be
+// called.
 func (p *protected) create(ctx context.Context, r *requests, data []byte) error {
 	if err := p.make(ctx, r, data); err != nil || p.unordered {
 		return err
@@ -79,8 +77,8 @@ func (p *protected) make(ctx context.Context, r *requests, data []byte) error {
 		err := p.createOnce(r, data)
 		switch {
 		case err == nil && !p.persistent && p.epoch.check() != nil:
-			// The session changed around the request: the client sends what
-			// was waiting in its queue in the new session.
+			// The session changed around the request: the client sends what was waiting in its
+			// queue in the new session.
 			return p.adopt(ctx, r)
 		case errors.Is(err, zk.ErrNoNode):
 			err = p.ensureDir(ctx, r, &missing, err)
@@ -102,7 +100,7 @@ func (p *protected) ensureDir(ctx context.Context, r *requests, missing *backoff
 	return r.ensureDir(ctx, p.dir)
 }
 
-// createOnce sends the creation once and notes what it can have left behind.
+// createOnce sends the creation once and notes what it may have left behind.
 func (p *protected) createOnce(r *requests, data []byte) error {
 	p.epoch = r.epoch()
 	return r.do(func() error {
@@ -117,8 +115,8 @@ func (p *protected) createOnce(r *requests, data []byte) error {
 	})
 }
 
-// recover settles a creation that failed on the way. It leaves path empty if
-// the node was not created.
+// recover settles a creation that failed on the way. It leaves path empty if the node was not
+// created.
 func (p *protected) recover(ctx context.Context, r *requests, why error) error {
 	if err := r.again(ctx, why); err != nil {
 		return err
@@ -134,9 +132,9 @@ func (p *protected) recover(ctx context.Context, r *requests, why error) error {
 	return err
 }
 
-// adopt looks for the node, and leaves path empty if it was never created. It
-// takes the node over only if it belongs to the current session: one that an
-// ended session has left behind is about to vanish (CURATOR-498, CURATOR-604).
+// adopt looks for the node, and leaves path empty if it was never created. It takes the node over
+// only if it belongs to the current session: one that an ended session has left behind is about to
+// vanish (CURATOR-498, CURATOR-604).
 func (p *protected) adopt(ctx context.Context, r *requests) error {
 	names, err := p.search(ctx, r)
 	switch {
@@ -167,10 +165,10 @@ func (p *protected) adopt(ctx context.Context, r *requests) error {
 	return nil
 }
 
-// search returns the names of the nodes with our GUID. Its answer is final: a
-// request that was cut off is applied before the sync that follows it on the
-// same session, or never. The server syncs all of its tree, whatever the path says;
-// it tells this search from what other goroutines ask at the same moment.
+// search returns the names of the nodes with the own GUID. Its answer is final: a request that was
+// cut off is applied before the sync that follows it on the same session, or never. The server
+// syncs all of its tree, whatever the path; the path tells this search from requests of other
+// goroutines at the same moment.
 func (p *protected) search(ctx context.Context, r *requests) (names []string, err error) {
 	err = r.fresh(ctx, join(p.dir, p.prefix()), func() (err error) {
 		names, err = r.children(ctx, p.dir)
@@ -193,9 +191,8 @@ func (p *protected) own(names []string) []string {
 	return own
 }
 
-// remove deletes whatever the creation has left behind, and returns only when
-// the server has confirmed that nothing is there, refuses, or the Conn is
-// closed.
+// remove deletes all that the creation has left behind, and returns only when the server has
+// confirmed that nothing is there, or refuses, or the Conn is closed.
 func (p *protected) remove(r *requests) error {
 	if p.path != "" && !p.doubtful {
 		return r.remove(p.path)

@@ -2,47 +2,40 @@ package recipes
 
 import "context"
 
-// Queue is a first-in-first-out queue between any number of producers and
-// consumers, which a lost connection makes neither lose nor double an element.
-// Methods may be called from several goroutines.
+// Queue is a first-in-first-out queue between any number of producers and consumers. A lost
+// connection makes it neither lose nor double an element. Methods may be called from several
+// goroutines.
 //
-// What it promises, per call:
-//   - Offer that returns nil has appended the element exactly once. Offer that
-//     returns an error which wraps ErrAmbiguous has appended it once or not at
-//     all; after any other error it has not been appended. ErrNumbersUsedUp
-//     says that no place is left behind the elements that are there.
-//   - Poll and Take return each element to one caller at most. An element
-//     leaves the queue in one transaction that also leaves a claim, so that
-//     the caller whose reply was lost can tell its own removal from a rival's.
-//     A call that returns an error has taken nothing: what was taken on its
-//     way is put back at its old place, in the background if need be. Only if
-//     the Conn is closed or the process dies before that, which an error that
-//     wraps ErrAmbiguous warns of, the element is lost and its claim stays.
-//   - Elements are returned in the order of their creation. The exceptions are
-//     elements that an abandoned call puts back, which may come after younger
-//     ones that others took meanwhile.
-//   - false from Poll and Peek means that the queue was empty at some moment
-//     during the call: they synchronise with the leader before they say so.
+// What it guarantees, for each call:
 //
-// This is exactly-once removal, not exactly-once processing: a consumer that
-// dies after Poll has returned takes its element with it.
+//   - Offer that returns nil has appended the element exactly once. After an error that wraps
+//     ErrAmbiguous it has appended the element once or not at all, after any other error not at
+//     all. ErrNumbersUsedUp says that there is no place left behind the elements that are there.
+//   - Poll and Take return each element to one caller at most. An element leaves the queue in one
+//     transaction that also makes a claim, so that a caller whose reply was lost can tell its own
+//     removal from a rival's. A call that returns an error has taken nothing: an element that it
+//     took on its way is put back at its old place, in the background if need be. Only if the Conn
+//     is closed or the process dies before that is the element lost, and its claim stays; an error
+//     that wraps ErrAmbiguous warns of that.
+//   - Elements are returned in the order of their creation, except that an element that an
+//     abandoned call puts back may come after younger ones that others took meanwhile.
+//   - false from Poll and Peek means that the queue was empty at some moment of the call: they
+//     synchronise with the leader first.
 //
-// On disconnect calls wait for the connection, and on expiry they go on in the
-// new session: nothing here is ephemeral. A done context ends a call; if the
-// request that decides has been sent and not answered, the call is settled in
-// the background (see the package comment).
+// This is exactly-once removal, not exactly-once processing: a consumer that dies after Poll has
+// returned takes its element with it. For at-least-once processing use LockQueue.
 //
-// What it cannot promise: that no watch is left on its items: one whose event the
-// client has missed, because the connection was lost twice in a row, is used again by
-// the next Take. That nothing is left behind by a process that dies
-// in the middle of a call. An Offer can leave <path>/dedup/<guid>; it says no
-// more than that the element was appended. A Poll or Take can leave
-// <path>/claims/<guid>, with the name of the element as its data: that
-// element was removed, and its consumer may have died before it was returned.
-// Both are made by calls of milliseconds, so nodes older than the longest
-// outage can be deleted by anybody; nothing ever waits for them. The data of
-// an element removed by a dead consumer is lost: delivery is at most once to a
-// consumer that crashes.
+// When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
+// as nothing here is ephemeral. A done context ends a call. If the request that decides was sent
+// and not answered, the call is settled in the background (see the package comment).
+//
+// What it cannot guarantee: that nothing is left behind by a process that dies in the middle of a
+// call. An Offer can leave <path>/dedup/<guid>, which says only that the element was appended. A
+// Poll or Take can leave <path>/claims/<guid>, with the name of the element as its data: that
+// element was removed, and its consumer may have died before it was returned. Calls take
+// milliseconds, so such nodes can be deleted once they are older than the longest outage; nothing
+// waits for them. A watch can stay on the items as well: one whose event the client has missed,
+// because the connection was lost twice in a row, is used again by the next Take.
 //
 // Layout, all persistent:
 //
@@ -52,14 +45,12 @@ import "context"
 //
 // Other children of items are ignored.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Queues"; kazoo's
-// LockingQueue; the failures of get-then-delete in kazoo's Queue and the
-// Apache DistributedQueue (see ApacheQueue).
+// Sources: ZooKeeper guide, "Recipes and Solutions: Queues"; kazoo's LockingQueue; the failures of
+// get-then-delete in kazoo's Queue and the Apache DistributedQueue (see package classic).
 type Queue struct{ *claimQueue }
 
-// NewQueue makes a handle for the queue at path, which is created when
-// needed. It sends nothing. The options that matter are ACL, RecheckEvery,
-// Retry and Containers.
+// NewQueue makes a handle for the queue at path, which is created when needed. It sends nothing.
+// The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewQueue(conn Conn, path string, opts ...Option) *Queue {
 	return &Queue{newClaimQueue(conn, "queue", path, opts, oldestFirst)}
 }
@@ -73,7 +64,7 @@ func oldestFirst(names []string) lineup {
 	return l
 }
 
-// Offer appends an element with data as its payload. It returns nil when it
-// has been appended, exactly once. While the connection is down it tries again
-// until ctx is done; see Queue for what an error means.
+// Offer appends an element with data as its payload. It returns nil when it has been appended,
+// exactly once. While the connection is down it tries again until ctx is done; see Queue for what
+// an error means.
 func (q *Queue) Offer(ctx context.Context, data []byte) error { return q.offerAs(ctx, "", data) }

@@ -14,22 +14,27 @@ type arrival struct {
 	name         string // "": not known
 }
 
-// enqueue creates the element together with a record of that. The record is
-// persistent: an ephemeral one would go with the session, while the element stays.
-func (a *arrival) enqueue(ctx context.Context, r *requests, data []byte) (doubtful bool, err error) {
-	answers, _, err := a.q.commit(ctx, r, &doubtful, func(int, error) bool { return false }, a.q.counted(
+// enqueue creates the element together with a record of that. The record is persistent: an
+// ephemeral one would go with the session, while the element stays.
+func (a *arrival) enqueue(
+	ctx context.Context, r *requests, data []byte,
+) (doubtful bool, err error) {
+	never := func(int, error) bool { return false }
+	answers, _, err := a.q.commit(ctx, r, &doubtful, never, a.q.counted(
 		&zk.CreateRequest{Path: a.q.dedup(a.guid), Acl: a.q.opts.acl},
-		&zk.CreateRequest{Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence},
+		&zk.CreateRequest{
+			Path: a.q.item(a.prefix), Data: data, Acl: a.q.opts.acl, Flags: zk.FlagSequence,
+		},
 	)...)
 	if err == nil && answers != nil {
-		a.name = BaseName(answers[1].String)
+		a.name = baseName(answers[1].String)
 	}
 	return doubtful, err
 }
 
-// refuseLast takes the element back if its number is one that others may have, too,
-// and returns why. If somebody was faster, who has it now, the offer stands: it was
-// delivered before its caller could offer another one.
+// refuseLast takes the element back if its number is one that others may have, too, and returns
+// why. If a consumer was faster and has the element, the offer stands: it was delivered before its
+// caller could offer another one.
 func (a *arrival) refuseLast(r *requests) error {
 	if err := a.find(r); err != nil {
 		return doubtOf(true, err)
@@ -53,14 +58,15 @@ func (a *arrival) refuseLast(r *requests) error {
 		return why
 	case errors.Is(err, zk.ErrNoNode) && echo:
 		return doubtOf(true, why)
-	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion): // taken, or delivered by a LockQueue
+	case errors.Is(err, zk.ErrNoNode),
+		errors.Is(err, zk.ErrBadVersion): // taken, or delivered by a LockQueue
 		return nil
 	}
 	return doubtOf(true, errors.Join(why, err))
 }
 
-// find looks for the name if the reply with it was lost. It stays unknown if the
-// element is gone, and if this client may add elements but not list them.
+// find looks for the name if the reply with it was lost. It stays unknown if the element is gone,
+// or if this client may add elements but not list them.
 func (a *arrival) find(r *requests) error {
 	if a.name != "" {
 		return nil

@@ -9,18 +9,21 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// offerAs offers an element whose name says what there is to say of its place.
+// offerAs offers an element; place is the part of its name that decides on its place.
 func (q *claimQueue) offerAs(ctx context.Context, place string, data []byte) error {
 	data = bytes.Clone(data) // what is left behind may send it when the caller has gone on
-	_, err := call(ctx, q.lifecycle, "offer to", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, q.lifecycle, "offer to", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, q.offer(ctx, r, t, place, data)
 	})
 	return err
 }
 
-// offer appends the element and then deletes the record that made it safe to
-// repeat that.
-func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], place string, data []byte) error {
+// offer appends the element and then deletes the record that made it safe to repeat that.
+func (q *claimQueue) offer(
+	ctx context.Context, r *requests, t *task[struct{}], place string, data []byte,
+) error {
 	guid, err := newGUID()
 	if err != nil {
 		return err
@@ -46,14 +49,15 @@ func (q *claimQueue) offer(ctx context.Context, r *requests, t *task[struct{}], 
 	return err
 }
 
-// commit sends a transaction whose first operation makes a record, of a name that is
-// used once, until the answer is definite, and reports whether it was applied. A
-// repetition tells: the record exists if an earlier request was applied after all,
-// and then there are no answers.
-// beaten says of a refusal of another operation whether somebody else was faster.
-// Once ctx is done nothing more is sent; doubtful says whether something was of
-// which nobody knows.
-func (q *claimQueue) commit(ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool, ops ...any) (answers []zk.MultiResponse, applied bool, err error) {
+// commit sends a transaction whose first operation makes a record, of a name that is used once,
+// until the answer is definite, and reports whether it was applied. When a repetition finds the
+// record, an earlier request was applied after all; then there are no answers. beaten reports
+// whether a refusal of another operation means that a rival was faster. Once ctx is done nothing
+// more is sent; doubtful is set if the outcome of a request is unknown.
+func (q *claimQueue) commit(
+	ctx context.Context, r *requests, doubtful *bool, beaten func(failed int, err error) bool,
+	ops ...any,
+) (answers []zk.MultiResponse, applied bool, err error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
@@ -79,8 +83,8 @@ func (q *claimQueue) commit(ctx context.Context, r *requests, doubtful *bool, be
 	}
 }
 
-// counted adds to a transaction that stores an element that one more was
-// stored, if that is counted.
+// counted adds to a transaction that stores an element that one more was stored, if the queue
+// counts.
 func (q *claimQueue) counted(ops ...any) []any {
 	if !q.strict {
 		return ops
@@ -88,8 +92,7 @@ func (q *claimQueue) counted(ops ...any) []any {
 	return append(ops, &zk.SetDataRequest{Path: q.items(), Version: -1})
 }
 
-// ensureDirs creates the queue's directories. That somebody deletes one
-// meanwhile is no error: the call tries again.
+// ensureDirs creates the queue's directories. If one is deleted meanwhile, the call tries again.
 func (q *claimQueue) ensureDirs(ctx context.Context, r *requests) error {
 	for _, dir := range append([]string{"items"}, q.records...) {
 		if err := r.ensureDir(ctx, join(q.path, dir)); err != nil {

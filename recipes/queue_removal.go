@@ -18,8 +18,7 @@ type removal struct {
 	doubtful bool // a request with unknown outcome was sent
 }
 
-// run reads the element and removes it, and reports whether it was this
-// removal that did.
+// run reads the element and removes it, and reports whether it was this removal that did.
 func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 	for {
 		data, stat, err := r.get(ctx, m.q.item(m.name))
@@ -37,11 +36,12 @@ func (m *removal) run(ctx context.Context, r *requests) (mine bool, err error) {
 	}
 }
 
-// commit deletes the element and creates the claim in one transaction. The element
-// is gone, or the list out of date, if a rival was faster.
+// commit deletes the element and creates the claim in one transaction. If a rival was faster, the
+// element is gone, or the list out of date.
 func (m *removal) commit(ctx context.Context, r *requests, version int32) (mine bool, err error) {
 	beaten := func(failed int, err error) bool {
-		return errors.Is(err, zk.ErrNoNode) && failed == 1 || errors.Is(err, zk.ErrBadVersion) && failed == 2
+		return errors.Is(err, zk.ErrNoNode) && failed == 1 ||
+			errors.Is(err, zk.ErrBadVersion) && failed == 2
 	}
 	_, mine, err = m.q.commit(ctx, r, &m.doubtful, beaten, m.checked(
 		&zk.CreateRequest{Path: m.q.claim(m.guid), Data: []byte(m.name), Acl: m.q.opts.acl},
@@ -58,8 +58,7 @@ func (m *removal) checked(ops ...any) []any {
 	return append(ops, &zk.CheckVersionRequest{Path: m.q.items(), Version: m.list})
 }
 
-// giveUp undoes the removal, if it has happened, and returns the error to
-// report.
+// giveUp undoes the removal, if it has happened, and returns the error to report.
 func (m *removal) giveUp(r *requests, why error) error {
 	if errors.Is(why, ErrConnClosed) {
 		return fmt.Errorf("%w: %w", ErrAmbiguous, why)
@@ -70,8 +69,8 @@ func (m *removal) giveUp(r *requests, why error) error {
 	return why
 }
 
-// undo puts the element back under its old name, and so at its old place,
-// exactly if the claim exists.
+// undo puts the element back under its old name, and so at its old place, exactly if the claim
+// exists.
 func (m *removal) undo(r *requests) error {
 	for {
 		failed, err := r.repeatMulti(m.q.counted(

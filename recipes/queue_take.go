@@ -8,36 +8,38 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// element is what Poll returns, ok being false when the queue is empty.
+// element is the result of Poll; ok is false when the queue is empty.
 type element struct {
 	data []byte
 	ok   bool
 }
 
-// Peek returns the payload of the first element that can be taken, without
-// removing it, and false if there is none. Somebody may remove it before Peek has
-// returned.
+// Peek returns the payload of the first element that can be taken, without removing it, and false
+// if there is none. A consumer may remove it before Peek has returned.
 func (q *claimQueue) Peek(ctx context.Context) (data []byte, ok bool, err error) {
 	e, err := ask(ctx, q.lifecycle, "peek at", q.peek)
 	return e.data, e.ok, err
 }
 
-// Poll removes the first element that can be taken and returns its payload, or
-// false if there is none. After an error nothing was taken, unless it wraps
-// ErrAmbiguous: then the element, if any, is put back in the background, for
-// as long as the Conn is open.
+// Poll removes the first element that can be taken and returns its payload, or false if there is
+// none. After an error nothing was taken, unless it wraps ErrAmbiguous: then the element, if any,
+// is put back in the background, for as long as the Conn is open.
 func (q *claimQueue) Poll(ctx context.Context) (data []byte, ok bool, err error) {
-	e, err := call(ctx, q.lifecycle, "poll", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
+	e, err := call(ctx, q.lifecycle, "poll", func(
+		ctx context.Context, r *requests, t *task[element],
+	) (element, error) {
 		return q.poll(ctx, r, t)
 	})
 	return e.data, e.ok, err
 }
 
-// Take removes the first element that can be taken and returns its payload; it
-// waits while there is none. Errors are those of Poll. Waiting takers are all
-// woken by each Offer, and one of them gets the element.
+// Take removes the first element that can be taken and returns its payload; it waits while there is
+// none. Errors are those of Poll. Waiting takers are all woken by each Offer, and one of them gets
+// the element.
 func (q *claimQueue) Take(ctx context.Context) ([]byte, error) {
-	e, err := call(ctx, q.lifecycle, "take from", func(ctx context.Context, r *requests, t *task[element]) (element, error) {
+	e, err := call(ctx, q.lifecycle, "take from", func(
+		ctx context.Context, r *requests, t *task[element],
+	) (element, error) {
 		return q.take(ctx, r, t)
 	})
 	return e.data, err
@@ -96,8 +98,8 @@ func (q *claimQueue) take(ctx context.Context, r *requests, t *task[element]) (e
 	}
 }
 
-// awaitChange waits until the directory of elements changes or another element
-// is ready, and returns at once if one is ready already.
+// awaitChange waits until the directory of elements changes or another element is ready, and
+// returns at once if one is ready already.
 func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	names, watch, err := q.change.children(ctx, r)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -110,8 +112,8 @@ func (q *claimQueue) awaitChange(ctx context.Context, r *requests) error {
 	return watch.wait(ctx, sooner(q.opts.recheck, l.next))
 }
 
-// sooner returns how long to wait for a recheck, if there are any, or for a
-// moment to come, unless it is zero.
+// sooner returns how long to wait: until the moment, unless that is zero, but no longer than the
+// interval of rechecks, if there are any; 0 is for ever.
 func sooner(recheck time.Duration, moment time.Time) time.Duration {
 	if moment.IsZero() {
 		return recheck
@@ -123,9 +125,8 @@ func sooner(recheck time.Duration, moment time.Time) time.Duration {
 	return left
 }
 
-// candidates are the elements that one list allows to be tried, one after the
-// other: all of a FIFO queue, as younger elements than those listed come after
-// all of them; elsewhere only the first.
+// candidates are the elements that one list allows to be tried, one after the other: all of a FIFO
+// queue, as younger elements than those listed come after all of them; elsewhere only the first.
 func (q *claimQueue) candidates(l lineup) []string {
 	if q.strict {
 		return l.ready[:1]
@@ -134,7 +135,9 @@ func (q *claimQueue) candidates(l lineup) []string {
 }
 
 // removeFirst removes the first of the listed elements that is still there.
-func (q *claimQueue) removeFirst(ctx context.Context, r *requests, t *task[element], l lineup) (element, error) {
+func (q *claimQueue) removeFirst(
+	ctx context.Context, r *requests, t *task[element], l lineup,
+) (element, error) {
 	for _, name := range q.candidates(l) {
 		if ctx.Err() != nil {
 			return element{}, context.Cause(ctx)
@@ -147,9 +150,11 @@ func (q *claimQueue) removeFirst(ctx context.Context, r *requests, t *task[eleme
 	return element{}, nil
 }
 
-// removeOne removes one element, unless somebody else has, or the list is out
-// of date that it was chosen from.
-func (q *claimQueue) removeOne(ctx context.Context, r *requests, t *task[element], name string, version int32) (element, error) {
+// removeOne removes one element, unless a rival has, or the list is out of date that it was chosen
+// from.
+func (q *claimQueue) removeOne(
+	ctx context.Context, r *requests, t *task[element], name string, version int32,
+) (element, error) {
 	guid, err := newGUID()
 	if err != nil {
 		return element{}, err

@@ -6,13 +6,12 @@ import (
 	"sync"
 )
 
-// ErrUpgrade is returned by Lock of a read-write lock whose read lock is held
-// through the same handle. Unlock it first, and look again at what you have
-// read.
+// ErrUpgrade is returned by Lock of a read-write lock whose read lock is held through the same
+// handle. Unlock it first, and read again what you have read.
 var ErrUpgrade = errors.New("a reader cannot become the writer")
 
-// readWrite is what the read-write locks share: two re-entrant locks of one
-// owner, of whom it acquires one at a time.
+// readWrite is shared by the read-write locks: two re-entrant locks of one owner, of which it
+// acquires one at a time.
 type readWrite struct {
 	write, read *nested
 
@@ -25,30 +24,28 @@ func newReadWrite(write, read *handle) *readWrite {
 	return &readWrite{write: &nested{handle: write}, read: &nested{handle: read}}
 }
 
-// Lock waits until the write lock is owned, ctx is done, or the server refuses.
-// It is as Lock of the type Lock, but re-entrant: while the write lock is held
-// it returns at once, without a request. It returns ErrUpgrade if the read lock
-// is held and the write lock is not, ErrLost if what is held was lost, and
-// ErrHeld if another goroutine is acquiring a lock through this handle.
+// Lock waits until the write lock is owned, ctx is done, or the server refuses. It is as Lock of
+// the type Lock, but re-entrant: while the write lock is held it returns at once, without a
+// request. It returns ErrUpgrade if the read lock is held and the write lock is not, ErrLost if the
+// hold was lost, and ErrHeld if another goroutine is acquiring a lock through this handle.
 func (l *readWrite) Lock(ctx context.Context) error {
 	_, err := l.acquire(ctx, l.write, true)
 	return l.write.explain("lock", err)
 }
 
-// TryLock is Lock that does not wait for other owners: it returns false when
-// there are some. It does wait for the connection.
+// TryLock is Lock that does not wait for other owners: it returns false when there are some. It
+// does wait for the connection.
 func (l *readWrite) TryLock(ctx context.Context) (bool, error) {
 	held, err := l.acquire(ctx, l.write, false)
 	return held, l.write.explain("try lock", err)
 }
 
-// Unlock leaves one level of the write lock, and gives it back with the last
-// one, as Unlock of the type Lock does. A read lock that is held goes on. It
-// need not be called in the reverse order.
+// Unlock leaves one level of the write lock, and gives it back with the last one, as Unlock of the
+// type Lock does. A read lock that is held goes on. It need not be called in the reverse order.
 func (l *readWrite) Unlock(ctx context.Context) error { return l.write.unlock(ctx) }
 
-// RLock is Lock for the read lock. While the write lock is held through this
-// handle it does not wait for anybody.
+// RLock is Lock for the read lock. While the write lock is held through this handle it does not
+// wait for others.
 func (l *readWrite) RLock(ctx context.Context) error {
 	_, err := l.acquire(ctx, l.read, true)
 	return l.read.explain("lock", err)
@@ -63,8 +60,8 @@ func (l *readWrite) TryRLock(ctx context.Context) (bool, error) {
 // RUnlock is Unlock for the read lock.
 func (l *readWrite) RUnlock(ctx context.Context) error { return l.read.unlock(ctx) }
 
-// Lost is that of the write lock: a channel that is closed when its hold has
-// ended, as Lost of the type Lock.
+// Lost is that of the write lock: a channel that is closed when its hold has ended, as Lost of the
+// type Lock.
 func (l *readWrite) Lost() <-chan struct{} { return l.write.Lost() }
 
 // RLost is Lost of the read lock.
@@ -73,8 +70,8 @@ func (l *readWrite) RLost() <-chan struct{} { return l.read.Lost() }
 // Token returns the fencing token of the write lock, or 0 if it is not held.
 func (l *readWrite) Token() int64 { return l.write.Token() }
 
-// RToken returns the fencing token of the read lock, or 0 if it is not held.
-// Let the resource refuse it if a writer's greater token was seen.
+// RToken returns the fencing token of the read lock, or 0 if it is not held. Let the resource
+// refuse it if a writer's greater token was seen.
 func (l *readWrite) RToken() int64 { return l.read.Token() }
 
 // Path returns the path of the node of the write lock, or "" if it is not held.
@@ -83,9 +80,9 @@ func (l *readWrite) Path() string { return l.write.Path() }
 // RPath returns the path of the node of the read lock, or "" if it is not held.
 func (l *readWrite) RPath() string { return l.read.Path() }
 
-// Close ends an acquisition under way, gives both locks back with all their
-// levels, and waits as Close of the type Lock does. Later calls that would
-// acquire something return ErrClosed. It leaves the Conn open.
+// Close ends an acquisition under way, gives both locks back with all their levels, and waits as
+// Close of the type Lock does. Later calls that would acquire something return ErrClosed. It leaves
+// the Conn open.
 func (l *readWrite) Close(ctx context.Context) error {
 	return together([]*nested{l.write, l.read}, func(side *nested) error { return side.Close(ctx) })
 }

@@ -5,20 +5,21 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"github.com/go-zookeeper/zk"
 )
 
-// reconciler is a background loop that makes a state of the server, or a copy
-// of it, what it should be: a node that must exist, a cache, a view.
+// reconciler is a background loop that keeps a state of the server, or a copy of it, as it should
+// be: a node that must exist, a cache, a view.
 type reconciler struct {
 	*wakeups
 	blindSpots
-	// step does what is due, and arms the watches by which it wants to be
-	// woken. It sends its requests under ctx, and begins afresh the next time
-	// when one has failed: then everything is due. It need not repeat
-	// requests, as r does, and tolerates what concerns one node of many.
+	// step handles the paths that are due, and arms the watches that are to wake it. It sends its
+	// requests under ctx. When it has failed, everything is due the next time. It need not repeat
+	// requests, as r does, and tolerates refusals of one node of many.
 	step func(ctx context.Context, r *requests, d due) error
-	// last removes from the server what step has made, when the recipe is
-	// closed; nil: nothing. It runs under context.Background().
+	// last removes the nodes that step has made, when the recipe is closed; nil: there are none. It
+	// runs under context.Background().
 	last func(r *requests) error
 
 	state   sync.Mutex
@@ -57,7 +58,7 @@ func (c *reconciler) run(ctx context.Context, r *requests) {
 	}
 }
 
-// report keeps the error of the latest step. That the recipe is closed is none.
+// report keeps the error of the latest step, unless the recipe is closed.
 func (c *reconciler) report(ctx context.Context, err error) {
 	c.state.Lock()
 	defer c.state.Unlock()
@@ -66,11 +67,19 @@ func (c *reconciler) report(ctx context.Context, err error) {
 	}
 }
 
-// failure returns why the latest step has failed, or else what it had to tolerate,
-// or nil: until the next step succeeds, the state is not what it should be.
+// failure returns why the latest step has failed, or else a refusal that it had to tolerate, or
+// nil.
 func (c *reconciler) failure() error {
 	c.state.Lock()
 	problem := c.problem
 	c.state.Unlock()
 	return cmp.Or(problem, c.first())
+}
+
+// stale reports whether a copy that was read in a session, 0 for none, may be out of date, apart
+// from notifications that are on their way.
+func (c *reconciler) stale(session int64) bool {
+	conn := c.l.conn
+	return session == 0 || c.l.closed() || conn.State() != zk.StateHasSession ||
+		conn.SessionID() != session || c.failure() != nil
 }

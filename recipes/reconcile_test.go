@@ -18,8 +18,10 @@ type mirror struct {
 	copy  map[string]string
 }
 
-func newMirror(c *fakeConn) *mirror {
-	m := &mirror{reconciler: newReconciler(newLifecycle(c, "mirror", "", nil)), copy: map[string]string{}}
+func newMirror(c *testConn) *mirror {
+	m := &mirror{
+		reconciler: newReconciler(newLifecycle(c, "mirror", "", nil)), copy: map[string]string{},
+	}
 	m.step = m.refresh
 	return m
 }
@@ -44,10 +46,10 @@ func (m *mirror) refresh(ctx context.Context, r *requests, d due) error {
 }
 
 func TestReconcilerFollowsItsWatches(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/a", "1")
-		s.seed(t, 0, "/b", "1")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/a", "1")
+		s.Seed("/b", "1")
 		m := newMirror(c)
 		if err := m.start(); err != nil {
 			t.Fatal(err)
@@ -57,7 +59,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		c.expire(false) // ends two watches at once
+		c.Expire() // ends two watches at once
 		time.Sleep(time.Second)
 		m.nudge("/a")
 		time.Sleep(time.Second)
@@ -76,13 +78,13 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 	})
 }
 
-// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the
-// look at another, whose event was lost.
+// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the look at
+// another, whose event was lost.
 func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/a", "1")
-		s.seed(t, 0, "/b", "1")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/a", "1")
+		s.Seed("/b", "1")
 		m := newMirror(c)
 		m.l.opts.recheck = 15 * time.Second
 		began, all := time.Now(), []time.Duration{}
@@ -111,9 +113,9 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 }
 
 func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		s.seed(t, 0, "/a", "1")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		s.Seed("/a", "1")
 		m := newMirror(c)
 		if err := m.start(); err != nil {
 			t.Fatal(err)
@@ -122,13 +124,13 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		if err := m.failure(); !errors.Is(err, zk.ErrNoNode) {
 			t.Errorf("failure: %v", err)
 		}
-		s.seed(t, 0, "/b", "1")
+		s.Seed("/b", "1")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if err := m.failure(); err != nil || m.copy["/b"] != "1" {
 			t.Errorf("failure: %v, copy %v", err, m.copy)
 		}
-		c.close()
+		c.Close()
 		time.Sleep(10 * time.Second)
 		if err := m.failure(); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("failure: %v", err)
@@ -140,8 +142,8 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 }
 
 func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		f := &fixed{path: "/own"}
 		m := newReconciler(newLifecycle(c, "own", "", nil))
 		m.step = func(ctx context.Context, r *requests, _ due) error { return f.create(ctx, r, nil) }
@@ -151,16 +153,16 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 		}
 		synctest.Wait()
 		time.Sleep(time.Second)
-		s.wantBelow(t, "/", 1)
-		c.on("delete", 1, rule{lose: true, err: zk.ErrNoAuth})
+		s.WantBelow(t, "/", 1)
+		c.On("delete", 1, refusal)
 		if err := m.l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Close: %v", err)
 		}
 	})
 }
 
-// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take
-// two steps or one, as the scheduler has it.
+// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take two steps
+// or one, as the scheduler has it.
 func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var spots blindSpots

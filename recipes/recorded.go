@@ -8,10 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// recorded is a change of nodes that may be made once only, such as an addition
-// to a counter. It is made in one transaction with a record of it, a node of a
-// name that is never used again, so that one who has lost the reply can look
-// whether it was made.
+// recorded is a change of nodes that may be made once only, such as an addition to a counter. It is
+// made in one transaction with a record, a node of a name that is never used again, so that a
+// client that has lost the reply can look whether it was made.
 type recorded struct {
 	record   string
 	doubtful bool // a request with unknown outcome was sent
@@ -26,15 +25,17 @@ func newRecorded(dir, kind string) (*recorded, error) {
 	return &recorded{record: join(dir, kind+guid)}, nil
 }
 
-// raced reports whether a change was refused because the node is no longer as
-// it was seen.
+// raced reports whether a change was refused because the node has changed since it was read.
 func raced(err error) bool {
-	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrNodeExists)
+	return errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) ||
+		errors.Is(err, zk.ErrNodeExists)
 }
 
-// replace sets the data of the node at path, as seen when stat was read; a nil
-// stat is that of a missing node, which it creates, missing parents included.
-func (w *recorded) replace(ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat) error {
+// replace sets the data of the node at path, as seen when stat was read; a nil stat is that of a
+// missing node, which it creates, missing parents included.
+func (w *recorded) replace(
+	ctx context.Context, r *requests, path string, data []byte, stat *zk.Stat,
+) error {
 	if stat == nil {
 		err := w.apply(ctx, r, &zk.CreateRequest{Path: path, Data: data, Acl: r.opts.acl})
 		if !errors.Is(err, zk.ErrNoNode) {
@@ -48,12 +49,12 @@ func (w *recorded) replace(ctx context.Context, r *requests, path string, data [
 	return w.apply(ctx, r, setOps(path, data, stat, r.opts.acl)...)
 }
 
-// setOps are the operations of a transaction that set the data of the node at path,
-// as seen when stat was read.
+// setOps returns the operations of a transaction that set the data of the node at path, as seen
+// when stat was read.
 //
-// The server's version is a 32-bit number that wraps, and -1 means any version.
-// So the one change of a version -1 also creates a node that is named after the
-// change it has seen: a rival who has seen the same, however late, fails there.
+// The server's version is a 32-bit number that wraps, and -1 means any version. So the one change
+// of a version -1 also creates a node that is named after the mzxid it has seen: a rival that has
+// seen the same, however late, fails there.
 func setOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{} {
 	ops := []interface{}{&zk.SetDataRequest{Path: path, Data: data, Version: stat.Version}}
 	if stat.Version == -1 {
@@ -63,9 +64,8 @@ func setOps(path string, data []byte, stat *zk.Stat, acl []zk.ACL) []interface{}
 	return ops
 }
 
-// apply makes the change, and does not end before the answer is definite or ctx
-// is done. When a request was sent again, a refusal can be the echo of the first
-// one: then it looks for the record.
+// apply makes the change, and does not end before the answer is definite or ctx is done. When a
+// request was sent again, a refusal can be the echo of the first one: then it looks for the record.
 func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}) error {
 	ops := append(change, &zk.CreateRequest{Path: w.record, Acl: r.opts.acl})
 	for {
@@ -90,7 +90,7 @@ func (w *recorded) apply(ctx context.Context, r *requests, change ...interface{}
 	}
 }
 
-// settleEcho tells whether a refused change was made by an earlier request.
+// settleEcho returns nil if an earlier request has made the change that was refused now.
 func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) error {
 	var stat *zk.Stat
 	err := r.fresh(ctx, w.record, func() (err error) {
@@ -104,8 +104,8 @@ func (w *recorded) settleEcho(ctx context.Context, r *requests, refusal error) e
 	return refusal
 }
 
-// end ends a change for its caller: it returns value if the change was made,
-// although err may be an error on the way, and deletes the record.
+// end ends a change for its caller: it returns value if the change was made, although err may be an
+// error on the way, and deletes the record.
 func end[T any](l *lifecycle, r *requests, t *task[T], w *recorded, value T, err error) (T, error) {
 	if err == nil {
 		t.settle(value)
@@ -126,8 +126,8 @@ func (w *recorded) resolve(r *requests, why error) error {
 	return resolve(r, w.record, why)
 }
 
-// resolve deletes the record of a change that was given up for why, and learns
-// from that whether it was made.
+// resolve deletes the record of a change that was given up for why, and learns from that whether it
+// was made.
 func resolve(r *requests, record string, why error) error {
 	echo := false // the record may have been deleted by an earlier try
 	err := r.repeat(context.Background(), func() error {

@@ -2,61 +2,49 @@ package recipes
 
 import "context"
 
-// ReentrantLock is a Lock that its owner may lock again, and that is given back
-// with the last of as many unlocks. One ReentrantLock is one owner, whoever
-// calls its methods: Go has no identity of goroutines. So goroutines that are to
-// exclude each other need one each.
+// ReentrantLock is a Lock that its owner may lock again, and that is given back with the last of as
+// many unlocks. One ReentrantLock is one owner, whichever goroutine calls its methods, as
+// goroutines have no identity. Goroutines that are to exclude each other need one each.
 //
-// What it promises: all that Lock does. Further levels cost no request. They
-// belong to one hold, and no level outlives it: after the loss Lock returns
-// ErrLost, and nothing is granted, until each level is unlocked. Then Lock
-// acquires the lock anew, under a greater token.
+// What it guarantees: all that Lock does. Further levels cost no request. All levels belong to one
+// hold: after its loss Lock returns ErrLost until each level is unlocked. Then Lock acquires the
+// lock anew, under a greater token.
 //
-// On disconnect, on expiry and with a done context: as Lock. What it cannot
-// promise, besides: that an inner Lock notices an expiry that the client does
-// not know of yet. Use Token.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. What it
+// cannot guarantee, besides: that an inner Lock notices an expiry of which the client does not know
+// yet. Use Token.
 //
 // Layout: that of Lock, with which it can share a path.
 //
-// Sources: those of Lock; Curator's InterProcessMutex, whose map of threads
-// grants a lock again whose session has ended.
+// Sources: those of Lock; Curator's InterProcessMutex, whose map of threads grants a lock again
+// whose session has ended.
 type ReentrantLock struct {
 	*nested
-	line *turnstile
+	inLine
 }
 
-// NewReentrantLock makes a handle for the lock at path, which is created when
-// needed and must be used for this lock only. It sends nothing. The options that
-// matter are those of NewLock.
+// NewReentrantLock makes a handle for the lock at path, which is created when needed and must be
+// used for this lock only. It sends nothing. The options that matter are those of NewLock.
 func NewReentrantLock(conn Conn, path string, opts ...Option) *ReentrantLock {
 	lock := NewLock(conn, path, opts...)
-	return &ReentrantLock{&nested{handle: lock.handle}, lock.line}
+	return &ReentrantLock{&nested{handle: lock.handle}, lock.inLine}
 }
 
-// Lock goes one level deeper if this handle owns the lock, at once. Otherwise it
-// waits for it as Lock of the type Lock does. It returns ErrLost if the hold was
-// lost, and ErrHeld if another goroutine is acquiring the lock through this
-// handle.
+// Lock goes one level deeper if this handle owns the lock, at once. Otherwise it waits for it as
+// Lock of the type Lock does. It returns ErrLost if the hold was lost, and ErrHeld if another
+// goroutine is acquiring the lock through this handle.
 func (l *ReentrantLock) Lock(ctx context.Context) error {
 	_, err := l.lock(ctx, true)
 	return l.explain("lock", err)
 }
 
-// TryLock is Lock that does not wait for another owner: it returns false when
-// there is one. It does wait for the connection.
+// TryLock is Lock that does not wait for another owner: it returns false when there is one. It does
+// wait for the connection.
 func (l *ReentrantLock) TryLock(ctx context.Context) (bool, error) {
 	held, err := l.lock(ctx, false)
 	return held, l.explain("try lock", err)
 }
 
-// Unlock leaves the innermost level. With the last one it gives the lock back as
-// Unlock of the type Lock does.
+// Unlock leaves the innermost level. With the last one it gives the lock back as Unlock of the type
+// Lock does.
 func (l *ReentrantLock) Unlock(ctx context.Context) error { return l.unlock(ctx) }
-
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *ReentrantLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.participants(ctx, l.line.participants)
-}

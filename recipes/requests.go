@@ -9,15 +9,13 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The client does not say whether a Conn was closed: its requests return
-// zk.ErrConnectionClosed then, too. But the loop of the client that reconnects
-// ends with Close, in zk.StateDisconnected for ever, and every request is
-// answered at once. An open Conn leaves that state at once for
-// zk.StateConnecting, and holds requests back until it is connected again. To
-// look the same it would have to be seen just between two connections before
-// and after each of the requests of a series, and to connect, authenticate and
-// be cut off within a millisecond around each. The pauses of backoff, which
-// the client knows nothing of, make the looks independent of its rhythm. Any
+// The client does not say whether a Conn was closed: its requests return zk.ErrConnectionClosed
+// then, too. But the loop of the client that reconnects ends with Close, in zk.StateDisconnected
+// for ever, and every request is answered at once. An open Conn leaves that state at once for
+// zk.StateConnecting, and holds requests back until it is connected again. To look the same it
+// would have to be seen just between two connections before and after each of the requests of a
+// series, and to connect, authenticate and be cut off within a millisecond around each. The pauses
+// of backoff, which the client knows nothing of, make the looks independent of its rhythm. Any
 // reply, other error, other state or other session ends the series.
 const (
 	closedAfter = 6           // requests at least,
@@ -25,8 +23,8 @@ const (
 	atOnce      = time.Millisecond
 )
 
-// requests sends the requests of one operation, one after the other, and keeps
-// count of failures between them. It belongs to one goroutine.
+// requests sends the requests of one operation, one after the other, and keeps count of failures
+// between them. It belongs to one goroutine.
 type requests struct {
 	conn    Conn
 	opts    options
@@ -39,9 +37,8 @@ type requests struct {
 // newRequests begins an operation of a recipe with these options.
 func newRequests(conn Conn, opts options) *requests { return &requests{conn: conn, opts: opts} }
 
-// again waits before a request is sent again that has failed with why. When
-// the retry policy gives up it ends the operation. Clean-up is what runs under a
-// context that cannot end: no policy bounds it.
+// again waits before a request is sent again that has failed with why. When the retry policy gives
+// up it ends the operation. Clean-up runs under a context that cannot end: no policy bounds it.
 func (r *requests) again(ctx context.Context, why error) error {
 	policy := r.opts.retry
 	if ctx.Done() == nil {
@@ -61,8 +58,8 @@ type series struct {
 	began    time.Time
 }
 
-// do sends one request. It returns the request's error, or one that wraps
-// ErrConnClosed when the Conn turns out to be closed.
+// do sends one request. It returns the request's error, or one that wraps ErrConnClosed when the
+// Conn turns out to be closed.
 func (r *requests) do(request func() error) error {
 	session, idle, began := r.conn.SessionID(), r.disconnected(), time.Now()
 	err := request()
@@ -90,8 +87,8 @@ func (r *requests) do(request func() error) error {
 
 func (r *requests) disconnected() bool { return r.conn.State() == zk.StateDisconnected }
 
-// tidy removes what an operation has made, and keeps the error by which the
-// server refuses that. With a closed Conn ephemeral nodes go anyway.
+// tidy removes nodes of an operation, and keeps the error by which the server refuses that. With a
+// closed Conn ephemeral nodes go anyway.
 func (r *requests) tidy(remove func(r *requests) error) error {
 	err := remove(r)
 	if r.trouble == nil && !errors.Is(err, ErrConnClosed) {
@@ -100,9 +97,9 @@ func (r *requests) tidy(remove func(r *requests) error) error {
 	return err
 }
 
-// repeat sends a request until its answer is definite and returns that. It is
-// for requests that may safely be applied twice. It gives up when ctx is done,
-// without a request if it was from the start, or the Conn is closed.
+// repeat sends a request until its answer is definite and returns that. It is for requests that may
+// safely be applied twice. It gives up when ctx is done, without a request if it was from the
+// start, or the Conn is closed.
 func (r *requests) repeat(ctx context.Context, request func() error) error {
 	for {
 		if ctx.Err() != nil {

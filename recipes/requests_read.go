@@ -45,8 +45,8 @@ type node struct {
 	watch <-chan zk.Event
 }
 
-// getW reads the node at path and watches it. Unlike an existence watch it
-// leaves nothing behind in the client when the node is missing.
+// getW reads the node at path and watches it. Unlike an existence watch it leaves nothing behind in
+// the client when the node is missing.
 func (r *requests) getW(ctx context.Context, path string) (node, error) {
 	var n node
 	err := r.repeat(ctx, func() (err error) {
@@ -56,8 +56,8 @@ func (r *requests) getW(ctx context.Context, path string) (node, error) {
 	return n, err
 }
 
-// sync makes the next read see everything that was committed before it. A
-// server that the client has just reconnected to may lag behind.
+// sync makes the next read see everything that was committed before it. A server that the client
+// has just reconnected to may lag behind.
 func (r *requests) sync(ctx context.Context, path string) error {
 	return r.repeat(ctx, func() error {
 		_, err := r.conn.Sync(path)
@@ -79,8 +79,8 @@ func (r *requests) exists(ctx context.Context, path string) (*zk.Stat, error) {
 	return stat, nil
 }
 
-// existsW is exists that watches for the node's creation, change or deletion.
-// It is for nodes that are missing: one that exists is better watched by getW.
+// existsW is exists that watches for the node's creation, change or deletion. It is for nodes that
+// are missing: one that exists is better watched by getW.
 func (r *requests) existsW(ctx context.Context, path string) (*zk.Stat, <-chan zk.Event, error) {
 	var found bool
 	var stat *zk.Stat

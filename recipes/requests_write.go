@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// remove deletes the node at path, whatever its version, and gives up only
-// when the server refuses or the Conn is closed. It is for names that are
-// never used again, so that a late delete cannot hit somebody else.
+// remove deletes the node at path, whatever its version, and gives up only when the server refuses
+// or the Conn is closed. It is for names that are never used again, as a late delete would hit the
+// next node of the name.
 func (r *requests) remove(path string) error {
 	err := r.repeat(context.Background(), func() error { return r.conn.Delete(path, -1) })
 	if err != nil && !errors.Is(err, zk.ErrNoNode) {
@@ -20,8 +20,8 @@ func (r *requests) remove(path string) error {
 	return nil
 }
 
-// multi sends ops as one transaction, once. Of a refused transaction it
-// returns the position of the operation that failed, otherwise -1.
+// multi sends ops as one transaction, once. Of a refused transaction it returns the position of the
+// operation that failed, otherwise -1.
 func (r *requests) multi(ops ...interface{}) (failed int, err error) {
 	_, failed, err = r.answered(ops)
 	return failed, err
@@ -51,7 +51,9 @@ func (r *requests) multiUntil(ctx context.Context, ops ...interface{}) (failed i
 	return failed, err
 }
 
-func (r *requests) transaction(ops []interface{}) (answers []zk.MultiResponse, failed int, err error) {
+func (r *requests) transaction(
+	ops []interface{},
+) (answers []zk.MultiResponse, failed int, err error) {
 	answers, err = r.conn.Multi(ops...)
 	if err == nil {
 		return answers, -1, nil
@@ -64,12 +66,13 @@ func (r *requests) transaction(ops []interface{}) (answers []zk.MultiResponse, f
 	return answers, -1, err
 }
 
-// createOnce creates a persistent node of a fixed name, parents included,
-// unless it exists, and returns the data that the node has. made is whether
-// that is the given data: then the node was made here, or by somebody who gave
-// the same. It is for decisions that are taken once. An error wraps
-// ErrAmbiguous if the node may have been made all the same.
-func (r *requests) createOnce(ctx context.Context, path string, data []byte) (stored []byte, made bool, err error) {
+// createOnce creates a persistent node of a fixed name, parents included, unless it exists, and
+// returns the data that the node has. made reports whether that is the given data: then the node
+// was made here, or by another client with the same data. It is for decisions that are taken once.
+// An error wraps ErrAmbiguous if the node may have been made all the same.
+func (r *requests) createOnce(
+	ctx context.Context, path string, data []byte,
+) (stored []byte, made bool, err error) {
 	doubtful := false
 	for {
 		err := r.repeat(ctx, func() error {

@@ -7,20 +7,18 @@ import (
 	"time"
 )
 
-// RetryPolicy says whether and when a request is sent again whose answer did
-// not arrive. It is asked after each failure of a request that makes sense to
-// repeat: a lost connection, say, but never a refusal such as zk.ErrNoAuth.
-// Any answer of the server starts the count anew. A policy has no state of its
-// own: it is used for many operations at the same time.
+// RetryPolicy decides whether and when a request is sent again whose answer did not arrive. It is
+// asked after each failure of a request that makes sense to repeat: a lost connection, for
+// instance, but never a refusal such as zk.ErrNoAuth. Any answer of the server starts the count
+// anew. A policy has no state of its own: it is used for many operations at the same time.
 //
-// A policy bounds the number of requests, not the time that one request waits
-// inside the client, which holds it back until it is connected. Bound time with
-// a context. Recipes make pauses up to 1.5 ms longer, each operation by another
-// part of that, so that what failed together is not sent again at one instant.
+// A policy bounds the number of requests, not the time that one request waits inside the client,
+// which holds it back until it is connected. Bound time with a context. Recipes make pauses up to
+// 1.5 ms longer, each operation by another part of that, so that requests that failed together are
+// not sent again at one instant.
 type RetryPolicy interface {
-	// Next is given how often the request was sent, how long ago its first
-	// failure was, and the last one. It returns how long to wait before the
-	// request is sent again, or false to give up.
+	// Next is given how often the request was sent, how long ago its first failure was, and the
+	// last one. It returns how long to wait before the request is sent again, or false to give up.
 	Next(tries int, elapsed time.Duration, err error) (pause time.Duration, again bool)
 }
 
@@ -36,9 +34,9 @@ const (
 	retryMax   = time.Second
 )
 
-// RetryForever never gives up. The first repetition follows at once, because
-// the client holds a request back until it is connected; the pauses before the
-// others double from 10 ms to 1 s. It is the default.
+// RetryForever never gives up. The first repetition follows at once, because the client holds a
+// request back until it is connected; the pauses before the others double from 10 ms to 1 s. It is
+// the default.
 func RetryForever() RetryPolicy {
 	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
 		if tries <= 1 {
@@ -48,19 +46,18 @@ func RetryForever() RetryPolicy {
 	})
 }
 
-// RetryFixed sends a request at most tries times, and pauses before each
-// repetition. With zero tries or less it never gives up.
+// RetryFixed sends a request at most tries times, and pauses before each repetition. With zero
+// tries or less it never gives up.
 func RetryFixed(pause time.Duration, tries int) RetryPolicy {
 	return retryFunc(func(done int, _ time.Duration, _ error) (time.Duration, bool) {
 		return pause, tries <= 0 || done < tries
 	})
 }
 
-// RetryExponential never gives up. The pause before the first repetition is
-// first, each further one twice as long, up to max. Each is shortened by a
-// random part of up to half, so that clients which fail together do not come
-// back together. The part is drawn from rand.Reader of crypto/rand, as are the
-// names of nodes; if that fails, nothing is taken off.
+// RetryExponential never gives up. The pause before the first repetition is first, each further one
+// twice as long, up to max. Each is shortened by a random part of up to half, so that clients which
+// fail together do not come back together. The part is drawn from rand.Reader of crypto/rand, as
+// are the names of nodes; if that fails, nothing is taken off.
 func RetryExponential(first, max time.Duration) RetryPolicy {
 	return retryFunc(func(tries int, _ time.Duration, _ error) (time.Duration, bool) {
 		pause := doubled(first, max, tries-1)
@@ -68,8 +65,8 @@ func RetryExponential(first, max time.Duration) RetryPolicy {
 	})
 }
 
-// RetryUntil gives up as policy does, and also when the next repetition would
-// come later than limit after the first failure.
+// RetryUntil gives up as policy does, and also when the next repetition would come later than limit
+// after the first failure.
 func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
 	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
 		pause, again := policy.Next(tries, elapsed, err)
@@ -77,8 +74,8 @@ func RetryUntil(policy RetryPolicy, limit time.Duration) RetryPolicy {
 	})
 }
 
-// RetryIf gives up as policy does, and also after an error for which retry
-// returns false. It cannot make a refusal be repeated.
+// RetryIf gives up as policy does, and also after an error for which retry returns false. It cannot
+// make a refusal be repeated.
 func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
 	return retryFunc(func(tries int, elapsed time.Duration, err error) (time.Duration, bool) {
 		if !retry(err) {
@@ -88,8 +85,8 @@ func RetryIf(policy RetryPolicy, retry func(error) bool) RetryPolicy {
 	})
 }
 
-// withoutEnd is policy for what goes on until Close: where policy gives up, it
-// pauses for the longest of the default pauses.
+// withoutEnd is policy for work that goes on until Close: where policy gives up, it pauses for the
+// longest of the default pauses.
 func withoutEnd(policy RetryPolicy) RetryPolicy {
 	if policy == nil {
 		return nil

@@ -48,8 +48,14 @@ func TestPausesOfPolicies(t *testing.T) {
 		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), nil},
 		"fixed, unbounded": {RetryFixed(0, 0), milliseconds(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
 		"until":            {RetryUntil(steady, 350*time.Millisecond), milliseconds(100, 100, 100)},
-		"if":               {RetryIf(steady, func(err error) bool { return !errors.Is(err, zk.ErrConnectionClosed) }), nil},
-		"without end":      {withoutEnd(RetryFixed(time.Millisecond, 2)), milliseconds(1, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000)},
+		"if": {
+			RetryIf(steady, func(err error) bool { return !errors.Is(err, zk.ErrConnectionClosed) }), nil,
+		},
+		"without end": {
+			withoutEnd(RetryFixed(time.Millisecond, 2)), milliseconds(
+				1, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000,
+			),
+		},
 	} {
 		if got := pauses(tc.policy); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
@@ -68,7 +74,9 @@ func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 	policy := RetryExponential(100*time.Millisecond, time.Second)
 	swapReader(t, 0)
 	longest := pauses(policy)
-	if want := milliseconds(100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000); !slices.Equal(longest, want) {
+	if want := milliseconds(
+		100, 200, 400, 800, 1000, 1000, 1000, 1000, 1000, 1000,
+	); !slices.Equal(longest, want) {
 		t.Errorf("longest pauses %v, want %v", longest, want)
 	}
 	swapReader(t, 0x5a)
@@ -87,29 +95,30 @@ func TestExponentialPausesAreJitteredByHalfAtMost(t *testing.T) {
 	}
 }
 
-// down makes every request of a kind fail.
-func down(c *fakeConn, op string) {
-	for range 1000 {
-		c.on(op, 1, loseRequest)
+// down makes the next hundred requests of a kind fail.
+func down(c *testConn, op string) {
+	for range 100 {
+		c.On(op, 1, loseRequest)
 	}
 }
 
 func TestBoundedPolicyEndsTheOperation(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		down(c, "create")
 		l := NewLock(c, "/l", Retry(RetryFixed(10*time.Millisecond, 3)))
 		err := l.Lock(t.Context())
-		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, zk.ErrConnectionClosed) || !strings.Contains(err.Error(), "sent 3 times") {
+		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, zk.ErrConnectionClosed) ||
+			!strings.Contains(err.Error(), "sent 3 times") {
 			t.Errorf("Lock: %v", err)
 		}
-		if c.called("create") != 3 || OutcomeOf(err) != NotApplied {
-			t.Errorf("%d requests, %v", c.called("create"), OutcomeOf(err))
+		if c.Called("create") != 3 || OutcomeOf(err) != NotApplied {
+			t.Errorf("%d requests, %v", c.Called("create"), OutcomeOf(err))
 		}
-		c.rules = nil
+		c.Off()
 		unbounded := NewLock(c, "/l")
 		for range 5 {
-			c.on("create", 1, loseRequest)
+			c.On("create", 1, loseRequest)
 		}
 		mustLock(t, unbounded) // the control: the default goes on
 		mustUnlock(t, unbounded)
@@ -117,12 +126,12 @@ func TestBoundedPolicyEndsTheOperation(t *testing.T) {
 }
 
 func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		mustOffer(t, NewQueue(c, "/q"), "a")
 		q := NewQueue(c, "/q", Retry(RetryFixed(time.Millisecond, 2)))
-		c.on("multi", 1, loseReply)
-		c.on("multi", 1, loseRequest)
+		c.On("multi", 1, loseReply)
+		c.On("multi", 1, loseRequest)
 		down(c, "delete") // what settles the outcome is clean-up and goes on
 		err := q.Offer(t.Context(), []byte("b"))
 		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, ErrAmbiguous) || OutcomeOf(err) != Unknown {
@@ -131,14 +140,14 @@ func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 		if err := q.Close(t.Context()); err != nil {
 			t.Errorf("Close: %v", err)
 		}
-		s.wantBelow(t, "/q/dedup", 0)
-		s.wantBelow(t, "/q/items", 2)
+		s.WantBelow(t, "/q/dedup", 0)
+		s.WantBelow(t, "/q/items", 2)
 	})
 }
 
 func TestCleanUpIgnoresTheBound(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewLock(c, "/l", Retry(RetryFixed(0, 1)))
 		for range 4 { // two parents at most, own node
 			if err := l.Lock(t.Context()); err == nil {
@@ -146,39 +155,47 @@ func TestCleanUpIgnoresTheBound(t *testing.T) {
 			}
 		}
 		for range 20 {
-			c.on("delete", 1, loseRequest)
+			c.On("delete", 1, loseRequest)
 		}
 		mustUnlock(t, l)
-		s.wantBelow(t, "/l", 0)
+		s.WantBelow(t, "/l", 0)
 	})
 }
 
 func TestBackoffEndsWithItsContext(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		var b backoff
-		if err := b.wait(ctx, RetryFixed(time.Hour, 0), zk.ErrNoServer); !errors.Is(err, context.DeadlineExceeded) {
+		if err := b.wait(ctx, RetryFixed(time.Hour, 0), zk.ErrNoServer); !errors.Is(
+			err, context.DeadlineExceeded,
+		) {
 			t.Errorf("wait: %v", err)
 		}
 	})
 }
 
-// TestRowsComeBackApart: rows of requests that fail at one instant do not send again at
-// one instant, unless they are of one kind and one kind of row and began together.
+// TestRowsComeBackApart: rows of requests that fail at one instant do not send again at one
+// instant, unless they are of one kind and one kind of row and began together.
 func TestRowsComeBackApart(t *testing.T) {
 	rows := []struct {
 		kind    string
 		begun   time.Duration
 		cleanUp bool
-	}{{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false}, {"lock", time.Nanosecond, false}, {"lock", time.Second, true}}
+	}{
+		{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false}, {"lock", time.Nanosecond, false}, {
+			"lock", time.Second, true,
+		},
+	}
 	synctest.Test(t, func(t *testing.T) {
 		back := make(chan time.Duration, len(rows))
 		began := time.Now()
 		for _, row := range rows {
 			go func() {
 				time.Sleep(row.begun)
-				r := newLifecycle(nil, row.kind, "/a", []Option{Retry(RetryFixed(10*time.Millisecond, 0))}).requests()
+				r := newLifecycle(
+					nil, row.kind, "/a", []Option{Retry(RetryFixed(10*time.Millisecond, 0))},
+				).requests()
 				time.Sleep(2*time.Second - row.begun) // all fail now
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()

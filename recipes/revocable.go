@@ -9,37 +9,36 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// RevocableLock is a Lock whose owner can be asked to give it up: by anybody who
-// calls Revoke, and in no other way. Whether it does is up to it.
+// RevocableLock is a Lock whose owner can be asked to give it up, by any client that calls Revoke.
+// The owner decides whether it does.
 //
-// What it promises: all that Lock does. Revoke that returns true has asked the one
-// who owned the lock, or was about to, at some moment during the call. An owner who
-// was asked finds its Revoked closed as soon as its client hears of that, also if
-// it was asked before Lock had returned, or while its connection was down. Nobody's
-// Revoked is closed for another reason than that, or the end of the hold.
+// What it guarantees: all that Lock does. Revoke that returns true has asked the client that owned
+// the lock, or was about to, at some moment of the call. Revoked of an owner that was asked is
+// closed as soon as its client learns of that, also if it was asked before Lock had returned or
+// while its connection was down. It is closed for no other reason, except the end of the hold.
 //
-// On disconnect, on expiry and with a done context: as Lock. A question dies with
-// the hold that it was put to: nobody else is asked by it.
+// When a connection is lost, a session ends or a context is done it behaves like Lock. A question
+// ends with the hold that it was put to: it asks no later owner.
 //
-// What it cannot promise: that an owner listens, or still runs. Only the end of its
-// session takes the lock from it.
+// What it cannot guarantee: that an owner listens, or still runs. Only the end of its session takes
+// the lock from it.
 //
-// Layout: that of Lock; Revoke sets the data of the owner's node to "__REVOKE__",
-// as Curator does. All who contend for the path should be RevocableLocks: the owner
-// of a Lock takes the change for a loss.
+// Layout: that of Lock. Revoke sets the data of the owner's node to "__REVOKE__", as Curator does.
+// All contenders for the path should be RevocableLocks: the owner of a Lock takes the change for a
+// loss.
 //
-// Sources: Curator's Revoker and InterProcessMutex.makeRevocable, whose listener is
-// lost when a node is asked before it is watched.
+// Sources: Curator's Revoker and InterProcessMutex.makeRevocable, whose listener misses a question
+// that comes before its watch.
 type RevocableLock struct {
 	*handle
-	line  *turnstile
+	inLine
 	calls *lifecycle // of Revoke
 
 	asked sync.Mutex
 	ear   *ear // of the latest hold
 }
 
-// ear is what a hold hears.
+// ear listens for a hold.
 type ear struct {
 	hold    *hold
 	once    sync.Once
@@ -52,19 +51,18 @@ func (e *ear) close() { e.once.Do(func() { close(e.revoked) }) }
 // revokeMark is the data of a node whose owner is asked to give the lock up.
 const revokeMark = "__REVOKE__"
 
-// NewRevocableLock makes a handle for the lock at path, which is created when
-// needed and must be used for this lock only. It sends nothing. The options that
-// matter are those of NewLock.
+// NewRevocableLock makes a handle for the lock at path, which is created when needed and must be
+// used for this lock only. It sends nothing. The options that matter are those of NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
-	l := &RevocableLock{line: newLockLine(path, opts), calls: newLifecycle(conn, "owner of lock", path, opts)}
+	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
 	l.handle = newHandle(conn, path, opts, &listening{l})
+	l.inLine = inLine{l.lifecycle, newLockLine(path, opts)}
 	return l
 }
 
-// Revoked returns a channel that is closed when the owner is asked to give the
-// present hold up, and at the latest when the hold has ended, so that nobody waits
-// for it in vain: then Lost is closed before it, which tells the two apart. Each
-// hold has its own channel. Without a hold the channel is closed already.
+// Revoked returns a channel that is closed when the owner is asked to give the present hold up, and
+// at the latest when the hold has ended; then Lost is closed before it, which tells the two apart.
+// Each hold has its own channel. Without a hold the channel is closed already.
 func (l *RevocableLock) Revoked() <-chan struct{} {
 	held := l.current()
 	l.asked.Lock()
@@ -75,22 +73,23 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 	return closedChannel()
 }
 
-// Revoke asks the present owner, be it this handle itself, to give the lock up. It
-// returns false if there is none, and waits for nobody. If ctx is done, or the
-// server refuses, before it is known what became of a request, the error wraps
-// ErrAmbiguous: the owner may have been asked. Asking twice is the same as asking
-// once.
+// Revoke asks the present owner, which may be this handle itself, to give the lock up. It returns
+// false if there is none, and does not wait. If ctx is done, or the server refuses, while the
+// outcome of a request is unknown, the error wraps ErrAmbiguous: the owner may have been asked.
+// Asking twice is the same as asking once.
 func (l *RevocableLock) Revoke(ctx context.Context) (bool, error) {
-	return call(ctx, l.calls, "ask", func(ctx context.Context, r *requests, _ *task[bool]) (bool, error) {
+	return call(ctx, l.calls, "ask", func(
+		ctx context.Context, r *requests, _ *task[bool],
+	) (bool, error) {
 		doubtful := false
 		asked, err := l.ask(ctx, r, &doubtful)
 		return asked, doubtOf(doubtful, err)
 	})
 }
 
-// ask marks the node of the owner, and that of the next one if it has left
-// meanwhile. An owner who may have been asked by a request of unknown outcome, and
-// has left, does not count: the question is gone with its node.
+// ask marks the node of the owner, and that of the next one if the owner has left meanwhile. If an
+// owner has left that may have been asked by a request of unknown outcome, the question is gone
+// with its node.
 func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (bool, error) {
 	for {
 		queue, err := r.queueIn(ctx, l.path, lockMarkers)
@@ -108,22 +107,14 @@ func (l *RevocableLock) ask(ctx context.Context, r *requests, doubtful *bool) (b
 	}
 }
 
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *RevocableLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.participants(ctx, l.line.participants)
-}
-
-// Close is as Close of the type Lock; it ends calls of Revoke, too. The lock is
-// given back without waiting for them.
+// Close is as Close of the type Lock; it ends calls of Revoke, too. The lock is given back without
+// waiting for them.
 func (l *RevocableLock) Close(ctx context.Context) error {
 	l.calls.kill(ErrClosed)
 	return errors.Join(l.handle.Close(ctx), l.calls.Close(ctx))
 }
 
-// listening is a contender whose holds hear when they are asked to end.
+// listening is a contender whose holds learn when they are asked to end.
 type listening struct{ lock *RevocableLock }
 
 func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
@@ -180,8 +171,8 @@ func (e *ear) hear(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool)
 		if ev.Err != nil || ev.Type == zk.EventNodeDeleted {
 			return ev, true
 		}
-		// A hold that ends at this very moment needs no look: an owner who has left
-		// gives it back as soon as it is his.
+		// A hold that ends at this very moment needs no look: an owner who has left gives it back
+		// as soon as it is his.
 		if sleep(l.life, time.Microsecond); e.hold.over() {
 			return ev, false
 		}

@@ -26,8 +26,8 @@ func (l *RevocableLock) mustClose(t *testing.T) {
 
 func TestOwnerHearsThatItIsAsked(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			owner, c := NewRevocableLock(s.connect(), "/rl"), s.connect()
+		inBubble(t, func(t *testing.T, s *testServer) {
+			owner, c := NewRevocableLock(s.Connect(), "/rl"), s.Connect()
 			other := NewRevocableLock(c, "/rl")
 			mustRevoke(t, other, false)
 			mustLock(t, owner)
@@ -35,7 +35,7 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 			if closed(revoked) || closed(lost) {
 				t.Fatal("closed from the start")
 			}
-			c.on("set", 1, fault)
+			c.On("set", 1, fault)
 			mustRevoke(t, other, true)
 			time.Sleep(time.Second)
 			if !closed(revoked) || closed(lost) {
@@ -54,7 +54,7 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 			}
 			other.mustClose(t)
 			owner.mustClose(t)
-			s.wantBelow(t, "/rl", 0)
+			s.WantBelow(t, "/rl", 0)
 			if _, err := owner.Revoke(t.Context()); !errors.Is(err, ErrClosed) || !closed(owner.Revoked()) {
 				t.Errorf("Revoke after Close: %v", err)
 			}
@@ -65,10 +65,10 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 // TestQuestionBeforeTheWatchIsHeard: Curator's listener misses it.
 func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 	for _, op := range []string{"children", "getW"} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c, other := s.connect(), NewRevocableLock(s.connect(), "/rl")
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c, other := s.Connect(), NewRevocableLock(s.Connect(), "/rl")
 			l := NewRevocableLock(c, "/rl")
-			c.on(op, 1, rule{before: func() { mustRevoke(t, other, true) }})
+			c.On(op, 1, rule{Before: func() { mustRevoke(t, other, true) }})
 			mustLock(t, l)
 			if !closed(l.Revoked()) {
 				t.Error("not heard")
@@ -79,14 +79,14 @@ func TestQuestionBeforeTheWatchIsHeard(t *testing.T) {
 }
 
 func TestAskedOwnerStillLearnsOfTheLoss(t *testing.T) {
-	for name, lose := range map[string]func(s *fakeServer, c *fakeConn, path string){
-		"expiry":  func(_ *fakeServer, c *fakeConn, _ string) { c.expire(false) },
-		"deleted": func(s *fakeServer, _ *fakeConn, path string) { s.mu.Lock(); s.remove(path); s.mu.Unlock() },
-		"closed":  func(_ *fakeServer, c *fakeConn, _ string) { c.close() },
+	for name, lose := range map[string]func(s *testServer, c *testConn, path string){
+		"expiry":  func(_ *testServer, c *testConn, _ string) { c.Expire() },
+		"deleted": func(s *testServer, _ *testConn, path string) { s.Delete(path) },
+		"closed":  func(_ *testServer, c *testConn, _ string) { c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				l := NewRevocableLock(c, "/rl")
 				mustLock(t, l)
 				mustRevoke(t, l, true)
@@ -106,41 +106,41 @@ func TestAskedOwnerStillLearnsOfTheLoss(t *testing.T) {
 }
 
 func TestRevocableLockRestartsWhenItsNodeIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewRevocableLock(c, "/rl")
-		c.on("get", 1, rule{before: func() { c.expire(false) }})
+		c.On("get", 1, rule{Before: func() { c.Expire() }})
 		mustLock(t, l)
-		s.wantOwner(t, l.Path(), c.SessionID())
-		c.on("set", 1, rule{lose: true, err: zk.ErrNoAuth})
+		s.WantOwner(t, l.Path(), c.SessionID())
+		c.On("set", 1, refusal)
 		if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Revoke: %v", err)
 		}
 		l.mustClose(t)
-		s.wantBelow(t, "/rl", 0)
+		s.WantBelow(t, "/rl", 0)
 	})
 }
 
 // TestDoubtAboutAQuestionSurvivesARefusal: the first request may have asked.
 func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
-	refused := rule{lose: true, err: zk.ErrNoAuth}
 	for _, tc := range []struct {
 		faults  []rule
 		outcome Outcome
 	}{
-		{[]rule{refused}, NotApplied},
-		{[]rule{noServer, refused}, NotApplied},
-		{[]rule{loseReply, refused}, Unknown},
-		{[]rule{loseRequest, refused}, Unknown},
+		{[]rule{refusal}, NotApplied},
+		{[]rule{noServer, refusal}, NotApplied},
+		{[]rule{loseReply, refusal}, Unknown},
+		{[]rule{loseRequest, refusal}, Unknown},
 	} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c := s.Connect()
 			l := NewRevocableLock(c, "/rl")
 			mustLock(t, l)
 			for _, fault := range tc.faults {
-				c.on("set", 1, fault)
+				c.On("set", 1, fault)
 			}
-			if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != tc.outcome {
+			if _, err := l.Revoke(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+				OutcomeOf(err) != tc.outcome {
 				t.Errorf("Revoke: %v, %v; want %v", err, OutcomeOf(err), tc.outcome)
 			}
 			l.mustClose(t)
@@ -150,9 +150,9 @@ func TestDoubtAboutAQuestionSurvivesARefusal(t *testing.T) {
 
 // TestRevokeSeesWhatCameBefore: it synchronises before it lists.
 func TestRevokeSeesWhatCameBefore(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		owner, c := NewRevocableLock(s.connect(), "/rl"), s.connect()
-		c.on("sync", 1, rule{before: func() { mustLock(t, owner) }})
+	inBubble(t, func(t *testing.T, s *testServer) {
+		owner, c := NewRevocableLock(s.Connect(), "/rl"), s.Connect()
+		c.On("sync", 1, rule{Before: func() { mustLock(t, owner) }})
 		other := NewRevocableLock(c, "/rl")
 		mustRevoke(t, other, true)
 		owner.mustClose(t)
@@ -162,14 +162,14 @@ func TestRevokeSeesWhatCameBefore(t *testing.T) {
 
 // TestRevokedEndsWithTheHold, so that nobody waits for it for ever.
 func TestRevokedEndsWithTheHold(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, c *fakeConn, l *RevocableLock){
-		"unlock": func(t *testing.T, _ *fakeConn, l *RevocableLock) { mustUnlock(t, l) },
-		"close":  func(t *testing.T, _ *fakeConn, l *RevocableLock) { l.mustClose(t) },
-		"expiry": func(_ *testing.T, c *fakeConn, _ *RevocableLock) { c.expire(false) },
+	for name, end := range map[string]func(t *testing.T, c *testConn, l *RevocableLock){
+		"unlock": func(t *testing.T, _ *testConn, l *RevocableLock) { mustUnlock(t, l) },
+		"close":  func(t *testing.T, _ *testConn, l *RevocableLock) { l.mustClose(t) },
+		"expiry": func(_ *testing.T, c *testConn, _ *RevocableLock) { c.Expire() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				l := NewRevocableLock(c, "/rl")
 				mustLock(t, l)
 				lost, revoked := l.Lost(), l.Revoked()
@@ -196,15 +196,15 @@ func TestRevokedEndsWithTheHold(t *testing.T) {
 	}
 }
 
-// TestHoldThatNobodyKeepsStopsListening: its caller has left, and the server does
-// not let it be removed.
+// TestHoldThatNobodyKeepsStopsListening: its caller has left, and the server does not let it be
+// removed.
 func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewRevocableLock(c, "/rl")
 		ctx, cancel := context.WithCancel(t.Context())
-		c.on("get", 1, rule{before: func() { cancel(); time.Sleep(time.Second) }})
-		c.on("delete", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("get", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
+		c.On("delete", 1, refusal)
 		if err := l.Lock(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("Lock: %v", err)
 		}
@@ -218,11 +218,11 @@ func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 
 // TestCloseGivesBackBeforeItWaitsForQuestions under way.
 func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewRevocableLock(c, "/rl")
 		mustLock(t, l)
-		c.on("set", 1, rule{before: func() { time.Sleep(time.Hour) }})
+		c.On("set", 1, rule{Before: func() { time.Sleep(time.Hour) }})
 		asked := make(chan error)
 		go func() {
 			_, err := l.Revoke(t.Context())
@@ -232,7 +232,7 @@ func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
 		closing := make(chan error)
 		go func() { closing <- l.Close(t.Context()) }()
 		time.Sleep(time.Second)
-		s.wantBelow(t, "/rl", 0)
+		s.WantBelow(t, "/rl", 0)
 		if err := <-asked; !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown {
 			t.Errorf("Revoke: %v", err)
 		}

@@ -8,39 +8,36 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// RWLock is a fair read-write lock: many readers or one writer. One RWLock is
-// one owner, whoever calls its methods; use one per contender. Both of its
-// locks are re-entrant: each is given back with the last of as many unlocks.
+// RWLock is a fair read-write lock: many readers or one writer. One RWLock is one owner, whichever
+// goroutine calls its methods; use one for each contender. Both of its locks are re-entrant: each
+// is given back with the last of as many unlocks.
 //
-// What it promises:
-//   - Exclusion at the server: a writer owns the lock alone, except that it may
-//     read, too. As with Lock the own node is read once more before an owner is
-//     told, and belongs to the session of the Conn at that moment.
-//   - Fairness: nobody overtakes a waiter with whom it cannot share the lock.
-//     Readers do not pass a waiting writer, so neither kind starves.
-//   - Downgrade: RLock while the write lock is held succeeds without waiting,
-//     and after Unlock its owner goes on reading. Nobody writes in between, not
-//     even a writer that was waiting already.
-//   - Upgrade is refused: Lock returns ErrUpgrade while the read lock is held.
-//     Two readers who both waited for the other to leave would wait for ever.
-//   - A release wakes the one writer who waits next, or the readers who go on
-//     together; nobody else.
-//   - Token and RToken grow as far as it matters: a writer's is greater than all
-//     before it, a reader's greater than those of the writers before it. A
-//     reader who was the writer keeps that token.
-//   - No orphans, as Lock.
+// What it guarantees:
 //
-// On disconnect, on expiry, with a done context, and what cannot be promised: as
-// Lock. A hold that was lost is not entered again: that fails with ErrLost
-// until each of its levels is unlocked. Nobody may wait for both locks through
-// one RWLock: ErrHeld means that another goroutine is acquiring one.
+//   - Exclusion at the server: a writer owns the lock alone, except that it may read, too. As with
+//     Lock, the own node is read once more before a lock is granted, and belongs to the present
+//     session.
+//   - Fairness: no contender overtakes a waiter with which it cannot share the lock. Readers do not
+//     pass a waiting writer, so neither readers nor writers starve.
+//   - Downgrade: RLock while the write lock is held does not wait, and after Unlock its owner goes
+//     on reading. No writer gets in between, not even one that waits already.
+//   - No upgrade: Lock returns ErrUpgrade while the read lock is held. Two readers that both waited
+//     for the other to leave would wait for ever.
+//   - A release wakes the one writer that is next, or the readers that go on together.
+//   - Token and RToken grow as far as it matters: a writer's is greater than all before it, a
+//     reader's greater than those of the writers before it. A reader that was the writer keeps its
+//     token.
+//   - Nothing is left behind, as with Lock.
 //
-// Layout: <path>/_c_<guid>-read-<sequence> and -write-<sequence>, ephemeral;
-// path itself persistent. A reader waits for the youngest writer before it, a
-// writer for the node before it. The node of a writer who reads, too, is made
-// in one transaction with a check of its other node, and with the same number,
-// so that it stands at the same place when that one goes. Other children are
-// ignored.
+// When a connection is lost, a session ends or a context is done it behaves like Lock, and it
+// cannot guarantee what Lock cannot. A hold that was lost is not entered again: that fails with
+// ErrLost until each of its levels is unlocked. Only one goroutine may wait through one RWLock at a
+// time; another gets ErrHeld.
+//
+// Layout: <path>/_c_<guid>-read-<sequence> and -write-<sequence>, ephemeral; path itself is
+// persistent. A reader waits for the youngest writer before it, a writer for the node before it.
+// The read node of a writer is made in one transaction with a check of its write node, and with the
+// same number, so that it stands at the same place when that one goes. Other children are ignored.
 //
 // Sources: ZooKeeper guide, "Recipes and Solutions: Shared Locks"; Curator's
 // InterProcessReadWriteLock, whose downgrade let a waiting writer in.
@@ -55,9 +52,9 @@ const (
 	writeMarker = "write-"
 )
 
-// NewRWLock makes a handle for the read-write lock at path, which is created
-// when needed and must be used for this lock only. It sends nothing. The options
-// that matter are ACL, Data, SessionTimeout, RecheckEvery, Retry and Containers.
+// NewRWLock makes a handle for the read-write lock at path, which is created when needed and must
+// be used for this lock only. It sends nothing. The options that matter are ACL, Data,
+// SessionTimeout, RecheckEvery, Retry and Containers.
 func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 	queue := turnstile{dir: path, markers: []string{readMarker, writeMarker}, opts: newOptions(opts)}
 	readers, writers := queue, queue
@@ -65,21 +62,21 @@ func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
 	writers.kind, writers.ahead = writeMarker, predecessor
 	write := newHandle(conn, path, opts, &writers)
 	queue.ahead = eitherRule
-	return &RWLock{newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue}
+	return &RWLock{
+		newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue,
+	}
 }
 
-// Participants returns who owns the lock, readers or one writer, and who waits for
-// it, in the order of their nodes. Whoever writes and reads has two. It shows them
-// as they stood at some moment not before the call, without those that have left
-// since; an owner may not know of it yet, or not any more. It waits for the
-// connection.
+// Participants returns the owners of the lock, readers or one writer, and the waiters, in the order
+// of their nodes. An owner that writes and reads has two. It shows them as they stood at some
+// moment not before the call, without those that have left since. An owner may not know yet that it
+// owns the lock, or not know that it has lost it. It waits for the connection.
 func (l *RWLock) Participants(ctx context.Context) (owners, waiters []Member, err error) {
 	return l.write.participants(ctx, l.line.participants)
 }
 
-// eitherRule is that of readers for readers, and of writers for writers. The two
-// nodes of one owner who does both have the same number, and do not wait for each
-// other.
+// eitherRule is that of readers for readers, and of writers for writers. The two nodes of one owner
+// that does both have the same number, and do not wait for each other.
 func eitherRule(queue []numbered, own int) string {
 	first := own
 	for first > 0 && queue[first-1].seq == queue[own].seq {
@@ -101,8 +98,7 @@ func lastWriter(queue []numbered, own int) string {
 	return ""
 }
 
-// reader competes for the read lock: in the queue, or at the place of the own
-// write lock.
+// reader competes for the read lock: in the queue, or at the place of the own write lock.
 type reader struct {
 	queue *turnstile
 	write *handle
@@ -141,17 +137,16 @@ func (c *reader) beside(ctx context.Context, r *requests, w *hold) (*hold, error
 	return nil, giveBack(r, err, own.remove)
 }
 
-// companion is an ephemeral node that is made only while another one, through
-// which something is held, exists. Its name is used once.
+// companion is an ephemeral node that is made only while another one, through which something is
+// held, exists. Its name is used once.
 type companion struct {
 	path string
 	of   *hold
 	made bool // it may be on the server
 }
 
-// create makes the node and returns the hold through it, which continues the
-// other one and so has its token. It may be repeated: the second time finds the
-// node if the first request was applied.
+// create makes the node and returns the hold through it, which continues the other one and so has
+// its token. It may be repeated: the second time finds the node if the first request was applied.
 func (c *companion) create(ctx context.Context, r *requests, data []byte) (*hold, error) {
 	for {
 		if ctx.Err() != nil {

@@ -11,11 +11,15 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// inOrder begins the locks one after the other, each when the one before waits,
-// and returns what tells which of them were granted since it was asked last.
-func inOrder(t *testing.T, locks map[string]func(context.Context) error, names ...string) func() string {
+// inOrder begins the locks one after the other, each when the one before waits, and returns what
+// tells which of them were granted since it was asked last.
+func inOrder(
+	t *testing.T, locks map[string]func(context.Context) error, names ...string,
+) func() string {
 	granted := make(chan string, len(names))
 	for _, name := range names {
 		go func() {
@@ -45,11 +49,11 @@ func wantHeld(t *testing.T, held func() string, want string) {
 }
 
 // owners makes a handle each, and the calls that lock them.
-func rwOwners(s *fakeServer, n int) ([]*RWLock, map[string]func(context.Context) error) {
+func rwOwners(s *testServer, n int) ([]*RWLock, map[string]func(context.Context) error) {
 	var owners []*RWLock
 	locks := map[string]func(context.Context) error{}
 	for i := range n {
-		l := NewRWLock(s.connect(), "/rw")
+		l := NewRWLock(s.Connect(), "/rw")
 		owners = append(owners, l)
 		locks[fmt.Sprint("r", i)], locks[fmt.Sprint("w", i)] = l.RLock, l.Lock
 	}
@@ -65,8 +69,8 @@ func mustRUnlock(t *testing.T, l *RWLock) {
 
 func TestReadersShareAndQueueBehindWriters(t *testing.T) {
 	for _, first := range []int32{0, -4} { // the second as a server of 3.5 leaves it past the wrap
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			s.firstSeq = first
+		inBubble(t, func(t *testing.T, s *testServer) {
+			s.NumberFrom(first)
 			l, locks := rwOwners(s, 7)
 			held := inOrder(t, locks, "r0", "r1", "w2", "r3", "r4", "w5", "r6")
 			wantHeld(t, held, "r0 r1")
@@ -82,13 +86,13 @@ func TestReadersShareAndQueueBehindWriters(t *testing.T) {
 			mustUnlock(t, l[5])
 			wantHeld(t, held, "r6")
 			mustRUnlock(t, l[6])
-			s.wantBelow(t, "/rw", 0)
+			s.WantBelow(t, "/rw", 0)
 		})
 	}
 }
 
 func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		l, locks := rwOwners(s, 3)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
@@ -104,23 +108,25 @@ func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
 		wantHeld(t, held, "r2 w1")
 		mustRUnlock(t, l[0])
 		mustRUnlock(t, l[2])
-		s.wantBelow(t, "/rw", 0)
+		s.WantBelow(t, "/rw", 0)
 	})
 }
 
 // TestDowngradeLetsNoWriterIn: not even one that waits already.
 func TestDowngradeLetsNoWriterIn(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
+		inBubble(t, func(t *testing.T, s *testServer) {
 			l, locks := rwOwners(s, 3)
 			held := inOrder(t, locks, "w0", "w1", "r2")
 			wantHeld(t, held, "w0")
-			l[0].read.conn.(*fakeConn).on("multi", 1, fault)
+			l[0].read.conn.(*testConn).On("multi", 1, fault)
 			if err := l[0].RLock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
-				t.Errorf("tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(), l[0].Path())
+				t.Errorf(
+					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(), l[0].Path(),
+				)
 			}
 			mustUnlock(t, l[0])
 			wantHeld(t, held, "")
@@ -135,33 +141,38 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 			mustUnlock(t, l[1])
 			wantHeld(t, held, "r2")
 			mustRUnlock(t, l[2])
-			s.wantBelow(t, "/rw", 0)
+			s.WantBelow(t, "/rw", 0)
 		})
 	}
 }
 
 func TestDowngradeOfWhatIsLostFails(t *testing.T) {
-	for name, fault := range map[string]func(c *fakeConn) rule{
-		"before":   func(c *fakeConn) rule { return rule{before: func() { c.expire(false) }} },
-		"reaped":   func(c *fakeConn) rule { return rule{after: func() { c.expire(false) }} },
-		"late":     func(c *fakeConn) rule { return rule{before: func() { c.expire(true) }} },
-		"no reply": func(c *fakeConn) rule { return rule{err: zk.ErrSessionExpired, after: func() { c.expire(false) }} },
+	for name, fault := range map[string]func(c *testConn) rule{
+		"before": func(c *testConn) rule { return rule{Before: func() { c.Expire() }} },
+		"reaped": func(c *testConn) rule { return rule{After: func() { c.Expire() }} },
+		"late": func(c *testConn) rule {
+			return rule{
+				Before: func() { c.ExpireLate(testconn.Stays) },
+			}
+		},
+		"no reply": func(c *testConn) rule {
+			return rule{
+				Err: zk.ErrSessionExpired, After: func() { c.Expire() },
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				l := NewRWLock(c, "/rw")
 				mustLock(t, l)
-				old := c.SessionID()
-				c.on("multi", 1, fault(c))
+				c.On("multi", 1, fault(c))
 				if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
 					t.Errorf("RLock: %v", err)
 				}
 				mustUnlock(t, l)
-				s.mu.Lock()
-				s.reap(old)
-				s.mu.Unlock()
-				s.wantBelow(t, "/rw", 0)
+				s.ClearFaults() // the late ones go
+				s.WantBelow(t, "/rw", 0)
 				if err := l.RLock(t.Context()); err != nil {
 					t.Error(err)
 				}
@@ -172,8 +183,8 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 }
 
 func TestUpgradeIsRefused(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewRWLock(c, "/rw")
 		if held, err := l.TryRLock(t.Context()); !held || err != nil {
 			t.Fatalf("TryRLock: %v %v", held, err)
@@ -184,7 +195,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 		if held, err := l.TryLock(t.Context()); held || !errors.Is(err, ErrUpgrade) {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
-		c.expire(false)
+		c.Expire()
 		synctest.Wait()
 		if err := l.Lock(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("Lock after the loss: %v", err)
@@ -192,12 +203,12 @@ func TestUpgradeIsRefused(t *testing.T) {
 		mustRUnlock(t, l)
 		mustLock(t, l)
 		mustUnlock(t, l)
-		s.wantBelow(t, "/rw", 0)
+		s.WantBelow(t, "/rw", 0)
 	})
 }
 
 func TestTryRWLocks(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		l, _ := rwOwners(s, 2)
 		try := func(l *RWLock, read bool, want bool) {
 			t.Helper()
@@ -220,21 +231,20 @@ func TestTryRWLocks(t *testing.T) {
 		mustRUnlock(t, l[1])
 		try(l[1], false, true)
 		mustUnlock(t, l[1])
-		s.wantBelow(t, "/rw", 0)
+		s.WantBelow(t, "/rw", 0)
 	})
 }
 
-// TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the
-// writer's is gone.
+// TestRWLockClosesBothSidesAtOnce: the reader's node does not stay until the writer's is gone.
 func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewRWLock(c, "/rw")
 		mustLock(t, l)
 		if err := l.RLock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.disconnect()
+		c.Disconnect()
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
 		began := time.Now()
@@ -244,10 +254,10 @@ func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 		if took := time.Since(began); took > grace {
 			t.Errorf("took %v, more than %v", took, grace)
 		}
-		c.reconnect()
+		c.Reconnect()
 		if err := l.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/rw", 0)
+		s.WantBelow(t, "/rw", 0)
 	})
 }

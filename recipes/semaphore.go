@@ -8,47 +8,45 @@ import (
 	"sync"
 )
 
-// ErrLeases is returned when the semaphore on the server has another number of
-// leases than this handle was made with, and when more are wanted than there are.
-// It comes wrapped together with both numbers.
+// ErrLeases is returned when the semaphore on the server has another number of leases than this
+// handle was made with, and when more are wanted than there are. It comes wrapped together with
+// both numbers.
 var ErrLeases = errors.New("number of leases differs")
 
-// Semaphore lets a number of owners in at once: each holds a lease. One handle
-// can hold several. Methods may be called from several goroutines.
+// Semaphore has a number of leases and lets as many holders in at once. One handle can hold several
+// leases. Methods may be called from several goroutines.
 //
-// What it promises:
-//   - At the server no more leases are held than there are: the owners are the
-//     sessions with the oldest live nodes. As with Lock the own node is read once
-//     more before Acquire returns.
-//   - Order: Acquire serves those who wait in the order in which they came.
-//   - A release wakes one waiter: of those who wait, one watches the leases, and
-//     the others each wait for the one before. A lease that becomes free in the
-//     moment in which a waiter looks can wake it once more, later, for nothing.
-//   - All handles agree on the number of leases: it stands at the server, and
-//     Acquire returns ErrLeases when the own number is another one.
-//   - No orphans, as Lock: a lease goes with Release, with an Acquire that fails,
+// What it guarantees:
+//
+//   - At the server no more leases are held than there are: the holders are the sessions with the
+//     oldest live nodes. As with Lock, the own node is read once more before Acquire returns.
+//   - Order: Acquire serves waiters in the order in which they came.
+//   - A release wakes one waiter: one of them watches the leases, and the others each wait for the
+//     one before. A lease that becomes free at the moment at which a waiter looks can wake that
+//     waiter once more, later, for nothing.
+//   - All handles agree on the number of leases: it stands at the server, and Acquire returns
+//     ErrLeases if the handle was made with another one.
+//   - Nothing is left behind, as with Lock: a lease goes with Release, with an Acquire that fails,
 //     or with the session, even if replies are lost.
 //
-// On disconnect a waiter goes on waiting, and a lease stays held, as its session
-// may live on: pass SessionTimeout to be told when it may not. On expiry a waiter
-// begins again in the new session; the Lost of each lease is closed as soon as
-// the client learns of it. A done context ends the wait; it does not end a lease.
+// When the connection is lost, a waiter goes on waiting and a lease stays held, as its session may
+// live on; pass SessionTimeout to have Lost closed when it may not. When the session ends, a waiter
+// begins again in the new one, and Lost of each lease is closed as soon as the client learns of it.
+// A done context ends the wait; it does not end a lease.
 //
-// What it cannot promise: that a holder which is paused or cut off past its
-// session's end knows about it. A Token does not help here as it does with Lock:
-// holders do not exclude each other.
+// What it cannot guarantee: that a holder which is paused or cut off beyond the end of its session
+// knows that. A Token does not help here as it does with Lock, as holders do not exclude each
+// other.
 //
 // Layout: <path>, persistent, data = number of leases in decimal;
-// <path>/leases/_c_<guid>-lease-<sequence>, ephemeral; <path>/lock, a Lock for
-// those who wait. To change the number of leases set the data while nobody waits,
-// and make new handles.
+// <path>/leases/_c_<guid>-lease-<sequence>, ephemeral; <path>/lock, a Lock for the waiters. To
+// change the number of leases set the data while nobody waits, and make new handles.
 //
-// Sources: Curator's InterProcessSemaphoreV2, CURATOR-335 and 462 (leases left
-// behind).
+// Sources: Curator's InterProcessSemaphoreV2; CURATOR-335 and 462 (leases left behind).
 type Semaphore struct {
 	*lifecycle
 	leases int
-	queue  *turnstile // of those who wait
+	queue  *turnstile // of the waiters
 
 	mu   sync.Mutex
 	held []*Lease // that were not released, oldest first
@@ -57,10 +55,9 @@ type Semaphore struct {
 // leaseMarker stands before the sequence number of a lease's node.
 const leaseMarker = "lease-"
 
-// NewSemaphore makes a handle for the semaphore at path with so many leases,
-// below 1 means 1. path is created when needed and must be used for this semaphore
-// only. It sends nothing. The options that matter are ACL, Data, SessionTimeout,
-// RecheckEvery and Retry.
+// NewSemaphore makes a handle for the semaphore at path with so many leases, below 1 means 1. path
+// is created when needed and must be used for this semaphore only. It sends nothing. The options
+// that matter are ACL, Data, SessionTimeout, RecheckEvery and Retry.
 func NewSemaphore(conn Conn, path string, leases int, opts ...Option) *Semaphore {
 	s := &Semaphore{lifecycle: newLifecycle(conn, "semaphore", path, opts), leases: max(1, leases)}
 	s.queue = newLockLine(join(path, "lock"), opts)
@@ -69,23 +66,23 @@ func NewSemaphore(conn Conn, path string, leases int, opts ...Option) *Semaphore
 
 func (s *Semaphore) dir() string { return join(s.path, "leases") }
 
-// Acquire waits until a lease is held, ctx is done, or the server refuses. It
-// outlives lost connections and ended sessions, as Lock of the type Lock does.
-// After an error no lease is held, and what was made on the server is removed, in
-// the background if need be.
+// Acquire waits until a lease is held, ctx is done, or the server refuses. It outlives lost
+// connections and ended sessions, as Lock of the type Lock does. After an error no lease is held,
+// and its nodes are removed, in the background if need be.
 func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 	return one(s.AcquireN(ctx, 1))
 }
 
-// AcquireN is Acquire for n leases, all or none, which are released one by one. It
-// fails with ErrLeases if there are not so many, and if n is less than 1.
+// AcquireN is Acquire for n leases, all or none, which are released one by one. It returns
+// ErrLeases if there are fewer, and if n is less than 1.
 //
-// Whoever has the turn gathers its leases while everybody else waits, so calls of
-// AcquireN cannot wait for each other, whatever their numbers. But who calls it
-// while it holds a lease waits for ever if the rest are held by others who do the
-// same.
+// The caller whose turn it is gathers its leases while all others wait, so calls of AcquireN cannot
+// wait for each other, whatever their numbers. But a caller that holds a lease already waits for
+// ever if the rest are held by others that do the same.
 func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
-	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
+	leases, _, err := run(ctx, s.lifecycle, func(
+		ctx context.Context, r *requests, t *task[[]*Lease],
+	) ([]*Lease, error) {
 		if n < 1 || n > s.leases {
 			return nil, fmt.Errorf("%w: %d are wanted, expected 1 to %d", ErrLeases, n, s.leases)
 		}
@@ -94,11 +91,13 @@ func (s *Semaphore) AcquireN(ctx context.Context, n int) ([]*Lease, error) {
 	return leases, s.explain("acquire", err)
 }
 
-// TryAcquire is Acquire that does not wait for another owner: it returns false when
-// no lease is free. It does not stand in the queue, and may pass somebody who has
-// just come. It does wait for the connection.
+// TryAcquire is Acquire that does not wait for another holder: it returns false when no lease is
+// free. It does not stand in the queue, and may pass a waiter that has just come. It does wait for
+// the connection.
 func (s *Semaphore) TryAcquire(ctx context.Context) (lease *Lease, ok bool, err error) {
-	leases, _, err := run(ctx, s.lifecycle, func(ctx context.Context, r *requests, t *task[[]*Lease]) ([]*Lease, error) {
+	leases, _, err := run(ctx, s.lifecycle, func(
+		ctx context.Context, r *requests, t *task[[]*Lease],
+	) ([]*Lease, error) {
 		return withRestarts(ctx, func() ([]*Lease, error) {
 			if err := s.agree(ctx, r); err != nil {
 				return nil, err
@@ -122,26 +121,29 @@ func one(leases []*Lease, err error) (*Lease, error) {
 	return leases[0], err
 }
 
-// Participants returns who holds the leases, a Member for each of them, and who
-// waits for some, in the order in which they will get them. Whoever gathers several
-// is among both. Each is as it was at some moment not before the call, without
-// those that have left since. It waits for the connection.
+// Participants returns the holders of the leases, a Member for each lease, and the waiters in the
+// order in which they will get theirs. A caller that gathers several is among both. Each is as it
+// was at some moment not before the call, without those that have left since. It waits for the
+// connection.
 func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member, err error) {
 	return s.participants(ctx, func(ctx context.Context, r *requests) (participants, error) {
-		line, err := r.participants(ctx, s.queue.dir, s.queue.markers, func([]numbered, int) bool { return false })
+		line, err := r.participants(
+			ctx, s.queue.dir, s.queue.markers, func([]numbered, int) bool { return false },
+		)
 		if err != nil {
 			return participants{}, err
 		}
-		leases, err := r.participants(ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool { return own < s.leases })
+		leases, err := r.participants(
+			ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool { return own < s.leases },
+		)
 		return participants{leases.holders, line.waiters}, err
 	})
 }
 
-// Close ends acquisitions under way, gives all leases back, and waits until
-// nothing is left to clean up or ctx is done; in the latter case the clean-up goes
-// on. Afterwards Acquire and TryAcquire return ErrClosed. It leaves the Conn open.
-// It returns the first error by which the server has refused to remove a node that
-// this handle has made.
+// Close ends acquisitions under way, gives all leases back, and waits until nothing is left to
+// clean up or ctx is done; in the latter case the clean-up goes on. Afterwards Acquire and
+// TryAcquire return ErrClosed. It leaves the Conn open. It returns the first error by which the
+// server has refused to remove a node of this handle.
 func (s *Semaphore) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.kill(ErrClosed)

@@ -10,9 +10,11 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// inTurn gets leases when it is the own turn. The turn is given up before they are
-// handed over: that may take long, and a lease may be lost meanwhile.
-func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], n int) ([]*Lease, error) {
+// inTurn gets leases when it is the own turn. The turn is given up before they are handed over:
+// that may take long, and a lease may be lost meanwhile.
+func (s *Semaphore) inTurn(
+	ctx context.Context, r *requests, t *task[[]*Lease], n int,
+) ([]*Lease, error) {
 	if err := s.agree(ctx, r); err != nil {
 		return nil, err
 	}
@@ -27,10 +29,12 @@ func (s *Semaphore) inTurn(ctx context.Context, r *requests, t *task[[]*Lease], 
 	return s.keep(ctx, r, t, held)
 }
 
-// gather gets leases one after the other, for as long as it has the turn: whoever
-// went on without it, in the next session say, would have leases, and wait for more,
-// beside the one who has the turn then. With an error it returns those that it has.
-func (s *Semaphore) gather(ctx context.Context, r *requests, turn *hold, n int) (held []*hold, err error) {
+// gather gets leases one after the other, for as long as it has the turn: a caller that went on
+// without it, in the next session for instance, would have leases and wait for more beside the one
+// that has the turn then. With an error it returns the leases that it has.
+func (s *Semaphore) gather(
+	ctx context.Context, r *requests, turn *hold, n int,
+) (held []*hold, err error) {
 	for len(held) < n {
 		one, err := s.attempt(ctx, r, turn)
 		if err != nil {
@@ -52,8 +56,7 @@ func releaseOf(held []*hold) func(r *requests) error {
 	}
 }
 
-// agree makes sure that the semaphore exists and has as many leases as this
-// handle expects.
+// agree makes sure that the semaphore exists and has as many leases as this handle expects.
 func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	want := strconv.Itoa(s.leases)
 	data, stat, err := r.get(ctx, s.path)
@@ -61,13 +64,13 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 		data, _, err = r.createOnce(ctx, s.path, []byte(want))
 		stat = &zk.Stat{}
 	}
-	if err == nil && len(data) == 0 { // made by somebody who had no number
+	if err == nil && len(data) == 0 { // made without a number
 		err = r.repeat(ctx, func() error {
 			_, err := r.conn.Set(s.path, []byte(want), stat.Version)
 			return err
 		})
 		if errors.Is(err, zk.ErrBadVersion) || errors.Is(err, zk.ErrNoNode) {
-			err = errRestart // look again: somebody has, or a request whose reply was lost
+			err = errRestart // look again: a rival has set it, or the own request
 		}
 		data = []byte(want)
 	}
@@ -77,24 +80,25 @@ func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	return err
 }
 
-// attempt makes one node and finds out whether it stands for a lease; with a turn it
-// waits until it does, or the turn is lost. Without a lease the node is removed again.
+// attempt makes one node and finds out whether it stands for a lease; with a turn it waits until it
+// does, or the turn is lost. Without a lease the node is removed again.
 func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold, error) {
 	return queueUp(ctx, r, s.dir(), leaseMarker, s.opts.data, func(own *protected) (*hold, error) {
 		return s.stand(ctx, r, own, turn)
 	})
 }
 
-// stand finds out whether the own node is among the oldest, and waits for that with a
-// turn.
-func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, turn *hold) (*hold, error) {
+// stand finds out whether the own node is among the oldest, and waits for that with a turn.
+func (s *Semaphore) stand(
+	ctx context.Context, r *requests, own *protected, turn *hold,
+) (*hold, error) {
 	leases := &vigil{path: s.dir()}
 	free := false
 	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
 		if turn != nil && turn.gone() {
 			return nil, false, errRestart
 		}
-		// The first look sets no watch, which would wake us when nobody waits.
+		// The first look sets no watch, as it would wake this client when it waits no more.
 		names, err := r.children(ctx, s.dir())
 		if free, err = s.isFree(own, names, err); err != nil || free || turn == nil {
 			return nil, true, err
@@ -109,9 +113,8 @@ func (s *Semaphore) stand(ctx context.Context, r *requests, own *protected, turn
 	return confirm(ctx, r, own.path, own.remove)
 }
 
-// isFree reports whether the own node is among the oldest of those listed, of
-// which there are as many as leases. A list that holds the own node holds every
-// older one that lives.
+// isFree reports whether the own node is among the oldest of those listed, of which there are as
+// many as leases. A list that holds the own node holds every older one that lives.
 func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, error) {
 	switch {
 	case errors.Is(err, zk.ErrNoNode):
@@ -129,9 +132,11 @@ func (s *Semaphore) isFree(own *protected, names []string, err error) (bool, err
 	return at < s.leases, nil
 }
 
-// keep hands leases to the caller, or gives them back if one was lost already or
-// nobody wants them any more.
-func (s *Semaphore) keep(ctx context.Context, r *requests, t *task[[]*Lease], held []*hold) ([]*Lease, error) {
+// keep hands leases to the caller, or gives them back if one was lost already or the caller has
+// left.
+func (s *Semaphore) keep(
+	ctx context.Context, r *requests, t *task[[]*Lease], held []*hold,
+) ([]*Lease, error) {
 	var leases []*Lease
 	for _, one := range held {
 		if one.gone() {

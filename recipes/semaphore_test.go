@@ -30,16 +30,16 @@ func mustRelease(t *testing.T, leases ...*Lease) {
 }
 
 // wantFree checks that nothing is left of the semaphore but its directories.
-func (s *fakeServer) wantFree(t *testing.T) {
+func wantFree(t *testing.T, s *testServer) {
 	t.Helper()
-	s.wantBelow(t, "/sem/leases", 0)
-	s.wantBelow(t, "/sem/lock", 0)
+	s.WantBelow(t, "/sem/leases", 0)
+	s.WantBelow(t, "/sem/lock", 0)
 }
 
 func TestSemaphoreLetsSoManyIn(t *testing.T) {
 	for _, first := range []int32{0, -5} { // the second as a server of 3.5 leaves it past the wrap
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			s.firstSeq = first
+		inBubble(t, func(t *testing.T, s *testServer) {
+			s.NumberFrom(first)
 			var mu sync.Mutex
 			holders, most := 0, 0
 			count := func(n int) {
@@ -50,7 +50,7 @@ func TestSemaphoreLetsSoManyIn(t *testing.T) {
 			}
 			done := make(chan struct{}, 6)
 			for range 6 {
-				sem := NewSemaphore(s.connect(), "/sem", 3)
+				sem := NewSemaphore(s.Connect(), "/sem", 3)
 				go func() {
 					defer func() { done <- struct{}{} }()
 					for range 4 {
@@ -68,14 +68,14 @@ func TestSemaphoreLetsSoManyIn(t *testing.T) {
 			if most != 3 {
 				t.Errorf("at most %d at once", most)
 			}
-			s.wantFree(t)
+			wantFree(t, s)
 		})
 	}
 }
 
 func TestLeasesOfOneHandleCount(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 2)
 		one, two := mustAcquire(t, sem), mustAcquire(t, sem)
 		if one.Path() == two.Path() || one.Token() >= two.Token() {
@@ -98,19 +98,19 @@ func TestLeasesOfOneHandleCount(t *testing.T) {
 		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrClosed) || !closed(three.Lost()) {
 			t.Errorf("Acquire after Close: %v", err)
 		}
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 // TestAnyReleaseServesTheOneWhoWaits, and wakes nobody else.
 func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		holder := NewSemaphore(s.connect(), "/sem", 2)
+	inBubble(t, func(t *testing.T, s *testServer) {
+		holder := NewSemaphore(s.Connect(), "/sem", 2)
 		one, two := mustAcquire(t, holder), mustAcquire(t, holder)
-		var conns []*fakeConn
+		var conns []*testConn
 		granted := make(chan *Lease, 2)
 		for range 2 {
-			c := s.connect()
+			c := s.Connect()
 			conns = append(conns, c)
 			go func() { granted <- mustAcquire(t, NewSemaphore(c, "/sem", 2)) }()
 			time.Sleep(time.Second)
@@ -118,29 +118,31 @@ func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 		mustRelease(t, two) // not the oldest
 		third := <-granted
 		synctest.Wait()
-		if woken := conns[1].called("childrenW"); woken != 0 {
+		if woken := conns[1].Called("childrenW"); woken != 0 {
 			t.Error("the second one in the queue looked at the leases before its turn")
 		}
 		mustRelease(t, one)
 		mustRelease(t, third, <-granted)
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 func TestSemaphoreSurvivesFaults(t *testing.T) {
 	for _, op := range []string{"create", "children", "childrenW", "getW", "get", "sync", "delete"} {
-		for name, fault := range map[string]rule{"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer} {
+		for name, fault := range map[string]rule{
+			"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+		} {
 			for nth := 1; nth <= 2; nth++ {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					other := mustAcquire(t, NewSemaphore(s.connect(), "/sem", 1))
-					c := s.connect()
-					c.on(op, nth, fault)
+				inBubble(t, func(t *testing.T, s *testServer) {
+					other := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 1))
+					c := s.Connect()
+					c.On(op, nth, fault)
 					time.AfterFunc(time.Second, func() { mustRelease(t, other) })
 					l := mustAcquire(t, NewSemaphore(c, "/sem", 1))
-					s.wantOwner(t, l.Path(), c.SessionID())
-					s.wantBelow(t, "/sem/leases", 1)
+					s.WantOwner(t, l.Path(), c.SessionID())
+					s.WantBelow(t, "/sem/leases", 1)
 					mustRelease(t, l)
-					if s.wantFree(t); t.Failed() {
+					if wantFree(t, s); t.Failed() {
 						t.Log(op, name, nth)
 					}
 				})
@@ -153,22 +155,20 @@ func TestExpiryInAcquireMakesNewLease(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, op := range []string{"create", "children", "getW", "get"} {
 			for nth := 1; nth <= 2; nth++ {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					c := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					c := s.Connect()
 					sem := NewSemaphore(c, "/sem", 1)
 					mustRelease(t, mustAcquire(t, sem))
-					old := c.SessionID()
-					c.on(op, nth, rule{after: func() { c.expire(late) }})
-					time.AfterFunc(time.Second, func() {
-						s.mu.Lock()
-						defer s.mu.Unlock()
-						s.reap(old)
-					})
+					end := c.Expire
+					if late {
+						end = func() { c.ExpireLate(time.Second) }
+					}
+					c.On(op, nth, rule{After: end})
 					l := mustAcquire(t, sem)
-					s.wantOwner(t, l.Path(), c.SessionID())
+					s.WantOwner(t, l.Path(), c.SessionID())
 					time.Sleep(2 * time.Second)
 					mustRelease(t, l)
-					s.wantFree(t)
+					wantFree(t, s)
 				})
 			}
 		}
@@ -176,111 +176,113 @@ func TestExpiryInAcquireMakesNewLease(t *testing.T) {
 }
 
 func TestLeaseIsLostWithTheSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 1)
 		l := mustAcquire(t, sem)
-		c.expire(false)
+		c.Expire()
 		if !closed(l.Lost()) {
 			t.Error("not lost")
 		}
 		next := mustAcquire(t, sem)
 		mustRelease(t, l)
-		s.wantBelow(t, "/sem/leases", 1) // the new one
+		s.WantBelow(t, "/sem/leases", 1) // the new one
 		mustRelease(t, next)
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 func TestAbandonedAcquireLeavesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		held := mustAcquire(t, NewSemaphore(s.connect(), "/sem", 1))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		held := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 1))
 		for _, lost := range []string{"getW", "delete"} {
-			c := s.connect()
+			c := s.Connect()
 			sem := NewSemaphore(c, "/sem", 1)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			c.on(lost, 1, loseReply)
-			if _, err := sem.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+			c.On(lost, 1, loseReply)
+			if _, err := sem.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+				OutcomeOf(err) != NotApplied {
 				t.Errorf("Acquire: %v", err)
 			}
 			cancel()
 			if err := sem.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			s.wantBelow(t, "/sem/leases", 1)
-			s.wantBelow(t, "/sem/lock", 0)
+			s.WantBelow(t, "/sem/leases", 1)
+			s.WantBelow(t, "/sem/lock", 0)
 		}
 		mustRelease(t, held)
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 // TestLeaseThatComesTooLateIsGivenBack: its caller has left.
 func TestLeaseThatComesTooLateIsGivenBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		c.on("getW", 2, rule{before: func() { // the confirmation of the lease
+		c.On("getW", 2, rule{Before: func() { // the confirmation of the lease
 			cancel()
 			time.Sleep(time.Millisecond)
 		}})
 		if l, err := sem.Acquire(ctx); l != nil || !errors.Is(err, context.Canceled) {
 			t.Errorf("Acquire: %v %v", l, err)
 		}
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 func TestReleaseWithDoneContextGoesOn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := mustAcquire(t, NewSemaphore(c, "/sem", 1))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		c.disconnect()
-		if err := l.Release(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown || !closed(l.Lost()) {
+		c.Disconnect()
+		if err := l.Release(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != Unknown ||
+			!closed(l.Lost()) {
 			t.Errorf("Release: %v", err)
 		}
-		c.reconnect()
+		c.Reconnect()
 		mustRelease(t, l)
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 func TestHandlesAgreeOnTheNumberOfLeases(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
 		for _, n := range []int{1, 3} {
-			_, err := NewSemaphore(s.connect(), "/sem", n).Acquire(t.Context())
+			_, err := NewSemaphore(s.Connect(), "/sem", n).Acquire(t.Context())
 			if !errors.Is(err, ErrLeases) || OutcomeOf(err) != NotApplied {
 				t.Errorf("%d leases: %v", n, err)
 			}
 		}
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 func TestSemaphoreTakesADirectoryWithoutNumber(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			s.seed(t, 0, "/sem", "")
-			c := s.connect()
-			c.on("set", 1, fault)
+		inBubble(t, func(t *testing.T, s *testServer) {
+			s.Seed("/sem", "")
+			c := s.Connect()
+			c.On("set", 1, fault)
 			mustRelease(t, mustAcquire(t, NewSemaphore(c, "/sem", 0)))
-			if got := string(s.nodes["/sem"].data); got != "1" {
-				t.Errorf("data %q", got)
+			if n, _ := s.Node("/sem"); string(n.Data) != "1" {
+				t.Errorf("data %q", n.Data)
 			}
-			s.wantFree(t)
+			wantFree(t, s)
 		})
 	}
 }
 
 func TestSemaphoreReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		for _, op := range []string{"get", "create", "children", "getW"} {
-			c := s.connect()
-			c.on(op, 1, rule{lose: true, err: zk.ErrNoAuth})
+			c := s.Connect()
+			c.On(op, 1, refusal)
 			if _, err := NewSemaphore(c, "/sem", 1).Acquire(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 				t.Errorf("%s: %v", op, err)
 			}
@@ -288,10 +290,10 @@ func TestSemaphoreReportsRefusals(t *testing.T) {
 	})
 }
 
-// TestSeveralLeasesAtOnce: calls that want several never wait for each other, with
-// the half of what each wants in its hands.
+// TestSeveralLeasesAtOnce: calls that want several never wait for each other, with the half of what
+// each wants in its hands.
 func TestSeveralLeasesAtOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		var mu sync.Mutex
 		holders, most := 0, 0
 		count := func(n int) {
@@ -302,7 +304,7 @@ func TestSeveralLeasesAtOnce(t *testing.T) {
 		}
 		done := make(chan struct{}, 4)
 		for i := range 4 {
-			sem, want := NewSemaphore(s.connect(), "/sem", 3), 1+i%3
+			sem, want := NewSemaphore(s.Connect(), "/sem", 3), 1+i%3
 			go func() {
 				defer func() { done <- struct{}{} }()
 				for range 5 {
@@ -323,45 +325,45 @@ func TestSeveralLeasesAtOnce(t *testing.T) {
 		if most != 3 {
 			t.Errorf("at most %d at once", most)
 		}
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 func TestSeveralLeasesOrNone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		other := mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2))
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		other := mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2))
+		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 2)
 		for _, n := range []int{-1, 0, 3} {
-			if leases, err := sem.AcquireN(t.Context(), n); leases != nil || !errors.Is(err, ErrLeases) || OutcomeOf(err) != NotApplied {
+			if leases, err := sem.AcquireN(t.Context(), n); leases != nil || !errors.Is(err, ErrLeases) ||
+				OutcomeOf(err) != NotApplied {
 				t.Errorf("AcquireN(%d): %v %v", n, leases, err)
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if leases, err := sem.AcquireN(ctx, 2); leases != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if leases, err := sem.AcquireN(ctx, 2); leases != nil ||
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("AcquireN: %v %v", leases, err)
 		}
-		s.wantBelow(t, "/sem/leases", 1)
+		s.WantBelow(t, "/sem/leases", 1)
 		// One that is lost while the others are waited for is got anew.
-		time.AfterFunc(time.Minute, func() { c.expire(false) })
+		time.AfterFunc(time.Minute, func() { c.Expire() })
 		time.AfterFunc(2*time.Minute, func() { mustRelease(t, other) })
 		leases, err := sem.AcquireN(t.Context(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range leases {
-			if s.wantOwner(t, l.Path(), c.SessionID()); closed(l.Lost()) {
+			if s.WantOwner(t, l.Path(), c.SessionID()); closed(l.Lost()) {
 				t.Error("lost")
 			}
 		}
 		// The first one is deleted while the second is waited for.
 		mustRelease(t, leases[1])
 		time.AfterFunc(time.Minute, func() {
-			queue := sortNumbered(s.below("/sem/leases"), leaseMarker)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.remove(join("/sem/leases", queue[1].name))
+			queue := sortNumbered(s.Below("/sem/leases"), leaseMarker)
+			s.Delete(join("/sem/leases", queue[1].name))
 		})
 		time.AfterFunc(2*time.Minute, func() { mustRelease(t, leases[0]) })
 		both, err := sem.AcquireN(t.Context(), 2)
@@ -369,87 +371,84 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range both {
-			s.wantOwner(t, l.Path(), c.SessionID())
+			s.WantOwner(t, l.Path(), c.SessionID())
 		}
 		mustRelease(t, both...)
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 // TestNobodyGathersLeasesBesideAnother: each would have one, and wait for the other.
 func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
 		done := make(chan error, 2)
-		both := func(c *fakeConn) {
+		both := func(c *testConn) {
 			leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
 			mustRelease(t, leases...)
 			done <- err
 		}
-		c := s.connect()
-		c.on("create", 3, rule{before: func() { // after the turn and the first lease
-			go both(s.connect())
+		c := s.Connect()
+		c.On("create", 3, rule{Before: func() { // after the turn and the first lease
+			go both(s.Connect())
 			time.Sleep(time.Minute)
 		}})
 		both(c)
 		if err := errors.Join(<-done, <-done); err != nil {
 			t.Error(err)
 		}
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
-// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session, or was
-// deleted.
+// TestNobodyGathersLeasesWithoutTheTurn, which has gone with its session, or was deleted.
 func TestNobodyGathersLeasesWithoutTheTurn(t *testing.T) {
-	for name, lose := range map[string]func(s *fakeServer, c *fakeConn){
-		"expiry": func(_ *fakeServer, c *fakeConn) { c.expire(false) },
-		"deleted": func(s *fakeServer, _ *fakeConn) {
-			turn := s.below("/sem/lock")[0]
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.remove(join("/sem/lock", turn))
+	for name, lose := range map[string]func(s *testServer, c *testConn){
+		"expiry": func(_ *testServer, c *testConn) { c.Expire() },
+		"deleted": func(s *testServer, _ *testConn) {
+			turn := s.Below("/sem/lock")[0]
+			s.Delete(join("/sem/lock", turn))
 		},
 	} {
 		t.Run(name, func(t *testing.T) { gathersWithoutTheTurn(t, lose) })
 	}
 }
 
-func gathersWithoutTheTurn(t *testing.T, lose func(s *fakeServer, c *fakeConn)) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		mustRelease(t, mustAcquire(t, NewSemaphore(s.connect(), "/sem", 2)))
+func gathersWithoutTheTurn(t *testing.T, lose func(s *testServer, c *testConn)) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		mustRelease(t, mustAcquire(t, NewSemaphore(s.Connect(), "/sem", 2)))
 		done := make(chan error, 2)
-		both := func(c *fakeConn) {
+		both := func(c *testConn) {
 			leases, err := NewSemaphore(c, "/sem", 2).AcquireN(t.Context(), 2)
 			mustRelease(t, leases...)
 			done <- err
 		}
-		c, other := s.connect(), s.connect()
-		c.on("create", 2, rule{before: func() { // after the turn
+		c, other := s.Connect(), s.Connect()
+		c.On("create", 2, rule{Before: func() { // after the turn
 			lose(s, c)
 			go both(other)
 			time.Sleep(time.Minute)
 		}})
-		other.on("create", 3, rule{before: func() { time.Sleep(2 * time.Minute) }})
+		other.On("create", 3, rule{Before: func() { time.Sleep(2 * time.Minute) }})
 		both(c)
 		if err := errors.Join(<-done, <-done); err != nil {
 			t.Error(err)
 		}
-		s.wantFree(t)
+		wantFree(t, s)
 	})
 }
 
 // TestRetryPolicyBoundsTheNumberOfLeases that a handle writes down.
 func TestRetryPolicyBoundsTheNumberOfLeases(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/sem", "")
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/sem", "")
+		c := s.Connect()
 		for range 100 {
-			c.on("set", 1, loseRequest)
+			c.On("set", 1, loseRequest)
 		}
 		sem := NewSemaphore(c, "/sem", 1, Retry(RetryFixed(time.Millisecond, 3)))
-		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrGaveUp) || c.called("set") != 3 {
-			t.Errorf("Acquire: %v after %d tries", err, c.called("set"))
+		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrGaveUp) || c.Called("set") != 3 {
+			t.Errorf("Acquire: %v after %d tries", err, c.Called("set"))
 		}
 	})
 }

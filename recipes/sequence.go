@@ -3,7 +3,6 @@ package recipes
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,42 +15,22 @@ type numbered struct {
 	seq    int32
 }
 
-// Sequence reads the sequence number of a sequential node's name, or path: what
-// follows the last occurrence of marker, the end of the name that was given to
-// create, such as "lock-". It reports false for a name that was not made like
-// that. The number is negative when the parent's counter has passed 2147483647
-// (ZOOKEEPER-4372), which cannot be told from a hyphen without the marker.
+// Sequence reads the sequence number of a sequential node's name, or path: the digits behind the
+// last occurrence of marker, which is the end of the name that was given to create, such as
+// "lock-". It reports false for other names. The number is negative when the parent's counter has
+// passed 2147483647 (ZOOKEEPER-4372), which cannot be told from a hyphen without the marker.
 func Sequence(name, marker string) (int32, bool) {
 	n, ok := parseNumbered(name, marker)
 	return n.seq, ok
 }
 
-// CompareSequence returns -1 if the node with the sequence number a was created
-// before the one with b, 1 if after, 0 if they are equal. The numbers are
-// compared as serial numbers (RFC 1982), which is right across the wrap from
-// 2147483647 to -2147483648, as servers before 3.6 go on, while less than 2^31
-// creations lie between them. It is no order of more than two numbers, unless all lie
-// so close together. Equal numbers are those of a directory whose numbers are used
-// up, see ErrNumbersUsedUp: which node came first only their czxids tell.
-func CompareSequence(a, b int32) int {
-	switch diff := a - b; {
-	case diff == math.MinInt32: // as far from each other as can be
-		return cmp.Compare(a, b)
-	case diff < 0:
-		return -1
-	case diff > 0:
-		return 1
-	}
-	return 0
-}
-
-// SortBySequence returns those of the names that have a sequence number behind
-// marker, oldest first. It leaves names as they are. Numbers are only
-// comparable between children of one parent that was not deleted meanwhile. Names
-// that somebody has made up, with numbers far off those of the server, come first
-// or last, and do not change the order of the others as long as there is a larger
-// gap beside those than within them. Names of the same number, as all get that are
-// made when a directory's numbers are used up, come in the order of their letters.
+// SortBySequence returns those of the names that have a sequence number behind marker, oldest
+// first. It leaves names as they are. Numbers are only comparable between children of one parent
+// that was not deleted meanwhile. They are right across the wrap from 2147483647 to -2147483648, as
+// servers before 3.6 go on. Names that were made up, with numbers far off those of the server, come
+// first or last, and do not change the order of the others as long as there is a larger gap beside
+// those than within them. Names of the same number, as all get that are made when a directory's
+// numbers are used up, come in the order of their letters.
 func SortBySequence(names []string, marker string) []string {
 	var out []string
 	for _, n := range sortNumbered(names, marker) {
@@ -60,15 +39,14 @@ func SortBySequence(names []string, marker string) []string {
 	return out
 }
 
-// lockMarkers stand before the sequence number in the lock nodes of this
-// package, Curator and zk.Lock ("_c_<guid>-lock-0000000001"), and of kazoo
-// ("<guid>__lock__0000000001").
+// lockMarkers stand before the sequence number in the lock nodes of this package, Curator and
+// zk.Lock ("_c_<guid>-lock-0000000001"), and of kazoo ("<guid>__lock__0000000001").
 var lockMarkers = []string{"lock-", "__lock__"}
 
-// parseNumbered reads the sequence number behind the last of the markers that
-// name contains, and reports false for a foreign name. The server prints the
-// number with %010d: at least ten characters, a '-' included when the counter
-// has passed 2147483647 and gone negative (ZOOKEEPER-4372).
+// parseNumbered reads the sequence number behind the last of the markers that name contains, and
+// reports false for a foreign name. The server prints the number with %010d: at least ten
+// characters, a '-' included when the counter has passed 2147483647 and gone negative
+// (ZOOKEEPER-4372).
 func parseNumbered(name string, markers ...string) (numbered, bool) {
 	for _, marker := range markers {
 		at := strings.LastIndex(name, marker)
@@ -85,10 +63,9 @@ func parseNumbered(name string, markers ...string) (numbered, bool) {
 	return numbered{}, false
 }
 
-// sortNumbered returns the children that carry one of the markers, oldest
-// first. Foreign children are left out. The numbers lie on a circle, which is cut
-// at its largest gap: comparing them two by two would be no order if some lie
-// more than half a circle apart, as numbers do that somebody has made up.
+// sortNumbered returns the children that carry one of the markers, oldest first. Foreign children
+// are left out. The numbers lie on a circle, which is cut at its largest gap: comparing them two by
+// two would be no order if some lie more than half a circle apart, as made-up numbers can.
 func sortNumbered(names []string, markers ...string) []numbered {
 	var out []numbered
 	for _, name := range names {
@@ -103,8 +80,8 @@ func sortNumbered(names []string, markers ...string) []numbered {
 	return append(out[first:len(out):len(out)], out[:first]...)
 }
 
-// oldest returns where, in what is sorted by number, the largest gap ends. Of
-// several that are as large it is that before the least number.
+// oldest returns where, in numbers in ascending order, the largest gap ends. Of several that are as
+// large it is the one before the least number.
 func oldest(sorted []numbered) int {
 	first, largest := 0, uint32(0)
 	for i, n := range sorted {

@@ -13,8 +13,8 @@ import (
 // ErrNoInstance says that a service has no instance.
 var ErrNoInstance = errors.New("the service has no instance")
 
-// Strategy chooses one of the instances of a service. It is given all that are not
-// to be avoided, sorted by ID, and at least one. It may be used by one goroutine at a time.
+// Strategy chooses one of the instances of a service. It is given all that are not to be avoided,
+// sorted by ID, and at least one. It may be used by one goroutine at a time.
 type Strategy interface {
 	Choose(instances []Instance) Instance
 }
@@ -24,14 +24,14 @@ type strategyFunc func([]Instance) Instance
 
 func (f strategyFunc) Choose(instances []Instance) Instance { return f(instances) }
 
-// Random chooses any instance. intN draws a number from 0 up to n, n excluded, such
-// as rand.IntN of math/rand/v2.
+// Random chooses any instance. intN draws a number from 0 up to n, n excluded, such as rand.IntN of
+// math/rand/v2.
 func Random(intN func(n int) int) Strategy {
 	return strategyFunc(func(instances []Instance) Instance { return instances[intN(len(instances))] })
 }
 
-// RoundRobin chooses one after the other, in the order of their IDs. Instances
-// that come and go do not disturb the turns of the others.
+// RoundRobin chooses one after the other, in the order of their IDs. Instances that come and go do
+// not disturb the turns of the others.
 func RoundRobin() Strategy {
 	last := ""
 	return strategyFunc(func(instances []Instance) Instance {
@@ -42,8 +42,8 @@ func RoundRobin() Strategy {
 	})
 }
 
-// Sticky chooses as first does, and then the same instance for as long as it is
-// there. One that was gone and has come back unseen is the same.
+// Sticky chooses as first does, and then the same instance for as long as it is there. One that was
+// gone and has come back unseen is the same.
 func Sticky(first Strategy) Strategy {
 	id := ""
 	return strategyFunc(func(instances []Instance) Instance {
@@ -56,18 +56,16 @@ func Sticky(first Strategy) Strategy {
 	})
 }
 
-// ServiceLookup hands out instances of one service by a strategy. Several
-// goroutines may use it.
+// ServiceLookup chooses instances of one service by a strategy. Several goroutines may use it.
 //
-// What it promises: Next returns an instance of the present view of the
-// ServiceRegistry, with its present data, and nothing else. It sends nothing once
-// there is a view. One that a caller could not reach, and has told so by NoteError,
-// is passed over for as long as he said, unless all others are, too, and until it is
-// registered anew. What the view cannot promise, it cannot either. It needs no
-// Close, and ends with the registry's.
+// What it guarantees: Next returns an instance of the present view of the ServiceRegistry, with its
+// present data. It sends nothing once there is a view. An instance that a caller has reported by
+// NoteError is passed over for as long as the caller has said, unless all others are, too, and
+// until it is registered anew. It cannot guarantee more than the view. It needs no Close, and ends
+// with the registry's.
 //
-// Sources: Curator's ServiceProvider with its RandomStrategy, RoundRobinStrategy
-// and StickyStrategy, and its noteError and DownInstancePolicy.
+// Sources: Curator's ServiceProvider with its RandomStrategy, RoundRobinStrategy and
+// StickyStrategy, and its noteError and DownInstancePolicy.
 type ServiceLookup struct {
 	registry *ServiceRegistry
 	service  string
@@ -83,14 +81,16 @@ type registered struct {
 	czxid int64
 }
 
-// NewServiceLookup makes a lookup of a service. A strategy remembers what it has
-// chosen, so give each lookup one of its own.
+// NewServiceLookup makes a lookup of a service. A strategy remembers what it has chosen, so give
+// each lookup one of its own.
 func NewServiceLookup(registry *ServiceRegistry, service string, strategy Strategy) *ServiceLookup {
-	return &ServiceLookup{registry: registry, service: service, strategy: strategy, avoided: map[registered]time.Time{}}
+	return &ServiceLookup{
+		registry: registry, service: service, strategy: strategy, avoided: map[registered]time.Time{},
+	}
 }
 
-// Next returns the instance to use next. It waits for the first view; later calls
-// return at once. The error wraps ErrNoInstance if the service has none.
+// Next returns the instance to use next. It waits for the first view; later calls return at once.
+// The error wraps ErrNoInstance if the service has none.
 func (l *ServiceLookup) Next(ctx context.Context) (Instance, error) {
 	instances, err := l.registry.Instances(ctx, l.service)
 	if err != nil {
@@ -104,18 +104,17 @@ func (l *ServiceLookup) Next(ctx context.Context) (Instance, error) {
 	return l.strategy.Choose(l.reachable(instances)), nil
 }
 
-// NoteError says that an instance, as Next has returned it, could not be reached:
-// Next passes it over from now on for a while. A later call about the same one
-// counts anew from then; zero or less takes it back.
+// NoteError reports that an instance, as Next has returned it, could not be reached: Next passes it
+// over from now on for a while. A later call about the same instance counts anew from then; zero or
+// less takes it back.
 func (l *ServiceLookup) NoteError(i Instance, avoid time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.avoided[registered{i.ID, i.Czxid}] = time.Now().Add(avoid)
 }
 
-// reachable returns those of the instances that are not to be avoided, or all of
-// them if none is left. What need not be remembered is dropped. The caller has
-// locked mu.
+// reachable returns those of the instances that are not to be avoided, or all of them if none is
+// left. It drops entries that are not needed any more. The caller has locked mu.
 func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 	now := time.Now()
 	there := map[registered]bool{}
@@ -126,7 +125,10 @@ func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 			good = append(good, i)
 		}
 	}
-	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool { return !there[r] || !now.Before(until) })
+	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool {
+		return !there[r] ||
+			!now.Before(until)
+	})
 	if good == nil {
 		return instances
 	}

@@ -48,9 +48,9 @@ func TestStrategies(t *testing.T) {
 }
 
 func TestLookupFollowsTheRegistry(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		v := NewServiceRegistry(s.connect(), "/s")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		v := NewServiceRegistry(s.Connect(), "/s")
 		l := NewServiceLookup(v, "web", Sticky(RoundRobin()))
 		if _, err := l.Next(t.Context()); !errors.Is(err, ErrNoInstance) {
 			t.Errorf("Next of nothing: %v", err)
@@ -77,12 +77,12 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 	})
 }
 
-// TestLookupPassesOverWhatCouldNotBeReached, for so long, until it is registered
-// anew, and unless nothing else is left.
+// TestLookupPassesOverWhatCouldNotBeReached, for so long, until it is registered anew, and unless
+// nothing else is left.
 func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		one, two := s.connect(), s.connect()
-		v := NewServiceRegistry(s.connect(), "/s", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, two := s.Connect(), s.Connect()
+		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		l := NewServiceLookup(v, "web", RoundRobin())
 		a, b := register(t, one, "web", "a", "1"), register(t, two, "web", "b", "1")
 		next := func(want string) (last Instance) {
@@ -106,11 +106,11 @@ func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 		l.NoteError(bad, 0) // it was a mistake
 		next("bab")
 		l.NoteError(bad, time.Hour)
-		two.expire(false)
+		two.Expire()
 		last := next("b")
 		l.NoteError(last, time.Hour)
 		next("aba") // nobody is left: better try than give up
-		one.expire(false)
+		one.Expire()
 		next("aaa") // it has come back
 		quit(t, b)
 		next("aaa")

@@ -17,9 +17,8 @@ type Instance struct {
 	ID      string // among the instances of the service, such as "10.0.0.7:8080"
 	Data    []byte // whatever its users have to know
 
-	// What a ServiceRegistry shows, and a Registration does not look at: the session
-	// that the instance goes with, and the zxid of its registration, greater for
-	// each later one.
+	// Session and Czxid are set by a ServiceRegistry, and ignored by a Registration: the session
+	// that the instance goes with, and the zxid of its registration, greater for each later one.
 	Session int64
 	Czxid   int64
 }
@@ -43,47 +42,45 @@ func cloneInstances(list []Instance) []Instance {
 	return list
 }
 
-// ServiceRegistry is a view of the instances of all services, kept up to date by
-// watches on two levels: on the services, and on the instances of each; and on
-// the data of each instance. Instances come with a Registration of their own. It
-// is what the ZooKeeper literature calls a service registry, or dynamic DNS.
+// ServiceRegistry is a view of the instances of all services. It is kept up to date by watches on
+// the list of services, on the list of instances of each, and on the data of each instance. An
+// instance registers with a Registration of its own. The ZooKeeper literature calls it a service
+// registry, or dynamic DNS.
 //
-// What it promises:
-//   - What it shows of an instance was so at one moment, and not at an earlier one
-//     than the last time. Different instances may be of different moments.
-//   - Every change shows soon, if it lasts: after the ways of a notification and
-//     of one to three replies, and after a disconnection as soon as the client is
-//     connected, or at the next recheck: two losses of the connection in a row can
-//     hide a change from the client (see NodeCache).
-//   - A failed read is never taken for an instance that is gone. One that may not
-//     be read shows as it was last, or not, and so do the instances of a service
-//     that may not be listed; the others are none the worse for it. Err tells of it,
-//     and it is read again soon. A service without instances is none.
+// What it guarantees:
 //
-// On disconnect and on expiry the last view stays, and Stale says so; when the Conn
-// is closed it ends. A done context ends only the waiting for the first view.
+//   - What it shows of an instance was true at one moment, and not at an earlier one than the last
+//     time. Different instances may be of different moments.
+//   - A change that lasts shows soon: after a notification and one to three replies, and after a
+//     disconnection as soon as the client is connected, or at the next recheck: two losses of the
+//     connection in a row can hide a change from the client (see NodeCache).
+//   - A failed read is never taken for an instance that is gone. An instance that may not be read
+//     shows as it was last, or not at all, and so do the instances of a service that may not be
+//     listed; the others are followed all the same. Err tells of it, and it is read again soon. A
+//     service without instances is not shown.
 //
-// What it cannot promise: that an instance it shows can be reached. One that has
-// died shows until its session has expired, and one that is cut off from the
-// ensemble alone does not show, though it may serve. Keep the session timeout
-// short, and be ready for errors of the instance itself.
+// When the connection is lost or the session ends, the last view stays, and Stale tells. When the
+// Conn is closed the view ends. A done context ends only the waiting for the first view.
 //
-// Layout: <path>/<service>/<id>, ephemeral, data = that of the instance. Services
-// are container nodes, which the server removes some time after their last
-// instance; whoever looks never deletes anything. The options that matter are
-// RecheckEvery and Retry (for the pauses).
+// What it cannot guarantee: that an instance it shows can be reached. An instance that has died
+// shows until its session has expired, and one that is cut off from the ensemble alone does not
+// show, though it may serve. Keep the session timeout short, and be ready for errors of the
+// instance itself.
 //
-// Sources: Curator's ServiceDiscovery and ServiceCache; "dynamic DNS" in
-// Junqueira and Reed, "ZooKeeper", and in the articles that follow it, whose
-// consumers delete services and race with providers; Vitess issues 15632 and
-// 17076 (a failed read is taken for a deletion).
+// Layout: <path>/<service>/<id>, ephemeral, data = that of the instance. Services are container
+// nodes, which the server removes some time after their last instance; a ServiceRegistry never
+// deletes anything. The options that matter are RecheckEvery and Retry (for the pauses).
+//
+// Sources: Curator's ServiceDiscovery and ServiceCache; "dynamic DNS" in Junqueira and Reed,
+// "ZooKeeper", and in the articles that follow it, whose consumers delete services and race with
+// providers; Vitess issues 15632 and 17076 (a failed read is taken for a deletion).
 type ServiceRegistry struct {
 	*follower[[]Instance]
 	services map[string]map[string]Instance // of the loop: by service and ID
 }
 
-// NewServiceRegistry makes a view of the registry at path. It sends nothing; the
-// first look begins to follow the registry.
+// NewServiceRegistry makes a view of the registry at path. It sends nothing; the first look begins
+// to follow the registry.
 func NewServiceRegistry(conn Conn, path string, opts ...Option) *ServiceRegistry {
 	v := &ServiceRegistry{services: map[string]map[string]Instance{}}
 	same := func(a, b []Instance) bool { return slices.EqualFunc(a, b, equalInstances) }
@@ -91,15 +88,15 @@ func NewServiceRegistry(conn Conn, path string, opts ...Option) *ServiceRegistry
 	return v
 }
 
-// All returns the instances of all services, sorted by service and ID. It waits
-// for the first view; later calls return at once and send nothing.
+// All returns the instances of all services, sorted by service and ID. It waits for the first view;
+// later calls return at once and send nothing.
 func (v *ServiceRegistry) All(ctx context.Context) ([]Instance, error) {
 	all, err := v.look(ctx, "look at")
 	return cloneInstances(all), err
 }
 
-// Instances returns the instances of a service, sorted by ID: none if the service
-// is not known. It waits as All does.
+// Instances returns the instances of a service, sorted by ID: none if the service is not known. It
+// waits as All does.
 func (v *ServiceRegistry) Instances(ctx context.Context, service string) ([]Instance, error) {
 	all, err := v.look(ctx, "look up "+service+" in")
 	var list []Instance
@@ -111,8 +108,7 @@ func (v *ServiceRegistry) Instances(ctx context.Context, service string) ([]Inst
 	return cloneInstances(list), err
 }
 
-// Services returns the names of the services that have instances, sorted. It waits
-// as All does.
+// Services returns the names of the services that have instances, sorted. It waits as All does.
 func (v *ServiceRegistry) Services(ctx context.Context) ([]string, error) {
 	all, err := v.look(ctx, "list services of")
 	var list []string
@@ -122,7 +118,7 @@ func (v *ServiceRegistry) Services(ctx context.Context) ([]string, error) {
 	return slices.Compact(list), err
 }
 
-// read is one step of the loop: it reads what is due, from the top.
+// read is one step of the loop: it reads the paths that are due, from the top.
 func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Instance, error) {
 	if err := v.readServices(ctx, r, d); err != nil {
 		return nil, err
@@ -145,8 +141,8 @@ func (v *ServiceRegistry) read(ctx context.Context, r *requests, d due) ([]Insta
 // isDue reports whether a path has to be read again.
 func isDue(d due, path string) bool { return d.all || slices.Contains(d.paths, path) }
 
-// readServices lists the services, if that is due. A nil map stands for one whose
-// instances have not been listed yet.
+// readServices lists the services, if that is due. A nil map stands for one whose instances have
+// not been listed yet.
 func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) error {
 	if !isDue(d, v.path) {
 		return nil
@@ -155,7 +151,13 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(v.services, func(service string, _ map[string]Instance) bool { return !slices.Contains(found, service) })
+	maps.DeleteFunc(
+		v.services, func(
+			service string, _ map[string]Instance,
+		) bool {
+			return !slices.Contains(found, service)
+		},
+	)
 	for _, service := range found {
 		if _, known := v.services[service]; !known {
 			v.services[service] = nil
@@ -164,10 +166,11 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 	return nil
 }
 
-// readInstances lists the instances of a service and reads them, as far as that
-// is due. If the service is gone, the watch above has fired or will: it need not
-// be watched until it is back.
-func (v *ServiceRegistry) readInstances(ctx context.Context, r *requests, d due, service string) error {
+// readInstances lists the instances of a service and reads them, as far as that is due. If the
+// service is gone, the watch above has fired or will: it need not be watched until it is back.
+func (v *ServiceRegistry) readInstances(
+	ctx context.Context, r *requests, d due, service string,
+) error {
 	dir := join(v.path, service)
 	listed := v.services[service]
 	if listed == nil || isDue(d, dir) {
@@ -214,60 +217,37 @@ func (v *ServiceRegistry) readInstance(ctx context.Context, r *requests, service
 	return nil
 }
 
-// Registration is one's own instance in a ServiceRegistry, from Register to Close.
+// Registration is an instance of this process in a ServiceRegistry, from Register to Close.
 //
-// What it promises, and cannot promise, is what a PersistentNode does. In short:
-// the instance comes back by itself after the end of a session, with its newest
-// data, and does not after Close; an instance of the same name that belongs to
-// another session is left alone until it is gone.
+// What it guarantees, and cannot guarantee, is what a PersistentNode does. In short: the instance
+// comes back by itself after the end of a session, with its newest data, and does not after Close;
+// an instance of the same name that belongs to another session is left alone until it is gone.
 //
 // Layout: <registry>/<service>/<id>, ephemeral, below container nodes.
 //
 // Sources: as for ServiceRegistry and PersistentNode.
-type Registration struct {
-	node *PersistentNode
-	bad  error // of the names
-}
+type Registration struct{ named }
 
-// NewRegistration makes a handle for an instance in the registry at path. It sends
-// nothing; Register does. The options that matter are ACL, RecheckEvery and Retry;
-// Containers is always set.
+// NewRegistration makes a handle for an instance in the registry at path. It sends nothing;
+// Register does. The options that matter are ACL, RecheckEvery and Retry; Containers is always set.
 func NewRegistration(conn Conn, path string, i Instance, opts ...Option) *Registration {
 	opts = append(slices.Clone(opts), Containers())
+	bad := errors.Join(checkName("service", i.Service), checkName("id", i.ID))
 	return &Registration{
-		node: newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts),
-		bad:  errors.Join(checkName("service", i.Service), checkName("id", i.ID)),
+		newNamed(conn, "instance", join(join(path, i.Service), i.ID), i.Data, opts, bad),
 	}
 }
 
-// Register registers the instance and waits until the server knows it. After an
-// error the instance is registered all the same as soon as that can be done, until
-// Close; one that wraps ErrOccupied says that the name is taken.
-func (g *Registration) Register(ctx context.Context) error {
-	if g.bad != nil {
-		return g.node.explain("register", g.bad)
-	}
-	return g.node.Keep(ctx)
-}
+// Register registers the instance and waits until the server knows it. After an error the instance
+// is registered all the same as soon as that can be done, until Close; one that wraps ErrOccupied
+// says that the name is taken.
+func (g *Registration) Register(ctx context.Context) error { return g.keep(ctx, "register") }
 
-// Update changes the data of the instance, registers it if that was not done, and
-// waits until the server knows it. After an error the new data is wanted all the
-// same.
+// Update changes the data of the instance, registers it if that was not done, and waits until the
+// server knows it. After an error the new data is wanted all the same.
 func (g *Registration) Update(ctx context.Context, data []byte) error {
 	if g.bad != nil {
 		return g.node.explain("update", g.bad)
 	}
 	return g.node.Set(ctx, data)
 }
-
-// Present reports whether the instance is registered, as far as is known. It sends
-// nothing.
-func (g *Registration) Present() bool { return g.node.Present() }
-
-// Err returns why the latest attempt to be registered, with the newest data, has
-// failed, or nil; see PersistentNode.Err.
-func (g *Registration) Err() error { return g.node.Err() }
-
-// Close takes the instance back. When it returns nil the instance is not in the
-// registry, and does not come back; when ctx is done before, the removal goes on.
-func (g *Registration) Close(ctx context.Context) error { return g.node.Close(ctx) }

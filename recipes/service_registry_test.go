@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	znode "github.com/zksim/zksim/fakezk/view"
 )
 
 // wantServices looks when everything has come to rest; want is "mail/b=1 web/a=1".
@@ -26,7 +27,9 @@ func wantServices(t *testing.T, v *ServiceRegistry, want string) {
 
 func register(t *testing.T, c Conn, service, id, data string) *Registration {
 	t.Helper()
-	g := NewRegistration(c, "/s", Instance{Service: service, ID: id, Data: []byte(data)}, RecheckEvery(0))
+	g := NewRegistration(
+		c, "/s", Instance{Service: service, ID: id, Data: []byte(data)}, RecheckEvery(0),
+	)
 	if err := g.Register(t.Context()); err != nil || !g.Present() {
 		t.Fatalf("Register: %v, present %v", err, g.Present())
 	}
@@ -34,9 +37,9 @@ func register(t *testing.T, c Conn, service, id, data string) *Registration {
 }
 
 func TestRegistryFollowsServicesAndInstances(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		one, two := s.connect(), s.connect()
-		v := NewServiceRegistry(s.connect(), "/s", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, two := s.Connect(), s.Connect()
+		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		wantServices(t, v, "")
 		a := register(t, one, "web", "a", "1")
 		wantServices(t, v, "web/a=1")
@@ -50,10 +53,10 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 		if names, err := v.Services(t.Context()); err != nil || fmt.Sprint(names) != "[mail web]" {
 			t.Errorf("services %v, %v", names, err)
 		}
-		one.disconnect()
-		one.expire(false)
+		one.Disconnect()
+		one.Expire()
 		wantServices(t, v, "mail/b=1 web/c=1")
-		one.reconnect()
+		one.Reconnect()
 		wantServices(t, v, "mail/b=1 web/a=2 web/c=1")
 		quit(t, b)
 		wantServices(t, v, "web/a=2 web/c=1")
@@ -67,12 +70,12 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 	})
 }
 
-// TestRegistrySeesAServiceAgain whose node was removed and comes back: its
-// listener must not have gone with the first one.
+// TestRegistrySeesAServiceAgain whose node was removed and comes back: its listener must not have
+// gone with the first one.
 func TestRegistrySeesAServiceAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		v := NewServiceRegistry(s.connect(), "/s", RecheckEvery(0))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		v := NewServiceRegistry(s.Connect(), "/s", RecheckEvery(0))
 		for _, id := range []string{"a", "b", "c"} {
 			g := register(t, c, "web", id, "1")
 			wantServices(t, v, "web/"+id+"=1")
@@ -92,12 +95,9 @@ func TestRegistrySeesAServiceAgain(t *testing.T) {
 }
 
 func TestServicesAreContainers(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		g := register(t, s.connect(), "web", "a", "1")
-		s.mu.Lock()
-		container := s.nodes["/s/web"].container
-		s.mu.Unlock()
-		if !container {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		g := register(t, s.Connect(), "web", "a", "1")
+		if n, _ := s.Node("/s/web"); n.Kind != znode.ContainerNode {
 			t.Error("the service is no container, and stays when it is empty")
 		}
 		quit(t, g)
@@ -105,15 +105,19 @@ func TestServicesAreContainers(t *testing.T) {
 }
 
 func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
-	faults := map[string]rule{"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer, "refused": {lose: true, err: zk.ErrNoAuth}}
+	faults := map[string]rule{
+		"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer, "refused": {
+			Lose: true, Err: zk.ErrNoAuth,
+		},
+	}
 	for name, fault := range faults {
 		for nth := 2; nth <= 4; nth++ {
 			for _, op := range []string{"childrenW", "getW"} {
 				t.Run(fmt.Sprint(name, op, nth), func(t *testing.T) {
-					inBubble(t, func(t *testing.T, s *fakeServer) {
-						c, view := s.connect(), s.connect()
+					inBubble(t, func(t *testing.T, s *testServer) {
+						c, view := s.Connect(), s.Connect()
 						a, b := register(t, c, "web", "a", "1"), register(t, c, "mail", "b", "1")
-						view.on(op, nth, fault)
+						view.On(op, nth, fault)
 						v := NewServiceRegistry(view, "/s", RecheckEvery(0))
 						if _, err := v.All(t.Context()); err != nil && !errors.Is(err, zk.ErrNoAuth) {
 							t.Error(err)
@@ -130,8 +134,8 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 	}
 	for _, op := range []string{"childrenW", "getW"} {
 		for nth := 1; nth <= 3; nth++ {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c, view := s.connect(), s.connect()
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c, view := s.Connect(), s.Connect()
 				a := register(t, c, "web", "a", "1")
 				gone := func() {
 					quit(t, a)
@@ -139,12 +143,12 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				view.on(op, nth, rule{before: gone}) // between two levels
+				view.On(op, nth, rule{Before: gone}) // between two levels
 				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
 				if _, err := v.All(t.Context()); err != nil {
 					t.Error(err)
 				}
-				if view.called(op) >= nth {
+				if view.Called(op) >= nth {
 					wantServices(t, v, "")
 				} else {
 					wantServices(t, v, "web/a=1")
@@ -157,9 +161,9 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 }
 
 func TestRegistrationRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		for _, i := range []Instance{{}, {Service: "a/b", ID: "x"}, {Service: "web", ID: ".."}} {
-			g := NewRegistration(s.connect(), "/s", i)
+			g := NewRegistration(s.Connect(), "/s", i)
 			if err := g.Register(t.Context()); OutcomeOf(err) != NotApplied {
 				t.Errorf("Register of %+v: %v", i, err)
 			}
@@ -168,7 +172,7 @@ func TestRegistrationRefusals(t *testing.T) {
 			}
 			quit(t, g)
 		}
-		v := NewServiceRegistry(s.connect(), "/s")
+		v := NewServiceRegistry(s.Connect(), "/s")
 		quit(t, v)
 		if _, err := v.Instances(t.Context(), "web"); !errors.Is(err, ErrClosed) {
 			t.Errorf("Instances after Close: %v", err)

@@ -8,33 +8,30 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// SharedValue is a small piece of data that any number of clients read, write
-// and wait for. Methods may be called from several goroutines. For a copy that is
-// read without asking the server use a NodeCache of the same path.
+// SharedValue is a small piece of data that any number of clients read, write and wait for. Methods
+// may be called from several goroutines. For a copy that is read without a request use a NodeCache
+// of the same path.
 //
-// What it promises:
-//   - Set and CompareAndSet that return no error have written exactly once, or
-//     for CompareAndSet have been refused and written nothing. After an error
-//     which wraps ErrAmbiguous they have written once or not at all; after any
-//     other error nothing.
-//   - They and Get are linearizable: each takes effect at one moment of its
-//     call. Get synchronises with the leader first, and so does a CompareAndSet
-//     before it is refused.
-//   - Next returns a state that is not the one given, as it was at some moment
-//     of the call. It need not show every state in between.
+// What it guarantees:
 //
-// On disconnect calls wait for the connection, and on expiry they go on in the
-// new session: nothing here is ephemeral. A done context ends a call; a write
-// that was sent and not answered is settled in the background (see the package
-// comment).
+//   - Set and CompareAndSet that return no error have written exactly once, or CompareAndSet was
+//     refused and has written nothing. After an error that wraps ErrAmbiguous they have written
+//     once or not at all, after any other error nothing.
+//   - They and Get are linearizable: each takes effect at one moment of its call. Get synchronises
+//     with the leader first, and so does a CompareAndSet before it is refused.
+//   - Next returns a state that is not the one given, as it was at some moment of the call. It need
+//     not show every state in between.
 //
-// What it cannot promise: to tell two values apart that have the same version. That no
-// watch is left on its node: one whose event the client has missed, because the
-// connection was lost twice in a row, is used again by the next Next.
-// Do not delete the node while others use it: its versions begin anew, so that a
-// CompareAndSet may take the new value for the one it has seen. A process that
-// dies in the middle of a write can leave its record; those older than the
-// longest outage can be deleted by anybody.
+// When the connection is lost, calls wait for it; when the session ends, they go on in the new one,
+// as nothing here is ephemeral. A done context ends a call; a write that was sent and not answered
+// is settled in the background (see the package comment).
+//
+// What it cannot guarantee: to tell two values apart that have the same version. Do not delete the
+// node while clients use it: its versions begin anew, so that a CompareAndSet may take the new
+// value for the one it has seen. A process that dies in the middle of a write can leave its record;
+// records older than the longest outage can be deleted. A watch can stay on the node: one whose
+// event the client has missed, because the connection was lost twice in a row, is used again by the
+// next Next.
 //
 // Layout, all persistent:
 //
@@ -42,32 +39,35 @@ import (
 //	<path>/write-<guid>    a write under way
 //	<path>/turn-<zxid>     the version has passed -1 here, once in 2^32 writes; to stay
 //
-// Sources: Curator's SharedValue, whose trySetValue reports a failure when its
-// own write was applied and the reply lost.
+// Sources: Curator's SharedValue, whose trySetValue reports a failure when its own write was
+// applied and the reply lost.
 type SharedValue struct {
 	*lifecycle
 	change vigil // of a node that exists
 	birth  vigil // of one that is missing
 }
 
-// ValueState is a shared value at one moment. The zero ValueState is that of a
-// value which nobody has written.
+// ValueState is a shared value at one moment. The zero ValueState is that of a value that was never
+// written.
 type ValueState struct {
 	Data    []byte
 	Exists  bool
 	Version int32 // the znode's, from 0; each write adds 1
 }
 
-// same reports whether two states cannot be told apart.
+// same reports whether two states are equal.
 func (v ValueState) same(w ValueState) bool {
 	return v.Exists == w.Exists && v.Version == w.Version && bytes.Equal(v.Data, w.Data)
 }
 
-// NewSharedValue makes a handle for the value at path, which the first write
-// creates. It sends nothing. The options that matter are ACL, RecheckEvery,
-// Retry and Containers.
+// NewSharedValue makes a handle for the value at path, which the first write creates. It sends
+// nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
-	return &SharedValue{lifecycle: newLifecycle(conn, "shared value", path, opts), change: vigil{path: path}, birth: vigil{path: path}}
+	return &SharedValue{
+		lifecycle: newLifecycle(
+			conn, "shared value", path, opts,
+		), change: vigil{path: path}, birth: vigil{path: path},
+	}
 }
 
 // Get returns the value, as it is at some moment of the call.
@@ -84,11 +84,13 @@ func (v *SharedValue) Set(ctx context.Context, data []byte) (ValueState, error) 
 	return w.state, err
 }
 
-// CompareAndSet writes data if the value still has the version of seen, or is
-// still missing if seen does not exist, and returns true and the new state.
-// Otherwise it returns false and the state it has found. seen is what Get, Set,
-// Next or an earlier CompareAndSet has returned; its data does not matter.
-func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data []byte) (ValueState, bool, error) {
+// CompareAndSet writes data if the value still has the version of seen, or is still missing if seen
+// does not exist, and returns true and the new state. Otherwise it returns false and the state it
+// has found. seen was returned by Get, Set, Next or an earlier CompareAndSet; its data does not
+// matter.
+func (v *SharedValue) CompareAndSet(
+	ctx context.Context, seen ValueState, data []byte,
+) (ValueState, bool, error) {
 	w, err := v.write(ctx, data, func(now ValueState) bool {
 		return now.Exists == seen.Exists && now.Version == seen.Version
 	})
@@ -97,7 +99,9 @@ func (v *SharedValue) CompareAndSet(ctx context.Context, seen ValueState, data [
 
 // Next waits until the value differs from seen, and returns it.
 func (v *SharedValue) Next(ctx context.Context, seen ValueState) (ValueState, error) {
-	return ask(ctx, v.lifecycle, "wait for", func(ctx context.Context, r *requests) (ValueState, error) {
+	return ask(ctx, v.lifecycle, "wait for", func(
+		ctx context.Context, r *requests,
+	) (ValueState, error) {
 		var next ValueState
 		err := v.change.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
 			next, w, err = v.look(ctx, r)
@@ -120,16 +124,20 @@ func (v *SharedValue) look(ctx context.Context, r *requests) (ValueState, *watch
 	}
 }
 
-// valueWrite is what came of a write.
+// valueWrite is the result of a write.
 type valueWrite struct {
 	state ValueState
 	done  bool
 }
 
 // write writes data if the value may be replaced.
-func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueState) bool) (valueWrite, error) {
+func (v *SharedValue) write(
+	ctx context.Context, data []byte, may func(ValueState) bool,
+) (valueWrite, error) {
 	data = bytes.Clone(data)
-	return call(ctx, v.lifecycle, "set", func(ctx context.Context, r *requests, t *task[valueWrite]) (valueWrite, error) {
+	return call(ctx, v.lifecycle, "set", func(
+		ctx context.Context, r *requests, t *task[valueWrite],
+	) (valueWrite, error) {
 		w, err := newRecorded(v.path, "write-")
 		if err != nil {
 			return valueWrite{}, err
@@ -142,9 +150,11 @@ func (v *SharedValue) write(ctx context.Context, data []byte, may func(ValueStat
 	})
 }
 
-// replace tries until nobody else was faster, or the value may not be replaced.
-// With an error, the result is that of a write which was made all the same.
-func (v *SharedValue) replace(ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool) (valueWrite, error) {
+// replace tries until no rival was faster, or the value may not be replaced. With an error, the
+// result is that of a write that was made all the same.
+func (v *SharedValue) replace(
+	ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool,
+) (valueWrite, error) {
 	var next valueWrite
 	for {
 		now, stat, err := v.read(ctx, r)
@@ -177,7 +187,9 @@ func (v *SharedValue) read(ctx context.Context, r *requests) (ValueState, *zk.St
 }
 
 // latest is read as it is at some moment of the call.
-func (v *SharedValue) latest(ctx context.Context, r *requests) (state ValueState, stat *zk.Stat, err error) {
+func (v *SharedValue) latest(
+	ctx context.Context, r *requests,
+) (state ValueState, stat *zk.Stat, err error) {
 	err = r.fresh(ctx, v.path, func() (err error) {
 		state, stat, err = v.read(ctx, r)
 		return err

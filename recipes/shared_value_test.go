@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
 func wantState(t *testing.T, got ValueState, err error, data string, version int32) {
@@ -22,10 +25,10 @@ func TestSharedValueIsWrittenOnceWhateverIsLost(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest, netError, noServer} {
 		for nth := 1; nth <= 3; nth++ {
 			for _, op := range []string{"multi", "get", "sync", "exists", "delete", "create"} {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					conn := s.connect()
+				inBubble(t, func(t *testing.T, s *testServer) {
+					conn := s.Connect()
 					v := NewSharedValue(conn, "/values/a")
-					conn.on(op, nth, fault)
+					conn.On(op, nth, fault)
 					first, err := v.Get(t.Context())
 					if err != nil || first.Exists {
 						t.Fatal(first, err)
@@ -48,30 +51,31 @@ func TestSharedValueIsWrittenOnceWhateverIsLost(t *testing.T) {
 					if wantState(t, now, err, "", 2); !ok {
 						t.Error("refused")
 					}
-					s.wantBelow(t, "/values/a", 0)
+					s.WantBelow(t, "/values/a", 0)
 				})
 			}
 		}
 	}
 }
 
-// TestSharedValueTellsAnEchoFromARival: a rival writes the same data between the
-// lost request and its repetition.
+// TestSharedValueTellsAnEchoFromARival: a rival writes the same data between the lost request and
+// its repetition.
 func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
-	for name, lost := range map[string]bool{"request lost": true, "reply lost": false} {
+	for name, lost := range map[string]rule{"request lost": loseRequest, "reply lost": loseReply} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				conn := s.connect()
-				v, rival := NewSharedValue(conn, "/v"), NewSharedValue(s.connect(), "/v")
+			inBubble(t, func(t *testing.T, s *testServer) {
+				conn := s.Connect()
+				v, rival := NewSharedValue(conn, "/v"), NewSharedValue(s.Connect(), "/v")
 				seen, err := v.Set(t.Context(), []byte("x"))
 				wantState(t, seen, err, "x", 0)
-				conn.on("multi", 1, rule{lose: lost, err: zk.ErrConnectionClosed, after: func() {
+				lost.After = func() {
 					if _, err := rival.Set(t.Context(), []byte("y")); err != nil {
 						t.Error(err)
 					}
-				}})
+				}
+				conn.On("multi", 1, lost)
 				now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("y"))
-				if wantState(t, now, err, "y", 1); ok == lost {
+				if wantState(t, now, err, "y", 1); ok != (lost.Fault == fault.DropReply) {
 					t.Errorf("done %v", ok)
 				}
 			})
@@ -80,8 +84,8 @@ func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
 }
 
 func TestNextSeesEachChange(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		v, writer := NewSharedValue(s.connect(), "/v", RecheckEvery(0)), NewSharedValue(s.connect(), "/v")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		v, writer := NewSharedValue(s.Connect(), "/v", RecheckEvery(0)), NewSharedValue(s.Connect(), "/v")
 		seen := make(chan ValueState)
 		go func() {
 			defer close(seen)
@@ -106,7 +110,7 @@ func TestNextSeesEachChange(t *testing.T) {
 			}
 			wantState(t, <-seen, nil, data, int32(i))
 		}
-		if err := s.connect().Delete("/v", -1); err != nil {
+		if err := s.Connect().Delete("/v", -1); err != nil {
 			t.Fatal(err)
 		}
 		if gone := <-seen; gone.Exists {
@@ -120,16 +124,18 @@ func TestNextSeesEachChange(t *testing.T) {
 	})
 }
 
-// lagging is a server that has missed the write of "2" after that of "1", and a
-// connection that comes to it.
-func lagging(t *testing.T, s *fakeServer) (writer, c *fakeConn, seen ValueState, old map[string]fakeNode) {
+// lagging is a server that has missed the write of "2" after that of "1", and a connection that
+// comes to it.
+func lagging(
+	t *testing.T, s *testServer,
+) (writer, c *testConn, seen ValueState, old testconn.Copy) {
 	t.Helper()
-	writer, c = s.connect(), s.connect()
+	writer, c = s.Connect(), s.Connect()
 	v := NewSharedValue(writer, "/v")
 	if _, err := v.Set(t.Context(), []byte("1")); err != nil {
 		t.Fatal(err)
 	}
-	old = s.snapshot()
+	old = s.Copy()
 	seen, err := v.Set(t.Context(), []byte("2"))
 	if err != nil {
 		t.Fatal(err)
@@ -137,19 +143,18 @@ func lagging(t *testing.T, s *fakeServer) (writer, c *fakeConn, seen ValueState,
 	return writer, c, seen, old
 }
 
-// TestValuesAreNotThoseOfALaggingServer, be it the first one or that of the next
-// session.
+// TestValuesAreNotThoseOfALaggingServer, be it the first one or that of the next session.
 func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 	for nth := range 4 {
 		for _, op := range []string{"sync", "get", "getW"} {
-			behind := func(s *fakeServer, c *fakeConn, old map[string]fakeNode) {
+			behind := func(s *testServer, c *testConn, old testconn.Copy) {
 				if nth == 0 {
-					c.behind = old
+					c.Lag(old)
 					return
 				}
-				c.on(op, nth, rule{before: func() { c.fallBehind(old) }})
+				c.On(op, nth, rule{Before: func() { c.FallBehind(old) }})
 			}
-			inBubble(t, func(t *testing.T, s *fakeServer) {
+			inBubble(t, func(t *testing.T, s *testServer) {
 				_, c, seen, old := lagging(t, s)
 				behind(s, c, old)
 				v := NewSharedValue(c, "/v")
@@ -161,7 +166,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 				}
 				quit(t, v)
 			})
-			inBubble(t, func(t *testing.T, s *fakeServer) {
+			inBubble(t, func(t *testing.T, s *testServer) {
 				_, c, seen, old := lagging(t, s)
 				behind(s, c, old)
 				v := NewSharedValue(c, "/v", RecheckEvery(time.Second))
@@ -178,16 +183,16 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 
 // TestValuesAreNotTheCallersBytes any more when they are given.
 func TestValuesAreNotTheCallersBytes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		data := []byte("data")
-		c.on("multi", 1, rule{before: func() { data[0] = 'x' }, lose: true, err: zk.ErrConnectionClosed})
+		c.On("multi", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		v := NewSharedValue(c, "/v")
 		if now, err := v.Set(t.Context(), data); err != nil || string(now.Data) != "data" {
 			t.Errorf("Set: %s, %v", now.Data, err)
 		}
 		data = []byte("data")
-		c.on("multi", 1, rule{before: func() { data[0] = 'x' }, lose: true, err: zk.ErrConnectionClosed})
+		c.On("multi", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		g := NewConfigCenter(c, "/c")
 		if err := g.Create(t.Context(), "k", data); err != nil {
 			t.Error(err)
@@ -196,12 +201,12 @@ func TestValuesAreNotTheCallersBytes(t *testing.T) {
 			t.Errorf("Fetch: %s, %v", e.Value, err)
 		}
 		data = []byte("data")
-		c.on("create", 1, rule{before: func() { data[0] = 'x' }, lose: true, err: zk.ErrConnectionClosed})
+		c.On("create", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		n, err := CreateProtected(t.Context(), c, "/", "n", data, EphemeralSequential)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.wantNode(t, n.Path, "data", c.SessionID())
+		s.WantNode(t, n.Path, "data", c.SessionID())
 		acl := zk.WorldACL(zk.PermRead)
 		given := newOptions([]Option{ACL(acl...), Data(data)})
 		acl[0].Perms, data[1] = 0, 'x'

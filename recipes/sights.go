@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// dataOf reads a node, and makes it due when it changes. A watch that has not
-// fired is not set again.
+// dataOf reads a node, and makes it due when it changes. A watch that has not fired is not set
+// again.
 func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte, *zk.Stat, error) {
 	if w.watching(path, sightData) {
 		return r.get(ctx, path)
@@ -21,9 +21,10 @@ func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte,
 	return n.data, n.stat, err
 }
 
-// childrenOf lists the children of a node, sorted, and makes it due when they
-// change.
-func (w *wakeups) childrenOf(ctx context.Context, r *requests, path string) (names []string, err error) {
+// childrenOf lists the children of a node, sorted, and makes it due when they change.
+func (w *wakeups) childrenOf(
+	ctx context.Context, r *requests, path string,
+) (names []string, err error) {
 	if w.watching(path, sightChildren) {
 		names, err = r.children(ctx, path)
 	} else {
@@ -37,8 +38,8 @@ func (w *wakeups) childrenOf(ctx context.Context, r *requests, path string) (nam
 	return names, err
 }
 
-// listing is childrenOf for a directory that may be missing: then it has no
-// children, and is due when it is made.
+// listing is childrenOf for a directory that may be missing: then it has no children, and is due
+// when it is made.
 func (w *wakeups) listing(ctx context.Context, r *requests, path string) ([]string, error) {
 	for {
 		names, err := w.childrenOf(ctx, r, path)

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// grace is how long a caller whose context is done waits for the clean-up of
-// the operation it leaves.
+// grace is how long a caller whose context is done waits for the clean-up of the operation it
+// leaves.
 const grace = 100 * time.Millisecond
 
-// task is an operation that runs to its end, clean-up included, even when its
-// caller leaves before. Exactly one of two things happens first: the caller
-// leaves, or the result is settled. The other side is told.
+// task is an operation that runs to its end, clean-up included, even when its caller leaves before.
+// Exactly one of two things happens first: the caller leaves, or the result is settled. The other
+// side learns of it.
 type task[T any] struct {
 	known chan struct{} // closed when the result is settled
 	done  chan struct{} // closed when nothing is left to do
@@ -25,8 +25,8 @@ type task[T any] struct {
 	err     error
 }
 
-// start runs work in a goroutine. What work returns is the result, unless it
-// has called settle with a value and true came back.
+// start runs work in a goroutine. What work returns is the result, unless it has called settle with
+// a value and true came back.
 func start[T any](work func(t *task[T]) (T, error)) *task[T] {
 	t := &task[T]{known: make(chan struct{}), done: make(chan struct{})}
 	go func() {
@@ -36,8 +36,8 @@ func start[T any](work func(t *task[T]) (T, error)) *task[T] {
 	return t
 }
 
-// settle hands value to the caller before the clean-up. It returns false if
-// the caller has left: then the value has no owner, and the work must undo it.
+// settle hands value to the caller before the clean-up. It returns false if the caller has left:
+// then the value has no owner, and the work must undo it.
 func (t *task[T]) settle(value T) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,10 +77,9 @@ func (t *task[T]) result() (value T, known bool, err error) {
 	return t.value, true, t.err
 }
 
-// await waits for the result or the end of ctx, and then a moment for the
-// clean-up, so that in the ordinary case the operation is over when its caller
-// goes on. Not known means that the work goes on in the background, and the
-// error is the cause of ctx's end.
+// await waits for the result or the end of ctx, and then a moment for the clean-up, so that in the
+// ordinary case the operation is over when its caller goes on. Not known means that the work goes
+// on in the background, and the error is the cause of ctx's end.
 func (t *task[T]) await(ctx context.Context) (value T, known bool, err error) {
 	select {
 	case <-t.known:
@@ -117,8 +116,8 @@ func awaitDone(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// together does something with each of several things at the same time, so that
-// the pauses of their ends do not add up, and returns what went wrong.
+// together calls do for each of several things at the same time, so that their pauses do not add
+// up, and returns the errors.
 func together[T any](things []T, do func(T) error) error {
 	errs := make([]error, len(things))
 	var all sync.WaitGroup

@@ -9,63 +9,59 @@ import (
 	"sync"
 )
 
-// ErrThreshold is returned when the node of a ThresholdBarrier holds something
-// else than a number of members, and by Set for a number below 1. It comes wrapped
-// together with what was found, and where.
+// ErrThreshold is returned when the node of a ThresholdBarrier holds something else than a number
+// of members, and by Set for a number below 1. It is wrapped together with the data and the path.
 var ErrThreshold = errors.New("not a threshold")
 
-// ThresholdBarrier holds members back until so many of them are there as the data
-// of its node says. Then it opens, and stays open for whoever comes later, until it
-// is set anew: that is the next round. Each call of Wait is one member, so several
-// goroutines of one ThresholdBarrier are several members. Who is to work together
-// and end together is better served by DoubleBarrier.
+// ThresholdBarrier holds members back until as many are there as the data of its node says. Then it
+// opens, and stays open for members that come later, until it is set again: that is the next round.
+// Each call of Wait is one member, so several goroutines of one ThresholdBarrier are several
+// members. For members that work together and end together use DoubleBarrier.
 //
-// What it promises:
-//   - Wait returns nil only if the barrier was open at some moment of the call. It
-//     opens in one transaction that says so and takes part in the node of every
-//     member it has counted: they were all there at that moment, and at least as
-//     many as the number that the node had then.
-//   - Who was counted gets through, however slow, also if the next round has begun
-//     before it has looked: its own node says so. It does not count again in that.
-//     Whoever comes to an open barrier passes at once.
-//   - As long as so many members wait as the number says, it opens, also if it is
-//     the number that has changed. More of them than that pass, too.
-//   - Set that returns nil has written the number once: a repetition after a lost
-//     reply does not close what has opened meanwhile. After any other error than one
-//     that wraps ErrAmbiguous it has written nothing.
-//   - No orphans: the member's node goes when Wait returns, or with the session.
+// What it guarantees:
 //
-// On disconnect calls wait for the connection. If the session ends, a member comes
-// again in the new one. If the barrier may have been opened and set anew meanwhile,
-// nobody knows any more whether it was counted, and Wait returns ErrMemberLost. A
-// done context ends a call, and the member's node is removed, in the background if
-// need be. The error of a Wait wraps ErrAmbiguous if the member may have been counted;
-// a member that is found to have been counted has passed: then there is no error.
+//   - Wait returns nil only if the barrier was open at some moment of the call. It opens in one
+//     transaction that sets the nodes of all counted members: they were all there at that moment,
+//     and at least as many as the number that the node had then.
+//   - A member that was counted passes, however slow it is, also if the next round has begun before
+//     it looks, as its own node tells. It does not count again in that round. A member that comes
+//     to an open barrier passes at once.
+//   - The barrier opens when as many members wait as the number says, also if the number has
+//     changed. If more of them wait, they pass, too.
+//   - Set that returns nil has written the number once: a repetition after a lost reply does not
+//     close a barrier that has opened meanwhile. After any other error than one that wraps
+//     ErrAmbiguous it has written nothing.
+//   - Nothing is left behind: the member's node goes when Wait returns, or with the session.
 //
-// What it cannot promise: that a member which was counted still lives. That it hears
-// of it at once if the connection is lost twice in a row, as the client may miss the
-// event then: it finds out after RecheckEvery. That a member
-// which comes late is in the round it was meant for: whoever sets the barrier anew
-// has to know that all have passed. That no watch is left on its node: one that was
-// set in the moment in which it opened is used again by the next Wait. And a number of
-// members that does not fit in one request of a megabyte: some thousands.
+// When the connection is lost, calls wait for it. When the session ends, a member comes again in
+// the new one. If the barrier may have been opened and set again meanwhile, it is unknown whether
+// the member was counted, and Wait returns ErrMemberLost. A done context ends a call, and the
+// member's node is removed, in the background if need be. The error of a Wait wraps ErrAmbiguous if
+// the member may have been counted; if it is found to have been counted, it has passed, and there
+// is no error.
+//
+// What it cannot guarantee: that a counted member still lives. That it learns at once that it was
+// counted if the connection is lost twice in a row, as the client may miss the event; it finds out
+// after RecheckEvery. That a member that comes late is in the round it was meant for: the client
+// that sets the barrier again has to know that all have passed. That no watch is left on its node:
+// one that was set at the moment of the opening is used again by the next Wait. And more members
+// than fit in one request of a megabyte: some thousands.
 //
 // Layout:
 //
-//	<path>                               persistent, data = the number in decimal, "open", or nothing: not set yet
+//	<path>                               persistent, data = the number, "open", or nothing yet
 //	<path>/_c_<guid>-member-<sequence>   ephemeral, data = "in" for one that was counted
 //	<path>/write-<guid>                  persistent, a Set under way; as those of SharedValue
 //	<path>/turn-<zxid>                   persistent, as that of SharedValue
 //
-// The node may be set by others, too. Other data than these are an error. A Wait
-// creates it without data if it is missing, and waits until it is set.
+// Other clients may set the node, too. Other data than these are an error. A Wait creates the node
+// without data if it is missing, and waits until it is set.
 //
-// Sources: the barriers of ZooKeeper tutorials, whose members count each other and
-// run when as many are there as the data says. They miss the moment if one more
-// comes, or if one leaves before the last has looked, as nothing remembers that the
-// barrier was open; and count members of the round before. ZooKeeper guide,
-// "Recipes and Solutions: Double Barriers", whose node "ready" remembers that, but
-// cannot be removed safely for the next round; ZOOKEEPER-1011.
+// Sources: the barriers of ZooKeeper tutorials, whose members count each other and run when as many
+// are there as the data says. They miss the moment if one more comes, or if one leaves before the
+// last has looked, as nothing records that the barrier was open; and they count members of the
+// round before. ZooKeeper guide, "Recipes and Solutions: Double Barriers", whose node "ready"
+// records it, but cannot be removed safely for the next round; ZOOKEEPER-1011.
 type ThresholdBarrier struct {
 	*lifecycle
 	gate   vigil
@@ -81,17 +77,16 @@ type visit struct {
 	over chan struct{} // closed when nothing is left of it
 }
 
-// NewThresholdBarrier makes a handle for the barrier at path, which must be used for
-// this barrier only. It sends nothing. The options that matter are ACL, RecheckEvery,
-// Retry and, for the parents, Containers.
+// NewThresholdBarrier makes a handle for the barrier at path, which must be used for this barrier
+// only. It sends nothing. The options that matter are ACL, RecheckEvery, Retry and, for the
+// parents, Containers.
 func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarrier {
 	l := newLifecycle(conn, "threshold barrier", path, opts)
 	return &ThresholdBarrier{lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l}}
 }
 
-// Set closes the barrier until so many members are there, at least 1. Of members who
-// wait already it changes the number for which they wait, and they pass if they are
-// enough.
+// Set closes the barrier until so many members are there, at least 1. For members that wait already
+// it changes the number, and they pass if they are enough.
 func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	if members < 1 {
 		return b.explain("set", fmt.Errorf("%w: %d members; expected at least 1", ErrThreshold, members))
@@ -100,12 +95,13 @@ func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	return err
 }
 
-// Wait comes to the barrier as a member and waits until it is open. It leaves
-// nothing behind.
+// Wait comes to the barrier as a member and waits until it is open. It leaves nothing behind.
 func (b *ThresholdBarrier) Wait(ctx context.Context) error {
 	v := &visit{over: make(chan struct{})}
 	defer b.leaveVisit(v)
-	_, err := call(ctx, b.lifecycle, "wait at", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, b.lifecycle, "wait at", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		left := b.beginVisit(v)
 		defer b.endVisit(v)
 		for _, before := range left {

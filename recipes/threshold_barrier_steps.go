@@ -10,21 +10,21 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// What the nodes of a threshold barrier say.
+// The data of a threshold barrier's nodes.
 const (
 	openData = "open" // of the barrier
 	inData   = "in"   // of a member that was counted
 )
 
-// threshold is what the node of a barrier says.
+// threshold is the state of a barrier's node.
 type threshold struct {
 	members int // 0: not set yet
 	open    bool
 	stat    *zk.Stat // nil: there is no node
 }
 
-// mayHaveOpened reports whether the barrier, closed now and before, may have been
-// open in between: that takes two changes, to open it and to set it anew.
+// mayHaveOpened reports whether the barrier, closed now and before, may have been open in between:
+// that takes two changes, to open it and to set it anew.
 func (n threshold) mayHaveOpened(before threshold) bool {
 	return n.stat.Czxid != before.stat.Czxid || uint32(n.stat.Version-before.stat.Version) > 1
 }
@@ -39,7 +39,9 @@ func (b *ThresholdBarrier) thresholdOf(data []byte, stat *zk.Stat) (threshold, e
 	}
 	members, err := strconv.Atoi(string(data))
 	if err != nil || members < 1 {
-		return threshold{}, fmt.Errorf("%w: %s has %q, expected a number from 1 or %q", ErrThreshold, b.path, data, openData)
+		return threshold{}, fmt.Errorf(
+			"%w: %s has %q, expected a number from 1 or %q", ErrThreshold, b.path, data, openData,
+		)
 	}
 	return threshold{members: members, stat: stat}, nil
 }
@@ -79,7 +81,9 @@ func (b *ThresholdBarrier) prepared(ctx context.Context, r *requests) (threshold
 }
 
 // wait comes as a member, as often as its session ends, until the barrier is open.
-func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+func (b *ThresholdBarrier) wait(
+	ctx context.Context, r *requests, t *task[struct{}],
+) (struct{}, error) {
 	var seen threshold
 	counted := NotApplied // of a member that was lost after it was seen not to be
 	none, err := withRestarts(ctx, func() (none struct{}, err error) {
@@ -96,10 +100,11 @@ func (b *ThresholdBarrier) wait(ctx context.Context, r *requests, t *task[struct
 	return none, doubtOf(counted == Unknown, err)
 }
 
-// attend makes a node and waits until the barrier is open. After an error it
-// returns the barrier as it was when the member was last seen not to be counted, and
-// whether it was counted later.
-func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[struct{}], now threshold) (seen threshold, counted Outcome, err error) {
+// attend makes a node and waits until the barrier is open. After an error it returns the barrier as
+// it was when the member was last seen not to be counted, and whether it was counted later.
+func (b *ThresholdBarrier) attend(
+	ctx context.Context, r *requests, t *task[struct{}], now threshold,
+) (seen threshold, counted Outcome, err error) {
 	own, err := newProtected(b.path, memberMarker)
 	if err != nil {
 		return now, NotApplied, err
@@ -124,9 +129,11 @@ func (b *ThresholdBarrier) attend(ctx context.Context, r *requests, t *task[stru
 	return now, counted, firstOf(err, refused)
 }
 
-// await waits until the barrier is open or the own node was counted. It returns the
-// barrier as it was when that was last not so.
-func (b *ThresholdBarrier) await(ctx context.Context, r *requests, own *protected, seen threshold) (threshold, error) {
+// await waits until the barrier is open or the own node was counted. It returns the barrier as it
+// was when that was last not so.
+func (b *ThresholdBarrier) await(
+	ctx context.Context, r *requests, own *protected, seen threshold,
+) (threshold, error) {
 	err := b.gate.until(ctx, r, own.epoch, func() (*watch, bool, error) {
 		data, stat, w, err := b.gate.data(ctx, r)
 		if err != nil {
@@ -159,11 +166,12 @@ func (b *ThresholdBarrier) counted(ctx context.Context, r *requests, own *protec
 	return len(data) > 0, nil
 }
 
-// open opens the barrier if enough members are there: those whose nodes are still
-// as they were made. It reports whether it has, with own among them. Each member
-// tries that when it has come and when the barrier has changed; so the youngest, at
-// least, has seen them all.
-func (b *ThresholdBarrier) open(ctx context.Context, r *requests, now threshold, own string) (bool, error) {
+// open opens the barrier if enough members are there: those whose nodes are still as they were
+// made. It reports whether it has, with own among them. Each member tries that when it has come and
+// when the barrier has changed, so at least the youngest has seen them all.
+func (b *ThresholdBarrier) open(
+	ctx context.Context, r *requests, now threshold, own string,
+) (bool, error) {
 	if now.members == 0 {
 		return false, nil
 	}
@@ -192,7 +200,7 @@ func (b *ThresholdBarrier) open(ctx context.Context, r *requests, now threshold,
 	return false, nil
 }
 
-// withdraw removes the own node, and tells whether it was counted before.
+// withdraw removes the own node, and returns whether it was counted before.
 func (b *ThresholdBarrier) withdraw(r *requests, own *protected) (counted Outcome, err error) {
 	switch {
 	case own.doubtful:

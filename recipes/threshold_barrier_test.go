@@ -11,9 +11,11 @@ import (
 )
 
 // thresholds makes handles on connections of their own.
-func thresholds(s *fakeServer, n int, opts ...Option) (members []*ThresholdBarrier, conns []*fakeConn) {
+func thresholds(
+	s *testServer, n int, opts ...Option,
+) (members []*ThresholdBarrier, conns []*testConn) {
 	for range n {
-		c := s.connect()
+		c := s.Connect()
 		members, conns = append(members, NewThresholdBarrier(c, "/gates/t", opts...)), append(conns, c)
 	}
 	return members, conns
@@ -27,16 +29,16 @@ func mustSet(t *testing.T, b *ThresholdBarrier, members int) {
 }
 
 // closeAll closes the members and checks that nothing is left but the barrier.
-func closeAll(t *testing.T, s *fakeServer, members []*ThresholdBarrier) {
+func closeAll(t *testing.T, s *testServer, members []*ThresholdBarrier) {
 	t.Helper()
 	for _, b := range members {
 		mustClose(t, b)
 	}
-	s.wantBelow(t, "/gates/t", 0)
+	s.WantBelow(t, "/gates/t", 0)
 }
 
 func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := thresholds(s, 4)
 		early := waiting(t, m[0].Wait) // before it is set
 		for range 3 {
@@ -49,7 +51,7 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 			if open, err := m[0].IsOpen(t.Context()); !open || err != nil {
 				t.Errorf("IsOpen: %v %v", open, err)
 			}
-			s.wantBelow(t, "/gates/t", 0)
+			s.WantBelow(t, "/gates/t", 0)
 			mustSet(t, m[3], 3)
 			early = waiting(t, m[0].Wait)
 		}
@@ -65,7 +67,7 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 
 // TestMoreThanTheThresholdPass: several calls of one handle are several members.
 func TestMoreThanTheThresholdPass(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := thresholds(s, 2, RecheckEvery(0))
 		mustSet(t, m[0], 9)
 		var in []chan error
@@ -79,7 +81,7 @@ func TestMoreThanTheThresholdPass(t *testing.T) {
 }
 
 func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 3, RecheckEvery(0))
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
@@ -96,21 +98,21 @@ func TestTheThresholdChangesWhileMembersWait(t *testing.T) {
 	})
 }
 
-// TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses that the
-// barrier was open, and must not count in the next round.
+// TestWhoWasCountedPassesThoughTheNextRoundHasBegun: a slow member misses that the barrier was
+// open, and must not count in the next round.
 func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 4)
 		mustSet(t, m[3], 2)
 		slow := waiting(t, m[0].Wait)
-		c[0].disconnect()
+		c[0].Disconnect()
 		wantAll(t, waiting(t, m[1].Wait))
 		mustSet(t, m[3], 2)
 		next := waiting(t, m[1].Wait)
 		if len(next) > 0 {
 			t.Error("the member of the round before was counted")
 		}
-		c[0].reconnect()
+		c[0].Reconnect()
 		wantAll(t, slow)
 		if len(next) > 0 {
 			t.Error("passed alone")
@@ -121,16 +123,17 @@ func TestWhoWasCountedPassesThoughTheNextRoundHasBegun(t *testing.T) {
 }
 
 func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, _ := thresholds(s, 3)
 		mustSet(t, m[0], 3)
 		first := waiting(t, m[0].Wait)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m[1].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+		if err := m[1].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("got %v", err)
 		}
-		s.wantBelow(t, "/gates/t", 1)
+		s.WantBelow(t, "/gates/t", 1)
 		third := waiting(t, m[2].Wait)
 		if len(first)+len(third) > 0 {
 			t.Error("two have passed a barrier for three")
@@ -142,14 +145,14 @@ func TestWhoGivesUpAtTheThresholdIsNotCounted(t *testing.T) {
 
 // TestWhoGivesUpTooLateHasPassed: it was counted before it could take its node back.
 func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)
 		mustSet(t, m[0], 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		first := make(chan error, 1)
 		go func() { first <- m[0].Wait(ctx) }()
 		time.Sleep(time.Second)
-		c[0].on("delete", 1, rule{before: func() {
+		c[0].On("delete", 1, rule{Before: func() {
 			if err := m[1].Wait(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -160,13 +163,13 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 	})
 }
 
-// TestNobodyCountsTwice: who comes again does not find what is left of the call that
-// it has given up.
+// TestNobodyCountsTwice: who comes again does not find what is left of the call that it has given
+// up.
 func TestNobodyCountsTwice(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)
 		mustSet(t, m[0], 2)
-		c[0].on("delete", 1, rule{before: func() { time.Sleep(10 * time.Second) }})
+		c[0].On("delete", 1, rule{Before: func() { time.Sleep(10 * time.Second) }})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := m[0].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != Unknown {
@@ -181,37 +184,37 @@ func TestNobodyCountsTwice(t *testing.T) {
 	})
 }
 
-// TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and who has gone
-// is not counted.
+// TestMemberGoneBeforeTheThresholdIsReached: the transaction fails, and who has gone is not
+// counted.
 func TestMemberGoneBeforeTheThresholdIsReached(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 3)
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
-		c[1].on("multi", 1, rule{before: func() { c[0].expire(false); c[0].disconnect() }})
+		c[1].On("multi", 1, rule{Before: func() { c[0].Disconnect(); c[0].Expire() }})
 		second := waiting(t, m[1].Wait)
 		if len(second) > 0 {
 			t.Error("passed alone")
 		}
-		c[0].reconnect() // and comes again in its new session
+		c[0].Reconnect() // and comes again in its new session
 		wantAll(t, first, second)
 		closeAll(t, s, m)
 	})
 }
 
-// TestExpiryAtTheThreshold: a member that has lost its session does not know whether
-// it was counted, if the next round has begun.
+// TestExpiryAtTheThreshold: a member that has lost its session does not know whether it was
+// counted, if the next round has begun.
 func TestExpiryAtTheThreshold(t *testing.T) {
 	for _, late := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
+		inBubble(t, func(t *testing.T, s *testServer) {
 			m, c := thresholds(s, 3)
 			mustSet(t, m[2], 2)
 			first := waiting(t, m[0].Wait)
-			c[0].disconnect()
+			c[0].Disconnect()
 			wantAll(t, waiting(t, m[1].Wait))
 			mustSet(t, m[2], 2)
-			c[0].expire(late)
-			c[0].reconnect()
+			expiry(c[0], late)()
+			c[0].Reconnect()
 			err := <-first
 			if late && err != nil || !late && (!errors.Is(err, ErrMemberLost) || OutcomeOf(err) != Unknown) {
 				t.Errorf("late %v: got %v", late, err)
@@ -229,12 +232,12 @@ func TestExpiryAtTheThreshold(t *testing.T) {
 func TestLostRepliesAtTheThreshold(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
 		for _, op := range []string{"create", "multi", "getW", "get", "children", "delete", "sync"} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
+			inBubble(t, func(t *testing.T, s *testServer) {
 				m, c := thresholds(s, 2)
 				for range 2 {
-					c[1].on(op, 1, fault)
+					c[1].On(op, 1, fault)
 					mustSet(t, m[1], 2)
-					c[1].on(op, 1, fault)
+					c[1].On(op, 1, fault)
 					wantAll(t, waiting(t, m[0].Wait), waiting(t, m[1].Wait))
 				}
 				closeAll(t, s, m)
@@ -243,15 +246,14 @@ func TestLostRepliesAtTheThreshold(t *testing.T) {
 	}
 }
 
-// TestSetDoesNotCloseWhatHasOpened: its reply is lost, and meanwhile the barrier has
-// opened.
+// TestSetDoesNotCloseWhatHasOpened: its reply is lost, and meanwhile the barrier has opened.
 func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 2)
 		first := waiting(t, m[0].Wait)
 		fault := loseReply
-		fault.after = func() { time.Sleep(time.Second) }
-		c[1].on("multi", 1, fault)
+		fault.After = func() { time.Sleep(time.Second) }
+		c[1].On("multi", 1, fault)
 		mustSet(t, m[1], 1)
 		wantAll(t, first)
 		if open, err := m[1].IsOpen(t.Context()); !open || err != nil {
@@ -263,21 +265,25 @@ func TestSetDoesNotCloseWhatHasOpened(t *testing.T) {
 
 func TestBadThresholds(t *testing.T) {
 	for _, data := range []string{"0", "-3", "three", "3 ", "127.0.0.1"} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
+		inBubble(t, func(t *testing.T, s *testServer) {
 			m, c := thresholds(s, 2)
 			early := waiting(t, m[1].Wait)
 			if _, err := c[0].Set("/gates/t", []byte(data), -1); err != nil {
 				t.Error(err)
 			}
 			for _, err := range []error{m[0].Wait(t.Context()), <-early} {
-				if !errors.Is(err, ErrThreshold) || !strings.Contains(err.Error(), `/gates/t has "`+data+`"`) || OutcomeOf(err) != NotApplied {
+				if !errors.Is(err, ErrThreshold) ||
+					!strings.Contains(err.Error(), `/gates/t has "`+data+`"`) || OutcomeOf(err) != NotApplied {
 					t.Errorf("got %v", err)
 				}
 			}
 			if open, err := m[0].IsOpen(t.Context()); open || !errors.Is(err, ErrThreshold) {
 				t.Errorf("IsOpen: %v %v", open, err)
 			}
-			if err := m[0].Set(t.Context(), 0); !errors.Is(err, ErrThreshold) || err.Error() != "set threshold barrier /gates/t: not a threshold: 0 members; expected at least 1" {
+			const refused = "set threshold barrier /gates/t: not a threshold: " +
+				"0 members; expected at least 1"
+			if err := m[0].Set(t.Context(), 0); !errors.Is(err, ErrThreshold) ||
+				err.Error() != refused {
 				t.Errorf("Set: %v", err)
 			}
 			mustSet(t, m[0], 1) // mends it
@@ -288,11 +294,11 @@ func TestBadThresholds(t *testing.T) {
 }
 
 func TestThresholdBarrierOnAClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 1)
 		mustSet(t, m[0], 2)
 		first := waiting(t, m[0].Wait)
-		c[0].close()
+		c[0].Close()
 		if err := <-first; !errors.Is(err, ErrConnClosed) || !errors.Is(err, ErrAmbiguous) {
 			t.Errorf("got %v", err)
 		}
@@ -301,14 +307,14 @@ func TestThresholdBarrierOnAClosedConn(t *testing.T) {
 }
 
 func TestRefusedThreshold(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := thresholds(s, 1)
 		mustSet(t, m[0], 1)
-		c[0].on("multi", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c[0].On("multi", 1, refusal)
 		if err := m[0].Wait(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
 			t.Errorf("got %v", err)
 		}
-		c[0].on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c[0].On("create", 1, refusal)
 		if err := m[0].Wait(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
 			t.Errorf("got %v", err)
 		}

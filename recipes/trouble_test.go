@@ -9,17 +9,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// refuse makes the server refuse the request by which a lock's clean-up
-// begins.
-func refuse(c *fakeConn, before func()) {
+// refuse makes the server refuse the request by which a lock's clean-up begins.
+func refuse(c *testConn, before func()) {
 	for _, op := range []string{"delete", "multi"} {
-		c.on(op, 1, rule{before: before, lose: true, err: zk.ErrNoAuth})
+		c.On(op, 1, rule{Before: before, Lose: true, Err: zk.ErrNoAuth})
 	}
 }
 
 func TestRefusedCleanUpIsReportedByThoseWhoWait(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
 		mustLock(t, l)
 		refuse(c, func() { time.Sleep(time.Second) })
@@ -38,8 +37,8 @@ func TestRefusedCleanUpIsReportedByThoseWhoWait(t *testing.T) {
 }
 
 func TestCloseReportsItsOwnRefusedCleanUp(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
 		mustLock(t, l)
 		refuse(c, nil)
@@ -50,14 +49,14 @@ func TestCloseReportsItsOwnRefusedCleanUp(t *testing.T) {
 }
 
 func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		holder, c := newLock(s.connect()), s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		holder, c := newLock(s.Connect()), s.Connect()
 		mustLock(t, holder)
 		l := newLock(c)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		c.on("getW", 1, rule{after: func() { c.rules = nil; refuse(c, func() { time.Sleep(time.Second) }) }})
-		c.on("multi", 1, loseRequest) // makes a herd lock doubt whether its node is there
+		c.On("getW", 1, rule{After: func() { c.Off(); refuse(c, func() { time.Sleep(time.Second) }) }})
+		c.On("multi", 1, loseRequest) // makes a herd lock doubt whether its node is there
 		if err := l.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Lock: %v", err)
 		}
@@ -69,11 +68,11 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 }
 
 func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
-	everyLock(t, func(t *testing.T, s *fakeServer, newLock func(Conn, ...Option) handleLocker) {
-		c := s.connect()
+	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+		c := s.Connect()
 		l := newLock(c)
 		mustLock(t, l)
-		c.close()
+		c.Close()
 		if err := l.Unlock(t.Context()); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("Unlock: %v", err)
 		}
@@ -84,15 +83,15 @@ func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
 }
 
 func TestQueueCloseReportsRecordLeftByClosedConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		q := NewQueue(c, "/q")
 		mustOffer(t, q, "a")
-		c.on("delete", 1, rule{before: c.close})
+		c.On("delete", 1, rule{Before: c.Close})
 		mustOffer(t, q, "b")
 		if err := q.Close(t.Context()); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("Close: %v", err)
 		}
-		s.wantBelow(t, "/q/dedup", 1)
+		s.WantBelow(t, "/q/dedup", 1)
 	})
 }

@@ -22,13 +22,13 @@ func wantLine(t *testing.T, q *TurnQueue, want ...string) []Member {
 }
 
 func TestMembersTakeTurns(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.firstSeq = -2
-		conns := map[string]*fakeConn{}
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.NumberFrom(-2)
+		conns := map[string]*testConn{}
 		members := map[string]*TurnQueue{}
 		turns := make(chan string, 3)
 		for _, name := range []string{"a", "b", "c"} {
-			conns[name] = s.connect()
+			conns[name] = s.Connect()
 			q := NewTurnQueue(conns[name], "/turns", Data([]byte(name)))
 			members[name] = q
 			if name == "a" {
@@ -46,10 +46,11 @@ func TestMembersTakeTurns(t *testing.T) {
 			t.Errorf("first: %s", first)
 		}
 		line := wantLine(t, members["c"], "a", "b", "c")
-		if a := members["a"]; line[0].Path != a.Path() || line[0].Token != a.Token() || line[0].Session != conns["a"].SessionID() {
+		if a := members["a"]; line[0].Path != a.Path() || line[0].Token != a.Token() ||
+			line[0].Session != conns["a"].SessionID() {
 			t.Errorf("%+v is not a", line[0])
 		}
-		conns["b"].expire(false) // loses its place
+		conns["b"].Expire() // loses its place
 		time.Sleep(time.Minute)
 		wantLine(t, members["a"], "a", "c", "b")
 		for i, name := range []string{"a", "c", "b"} {
@@ -68,18 +69,19 @@ func TestMembersTakeTurns(t *testing.T) {
 				t.Errorf("Line after Close: %v", err)
 			}
 		}
-		s.wantBelow(t, "/turns", 0)
+		s.WantBelow(t, "/turns", 0)
 	})
 }
 
 func TestLineLeavesOutWhoHasLeft(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		a, b := NewTurnQueue(s.connect(), "/turns", Data([]byte("a"))), NewTurnQueue(c, "/turns", Data([]byte("b")))
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		a, b := NewTurnQueue(s.Connect(), "/turns", Data([]byte("a"))),
+			NewTurnQueue(c, "/turns", Data([]byte("b")))
 		if err := a.Lock(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		c.on("children", 1, rule{after: func() {
+		c.On("children", 1, rule{After: func() {
 			if err := a.Unlock(t.Context()); err != nil {
 				t.Errorf("Unlock: %v", err)
 			}

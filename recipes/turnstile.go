@@ -8,10 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// turnstile competes by a place in a queue of ephemeral sequential nodes, and
-// passes when its rule names nobody to wait for. It is a contender: give it to
-// newHandle, or use acquire in the background. Locks, semaphores and elections
-// differ in kind, markers and ahead.
+// turnstile competes by a place in a queue of ephemeral sequential nodes, and passes when its rule
+// names no node to wait for. It is a contender: give it to newHandle, or use acquire in the
+// background. Locks, semaphores and elections differ in kind, markers and ahead.
 type turnstile struct {
 	dir     string
 	kind    string   // of the own nodes: what stands before the number, "lock-"
@@ -20,10 +19,10 @@ type turnstile struct {
 	ahead   passRule
 }
 
-// passRule says for the node at queue[own] which node it waits for, or "" if it may
-// pass. queue is ordered by age, oldest first, and holds every older node that
-// lives. To wake few, a rule names the one node whose end can change its answer;
-// when that node ends, or changes, it is asked again.
+// passRule returns for the node at queue[own] the node that it waits for, or "" if it may pass.
+// queue is ordered by age, oldest first, and holds every older node that lives. So that a release
+// wakes few waiters, a rule names the one node whose end can change its answer; when that node
+// ends, or changes, it is asked again.
 type passRule func(queue []numbered, own int) string
 
 // predecessor is the rule of a fair lock: wait for the node just ahead.
@@ -60,9 +59,12 @@ func (q *turnstile) attempt(ctx context.Context, r *requests, wait bool) (*hold,
 	})
 }
 
-// queueUp makes a node with a new name in dir, and lets stand find out whether it
-// stands for a hold. If it does not, the node is removed again.
-func queueUp(ctx context.Context, r *requests, dir, kind string, data []byte, stand func(own *protected) (*hold, error)) (*hold, error) {
+// queueUp makes a node with a new name in dir, and lets stand find out whether it stands for a
+// hold. If it does not, the node is removed again.
+func queueUp(
+	ctx context.Context, r *requests, dir, kind string, data []byte,
+	stand func(own *protected) (*hold, error),
+) (*hold, error) {
 	own, err := newProtected(dir, kind)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,9 @@ func queueUp(ctx context.Context, r *requests, dir, kind string, data []byte, st
 }
 
 // stand waits in the queue until the own node may pass.
-func (q *turnstile) stand(ctx context.Context, r *requests, own *protected, wait bool) (*hold, error) {
+func (q *turnstile) stand(
+	ctx context.Context, r *requests, own *protected, wait bool,
+) (*hold, error) {
 	var watched string
 	var watch <-chan zk.Event
 	for {
@@ -116,9 +120,9 @@ func (q *turnstile) stand(ctx context.Context, r *requests, own *protected, wait
 	}
 }
 
-// look returns the name of the node to wait for, or "" if there is none. A list
-// that holds the own node holds every older one that lives, however far the
-// server lags behind: it has applied all that came before.
+// look returns the name of the node to wait for, or "" if there is none. A list that holds the own
+// node holds every older one that lives, however far the server lags behind: it has applied all
+// that came before.
 func (q *turnstile) look(ctx context.Context, r *requests, own *protected) (string, error) {
 	names, err := r.children(ctx, q.dir)
 	switch {

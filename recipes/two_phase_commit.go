@@ -9,14 +9,13 @@ import (
 )
 
 var (
-	// ErrNoTransaction says that there is no such transaction: it was not begun yet,
-	// or was forgotten. A site that has voted yes, and has not called Done, is told
-	// by it that the transaction was aborted.
+	// ErrNoTransaction says that there is no such transaction: it was not begun yet, or was
+	// forgotten. To a site that has voted yes, and has not called Done, it means that the
+	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
-	// ErrTransactionExists is returned by Begin if somebody else has begun it.
+	// ErrTransactionExists is returned by Begin if another client has begun the transaction.
 	ErrTransactionExists = errors.New("the transaction has been begun by somebody else")
-	// ErrNotASite is returned to one who speaks for a site that the transaction does
-	// not have.
+	// ErrNotASite is returned to calls for a site that the transaction does not have.
 	ErrNotASite = errors.New("not a site of the transaction")
 	// ErrVoted is returned by Vote if the site has voted otherwise before.
 	ErrVoted = errors.New("the site has voted otherwise")
@@ -26,46 +25,42 @@ var (
 	ErrUnfinished = errors.New("a site has not finished the transaction")
 )
 
-// TwoPhaseCommit is one transaction that all its sites carry out, or none: each
-// site votes, and the decision is commit if and only if all have voted yes in time.
-// A coordinator calls Begin and then Await, the sites Vote, Await and, when they
-// have done what was decided, Done; in the end somebody calls Forget. Nobody waits
-// for the coordinator: everybody in Await decides as soon as there is a reason.
-// Methods may be called from several goroutines.
+// TwoPhaseCommit is one transaction that all its sites carry out, or none: each site votes, and the
+// decision is commit if and only if all have voted yes in time. A coordinator calls Begin and then
+// Await; the sites call Vote, Await and, when they have done what was decided, Done; in the end any
+// client calls Forget. Nothing waits for the coordinator: every Await decides as soon as there is a
+// reason. Methods may be called from several goroutines.
 //
-// What it promises:
-//   - Agreement: all who learn a decision learn the same. The decision is a node
-//     that is created once, and commit in one transaction with a check of every vote.
-//   - Validity: commit only if every site has voted yes. Abort only if a site has
-//     voted no, or a vote is missing after the deadline, or a site that was there
-//     (Join) had gone before it voted.
+// What it guarantees:
+//
+//   - Agreement: all that learn a decision learn the same one. The decision is a node that is
+//     created once, and commit is created in one transaction with a check of every vote.
+//   - Validity: commit only if every site has voted yes. Abort only if a site has voted no, or a
+//     vote is missing after the deadline, or a site that was there (Join) had gone before it voted.
 //   - Stability: neither a vote nor a decision changes. Vote may be repeated.
-//   - No blocking: once there is a reason, one who waits and is connected is enough
-//     for a decision, whoever has died, the coordinator included.
-//   - A transaction that is committed cannot be forgotten before all sites have
-//     called Done. So a site that comes late and has voted yes either finds the
-//     decision, or ErrNoTransaction, and that means abort; see Forget.
+//   - No blocking: once there is a reason, one connected Await is enough for a decision, whichever
+//     site has died, the coordinator included.
+//   - A committed transaction cannot be forgotten before all sites have called Done. So a site that
+//     has voted yes and comes late finds either the decision or ErrNoTransaction, which means
+//     abort; see Forget.
 //
-// On disconnect calls wait for the connection. On expiry they go on in the new
-// session: votes and decision are persistent. Only the presence of a site (Join)
-// ends with the session, and with Close; if the site has not voted by then, the
-// transaction may be aborted. A done context ends a call; the error of Begin, Vote,
-// Done and Forget wraps ErrAmbiguous if what was asked for may have been done, and
-// any other error means that it was not. Then Vote, Done and Forget can be called
-// again; of Begin, Await or Read tell, as another one would begin it anew if it was
-// forgotten meanwhile. An error of Await says nothing of the decision: call it
-// again, from any process.
+// When the connection is lost, calls wait for it. When the session ends, they go on in the new one:
+// votes and decision are persistent. Only the presence of a site (Join) ends with the session, and
+// with Close; if the site has not voted by then, the transaction may be aborted. A done context
+// ends a call. The error of Begin, Vote, Done and Forget wraps ErrAmbiguous if the change may have
+// been made; after any other error it was not. Vote, Done and Forget can be called again then.
+// After Begin look with Await or Read: another Begin would begin the transaction anew if it was
+// forgotten meanwhile. An error of Await says nothing of the decision: call it again, from any
+// process.
 //
-// What it cannot promise: that a site does what was decided, or has done it when
-// others have. Nor that all learn it at the same time. A deadline is judged by the
-// clocks of those who wait: one whose clock is fast may abort early, but never what
-// another has committed. Without a deadline, a site that neither votes nor joins
-// holds up the transaction for ever. And whoever may write here may vote for any
-// site; see ACL.
+// What it cannot guarantee: that a site does what was decided, or has done it when others have; or
+// that all learn the decision at the same time. A deadline is judged by the clocks of those that
+// wait: a fast clock may abort early, but never what another client has committed. Without a
+// deadline, a site that neither votes nor joins holds up the transaction for ever. And any client
+// that may write here may vote for any site; see ACL.
 //
-// Each vote wakes all who wait, n times n notifications for n sites. A transaction
-// has few sites; what the guide proposes against it, to let the coordinator alone
-// look, would block all if that one dies.
+// Each vote wakes all waiters: n times n notifications for n sites. A transaction has few sites.
+// The guide proposes that only the coordinator looks, which would block all sites if it dies.
 //
 // Layout:
 //
@@ -78,11 +73,10 @@ var (
 //
 // A coordinator that dies in Begin can leave the last one. It can be deleted.
 //
-// Sources: ZooKeeper guide, "Recipes and Solutions: Two-phased Commit", whose sites
-// write their votes into nodes that the coordinator has made, and each work out the
-// decision for themselves: with a deadline, two that look at different moments would
-// not agree. The rule for late comers is that of "presumed abort" (Mohan, Lindsay and
-// Obermarck, 1986).
+// Sources: ZooKeeper guide, "Recipes and Solutions: Two-phased Commit", whose sites write their
+// votes into nodes that the coordinator has made, and each work out the decision for themselves:
+// with a deadline, two sites that look at different moments would not agree. The rule for late
+// sites is that of "presumed abort" (Mohan, Lindsay and Obermarck, 1986).
 type TwoPhaseCommit struct {
 	*lifecycle
 	ballots vigil // over the children
@@ -91,99 +85,101 @@ type TwoPhaseCommit struct {
 	present []*fixed // the presence of sites that have joined
 }
 
-// Transaction is what a TwoPhaseCommit is about, the same for all as long as it
-// exists.
+// Transaction is the subject of a TwoPhaseCommit. It does not change.
 type Transaction struct {
-	// Sites are the names of those who vote, one at least, each a name for one node.
+	// Sites are the names of the sites that vote, one at least, each a name for one node.
 	Sites []string `json:"sites"`
 	// Deadline is when a vote that is missing counts as a no; the zero Time is never.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Data is what there is to do, as far as the sites need to be told.
+	// Data is for the sites: what there is to do.
 	Data []byte `json:"data,omitempty"`
 }
 
-// Decision is what became of a transaction.
+// Decision is the outcome of a transaction.
 type Decision struct {
 	Commit bool
 	Why    string // it was aborted, for people: "b votes no"
 }
 
-// NewTwoPhaseCommit makes a handle for the transaction at path, for a coordinator, a
-// site, or both. It sends nothing. The options that matter are ACL, RecheckEvery,
-// Retry and Containers.
+// NewTwoPhaseCommit makes a handle for the transaction at path, for a coordinator, a site, or both.
+// It sends nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
-	return &TwoPhaseCommit{lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path}}
+	return &TwoPhaseCommit{
+		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path},
+	}
 }
 
-// Begin begins the transaction, in one request, parents apart. If somebody has begun
-// one at this path it returns ErrTransactionExists. A coordinator need not be a site;
-// if it wants to be able to call the transaction off, it should be, and vote no.
+// Begin begins the transaction, in one request, parents apart. If another client has begun one at
+// this path it returns ErrTransactionExists. A coordinator need not be a site; if it wants to be
+// able to call the transaction off, it should be, and vote no.
 func (c *TwoPhaseCommit) Begin(ctx context.Context, tx Transaction) error {
 	data, err := tx.encode()
 	if err != nil {
 		return c.explain("begin", err)
 	}
-	_, err = call(ctx, c.lifecycle, "begin", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err = call(ctx, c.lifecycle, "begin", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return c.begin(ctx, r, t, data)
 	})
 	return err
 }
 
-// Read returns what the transaction is about, or ErrNoTransaction.
+// Read returns the transaction, or ErrNoTransaction.
 func (c *TwoPhaseCommit) Read(ctx context.Context) (Transaction, error) {
 	return ask(ctx, c.lifecycle, "read", c.read)
 }
 
-// Join shows that a site is there, until Close or the end of the session: if it goes
-// before it has voted, those who wait need not wait for the deadline. It may be called
-// for a site that an earlier process has joined for, and takes its place. A site
-// need not join.
+// Join shows that a site is there, until Close or the end of the session: if the site goes before
+// it has voted, waiters need not wait for the deadline. A process may join for a site for which an
+// earlier one has, and takes its place. A site need not join.
 func (c *TwoPhaseCommit) Join(ctx context.Context, site string) error {
-	_, err := call(ctx, c.lifecycle, "join", func(ctx context.Context, r *requests, t *task[struct{}]) (struct{}, error) {
+	_, err := call(ctx, c.lifecycle, "join", func(
+		ctx context.Context, r *requests, t *task[struct{}],
+	) (struct{}, error) {
 		return struct{}{}, c.join(ctx, r, t, site)
 	})
 	return err
 }
 
-// Vote records the vote of a site, for good: whoever has voted yes must be able to do
-// what the transaction asks for, whatever happens, until it knows the decision. If
-// it was recorded before, Vote returns nil if it was the same, and ErrVoted if not. A
-// vote that comes after the decision is recorded, and changes nothing.
+// Vote records the vote of a site, for good: a site that has voted yes must be able to do what the
+// transaction asks for, whatever happens, until it knows the decision. If the vote was recorded
+// before, Vote returns nil if it was the same, and ErrVoted if not. A vote that comes after the
+// decision is recorded, and changes nothing.
 func (c *TwoPhaseCommit) Vote(ctx context.Context, site string, yes bool) error {
 	return act(ctx, c.lifecycle, "vote in", func(ctx context.Context, r *requests) error {
 		return c.vote(ctx, r, site, yes)
 	})
 }
 
-// Await waits for the decision, and takes it as soon as there is a reason. If there is
-// no transaction it returns ErrNoTransaction at once.
+// Await waits for the decision, and takes it as soon as there is a reason. If there is no
+// transaction it returns ErrNoTransaction at once.
 func (c *TwoPhaseCommit) Await(ctx context.Context) (Decision, error) {
 	return ask(ctx, c.lifecycle, "await decision of", c.await)
 }
 
-// Done says that a site has done what was decided, and will not ask again. Without a
-// decision it returns ErrUndecided; if the transaction was forgotten there is nothing
-// to do. For a site that will never come back somebody else may say it.
+// Done records that a site has done what was decided, and will not ask again. Without a decision it
+// returns ErrUndecided; if the transaction was forgotten there is nothing to do. Another process
+// may call it for a site that will never come back.
 func (c *TwoPhaseCommit) Done(ctx context.Context, site string) error {
 	return act(ctx, c.lifecycle, "finish", func(ctx context.Context, r *requests) error {
 		return c.done(ctx, r, site)
 	})
 }
 
-// Forget removes a transaction that was decided, all of it at once, or finds that
-// there is none. One that was committed must have been Done by all sites, otherwise it
-// returns ErrUnfinished; one that was aborted may be removed at any time, as who comes
-// late and finds none must take it for aborted anyhow. A vote that comes after it
-// returns ErrNoTransaction.
+// Forget removes a transaction that was decided, all of it at once, or finds that there is none.
+// One that was committed must have been Done by all sites, otherwise it returns ErrUnfinished. One
+// that was aborted may be removed at any time, as a site that comes late and finds none takes it
+// for aborted. A vote that comes after it returns ErrNoTransaction.
 func (c *TwoPhaseCommit) Forget(ctx context.Context) error {
 	return act(ctx, c.lifecycle, "forget", c.forget)
 }
 
-// Close ends calls under way with ErrClosed and takes back the presence of sites that
-// have joined through this handle; votes stay. It waits until nothing is left to
-// clean up or ctx is done; in the latter case the clean-up goes on. Later calls
-// return ErrClosed. It leaves the Conn open. It returns the first error by which the
-// server has refused to remove a presence, or the record of a Begin.
+// Close ends calls under way with ErrClosed and takes back the presence of sites that have joined
+// through this handle; votes stay. It waits until nothing is left to clean up or ctx is done; in
+// the latter case the clean-up goes on. Later calls return ErrClosed. It leaves the Conn open. It
+// returns the first error by which the server has refused to remove a presence, or the record of a
+// Begin.
 func (c *TwoPhaseCommit) Close(ctx context.Context) error {
 	c.kill(ErrClosed)
 	c.mu.Lock()

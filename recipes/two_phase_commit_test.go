@@ -10,16 +10,18 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// parties makes n handles of one transaction on connections of their own, of which
-// the first has begun it, with sites a, b, ... and a deadline in an hour.
-func parties(t *testing.T, s *fakeServer, n int) (handles []*TwoPhaseCommit, conns []*fakeConn) {
+// parties makes n handles of one transaction on connections of their own, of which the first has
+// begun it, with sites a, b, ... and a deadline in an hour.
+func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, conns []*testConn) {
 	t.Helper()
 	tx := Transaction{Deadline: time.Now().Add(time.Hour), Data: []byte("x=1")}
 	for i := range n {
 		tx.Sites = append(tx.Sites, string(rune('a'+i)))
-		c := s.connect()
+		c := s.Connect()
 		handles, conns = append(handles, NewTwoPhaseCommit(c, "/tx/1", RecheckEvery(0))), append(conns, c)
 	}
 	mustDo(t, handles[0].Begin(t.Context(), tx))
@@ -55,10 +57,11 @@ func wantDecision(t *testing.T, want string, from ...chan string) {
 }
 
 func TestCommitWhenAllHaveVotedYes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, _ := parties(t, s, 2)
 		tx, err := p[1].Read(t.Context())
-		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" || !tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
+		if err != nil || fmt.Sprint(tx.Sites) != "[a b]" || string(tx.Data) != "x=1" ||
+			!tx.Deadline.Equal(time.Now().Truncate(time.Second).Add(time.Hour)) {
 			t.Errorf("read %+v %v", tx, err)
 		}
 		a, b := awaits(t, p[0]), awaits(t, p[1])
@@ -72,22 +75,27 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
 		mustDo(t, p[0].Vote(t.Context(), "a", true)) // again
-		if err := p[0].Vote(t.Context(), "a", false); !errors.Is(err, ErrVoted) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Vote(t.Context(), "a", false); !errors.Is(err, ErrVoted) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("another vote: %v", err)
 		}
 		mustDo(t, p[0].Done(t.Context(), "a"))
-		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) || !strings.HasSuffix(err.Error(), ": b") {
+		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUnfinished) ||
+			!strings.HasSuffix(err.Error(), ": b") {
 			t.Errorf("forgotten before all have finished: %v", err)
 		}
 		mustDo(t, p[1].Done(t.Context(), "b"))
 		mustDo(t, p[1].Forget(t.Context()))
 		mustDo(t, p[0].Forget(t.Context())) // there is none
 		mustDo(t, p[0].Done(t.Context(), "a"))
-		s.wantBelow(t, "/tx", 0)
-		if got := <-awaits(t, p[0]); !strings.Contains(got, "await decision of transaction /tx/1: there is no such transaction") {
+		s.WantBelow(t, "/tx", 0)
+		if got := <-awaits(t, p[0]); !strings.Contains(
+			got, "await decision of transaction /tx/1: there is no such transaction",
+		) {
 			t.Error(got)
 		}
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrNoTransaction) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrNoTransaction) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("a late vote: %v", err)
 		}
 		for _, c := range p {
@@ -97,24 +105,24 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 }
 
 func TestAbortAtOnceWhenOneVotesNo(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, _ := parties(t, s, 3)
 		a := awaits(t, p[0])
 		mustDo(t, p[1].Vote(t.Context(), "b", false))
 		wantDecision(t, "abort b votes no", a, awaits(t, p[1]))
 		mustDo(t, p[2].Vote(t.Context(), "c", true)) // late
 		mustDo(t, p[0].Forget(t.Context()))          // who has not heard of it takes it for aborted
-		s.wantBelow(t, "/tx", 0)
+		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 // TestAbortAtTheDeadlineOfWhoeverWaits: also without the coordinator, and not before.
 func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 3)
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
-		c[0].close()
-		b, late := awaits(t, p[1]), NewTwoPhaseCommit(s.connect(), "/tx/1") // with rechecks
+		c[0].Close()
+		b, late := awaits(t, p[1]), NewTwoPhaseCommit(s.Connect(), "/tx/1") // with rechecks
 		l := awaits(t, late)
 		time.Sleep(59 * time.Minute)
 		if len(b)+len(l) > 0 {
@@ -127,33 +135,33 @@ func TestAbortAtTheDeadlineOfWhoeverWaits(t *testing.T) {
 }
 
 func TestASiteThatHasGoneIsNotWaitedFor(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 3)
 		mustDo(t, p[1].Join(t.Context(), "b"))
 		mustDo(t, p[2].Join(t.Context(), "c"))
 		a := awaits(t, p[0])
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
 		mustClose(t, p[1]) // it has voted
-		c[2].expire(true)
+		c[2].ExpireLate(testconn.Stays)
 		mustDo(t, p[2].Join(t.Context(), "c")) // in the place of its former self
 		mustDo(t, p[2].Join(t.Context(), "c"))
 		if len(a) > 0 {
 			t.Error("aborted beside sites that were there")
 		}
-		c[2].expire(false)
+		c[2].Expire()
 		wantDecision(t, "abort c has gone before it voted", a)
 		mustDo(t, p[0].Forget(t.Context()))
 		mustClose(t, p[2])
-		s.wantBelow(t, "/tx", 0)
+		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 func TestWithoutDeadlineNobodyIsHurried(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		p := NewTwoPhaseCommit(s.connect(), "/t")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		p := NewTwoPhaseCommit(s.Connect(), "/t")
 		mustDo(t, p.Begin(t.Context(), Transaction{Sites: []string{"a"}}))
 		a := awaits(t, p)
-		time.Sleep(1000 * time.Hour)
+		time.Sleep(100 * time.Hour)
 		mustDo(t, p.Vote(t.Context(), "a", true))
 		wantDecision(t, "commit", a)
 	})
@@ -163,11 +171,11 @@ func TestLostRepliesInATransaction(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
 		for _, op := range []string{"create", "multi", "get", "sync", "childrenW", "delete"} {
 			for nth := range 3 {
-				inBubble(t, func(t *testing.T, s *fakeServer) {
-					s.seed(t, 0, "/tx", "")
-					conn := s.connect()
-					c, other := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.connect(), "/tx/1")
-					conn.on(op, nth+1, fault)
+				inBubble(t, func(t *testing.T, s *testServer) {
+					s.Seed("/tx", "")
+					conn := s.Connect()
+					c, other := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.Connect(), "/tx/1")
+					conn.On(op, nth+1, fault)
 					ctx := t.Context()
 					mustDo(t, c.Begin(ctx, Transaction{Sites: []string{"a", "b"}}))
 					mustDo(t, c.Join(ctx, "a"))
@@ -178,66 +186,65 @@ func TestLostRepliesInATransaction(t *testing.T) {
 					mustDo(t, other.Done(ctx, "b"))
 					mustDo(t, c.Forget(ctx))
 					mustClose(t, c)
-					s.wantBelow(t, "/tx", 0)
+					s.WantBelow(t, "/tx", 0)
 				})
 			}
 		}
 	}
 }
 
-// TestABegunTransactionIsNotBegunAgain: the reply is lost, and it is over before Begin
-// can ask.
+// TestABegunTransactionIsNotBegunAgain: the reply is lost, and it is over before Begin can ask.
 func TestABegunTransactionIsNotBegunAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/tx", "")
-		conn := s.connect()
-		c, site := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.connect(), "/tx/1")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/tx", "")
+		conn := s.Connect()
+		c, site := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.Connect(), "/tx/1")
 		fault := loseReply
-		fault.after = func() {
+		fault.After = func() {
 			mustDo(t, site.Vote(t.Context(), "a", false))
 			wantDecision(t, "abort a votes no", awaits(t, site))
 			mustDo(t, site.Forget(t.Context()))
 		}
-		conn.on("multi", 1, fault)
+		conn.On("multi", 1, fault)
 		mustDo(t, c.Begin(t.Context(), Transaction{Sites: []string{"a"}}))
-		s.wantBelow(t, "/tx", 0)
+		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 func TestTwoCoordinators(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, _ := parties(t, s, 2)
 		err := p[1].Begin(t.Context(), Transaction{Sites: []string{"b"}})
 		if !errors.Is(err, ErrTransactionExists) || OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/tx", 1) // and no record
+		s.WantBelow(t, "/tx", 1) // and no record
 	})
 }
 
 // TestDecisionsThatRace: each waits for what the other has decided first.
 func TestDecisionsThatRace(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
 		mustDo(t, p[0].Vote(t.Context(), "a", true))
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
-		c[0].on("multi", 1, rule{before: func() { s.seed(t, 0, "/tx/1/decision", "abort by others") }})
+		c[0].On("multi", 1, rule{Before: func() { s.Seed("/tx/1/decision", "abort by others") }})
 		wantDecision(t, "abort by others", awaits(t, p[0]), awaits(t, p[1]))
 	})
 }
 
 // TestAVoteThatIsTakenBackIsNotCounted: nobody should do that, and yet.
 func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
 		mustDo(t, p[0].Vote(t.Context(), "a", true))
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
-		c[0].on("multi", 1, rule{before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
+		c[0].On("multi", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
 		a := awaits(t, p[0])
 		if len(a) > 0 {
 			t.Error("decided without b")
 		}
-		c[0].on("get", 1, rule{before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
+		c[0].On("get", 1, rule{Before: func() { mustDo(t, c[1].Delete("/tx/1/vote-b", 0)) }})
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
 		time.Sleep(time.Second)
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
@@ -246,9 +253,9 @@ func TestAVoteThatIsTakenBackIsNotCounted(t *testing.T) {
 }
 
 func TestForgottenWhileSomebodyWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
-		c[0].on("childrenW", 1, rule{before: func() {
+		c[0].On("childrenW", 1, rule{Before: func() {
 			mustDo(t, p[1].Vote(t.Context(), "b", false))
 			wantDecision(t, "abort b votes no", awaits(t, p[1]))
 			mustDo(t, p[1].Forget(t.Context()))
@@ -261,82 +268,123 @@ func TestForgottenWhileSomebodyWaits(t *testing.T) {
 
 // TestForgetBesideALateVote: all goes at once, or is listed again.
 func TestForgetBesideALateVote(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
 		mustDo(t, p[1].Vote(t.Context(), "b", false))
 		wantDecision(t, "abort b votes no", awaits(t, p[1]))
-		c[1].on("multi", 1, rule{before: func() { mustDo(t, p[0].Vote(t.Context(), "a", true)) }})
+		c[1].On("multi", 1, rule{Before: func() { mustDo(t, p[0].Vote(t.Context(), "a", true)) }})
 		mustDo(t, p[1].Forget(t.Context()))
-		s.wantBelow(t, "/tx", 0)
+		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 func TestForgetRefusesWhatIsNotItsOwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, _ := parties(t, s, 1)
 		mustDo(t, p[0].Vote(t.Context(), "a", false))
 		wantDecision(t, "abort a votes no", awaits(t, p[0]))
-		s.seed(t, 0, "/tx/1/notes", "")
-		s.seed(t, 0, "/tx/1/notes/1", "")
-		if err := p[0].Forget(t.Context()); !errors.Is(err, zk.ErrNotEmpty) || OutcomeOf(err) != NotApplied {
+		s.Seed("/tx/1/notes", "")
+		s.Seed("/tx/1/notes/1", "")
+		if err := p[0].Forget(t.Context()); !errors.Is(err, zk.ErrNotEmpty) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
 	})
 }
 
+// badTransaction is the error of a call and what it has to say.
+type badTransaction struct {
+	want string
+	err  error
+}
+
+// badTransactions calls what must fail on the nodes of TestBadTransactions.
+func badTransactions(ctx context.Context, conn Conn) []badTransaction {
+	await := func(path string) error {
+		_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
+		return err
+	}
+	begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
+	return []badTransaction{
+		{
+			`await decision of transaction /empty: the data is ""; expected a transaction`,
+			await("/empty"),
+		},
+		{
+			`/array: the data is "[]"; expected a transaction with sites as JSON`,
+			await("/array"),
+		},
+		{`/nobody: the data is "{\"sites\":[]}"; expected`, await("/nobody")},
+		{`/voted: the vote of a is "maybe"; expected yes or no`, await("/voted")},
+		{`/decided: the decision is "later"; expected commit or abort`, await("/decided")},
+		{`begin transaction /t: no sites; expected one at least`, begin(Transaction{})},
+		{
+			`site "a/b": expected the name of one node`,
+			begin(Transaction{Sites: []string{"a/b"}}),
+		},
+		{`site "a": named twice`, begin(Transaction{Sites: []string{"a", "b", "a"}})},
+		{
+			`encode transaction: `,
+			begin(Transaction{
+				Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC),
+			}),
+		},
+		{
+			`vote in transaction /voted: not a site of the transaction: "z" is none of a`,
+			NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
+		},
+		{
+			`join transaction /voted: not a site of the transaction`,
+			NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
+		},
+		{
+			`finish transaction /voted: not a site of the transaction`,
+			NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
+		},
+		{
+			`join transaction /none: there is no such transaction`,
+			NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
+		},
+		{
+			`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`,
+			NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
+		},
+	}
+}
+
 func TestBadTransactions(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		for name, data := range map[string]string{"empty": "", "array": "[]", "nobody": `{"sites":[]}`} {
-			s.seed(t, 0, "/"+name, data)
+			s.Seed("/"+name, data)
 		}
-		s.seed(t, 0, "/voted", `{"sites":["a"]}`)
-		s.seed(t, 0, "/voted/vote-a", "maybe")
-		s.seed(t, 0, "/decided", `{"sites":["a"]}`)
-		s.seed(t, 0, "/decided/decision", "later")
-		ctx, conn := t.Context(), s.connect()
-		await := func(path string) error {
-			_, err := NewTwoPhaseCommit(conn, path).Await(ctx)
-			return err
-		}
-		begin := func(tx Transaction) error { return NewTwoPhaseCommit(conn, "/t").Begin(ctx, tx) }
-		for want, err := range map[string]error{
-			`await decision of transaction /empty: the data is ""; expected a transaction`:         await("/empty"),
-			`/array: the data is "[]"; expected a transaction with sites as JSON`:                  await("/array"),
-			`/nobody: the data is "{\"sites\":[]}"; expected`:                                      await("/nobody"),
-			`/voted: the vote of a is "maybe"; expected yes or no`:                                 await("/voted"),
-			`/decided: the decision is "later"; expected commit or abort`:                          await("/decided"),
-			`begin transaction /t: no sites; expected one at least`:                                begin(Transaction{}),
-			`site "a/b": expected the name of one node`:                                            begin(Transaction{Sites: []string{"a/b"}}),
-			`site "a": named twice`:                                                                begin(Transaction{Sites: []string{"a", "b", "a"}}),
-			`encode transaction: `:                                                                 begin(Transaction{Sites: []string{"a"}, Deadline: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}),
-			`vote in transaction /voted: not a site of the transaction: "z" is none of a`:          NewTwoPhaseCommit(conn, "/voted").Vote(ctx, "z", true),
-			`join transaction /voted: not a site of the transaction`:                               NewTwoPhaseCommit(conn, "/voted").Join(ctx, "z"),
-			`finish transaction /voted: not a site of the transaction`:                             NewTwoPhaseCommit(conn, "/voted").Done(ctx, "z"),
-			`join transaction /none: there is no such transaction`:                                 NewTwoPhaseCommit(conn, "/none").Join(ctx, "a"),
-			`forget transaction /empty: the data is ""; expected a transaction with sites as JSON`: NewTwoPhaseCommit(conn, "/empty").Forget(ctx),
-		} {
-			if err == nil || !strings.Contains(err.Error(), want) || OutcomeOf(err) != NotApplied {
-				t.Errorf("got %v, want %s", err, want)
+		s.Seed("/voted", `{"sites":["a"]}`)
+		s.Seed("/voted/vote-a", "maybe")
+		s.Seed("/decided", `{"sites":["a"]}`)
+		s.Seed("/decided/decision", "later")
+		for _, tc := range badTransactions(t.Context(), s.Connect()) {
+			if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) ||
+				OutcomeOf(tc.err) != NotApplied {
+				t.Errorf("got %v, want %s", tc.err, tc.want)
 			}
 		}
 	})
 }
 
-// TestErrorsOfATransactionSayWhatIsKnown: who leaves in the middle is told that it may
-// have been done, and it can be done again.
+// TestErrorsOfATransactionSayWhatIsKnown: who leaves in the middle is told that it may have been
+// done, and it can be done again.
 func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 1)
 		leave := func(what string, op string, do func(ctx context.Context) error) {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
 			fault := loseReply
-			fault.after = func() { cancel(); c[0].disconnect() }
-			c[0].on(op, 1, fault)
+			fault.After = func() { cancel(); c[0].Disconnect() }
+			c[0].On(op, 1, fault)
 			if err := do(ctx); OutcomeOf(err) != Unknown || !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", what, err)
 			}
-			c[0].reconnect()
+			c[0].Reconnect()
 			time.Sleep(time.Second)
 			mustDo(t, do(t.Context()))
 		}
@@ -349,30 +397,30 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/tx", 0)
+		s.WantBelow(t, "/tx", 0)
 	})
 }
 
 // TestAnAbandonedJoinLeavesNoPresence: nobody would take it back.
 func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 1)
-		abandon(t, c[0], "multi", nil, func(ctx context.Context) error { return p[0].Join(ctx, "a") })
-		s.wantBelow(t, "/tx/1", 0)
-		c[0].on("multi", 1, rule{after: func() { go p[0].Close(t.Context()); time.Sleep(time.Second) }})
+		abandon(t, c[0], "multi", rule{}, func(ctx context.Context) error { return p[0].Join(ctx, "a") })
+		s.WantBelow(t, "/tx/1", 0)
+		c[0].On("multi", 1, rule{After: func() { go p[0].Close(t.Context()); time.Sleep(time.Second) }})
 		if err := p[0].Join(t.Context(), "a"); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
 		time.Sleep(time.Second)
-		s.wantBelow(t, "/tx/1", 0)
+		s.WantBelow(t, "/tx/1", 0)
 	})
 }
 
 // TestAnAbandonedAwaitDecidesNothing: its caller has gone, and others wait.
 func TestAnAbandonedAwaitDecidesNothing(t *testing.T) {
 	for _, op := range []string{"sync", "childrenW", "get"} {
-		for _, lost := range []error{nil, zk.ErrConnectionClosed} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
+		for _, lost := range []rule{{}, loseRequest} {
+			inBubble(t, func(t *testing.T, s *testServer) {
 				p, c := parties(t, s, 1)
 				mustDo(t, p[0].Vote(t.Context(), "a", true))
 				sent := abandon(t, c[0], op, lost, func(ctx context.Context) error {
@@ -389,15 +437,16 @@ func TestAnAbandonedAwaitDecidesNothing(t *testing.T) {
 }
 
 func TestATransactionEndsWithTheConn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 2)
 		mustDo(t, p[0].Join(t.Context(), "a"))
 		a := awaits(t, p[0])
-		c[0].close()
-		if got := <-a; !strings.HasSuffix(got, ErrConnClosed.Error()) {
+		c[0].Close()
+		if got := <-a; !strings.Contains(got, ErrConnClosed.Error()) {
 			t.Error(got)
 		}
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrConnClosed) || OutcomeOf(err) != NotApplied {
+		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrConnClosed) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
 		mustClose(t, p[0])
@@ -405,13 +454,14 @@ func TestATransactionEndsWithTheConn(t *testing.T) {
 }
 
 func TestATransactionGivesUpWithItsPolicy(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		s.seed(t, 0, "/t", `{"sites":["a"]}`)
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		s.Seed("/t", `{"sites":["a"]}`)
+		c := s.Connect()
 		p := NewTwoPhaseCommit(c, "/t", Retry(RetryFixed(time.Second, 2)))
-		c.on("create", 1, loseRequest)
-		c.on("create", 1, loseRequest)
-		if err := p.Vote(t.Context(), "a", true); !errors.Is(err, ErrGaveUp) || OutcomeOf(err) != Unknown {
+		c.On("create", 1, loseRequest)
+		c.On("create", 1, loseRequest)
+		if err := p.Vote(t.Context(), "a", true); !errors.Is(err, ErrGaveUp) ||
+			OutcomeOf(err) != Unknown {
 			t.Error(err)
 		}
 		mustDo(t, p.Vote(t.Context(), "a", true))

@@ -11,7 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ballot is what one who waits has seen of a transaction.
+// ballot is the state of a transaction as one Await has seen it.
 type ballot struct {
 	Transaction
 	names []string          // the children, as last listed
@@ -20,8 +20,8 @@ type ballot struct {
 	watch *watch            // that the next change of the children fires
 }
 
-// await looks at the transaction, each time that its children change and at its
-// deadline, until it is decided.
+// await looks at the transaction, each time that its children change and at its deadline, until it
+// is decided.
 func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, err error) {
 	since := r.epoch()
 	tx, err := c.read(ctx, r)
@@ -43,15 +43,17 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) { // of what was listed: look again
 			return d, err
 		}
-		if err := b.watch.wait(ctx, b.pause(r.opts.recheck)); err != nil {
+		if err := b.watch.wait(ctx, sooner(r.opts.recheck, b.Deadline)); err != nil {
 			return d, err
 		}
 	}
 }
 
-// look reads what is new, and decides if there is a reason. It returns errRestart if
-// the session of since has ended: the next one's server may lag behind.
-func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since epoch, now time.Time) (d Decision, decided bool, err error) {
+// look reads the changes, and decides if there is a reason. It returns errRestart if the session of
+// since has ended: the next one's server may lag behind.
+func (c *TwoPhaseCommit) look(
+	ctx context.Context, r *requests, b *ballot, since epoch, now time.Time,
+) (d Decision, decided bool, err error) {
 	b.names, b.watch, err = c.ballots.children(ctx, r)
 	switch {
 	case since.check() != nil:
@@ -76,7 +78,7 @@ func (c *TwoPhaseCommit) look(ctx context.Context, r *requests, b *ballot, since
 
 func (b *ballot) has(name string) bool { return slices.Contains(b.names, name) }
 
-// verdict says what there is to decide, if there is a reason. It notes who is here.
+// verdict returns the decision, if there is a reason for one. It notes which sites are here.
 func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 	var missing []string
 	for _, site := range b.Sites {
@@ -102,26 +104,16 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 }
 
 // isOver reports whether the time for votes is over.
-func (b *ballot) isOver(now time.Time) bool { return !b.Deadline.IsZero() && !now.Before(b.Deadline) }
-
-// pause is how long to wait without an event: until the deadline, but no longer than
-// between rechecks; 0 means for ever.
-func (b *ballot) pause(recheck time.Duration) time.Duration {
-	if b.Deadline.IsZero() {
-		return recheck
-	}
-	left := max(time.Until(b.Deadline), 1)
-	if recheck <= 0 {
-		return left
-	}
-	return min(left, recheck)
+func (b *ballot) isOver(now time.Time) bool {
+	return !b.Deadline.IsZero() &&
+		!now.Before(b.Deadline)
 }
 
 // readVotes reads the votes that have come since the last time.
 func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) error {
 	for _, site := range b.Sites {
 		if !b.has(votePrefix + site) {
-			delete(b.votes, site) // somebody has meddled
+			delete(b.votes, site) // it was deleted again
 			continue
 		}
 		if b.votes[site] != "" {
@@ -139,16 +131,20 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 	return nil
 }
 
-// decide creates the decision, unless there is one, and returns the one that there
-// is. A commit checks all votes.
-func (c *TwoPhaseCommit) decide(ctx context.Context, r *requests, b *ballot, d Decision) (Decision, bool, error) {
+// decide creates the decision, unless there is one, and returns the one that is there. A commit
+// checks all votes.
+func (c *TwoPhaseCommit) decide(
+	ctx context.Context, r *requests, b *ballot, d Decision,
+) (Decision, bool, error) {
 	var ops []interface{}
 	if d.Commit {
 		for _, site := range b.Sites {
 			ops = append(ops, &zk.CheckVersionRequest{Path: join(c.path, votePrefix+site), Version: 0})
 		}
 	}
-	ops = append(ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl})
+	ops = append(
+		ops, &zk.CreateRequest{Path: join(c.path, decisionName), Data: d.encode(), Acl: r.opts.acl},
+	)
 	err := r.repeat(ctx, func() error {
 		_, _, err := r.transaction(ops)
 		return err
@@ -186,7 +182,7 @@ func (d Decision) encode() []byte {
 	return []byte(aborted + " " + d.Why)
 }
 
-// forget deletes all there is, until it was all there was.
+// forget deletes all nodes of the transaction, and lists again if the list was out of date.
 func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	doubtful := false
 	var before []string
@@ -215,8 +211,8 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	}
 }
 
-// leftovers lists the nodes of a transaction that may be forgotten, its own one last;
-// none if it is gone.
+// leftovers lists the nodes of a transaction that may be forgotten, its own one last; none if it is
+// gone.
 func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, error) {
 	var b ballot
 	found := false
@@ -243,7 +239,7 @@ func (c *TwoPhaseCommit) leftovers(ctx context.Context, r *requests) ([]string, 
 	return append(paths, c.path), nil
 }
 
-// mayForget says why a transaction may not be forgotten yet.
+// mayForget returns why a transaction may not be forgotten yet, or nil.
 func (c *TwoPhaseCommit) mayForget(ctx context.Context, r *requests, b ballot) error {
 	if !b.has(decisionName) {
 		return ErrUndecided

@@ -47,9 +47,11 @@ func (tx Transaction) encode() ([]byte, error) {
 	return data, nil
 }
 
-// begin creates the node. A repetition after a lost reply must not begin it again
-// if it was decided and forgotten meanwhile; hence the record.
-func (c *TwoPhaseCommit) begin(ctx context.Context, r *requests, t *task[struct{}], data []byte) (struct{}, error) {
+// begin creates the node. A repetition after a lost reply must not begin it again if it was decided
+// and forgotten meanwhile; hence the record.
+func (c *TwoPhaseCommit) begin(
+	ctx context.Context, r *requests, t *task[struct{}], data []byte,
+) (struct{}, error) {
 	w, err := newRecorded(parent(c.path), "begin-")
 	if err != nil {
 		return struct{}{}, err
@@ -83,7 +85,9 @@ func (c *TwoPhaseCommit) read(ctx context.Context, r *requests) (tx Transaction,
 }
 
 // readHere is read as the server has it that the client is connected to.
-func (c *TwoPhaseCommit) readHere(ctx context.Context, r *requests) (tx Transaction, found bool, err error) {
+func (c *TwoPhaseCommit) readHere(
+	ctx context.Context, r *requests,
+) (tx Transaction, found bool, err error) {
 	data, _, err := r.get(ctx, c.path)
 	if err != nil {
 		return tx, false, ignore(err, zk.ErrNoNode)
@@ -103,8 +107,10 @@ func (c *TwoPhaseCommit) admit(ctx context.Context, r *requests, site string) er
 	return err
 }
 
-// join makes the presence of a site. One who has left meanwhile is not there.
-func (c *TwoPhaseCommit) join(ctx context.Context, r *requests, t *task[struct{}], site string) error {
+// join makes the presence of a site. If the caller has left meanwhile, it is removed again.
+func (c *TwoPhaseCommit) join(
+	ctx context.Context, r *requests, t *task[struct{}], site string,
+) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err
 	}
@@ -119,8 +125,8 @@ func (c *TwoPhaseCommit) join(ctx context.Context, r *requests, t *task[struct{}
 	return giveBack(r, err, own.remove)
 }
 
-// keep makes own the handle's. It returns false if the caller has left or Close was
-// called meanwhile.
+// keep makes own the handle's. It returns false if the caller has left or Close was called
+// meanwhile.
 func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,8 +137,8 @@ func (c *TwoPhaseCommit) keep(t *task[struct{}], own *fixed) bool {
 	return true
 }
 
-// appear creates own, in one transaction with the deletion of what an earlier session
-// has left of it: nobody sees the site gone. It creates no parents.
+// appear creates own, in one transaction with the deletion of the node of an earlier session, so
+// that the site is never seen gone. It creates no parents.
 func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) error {
 	for {
 		if err := r.sync(ctx, own.path); err != nil {
@@ -171,8 +177,8 @@ func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) er
 	}
 }
 
-// vote creates the vote, once. A vote that is there and is the same may be the echo of
-// an earlier request.
+// vote creates the vote, once. A vote that is there and is the same may be the echo of an earlier
+// request.
 func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes bool) error {
 	if err := c.admit(ctx, r, site); err != nil {
 		return err
@@ -200,7 +206,7 @@ func (c *TwoPhaseCommit) vote(ctx context.Context, r *requests, site string, yes
 	return doubtOf(doubtful, err)
 }
 
-// done creates the node that says so, if there is a decision.
+// done creates the done node, if there is a decision.
 func (c *TwoPhaseCommit) done(ctx context.Context, r *requests, site string) error {
 	err := c.admit(ctx, r, site)
 	if errors.Is(err, ErrNoTransaction) {

@@ -9,64 +9,65 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// VersionRWLock is a read-write lock around the version of one node: whoever wants
-// in looks who is in, and enters in a transaction that fails if anybody has entered
-// since. It is here for comparison. It is safe, but not fair: readers who come and
-// go keep a writer out for ever, and each release wakes everybody who waits. Use
-// RWLock.
+// VersionRWLock is a read-write lock around the version of one node: a contender lists who is in,
+// and enters in a transaction that fails if another has entered since. A reader waits for a writer
+// that is in, but never for one that waits, and no sequence numbers are used up. Use it where
+// readers must not wait and writers can; readers who come and go can keep a writer out for ever,
+// and each release wakes all waiters. Otherwise use RWLock.
 //
-// What it promises: exclusion at the server, re-entrant locks, downgrade without
-// waiting, no upgrade (ErrUpgrade), tokens that grow with every grant, and no
-// orphans, as RWLock does. A grant is one transaction, so there is no queue that
-// could be left behind.
+// What it guarantees: exclusion at the server, re-entrant locks, downgrade without waiting, no
+// upgrade (ErrUpgrade), tokens that grow with every grant, and nothing left behind, as RWLock does.
 //
-// On disconnect, on expiry and with a done context: as RWLock, but a waiter has no
-// place to lose. What it cannot promise: fairness, and exclusion if somebody
-// deletes the node at path while it is in use, as its version begins at 0 again.
+// When a connection is lost, a session ends or a context is done it behaves like RWLock, except
+// that a waiter has no place to lose. What it cannot guarantee: fairness, and exclusion if the node
+// at path is deleted while it is in use, as its version then begins at 0 again.
 //
-// Layout: <path>, persistent, whose version counts the grants;
-// <path>/read-<guid> and <path>/write-<guid>, ephemeral, who is in. Other children
-// are ignored.
+// Layout: <path>, persistent, whose version counts the grants; <path>/read-<guid> and
+// <path>/write-<guid>, ephemeral, one for each hold. Other children are ignored.
 //
-// The design is that of tutorials in which one ephemeral node has the value 1 while
-// somebody writes and the readers as its children. What had to change, and why:
+// The design is that of tutorials in which one ephemeral node has the value 1 while a client
+// writes, and the readers as its children. What had to change:
 //
 //   - The node is persistent. An ephemeral one cannot have children.
-//   - There is no value. It would outlive a writer who dies, and with the value 0
-//     nobody deletes the node when the last reader leaves, which keeps writers out.
-//     Instead writers are ephemeral children, too: who is in is who is there.
-//   - To look and to enter is one step: the transaction sets the node, at the version
-//     at which it was read before the children were listed, and creates the child.
-//     Otherwise a reader and a writer who both look first both enter.
-//   - Who leaves deletes a child of its own, with a GUID in its name. The unlock of
-//     the tutorials does not know which of the readers it is.
-//   - A reader does not become the writer. Two of them would both get in, or both
-//     wait.
+//   - There is no value. It would outlive a writer that dies. Writers are ephemeral children, too.
+//   - To look and to enter is one step: the transaction sets the node at the version that was read
+//     before the children were listed, and creates the child. Otherwise a reader and a writer that
+//     both look first both enter.
+//   - A client that leaves deletes its own child, by the GUID in the name. The unlock of the
+//     tutorials does not know which of the readers it is.
+//   - A reader does not become the writer. Two of them would both get in, or both wait.
 //   - Levels of re-entrancy end with the session.
 //   - The version -1, which a set takes for any version, is passed over.
 //
-// Sources: the read-write locks of ZooKeeper tutorials; CURATOR-688 (a version of
-// -1); ZooKeeper guide, "Recipes
-// and Solutions: Shared Locks" on the herd effect.
+// Sources: the read-write locks of ZooKeeper tutorials; CURATOR-688 (a version of -1); ZooKeeper
+// guide, "Recipes and Solutions: Shared Locks", on the herd effect.
 type VersionRWLock struct{ *readWrite }
 
-// NewVersionRWLock makes a handle for the lock at path, which is created when
-// needed and must be used for this lock only. It sends nothing. The options that
-// matter are ACL, Data, SessionTimeout, RecheckEvery and Retry.
+// NewVersionRWLock makes a handle for the lock at path, which is created when needed and must be
+// used for this lock only. It sends nothing. The options that matter are ACL, Data, SessionTimeout,
+// RecheckEvery and Retry.
 func NewVersionRWLock(conn Conn, path string, opts ...Option) *VersionRWLock {
 	o := newOptions(opts)
-	write := newHandle(conn, path, opts, &entrance{path: path, opts: o, kind: writeMarker, bars: []string{readMarker, writeMarker}})
-	read := newHandle(conn, path, opts, &entrance{path: path, opts: o, kind: readMarker, bars: []string{writeMarker}, beside: write})
+	write := newHandle(
+		conn, path, opts, &entrance{
+			path: path, opts: o, kind: writeMarker, bars: []string{readMarker, writeMarker},
+		},
+	)
+	read := newHandle(
+		conn, path, opts, &entrance{
+			path: path, opts: o, kind: readMarker, bars: []string{writeMarker}, beside: write,
+		},
+	)
 	return &VersionRWLock{newReadWrite(write, read)}
 }
 
-// entrance competes by entering when nobody is in who bars the way.
+// entrance competes by entering when no node is in that bars the way.
 type entrance struct {
 	path   string
 	opts   options
 	kind   string   // of the own node
 	bars   []string // kinds of nodes that bar the way
-	beside *handle  // whose node does not; may be nil
+	beside *handle  // the one whose node does not bar it; may be nil
 }
 
 // acquire makes attempts, each with a name of its own, until one ends well.
@@ -102,8 +103,7 @@ type entry struct {
 	look   vigil
 }
 
-// enter tries until it is in. After an error, or if it need not wait, remove must
-// be called.
+// enter tries until it is in. After an error, or if it need not wait, remove must be called.
 func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	e.look.path = e.c.path
 	for {
@@ -116,7 +116,7 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 		case !barred:
 			err = e.commit(ctx, r, version)
 		case e.beside != nil:
-			return nil, ErrLost // or nobody could be in
+			return nil, ErrLost // otherwise no other could be in
 		case !wait:
 			return nil, nil
 		default:
@@ -128,15 +128,14 @@ func (e *entry) enter(ctx context.Context, r *requests, wait bool) (*hold, error
 	}
 }
 
-// view reads the version, and then who is in: whoever enters after that changes
-// the version. It reports whether somebody bars the way, and whether the own node
-// is there.
+// view reads the version, and then the children: any grant after that changes the version. It
+// reports whether a child bars the way, and whether the own node is there.
 func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, in bool, err error) {
 	version, err = e.version(ctx, r)
 	if err == nil {
 		var names []string
 		names, err = r.children(ctx, e.c.path)
-		barred, in = e.isBarred(names), slices.Contains(names, BaseName(e.path))
+		barred, in = e.isBarred(names), slices.Contains(names, baseName(e.path))
 	}
 	switch {
 	case errors.Is(err, zk.ErrNoNode) && e.beside != nil:
@@ -152,9 +151,8 @@ func (e *entry) view(ctx context.Context, r *requests) (version int32, barred, i
 	return version, barred, in, nil
 }
 
-// version reads the version. At -1, which it passes once in 2^32 grants and which
-// would mean any version in the transaction, it is moved on: whoever has seen it
-// has to look again.
+// version reads the version. -1, which comes once in 2^32 grants and would mean any version in the
+// transaction, is moved on: contenders that have seen it have to look again.
 func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 	for {
 		_, stat, err := r.get(ctx, e.c.path)
@@ -174,18 +172,20 @@ func (e *entry) version(ctx context.Context, r *requests) (int32, error) {
 	}
 }
 
-// isBarred reports whether one of those who are in bars the way.
+// isBarred reports whether one of the children bars the way.
 func (e *entry) isBarred(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		if e.beside != nil && name == BaseName(e.beside.path) {
+		if e.beside != nil && name == baseName(e.beside.path) {
 			return false
 		}
-		return slices.ContainsFunc(e.c.bars, func(kind string) bool { return strings.HasPrefix(name, kind) })
+		return slices.ContainsFunc(
+			e.c.bars, func(kind string) bool { return strings.HasPrefix(name, kind) },
+		)
 	})
 }
 
-// commit enters, unless somebody else has entered since version. It is no error
-// if it does not know: the next view tells.
+// commit enters, unless another contender has entered since version. If the outcome is unknown it
+// returns nil: the next view tells.
 func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -208,13 +208,13 @@ func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 	if err != nil {
 		return err
 	}
-	// The next view must not lag behind. A request that was cut off is applied
-	// before this, or never.
+	// The next view must not lag behind. A request that was cut off is applied before this, or
+	// never.
 	return r.sync(ctx, e.c.path)
 }
 
-// confirm makes sure that the own node is of the current session, and that of the
-// lock that it goes beside.
+// confirm makes sure that the own node is of the current session, and that of the lock that it goes
+// beside.
 func (e *entry) confirm(ctx context.Context, r *requests) (*hold, error) {
 	held, err := confirm(ctx, r, e.path, e.remove)
 	if err == nil && e.beside != nil && (e.beside.over() || held.session != e.beside.session) {
@@ -223,7 +223,7 @@ func (e *entry) confirm(ctx context.Context, r *requests) (*hold, error) {
 	return held, err
 }
 
-// await waits until somebody comes or leaves, unless the way is free already.
+// await waits for a change of the children, unless the way is free already.
 func (e *entry) await(ctx context.Context, r *requests) error {
 	names, watch, err := e.look.children(ctx, r)
 	switch {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestVersionRWLockExcludes(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		var mu sync.Mutex
 		readers, writers := 0, 0
 		count := func(who *int, n int) {
@@ -22,7 +22,7 @@ func TestVersionRWLockExcludes(t *testing.T) {
 		}
 		done := make(chan struct{}, 4)
 		for i := range 4 {
-			l := NewVersionRWLock(s.connect(), "/v")
+			l := NewVersionRWLock(s.Connect(), "/v")
 			go func() {
 				defer func() { done <- struct{}{} }()
 				for round := range 6 {
@@ -45,16 +45,16 @@ func TestVersionRWLockExcludes(t *testing.T) {
 		for range 4 {
 			<-done
 		}
-		s.wantBelow(t, "/v", 0)
+		s.WantBelow(t, "/v", 0)
 	})
 }
 
 // TestEntranceNoticesWhoCameMeanwhile: to look and to enter is one step.
 func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c, other := s.connect(), NewVersionRWLock(s.connect(), "/v")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c, other := s.Connect(), NewVersionRWLock(s.Connect(), "/v")
 		l := NewVersionRWLock(c, "/v")
-		c.on("multi", 1, rule{before: func() {
+		c.On("multi", 1, rule{Before: func() {
 			if err := other.RLock(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -68,22 +68,24 @@ func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 		if err := errors.Join(l.Close(t.Context()), other.Close(t.Context())); err != nil {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/v", 0)
+		s.WantBelow(t, "/v", 0)
 	})
 }
 
 func TestVersionRWLockSurvivesFaults(t *testing.T) {
 	for _, op := range []string{"get", "children", "multi", "getW", "create", "sync", "delete"} {
-		for name, fault := range map[string]rule{"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer} {
-			inBubble(t, func(t *testing.T, s *fakeServer) {
-				c := s.connect()
+		for name, fault := range map[string]rule{
+			"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+		} {
+			inBubble(t, func(t *testing.T, s *testServer) {
+				c := s.Connect()
 				l := NewVersionRWLock(c, "/v")
-				c.on(op, 1, fault)
+				c.On(op, 1, fault)
 				mustLock(t, l)
-				s.wantOwner(t, l.Path(), c.SessionID())
-				s.wantBelow(t, "/v", 1)
+				s.WantOwner(t, l.Path(), c.SessionID())
+				s.WantBelow(t, "/v", 1)
 				mustUnlock(t, l)
-				if s.wantBelow(t, "/v", 0); t.Failed() {
+				if s.WantBelow(t, "/v", 0); t.Failed() {
 					t.Log(op, name)
 				}
 			})
@@ -92,9 +94,9 @@ func TestVersionRWLockSurvivesFaults(t *testing.T) {
 }
 
 func TestVersionRWLockGoesOverToReading(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
-		l, other := NewVersionRWLock(c, "/v"), NewVersionRWLock(s.connect(), "/v")
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		l, other := NewVersionRWLock(c, "/v"), NewVersionRWLock(s.Connect(), "/v")
 		mustLock(t, l)
 		if err := l.RLock(t.Context()); err != nil || l.RToken() <= l.Token() {
 			t.Fatalf("RLock: %v, tokens %d and %d", err, l.RToken(), l.Token())
@@ -110,55 +112,46 @@ func TestVersionRWLockGoesOverToReading(t *testing.T) {
 			t.Error(err)
 		}
 		mustLock(t, l)
-		c.on("multi", 1, rule{before: func() { c.expire(false) }})
+		c.On("multi", 1, rule{Before: func() { c.Expire() }})
 		if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("RLock of what is lost: %v", err)
 		}
 		mustUnlock(t, l)
-		s.wantBelow(t, "/v", 0)
+		s.WantBelow(t, "/v", 0)
 	})
 }
 
 func TestEntranceReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		for _, op := range []string{"get", "create", "children", "multi", "getW"} {
-			c := s.connect()
-			c.on(op, 1, rule{lose: true, err: zk.ErrNoAuth})
+			c := s.Connect()
+			c.On(op, 1, refusal)
 			if err := NewVersionRWLock(c, "/v").Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 				t.Errorf("%s: %v", op, err)
 			}
 		}
-		s.wantBelow(t, "/v", 0)
+		s.WantBelow(t, "/v", 0)
 	})
-}
-
-// setVersion gives a node a version, as many changes would.
-func (s *fakeServer) setVersion(path string, version int32) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.nodes[path]
-	n.stat.Version = version
-	s.nodes[path] = n
 }
 
 // TestEntranceAtVersionMinusOne, which a set takes for any version (CURATOR-688).
 func TestEntranceAtVersionMinusOne(t *testing.T) {
 	for _, fault := range []rule{{}, loseReply, loseRequest} {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c, other := s.connect(), NewVersionRWLock(s.connect(), "/v")
+		inBubble(t, func(t *testing.T, s *testServer) {
+			c, other := s.Connect(), NewVersionRWLock(s.Connect(), "/v")
 			mustLock(t, other)
 			mustUnlock(t, other)
-			s.setVersion("/v", -1)
+			s.SetVersion("/v", -1)
 			l := NewVersionRWLock(c, "/v")
-			c.on("set", 1, fault)
-			c.on("multi", 1, rule{before: func() { mustLock(t, other) }})
+			c.On("set", 1, fault)
+			c.On("multi", 1, rule{Before: func() { mustLock(t, other) }})
 			if held, err := l.TryLock(t.Context()); held || err != nil {
 				t.Errorf("TryLock beside a writer: %v %v", held, err)
 			}
 			if err := errors.Join(l.Close(t.Context()), other.Close(t.Context())); err != nil {
 				t.Error(err)
 			}
-			s.wantBelow(t, "/v", 0)
+			s.WantBelow(t, "/v", 0)
 		})
 	}
 }

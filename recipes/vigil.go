@@ -9,21 +9,20 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// vigil keeps at most one watch on one node. The client cannot take a watch
-// back, so one that has not fired is used again, also by a later call or
-// another goroutine: it was set before they look. One vigil is for one way to
-// look: children, data or existence.
+// vigil keeps at most one watch on one node. The client cannot take a watch back, so one that has
+// not fired is used again, also by a later call or another goroutine: it was set before they look.
+// One vigil is for one way to look: children, data or existence.
 //
-// A watch is a hint. Look, decide on what was read, wait for the watch that the
-// look was under, and look again:
+// A watch is a hint. Look, decide on what was read, wait for the watch that the look was under, and
+// look again:
 //
 //	err := v.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
 //		names, w, err := v.children(ctx, r)
 //		return w, len(names) == 0, err
 //	})
 //
-// To wait for the newest watch instead would be wrong: another goroutine may
-// have taken note of the event, and set a watch that knows nothing of it.
+// To wait for the newest watch instead would be wrong: another goroutine may have taken note of the
+// event, and set a watch that knows nothing of it.
 type vigil struct {
 	path string
 
@@ -31,13 +30,15 @@ type vigil struct {
 	watch *watch // nil: none is set
 }
 
-// until looks until look is done or fails: at once, and after each event, each
-// recheck and each end of a session.
+// until looks until look is done or fails: at once, and after each event, each recheck and each end
+// of a session.
 //
-// What was read in the session of since is not older than what the caller knows
-// already. The server of another session may lag behind: there it looks after a
-// sync only. With the zero epoch it begins with one.
-func (v *vigil) until(ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error)) error {
+// What is read in the session of since is not older than what the caller knows already. The server
+// of another session may lag behind: there it looks only after a sync. With the zero epoch it
+// begins with one.
+func (v *vigil) until(
+	ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error),
+) error {
 	for {
 		if since.check() != nil {
 			var err error
@@ -60,8 +61,8 @@ func (v *vigil) until(ctx context.Context, r *requests, since epoch, look func()
 	}
 }
 
-// children lists the names of the node's children, and returns the watch that
-// the next change of them fires.
+// children lists the names of the node's children, and returns the watch that the next change of
+// them fires.
 func (v *vigil) children(ctx context.Context, r *requests) (names []string, w *watch, err error) {
 	if w = v.current(); w != nil {
 		names, err = r.children(ctx, v.path)
@@ -72,7 +73,9 @@ func (v *vigil) children(ctx context.Context, r *requests) (names []string, w *w
 }
 
 // data reads the node, and returns the watch that its next change fires.
-func (v *vigil) data(ctx context.Context, r *requests) (data []byte, stat *zk.Stat, w *watch, err error) {
+func (v *vigil) data(
+	ctx context.Context, r *requests,
+) (data []byte, stat *zk.Stat, w *watch, err error) {
 	if w = v.current(); w != nil {
 		data, stat, err = r.get(ctx, v.path)
 		return data, stat, v.reuse(w, err), err
@@ -81,8 +84,8 @@ func (v *vigil) data(ctx context.Context, r *requests) (data []byte, stat *zk.St
 	return n.data, n.stat, v.keep(n.watch, err), err
 }
 
-// existence returns the node's stat, or nil if there is none, and the watch that
-// its next change or its creation fires.
+// existence returns the node's stat, or nil if there is none, and the watch that its next change or
+// its creation fires.
 func (v *vigil) existence(ctx context.Context, r *requests) (stat *zk.Stat, w *watch, err error) {
 	if w = v.current(); w != nil {
 		stat, err = r.exists(ctx, v.path)
@@ -92,8 +95,8 @@ func (v *vigil) existence(ctx context.Context, r *requests) (stat *zk.Stat, w *w
 	return stat, v.keep(events, err), err
 }
 
-// wait waits for a reason to look again. The end of a session is one; only the
-// end of ctx and of the Conn are errors.
+// wait waits for a reason to look again. The end of a session is one; only the end of ctx and of
+// the Conn are errors.
 func (w *watch) wait(ctx context.Context, recheck time.Duration) error {
 	_, err := w.await(ctx, recheck)
 	if errors.Is(err, errRestart) {
@@ -121,17 +124,16 @@ func (v *vigil) keep(events <-chan zk.Event, err error) *watch {
 	return v.watch
 }
 
-// forget begins anew: the event of any watch on the node has fired all of them. Two
-// goroutines that look at the same time set one each, and whether the other has its
-// event already must not decide whether a look sets a watch.
+// forget begins anew: the event of any watch on the node has fired all of them. Two goroutines that
+// look at the same time set one each, and whether the other has received its event already must not
+// decide whether a look sets a watch.
 func (v *vigil) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.watch = nil
 }
 
-// reuse is the watch of a look that has set none. On a node that is missing it
-// has fired.
+// reuse is the watch of a look that has set none. On a node that is missing it has fired.
 func (v *vigil) reuse(w *watch, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -19,11 +19,10 @@ const (
 	sightAbsence               // existsW, on a node that is missing
 )
 
-// wakeups gathers for a background loop what it has to look at again: it
-// watches any number of nodes for one goroutine. What comes out does not depend
-// on the order in which goroutines run: the end of a session, which ends all
-// watches at the same moment, is one wake-up, and so is the deletion of a node,
-// which ends all watches on it.
+// wakeups collects for a background loop the paths that it has to look at again: it watches any
+// number of nodes for one goroutine. The result does not depend on the order in which goroutines
+// run: the end of a session, which ends all watches at the same moment, is one wake-up, and so is
+// the deletion of a node, which ends all watches on it.
 type wakeups struct {
 	l      *lifecycle
 	bell   chan struct{} // rung when something is due
@@ -38,7 +37,7 @@ type wakeups struct {
 // ring is a watch that has not fired.
 type ring struct{ sight sight }
 
-// due is what to look at again.
+// due are the paths to look at again.
 type due struct {
 	all   bool     // everything: at the start, after a new session or a failure, at a recheck
 	paths []string // otherwise these, sorted
@@ -46,13 +45,15 @@ type due struct {
 
 // newWakeups begins with everything due.
 func newWakeups(l *lifecycle) *wakeups {
-	w := &wakeups{l: l, bell: make(chan struct{}, 1), armed: map[string][]*ring{}, paths: map[string]bool{}}
+	w := &wakeups{
+		l: l, bell: make(chan struct{}, 1), armed: map[string][]*ring{}, paths: map[string]bool{},
+	}
 	w.nudge("")
 	return w
 }
 
-// nudge makes paths due together, and everything if one of them is empty. Any
-// goroutine may call it, for instance when the desired state has changed.
+// nudge makes paths due together, and everything if one of them is empty. Any goroutine may call
+// it, for instance when the desired state has changed.
 func (w *wakeups) nudge(paths ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,16 +75,15 @@ func (w *wakeups) mark(paths ...string) {
 	}
 }
 
-// watching reports whether a watch is armed, so that another one need not be
-// set: the client cannot take a watch back.
+// watching reports whether a watch is armed, so that another one need not be set: the client cannot
+// take a watch back.
 func (w *wakeups) watching(path string, s sight) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.armed[path], func(r *ring) bool { return r.sight == s })
 }
 
-// add waits for a watch in the background, until it fires or the recipe is
-// closed.
+// add waits for a watch in the background, until it fires or the recipe is closed.
 func (w *wakeups) add(path string, s sight, watch <-chan zk.Event) {
 	r := &ring{s}
 	w.mu.Lock()
@@ -100,7 +100,7 @@ func (w *wakeups) add(path string, s sight, watch <-chan zk.Event) {
 	}()
 }
 
-// fire makes due what an event tells of, unless another event has done so.
+// fire makes a path due after an event, unless another event of the same change has done so.
 func (w *wakeups) fire(path string, r *ring, ev zk.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,9 +119,9 @@ func (w *wakeups) fire(path string, r *ring, ev zk.Event) {
 	w.mark(path)
 }
 
-// next waits until something is due, and takes it. Everything is due when it has not
-// been for as long as recheck, however often single nodes have: what a lost event
-// told of may be another.
+// next waits until a path is due, and takes all that are. Everything is due when it has not been
+// for as long as recheck, however often single nodes have: a lost event may have been that of
+// another node.
 func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) {
 	var again <-chan time.Time
 	if recheck > 0 {
@@ -147,7 +147,7 @@ func (w *wakeups) next(ctx context.Context, recheck time.Duration) (due, error) 
 	return d, nil
 }
 
-// take returns what is due, and nothing the next time.
+// take returns the due paths, which are not due any more then.
 func (w *wakeups) take() due {
 	w.mu.Lock()
 	defer w.mu.Unlock()

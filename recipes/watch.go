@@ -8,12 +8,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// watch is a watch of the client that any number of goroutines can wait for: it
-// fires once, and the channel of the client hands its event to one of them only.
+// watch is a watch of the client that any number of goroutines can wait for: it fires once, and the
+// channel of the client hands its event to only one of them.
 type watch struct {
 	events <-chan zk.Event
-	fired  chan struct{} // closed by who has received the event
-	spent  func()        // called when the event is received; nil: nobody keeps the watch
+	fired  chan struct{} // closed by the receiver of the event
+	spent  func()        // called when the event is received; nil: the watch is not kept
 	why    error         // what the event means to a waiter; to be read once fired is closed
 }
 
@@ -21,10 +21,9 @@ func newWatch(events <-chan zk.Event) *watch {
 	return &watch{events: events, fired: make(chan struct{})}
 }
 
-// await waits for the event. It reports false if it is time to look again
-// without one. A watch that ends with the session means errRestart. Of an event
-// that is there already and a context that is done the event counts: a select
-// alone would choose between them at random.
+// await waits for the event. It reports false if it is time to look again without one. A watch that
+// ends with the session means errRestart. Of an event that is there already and a context that is
+// done the event counts: a select alone would choose between them at random.
 func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, err error) {
 	select {
 	case ev, ok := <-w.events:
@@ -51,8 +50,8 @@ func (w *watch) await(ctx context.Context, recheck time.Duration) (fired bool, e
 	}
 }
 
-// receive tells the others of the event. The client closes the channel after it,
-// and who finds it closed is told by the one who has the event.
+// receive passes an event on to the other waiters. The client closes its channel after the event; a
+// waiter that finds it closed waits for the one that has the event.
 func (w *watch) receive(ev zk.Event, ok bool) error {
 	if ok {
 		w.why = watchError(ev)
@@ -65,13 +64,14 @@ func (w *watch) receive(ev zk.Event, ok bool) error {
 	return w.why
 }
 
-// awaitEvent is await for a watch that nobody else waits for.
-func awaitEvent(ctx context.Context, events <-chan zk.Event, recheck time.Duration) (fired bool, err error) {
+// awaitEvent is await for a watch with one waiter.
+func awaitEvent(
+	ctx context.Context, events <-chan zk.Event, recheck time.Duration,
+) (fired bool, err error) {
 	return newWatch(events).await(ctx, recheck)
 }
 
-// watchError is what the event of a watch means to a waiter: nil if it is to
-// look again.
+// watchError returns the meaning of an event for a waiter: nil if it is to look again.
 func watchError(ev zk.Event) error {
 	switch {
 	case errors.Is(ev.Err, zk.ErrClosing):

@@ -48,8 +48,8 @@ func randomPlan(rng *rand.Rand) []fault.Fault {
 	return plan
 }
 
-// inWorlds runs scripts for clients a, b and c in many worlds, each twice, and
-// gives both results to judge.
+// inWorlds runs scripts for clients a, b and c in many worlds, each twice, and gives both results
+// to judge.
 func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) {
 	for seed := range seeds() {
 		plan := randomPlan(rand.New(rand.NewPCG(seed, 7)))
@@ -64,7 +64,9 @@ func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) st
 			hashes[i] = res.Trace.Hash()
 			problem := judge(res)
 			if res.Leaked+res.Frozen != "" || len(res.Panics)+len(res.Busy) > 0 {
-				problem += fmt.Sprintf("\nbusy %v, panics %v, leaked %s, frozen %s", res.Busy, res.Panics, res.Leaked, res.Frozen)
+				problem += fmt.Sprintf(
+					"\nbusy %v, panics %v, leaked %s, frozen %s", res.Busy, res.Panics, res.Leaked, res.Frozen,
+				)
 			}
 			if problem != "" {
 				t.Fatalf("seed %d plan %v: %s\n%s", seed, plan, problem, res.Trace)
@@ -74,6 +76,12 @@ func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) st
 			t.Errorf("seed %d plan %v: two traces", seed, plan)
 		}
 	}
+}
+
+// locker is what the locks have in common.
+type locker interface {
+	Lock(ctx context.Context) error
+	Unlock(ctx context.Context) error
 }
 
 // leftovers are the nodes below path that at rest nobody owns.
@@ -88,11 +96,11 @@ func leftovers(res *trace.Result, path string) []string {
 }
 
 func TestLocksInManyWorlds(t *testing.T) {
-	kinds := map[string]func(c *sim.Client) recipes.Locker{
-		"Lock": func(c *sim.Client) recipes.Locker {
+	kinds := map[string]func(c *sim.Client) locker{
+		"Lock": func(c *sim.Client) locker {
 			return recipes.NewLock(c.Conn(), "/l", recipes.SessionTimeout(10*time.Second))
 		},
-		"HerdLock": func(c *sim.Client) recipes.Locker { return recipes.NewHerdLock(c.Conn(), "/l/node") },
+		"HerdLock": func(c *sim.Client) locker { return recipes.NewHerdLock(c.Conn(), "/l/node") },
 	}
 	for name, newLock := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +177,9 @@ func TestQueueInManyWorlds(t *testing.T) {
 			}
 		}
 		both := func(ctx context.Context, c *sim.Client) { offers(ctx, c); takes(ctx, c) }
-		w.Clients = []sim.Actor{{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: both}}
+		w.Clients = []sim.Actor{
+			{Name: "a", Run: offers}, {Name: "b", Run: takes}, {Name: "c", Run: both},
+		}
 		return func(res *trace.Result) string {
 			if len(seen) != 8 {
 				problem += fmt.Sprint("taken: ", seen)

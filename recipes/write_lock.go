@@ -5,55 +5,51 @@ import (
 	"sync"
 )
 
-// LockListener is told by a WriteLock what becomes of it. Its methods are called
-// one after the other, in a goroutine of their own, and each LockAcquired is
-// followed by one LockReleased, even if the lock was lost before LockAcquired has
-// returned. They may call the methods of the lock, except Close, which waits for
-// them.
+// LockListener is notified by a WriteLock. Its methods are called one after the other, in a
+// goroutine of their own, and each LockAcquired is followed by one LockReleased, even if the lock
+// was lost before LockAcquired has returned. They may call the methods of the lock, except Close,
+// which waits for them.
 type LockListener interface {
 	LockAcquired()
 	LockReleased()
 }
 
-// RefusalListener is a LockListener that is also told when the lock is waited for no
-// longer, as the server has refused something or the Conn was closed for good: once
-// for each such end, of which Err tells, too.
+// RefusalListener is a LockListener that is also notified when a wait for the lock has ended
+// without it, as the server has refused a request or the Conn was closed for good: once for each
+// such end. Err returns the same error.
 type RefusalListener interface {
 	LockListener
 	LockRefused(err error)
 }
 
-// WriteLock is the lock of the Apache recipes: Lock does not wait, it queues, and
-// a listener is told when the lock is owned. It has the methods of that class,
-// and none of its bugs.
+// WriteLock is the lock of the Apache recipes: Lock does not wait but queues, and a listener is
+// told when the lock is owned. It has the methods of that class, and none of its bugs.
 //
-// What it promises: all that the type Lock does. One Lock leads to at most one
-// ownership. LockAcquired is called for an ownership, and for nothing else;
-// LockReleased when it has ended by Unlock, Close or a loss, and only then. A Lock
-// that leads to none as the server has refused it shows in Err, and a
-// RefusalListener is told.
+// What it guarantees: all that Lock does. One call of Lock leads to at most one ownership.
+// LockAcquired is called for each ownership and for nothing else; LockReleased is called when the
+// ownership has ended by Unlock, Close or a loss. A call of Lock that the server has refused shows
+// in Err, and a RefusalListener is told.
 //
-// On disconnect and on expiry a waiter goes on, and an owner is told, as with
-// Lock; after a loss the lock is not wanted any more, until Lock is called again.
+// When the connection is lost or the session ends, a waiter goes on and an owner is told, as with
+// Lock. After a loss the lock is not wanted any more, until Lock is called again.
 //
-// What it cannot promise: that IsOwner is right in the moment in which it returns.
-// It asks nobody. Use Token, and Lost, which need not wait for the listener.
+// What it cannot guarantee: that IsOwner is still right when it returns, as it sends no request.
+// Use Token, or Lost, which does not wait for the listener.
 //
-// What had to change: a node belongs to one handle, and not to the session, so two
-// on one session exclude each other; the order is that of the sequence numbers
-// alone (ZOOKEEPER-2931, ZOOKEEPER-4372); a predecessor that vanishes is not waited
-// for; a node that went with its session is made anew; Unlock repeats the delete
-// until it is confirmed; foreign children are ignored.
+// What had to change: a node belongs to one handle and not to the session, so two handles on one
+// session exclude each other; the order is that of the sequence numbers alone (ZOOKEEPER-2931,
+// ZOOKEEPER-4372); a predecessor that vanishes is not waited for; a node that went with its session
+// is made anew; Unlock repeats the delete until it is confirmed; foreign children are ignored.
 //
-// Layout: <dir>/_c_<guid>-x-<sequence>, ephemeral, data = 0x12 0x34 unless set by
-// Data; dir itself persistent.
+// Layout: <dir>/_c_<guid>-x-<sequence>, ephemeral, data = 0x12 0x34 unless set by Data; dir itself
+// is persistent.
 //
-// Sources: WriteLock, LockListener and ProtocolSupport of ZooKeeper's
-// zookeeper-recipes-lock; ZOOKEEPER-2931, 3162 and 4372.
+// Sources: WriteLock, LockListener and ProtocolSupport of ZooKeeper's zookeeper-recipes-lock;
+// ZOOKEEPER-2931, 3162 and 4372.
 type WriteLock struct {
+	inLine
 	handle *handle
 	dir    string
-	line   *turnstile
 
 	mu       sync.Mutex
 	listener LockListener
@@ -61,29 +57,31 @@ type WriteLock struct {
 	told     <-chan struct{} // closed when the listener has heard of all before
 }
 
-// NewWriteLock makes a handle for the lock at dir, which is created when needed
-// and must be used for this lock only. listener may be nil. It sends nothing. The
-// options that matter are those of NewLock.
+// NewWriteLock makes a handle for the lock at dir, which is created when needed and must be used
+// for this lock only. listener may be nil. It sends nothing. The options that matter are those of
+// NewLock.
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
-	line := turnstile{dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts), ahead: predecessor}
-	l := &WriteLock{dir: dir, line: &line, listener: listener, told: closedChannel()}
+	line := turnstile{
+		dir: dir, kind: writeLockMarker, markers: []string{writeLockMarker}, opts: newOptions(opts),
+		ahead: predecessor,
+	}
+	l := &WriteLock{dir: dir, listener: listener, told: closedChannel()}
 	l.handle = newHandle(conn, dir, opts, &writeQueue{l, line})
+	l.inLine = inLine{l.handle.lifecycle, &line}
 	return l
 }
 
 // writeLockMarker stands before the sequence number, as in the Apache recipe.
 const writeLockMarker = "x-"
 
-// Lock queues for the lock, and reports whether it is owned already. If not, the
-// listener is told when it is. It waits for the connection, but for no other
-// owner. Called again it reports how things stand; if the lock was lost meanwhile
-// it queues anew.
+// Lock queues for the lock, and reports whether it is owned already. If not, the listener is
+// notified when it is. It waits for the connection, but for no other owner. Called again it reports
+// the present state; if the lock was lost meanwhile it queues anew.
 //
-// When ctx is done before the node is in the queue, its cause is returned, and the
-// lock is not wanted any more; what was made is removed, in the background if need
-// be. After Lock has returned ctx does not matter. A refusal of the server that
-// comes later ends the wish: Err tells.
+// When ctx is done before the node is in the queue, its cause is returned, the lock is not wanted
+// any more, and the node is removed, in the background if need be. After Lock has returned ctx does
+// not matter. A later refusal of the server ends the wait: see Err.
 func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	if ctx.Err() != nil {
 		return false, l.handle.explain("lock", context.Cause(ctx))
@@ -101,8 +99,8 @@ func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	return w.outcome()
 }
 
-// giveUp ends a wish whose caller leaves before its node is in the queue. A wish
-// that somebody else has begun goes on.
+// giveUp ends a wish whose caller leaves before its node is in the queue. A wish that another call
+// has begun goes on.
 func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool, err error) {
 	select {
 	case <-w.queued:
@@ -119,8 +117,8 @@ func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool
 	return false, l.handle.explain("lock", context.Cause(ctx))
 }
 
-// Unlock gives the lock up, owned or waited for, as Unlock of the type Lock does.
-// The listener is told if it was told of the ownership.
+// Unlock gives the lock up, owned or waited for, as Unlock of the type Lock does. The listener is
+// notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
 	w := l.wish
@@ -132,9 +130,9 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 	return l.handle.Unlock(ctx)
 }
 
-// Err returns why the latest Lock has not led to the ownership, and will not: the
-// server has refused something, or the Conn was closed for good. It is nil while the
-// lock is waited for or owned, and after Unlock and Close. Lock begins anew.
+// Err returns why the latest Lock has not led to the ownership, and will not: the server has
+// refused a request, or the Conn was closed for good. It is nil while the lock is waited for or
+// owned, and after Unlock and Close. Lock begins anew.
 func (l *WriteLock) Err() error {
 	l.mu.Lock()
 	w := l.wish
@@ -145,14 +143,13 @@ func (l *WriteLock) Err() error {
 	return w.refusal()
 }
 
-// IsOwner reports whether the lock is owned, as far as the client knows. It sends
-// nothing.
+// IsOwner reports whether the lock is owned, as far as the client knows. It sends nothing.
 func (l *WriteLock) IsOwner() bool {
 	held := l.handle.current()
 	return held != nil && !held.over()
 }
 
-// ID returns the name of the own node, which owns the lock or waits for it, or "".
+// ID returns the name of the own node, as owner or waiter, or "".
 func (l *WriteLock) ID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,28 +169,19 @@ func (l *WriteLock) Listener() LockListener {
 	return l.listener
 }
 
-// SetListener sets who is told from now on; nil: nobody.
+// SetListener sets the listener for later notifications; nil is none.
 func (l *WriteLock) SetListener(listener LockListener) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listener = listener
 }
 
-// Participants returns who owns the lock, one at most, and who waits for it, in the
-// order in which they will own it. It shows them as they stood at some moment not
-// before the call, without those that have left since; an owner may not know of it
-// yet, or not any more. It waits for the connection.
-func (l *WriteLock) Participants(ctx context.Context) (owner, waiters []Member, err error) {
-	return l.handle.participants(ctx, l.line.participants)
-}
-
 // Lost is as Lost of the type Lock. It does not wait for the listener.
 func (l *WriteLock) Lost() <-chan struct{} { return l.handle.Lost() }
 
-// Token returns the fencing token, as Token of the type Lock, or 0 if the lock is
-// not owned.
+// Token returns the fencing token, as Token of the type Lock, or 0 if the lock is not owned.
 func (l *WriteLock) Token() int64 { return l.handle.Token() }
 
-// Close gives the lock up and waits until nothing is left to clean up and the
-// listener has returned, or ctx is done, as Close of the type Lock does.
+// Close gives the lock up and waits until nothing is left to clean up and the listener has
+// returned, or ctx is done, as Close of the type Lock does.
 func (l *WriteLock) Close(ctx context.Context) error { return l.handle.Close(ctx) }

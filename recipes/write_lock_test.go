@@ -44,15 +44,15 @@ func wantLock(t *testing.T, l *WriteLock, want bool) {
 }
 
 func TestWriteLockDoesNotWait(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect() // of both: two handles on one session exclude each other
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect() // of both: two handles on one session exclude each other
 		var first, second diary
 		one, two := NewWriteLock(c, "/wl", &first), NewWriteLock(c, "/wl", &second)
 		wantLock(t, one, true)
 		wantLock(t, one, true)
 		wantLock(t, two, false)
 		wantLock(t, two, false)
-		if one.ID() == two.ID() || !slices.Contains(s.below("/wl"), two.ID()) || one.Dir() != "/wl" {
+		if one.ID() == two.ID() || !slices.Contains(s.Below("/wl"), two.ID()) || one.Dir() != "/wl" {
 			t.Errorf("nodes %q and %q below %s", one.ID(), two.ID(), one.Dir())
 		}
 		first.wantHeard(t, "acquired")
@@ -70,109 +70,110 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 		if _, err := two.Lock(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Lock after Close: %v", err)
 		}
-		s.wantBelow(t, "/wl", 0)
+		s.WantBelow(t, "/wl", 0)
 	})
 }
 
-// TestWriteLockHasNoneOfTheBugs that are known of the class.
-func TestWriteLockHasNoneOfTheBugs(t *testing.T) {
-	t.Run("its own node is not waited for after a lost reply", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
-			l := NewWriteLock(c, "/wl", nil)
-			c.on("create", 2, loseReply)
-			wantLock(t, l, true)
-			s.wantBelow(t, "/wl", 1)
-			c.on("delete", 1, loseRequest)
-			if err := l.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			s.wantBelow(t, "/wl", 0)
-		})
+func TestWriteLockDoesNotWaitForItsOwnNodeAfterALostReply(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		l := NewWriteLock(c, "/wl", nil)
+		c.On("create", 2, loseReply)
+		wantLock(t, l, true)
+		s.WantBelow(t, "/wl", 1)
+		c.On("delete", 1, loseRequest)
+		if err := l.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.WantBelow(t, "/wl", 0)
 	})
-	t.Run("a predecessor that vanishes is not waited for", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			one, c := NewWriteLock(s.connect(), "/wl", nil), s.connect()
-			wantLock(t, one, true)
-			c.on("children", 1, rule{after: func() {
-				if err := one.Unlock(t.Context()); err != nil {
-					t.Error(err)
-				}
-			}})
-			var d diary
-			two := NewWriteLock(c, "/wl", &d)
-			wantLock(t, two, false)
-			d.wantHeard(t, "acquired")
-			if err := two.Close(t.Context()); err != nil {
+}
+
+func TestWriteLockDoesNotWaitForAPredecessorThatVanishes(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
+		wantLock(t, one, true)
+		c.On("children", 1, rule{After: func() {
+			if err := one.Unlock(t.Context()); err != nil {
 				t.Error(err)
 			}
-		})
+		}})
+		var d diary
+		two := NewWriteLock(c, "/wl", &d)
+		wantLock(t, two, false)
+		d.wantHeard(t, "acquired")
+		if err := two.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	})
-	t.Run("a waiter queues anew in a new session", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			one, c := NewWriteLock(s.connect(), "/wl", nil), s.connect()
-			var d diary
-			two := NewWriteLock(c, "/wl", &d)
-			wantLock(t, one, true)
-			wantLock(t, two, false)
-			before := two.ID()
-			c.expire(false)
-			time.Sleep(time.Second)
-			if two.ID() == before || !slices.Contains(s.below("/wl"), two.ID()) {
-				t.Errorf("waits with %s after %s", two.ID(), before)
-			}
-			if err := one.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			d.wantHeard(t, "acquired")
-			if err := two.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			s.wantBelow(t, "/wl", 0)
-		})
+}
+
+func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
+		var d diary
+		two := NewWriteLock(c, "/wl", &d)
+		wantLock(t, one, true)
+		wantLock(t, two, false)
+		before := two.ID()
+		c.Expire()
+		time.Sleep(time.Second)
+		if two.ID() == before || !slices.Contains(s.Below("/wl"), two.ID()) {
+			t.Errorf("waits with %s after %s", two.ID(), before)
+		}
+		if err := one.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t, "acquired")
+		if err := two.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.WantBelow(t, "/wl", 0)
 	})
-	t.Run("an owner learns of the loss", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			c := s.connect()
-			var d diary
-			l := NewWriteLock(c, "/wl", &d)
-			wantLock(t, l, true)
-			c.expire(false)
-			d.wantHeard(t, "acquired", "released")
-			if l.IsOwner() || l.ID() != "" {
-				t.Error("still the owner")
-			}
-			wantLock(t, l, true)
-			if err := l.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			d.wantHeard(t, "acquired", "released", "acquired", "released")
-			s.wantBelow(t, "/wl", 0)
-		})
+}
+
+func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
+		var d diary
+		l := NewWriteLock(c, "/wl", &d)
+		wantLock(t, l, true)
+		c.Expire()
+		d.wantHeard(t, "acquired", "released")
+		if l.IsOwner() || l.ID() != "" {
+			t.Error("still the owner")
+		}
+		wantLock(t, l, true)
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t, "acquired", "released", "acquired", "released")
+		s.WantBelow(t, "/wl", 0)
 	})
-	t.Run("nobody is told of what was not owned", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, s *fakeServer) {
-			one := NewWriteLock(s.connect(), "/wl", nil)
-			var d diary
-			two := NewWriteLock(s.connect(), "/wl", &d)
-			wantLock(t, one, true)
-			wantLock(t, two, false)
-			if err := two.Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
-			s.wantBelow(t, "/wl", 1)
-			if err := one.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			d.wantHeard(t)
-		})
+}
+
+func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one := NewWriteLock(s.Connect(), "/wl", nil)
+		var d diary
+		two := NewWriteLock(s.Connect(), "/wl", &d)
+		wantLock(t, one, true)
+		wantLock(t, two, false)
+		if err := two.Unlock(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s.WantBelow(t, "/wl", 1)
+		if err := one.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.wantHeard(t)
 	})
 }
 
 func TestListenerMayUseTheLock(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
+	inBubble(t, func(t *testing.T, s *testServer) {
 		var d diary
-		l := NewWriteLock(s.connect(), "/wl", nil)
+		l := NewWriteLock(s.Connect(), "/wl", nil)
 		l.SetListener(&d)
 		d.within = func() {
 			if err := l.Unlock(t.Context()); err != nil {
@@ -183,35 +184,35 @@ func TestListenerMayUseTheLock(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.wantHeard(t, "acquired", "released")
-		s.wantBelow(t, "/wl", 0)
+		s.WantBelow(t, "/wl", 0)
 	})
 }
 
 func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		var d diary
 		l := NewWriteLock(c, "/wl", &d)
-		c.disconnect()
+		c.Disconnect()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if owned, err := l.Lock(ctx); owned || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Lock: %v %v", owned, err)
 		}
-		c.reconnect()
+		c.Reconnect()
 		d.wantHeard(t)
 		if err := l.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		s.wantBelow(t, "/wl", 0)
+		s.WantBelow(t, "/wl", 0)
 	})
 }
 
 func TestWriteLockReportsRefusals(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		c := s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		c := s.Connect()
 		l := NewWriteLock(c, "/wl", nil)
-		c.on("create", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("create", 1, refusal)
 		if owned, err := l.Lock(t.Context()); owned || !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Lock: %v %v", owned, err)
 		}
@@ -234,8 +235,8 @@ func (r *fullDiary) LockRefused(err error) {
 
 // TestRefusalAfterLockHasReturned is told: nobody else would hear of it.
 func TestRefusalAfterLockHasReturned(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		one, c := NewWriteLock(s.connect(), "/wl", nil), s.connect()
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
 		wantLock(t, one, true)
 		var d fullDiary
 		two := NewWriteLock(c, "/wl", &d)
@@ -243,7 +244,7 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 			t.Errorf("before Lock: %v", err)
 		}
 		wantLock(t, two, false)
-		c.on("children", 1, rule{lose: true, err: zk.ErrNoAuth})
+		c.On("children", 1, refusal)
 		if err := one.Unlock(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -251,7 +252,7 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 		if err := two.Err(); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
 			t.Errorf("Err: %v", err)
 		}
-		s.wantBelow(t, "/wl", 0)
+		s.WantBelow(t, "/wl", 0)
 		wantLock(t, two, true)
 		for _, end := range []func(context.Context) error{two.Unlock, one.Close, two.Close} {
 			if err := errors.Join(end(t.Context()), two.Err()); err != nil {
@@ -264,8 +265,8 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 
 // TestWhatIsGivenUpIsNoTrouble: Err tells of nothing that was wanted.
 func TestWhatIsGivenUpIsNoTrouble(t *testing.T) {
-	inBubble(t, func(t *testing.T, s *fakeServer) {
-		one, two := NewWriteLock(s.connect(), "/wl", nil), NewWriteLock(s.connect(), "/wl", &fullDiary{})
+	inBubble(t, func(t *testing.T, s *testServer) {
+		one, two := NewWriteLock(s.Connect(), "/wl", nil), NewWriteLock(s.Connect(), "/wl", &fullDiary{})
 		wantLock(t, one, true)
 		for _, end := range []func(context.Context) error{two.Unlock, two.Close} {
 			wantLock(t, two, false)

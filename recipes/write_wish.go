@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// wish is what a Lock of a WriteLock has begun, until its ownership has ended.
+// wish is one call of Lock of a WriteLock, until its ownership has ended.
 type wish struct {
 	cancel context.CancelFunc
 	queued chan struct{} // closed when the node is in the queue, behind others
@@ -49,7 +49,7 @@ func (w *wish) alive() bool {
 	}
 }
 
-// outcome is what is known of the wish.
+// outcome returns what Lock returns.
 func (w *wish) outcome() (owned bool, err error) {
 	select {
 	case <-w.tried:
@@ -59,7 +59,7 @@ func (w *wish) outcome() (owned bool, err error) {
 	}
 }
 
-// refusal is why the lock will not be owned, unless it was given up.
+// refusal returns why the lock will not be owned, unless it was given up.
 func (w *wish) refusal() error {
 	select {
 	case <-w.tried:
@@ -72,7 +72,7 @@ func (w *wish) refusal() error {
 	return w.err
 }
 
-// pursue waits for the lock and tells the listener of the ownership.
+// pursue waits for the lock and notifies the listener.
 func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	w.err = l.handle.Lock(ctx)
 	l.mu.Lock()
@@ -96,8 +96,8 @@ func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	}
 }
 
-// writeQueue is the queue of a WriteLock. It notes for the wish for which it
-// queues how far that is.
+// writeQueue is the queue of a WriteLock. It notes for the wish for which it queues how far that
+// is.
 type writeQueue struct {
 	lock  *WriteLock
 	queue turnstile

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // A kind of object says how a run of one is judged.
@@ -28,7 +29,7 @@ var (
 // evidence is all that a judge looks at.
 type evidence struct {
 	history linearizability.History
-	rest    *linearizability.Rest
+	rest    *linearizability.Leftovers
 	// nodes are all nodes below the object's path at rest.
 	nodes []linearizability.NodeAtRest
 	// stuck says why the run was given up, or is "".
@@ -51,8 +52,7 @@ func judgeHolding(_ *recipe, e *evidence) string {
 	e.history.Notices = slices.DeleteFunc(e.history.Notices, func(n linearizability.Notice) bool {
 		return !holds(e.history, n)
 	})
-	return verdict(linearizability.JudgeLock(e.history, e.rest,
-		linearizability.LockOptions{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, linearizability.Lock{Path: objectPath}))
 }
 
 // holds reports whether the client of a notice holds the lock at that moment: its
@@ -62,9 +62,9 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 	for _, op := range h.Ops {
 		switch {
 		case op.Client != n.Client || op.Call > n.Step:
-		case op.Kind == linearizability.KindUnlock:
+		case op.Kind == ops.Unlock:
 			held = false
-		case op.Kind == linearizability.KindLock:
+		case op.Kind == ops.Lock:
 			held = op.Outcome == linearizability.OpOK && op.Return <= n.Step
 		}
 	}
@@ -72,13 +72,11 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 }
 
 func judgeBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.JudgeBarrier(e.history, e.rest,
-		linearizability.BarrierOptions{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, linearizability.Barrier{Path: objectPath}))
 }
 
 func judgeDoubleBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.JudgeDoubleBarrier(e.history, e.rest,
-		linearizability.DoubleBarrierOptions{Path: objectPath}))
+	return verdict(linearizability.Judge(e.history, e.rest, linearizability.DoubleBarrier{Path: objectPath}))
 }
 
 // judgeCounter judges the adds and the value of the counter at the end.
@@ -86,14 +84,13 @@ func judgeCounter(_ *recipe, e *evidence) string {
 	if e.stuck == "" {
 		h := &e.history
 		h.Ops = append(h.Ops, linearizability.Op{
-			Client: "z", Kind: linearizability.KindGet,
+			Client: "z", Kind: ops.Get,
 			Output: e.value, Outcome: linearizability.OpOK,
 			Call: h.End + 1, Return: h.End + 2, CallTime: h.EndTime, ReturnTime: h.EndTime,
 		})
 		h.End += 2
 	}
-	bad := verdict(linearizability.JudgeCounter(e.history, e.rest,
-		linearizability.CounterOptions{Path: objectPath}))
+	bad := verdict(linearizability.Judge(e.history, e.rest, linearizability.Counter{Path: objectPath}))
 	if bad == "" {
 		return ""
 	}
@@ -133,9 +130,9 @@ func judgeQueue(r *recipe, e *evidence) string {
 func queued(h linearizability.History) (offered, taken []string) {
 	for _, op := range h.Ops {
 		switch {
-		case op.Kind == linearizability.KindOffer && op.Outcome == linearizability.OpOK:
+		case op.Kind == ops.Offer && op.Outcome == linearizability.OpOK:
 			offered = append(offered, op.Input)
-		case op.Kind == linearizability.KindTake && op.Outcome == linearizability.OpOK && !op.Empty:
+		case op.Kind == ops.Take && op.Outcome == linearizability.OpOK && !op.Empty:
 			taken = append(taken, op.Output)
 		}
 	}

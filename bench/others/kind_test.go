@@ -29,7 +29,7 @@ func told(t *testing.T, script string) *evidence {
 	}
 	h := r.history()
 	h.End, h.EndTime = 1e12, 1e12
-	return &evidence{history: h, rest: &linearizability.Rest{}}
+	return &evidence{history: h, rest: &linearizability.Leftovers{}}
 }
 
 // node adds a node at rest: an ephemeral of the client, or a persistent one if client

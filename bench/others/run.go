@@ -241,7 +241,7 @@ func (r *run) settle(stuck string) *evidence {
 
 // atRest is the evidence of this moment.
 func (r *run) atRest(stuck string) *evidence {
-	e := &evidence{history: r.record.history(), rest: &linearizability.Rest{}, stuck: stuck}
+	e := &evidence{history: r.record.history(), rest: &linearizability.Leftovers{}, stuck: stuck}
 	for _, s := range r.server.Sessions() {
 		session := linearizability.SessionAtRest{ID: s.ID, Client: r.owner(s.ID)}
 		e.rest.Sessions = append(e.rest.Sessions, session)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func leaderByOldPath() Exhibit {
@@ -42,20 +43,20 @@ func longTerms(replace func(*naked)) scenario.Workload {
 }
 
 func lead(p *scenario.Player, c candidate) error {
-	return p.Do(linearizability.KindLead, "", func(ctx context.Context) (linearizability.Result, error) {
+	return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
 		err := c.Lead(ctx)
 		return linearizability.Result{Token: c.Token()}, err
 	})
 }
 
 func resign(p *scenario.Player, c candidate) error {
-	return p.Do(linearizability.KindResign, "", func(ctx context.Context) (linearizability.Result, error) {
+	return p.Do(ops.Resign, "", func(ctx context.Context) (linearizability.Result, error) {
 		return linearizability.Result{}, c.Resign(ctx)
 	})
 }
 
 // twoLead says who is elected while another leads whose session is alive.
 func twoLead(e scenario.Evidence) error {
-	return together(e.History, func(op linearizability.Op) bool { return op.Kind == linearizability.KindLead },
-		func(op linearizability.Op) bool { return op.Kind == linearizability.KindResign })
+	return together(e.History, func(op linearizability.Op) bool { return op.Kind == ops.Lead },
+		func(op linearizability.Op) bool { return op.Kind == ops.Resign })
 }

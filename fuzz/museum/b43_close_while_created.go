@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func closeWhileCreated() Exhibit {
@@ -42,7 +43,7 @@ func standAndLeave(closing func(joined <-chan error, leave func() error) error) 
 			joined := make(chan error, 1)
 			go func() { joined <- l.join() }()
 			p.Pause(time.Duration(1+p.Choose(30, round)) * time.Millisecond)
-			_ = p.Do(linearizability.KindResign, "", func(context.Context) (linearizability.Result, error) {
+			_ = p.Do(ops.Resign, "", func(context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, closing(joined, l.leave)
 			})
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func leaderHasGone() Exhibit {
@@ -40,7 +41,7 @@ func askForLeader(again func(error) bool) scenario.Workload {
 }
 
 func whoLeads(p *scenario.Player, again func(error) bool) {
-	_ = p.Do(linearizability.KindLeader, "", func(context.Context) (linearizability.Result, error) {
+	_ = p.Do(ops.Leader, "", func(context.Context) (linearizability.Result, error) {
 		leader, err := firstNode(p.Conn())
 		for again(err) {
 			leader, err = firstNode(p.Conn())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func missedCount() Exhibit {
@@ -45,12 +46,12 @@ func leftBehind(h linearizability.History) string {
 	clients, entered := map[string]bool{}, map[string]int64{}
 	for _, op := range h.Ops {
 		clients[op.Client] = true
-		if op.Kind == linearizability.KindEnter && op.Outcome == linearizability.OpOK {
+		if op.Kind == ops.Enter && op.Outcome == linearizability.OpOK {
 			entered[op.Client] = op.Return
 		}
 	}
 	for _, op := range h.Ops {
-		gaveUp := op.Kind == linearizability.KindEnter && op.Outcome == linearizability.OpUnknown && op.ReturnTime-op.CallTime > 20*time.Second
+		gaveUp := op.Kind == ops.Enter && op.Outcome == linearizability.OpUnknown && op.ReturnTime-op.CallTime > 20*time.Second
 		if !gaveUp || op.Input != strconv.Itoa(len(clients)) || disturbed(h, op) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func moreThanFit() Exhibit {
@@ -41,7 +42,7 @@ func boundedOf(alone func(c *zk.Conn, offer func() error) error) scenario.Worklo
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		q := newLine(p.Conn(), nil)
 		for round := range s.Rounds {
-			_ = p.Do(linearizability.KindOffer, fmt.Sprintf("%s%d", p.Name(), round), func(context.Context) (linearizability.Result, error) {
+			_ = p.Do(ops.Offer, fmt.Sprintf("%s%d", p.Name(), round), func(context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, alone(p.Conn(), q.offerIfRoom)
 			})
 			p.Hold(round, nil)

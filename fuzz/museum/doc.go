@@ -11,7 +11,7 @@
 // An [Exhibit] tells its bug in a few sentences and has two workloads: Wrong, with the
 // bug, and Right, which survives what finds the other. Most differ in nothing else;
 // where the recipe that Wrong begins with cannot survive, because of more than this
-// bug, Right is a recipe of package recipes. [Exhibit.Hunt] looks for the bug as [fuzz.Hunt] does, knowing
+// bug, Right is a recipe of package recipes. [Exhibit.Hunt] looks for the bug as [hunt.Hunt] does, knowing
 // nothing of it, and shrinks what it finds. The smallest scenarios are
 // kept in testdata, one file for each exhibit, with the story of each beside it; zksim
 // replay takes them. [Absent] lists what cannot be shown, and why.
@@ -37,7 +37,7 @@
 // These are right in one step after the other as naked is, but for line, gathering and
 // drawn, which are right only as far as their exhibits need it: there Right is the recipe
 // of package recipes, by builtIn, or another. openLock and openElection take any
-// implementation, for a bug in how the steps follow each other; any fuzz.Workload will
+// implementation, for a bug in how the steps follow each other; any scenario.Workload will
 // do, judgedBy an invariant of its own for what no judge asks. Then
 //
 //	go test ./fuzz/museum -run 'Hunt/B16' -full -update

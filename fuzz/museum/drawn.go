@@ -6,7 +6,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // drawn is a read-write lock as it is drawn in a tutorial: one node, "1" for a writer
@@ -32,7 +32,7 @@ func drawnOf(replace func(*drawn)) scenario.Workload {
 	w := readWriteOf(nil)
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
-			l := &drawn{conn: p.Conn(), mode: []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]}
+			l := &drawn{conn: p.Conn(), mode: []string{ops.ReadMode, ops.WriteMode}[p.Choose(2, round+6000)]}
 			l.value, l.lastReader = "1 "+newNaked(p.Conn(), lockDir).guid(), l.freeNode
 			replace(l)
 			playRound(p, l, l.mode, round)
@@ -46,7 +46,7 @@ func (l *drawn) Token() int64 { return l.token }
 func (l *drawn) Lock(ctx context.Context) error {
 	for ctx.Err() == nil {
 		enter := l.read
-		if l.mode == linearizability.ModeWrite {
+		if l.mode == ops.WriteMode {
 			enter = l.write
 		}
 		if in, err := enter(); in || err != nil {
@@ -108,7 +108,7 @@ func (l *drawn) Unlock(context.Context) error {
 	if errors.Is(err, zk.ErrNoNode) {
 		err = nil
 	}
-	if err == nil && l.mode == linearizability.ModeRead {
+	if err == nil && l.mode == ops.ReadMode {
 		err = l.lastReader()
 	}
 	return err

@@ -33,7 +33,7 @@ type Exhibit struct {
 	// package recipes, which is right in another way. Both are called by the
 	// exhibit's ID.
 	Wrong, Right scenario.Workload
-	// Script is what the clients do; the zero value means fuzz.DefaultScript.
+	// Script is what the clients do; the zero value means scenario.DefaultScript.
 	Script scenario.Script
 }
 

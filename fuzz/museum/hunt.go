@@ -30,7 +30,7 @@ const MaxRuns = 3000
 
 // Hunt looks for the bug of an exhibit in so many scenarios at most, beginning with
 // nothing but its recipe, and makes the scenario that shows it small. Everything is
-// decided by the seed but the times. Strategies are names as fuzz.Hunt takes them,
+// decided by the seed but the times. Strategies are names as hunt.Hunt takes them,
 // none for all. When ctx is done it returns what it has and the context's error.
 func (e Exhibit) Hunt(ctx context.Context, seed uint64, runs int, strategies ...string) (Hunted, error) {
 	h, err := e.Find(ctx, seed, runs, strategies...)

@@ -8,6 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // readWriteOf is a workload of a naked read-write lock with some steps replaced: in
@@ -17,7 +18,7 @@ func readWriteOf(replace func(*naked)) scenario.Workload {
 	w.Name = "rwlock"
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
-			mode := []string{linearizability.ModeRead, linearizability.ModeWrite}[p.Choose(2, round+6000)]
+			mode := []string{ops.ReadMode, ops.WriteMode}[p.Choose(2, round+6000)]
 			l := newReadWrite(p.Conn(), mode)
 			if replace != nil {
 				replace(l)
@@ -26,7 +27,7 @@ func readWriteOf(replace func(*naked)) scenario.Workload {
 		}
 	}
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		return linearizability.JudgeRWLock(e.History, e.Rest, linearizability.LockOptions{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
+		return linearizability.Judge(e.History, e.Rest, linearizability.RWLock{Path: lockDir, AllowedAtRest: []string{lockDir}}), nil
 	}
 	return w
 }

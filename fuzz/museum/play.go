@@ -6,6 +6,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // tokenLock is a lock that tells its fencing token.
@@ -24,7 +25,7 @@ func playRound(p *scenario.Player, l tokenLock, mode string, round int) {
 
 // playLock locks, once.
 func playLock(p *scenario.Player, l tokenLock, mode string) error {
-	return p.Do(linearizability.KindLock, mode, func(ctx context.Context) (linearizability.Result, error) {
+	return p.Do(ops.Lock, mode, func(ctx context.Context) (linearizability.Result, error) {
 		err := l.Lock(ctx)
 		return linearizability.Result{Token: l.Token()}, err
 	})
@@ -33,7 +34,7 @@ func playLock(p *scenario.Player, l tokenLock, mode string) error {
 // playUnlock unlocks, as a careful caller does.
 func playUnlock(p *scenario.Player, l tokenLock, mode string) {
 	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindUnlock, mode, func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Unlock, mode, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, l.Unlock(ctx)
 		})
 	})

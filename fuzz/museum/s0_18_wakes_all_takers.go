@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func wakesAllTakers() Exhibit {
@@ -60,13 +61,13 @@ func waitingTakers(open func(*line, *naked) object.Queuer) scenario.Workload {
 }
 
 func offer(p *scenario.Player, q object.Queuer, element string) {
-	_ = p.Do(linearizability.KindOffer, element, func(ctx context.Context) (linearizability.Result, error) {
+	_ = p.Do(ops.Offer, element, func(ctx context.Context) (linearizability.Result, error) {
 		return linearizability.Result{}, q.Offer(ctx, []byte(element))
 	})
 }
 
 func takeWithin(p *scenario.Player, q object.Queuer, d time.Duration) {
-	_ = p.Do(linearizability.KindTake, "", func(ctx context.Context) (linearizability.Result, error) {
+	_ = p.Do(ops.Take, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Within(ctx, d)
 		defer cancel()
 		data, err := q.Take(ctx)

@@ -8,6 +8,7 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func oneIDPerSession() Exhibit {
@@ -60,7 +61,7 @@ func twoLocks(replace func(*naked)) scenario.Workload {
 }
 
 func acquire(p *scenario.Player, ctx context.Context, l *naked, which string) error {
-	return p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
+	return p.Do(ops.Acquire, which, func(context.Context) (linearizability.Result, error) {
 		err := l.Lock(ctx)
 		return linearizability.Result{Token: l.Token()}, err
 	})
@@ -68,7 +69,7 @@ func acquire(p *scenario.Player, ctx context.Context, l *naked, which string) er
 
 func release(p *scenario.Player, l *naked, which string) {
 	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindRelease, which, func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Release, which, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, l.Unlock(ctx)
 		})
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func serviceDeleted() Exhibit {
@@ -29,7 +30,7 @@ func sharedService(again func(error) bool) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		own := service + "/" + p.Name()
 		for round := range s.Rounds {
-			_ = p.Do(linearizability.KindJoin, "", func(context.Context) (linearizability.Result, error) {
+			_ = p.Do(ops.Join, "", func(context.Context) (linearizability.Result, error) {
 				err := register(p.Conn(), service, own)
 				for again(err) {
 					err = register(p.Conn(), service, own)

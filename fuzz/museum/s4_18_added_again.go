@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -42,7 +42,7 @@ func namedOnce(replace func(*registry)) scenario.Workload {
 		for _, op := range e.History.Ops {
 			entries := strings.Split(op.Output, ",")
 			slices.Sort(entries)
-			if op.Kind == linearizability.KindView && len(slices.Compact(slices.Clone(entries))) < len(entries) {
+			if op.Kind == ops.View && len(slices.Compact(slices.Clone(entries))) < len(entries) {
 				return fmt.Errorf("%s was shown %s at step %d", op.Client, op.Output, op.Return)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func swallowedError() Exhibit {
@@ -38,7 +39,7 @@ func allEnter(replace func(*gathering)) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		g := newGathering(p.Conn(), s.Clients, replace)
 		p.Persist(func(int) error {
-			return p.Do(linearizability.KindEnter, "", func(ctx context.Context) (linearizability.Result, error) {
+			return p.Do(ops.Enter, "", func(ctx context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, g.Enter(ctx)
 			})
 		})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func bothUpgrade() Exhibit {
@@ -18,8 +19,8 @@ func bothUpgrade() Exhibit {
 			return held{read} // wrong: others may read, too
 		}),
 		Right: upgradeOf(func(p *scenario.Player, read *naked) tokenLock {
-			playUnlock(p, read, linearizability.ModeRead)
-			return newReadWrite(p.Conn(), linearizability.ModeWrite)
+			playUnlock(p, read, ops.ReadMode)
+			return newReadWrite(p.Conn(), ops.WriteMode)
 		}),
 	}
 }
@@ -30,13 +31,13 @@ func upgradeOf(upgrade func(p *scenario.Player, read *naked) tokenLock) scenario
 	w := readWriteOf(nil)
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
-			read := newReadWrite(p.Conn(), linearizability.ModeRead)
-			if !p.Persist(func(int) error { return playLock(p, read, linearizability.ModeRead) }) {
+			read := newReadWrite(p.Conn(), ops.ReadMode)
+			if !p.Persist(func(int) error { return playLock(p, read, ops.ReadMode) }) {
 				return
 			}
-			playRound(p, upgrade(p, read), linearizability.ModeWrite, round)
+			playRound(p, upgrade(p, read), ops.WriteMode, round)
 			if read.own != "" {
-				playUnlock(p, read, linearizability.ModeRead)
+				playUnlock(p, read, ops.ReadMode)
 			}
 		}
 	}
@@ -52,8 +53,8 @@ func (held) Unlock(context.Context) error { return nil }
 // twoWrite says who writes while another does.
 func twoWrite(e scenario.Evidence) error {
 	return together(e.History, func(op linearizability.Op) bool {
-		return op.Kind == linearizability.KindLock && op.Input == linearizability.ModeWrite
+		return op.Kind == ops.Lock && op.Input == ops.WriteMode
 	}, func(op linearizability.Op) bool {
-		return op.Kind == linearizability.KindUnlock && op.Input == linearizability.ModeWrite
+		return op.Kind == ops.Unlock && op.Input == ops.WriteMode
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 func readsNothingYet() Exhibit {
@@ -27,7 +28,7 @@ func settingOf(ready func(*mirror, context.Context) error) scenario.Workload {
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for range s.Rounds {
 			m := openMirror(p.Conn(), nil)
-			_ = p.Do(linearizability.KindLook, "", func(ctx context.Context) (linearizability.Result, error) {
+			_ = p.Do(ops.Look, "", func(ctx context.Context) (linearizability.Result, error) {
 				if err := ready(m, ctx); err != nil {
 					return linearizability.Result{}, err
 				}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -50,11 +51,11 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
+			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.BarrierOptions{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
-			return linearizability.JudgeBarrier(e.History, e.Rest, opts), nil
+			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
+			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
 }
@@ -68,11 +69,11 @@ type barrierPlayer struct {
 func (p barrierPlayer) turn(round int) {
 	switch p.Choose(5, round+4000) {
 	case 0, 1:
-		p.persist(linearizability.KindSet, round, Barrierer.Set)
+		p.persist(ops.Set, round, Barrierer.Set)
 		p.Hold(round, nil)
-		p.persist(linearizability.KindRemove, round, Barrierer.Remove)
+		p.persist(ops.Remove, round, Barrierer.Remove)
 	case 2, 3:
-		p.persist(linearizability.KindWait, round, Barrierer.Wait)
+		p.persist(ops.Wait, round, Barrierer.Wait)
 	}
 	p.look()
 }
@@ -100,7 +101,7 @@ func (p barrierPlayer) look() {
 	if !ok || !p.Alive() {
 		return
 	}
-	call := p.Begin(linearizability.KindIsSet, "")
+	call := p.Begin(ops.IsSet, "")
 	up, err := looker.IsSet(p.Context())
 	if err != nil {
 		call.Failed(err)

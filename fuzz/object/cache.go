@@ -9,6 +9,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -74,8 +75,8 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 }
 
 func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.CacheOptions{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
-	return linearizability.JudgeCache(e.History, e.Rest, opts), nil
+	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
+	return linearizability.Judge(e.History, e.Rest, opts), nil
 }
 
 // cacheRest is how long a client waits before it looks for the last time: longer
@@ -115,7 +116,7 @@ type cachePlayer struct {
 
 func (p *cachePlayer) ready() {
 	p.Persist(func(int) error {
-		return p.Do(linearizability.KindReady, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Ready, "", func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, p.cache.Ready(ctx)
 		})
 	})
@@ -158,13 +159,13 @@ func (p *cachePlayer) look(turn int) {
 		if !p.Pause(d) {
 			return
 		}
-		p.record(p.Begin(linearizability.KindLook, ""), p.see())
+		p.record(p.Begin(ops.Look, ""), p.see())
 	}
 }
 
 // settle waits until nothing can go wrong any more and the cache agrees.
 func (p *cachePlayer) settle() {
-	c := p.Begin(linearizability.KindSettle, "")
+	c := p.Begin(ops.Settle, "")
 	if !p.Pause(cacheRest) {
 		return
 	}

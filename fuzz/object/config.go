@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -71,11 +72,11 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	r := linearizability.JudgeCache(e.History, e.Rest, linearizability.CacheOptions{
+	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
 		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck),
 	})
 	for _, key := range configKeys {
-		one := linearizability.JudgeValue(ofKey(e.History, key), nil, linearizability.ValueOptions{Path: c.Path + "/" + key})
+		one := linearizability.Judge(ofKey(e.History, key), nil, linearizability.Value{Path: c.Path + "/" + key})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
 			r.Verdicts = scenario.WithWorst(r.Verdicts, v)
@@ -136,12 +137,12 @@ func (p configPlayer) write(turn int) {
 
 // swap writes a value that has one version or, for -1, does not exist.
 func (p configPlayer) swap(key, value string, version int32, write func() error) {
-	c := p.Begin(linearizability.KindCAS, key+"="+linearizability.Versioned(value, version))
+	c := p.Begin(ops.CAS, key+"="+linearizability.Versioned(value, version))
 	p.end(c, write(), linearizability.Versioned(value, version+1))
 }
 
 func (p configPlayer) remove(ctx context.Context, key string) {
-	c := p.Begin(linearizability.KindRemove, key+"=")
+	c := p.Begin(ops.Remove, key+"=")
 	err := p.config.Delete(ctx, key, recipes.AnyVersion)
 	p.doubted[key] = errors.Is(err, recipes.ErrAmbiguous)
 	p.end(c, err, "")
@@ -155,7 +156,7 @@ func (p configPlayer) end(c scenario.Call, err error, output string) {
 	case errors.Is(err, recipes.ErrAmbiguous):
 		c.Unknown(linearizability.Result{}, err)
 	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
-		c.OK(linearizability.Result{Output: linearizability.Refused})
+		c.OK(linearizability.Result{Output: ops.Refused})
 		return
 	default:
 		c.Failed(err)
@@ -166,7 +167,7 @@ func (p configPlayer) end(c scenario.Call, err error, output string) {
 }
 
 func (p configPlayer) fetch(key string) {
-	c := p.Begin(linearizability.KindRead, key+"=")
+	c := p.Begin(ops.Read, key+"=")
 	entry, there, err := p.config.Fetch(p.Context(), key)
 	switch {
 	case err != nil:

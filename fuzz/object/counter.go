@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -66,11 +67,11 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 }
 
 func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !stores(e.History, linearizability.KindAdd, c.Path) {
+	if len(e.Plan) == 0 && !stores(e.History, ops.Add, c.Path) {
 		return linearizability.Report{}, fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
 			scenario.ErrClaims, c.Path)
 	}
-	return linearizability.JudgeCounter(e.History, e.Rest, linearizability.CounterOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }
@@ -101,7 +102,7 @@ func (p counterPlayer) add(turn int) {
 	}
 	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	c := p.Begin(linearizability.KindAdd, strconv.FormatInt(delta, 10))
+	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
 	if err != nil {
 		fails(c, p.definite, err)
@@ -126,7 +127,7 @@ func (p counterPlayer) get(turn int) {
 	if !ok || p.Choose(2, turn) > 0 {
 		return
 	}
-	c := p.Begin(linearizability.KindGet, "")
+	c := p.Begin(ops.Get, "")
 	value, err := g.Get(p.Context())
 	if err != nil {
 		c.Failed(err) // it changes nothing, whatever else

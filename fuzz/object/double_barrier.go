@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -39,13 +40,13 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, linearizability.KindEnter, claims.Path, "BarrierClaims.Path"); err != nil {
+			if err := elsewhere(e, ops.Enter, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.DoubleBarrierOptions{
+			opts := linearizability.DoubleBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.JudgeDoubleBarrier(e.History, e.Rest, opts), nil
+			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
 }
@@ -70,7 +71,7 @@ func groupSize(p *scenario.Player, clients int) int {
 
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
-	entered := p.Do(linearizability.KindEnter, p.size, func(ctx context.Context) (linearizability.Result, error) {
+	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 8, round+2000, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -86,7 +87,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return
 	}
 	p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindLeave, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 8, round+4000, time.Millisecond, 50*time.Millisecond)
@@ -101,7 +102,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 // which must do all the same.
 func (p doubleBarrierPlayer) leaveUnheard() {
 	ctx, _ := scenario.Done(p.Context())
-	call := p.Begin(linearizability.KindLeave, "")
+	call := p.Begin(ops.Leave, "")
 	if err := p.member.Leave(ctx); err != nil {
 		call.Unknown(linearizability.Result{}, err)
 		return

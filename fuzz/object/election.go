@@ -7,6 +7,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -54,17 +55,17 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 }
 
 func (c LockClaims) judgeElection(e scenario.Evidence) (linearizability.Report, error) {
-	if err := elsewhere(e, linearizability.KindLead, c.Path, "LockClaims.Path"); err != nil {
+	if err := elsewhere(e, ops.Lead, c.Path, "LockClaims.Path"); err != nil {
 		return linearizability.Report{}, err
 	}
-	opts := linearizability.LockOptions{
+	opts := linearizability.Lock{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
 	}
 	if e.GaveUp() {
 		opts.MaxHerd = 0
 	}
-	return linearizability.JudgeElection(e.History, e.Rest, opts), nil
+	return linearizability.Judge(e.History, e.Rest, linearizability.Election(opts)), nil
 }
 
 type electionPlayer struct {
@@ -89,7 +90,7 @@ func (p electionPlayer) turn(round int, last bool) {
 		resign = p.elector.Close
 	}
 	p.Attempt(3, func(int) error {
-		return p.Do(linearizability.KindResign, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Resign, "", func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, resign(ctx)
 		})
 	})
@@ -98,7 +99,7 @@ func (p electionPlayer) turn(round int, last bool) {
 // lead waits until it leads, or the World ends, and returns the signal of loss.
 func (p electionPlayer) lead(draw int) (lost <-chan struct{}, led bool) {
 	led = p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindLead, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 6, draw+2000, 10*time.Millisecond, 100*time.Millisecond)
@@ -132,7 +133,7 @@ func (p electionPlayer) ask() {
 	if !ok || !p.Alive() {
 		return
 	}
-	call := p.Begin(linearizability.KindLeader, "")
+	call := p.Begin(ops.Leader, "")
 	name, epoch, err := teller.Leader(p.Context())
 	if err != nil {
 		call.Failed(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -54,12 +55,12 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 
 func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if c.Uncounted {
-		return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{Ordered: c.Ordered}), nil
+		return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{Ordered: c.Ordered}), nil
 	}
-	if err := elsewhere(e, linearizability.KindNext, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
+	if err := elsewhere(e, ops.Next, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
 		return linearizability.Report{}, err
 	}
-	return linearizability.JudgeIDs(e.History, e.Rest, linearizability.IDOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{
 		Path: c.Path, Ordered: c.Ordered, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }
@@ -69,7 +70,7 @@ func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 func takeID(p *scenario.Player, ids IDSource, turn int) {
 	ctx, cancel := p.Hasty(p.Context(), 4, turn+1000, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	c := p.Begin(linearizability.KindNext, "")
+	c := p.Begin(ops.Next, "")
 	id, err := ids.Next(ctx)
 	if err != nil {
 		c.Unknown(linearizability.Result{}, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -27,7 +28,7 @@ type IDQueuer interface {
 // after two offers in five.
 func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("id-queue", linearizability.JudgeIDQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
+	return claims.workload("id-queue", ofKindIDQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
 			id := fmt.Sprint(p.Choose(2*s.HandCount(), round+7000))
 			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.Now().Offer(ctx, id, []byte(element)) }
@@ -44,7 +45,7 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	ctx, cancel := p.Hasty(p.Context(), 3, round+9000, 0, 10*time.Millisecond)
 	defer cancel()
 	id := fmt.Sprint(2*p.Hand() + p.Choose(2, round+11000))
-	c := p.Begin(linearizability.KindDiscard, id)
+	c := p.Begin(ops.Discard, id)
 	n, err := q.Remove(ctx, id)
 	switch {
 	case err == nil:
@@ -61,4 +62,8 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 // idQueue is the queue to use for work that may be called off.
 func idQueue() scenario.Workload {
 	return IDQueue(func(env Env) IDQueuer { return recipes.NewIDQueue(env.InTurn(), queuePath) }, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
+}
+
+func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {
+	return linearizability.IDQueue(q)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // inTurn makes a connection on which the hands of a client send their requests one
-// after the other, each in its turn ([fakezk.AwaitTurn]), and now and then dawdle when
+// after the other, each in its turn ([sim.AwaitTurn]), and now and then dawdle when
 // they have a reply, as a goroutine does that the scheduler has put aside. Without it
 // the outcome of equal requests of several hands would depend on the scheduler, and
 // two runs of a scenario could differ: an object under test that hands share needs

@@ -10,7 +10,9 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Locker is a lock under test. Lock returns nil when the caller owns it. If it
@@ -59,12 +61,12 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 }
 
 func (c LockClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	return c.fitting(e, linearizability.JudgeLock(e.History, e.Rest, c.options(e)))
+	return c.fitting(e, linearizability.Judge(e.History, e.Rest, c.options(e)))
 }
 
 // options are what the judge has to know of the claims.
-func (c LockClaims) options(e scenario.Evidence) linearizability.LockOptions {
-	opts := linearizability.LockOptions{
+func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
+	opts := linearizability.Lock{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
 		Signals: e.Signals, SignalWithin: signalWithin,
 	}
@@ -89,7 +91,7 @@ func (c LockClaims) fitting(e scenario.Evidence, report linearizability.Report) 
 
 func granted(h linearizability.History) bool {
 	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
-		return (op.Kind == linearizability.KindLock || op.Kind == linearizability.KindAcquire) && op.Outcome == linearizability.OpOK
+		return (op.Kind == ops.Lock || op.Kind == ops.Acquire) && op.Outcome == linearizability.OpOK
 	})
 }
 
@@ -130,9 +132,9 @@ func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
 		if t, ok := lock.(scenario.TryLocker); ok && attempt == 0 && p.TriesFirst(round) {
-			return p.Try(linearizability.KindLock, "", t.TryLock, func() int64 { return tokenOf(lock) })
+			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
-		return p.Do(linearizability.KindLock, "", func(ctx context.Context) (r linearizability.Result, err error) {
+		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
 			if err = p.attempt(ctx, lock, round, attempt); err == nil {
 				r.Token = tokenOf(lock)
 			}
@@ -148,7 +150,7 @@ func (p lockPlayer) turn(round int) {
 	}
 	p.Hold(round, lost)
 	p.GiveBack(round+8000, func(ctx context.Context) error {
-		return p.Do(linearizability.KindUnlock, "", func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Unlock, "", func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
 	})
@@ -190,7 +192,7 @@ func herdLock() scenario.Workload {
 }
 
 func clientLock() scenario.Workload {
-	w := Lock(func(env Env) Locker { return recipes.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
+	w := Lock(func(env Env) Locker { return classic.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
 	}).Named("zk.Lock")
 	w.Flawed = linearizability.Liveness

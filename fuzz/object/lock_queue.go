@@ -8,6 +8,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -60,9 +61,8 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 	}
 	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
 		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
-	w := plain.workload("lock-queue", func(h linearizability.History, rest *linearizability.Rest, o linearizability.QueueOptions) linearizability.Report {
-		return linearizability.JudgeLockQueue(h, rest, linearizability.LockQueueOptions{Path: o.Path, Items: o.Items, Element: o.Element,
-			Patience: o.Patience, AllowedAtRest: o.AllowedAtRest, Unordered: o.Unordered, Lock: claims.Lock})
+	w := plain.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
+		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
 	}, nil)
 	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
 		lp := &lockQueuePlayer{Player: p, queue: h.Now}
@@ -116,7 +116,7 @@ func (p *lockQueuePlayer) finish(round int) {
 		return
 	}
 	p.GiveBack(round+12000, func(ctx context.Context) error {
-		return p.Do(linearizability.KindRelease, element, func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Release, element, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, d.Release(ctx)
 		})
 	})
@@ -132,7 +132,7 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 			ctx, cancel = p.Hasty(ctx, 4, round+9000, 0, 10*time.Millisecond)
 			defer cancel()
 		}
-		c := p.Begin(linearizability.KindAck, element)
+		c := p.Begin(ops.Ack, element)
 		err := d.Ack(ctx)
 		switch {
 		case err == nil:

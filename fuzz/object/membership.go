@@ -12,6 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -113,7 +114,7 @@ func (c MembershipClaims) judge(e scenario.Evidence) (linearizability.Report, er
 	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
 		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", scenario.ErrClaims, c.Path)
 	}
-	return linearizability.JudgeMembership(e.History, e.Rest, linearizability.MembershipOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.Membership{
 		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}), nil
@@ -148,7 +149,7 @@ func emptied(h linearizability.History, dir string, after time.Duration) bool {
 func (c MembershipClaims) seesNodes(h linearizability.History) bool {
 	joined := false
 	for _, op := range h.Ops {
-		joined = joined || op.Kind == linearizability.KindJoin && op.Outcome == linearizability.OpOK
+		joined = joined || op.Kind == ops.Join && op.Outcome == linearizability.OpOK
 	}
 	for _, ev := range h.Server {
 		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && strings.HasPrefix(ev.Path, c.Path+"/") {
@@ -249,7 +250,7 @@ func (p *memberPlayer) join(round int) {
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
 	p.joined = p.insist(func(attempt int) error {
-		return p.change(linearizability.KindJoin, "="+data, round+2000, attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
+		return p.change(ops.Join, "="+data, round+2000, attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
 	})
 }
 
@@ -308,7 +309,7 @@ func (p *memberPlayer) insist(try func(attempt int) error) bool {
 
 func (p *memberPlayer) leave(round int) {
 	p.joined = !p.Persist(func(attempt int) error {
-		return p.change(linearizability.KindLeave, "", round+7000, attempt, p.own.Leave)
+		return p.change(ops.Leave, "", round+7000, attempt, p.own.Leave)
 	})
 }
 
@@ -321,14 +322,14 @@ func (p *memberPlayer) update(round int) {
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
 	p.insist(func(attempt int) error {
-		return p.change(linearizability.KindUpdate, "="+data, round+10000, attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
+		return p.change(ops.Update, "="+data, round+10000, attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
 	})
 	p.Hold(round+200, nil)
 }
 
 func (p *memberPlayer) look() {
 	p.Persist(func(int) error {
-		return p.Do(linearizability.KindView, "", func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.View, "", func(ctx context.Context) (linearizability.Result, error) {
 			shown, err := p.own.View(ctx)
 			return linearizability.Result{Output: shown, Empty: err == nil && shown == ""}, err
 		})
@@ -341,7 +342,7 @@ func (p *memberPlayer) pick(round int) {
 	for n := 0; n < 3 && ok; n++ {
 		service := p.service(p.Choose(2, round+12000+100*n))
 		p.Persist(func(int) error {
-			return p.Do(linearizability.KindPick, service, func(ctx context.Context) (linearizability.Result, error) {
+			return p.Do(ops.Pick, service, func(ctx context.Context) (linearizability.Result, error) {
 				chosen, err := picker.Pick(ctx, service)
 				return linearizability.Result{Output: chosen, Empty: err == nil && chosen == ""}, err
 			})
@@ -362,7 +363,7 @@ func (p *memberPlayer) meddle(round int) {
 // spoil writes into the instance of another client.
 func (p *memberPlayer) spoil(other int) {
 	instance := p.instance(other)
-	err := p.Do(linearizability.KindSpoil, instance, func(context.Context) (linearizability.Result, error) {
+	err := p.Do(ops.Spoil, instance, func(context.Context) (linearizability.Result, error) {
 		_, err := p.Conn().Set(p.claims.Path+"/"+instance, []byte("graffiti"), -1)
 		if errors.Is(err, zk.ErrNoNode) {
 			err = nil
@@ -396,7 +397,7 @@ func (p *memberPlayer) hide() {
 // evict deletes the instance of another client.
 func (p *memberPlayer) evict(other int) {
 	instance := p.instance(other)
-	err := p.Do(linearizability.KindEvict, instance, func(context.Context) (linearizability.Result, error) {
+	err := p.Do(ops.Evict, instance, func(context.Context) (linearizability.Result, error) {
 		err := p.Conn().Delete(p.claims.Path+"/"+instance, -1)
 		if errors.Is(err, zk.ErrNoNode) {
 			err = nil

@@ -34,7 +34,7 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
 			opts := claims.options(e)
 			opts.Nodes = paths[len(paths)-1]
-			return claims.fitting(e, linearizability.JudgeLock(e.History, e.Rest, opts))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 		},
 	}
 }

@@ -22,7 +22,7 @@ type PriorityQueuer interface {
 // queue; Unordered is one that does not claim to go by priorities.
 func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("priority-queue", linearizability.JudgePriorityQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
+	return claims.workload("priority-queue", ofKindPriorityQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
 			priority := int32(p.Choose(3, round+7000)) - 1
 			return linearizability.Prioritized(element, int64(priority)),
@@ -39,4 +39,8 @@ func priorityQueue() scenario.Workload {
 // claimsOfOurs are those of the queues of package recipes that remove by claims.
 func claimsOfOurs(about string) QueueClaims {
 	return QueueClaims{About: about, Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
+}
+
+func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {
+	return linearizability.PriorityQueue(q)
 }

@@ -9,10 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // Queuer is a queue under test. Offer appends, Take waits for the first element
@@ -49,8 +52,9 @@ type QueueClaims struct {
 	// stands for none, for queues that store more than what they are given. Nil
 	// means that the data is the element.
 	Element func(data string) (string, bool)
-	// Guarantee is what it promises about delivery; the zero value is exactly once.
-	Guarantee linearizability.Guarantee
+	// MayLose and MayDuplicate say that it delivers an element at most once, or at least
+	// once. Without either it promises exactly once.
+	MayLose, MayDuplicate bool
 	// Unordered says that it does not claim to be FIFO.
 	Unordered bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
@@ -65,18 +69,20 @@ type QueueClaims struct {
 // queue.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("queue", linearizability.JudgeQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
+	return claims.workload("queue", ofKindQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(_ int, element string) (string, offer) {
 			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
 		}}.play(s)
 	}))
 }
 
-// queueJudge is a judge of one kind of queue.
-type queueJudge func(linearizability.History, *linearizability.Rest, linearizability.QueueOptions) linearizability.Report
+// queueKind makes the claims of one kind of queue of those of a FIFO queue.
+type queueKind func(linearizability.Queue) linearizability.Claims
+
+func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
 
 // workload makes a workload of some kind of queue.
-func (c QueueClaims) workload(name string, judge queueJudge, play func(*scenario.Player, scenario.Script)) scenario.Workload {
+func (c QueueClaims) workload(name string, kind queueKind, play func(*scenario.Player, scenario.Script)) scenario.Workload {
 	if c.Path == "" {
 		c.Path = queuePath
 	}
@@ -86,22 +92,22 @@ func (c QueueClaims) workload(name string, judge queueJudge, play func(*scenario
 		Play:   play,
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
-		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return c.judge(e, judge) },
+		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return c.judge(e, kind) },
 	}
 }
 
-func (c QueueClaims) judge(e scenario.Evidence, judge queueJudge) (linearizability.Report, error) {
+func (c QueueClaims) judge(e scenario.Evidence, kind queueKind) (linearizability.Report, error) {
 	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
 		items := cmp.Or(c.Items, c.Path)
 		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
 			"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
 			scenario.ErrClaims, items, butAt(others))
 	}
-	return judge(e.History, e.Rest, linearizability.QueueOptions{
-		Path: c.Path, Items: c.Items, Element: c.Element, Guarantee: c.Guarantee,
+	return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
+		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose, MayDuplicate: c.MayDuplicate,
 		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
 		Patience: patience(e.Plan),
-	}), nil
+	})), nil
 }
 
 // seesElements reports whether some offered element was stored where the claims
@@ -111,7 +117,7 @@ func (c QueueClaims) judge(e scenario.Evidence, judge queueJudge) (linearizabili
 func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others []string) {
 	offered := map[string]bool{}
 	for _, op := range h.Ops {
-		if op.Kind == linearizability.KindOffer {
+		if op.Kind == ops.Offer {
 			offered[elementOf(op.Input)] = true
 		}
 	}
@@ -133,7 +139,7 @@ func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others 
 			others = append(others, ev.Path)
 		}
 	}
-	return !succeeded(h, linearizability.KindOffer), others
+	return !succeeded(h, ops.Offer), others
 }
 
 // elementOf returns the element of an offer's input, in which its place in the
@@ -189,7 +195,7 @@ func (p queuePlayer) play(s scenario.Script) {
 // failed offer took effect is for the judge to find out; it is not repeated.
 func (p queuePlayer) offer(round int) {
 	input, do := p.put(round, fmt.Sprintf("%s%d", p.Name(), round+1))
-	c := p.Begin(linearizability.KindOffer, input)
+	c := p.Begin(ops.Offer, input)
 	if err := do(p.Context()); err != nil {
 		c.Unknown(linearizability.Result{}, err)
 		p.Pause(scenario.RetryPause)
@@ -232,7 +238,7 @@ func (p queuePlayer) peek(round int) {
 	if !ok || p.Choose(4, round+4000) > 0 {
 		return
 	}
-	c := p.Begin(linearizability.KindPeek, "")
+	c := p.Begin(ops.Peek, "")
 	data, ok, err := q.Peek(p.Context())
 	if err != nil {
 		c.Failed(err) // it takes nothing, whatever else
@@ -249,7 +255,7 @@ func (p queuePlayer) poll(round int) bool {
 	if !ok || p.Choose(4, round+5000) > 0 {
 		return false
 	}
-	c := p.Begin(linearizability.KindPoll, "")
+	c := p.Begin(ops.Poll, "")
 	data, ok, err := q.Poll(p.Context())
 	result := linearizability.Result{Output: string(data), Empty: err == nil && !ok}
 	if err != nil {
@@ -282,7 +288,7 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 		ctx, cancel = p.Hasty(ctx, 4, round+6000, time.Millisecond, 30*time.Millisecond)
 		defer cancel()
 	}
-	c := p.Begin(linearizability.KindTake, "")
+	c := p.Begin(ops.Take, "")
 	data, err := p.queue().Take(ctx)
 	switch {
 	case err == nil:
@@ -306,7 +312,7 @@ func fifoQueue() scenario.Workload {
 }
 
 func apacheQueue() scenario.Workload {
-	w := Queue(func(env Env) Queuer { return recipes.NewApacheQueue(env.InTurn(), queuePath) }, QueueClaims{
+	w := Queue(func(env Env) Queuer { return classic.NewApacheQueue(env.InTurn(), queuePath, zk.WorldACL(zk.PermAll)) }, QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
 	}).Named("recipes.ApacheQueue")
 	w.Flawed = linearizability.Delivery

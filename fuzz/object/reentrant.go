@@ -31,7 +31,7 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 		}),
 		Length: scenario.HoldingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.JudgeReentrantLock(e.History, e.Rest, claims.options(e)))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.ReentrantLock(claims.options(e))))
 		},
 	}
 }

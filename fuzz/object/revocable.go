@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -43,8 +44,8 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			opts := linearizability.RevocableOptions{LockOptions: claims.options(e), Within: heardWithin}
-			return claims.fitting(e, linearizability.JudgeRevocableLock(e.History, e.Rest, opts))
+			opts := linearizability.RevocableLock{Lock: claims.options(e), Within: heardWithin}
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 		},
 	}
 }
@@ -100,12 +101,12 @@ func (p revocablePlayer) ask() error {
 
 // await holds the lock until somebody asks for it.
 func (p revocablePlayer) await() {
-	c := p.Begin(linearizability.KindHold, "")
+	c := p.Begin(ops.Hold, "")
 	lost := p.signal()
 	revoked := p.lock().Revoked()
 	over, cancel := p.Within(p.Context(), enough)
 	defer cancel()
-	end := linearizability.HoldRevoked
+	end := ops.Revoked
 	select {
 	case <-revoked:
 	case <-lost:
@@ -113,11 +114,11 @@ func (p revocablePlayer) await() {
 		if !p.Alive() {
 			return
 		}
-		end = linearizability.HoldOver
+		end = ops.Over
 	}
 	select {
 	case <-lost: // of both this is what counts
-		end = linearizability.HoldLost
+		end = ops.Lost
 	default:
 	}
 	c.OK(linearizability.Result{Output: end})

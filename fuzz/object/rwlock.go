@@ -6,6 +6,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -43,7 +44,7 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 		}),
 		Length: scenario.HoldingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.JudgeRWLock(e.History, e.Rest, claims.options(e)))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.RWLock(claims.options(e))))
 		},
 	}
 }
@@ -60,7 +61,7 @@ type side struct {
 
 func writeSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
 	s := onlySide(p, h)
-	s.mode = linearizability.ModeWrite
+	s.mode = ops.WriteMode
 	return s
 }
 
@@ -71,7 +72,7 @@ func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
 		TryRLock(ctx context.Context) (bool, error)
 	}
 	s := side{
-		Player: p, mode: linearizability.ModeRead,
+		Player: p, mode: ops.ReadMode,
 		lock:   func(ctx context.Context) error { return h.Now().RLock(ctx) },
 		unlock: func(ctx context.Context) error { return h.Now().RUnlock(ctx) },
 	}
@@ -89,7 +90,7 @@ func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
 
 // acquire locks once.
 func (s side) acquire(ctx context.Context) error {
-	return s.Do(linearizability.KindLock, s.mode, func(context.Context) (linearizability.Result, error) {
+	return s.Do(ops.Lock, s.mode, func(context.Context) (linearizability.Result, error) {
 		if err := s.lock(ctx); err != nil {
 			return linearizability.Result{}, err
 		}
@@ -113,7 +114,7 @@ func (s side) persist(round int) bool {
 			return s.acquire(s.Context())
 		}
 		if s.try != nil && s.TriesFirst(round) {
-			return s.Player.Try(linearizability.KindLock, s.mode, s.try, s.held)
+			return s.Player.Try(ops.Lock, s.mode, s.try, s.held)
 		}
 		ctx, cancel := s.Hasty(s.Context(), 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
@@ -124,7 +125,7 @@ func (s side) persist(round int) bool {
 // release unlocks.
 func (s side) release(round int) {
 	s.GiveBack(round+8000, func(ctx context.Context) error {
-		return s.Do(linearizability.KindUnlock, s.mode, func(context.Context) (linearizability.Result, error) {
+		return s.Do(ops.Unlock, s.mode, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, s.unlock(ctx)
 		})
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -71,9 +72,9 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 }
 
 func (c SemaphoreClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.SemaphoreOptions{Leases: c.Leases, LockOptions: c.options(e)}
+	opts := linearizability.Semaphore{Leases: c.Leases, Lock: c.options(e)}
 	opts.Nodes = c.Nodes
-	return c.fitting(e, linearizability.JudgeSemaphore(e.History, e.Rest, opts))
+	return c.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 }
 
 type semaphorePlayer struct {
@@ -123,7 +124,7 @@ func (p semaphorePlayer) both(round int, s several) {
 	names := []string{p.own("one"), p.own("two")}
 	var calls []scenario.Call
 	for _, which := range names {
-		calls = append(calls, p.Begin(linearizability.KindAcquire, which))
+		calls = append(calls, p.Begin(ops.Acquire, which))
 	}
 	held, err := s.AcquireN(ctx, len(names))
 	for i, c := range calls {
@@ -165,7 +166,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
 		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.TriesFirst(round) {
-			return p.Player.Try(linearizability.KindAcquire, which, func(ctx context.Context) (ok bool, err error) {
+			return p.Player.Try(ops.Acquire, which, func(ctx context.Context) (ok bool, err error) {
 				lease, ok, err = t.TryAcquire(ctx)
 				return ok, err
 			}, func() int64 { return lease.Token() })
@@ -183,7 +184,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 
 // try calls Acquire once.
 func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, err error) {
-	err = p.Do(linearizability.KindAcquire, which, func(context.Context) (linearizability.Result, error) {
+	err = p.Do(ops.Acquire, which, func(context.Context) (linearizability.Result, error) {
 		lease, err = p.sem().Acquire(ctx)
 		if err != nil {
 			return linearizability.Result{}, err
@@ -198,7 +199,7 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 
 func (p semaphorePlayer) release(round int, lease Lease, which string) {
 	p.GiveBack(round+8000, func(ctx context.Context) error {
-		return p.Do(linearizability.KindRelease, which, func(context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Release, which, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, lease.Release(ctx)
 		})
 	})

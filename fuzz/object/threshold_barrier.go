@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -40,13 +41,13 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, linearizability.KindSet, claims.Path, "BarrierClaims.Path"); err != nil {
+			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.ThresholdBarrierOptions{
+			opts := linearizability.ThresholdBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.JudgeThresholdBarrier(e.History, e.Rest, opts), nil
+			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
 }
@@ -65,7 +66,7 @@ func (p thresholdPlayer) turn(round int) {
 	case round > 0 && p.Choose(3, round+4000) == 0:
 		p.set(round, 1+p.Choose(p.clients, round+5000))
 	}
-	passed := p.Do(linearizability.KindWait, "", func(ctx context.Context) (linearizability.Result, error) {
+	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
 		ctx, cancel := p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -81,7 +82,7 @@ func (p thresholdPlayer) turn(round int) {
 // first.
 func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
-		return p.Do(linearizability.KindSet, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
+		return p.Do(ops.Set, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 6, round+6000, time.Millisecond, 50*time.Millisecond)

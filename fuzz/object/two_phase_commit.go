@@ -10,6 +10,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -94,8 +95,8 @@ func (c TwoPhaseClaims) judge(e scenario.Evidence) (linearizability.Report, erro
 	}) {
 		return linearizability.Report{}, fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path", scenario.ErrClaims, c.Path)
 	}
-	opts := linearizability.TwoPhaseOptions{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
-	return linearizability.JudgeTwoPhase(e.History, e.Rest, opts), nil
+	opts := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
+	return linearizability.Judge(e.History, e.Rest, opts), nil
 }
 
 const (
@@ -167,7 +168,7 @@ func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx contex
 	r, err := work(p.Context())
 	d.over = errors.Is(err, recipes.ErrNoTransaction)
 	switch {
-	case d.over && kind == linearizability.KindAwait:
+	case d.over && kind == ops.Await:
 		call.OK(linearizability.Result{Empty: true})
 	case err == nil:
 		call.OK(r)
@@ -203,7 +204,7 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 	deadline := p.Clock(patience)
 	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
-		err := p.do(d, linearizability.KindBegin, input, func(ctx context.Context) (linearizability.Result, error) {
+		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 8, round+6000, time.Millisecond, 30*time.Millisecond)
@@ -242,7 +243,7 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	if !ok || p.Choose(2, round+8000) > 0 {
 		return
 	}
-	p.persist(d, linearizability.KindJoin, d.name+" "+p.Name(), round+9000, func(ctx context.Context) error {
+	p.persist(d, ops.Join, d.name+" "+p.Name(), round+9000, func(ctx context.Context) error {
 		return joiner.Join(ctx, p.Name())
 	})
 	if p.Choose(6, round+11000) > 0 {
@@ -262,7 +263,7 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, linearizability.KindVote, d.name+" "+p.Name()+" "+word, round+13000, func(ctx context.Context) error {
+	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, round+13000, func(ctx context.Context) error {
 		return d.Vote(ctx, p.Name(), yes)
 	})
 }
@@ -270,7 +271,7 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 // await waits for the decision.
 func (p *twoPhasePlayer) await(d *deal, round int) {
 	p.Persist(func(attempt int) error {
-		return p.do(d, linearizability.KindAwait, d.name, func(ctx context.Context) (linearizability.Result, error) {
+		return p.do(d, ops.Await, d.name, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
 				ctx, cancel = p.Hasty(ctx, 6, round+15000, time.Millisecond, 50*time.Millisecond)
@@ -279,9 +280,9 @@ func (p *twoPhasePlayer) await(d *deal, round int) {
 			commit, err := d.Await(ctx)
 			d.decided = err == nil
 			if commit {
-				return linearizability.Result{Output: linearizability.CommitOutput}, err
+				return linearizability.Result{Output: ops.Commit}, err
 			}
-			return linearizability.Result{Output: linearizability.AbortOutput}, err
+			return linearizability.Result{Output: ops.Abort}, err
 		})
 	})
 }
@@ -292,7 +293,7 @@ func (p *twoPhasePlayer) done(d *deal, round int) {
 	if !ok || d.over || !d.decided {
 		return
 	}
-	p.persist(d, linearizability.KindDone, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
+	p.persist(d, ops.Done, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
 		return finisher.Done(ctx, p.Name())
 	})
 }
@@ -304,7 +305,7 @@ func (p *twoPhasePlayer) forget(d *deal) {
 		return
 	}
 	p.Persist(func(int) error {
-		err := p.do(d, linearizability.KindForget, d.name, func(ctx context.Context) (linearizability.Result, error) {
+		err := p.do(d, ops.Forget, d.name, func(ctx context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, d.Forget(ctx)
 		})
 		if errors.Is(err, recipes.ErrUnfinished) {

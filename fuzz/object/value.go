@@ -7,6 +7,7 @@ import (
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -68,11 +69,11 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 }
 
 func (c ValueClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !stores(e.History, linearizability.KindWrite, c.Path) {
+	if len(e.Plan) == 0 && !stores(e.History, ops.Write, c.Path) {
 		return linearizability.Report{}, fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
 			scenario.ErrClaims, c.Path)
 	}
-	return linearizability.JudgeValue(e.History, e.Rest, linearizability.ValueOptions{
+	return linearizability.Judge(e.History, e.Rest, linearizability.Value{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }
@@ -95,7 +96,7 @@ func (p *valuePlayer) read(turn int) {
 	if a, ok := p.value().(Awaiter); ok && p.Choose(3, turn+1000) == 0 {
 		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
 	}
-	c := p.Begin(linearizability.KindRead, "")
+	c := p.Begin(ops.Read, "")
 	state, err := look(ctx)
 	if err != nil {
 		c.Failed(err) // it changes nothing, whatever else
@@ -127,7 +128,7 @@ func (p *valuePlayer) write(turn int) {
 }
 
 func (p *valuePlayer) set(ctx context.Context, data string) {
-	c := p.Begin(linearizability.KindWrite, data)
+	c := p.Begin(ops.Write, data)
 	state, err := p.value().Set(ctx, []byte(data))
 	if err != nil {
 		fails(c, p.definite, err)
@@ -143,7 +144,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	if p.seen.Exists {
 		expected = p.seen.Version
 	}
-	c := p.Begin(linearizability.KindCAS, linearizability.Versioned(data, expected))
+	c := p.Begin(ops.CAS, linearizability.Versioned(data, expected))
 	state, done, err := p.value().CompareAndSet(ctx, p.seen, []byte(data))
 	switch {
 	case err != nil:
@@ -153,7 +154,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	case done:
 		c.OK(stateResult(state))
 	default:
-		c.OK(linearizability.Result{Output: linearizability.Refused})
+		c.OK(linearizability.Result{Output: ops.Refused})
 	}
 	p.seen = state
 }

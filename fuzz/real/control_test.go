@@ -93,7 +93,7 @@ type blindLock struct {
 	own  string
 }
 
-func newBlindLock(c *zk.Conn) object.Locker { return &blindLock{conn: c} }
+func newBlindLock(env object.Env) object.Locker { return &blindLock{conn: env.Conn} }
 
 var openACL = zk.WorldACL(zk.PermAll)
 
@@ -137,7 +137,7 @@ func (l *blindLock) Unlock(context.Context) error { return l.conn.Delete(l.own, 
 // blindCounter adds by compare and set, and adds again if the reply was lost.
 type blindCounter struct{ conn *zk.Conn }
 
-func newBlindCounter(c *zk.Conn) object.Counterer { return blindCounter{c} }
+func newBlindCounter(env object.Env) object.Counterer { return blindCounter{env.Conn} }
 
 func (c blindCounter) Add(_ context.Context, delta int64) (int64, error) {
 	for {

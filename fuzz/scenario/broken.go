@@ -147,7 +147,7 @@ func spinning(frames []frame) []frame {
 
 // judgeLeaks adds to a report that goroutines were left behind, unless it says already
 // that something was.
-func judgeLeaks(report *linearizability.Report, rest *linearizability.Rest) {
+func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers) {
 	if len(rest.Leaked) > 0 {
 		report.Verdicts = WithWorst(report.Verdicts, linearizability.Verdict{
 			Property: linearizability.Orphans, Status: linearizability.Violated,

@@ -95,8 +95,8 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 }
 
 // rest tells the judge of the world at rest.
-func rest(r *trace.Result, h linearizability.History, players []*Player) *linearizability.Rest {
-	out := &linearizability.Rest{
+func rest(r *trace.Result, h linearizability.History, players []*Player) *linearizability.Leftovers {
+	out := &linearizability.Leftovers{
 		Nodes:    []linearizability.NodeAtRest{},
 		Sessions: []linearizability.SessionAtRest{},
 		Watches:  []linearizability.WatchAtRest{},

@@ -21,7 +21,7 @@ type Invariant struct {
 // every script must come to its end then is asked of any workload.
 func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error) {
 	return func(e Evidence) (linearizability.Report, error) {
-		r := linearizability.JudgeReturns(e.History, e.Rest, nil)
+		r := linearizability.Judge(e.History, e.Rest, linearizability.Anything{})
 		var verdicts []linearizability.Verdict
 		for _, inv := range list {
 			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK, Summary: inv.Name}

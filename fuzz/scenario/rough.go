@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 )
 
 // errBusy is recorded of a call that does not wait, and did not get what it was for.
@@ -52,7 +53,7 @@ func (h *Handle[T]) replace() (old T, inUse bool) {
 // close closes an object and records that, in a step before: what other hands say
 // of it in the same step might come first in the trace.
 func (p *Player) close(ctx context.Context, c closer) {
-	call := p.Begin(linearizability.KindClose, "")
+	call := p.Begin(ops.Close, "")
 	p.Pause(time.Microsecond)
 	if err := c.Close(ctx); err != nil {
 		call.Unknown(linearizability.Result{}, err)
@@ -68,9 +69,9 @@ const closedWithin = time.Second
 // judgeClosing adds to a report what is to be said of closed objects: that Close
 // returns, and that what was under way ends soon, whatever becomes of the
 // connection. What gives something back may take longer: it waits for the server.
-func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Rest) {
+func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Leftovers) {
 	for _, c := range h.Ops {
-		if c.Kind != linearizability.KindClose {
+		if c.Kind != ops.Close {
 			continue
 		}
 		if c.Outcome == linearizability.OpPending && rest != nil {
@@ -91,7 +92,7 @@ func neverClosed(c linearizability.Op) linearizability.Verdict {
 // outlives says so if op went on for too long after its object was closed.
 func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verdict, bool) {
 	switch op.Kind {
-	case linearizability.KindClose, linearizability.KindRelease, linearizability.KindUnlock:
+	case ops.Close, ops.Release, ops.Unlock:
 		return linearizability.Verdict{}, false
 	}
 	if op.Outcome != linearizability.OpPending {

@@ -32,7 +32,7 @@ type Outcome struct {
 	History linearizability.History
 	// Rest is the world after the faults and the scripts had ended, nil if
 	// CutShort.
-	Rest *linearizability.Rest
+	Rest *linearizability.Leftovers
 	// CutShort says that the virtual time of the run ended while clients still got on,
 	// or that it ran out of steps (fakezk.World.MaxSteps): nothing can be said of
 	// liveness then, nor of what is left at rest.

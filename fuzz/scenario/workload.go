@@ -65,7 +65,7 @@ type Evidence struct {
 	History linearizability.History
 	// Rest is the world after scripts and faults had ended; nil if the run was
 	// cut short.
-	Rest *linearizability.Rest
+	Rest *linearizability.Leftovers
 	// Plan holds the faults of the run.
 	Plan []fault.Fault
 	// Signals says that some script called [Player.Signals].

@@ -1,0 +1,113 @@
+package linearizability
+
+import "time"
+
+// attendance says which clients were at a barrier, and when.
+type attendance struct {
+	history History
+	path    string // directory of its znodes
+	log     serverLog
+	stays   []*stay // in the order of their calls
+}
+
+// stay is the time in which a client is at a barrier.
+type stay struct {
+	come  Op // the call with which it begins
+	leave *Op
+	end   int64   // the step from which the client is not there
+	ended []int64 // the steps at which sessions of the client ended
+}
+
+func newAttendance(h History, path string) attendance {
+	h = h.sorted()
+	return attendance{history: h, path: path, log: readServer(h.Server)}
+}
+
+// comes adds the stay that begins with a call. It has no end, unless the call returns an error:
+// then it ends with that, or as soon as the client's znode is gone.
+func (a *attendance) comes(op Op) *stay {
+	s := &stay{come: op, end: never}
+	a.stays = append(a.stays, s)
+	if !op.pending() && !op.ok() {
+		s.end = op.Return
+		if gone := a.withdrawn(op); gone != 0 {
+			s.end = gone
+		}
+	}
+	for _, e := range a.history.Server {
+		own := a.log.clients[e.subject()] == op.Client || op.Session != 0 && e.subject() == op.Session
+		if e.Kind == SessionEnded && own {
+			s.ended = append(s.ended, e.Step)
+		}
+	}
+	for _, n := range a.history.Notices {
+		if !a.log.known && n.Client == op.Client && n.Kind == SessionExpired {
+			s.ended = append(s.ended, n.Step)
+		}
+	}
+	return s
+}
+
+// withdrawn is the step at which the last ephemeral was deleted that the client made in a call that
+// has failed; 0 if there is none. A client that was cut off cannot delete it at once.
+func (a *attendance) withdrawn(op Op) (gone int64) {
+	next := int64(never)
+	for _, other := range a.history.Ops {
+		if other.Client == op.Client && other.Kind == op.Kind && other.Call > op.Call {
+			next = min(next, other.Call)
+		}
+	}
+	for _, z := range a.log.znodes {
+		if z.creator == op.Client && z.owner != 0 && z.created >= op.Call && z.created < next &&
+			below(a.path, z.path) {
+			gone = max(gone, z.deleted)
+		}
+	}
+	return gone
+}
+
+// at lists the stays that include a step.
+func (a *attendance) at(step int64) []*stay {
+	var list []*stay
+	for _, s := range a.stays {
+		if s.come.Call <= step && step < s.end {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// waitingSince lists the stays that were waiting, undisturbed, from a time until s gave up, s among
+// them.
+func (a *attendance) waitingSince(s *stay, since time.Duration) []*stay {
+	var list []*stay
+	for _, other := range a.stays {
+		if other.come.CallTime <= since && other.come.end() >= s.come.Return &&
+			!a.disturbed(other, since) {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
+// disturbed reports whether a waiting client was cut off at a time, or got a notice since.
+func (a *attendance) disturbed(s *stay, since time.Duration) bool {
+	if a.history.cutOff(s.come.Client, since) {
+		return true
+	}
+	for _, n := range a.history.Notices {
+		if n.Client == s.come.Client && n.Time >= since && n.Step <= s.come.end() {
+			return true
+		}
+	}
+	return false
+}
+
+// clients returns the number of clients that the stays are of.
+func clients(stays []*stay) int {
+	var calls []Op
+	for _, s := range stays {
+		calls = append(calls, s.come)
+	}
+	return len(clientsOf(calls))
+}

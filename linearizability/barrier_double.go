@@ -1,0 +1,173 @@
+package linearizability
+
+import (
+	"cmp"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// DoubleBarrier claims to be a double barrier. Its calls are [ops.Enter] and [ops.Leave]. A client
+// is there from its call of enter until its call of leave. If its enter returns an error, it is
+// there as long as the ephemerals that it made in the call, or until the return.
+//
+// Safety: a client whose enter returns was there with enough others at some moment of the call. A
+// client whose leave returns has seen so many of those leave, or be excused by the end of a
+// session. The judge needs no znodes for this.
+type DoubleBarrier struct {
+	// Path is the directory of its znodes.
+	Path string
+	// Patience: an enter that gave up violates liveness if for so long, up to its return, enough
+	// members had been waiting, and none of them learned of a disconnect or the end of its session.
+	// 0 means that this is not judged.
+	Patience time.Duration
+	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
+	AllowedAtRest []string
+}
+
+func (claims DoubleBarrier) judge(h History, left *Leftovers) Report {
+	t := newDoubleBarrierTable(h, claims)
+	r := Report{draw: drawInside(t.history)}
+	r.add(t.judgeSafety())
+	r.add(t.judgeLiveness(left)...)
+	if left != nil {
+		r.add(judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits))
+	}
+	return r
+}
+
+// drawInside draws a double barrier: the number of members that have entered and not left.
+func drawInside(h History) func(io.Writer) error {
+	after := func(op Op, inside int) int {
+		switch {
+		case !op.ok():
+			return inside
+		case op.Kind == ops.Enter:
+			return inside + 1
+		}
+		return inside - 1
+	}
+	show := func(inside int) string { return strconv.Itoa(inside) + " inside" }
+	return picture(h, []string{ops.Enter, ops.Leave}, after, show)
+}
+
+// doubleBarrierTable is one history of a double barrier, and the stay of each client at it.
+type doubleBarrierTable struct {
+	attendance
+	claims DoubleBarrier
+	size   int // 1 if no enter says it
+}
+
+func newDoubleBarrierTable(h History, claims DoubleBarrier) *doubleBarrierTable {
+	t := &doubleBarrierTable{attendance: newAttendance(h, claims.Path), claims: claims, size: 1}
+	inside := map[string]*stay{}
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		s := inside[op.Client]
+		switch {
+		case op.Kind == ops.Enter:
+			if size, err := strconv.Atoi(op.Input); err == nil {
+				t.size = size
+			}
+			inside[op.Client] = t.comes(*op)
+		case op.Kind == ops.Leave && s != nil && s.come.ok():
+			if s.leave == nil || !s.leave.ok() {
+				s.leave = op // the one that returns without an error, if there are several
+			}
+			s.end = min(s.end, op.Call)
+		}
+	}
+	return t
+}
+
+// judgeSafety checks each enter and each leave that returned without an error.
+func (t *doubleBarrierTable) judgeSafety() Verdict {
+	entered, exits := 0, 0
+	for _, s := range t.stays {
+		if !s.come.ok() {
+			continue
+		}
+		entered++
+		groups := t.groupsOf(s)
+		if len(groups) == 0 {
+			return violated(Safety, []int64{s.come.Call, s.come.Return},
+				"%s entered at step %d, but at no moment of its call were %s there",
+				s.come.Client, s.come.Return, count(t.size, "member"))
+		}
+		if s.leave == nil || !s.leave.ok() {
+			continue
+		}
+		exits++
+		if inside := t.insideAfter(s, groups); inside != nil {
+			return violated(Safety, []int64{s.leave.Call, s.leave.Return},
+				"%s had left at step %d, but %s, which entered with it, was inside",
+				s.come.Client, s.leave.Return, inside.come.Client)
+		}
+	}
+	return fine(Safety, "%s and %s, none without the others",
+		count(entered, "entry"), count(exits, "exit"))
+}
+
+// groupsOf returns, for each moment of the enter of s at which enough are there, the stays that
+// include it. That can begin only when somebody comes, s itself or another.
+func (t *doubleBarrierTable) groupsOf(s *stay) [][]*stay {
+	var list [][]*stay
+	for _, other := range t.stays {
+		step := max(other.come.Call, s.come.Call)
+		if all := t.at(step); step <= s.come.Return && clients(all) >= t.size {
+			list = append(list, all)
+		}
+	}
+	return list
+}
+
+// insideAfter returns a stay that goes on when s has left, if too few have gone of each group that
+// s may have entered with.
+func (t *doubleBarrierTable) insideAfter(s *stay, groups [][]*stay) *stay {
+	var inside *stay
+	for _, group := range groups {
+		var gone []*stay
+		for _, other := range group {
+			if other == s || other.isGone(s) {
+				gone = append(gone, other)
+			} else {
+				inside = cmp.Or(inside, other)
+			}
+		}
+		if clients(gone) >= t.size {
+			return nil
+		}
+	}
+	return inside
+}
+
+// isGone reports whether a stay has ended when s has left, or a session of its client has ended
+// since s came.
+func (other *stay) isGone(s *stay) bool {
+	for _, step := range other.ended {
+		if step >= s.come.Call && step <= s.leave.Return {
+			return true
+		}
+	}
+	return other.end <= s.leave.Return
+}
+
+// judgeLiveness asks of each call that never returned, or gave up, whether it should have returned.
+func (t *doubleBarrierTable) judgeLiveness(left *Leftovers) []Verdict {
+	for _, s := range t.stays {
+		if t.claims.Patience > 0 && !s.come.pending() && !s.come.ok() && t.shouldHaveEntered(s) {
+			return []Verdict{violated(Liveness, []int64{s.come.Call, s.come.Return},
+				"%s gave up after %v, though %s had been waiting undisturbed for the last %v, "+
+					"and none of them entered", describe(s.come), s.come.ReturnTime-s.come.CallTime,
+				count(t.size, "member"), t.claims.Patience)}
+		}
+	}
+	return judgeReturns(t.history, left, nil)
+}
+
+// shouldHaveEntered reports whether enough waited with s, for long enough before it gave up.
+func (t *doubleBarrierTable) shouldHaveEntered(s *stay) bool {
+	return clients(t.waitingSince(s, s.come.ReturnTime-t.claims.Patience)) >= t.size
+}

@@ -1,0 +1,76 @@
+package linearizability
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// setting is a set of a threshold barrier, and when it took effect.
+type setting struct {
+	op      Op
+	members int
+	changes []ServerEvent // that it made, if that is known
+
+	// The first and the last step at which it may have taken effect; to is never if it may not have
+	// taken effect at all.
+	from, to         int64
+	fromTime, toTime time.Duration
+}
+
+// after reports whether a setting certainly took effect after another one, if that has.
+func (s setting) after(other setting) bool { return s.to != never && s.from > other.to }
+
+// settingsOf lists what a barrier was set to. A set that has failed is left out. So is one of
+// unknown outcome that has not changed the znode, if sets are known to change it.
+func settingsOf(h History, path string) []setting {
+	var changes []ServerEvent
+	for _, e := range h.Server {
+		if e.Path == path && (e.Kind == NodeCreated || e.Kind == DataChanged) {
+			changes = append(changes, e)
+		}
+	}
+	a := attribute(h, changes, func(op Op, i int) bool {
+		return op.Kind == ops.Set && op.Input == changes[i].Data
+	})
+	var list []setting
+	visible := false
+	for n, op := range h.Ops {
+		members, err := strconv.Atoi(op.Input)
+		if op.Kind != ops.Set || err != nil {
+			continue
+		}
+		s := newSetting(op, members, a.madeBy(n))
+		visible = visible || len(s.changes) > 0
+		list = append(list, s)
+	}
+	return withEffect(list, visible)
+}
+
+func newSetting(op Op, members int, changes []ServerEvent) setting {
+	s := setting{
+		op: op, members: members, changes: changes,
+		from: op.Call, to: never, fromTime: op.CallTime, toTime: never,
+	}
+	if op.ok() {
+		s.to, s.toTime = op.Return, op.ReturnTime
+	}
+	if n := len(changes); n > 0 {
+		first, last := changes[0], changes[n-1]
+		s.from, s.to, s.fromTime, s.toTime = first.Step, last.Step, first.Time, last.Time
+	}
+	return s
+}
+
+// withEffect leaves out the sets that have not taken effect. visible says that sets change the
+// znode.
+func withEffect(list []setting, visible bool) []setting {
+	var kept []setting
+	for _, s := range list {
+		if len(s.changes) > 0 || s.op.ok() || s.op.Outcome != OpFailed && !visible {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

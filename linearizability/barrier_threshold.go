@@ -1,0 +1,274 @@
+package linearizability
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// ThresholdBarrier claims to be a threshold barrier. Its calls are [ops.Set], whose Input is the
+// number of members for which it closes the barrier, and [ops.Wait]. A client must not wait twice
+// at once. It is there from its call of wait until its return; if that is an error, as long as the
+// ephemerals that it made in the call.
+//
+// Safety: a client whose wait returns has found the barrier open at some moment of the call. It
+// opens when as many are there at one moment as it was set to, and closes when it is set. Delivery:
+// a set is applied once. Liveness: a client that waits at an open barrier passes, and so do those
+// that are enough. Watches on Path are not judged.
+type ThresholdBarrier struct {
+	// Path is the znode of the barrier, with those of the members below it. If its data is the
+	// number of members, it is known when a set took effect.
+	Path string
+	// Patience: a wait that gave up violates liveness if for so long, up to its return, enough
+	// members had been waiting, or the barrier had been open, and none of them learned of a
+	// disconnect or the end of its session. 0 means that this is not judged.
+	Patience time.Duration
+	// AllowedAtRest are patterns (path.Match) of znodes that may stay.
+	AllowedAtRest []string
+}
+
+func (claims ThresholdBarrier) judge(h History, left *Leftovers) Report {
+	t := newThresholdTable(h, claims)
+	r := Report{draw: drawThreshold(t.history)}
+	r.add(t.judgeSafety())
+	if t.log.known {
+		r.add(t.judgeDelivery())
+	}
+	r.add(t.judgeLiveness(left)...)
+	if left != nil {
+		r.add(judgeOrphans(left.withoutWatches(claims.Path), claims.AllowedAtRest,
+			leftBelow(left, claims.Path), t.history.waits))
+	}
+	return r
+}
+
+// drawThreshold draws a threshold barrier: the number of members that it was set to.
+func drawThreshold(h History) func(io.Writer) error {
+	after := func(op Op, members int) int {
+		if n, err := strconv.Atoi(op.Input); err == nil && op.Kind == ops.Set {
+			return n
+		}
+		return members
+	}
+	show := func(members int) string {
+		if members == 0 {
+			return "not set"
+		}
+		return "for " + count(members, "member")
+	}
+	return picture(h, []string{ops.Set, ops.Wait}, after, show)
+}
+
+// thresholdTable is one history of a threshold barrier, with the stay of each client at it, and
+// when it was set and may have opened.
+type thresholdTable struct {
+	attendance
+	claims   ThresholdBarrier
+	settings []setting
+	openings []int64 // steps
+}
+
+func newThresholdTable(h History, claims ThresholdBarrier) *thresholdTable {
+	t := &thresholdTable{attendance: newAttendance(h, claims.Path), claims: claims}
+	for _, op := range t.history.Ops {
+		if op.Kind != ops.Wait {
+			continue
+		}
+		s := t.comes(op)
+		if op.ok() {
+			s.end = op.Return
+		}
+	}
+	t.settings = settingsOf(t.history, claims.Path)
+	t.openings = t.findOpenings()
+	return t
+}
+
+// findOpenings lists the steps at which enough may have been there for the barrier to open. That
+// can begin only when a client comes or the number changes.
+func (t *thresholdTable) findOpenings() []int64 {
+	var moments []int64
+	for _, s := range t.stays {
+		moments = append(moments, s.come.Call)
+	}
+	for _, s := range t.settings {
+		moments = append(moments, s.from)
+	}
+	var list []int64
+	for _, step := range moments {
+		there := clients(t.at(step))
+		for _, s := range t.settings {
+			if there >= s.members && t.mayBeNewest(s, step) {
+				list = append(list, step)
+			}
+		}
+	}
+	return list
+}
+
+// mayBeNewest reports whether a setting may be the newest at a step.
+func (t *thresholdTable) mayBeNewest(s setting, step int64) bool {
+	for _, next := range t.settings {
+		if next.after(s) && next.to <= step {
+			return false
+		}
+	}
+	return s.from <= step
+}
+
+// judgeSafety checks each wait that returned without an error.
+func (t *thresholdTable) judgeSafety() Verdict {
+	passed := 0
+	for _, s := range t.stays {
+		if !s.come.ok() {
+			continue
+		}
+		passed++
+		if !t.mayPass(s.come) {
+			return violated(Safety, []int64{s.come.Call, s.come.Return},
+				"%s passed at step %d, but at no moment of its call was the barrier open: %s",
+				s.come.Client, s.come.Return, t.whyClosed(s.come))
+		}
+	}
+	return fine(Safety, "%s, none before enough were there", count(passed, "passage"))
+}
+
+// mayPass reports whether the barrier may have been open during a call.
+func (t *thresholdTable) mayPass(op Op) bool {
+	for _, step := range t.openings {
+		if step <= op.Return && (step >= op.Call || t.mayStayOpen(step, op.Call)) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayStayOpen reports whether a barrier that is open at a step may still be open at a later one: it
+// was not certainly set in between.
+func (t *thresholdTable) mayStayOpen(step, until int64) bool {
+	for _, s := range t.settings {
+		if s.from > step && s.to < until {
+			return false
+		}
+	}
+	return true
+}
+
+// whyClosed says how many members were there, at most, and how many it takes.
+func (t *thresholdTable) whyClosed(op Op) string {
+	most := 0
+	for _, s := range t.stays {
+		if op.Call <= s.come.Call && s.come.Call <= op.Return || s.come.Call == op.Call {
+			most = max(most, clients(t.at(s.come.Call)))
+		}
+	}
+	text := "it was never set"
+	for _, s := range t.settings {
+		if t.mayBeNewest(s, op.Return) {
+			text = "it was set to " + s.op.Input + " by " + describe(s.op)
+		}
+	}
+	return text + ", and no more than " + count(most, "member") + " came"
+}
+
+// judgeDelivery checks that each set was applied once.
+func (t *thresholdTable) judgeDelivery() Verdict {
+	for _, s := range t.settings {
+		if v, bad := appliedOnce(s.op, s.changes, false); bad && len(s.changes) > 0 {
+			return v
+		}
+	}
+	return fine(Delivery, "%s, none twice", count(len(t.settings), "set"))
+}
+
+// judgeLiveness asks of each wait that never returned, or gave up, whether it should have returned.
+func (t *thresholdTable) judgeLiveness(left *Leftovers) []Verdict {
+	for _, s := range t.stays {
+		if t.claims.Patience == 0 || s.come.pending() || s.come.ok() {
+			continue
+		}
+		if why := t.whyShouldHavePassed(s); why != "" {
+			return []Verdict{violated(Liveness, []int64{s.come.Call, s.come.Return},
+				"%s gave up after %v, though for the last %v, undisturbed, %s",
+				describe(s.come), s.come.ReturnTime-s.come.CallTime, t.claims.Patience, why)}
+		}
+	}
+	mayWait := func(op Op) bool { return op.Kind == ops.Wait && t.mayWait() }
+	return judgeReturns(t.history, left, mayWait)
+}
+
+// whyShouldHavePassed says why a wait that gave up should have passed, and "" if it should not.
+func (t *thresholdTable) whyShouldHavePassed(s *stay) string {
+	since := s.come.ReturnTime - t.claims.Patience
+	waiting := t.waitingSince(s, since)
+	if len(waiting) == 0 {
+		return ""
+	}
+	need, known := t.need(since, s.come.ReturnTime)
+	if n := clients(waiting); known && n >= need {
+		return "enough had been waiting: " + count(n, "member")
+	}
+	if t.disturbed(s, since) || s.come.CallTime > since {
+		return ""
+	}
+	for _, other := range t.stays {
+		if other.come.ok() && other.come.ReturnTime <= since &&
+			t.opensForGood(other.come, s.come.ReturnTime) {
+			return fmt.Sprintf("the barrier had been open: %s had passed at step %d",
+				other.come.Client, other.come.Return)
+		}
+	}
+	return ""
+}
+
+// need is the greatest number of members that it took at any moment of a time. It is not known if
+// the barrier may not have been set.
+func (t *thresholdTable) need(from, to time.Duration) (most int, known bool) {
+	for _, s := range t.settings {
+		if s.fromTime <= to && t.mayBeNewestSince(s, from) {
+			most = max(most, s.members)
+		}
+		known = known || s.toTime < from
+	}
+	return most, known
+}
+
+// mayBeNewestSince reports whether a setting may be the newest at some moment from a time on.
+func (t *thresholdTable) mayBeNewestSince(s setting, from time.Duration) bool {
+	for _, next := range t.settings {
+		if next.after(s) && next.toTime < from {
+			return false
+		}
+	}
+	return true
+}
+
+// opensForGood reports whether the barrier certainly stayed open, up to a time, after a wait that
+// passed: no set takes effect after the call.
+func (t *thresholdTable) opensForGood(op Op, until time.Duration) bool {
+	for _, s := range t.settings {
+		if s.to >= op.Call && s.fromTime <= until {
+			return false
+		}
+	}
+	return true
+}
+
+// mayWait reports whether calls may wait at rest: they are not enough, and the barrier may be
+// closed.
+func (t *thresholdTable) mayWait() bool {
+	var waiting []*stay
+	for _, s := range t.stays {
+		if s.come.pending() {
+			waiting = append(waiting, s)
+		}
+		if s.come.ok() && t.opensForGood(s.come, t.history.EndTime) {
+			return false
+		}
+	}
+	need, known := t.need(t.history.EndTime, t.history.EndTime)
+	return !known || clients(waiting) < need
+}

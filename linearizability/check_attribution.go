@@ -1,0 +1,126 @@
+package linearizability
+
+// Attribute finds the operation behind each of the server's changes. of has, for each operation of
+// the history, the indices of its changes: more than one if it was applied more than once. strays
+// are the changes that no operation accounts for. Histories and changes must be in step order, as
+// [Object.Effects] gets them.
+//
+// A change belongs to an operation of its client (or of any client, if that is not known) that fits
+// and was under way. Of several it is the one that ends first, as the others may have a later
+// change. A second change of an operation rather belongs to an earlier operation of that client
+// whose outcome is unknown and that has no change yet: a request may reach the server after its
+// caller gave it up.
+func Attribute(
+	h History, changes []ServerEvent, fits func(op Op, change int) bool,
+) (of [][]int, strays []int) {
+	of = make([][]int, len(h.Ops))
+	for i, change := range changes {
+		// The last candidate of each kind: under way or given up before, with a change or without.
+		first, firstGivenUp, again, againGivenUp := -1, -1, -1, -1
+		for n, op := range h.Ops {
+			if op.Call > change.Step || change.Client != "" && op.Client != change.Client ||
+				!fits(op, i) {
+				continue
+			}
+			none := len(of[n]) == 0
+			switch {
+			case op.end() >= change.Step && none:
+				if first < 0 || op.end() <= h.Ops[first].end() {
+					first = n
+				}
+			case op.end() >= change.Step:
+				again = n
+			case op.Outcome == OpUnknown && none:
+				firstGivenUp = n
+			case op.Outcome == OpUnknown:
+				againGivenUp = n
+			}
+		}
+		n := firstOf(first, firstGivenUp, again, againGivenUp)
+		if n < 0 {
+			strays = append(strays, i)
+			continue
+		}
+		of[n] = append(of[n], i)
+	}
+	return of, strays
+}
+
+// attribution is what the server changed, and which operation made each change.
+type attribution struct {
+	changes []ServerEvent
+	of      [][]int // by operation: indices of changes
+	strays  []int
+}
+
+func attribute(
+	h History, changes []ServerEvent, fits func(op Op, change int) bool,
+) attribution {
+	of, strays := Attribute(h, changes, fits)
+	return attribution{changes, of, strays}
+}
+
+// madeBy returns the changes that the n-th operation made.
+func (a attribution) madeBy(n int) []ServerEvent {
+	var list []ServerEvent
+	for _, i := range a.of[n] {
+		list = append(list, a.changes[i])
+	}
+	return list
+}
+
+// seenAt returns a step of the call at which the object looked like what the call returned; 0 if
+// there is none. looks is asked for the state after so many of the changes.
+func (a attribution) seenAt(op Op, looks func(after int) bool) int64 {
+	for n := 0; n <= len(a.changes); n++ {
+		from, to := op.Call, op.end()
+		if n > 0 {
+			from = max(from, a.changes[n-1].Step)
+		}
+		if n < len(a.changes) {
+			to = min(to, a.changes[n].Step-1)
+		}
+		if from <= to && looks(n) {
+			return from
+		}
+	}
+	return 0
+}
+
+// ownChange is, of the changes that an operation made, the one whose result it returned, or else
+// the first; -1 if there are none.
+func ownChange(changes []int, returned func(change int) bool) int {
+	for _, i := range changes {
+		if returned(i) {
+			return i
+		}
+	}
+	return firstOf(changes...)
+}
+
+func firstOf(indices ...int) int {
+	for _, n := range indices {
+		if n >= 0 {
+			return n
+		}
+	}
+	return -1
+}
+
+// appliedOnce looks for something wrong in the changes that the server made for one write.
+func appliedOnce(op Op, changes []ServerEvent, mayRepeat bool) (v Verdict, bad bool) {
+	switch {
+	case len(changes) > 0 && op.Outcome == OpFailed:
+		return violated(Delivery, []int64{op.Call, changes[0].Step},
+			"%s was applied at step %d, although it said that it was not",
+			describe(op), changes[0].Step), true
+	case len(changes) == 0 && op.ok():
+		return violated(Delivery, []int64{op.Call, op.Return},
+			"%s was acknowledged, but the server never applied it", describe(op)), true
+	case len(changes) > 1 && !mayRepeat:
+		return violated(Delivery, []int64{changes[0].Step, changes[1].Step},
+			"%s was applied twice: at steps %d and %d",
+			describe(op), changes[0].Step, changes[1].Step), true
+	}
+	return Verdict{}, false
+}

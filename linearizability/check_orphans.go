@@ -1,0 +1,86 @@
+package linearizability
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// orphan is a znode that nobody owns at rest, and why it counts as one.
+type orphan struct {
+	node NodeAtRest
+	why  string
+}
+
+// judgeOrphans reports what is left: znodes first, then sessions, watches and goroutines. mayWatch
+// reports whether a client may leave a watch.
+func judgeOrphans(
+	left *Leftovers, allowed []string, nodes []orphan, mayWatch func(client string) bool,
+) Verdict {
+	var found []string
+	for _, o := range nodes {
+		if !matches(allowed, o.node.Path) {
+			found = append(found, fmt.Sprintf("%s%s %s", o.node.Path, ownedBy(o.node), o.why))
+		}
+	}
+	for _, s := range left.Sessions {
+		if s.Client == "" {
+			found = append(found, session(s.ID)+" is alive and nobody's")
+		}
+	}
+	for _, w := range left.Watches {
+		if !mayWatch(w.Client) {
+			found = append(found, fmt.Sprintf("a watch of %s on %s, though %s waits for nothing",
+				w.Client, w.Path, w.Client))
+		}
+	}
+	for _, g := range left.Leaked {
+		found = append(found, "a goroutine: "+g)
+	}
+	if len(found) == 0 {
+		return fine(Orphans, "nothing is left that nobody owns")
+	}
+	if len(found) > 1 {
+		found[0] += fmt.Sprintf(" (and %d more: %s)", len(found)-1, strings.Join(found[1:], "; "))
+	}
+	return violated(Orphans, nil, "left at rest: %s", found[0])
+}
+
+// anyWatch lets every client leave watches.
+func anyWatch(string) bool { return true }
+
+// leftBelow returns the znodes that are left below a path, without directories.
+func leftBelow(left *Leftovers, dir string) []orphan {
+	var list []orphan
+	for _, n := range left.Nodes {
+		if dir != "" && below(dir, n.Path) && !left.hasChild(n.Path) {
+			list = append(list, orphan{n, "is left below " + dir})
+		}
+	}
+	return list
+}
+
+func ownedBy(n NodeAtRest) string {
+	if n.Owner == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", sessionOf(n.Owner, n.OwnerClient))
+}
+
+// sessionOf prints a session with its client, if that is known.
+func sessionOf(id int64, client string) string {
+	if client == "" {
+		return session(id)
+	}
+	return session(id) + " of client " + client
+}
+
+// matches reports whether one of the patterns of path.Match fits; a malformed one fits nothing.
+func matches(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if ok, err := path.Match(p, name); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}

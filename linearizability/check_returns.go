@@ -1,0 +1,64 @@
+package linearizability
+
+import "slices"
+
+// Anything claims of an object only that its calls return: liveness alone is judged. Once the
+// faults have stopped every call must have returned, and no client may fail for ever. A client that
+// hangs outside of every call is not seen, as it is not in the history.
+type Anything struct {
+	// MayWait says which calls may still be pending at rest; nil means none.
+	MayWait func(Op) bool
+}
+
+func (claims Anything) judge(h History, left *Leftovers) Report {
+	return Report{Verdicts: judgeReturns(h, left, claims.MayWait)}
+}
+
+// judgeReturns asks of every call still pending at rest whether it may be. mayWait may be nil.
+func judgeReturns(h History, left *Leftovers, mayWait func(Op) bool) []Verdict {
+	stuck := slices.DeleteFunc(slices.Clone(h.Ops), func(op Op) bool {
+		return !op.pending() || mayWait != nil && mayWait(op)
+	})
+	switch {
+	case left == nil:
+		return unsettled(stuck)
+	case len(stuck) > 0:
+		return []Verdict{neverReturned(stuck[0], left)}
+	case len(left.Wedged) > 0:
+		return []Verdict{wedged(left)}
+	}
+	return []Verdict{fine(Liveness, "every call returned that had to")}
+}
+
+func wedged(left *Leftovers) Verdict {
+	return violated(Liveness, nil, "wedged: %s", left.Wedged[0])
+}
+
+// neverReturned is the verdict on a call that is pending at rest.
+func neverReturned(op Op, left *Leftovers) Verdict {
+	return violated(Liveness, []int64{op.Call}, "%s never returned, although the faults stopped%s",
+		describe(op), waitsFor(op, left))
+}
+
+// waitsFor says what a pending call waits for, if that is known.
+func waitsFor(op Op, left *Leftovers) string {
+	w, known := left.wait(op.Client)
+	switch {
+	case known && w.Path != "":
+		return "; it waits for a watch on " + w.Path
+	case known && w.Why != "":
+		return "; it waits for " + w.Why
+	}
+	return ""
+}
+
+// unsettled judges liveness as far as that is possible without leftovers: not at all, or [Unknown]
+// if a call is stuck.
+func unsettled(stuck []Op) []Verdict {
+	if len(stuck) == 0 {
+		return nil
+	}
+	op := stuck[0]
+	return []Verdict{unknown(Liveness, []int64{op.Call},
+		"%s never returned, and it is not known whether it was given the time to", describe(op))}
+}

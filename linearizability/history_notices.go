@@ -1,0 +1,52 @@
+package linearizability
+
+import (
+	"slices"
+	"time"
+)
+
+// notice returns the first notice of a client at or after a step.
+func (h History) notice(client string, from int64, kinds ...NoticeKind) (Notice, bool) {
+	for _, n := range h.Notices {
+		if n.Client == client && n.Step >= from && slices.Contains(kinds, n.Kind) {
+			return n, true
+		}
+	}
+	return Notice{}, false
+}
+
+// cutOff reports whether the client's last notice before a time was of a disconnect or an expiry. A
+// history without a Connected for the client does not know.
+func (h History) cutOff(client string, at time.Duration) (cut bool) {
+	known := false
+	for _, n := range h.Notices {
+		if n.Client != client {
+			continue
+		}
+		known = known || n.Kind == Connected
+		if n.Time < at && n.Kind != LockLost {
+			cut = n.Kind != Connected
+		}
+	}
+	return known && cut
+}
+
+// undisturbed returns the time since which the client of a call that has returned was connected in
+// one session, as far as it knew, or the time of the call, if that was later.
+func (h History) undisturbed(op Op, log serverLog) time.Duration {
+	if h.cutOff(op.Client, op.ReturnTime) {
+		return op.ReturnTime
+	}
+	from := op.CallTime
+	for _, n := range h.Notices {
+		if n.Client == op.Client && n.Step <= op.Return {
+			from = max(from, n.Time)
+		}
+	}
+	for _, e := range h.Server {
+		if e.aboutSession() && log.clients[e.subject()] == op.Client && e.Step <= op.Return {
+			from = max(from, e.Time)
+		}
+	}
+	return from
+}

@@ -1,0 +1,47 @@
+package linearizability
+
+// judgeLockBelief looks for too many clients that believe at once that they hold the lock, outside
+// of the zombie windows, and for signals of loss that are wrong or missing.
+func judgeLockBelief(t lockTable) Verdict {
+	for i, h := range t.holds {
+		if others := fullBefore(t, i, (*hold).believedUntil); others != nil {
+			return t.kind.tooManyBelieve(others, h)
+		}
+	}
+	if t.claims.Signals {
+		if v, bad := badSignal(t); bad {
+			return v
+		}
+	}
+	if zombies := len(zombieWindows(t)); zombies > 0 {
+		return fine(Belief, "beliefs overlap at most inside %s", count(zombies, "zombie window"))
+	}
+	return fine(Belief, "no two beliefs overlap")
+}
+
+// zombieWindows measures from the server's end of each hold to the end of the client's belief in
+// it.
+func zombieWindows(t lockTable) []ZombieWindow {
+	var list []ZombieWindow
+	for _, h := range t.holds {
+		if h.ending != takenAway || h.phantom != "" {
+			continue
+		}
+		from, fromTime := h.serverEnd, h.serverEndTime
+		if from < h.lock.Return {
+			from, fromTime = h.lock.Return, h.lock.ReturnTime
+		}
+		if from >= h.beliefEnd {
+			continue
+		}
+		w := ZombieWindow{
+			Client: h.lock.Client, Session: h.owner.Session, From: from,
+			To: min(h.beliefEnd, t.history.End), Duration: max(0, h.beliefEndTime-fromTime),
+		}
+		if h.node != nil {
+			w.Path = h.node.path
+		}
+		list = append(list, w)
+	}
+	return list
+}

@@ -1,0 +1,100 @@
+package linearizability
+
+import (
+	"fmt"
+	"strings"
+)
+
+// fullBefore returns the holds that take all places when the i-th hold begins, or nil. until is the
+// step at which a hold ends.
+func fullBefore(t lockTable, i int, until func(*hold) int64) []*hold {
+	b := t.holds[i]
+	var others []*hold
+	for _, a := range t.holds[:i] {
+		if t.kind.differ(a, b) && t.kind.conflicts(a.lock, b.lock) &&
+			overlap(a.lock.Return, until(a), b.lock.Return, until(b)) {
+			others = append(others, a)
+		}
+	}
+	if len(others) < t.kind.capacity {
+		return nil
+	}
+	return others
+}
+
+// differ reports whether two holds cannot be one: those of one client in one session may be a
+// re-entrant lock.
+func (k lockKind) differ(a, b *hold) bool {
+	return (a.owner != b.owner || k.counted) && a.ending != unknownEnd && b.ending != unknownEnd
+}
+
+// overlap is about half-open intervals: a client that gets the lock in the very step in which
+// another loses it does not overlap with it.
+func overlap(from1, to1, from2, to2 int64) bool { return max(from1, from2) < min(to1, to2) }
+
+// tooManyOwn is the verdict on a hold that began when others took all places.
+func (k lockKind) tooManyOwn(others []*hold, b *hold) Verdict {
+	holds := k.oneTooMany(others, b)
+	var since []string
+	for _, h := range holds {
+		since = append(since, fmt.Sprintf("%s since step %d (%s)",
+			h.lock.Client, h.lock.Return, h.through()))
+	}
+	return violated(Safety, steps(holds), "%s own the %s at once%s: %s", names(holds), k.noun,
+		strings.TrimSuffix(k.places(), ","), strings.Join(since, ", "))
+}
+
+// tooManyBelieve is the verdict on a belief that began when others took all places.
+func (k lockKind) tooManyBelieve(others []*hold, b *hold) Verdict {
+	holds := k.oneTooMany(others, b)
+	all := "both"
+	if len(holds) > 2 {
+		all = "all"
+	}
+	a := others[0]
+	return violated(Belief, steps(holds),
+		"%s %s believe that they hold the %s%s at step %d: "+
+			"%s (%s) has held it since step %d, and nothing has ended that",
+		names(holds), all, k.noun, k.places(), b.lock.Return,
+		a.lock.Client, a.through(), a.lock.Return)
+}
+
+// oneTooMany returns as many holds as make one too many.
+func (k lockKind) oneTooMany(others []*hold, b *hold) []*hold {
+	return append(append([]*hold(nil), others[:k.capacity]...), b)
+}
+
+func (k lockKind) places() string {
+	if k.capacity == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", which has %s,", count(k.capacity, "place"))
+}
+
+// through says through what a client holds a lock.
+func (h *hold) through() string {
+	text := "session not known"
+	if h.owner.Session != 0 {
+		text = session(h.owner.Session)
+	}
+	if h.node != nil {
+		text += ", " + h.node.path
+	}
+	return text
+}
+
+func names(holds []*hold) string {
+	var list []string
+	for _, h := range holds {
+		list = append(list, h.lock.Client)
+	}
+	return listed(list)
+}
+
+func steps(holds []*hold) []int64 {
+	var list []int64
+	for _, h := range holds {
+		list = append(list, h.lock.Return)
+	}
+	return list
+}

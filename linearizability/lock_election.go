@@ -1,0 +1,72 @@
+package linearizability
+
+import "github.com/zksim/zksim/linearizability/ops"
+
+// Election claims to be a leader election, judged as a [Lock] with the calls [ops.Lead] and
+// [ops.Resign]. A client that learned of a loss may lead again without having resigned. A call may
+// return a leadership that was won before it, and, as long as the client has not learned of the
+// loss, one that is lost already.
+//
+// With the server's log, answers are judged, too. A client named by [ops.Leader] had at some moment
+// of the call the oldest ephemeral under Path, with its name as the data; and if the answer is that
+// nobody leads, there was no such znode.
+type Election Lock
+
+func (claims Election) judge(h History, left *Leftovers) Report {
+	t := newLockTable(h, leadership, Lock(claims))
+	r := judgeLock(t, left)
+	if t.log.known {
+		r.add(judgeLeaderAnswers(t))
+	}
+	return r
+}
+
+var leadership = lockKind{
+	noun: "leadership", object: "leader election", acquire: ops.Lead, release: ops.Resign,
+	capacity: 1, betweenCalls: true, model: newLockModel(lockObject),
+}
+
+// judgeLeaderAnswers compares what clients were told of the leader with the log.
+func judgeLeaderAnswers(t lockTable) Verdict {
+	asked := 0
+	for _, op := range t.history.Ops {
+		if op.Kind != ops.Leader || !op.ok() {
+			continue
+		}
+		asked++
+		if ledDuring(t, op) {
+			continue
+		}
+		steps := []int64{op.Call, op.Return}
+		if op.Empty {
+			return violated(Answers, steps,
+				"%s was told that nobody leads, but somebody did all the time from step %d to %d",
+				op.Client, op.Call, op.Return)
+		}
+		return violated(Answers, steps,
+			"%s was told that %q leads in epoch %d, which did not at any moment from step %d to %d",
+			op.Client, op.Output, op.Token, op.Call, op.Return)
+	}
+	return fine(Answers, "%s about the leader, each of which was right", count(asked, "answer"))
+}
+
+// ledDuring reports whether the answer was right at some step of the call: at its first step, or
+// right after a change.
+func ledDuring(t lockTable, op Op) bool {
+	moments := []int64{op.Call}
+	for _, z := range t.log.znodes {
+		for _, step := range []int64{z.created, z.deleted} {
+			if op.Call <= step && step <= op.Return {
+				moments = append(moments, step)
+			}
+		}
+	}
+	for _, step := range moments {
+		z := t.nodes.oldest(step)
+		if op.Empty && z == nil ||
+			!op.Empty && z != nil && z.czxid == op.Token && z.data == op.Output {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,219 @@
+package linearizability
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// asksWho is an undisturbed question who leads.
+func (f *fixture) asksWho(client string, r Result) {
+	f.ret(f.call(client, ops.Leader, ""), OpOK,
+		r)
+}
+
+// leads is a whole, undisturbed candidacy of a client whose znode has its name.
+func (f *fixture) leads(client string, session int64, path string) int64 {
+	op := f.call(client, ops.Lead, "")
+	epoch := f.creates(client, session, path, client, session)
+	f.ret(op, OpOK, Result{Token: epoch, Session: session})
+	return epoch
+}
+
+func (f *fixture) resigns(client string, session int64, path string) {
+	op := f.call(client, ops.Resign, "")
+	f.deletes(client, session, path, 1)
+	f.ret(op, OpOK, Result{Session: session})
+}
+
+func TestElections(t *testing.T) {
+	tests := []struct {
+		name      string
+		build     func(f *fixture) *Leftovers
+		opts      Lock
+		bad, says string
+	}{
+		{name: "one after the other, and asked in between", build: func(f *fixture) *Leftovers {
+			f.asksWho("c", Result{Empty: true})
+			epoch := f.leads("a", 1, node("a", 0))
+			f.asksWho("c", Result{Output: "a", Token: epoch})
+			f.resigns("a", 1, node("a", 0))
+			f.leads("b", 2, node("b", 1))
+			f.resigns("b", 2, node("b", 1))
+			f.asksWho("c", Result{Empty: true})
+			return &Leftovers{}
+		}},
+		{name: "a new term after a loss, without resigning", build: func(f *fixture) *Leftovers {
+			f.leads("a", 1, node("a", 0))
+			f.expires(1, node("a", 0))
+			f.told("a", SessionExpired)
+			f.leads("a", 2, node("a", 1))
+			f.resigns("a", 2, node("a", 1))
+			return &Leftovers{}
+		}},
+		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) *Leftovers {
+			token := f.creates("a", 1, node("a", 0), "a", 1)
+			f.expires(1, node("a", 0))
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
+			f.told("a", SessionExpired)
+			f.leads("b", 2, node("b", 1))
+			f.resigns("b", 2, node("b", 1))
+			return &Leftovers{}
+		}},
+		{name: "lost before the call that tells of it, and told", bad: Safety,
+			says: "was deleted at step 2, and the client was told so (session expired) at step 3",
+			build: func(f *fixture) *Leftovers {
+				token := f.creates("a", 1, node("a", 0), "a", 1)
+				f.expires(1, node("a", 0))
+				f.told("a", SessionExpired)
+				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
+				return nil
+			}},
+		{name: "won before the call, while another led", bad: Linearizability, says: "lead",
+			build: func(f *fixture) *Leftovers {
+				f.leads("b", 2, node("b", 0))
+				token := f.creates("a", 1, node("a", 1), "a", 1)
+				f.expires(1, node("a", 1))
+				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
+				return nil
+			}},
+		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", build: twoLead},
+		{name: "two believe so", bad: Belief, says: "both believe that they hold the leadership",
+			build: twoLead},
+		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", build: twoLead},
+		{name: "without a znode", bad: Safety,
+			says: "client a returned from lead at step 5 without a znode of its own",
+			build: func(f *fixture) *Leftovers {
+				f.leads("b", 2, node("b", 0))
+				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Session: 1, Token: 77})
+				return nil
+			}},
+		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) *Leftovers {
+			op := f.call("b", ops.Lead, "")
+			old := f.creates("b", 2, node("b", 0), "b", 2)
+			f.leads("a", 1, node("a", 1))
+			f.resigns("a", 1, node("a", 1))
+			f.ret(op, OpOK, Result{Session: 2, Token: old})
+			return nil
+		}},
+		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b",
+			build: func(f *fixture) *Leftovers {
+				f.call("b", ops.Lead, "")
+				f.creates("b", 2, node("b", 0), "b", 2)
+				f.leads("a", 1, node("a", 1))
+				return nil
+			}},
+		{name: "told of one who led before", bad: Answers,
+			says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) *Leftovers {
+				epoch := f.leads("a", 1, node("a", 0))
+				f.resigns("a", 1, node("a", 0))
+				f.asksWho("c", Result{Output: "a", Token: epoch})
+				return nil
+			}},
+		{name: "told of one who left meanwhile", build: func(f *fixture) *Leftovers {
+			epoch := f.leads("a", 1, node("a", 0))
+			op := f.call("c", ops.Leader, "")
+			f.resigns("a", 1, node("a", 0))
+			f.ret(op, OpOK, Result{Output: "a", Token: epoch})
+			return &Leftovers{}
+		}},
+		{name: "told of nobody", bad: Answers, says: "c was told that nobody leads",
+			build: func(f *fixture) *Leftovers {
+				f.leads("a", 1, node("a", 0))
+				f.asksWho("c", Result{Empty: true})
+				return nil
+			}},
+		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) *Leftovers {
+			f.leads("a", 1, node("a", 0))
+			f.call("b", ops.Lead, "")
+			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
+			return nil
+		}},
+		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned",
+			build: func(f *fixture) *Leftovers {
+				f.call("a", ops.Lead, "")
+				return &Leftovers{}
+			}},
+		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Lead, "")
+				czxid := f.creates("a", 1, node("a", 0), "a", 1)
+				f.ret(op, OpUnknown, Result{})
+				return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
+			}},
+		{name: "two are woken", opts: Lock{MaxHerd: 1}, bad: Herd,
+			says: "fired 2 watch notifications", build: func(f *fixture) *Leftovers {
+				f.leads("a", 1, node("a", 0))
+				op := f.call("a", ops.Resign, "")
+				f.deletes("a", 1, node("a", 0), 2)
+				f.ret(op, OpOK, Result{Session: 1})
+				return nil
+			}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			left := tt.build(f)
+			tt.opts.Path = "/lock"
+			checkReport(t, Judge(f.history(), left, Election(tt.opts)), tt.bad, tt.says)
+		})
+	}
+}
+
+func twoLead(f *fixture) *Leftovers {
+	f.leads("a", 1, node("a", 0))
+	f.leads("b", 2, node("b", 1))
+	return nil
+}
+
+// randomElection makes valid histories, with questions between.
+func randomElection(t *rapid.T) History {
+	h := randomHolds(t, leadership, "").sorted()
+	c := newLockTable(h, leadership, fairLock)
+	for step := int64(1); step < h.End; step += int64(rapid.IntRange(15, 60).Draw(t, "pause")) {
+		op := Op{Client: "q", Kind: ops.Leader, Call: step,
+			Return: step + int64(rapid.IntRange(0, 3).Draw(t, "takes")), Outcome: OpOK, Empty: true}
+		if l := c.nodes.oldest(step); l != nil {
+			op.Empty, op.Output, op.Token = false, l.data, l.czxid
+		}
+		h.Ops = append(h.Ops, op)
+	}
+	return h
+}
+
+func judgeFairElection(h History) Report { return Judge(h, &Leftovers{}, Election(fairLock)) }
+
+func TestCorrectElectionsAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomElection, judgeFairElection)
+}
+
+func TestBrokenElectionsAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomElection, judgeFairElection, []mutation{
+		{"a second leader", onHold(leadership, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"epochs exchanged", onHold(leadership, swapTokens), []string{Safety, Fencing}, 0},
+		{"a resignation that never happened", onHold(leadership, dropDelete),
+			[]string{Safety, Linearizability}, 0},
+		{"a candidate that is never elected", onHold(leadership, neverReturn), []string{Liveness}, 0},
+		{"nobody woke up the right one", onHold(leadership, overtake), []string{Order}, 0},
+		{"a leader of another time", wrongLeader, []string{Answers}, 0},
+	})
+}
+
+// wrongLeader gives an answer that was right at another time only.
+func wrongLeader(t *rapid.T, h *History) bool {
+	c := newLockTable(*h, leadership, fairLock)
+	op := one(t, h.Ops, returned(ops.Leader))
+	if op == nil {
+		return false
+	}
+	l := one(t, c.log.znodes, func(l **znode) bool {
+		return (*l).deleted < op.Call || (*l).created > op.Return
+	})
+	if l == nil {
+		return false
+	}
+	op.Empty, op.Output, op.Token = false, (*l).data, (*l).czxid
+	return true
+}

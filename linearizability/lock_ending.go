@@ -1,0 +1,75 @@
+package linearizability
+
+import "time"
+
+// ending is why a hold ended at the server.
+type ending int
+
+const (
+	stillHeld  ending = iota // it did not
+	released                 // by the holder's own unlock
+	takenAway                // the session ended, or the server deleted the znode
+	stolen                   // a client's request deleted the znode before the holder called unlock
+	unknownEnd               // the session expired; when is not known
+)
+
+// holdEnd is how and when a hold ended.
+type holdEnd struct {
+	ending        ending
+	serverEnd     int64 // never, if stillHeld
+	serverEndTime time.Duration
+	beliefEnd     int64
+	beliefEndTime time.Duration
+}
+
+// endAtServer finds out when the hold ended for the server.
+func (h *hold) endAtServer(history History, log serverLog) {
+	h.serverEnd, h.serverEndTime = log.sessionEnd(h.owner.Session)
+	if h.serverEnd != never {
+		h.ending = takenAway
+	}
+	if h.node != nil {
+		h.endWithNode(history)
+		return
+	}
+	if h.unlock != nil && h.unlock.Call < h.serverEnd {
+		h.serverEnd, h.serverEndTime, h.ending = h.unlock.Call, h.unlock.CallTime, released
+	}
+	if !log.known {
+		_, expired := history.notice(h.lock.Client, h.lock.Call, SessionExpired)
+		if expired {
+			h.serverEnd, h.ending = h.lock.Call, unknownEnd
+		}
+	}
+}
+
+func (h *hold) endWithNode(history History) {
+	z := h.node
+	if z.deleted >= h.serverEnd {
+		return
+	}
+	h.serverEnd, h.serverEndTime, h.ending = z.deleted, z.deletedTime, takenAway
+	own := z.removedBy(h.owner.Client, h.owner.Session)
+	switch {
+	case h.unlock != nil && z.deleted >= h.unlock.Call && own:
+		h.ending = released
+	case isStolen(h, history):
+		h.ending = stolen
+	}
+}
+
+// endBelief finds out when the client stopped believing that it holds the lock.
+func (h *hold) endBelief(history History, claims Lock) {
+	h.beliefEnd, h.beliefEndTime = history.End+1, history.EndTime
+	if h.unlock != nil {
+		h.beliefEnd, h.beliefEndTime = h.unlock.Call, h.unlock.CallTime
+	}
+	kinds := []NoticeKind{SessionExpired, LockLost}
+	if claims.DisconnectEndsBelief && !claims.Signals {
+		kinds = append(kinds, Disconnected)
+	}
+	n, noticed := history.notice(h.lock.Client, h.lock.Return, kinds...)
+	if noticed && n.Step < h.beliefEnd {
+		h.beliefEnd, h.beliefEndTime = n.Step, n.Time
+	}
+}

@@ -1,0 +1,38 @@
+package linearizability
+
+// judgeFairness checks that no client is granted the lock while older znodes of others, of which
+// one is still waiting, take all the places.
+func judgeFairness(t lockTable) Verdict {
+	for _, b := range grantsOf(t.holds) {
+		if b.node == nil || b.second {
+			continue // what continues another hold has its place
+		}
+		var overtaken *waiter
+		older := 0
+		for _, a := range t.waiters {
+			if a.node == b.node || a.node.czxid >= b.node.czxid || !a.node.existsAt(b.granted()) ||
+				!t.kind.conflicts(a.op, b.lock) {
+				continue
+			}
+			other := a.op.Client != b.lock.Client
+			if other || t.kind.counted {
+				older++
+			}
+			if overtaken == nil && other && a.op.Call < b.granted() && a.granted > b.granted() {
+				overtaken = &a
+			}
+		}
+		if overtaken != nil && older >= t.kind.capacity {
+			return overtook(b, *overtaken, t.kind)
+		}
+	}
+	return fine(Order, "granted in the order in which the znodes were created")
+}
+
+func overtook(b *hold, a waiter, kind lockKind) Verdict {
+	return violated(Order, []int64{a.op.Call, b.granted()},
+		"%s overtook %s: %s was granted the %s at step %d with %s (czxid %d), "+
+			"while %s waited with the older %s (czxid %d)",
+		b.lock.Client, a.op.Client, b.lock.Client, kind.noun, b.granted(), b.node.path, b.node.czxid,
+		a.op.Client, a.node.path, a.node.czxid)
+}

@@ -1,0 +1,50 @@
+package linearizability
+
+import (
+	"cmp"
+	"slices"
+)
+
+// judgeFencing checks that every grant has a greater token than the conflicting grants before it.
+func judgeFencing(t lockTable) Verdict {
+	grants := grantsOf(t.holds)
+	for i, b := range grants {
+		a := greatestToken(grants[:i], b, t.kind)
+		if a == nil || b.lock.Token > a.lock.Token || b.lock.Token == 0 {
+			continue
+		}
+		return violated(Fencing, []int64{a.granted(), b.granted()},
+			"%s was granted the %s at step %d with token %d, but %s had token %d before it, "+
+				"at step %d: a resource that checks tokens turns %s away",
+			b.lock.Client, t.kind.noun, b.granted(), b.lock.Token, a.lock.Client, a.lock.Token,
+			a.granted(), b.lock.Client)
+	}
+	return fine(Fencing, "tokens grow with every grant")
+}
+
+// greatestToken returns the grant with the greatest token of those that conflict with b, or nil.
+// Two holds of one owner are no conflict.
+func greatestToken(grants []*hold, b *hold, kind lockKind) *hold {
+	var top *hold
+	for _, a := range grants {
+		if a.lock.Token == 0 || !kind.conflicts(a.lock, b.lock) || kind.named && !kind.differ(a, b) {
+			continue
+		}
+		if top == nil || a.lock.Token > top.lock.Token {
+			top = a
+		}
+	}
+	return top
+}
+
+// grantsOf returns the holds in the order in which the lock was granted, as far as that is known.
+func grantsOf(holds []*hold) []*hold {
+	var list []*hold
+	for _, h := range holds {
+		if h.ending != unknownEnd {
+			list = append(list, h)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *hold) int { return cmp.Compare(a.granted(), b.granted()) })
+	return list
+}

@@ -1,0 +1,117 @@
+package linearizability
+
+import (
+	"cmp"
+	"path"
+)
+
+// judgeLockLiveness asks of every call still pending at rest whether it may be. A lock may wait for
+// a holder that has not released; nothing else may wait.
+func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
+	stuck := t.history.pendingOps(t.kind.acquire, t.kind.release)
+	if left == nil {
+		return unsettled(stuck)
+	}
+	for _, op := range stuck {
+		if op.Kind != t.kind.acquire || holderAtRest(t, op) == nil || !waitsForLiving(t, op, left) {
+			return []Verdict{violated(Liveness, []int64{op.Call}, "%s", whyStuck(t, op, left))}
+		}
+	}
+	if len(left.Wedged) > 0 {
+		return []Verdict{wedged(left)}
+	}
+	if len(stuck) > 0 {
+		h := holderAtRest(t, stuck[0])
+		return []Verdict{fine(Liveness, "%s still waiting, for %s holds the %s and has not released it",
+			count(len(stuck), "call"), h.lock.Client, t.kind.noun)}
+	}
+	return []Verdict{fine(Liveness, "every call returned")}
+}
+
+// holderAtRest returns a hold of another client for which a pending operation rightly waits, if all
+// places are taken by holds that were not released and not lost.
+func holderAtRest(t lockTable, op Op) *hold {
+	var other *hold
+	taken := 0
+	for _, h := range t.holds {
+		if h.phantom != "" || h.unlock != nil || h.heldUntil() <= t.history.End || !blocks(t, h, op) {
+			continue
+		}
+		if h.lock.Client != op.Client {
+			other, taken = cmp.Or(other, h), taken+1
+		} else if t.kind.counted {
+			taken++
+		}
+	}
+	if taken < t.kind.capacity {
+		return nil
+	}
+	return other
+}
+
+// blocks reports whether the operation has to wait for the hold, or for a third client that does: a
+// reader waits behind a writer that waits for readers.
+func blocks(t lockTable, h *hold, op Op) bool {
+	if t.kind.conflicts(h.lock, op) {
+		return true
+	}
+	for _, between := range t.history.pendingOps(t.kind.acquire) {
+		if between.Client != op.Client && t.kind.conflicts(between, op) &&
+			t.kind.conflicts(h.lock, between) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsForLiving reports whether the znode that the call watches exists and is not a forgotten one.
+func waitsForLiving(t lockTable, op Op, left *Leftovers) bool {
+	w, known := left.wait(op.Client)
+	if !known || w.Path == "" {
+		return !known
+	}
+	n, exists := left.node(w.Path)
+	return exists && (isHeld(t, n) || isWaiting(t, n, op.Client) || holdsBelow(t, n.Path))
+}
+
+// holdsBelow reports whether the lock is held through a child of the znode: a watch on it sees
+// every release.
+func holdsBelow(t lockTable, dir string) bool {
+	for _, h := range t.holds {
+		if h.unlock == nil && h.node != nil && path.Dir(h.node.path) == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// isHeld reports whether the lock is held through the znode.
+func isHeld(t lockTable, n NodeAtRest) bool {
+	for _, h := range t.holds {
+		token := t.nodes.token(h.lock)
+		if h.unlock == nil &&
+			(h.node != nil && h.node.czxid == n.Czxid || token != 0 && token == n.Czxid) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWaiting reports whether the znode is the newest one, in its directory, of a pending lock of
+// another client than this one. Without a server log the owner's name decides.
+func isWaiting(t lockTable, n NodeAtRest, client string) bool {
+	for _, op := range t.history.pendingOps(t.kind.acquire) {
+		if op.Client == client {
+			continue
+		}
+		if !t.log.known && n.OwnerClient == op.Client {
+			return true
+		}
+		for _, z := range t.log.znodes {
+			if z.czxid == n.Czxid && z.path == n.Path && t.nodes.isPartOf(z, op) {
+				return true
+			}
+		}
+	}
+	return false
+}

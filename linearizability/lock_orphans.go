@@ -1,0 +1,31 @@
+package linearizability
+
+// lockOrphans returns the lock's znodes that are neither held nor waiting. A znode of a client that
+// holds the lock is none: its unlock may remove it yet.
+func lockOrphans(t lockTable, left *Leftovers) []orphan {
+	var list []orphan
+	for _, n := range left.Nodes {
+		if !below(t.claims.Path, n.Path) || left.hasChild(n.Path) || isHeld(t, n) ||
+			isWaiting(t, n, "") || t.holdsAtEnd(maker(t.log, n)) {
+			continue
+		}
+		if n.Owner == 0 && t.claims.Path == "" {
+			continue // the directory cannot be told from its znodes
+		}
+		list = append(list, orphan{n, "was left by " + origin(t, n)})
+	}
+	return list
+}
+
+// maker returns the client that a znode belongs to, or that created it.
+func maker(log serverLog, n NodeAtRest) string {
+	if n.Owner != 0 {
+		return ownerClient(log, n)
+	}
+	for _, z := range log.znodes {
+		if z.path == n.Path && z.deleted == never {
+			return z.creator
+		}
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package linearizability
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// RevocableLock claims to be a [Lock] whose owner can be asked to give it up: by a change of the
+// data of the owner's znode. Delivery is violated if an owner hears of a request that nobody made,
+// or does not hear of one in time. It is judged only if the server's log and the owner's znode are
+// known.
+type RevocableLock struct {
+	Lock
+	// Within is how long it may take until an owner hears that it was asked.
+	Within time.Duration
+}
+
+func (claims RevocableLock) judge(h History, left *Leftovers) Report {
+	t := newLockTable(h, mutex, claims.Lock)
+	r := judgeLock(t, left)
+	if t.log.known {
+		r.add(judgeRevocations(t, claims.Within))
+	}
+	return r
+}
+
+// judgeRevocations compares what owners were asked with what they heard.
+func judgeRevocations(t lockTable, within time.Duration) Verdict {
+	asked := 0
+	for _, h := range t.holds {
+		op, held := holdingTime(t.history, h)
+		if !held {
+			continue
+		}
+		change, requested := requestTo(t.history, h.node)
+		switch {
+		case requested:
+			asked++
+			late := op.ReturnTime - change.Time
+			if op.Output != ops.Over || late <= within {
+				continue
+			}
+			return violated(Delivery, []int64{h.lock.Return, change.Step, op.Return},
+				"%s was asked at step %d to give %s up, and had not heard of it %v later",
+				op.Client, change.Step, h.node.path, late)
+		case op.Output == ops.Revoked:
+			return violated(Delivery, []int64{h.lock.Return, op.Return},
+				"%s heard at step %d that it was asked to give the lock up, "+
+					"but nobody had changed %s", op.Client, op.Return, h.node.path)
+		}
+	}
+	return fine(Delivery, "%s asked, each was heard", count(asked, "owner"))
+}
+
+// holdingTime returns the client's [ops.Hold] within a hold whose znode is known.
+func holdingTime(history History, h *hold) (Op, bool) {
+	if h.node == nil || h.phantom != "" {
+		return Op{}, false
+	}
+	for _, op := range history.Ops {
+		if op.Client == h.lock.Client && op.Kind == ops.Hold && op.ok() &&
+			op.Call >= h.lock.Return && (h.unlock == nil || op.Return <= h.unlock.Call) {
+			return op, true
+		}
+	}
+	return Op{}, false
+}
+
+// requestTo returns the first change of the znode's data.
+func requestTo(history History, z *znode) (ServerEvent, bool) {
+	for _, e := range history.Server {
+		if e.Kind == DataChanged && e.Path == z.path && e.Step >= z.created && e.Step <= z.deleted {
+			return e, true
+		}
+	}
+	return ServerEvent{}, false
+}

@@ -1,0 +1,103 @@
+package linearizability
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// question is somebody's question to the owner of a znode.
+func (f *fixture) question(path string) {
+	f.server(ServerEvent{Kind: DataChanged, Session: 9, Client: "z", Path: path, Data: "?"})
+}
+
+// holds is the time in which a holds the lock, with what happens meanwhile.
+func (f *fixture) holds(end string, meanwhile func()) {
+	f.lock("a", 1, node("a", 0))
+	op := f.call("a", ops.Hold, "")
+	meanwhile()
+	f.ret(op, OpOK, Result{Output: end})
+	f.unlock("a", 1, node("a", 0))
+}
+
+func TestRevocableLocks(t *testing.T) {
+	asks := func(f *fixture) func() { return func() { f.question(node("a", 0)) } }
+	late := func(f *fixture) func() {
+		return func() { f.question(node("a", 0)); f.step += 100 }
+	}
+	nothing := func(*fixture) func() { return func() {} }
+	for _, tt := range []struct {
+		name      string
+		end       string
+		meanwhile func(f *fixture) func()
+		bad, says string
+	}{
+		{"asked and heard", ops.Revoked, asks, "", ""},
+		{"not asked", ops.Over, nothing, "", ""},
+		{"asked just before the end", ops.Over, asks, "", ""},
+		{"lost before it could hear", ops.Lost, late, "", ""},
+		{"heard what nobody asked", ops.Revoked, nothing, Delivery,
+			"nobody had changed /lock/a-0000000000"},
+		{"asked and not heard", ops.Over, late, Delivery,
+			"a was asked at step 5 to give /lock/a-0000000000 up, and had not heard of it 101ms later"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			f.holds(tt.end, tt.meanwhile(f))
+			opts := RevocableLock{Lock: Lock{Path: "/lock"}, Within: 50 * time.Millisecond}
+			checkReport(t, Judge(f.history(), &Leftovers{}, opts), tt.bad, tt.says)
+		})
+	}
+}
+
+// randomRevocable is the history of a lock in which owners are asked, and hear it.
+func randomRevocable(t *rapid.T) History {
+	f := &fixture{}
+	for n := range rapid.IntRange(1, 8).Draw(t, "holds") {
+		client := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "client")
+		session := int64(client[0])
+		f.lock(client, session, node(client, n))
+		end := rapid.SampledFrom([]string{ops.Revoked, ops.Over, ops.Revoked}).Draw(t, "end")
+		if rapid.Bool().Draw(t, "holds on") {
+			op := f.call(client, ops.Hold, "")
+			if end == ops.Revoked {
+				f.question(node(client, n))
+			}
+			f.ret(op, OpOK, Result{Output: end})
+		}
+		f.unlock(client, session, node(client, n))
+	}
+	return f.history()
+}
+
+func judgeRevocable(h History) Report {
+	return Judge(h, &Leftovers{}, RevocableLock{Lock: Lock{Path: "/lock"}, Within: time.Second})
+}
+
+func TestCorrectRevocableLocksAreFoundCorrect(t *testing.T) {
+	checkValid(t, randomRevocable, judgeRevocable)
+}
+
+func TestBrokenRevocableLocksAreFoundBroken(t *testing.T) {
+	checkMutations(t, randomRevocable, judgeRevocable, []mutation{
+		{"heard, but never asked", func(t *rapid.T, h *History) bool {
+			e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == DataChanged })
+			if e != nil {
+				i := slices.Index(h.Server, *e)
+				h.Server = slices.Delete(h.Server, i, i+1)
+			}
+			return e != nil
+		}, []string{Delivery}, 0},
+		{"asked, but never heard", func(t *rapid.T, h *History) bool {
+			op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Hold && op.Output == ops.Revoked })
+			if op != nil {
+				op.Output, op.ReturnTime = ops.Over, op.ReturnTime+time.Minute
+			}
+			return op != nil
+		}, []string{Delivery}, 0},
+	})
+}

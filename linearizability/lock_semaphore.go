@@ -1,0 +1,41 @@
+package linearizability
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/model"
+)
+
+// Semaphore claims to be a semaphore. Its calls are [ops.Acquire] and [ops.Release]; each lease is
+// judged as a [Lock] is. A client that holds several leases at once tells them apart by the input
+// of its calls, and each lease needs a token: the czxid of its znode. Fencing is not judged, as
+// holders do not exclude each other.
+type Semaphore struct {
+	// Leases is the number of leases that may be held at once; below 1 means 1.
+	Leases int
+	// Fair of Lock claims that a lease is granted to the waiters with the oldest znodes.
+	Lock
+}
+
+func (claims Semaphore) judge(h History, left *Leftovers) Report {
+	return judgeLock(newLockTable(h, semaphoreKind(claims.Leases), claims.Lock), left)
+}
+
+func semaphoreKind(leases int) lockKind {
+	start := model.Semaphore{Leases: max(1, leases)}
+	return lockKind{
+		noun: "semaphore", object: "semaphore", acquire: ops.Acquire, release: ops.Release,
+		capacity: start.Leases, named: true, counted: true,
+		model: newLockModel(sequential[model.Semaphore, model.LockOp]{
+			start: start, step: model.Semaphore.Step, show: showSemaphore,
+		}),
+	}
+}
+
+func showSemaphore(s model.Semaphore) string {
+	if s.Holders.Len() == 0 {
+		return fmt.Sprintf("%d free", s.Leases)
+	}
+	return fmt.Sprintf("%d of %d held by %s", s.Holders.Len(), s.Leases, s.Holders)
+}

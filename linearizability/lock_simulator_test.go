@@ -1,0 +1,214 @@
+package linearizability
+
+import (
+	"slices"
+
+	"pgregory.net/rapid"
+)
+
+// actor is one client of a correct lock with random delays and faults.
+type actor struct {
+	name    string
+	input   string // of its operations
+	again   int    // how often it has locked what it holds
+	nested  int    // how often it has done so at all
+	session int64
+	state   string
+	op      int
+	path    string
+	token   int64
+	decided bool // the server has said yes; the client does not know yet
+	expired bool // the session is gone; the client does not know yet
+	left    string
+	applied bool
+}
+
+// lockSimulator makes valid histories of a fair lock of some kind.
+type lockSimulator struct {
+	fixture
+	t        *rapid.T
+	kind     lockKind
+	inputs   []string // to draw from
+	actors   []*actor
+	queue    []string          // live znodes, oldest first
+	modes    map[string]string // the inputs for which they are
+	sessions int64
+	nodes    int
+}
+
+func newLockSimulator(t *rapid.T, kind lockKind, inputs ...string) *lockSimulator {
+	s := &lockSimulator{t: t, kind: kind, inputs: inputs, modes: map[string]string{}}
+	for _, name := range []string{"a", "b", "c"} {
+		a := &actor{name: name, state: "idle"}
+		s.renew(a)
+		s.actors = append(s.actors, a)
+	}
+	return s
+}
+
+func (s *lockSimulator) renew(a *actor) {
+	s.sessions++
+	a.session, a.expired = s.sessions, false
+	s.starts(a.name, a.session)
+}
+
+func (s *lockSimulator) chance(percent int) bool {
+	return rapid.IntRange(0, 99).Draw(s.t, "chance") < percent
+}
+
+// act lets one client do one thing. calm means: finish, and no more faults.
+func (s *lockSimulator) act(a *actor, calm bool) {
+	s.step += 9 // room for mutations
+	switch {
+	case a.expired && (calm || s.chance(40)):
+		s.learn(a)
+	case a.expired && !a.decided && a.state != "holding" && a.state != "unlocking":
+	case !a.expired && !calm && s.chance(8):
+		s.expire(a)
+	case a.left != "" && !a.expired:
+		s.clean(a)
+	case a.state == "idle" && !calm && !a.expired:
+		a.input = rapid.SampledFrom(s.inputs).Draw(s.t, "input")
+		a.op, a.state = s.call(a.name, s.kind.acquire, a.input), "calling"
+	case a.state == "calling":
+		s.create(a)
+	case a.state == "waiting":
+		s.wait(a, calm)
+	case a.state == "holding" && s.kind.reentrant && (a.again > 0 || a.nested < 2 && s.chance(70)):
+		s.nest(a, calm)
+	case a.state == "holding":
+		a.op, a.state, a.applied, a.nested = s.call(a.name, s.kind.release,
+			a.input), "unlocking", false, 0
+	case a.state == "unlocking":
+		s.release(a)
+	}
+}
+
+func (s *lockSimulator) create(a *actor) {
+	s.nodes++
+	a.path, a.state, a.decided = node(a.name, s.nodes), "waiting", false
+	a.token = s.creates(a.name, a.session, a.path, "", a.session)
+	s.queue, s.modes[a.path] = append(s.queue, a.path), a.input
+}
+
+// nest locks once more, or unlocks as often as it has.
+func (s *lockSimulator) nest(a *actor, calm bool) {
+	if a.again > 0 && (calm || s.chance(60)) {
+		s.ret(s.call(a.name, s.kind.release, a.input), OpOK, Result{Session: a.session})
+		a.again--
+		return
+	}
+	s.ret(s.call(a.name, s.kind.acquire, a.input), OpOK, Result{Session: a.session, Token: a.token})
+	a.again, a.nested = a.again+1, a.nested+1
+}
+
+// isNext reports whether the places suffice for all that is older and conflicts.
+func (s *lockSimulator) isNext(path string) bool {
+	older := 0
+	for _, other := range s.queue {
+		if other == path {
+			break
+		}
+		if s.kind.conflicts(Op{Input: s.modes[other]}, Op{Input: s.modes[path]}) {
+			older++
+		}
+	}
+	return older < s.kind.capacity
+}
+
+func (s *lockSimulator) wait(a *actor, calm bool) {
+	switch {
+	case a.decided:
+		r := Result{Session: a.session, Token: a.token}
+		s.ret(a.op, OpOK, r)
+		a.state, a.decided = "holding", false
+	case s.isNext(a.path):
+		a.decided = true
+	case !calm && s.chance(10): // gives up; the znode is cleaned up later
+		s.ret(a.op, OpUnknown, Result{Session: a.session})
+		a.state, a.left = "idle", a.path
+	}
+}
+
+func (s *lockSimulator) release(a *actor) {
+	switch {
+	case a.expired:
+		s.ret(a.op, OpUnknown, Result{})
+		a.state = "idle"
+	case !a.applied && a.left == "" && s.chance(15): // the request is lost
+		s.ret(a.op, OpUnknown, Result{})
+		a.state, a.left = "idle", a.path
+	case !a.applied:
+		s.drop(a, a.path)
+		a.applied = true
+	default:
+		outcome := rapid.SampledFrom([]Outcome{OpOK, OpUnknown}).Draw(s.t, "outcome")
+		s.ret(a.op, outcome, Result{Session: a.session})
+		a.state = "idle"
+	}
+}
+
+func (s *lockSimulator) clean(a *actor) {
+	s.drop(a, a.left)
+	a.left = ""
+}
+
+func (s *lockSimulator) drop(a *actor, path string) {
+	if i := slices.Index(s.queue, path); i >= 0 {
+		s.queue = slices.Delete(s.queue, i, i+1)
+		s.deletes(a.name, a.session, path, 1)
+	}
+}
+
+func (s *lockSimulator) expire(a *actor) {
+	var gone []string
+	s.queue = slices.DeleteFunc(s.queue, func(path string) bool {
+		mine := path[len("/lock/"):len("/lock/")+1] == a.name
+		if mine {
+			gone = append(gone, path)
+		}
+		return mine
+	})
+	s.expires(a.session, gone...)
+	a.expired, a.left = true, ""
+}
+
+// learn tells the client. What it held or decided is lost, and a wait starts again in the new
+// session.
+func (s *lockSimulator) learn(a *actor) {
+	s.told(a.name, SessionExpired)
+	s.renew(a)
+	a.decided = false
+	switch a.state {
+	case "waiting":
+		a.state = "calling"
+	case "holding":
+		a.state, a.again, a.nested = "idle", 0, 0
+	case "unlocking":
+		s.ret(a.op, OpOK, Result{Session: a.session})
+		a.state = "idle"
+	}
+}
+
+func randomLock(t *rapid.T) History { return randomHolds(t, mutex, "") }
+
+// randomHolds makes valid histories of a fair lock of some kind, whose operations have one of the
+// inputs.
+func randomHolds(t *rapid.T, kind lockKind, inputs ...string) History {
+	s := newLockSimulator(t, kind, inputs...)
+	for range rapid.IntRange(5, 60).Draw(t, "steps") {
+		s.act(rapid.SampledFrom(s.actors).Draw(t, "actor"), false)
+	}
+	for round, busy := 0, true; busy; round++ {
+		if busy = false; round > 1000 {
+			t.Fatalf("the lock of this test does not come to rest:\n%s", dump(s.history()))
+		}
+		for _, a := range s.actors {
+			if a.state != "idle" || a.expired || a.left != "" {
+				s.act(a, true)
+				busy = true
+			}
+		}
+	}
+	return s.history()
+}

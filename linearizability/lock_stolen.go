@@ -1,0 +1,54 @@
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// isStolen reports whether a client's request deleted the znode of a holder that had neither called
+// unlock nor learned of a loss. Only the server, when the session ends, may take a lock away. A
+// client that deletes a znode by its name, or repeats a delete whose reply was lost, may hit the
+// znode of the next owner.
+func isStolen(h *hold, history History) bool {
+	z := h.node
+	switch {
+	case z.deleted == never || z.withSession || z.remover == "" && z.removerSession == 0:
+		return false
+	case h.unlock != nil && h.unlock.Call <= z.deleted:
+		return false
+	}
+	n, noticed := history.notice(h.lock.Client, h.lock.Return, SessionExpired, LockLost)
+	if noticed && n.Step <= z.deleted {
+		return false
+	}
+	return !z.removedBy(h.owner.Client, h.owner.Session) || !otherCallAtDelete(h, history)
+}
+
+// otherCallAtDelete reports whether the holder had another call under way, or had called since the
+// grant, when its znode was deleted: then that call may have been meant to delete it.
+func otherCallAtDelete(h *hold, history History) bool {
+	for _, op := range history.Ops {
+		if op.Client == h.lock.Client && op.Call != h.lock.Call && op.Call <= h.node.deleted &&
+			op.end() >= h.lock.Return {
+			return true
+		}
+	}
+	return false
+}
+
+// stolenVerdict says which client deleted the znode of a holder.
+func stolenVerdict(h *hold, kind lockKind) Verdict {
+	holder, z := h.lock.Client, h.node
+	by := cmp.Or(z.remover, session(z.removerSession))
+	when := fmt.Sprintf("while %s held the %s", holder, kind.noun)
+	if z.deleted < h.lock.Return {
+		when = fmt.Sprintf("before %s's %s returned", holder, h.lock.Kind)
+	}
+	what := fmt.Sprintf("%s deleted %s's znode %s", by, holder, z.path)
+	if by == holder {
+		what = fmt.Sprintf("%s deleted its own znode %s", by, z.path)
+	}
+	return violated(Safety, []int64{h.lock.Return, z.deleted},
+		"%s at step %d %s (granted at step %d, %s not called)",
+		what, z.deleted, when, h.lock.Return, kind.release)
+}

@@ -1,0 +1,68 @@
+package linearizability
+
+import (
+	"cmp"
+	"slices"
+)
+
+// lockTable is one history of a lock of some kind, and what was worked out from it once: each
+// property is a function of it.
+type lockTable struct {
+	history History
+	log     serverLog
+	kind    lockKind
+	claims  Lock
+	nodes   lockNodes
+	holds   []*hold // in the order of their returns
+	waiters []waiter
+}
+
+// waiter is a call that was granted the lock in the end, or still waits, and whose znode is known.
+type waiter struct {
+	op      Op
+	node    *znode
+	granted int64 // never, if it still waits
+}
+
+func newLockTable(h History, kind lockKind, claims Lock) lockTable {
+	h = h.sorted()
+	t := lockTable{history: h, log: readServer(h.Server), kind: kind, claims: claims}
+	t.nodes = newLockNodes(h, t.log, kind, claims)
+	t.holds = pairHolds(h.Ops, kind)
+	for _, held := range t.holds {
+		held.owner, held.node, held.phantom = t.nodes.ownerOf(held)
+		held.endAtServer(h, t.log)
+		held.endBelief(h, claims)
+	}
+	slices.SortStableFunc(t.holds, func(a, b *hold) int {
+		return cmp.Compare(a.lock.Return, b.lock.Return)
+	})
+	t.waiters = findWaiters(t)
+	return t
+}
+
+func findWaiters(t lockTable) []waiter {
+	var list []waiter
+	for _, h := range t.holds {
+		if h.node != nil {
+			list = append(list, waiter{h.lock, h.node, h.granted()})
+		}
+	}
+	for _, op := range t.history.pendingOps(t.kind.acquire) {
+		if z := t.nodes.newest(op); z != nil {
+			list = append(list, waiter{op, z, never})
+		}
+	}
+	return list
+}
+
+// holdsAtEnd reports whether the client was granted the lock and has not called unlock since.
+func (t lockTable) holdsAtEnd(client string) bool {
+	holds := false
+	for _, h := range t.holds {
+		if h.lock.Client == client {
+			holds = h.unlock == nil && h.phantom == ""
+		}
+	}
+	return holds
+}

@@ -1,0 +1,208 @@
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+
+	"github.com/zksim/zksim/model"
+)
+
+// lockNodes tells which znodes of the server's log belong to which call of a lock.
+type lockNodes struct {
+	history History
+	log     serverLog
+	kind    lockKind
+	dir     string // of all znodes of the lock
+	holdDir string // of those through which it is held
+	opaque  bool   // tokens are not czxids
+}
+
+func newLockNodes(h History, log serverLog, kind lockKind, claims Lock) lockNodes {
+	n := lockNodes{history: h, log: log, kind: kind, dir: claims.Path}
+	n.holdDir = cmp.Or(claims.Nodes, claims.Path)
+	n.opaque = !n.tokensAreCzxids()
+	return n
+}
+
+// ownerOf returns the owner of a hold and the znode through which it is held, if they are known. If
+// there is no znode that could be it, phantom says why: then the client holds nothing.
+func (n lockNodes) ownerOf(h *hold) (owner model.Owner, z *znode, phantom string) {
+	owner = model.Owner{Client: h.lock.Client, Session: h.lock.Session}
+	if h.second {
+		z, phantom = n.ofSecondHold(h.lock)
+	} else {
+		z, phantom = n.ofHold(h.lock)
+	}
+	if owner.Session == 0 && z != nil {
+		owner.Session = z.owner
+	}
+	if phantom != "" {
+		z = nil // it proves nothing about this hold
+	}
+	return owner, z, phantom
+}
+
+// ofHold finds the znode through which a granted lock is held, or says why there is none. Both
+// results are empty if the server's log does not tell.
+func (n lockNodes) ofHold(op Op) (z *znode, phantom string) {
+	op.Token = n.token(op)
+	if !n.log.known || op.Token == 0 && !n.usesEphemerals() {
+		return nil, ""
+	}
+	var last *znode
+	for _, z := range n.log.znodes {
+		if !n.isOwn(z, op) || z.created > op.Return {
+			continue
+		}
+		if z.existsAt(op.Return) {
+			return z, otherSession(z, op)
+		}
+		if last == nil || z.deleted >= last.deleted {
+			last = z
+		}
+	}
+	return last, n.whyPhantom(last, op)
+}
+
+// ofSecondHold is ofHold for a hold whose token is that of another one: its znode is the last that
+// the client made during the call.
+func (n lockNodes) ofSecondHold(op Op) (z *znode, phantom string) {
+	z = n.newest(op)
+	switch {
+	case !n.log.known:
+		return nil, ""
+	case z == nil:
+		return nil, n.whyPhantom(nil, Op{})
+	case z.existsAt(op.Return):
+		return z, otherSession(z, op)
+	}
+	return z, n.whyPhantom(z, op)
+}
+
+// token returns the czxid of the client's znode, or 0 if it is not known.
+func (n lockNodes) token(op Op) int64 {
+	if n.opaque {
+		return 0
+	}
+	return op.Token
+}
+
+// tokensAreCzxids reports whether at least one token is the czxid of a znode that its own client
+// had during the call. If tokens are something else, a counter perhaps, none of them is.
+func (n lockNodes) tokensAreCzxids() bool {
+	if !n.log.known {
+		return true // nothing speaks against it
+	}
+	for _, op := range n.history.Ops {
+		if op.Kind != n.kind.acquire || !op.ok() || op.Token == 0 {
+			continue
+		}
+		for _, z := range n.log.znodes {
+			own := z.creator == "" || z.creator == op.Client || op.Session != 0 && z.owner == op.Session
+			if z.czxid == op.Token && own && z.created <= op.Return && z.deleted >= op.Call {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// usesEphemerals reports whether the lock is made of ephemerals, so that a holder must have one.
+func (n lockNodes) usesEphemerals() bool {
+	for _, z := range n.log.znodes {
+		if z.owner != 0 && below(n.holdDir, z.path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n lockNodes) isOwn(z *znode, op Op) bool {
+	switch {
+	case op.Token != 0:
+		return z.czxid == op.Token
+	case !below(n.holdDir, z.path) || z.owner == 0:
+		return false
+	}
+	return op.Session != 0 && z.owner == op.Session || z.creator != "" && z.creator == op.Client
+}
+
+// otherSession says that a live znode is not the client's: it belongs to another session, and will
+// go with that one. This happens after an expiry to recipes that find their znode by its name.
+func otherSession(z *znode, op Op) string {
+	if op.Session == 0 || z.owner == 0 || z.owner == op.Session {
+		return ""
+	}
+	return fmt.Sprintf("%s belongs to session 0x%x, but the client is in session 0x%x",
+		z.path, z.owner, op.Session)
+}
+
+// whyPhantom says why a client that returned from lock when its last znode was gone holds nothing.
+// It is empty if the session ended while the reply was on its way: no recipe can prevent that. It
+// is not if the client had learned of it, or was in another session already. Where clients compete
+// between calls, the reply may have come before the call.
+func (n lockNodes) whyPhantom(last *znode, op Op) string {
+	switch {
+	case last == nil && op.Token != 0:
+		return fmt.Sprintf("no znode with czxid %d was ever created", op.Token)
+	case last == nil:
+		return "it never created one"
+	case last.deleted < op.Call && !n.kind.betweenCalls:
+		return fmt.Sprintf("%s was gone since step %d, before the call", last.path, last.deleted)
+	case last.removedBy(op.Client, op.Session):
+		return fmt.Sprintf("it had deleted %s itself at step %d", last.path, last.deleted)
+	}
+	if other := otherSession(last, op); other != "" {
+		return fmt.Sprintf("%s, and was deleted at step %d", other, last.deleted)
+	}
+	notice, noticed := n.history.notice(op.Client, last.deleted, SessionExpired, LockLost)
+	if noticed && notice.Step < op.Return {
+		return fmt.Sprintf("%s was deleted at step %d, and the client was told so (%s) at step %d",
+			last.path, last.deleted, notice.Kind, notice.Step)
+	}
+	return ""
+}
+
+// newest returns the last ephemeral that the client made during the operation; an earlier one may
+// be left from an attempt that it has given up.
+func (n lockNodes) newest(op Op) *znode {
+	var newest *znode
+	for _, z := range n.log.znodes {
+		if madeBy(z, op) && below(n.holdDir, z.path) {
+			newest = z
+		}
+	}
+	return newest
+}
+
+// madeBy reports whether the client made the ephemeral during the operation.
+func madeBy(z *znode, op Op) bool {
+	return z.creator == op.Client && z.owner != 0 && z.created >= op.Call && z.created <= op.end()
+}
+
+// isPartOf reports whether a pending operation needs the znode: it is the newest one that its
+// client made for it in that directory.
+func (n lockNodes) isPartOf(z *znode, op Op) bool {
+	if !madeBy(z, op) || !below(n.dir, z.path) {
+		return false
+	}
+	for _, other := range n.log.znodes {
+		if other.created > z.created && madeBy(other, op) && path.Dir(other.path) == path.Dir(z.path) {
+			return false
+		}
+	}
+	return true
+}
+
+// oldest returns the oldest ephemeral that exists at a step, or nil.
+func (n lockNodes) oldest(step int64) *znode {
+	var first *znode
+	for _, z := range n.log.znodes {
+		if z.owner != 0 && z.existsAt(step) && below(n.holdDir, z.path) &&
+			(first == nil || z.czxid < first.czxid) {
+			first = z
+		}
+	}
+	return first
+}

@@ -1,0 +1,66 @@
+package linearizability
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+func TestTokensThatAreNoCzxids(t *testing.T) {
+	hold := func(f *fixture, client string, session int64, token func(czxid int64) int64) {
+		op := f.call(client, ops.Lock, "")
+		czxid := f.creates(client, session, node(client, 0), "", session)
+		f.ret(op, OpOK, Result{Token: token(czxid), Session: session})
+		f.unlock(client, session, node(client, 0))
+	}
+	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
+	itself := func(czxid int64) int64 { return czxid }
+	tests := []lockTest{
+		{name: "a counter", build: func(f *fixture) *Leftovers {
+			hold(f, "a", 1, count(1001))
+			hold(f, "b", 2, count(1002))
+			return nil
+		}},
+		{name: "a counter that meets another's czxid", build: func(f *fixture) *Leftovers {
+			hold(f, "a", 1, count(1))
+			hold(f, "b", 2, count(2)) // a's czxid
+			return nil
+		}},
+		{name: "a counter that falls", bad: Fencing, says: "b was granted the lock",
+			build: func(f *fixture) *Leftovers {
+				hold(f, "a", 1, count(1002))
+				hold(f, "b", 2, count(1001))
+				return nil
+			}},
+		{name: "czxids but for one", bad: Safety, says: "no znode with czxid 1001 was ever created",
+			build: func(f *fixture) *Leftovers {
+				hold(f, "a", 1, itself)
+				hold(f, "b", 2, count(1001))
+				return nil
+			}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
+
+func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
+	watched := func(release bool) func(f *fixture) *Leftovers {
+		return func(f *fixture) *Leftovers {
+			token := f.lock("a", 1, node("a", 0))
+			helper := f.creates("a", 1, "/lock/helper", "", 1)
+			left := &Leftovers{Watches: []WatchAtRest{{"a", node("a", 0)}},
+				Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
+			if release {
+				f.unlock("a", 1, node("a", 0))
+			} else {
+				left.Nodes = append(left.Nodes,
+					NodeAtRest{Path: node("a", 0), Owner: 1, Czxid: token, OwnerClient: "a"})
+			}
+			return left
+		}
+	}
+	lockTest{build: watched(false)}.run(t)
+	lockTest{bad: Orphans, says: "/lock/helper (session 0x1 of client a)", build: watched(true)}.run(t)
+	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", build: watched(true)}.run(t)
+}

@@ -1,0 +1,182 @@
+package linearizability
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// Membership claims to be a group or a registry. Its calls are [ops.Join], [ops.Update],
+// [ops.Leave], [ops.Evict], [ops.Spoil], [ops.View] and [ops.Pick]. Names and data must be free of
+// commas, and names of "="; one client uses each instance, unless there are rivals. The judge does
+// not look for an order of the operations, but compares what was said with the server's log:
+//
+//   - [Safety]: no request deletes an instance of another client or writes into it, unless it is an
+//     evict or a spoil.
+//   - [Answers]: what a view shows was so at some moment, for each client not before the last one
+//     that it showed, and not longer ago than Within. So views converge: what has lasted for longer
+//     than Within shows. An instance that a strategy picks is one of the view.
+//   - [Presence]: what has joined is there, with its data, and comes back Within; what has left is
+//     not, and does not come back. Of rivals, one has the instance, with its data.
+//   - [Liveness] and [Orphans]: at rest every call has returned, and nothing is left of those that
+//     have left, nor of a service without instances.
+//
+// Without the log only liveness and orphans are judged. Watches at rest are not, since the client
+// cannot take one back.
+type Membership struct {
+	// Path is the directory of the group, or of the services.
+	Path string
+	// Services says that it is a registry: the instances lie one level deeper, and views show their
+	// data. Without it, views show the names of one moment.
+	Services bool
+	// Data says that views of a group show data, too, and each member as of a moment of its own:
+	// "a=data,b=data".
+	Data bool
+	// Rivals says that several clients want the same instance. One has it at a time, and another
+	// gets it when that one has left or its session has ended.
+	Rivals bool
+	// Late is how long a request can be on its way. A rival sends it when its own instance is
+	// there; before it arrives, that instance may be evicted and another rival have it. Such a
+	// request cannot spare the other's instance.
+	Late time.Duration
+	// Hidden are instances that views do not show, as they may not be read.
+	Hidden []string
+	// Within is how long a view may lag behind, and how long an instance that is registered may be
+	// missing or have other data; 0 means that this is not judged. It has to be longer than the
+	// faults.
+	Within time.Duration
+	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
+	AllowedAtRest []string
+}
+
+func (claims Membership) judge(h History, left *Leftovers) Report {
+	t := newMemberTable(h.sorted(), claims)
+	var r Report
+	if t.log.known {
+		r.add(t.judgeSafety(), t.judgeViews(), t.judgePresence())
+	}
+	r.add(judgeReturns(t.history, left, nil)...)
+	if left != nil {
+		r.add(judgeOrphans(left, claims.AllowedAtRest, t.orphans(left), anyWatch))
+	}
+	return r
+}
+
+// memberTable is one history of a group or registry, and the timeline of each instance.
+type memberTable struct {
+	history History
+	claims  Membership
+	log     serverLog
+	truth   memberTimelines
+}
+
+func newMemberTable(h History, claims Membership) *memberTable {
+	t := &memberTable{history: h, claims: claims, log: readServer(h.Server)}
+	t.log.known = h.Server != nil
+	t.truth = readTimelines(h.Server, t.instance)
+	return t
+}
+
+// instance returns the instance that a znode stands for.
+func (t *memberTable) instance(path string) (string, bool) {
+	name, ok := strings.CutPrefix(path, strings.TrimSuffix(t.claims.Path, "/")+"/")
+	depth := 0
+	if t.claims.Services {
+		depth = 1
+	}
+	return name, ok && strings.Count(name, "/") == depth && !slices.Contains(t.claims.Hidden, name)
+}
+
+// cutData splits "web/a=data" in two.
+func cutData(text string) (instance, data string) {
+	instance, data, _ = strings.Cut(text, "=")
+	return instance, data
+}
+
+func instanceOf(op Op) string {
+	instance, _ := cutData(op.Input)
+	return instance
+}
+
+// judgeSafety looks for instances that another client has deleted or written into.
+func (t *memberTable) judgeSafety() Verdict {
+	for _, z := range t.log.znodes {
+		instance, ok := t.instance(z.path)
+		if !ok || z.creator == "" {
+			continue
+		}
+		removal := ServerEvent{
+			Client: z.remover, Session: z.removerSession, Step: z.deleted, Time: z.deletedTime,
+		}
+		if z.deleted != never && !z.withSession && t.isForeign(z, removal, ops.Evict, instance) {
+			return violated(Safety, []int64{z.deleted}, "%s deleted %s at step %d, which was %s's",
+				z.remover, z.path, z.deleted, z.creator)
+		}
+		for _, e := range t.history.Server {
+			if e.Kind == DataChanged && e.Path == z.path && z.existsAt(e.Step) &&
+				t.isForeign(z, e, ops.Spoil, instance) {
+				return violated(Safety, []int64{e.Step}, "%s wrote %q into %s at step %d, which was %s's",
+					e.Client, e.Data, z.path, e.Step, z.creator)
+			}
+		}
+	}
+	return fine(Safety, "nobody deleted or changed what was another's")
+}
+
+// isForeign reports whether a client changed an instance that it neither owns nor was asked to
+// change, by a call of the kind.
+func (t *memberTable) isForeign(z *znode, change ServerEvent, kind, instance string) bool {
+	if change.Client == "" || change.Client == z.creator || t.isLate(z, change) {
+		return false
+	}
+	for _, op := range t.history.Ops {
+		inTime := op.Call <= change.Step && (!op.ok() || change.Step <= op.Return)
+		if op.Kind == kind && op.Client == change.Client && op.Input == instance && inTime {
+			return false
+		}
+	}
+	return true
+}
+
+// isLate reports whether a change was meant for the instance that its session had shortly before.
+func (t *memberTable) isLate(z *znode, change ServerEvent) bool {
+	return t.claims.Rivals && slices.ContainsFunc(t.log.znodes, func(own *znode) bool {
+		return own.path == z.path && own.creator == change.Client && own.owner == change.Session &&
+			own.deleted <= z.created && change.Time-own.deletedTime <= t.claims.Late
+	})
+}
+
+// orphans returns what is left at rest of the instances that have left.
+func (t *memberTable) orphans(left *Leftovers) []orphan {
+	var list []orphan
+	for _, o := range leftBelow(left, t.claims.Path) {
+		instance, ok := t.instance(o.node.Path)
+		if !ok {
+			o.why = "is left without instances"
+		} else if t.joinedAtEnd(instance) {
+			continue
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// joinedAtEnd reports whether the instance has joined, or may have, and was not asked to leave
+// since.
+func (t *memberTable) joinedAtEnd(instance string) bool {
+	joined := map[string]bool{} // by client
+	for _, op := range t.history.Ops {
+		if instanceOf(op) != instance {
+			continue
+		}
+		switch {
+		case op.Kind == ops.Join:
+			joined[op.Client] = true
+		case op.Kind == ops.Leave && op.Outcome != OpFailed:
+			delete(joined, op.Client)
+		}
+	}
+	return len(joined) > 0
+}

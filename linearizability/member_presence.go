@@ -1,0 +1,129 @@
+package linearizability
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// judgePresence follows each instance through its client's calls.
+func (t *memberTable) judgePresence() Verdict {
+	for i, op := range t.history.Ops {
+		var why string
+		var steps []int64
+		switch joins := op.Kind == ops.Join || op.Kind == ops.Update; {
+		case joins && (op.ok() || t.claims.Rivals && !op.pending()):
+			why, steps = t.whyNotThere(i)
+		case op.ok() && op.Kind == ops.Leave:
+			why, steps = t.whyNotGone(i)
+		}
+		if why != "" {
+			return violated(Presence, steps, "%s", why)
+		}
+	}
+	return fine(Presence, "what had joined was there, and what had left was not")
+}
+
+// whyNotThere says what is wrong with the instance that the i-th operation registered: it must be
+// there, and stay until the next call that changes it. An instance that rivals want must be there
+// with the data of one of them.
+func (t *memberTable) whyNotThere(i int) (why string, steps []int64) {
+	op := t.history.Ops[i]
+	instance, data := cutData(op.Input)
+	line := t.truth.of(instance)
+	if op.ok() && !line.during("="+data, t.firstAttempt(i), op.Return) {
+		return fmt.Sprintf("%s was acknowledged, but %s was not there with %q",
+			describe(op), instance, data), []int64{op.Call, op.Return}
+	}
+	end := t.history.EndTime
+	if next, ok := t.next(i); ok {
+		end = next.CallTime
+	}
+	missing, since := line.without(t.wanted(i), op.ReturnTime, end)
+	if t.claims.Within <= 0 || missing <= t.claims.Within {
+		return "", nil
+	}
+	missing, since = missing.Round(time.Millisecond), max(since, op.Return)
+	if t.claims.Rivals {
+		return fmt.Sprintf("nobody has had %s, with his data, for %v since step %d, "+
+			"though it was wanted (%s)", instance, missing, since, describe(op)), []int64{since}
+	}
+	return fmt.Sprintf("%s has not been there with %q for %v since step %d, though it had joined (%s)",
+		instance, data, missing, since, describe(op)), []int64{since}
+}
+
+// wanted reports which values are right when the i-th operation has returned: its own or, among
+// rivals, any that was ever asked for.
+func (t *memberTable) wanted(i int) func(value string) bool {
+	op := t.history.Ops[i]
+	instance, data := cutData(op.Input)
+	right := map[string]bool{"=" + data: true}
+	for _, other := range t.history.Ops {
+		joins := other.Kind == ops.Join || other.Kind == ops.Update
+		if t.claims.Rivals && joins && instanceOf(other) == instance {
+			_, data := cutData(other.Input)
+			right["="+data] = true
+		}
+	}
+	return func(value string) bool { return right[value] }
+}
+
+// firstAttempt is the step of the call that the i-th operation repeats, or its own: a join that has
+// failed goes on, and the next one may find that it has succeeded.
+func (t *memberTable) firstAttempt(i int) int64 {
+	op := t.history.Ops[i]
+	first := op.Call
+	for _, before := range t.history.Ops[:i] {
+		if before.Client != op.Client {
+			continue
+		}
+		switch {
+		case before.Kind == ops.Leave && before.Input == instanceOf(op):
+			first = op.Call
+		case before.Kind == ops.Join && before.Input == op.Input && op.Kind == ops.Join:
+			first = min(first, before.Call)
+		}
+	}
+	return first
+}
+
+// next returns the next call of the client of the i-th operation that changes the instance.
+func (t *memberTable) next(i int) (Op, bool) {
+	op := t.history.Ops[i]
+	for _, next := range t.history.Ops[i+1:] {
+		changes := next.Kind == ops.Join || next.Kind == ops.Update || next.Kind == ops.Leave
+		if changes && next.Client == op.Client && instanceOf(next) == instanceOf(op) {
+			return next, true
+		}
+	}
+	return Op{}, false
+}
+
+// whyNotGone says what is wrong with an instance that the i-th operation made leave: it must be
+// gone, and not come back before it joins again. A znode of an earlier session may be deleted
+// later: the client may learn that the session has expired before the log says so.
+func (t *memberTable) whyNotGone(i int) (why string, steps []int64) {
+	op := t.history.Ops[i]
+	again := int64(never)
+	if next, ok := t.next(i); ok {
+		again = next.Call
+	}
+	for _, z := range t.log.znodes {
+		instance, ok := t.instance(z.path)
+		if !ok || instance != op.Input || z.creator != op.Client {
+			continue
+		}
+		ended, _ := t.log.sessionEnd(z.owner)
+		own := op.Session == 0 || op.Session == z.owner
+		switch {
+		case z.existsAt(op.Return) && ended > op.Return && own:
+			return fmt.Sprintf("%s was acknowledged, but %s is still there", describe(op), z.path),
+				[]int64{op.Return}
+		case z.created > op.Return && z.created < again:
+			return fmt.Sprintf("%s came back at step %d, though it had left (%s)",
+				z.path, z.created, describe(op)), []int64{z.created}
+		}
+	}
+	return "", nil
+}

@@ -1,0 +1,107 @@
+package linearizability
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// period is the time during which something had one value.
+type period struct {
+	value            string
+	from, to         int64 // steps; to is the first one of the next value, or never
+	fromTime, toTime time.Duration
+}
+
+// timeline is all values that something ever had, without a gap.
+type timeline []period
+
+// memberTimelines is what was so on the server.
+type memberTimelines struct {
+	// instances has for each instance its data with a "=" in front, or "" while it was not there.
+	instances map[string]timeline
+	names     timeline // of all instances that were there
+}
+
+// set ends the present value. What happens in one step is one change.
+func (t timeline) set(value string, step int64, now time.Duration) timeline {
+	last := &t[len(t)-1]
+	switch {
+	case last.from == step:
+		last.value = value
+		return t
+	case last.value == value:
+		return t
+	}
+	last.to, last.toTime = step, now
+	return append(t, period{value: value, from: step, to: never, fromTime: now})
+}
+
+// newTimeline is the timeline of what had no value from the start.
+func newTimeline() timeline { return timeline{{from: math.MinInt64, to: never}} }
+
+// readTimelines reads the server's log. instance returns the instance of a path.
+func readTimelines(
+	events []ServerEvent, instance func(path string) (string, bool),
+) memberTimelines {
+	t := memberTimelines{instances: map[string]timeline{}, names: newTimeline()}
+	there := map[string]bool{}
+	for _, e := range events {
+		name, ok := instance(e.Path)
+		if !ok || e.aboutSession() {
+			continue
+		}
+		value := "=" + e.Data
+		there[name] = true
+		if e.Kind == NodeDeleted {
+			value = ""
+			delete(there, name)
+		}
+		t.instances[name] = t.of(name).set(value, e.Step, e.Time)
+		names := strings.Join(slices.Sorted(maps.Keys(there)), ",")
+		t.names = t.names.set(names, e.Step, e.Time)
+	}
+	return t
+}
+
+// of returns the timeline of an instance.
+func (t memberTimelines) of(name string) timeline {
+	if line, ok := t.instances[name]; ok {
+		return line
+	}
+	return newTimeline()
+}
+
+// during reports whether something had a value at some moment of an interval.
+func (t timeline) during(value string, from, to int64) bool {
+	return slices.ContainsFunc(t, func(p period) bool {
+		return p.value == value && p.from <= to && p.to > from
+	})
+}
+
+// without returns the longest time between two moments in which something did not have a right
+// value, and the step at which that time began.
+func (t timeline) without(
+	right func(value string) bool, from, to time.Duration,
+) (longest time.Duration, since int64) {
+	began, step, missing := from, int64(0), false
+	for _, p := range t {
+		end := to
+		if p.to != never {
+			end = min(to, p.toTime)
+		}
+		switch {
+		case right(p.value):
+			missing = false
+			continue
+		case !missing:
+			began, step, missing = max(from, p.fromTime), max(p.from, 0), true
+		}
+		if end-began > longest {
+			longest, since = end-began, step
+		}
+	}
+	return longest, since
+}

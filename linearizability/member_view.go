@@ -1,0 +1,129 @@
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// viewer is what a client has been shown so far: for each instance the step from which on it may
+// not be shown anything older.
+type viewer map[string]int64
+
+// allNames is the key of all names of a group; no instance is called so.
+const allNames = ""
+
+// judgeViews compares everything that was shown with the timelines.
+func (t *memberTable) judgeViews() Verdict {
+	viewers := map[string]viewer{}
+	for _, op := range t.shownByReturn() {
+		if viewers[op.Client] == nil {
+			viewers[op.Client] = viewer{}
+		}
+		if why, steps := t.whyWrongView(viewers[op.Client], op); why != "" {
+			return violated(Answers, steps, "%s %s", describe(op), why)
+		}
+	}
+	return fine(Answers, "all that was shown was so, and no view went back")
+}
+
+// shownByReturn returns the operations that have shown something, in the order of their returns.
+func (t *memberTable) shownByReturn() []Op {
+	var list []Op
+	for _, op := range t.history.Ops {
+		if op.ok() && (op.Kind == ops.View || op.Kind == ops.Pick) {
+			list = append(list, op)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Op) int { return cmp.Compare(a.Return, b.Return) })
+	return list
+}
+
+// whyWrongView says what is wrong with what an operation has shown.
+func (t *memberTable) whyWrongView(v viewer, op Op) (why string, steps []int64) {
+	if op.Kind == ops.View && !t.claims.Services && !t.claims.Data {
+		return t.whyWrongValue(v, op, allNames, op.Output, t.truth.names)
+	}
+	shown := map[string]string{}
+	for _, entry := range strings.Split(op.Output, ",") {
+		if entry != "" {
+			instance, data := cutData(entry)
+			shown[instance] = "=" + data
+		}
+	}
+	for _, instance := range t.toCheck(op, shown) {
+		why, steps = t.whyWrongValue(v, op, instance, shown[instance], t.truth.of(instance))
+		if why != "" {
+			return why, steps
+		}
+	}
+	return "", nil
+}
+
+// toCheck returns the instances about which an operation says something: a view about all, a pick
+// about the one that it has chosen or, if there was none, about all of the service.
+func (t *memberTable) toCheck(op Op, shown map[string]string) []string {
+	list := slices.Sorted(maps.Keys(shown))
+	if op.Kind == ops.Pick && !op.Empty {
+		return list
+	}
+	for _, instance := range slices.Sorted(maps.Keys(t.truth.instances)) {
+		included := op.Kind == ops.View || strings.HasPrefix(instance, op.Input+"/")
+		if shown[instance] == "" && included {
+			list = append(list, instance)
+		}
+	}
+	return list
+}
+
+// whyWrongValue compares one value that was shown with its timeline, and moves the viewer on to the
+// earliest moment that explains it.
+func (t *memberTable) whyWrongValue(
+	v viewer, op Op, key, value string, line timeline,
+) (why string, steps []int64) {
+	var old *period
+	for i, p := range line {
+		if p.value != value || p.from > op.Return {
+			continue
+		}
+		old = &line[i]
+		if p.to > v[key] && !t.tooOld(p, op) {
+			v[key] = max(v[key], p.from)
+			return "", nil
+		}
+	}
+	what := showing(key, value)
+	switch {
+	case old == nil:
+		return what + ", which was never so", []int64{op.Return}
+	case old.to <= v[key]:
+		return fmt.Sprintf("%s, as it was until step %d, after something newer was shown",
+			what, old.to), []int64{op.Return, old.to}
+	}
+	age := (op.CallTime - old.toTime).Round(time.Millisecond)
+	return fmt.Sprintf("%s, as it was until step %d, %v before the call, and views may lag by %v",
+		what, old.to, age, t.claims.Within), []int64{op.Return, old.to}
+}
+
+// tooOld reports whether a value was out of date for too long when it was shown.
+func (t *memberTable) tooOld(p period, op Op) bool {
+	return t.claims.Within > 0 && p.to != never && p.toTime < op.CallTime-t.claims.Within
+}
+
+// showing says in words what was shown.
+func showing(key, value string) string {
+	switch {
+	case key == allNames && value == "":
+		return "shows nobody"
+	case key == allNames:
+		return "shows " + value
+	case value == "":
+		return "does not show " + key
+	}
+	return "shows " + key + value
+}

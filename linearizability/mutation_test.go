@@ -1,0 +1,184 @@
+package linearizability
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// mutation makes a bad history of a good one. It reports whether there was anything to break.
+type mutation struct {
+	name   string
+	mutate func(t *rapid.T, h *History) bool
+	bad    []string // one of these properties has to be violated ...
+	share  int      // ... in so many of a hundred; 0 means all
+}
+
+// checkValid: no valid history may be found bad.
+func checkValid(t *testing.T, random func(*rapid.T) History, judge func(History) Report) {
+	t.Helper()
+	rapid.Check(t, func(t *rapid.T) {
+		h := random(t)
+		if r := judge(h); r.Status() != OK {
+			t.Fatalf("%s\n%s", r, dump(h))
+		}
+	})
+}
+
+// checkMutations: each kind of bad history must be found bad, as often as it says.
+func checkMutations(
+	t *testing.T, random func(*rapid.T) History, judge func(History) Report, mutations []mutation,
+) {
+	t.Helper()
+	for _, m := range mutations {
+		t.Run(m.name, func(t *testing.T) {
+			tried, found := 0, 0
+			missed := ""
+			rapid.Check(t, func(t *rapid.T) {
+				h := random(t).sorted()
+				if !m.mutate(t, &h) {
+					return
+				}
+				tried++
+				if r := judge(h); r.breaksOneOf(m.bad) {
+					found++
+				} else {
+					missed = fmt.Sprintf("none of %v is violated:\n%s\n%s", m.bad, r, dump(h))
+				}
+			})
+			share := m.share
+			if share == 0 {
+				share = 100
+			}
+			t.Logf("found %d of %d", found, tried)
+			if tried < 20 || found*100 < share*tried {
+				t.Errorf("found %d of %d; want %d of 100, and 20 at least. One that was missed:\n%s",
+					found, tried, share, missed)
+			}
+		})
+	}
+}
+
+func (r Report) breaksOneOf(properties []string) bool {
+	return slices.ContainsFunc(properties, func(p string) bool {
+		v, _ := r.Verdict(p)
+		return v.Status == Violated
+	})
+}
+
+// one draws one of the items that fit.
+func one[T any](t *rapid.T, items []T, fits func(*T) bool) *T {
+	var list []*T
+	for i := range items {
+		if fits(&items[i]) {
+			list = append(list, &items[i])
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return rapid.SampledFrom(list).Draw(t, "one")
+}
+
+func returned(kinds ...string) func(*Op) bool {
+	return func(op *Op) bool { return op.ok() && slices.Contains(kinds, op.Kind) }
+}
+
+// swapOutputs exchanges the results of two operations that returned different ones.
+func swapOutputs(kinds ...string) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		fits := returned(kinds...)
+		a := one(t, h.Ops, fits)
+		if a == nil {
+			return false
+		}
+		b := one(t, h.Ops,
+			func(op *Op) bool { return fits(op) && op.Output != a.Output && op.Kind == a.Kind })
+		if b == nil {
+			return false
+		}
+		a.Output, b.Output = b.Output, a.Output
+		a.Empty, b.Empty = b.Empty, a.Empty
+		return true
+	}
+}
+
+// dropChange takes a change out of the log that an operation which succeeded asked for.
+func dropChange(kinds ...string) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
+		if e != nil {
+			i := slices.Index(h.Server, *e)
+			h.Server = slices.Delete(h.Server, i, i+1)
+		}
+		return e != nil
+	}
+}
+
+// repeatChange lets the server apply something again, as change makes it of a change in its
+// history.
+func repeatChange(
+	change func(h *History, e ServerEvent) ServerEvent, kinds ...string,
+) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
+		if e == nil {
+			return false
+		}
+		again := change(h, *e)
+		h.Server = slices.Insert(h.Server, slices.Index(h.Server, *e)+1, again)
+		return true
+	}
+}
+
+// sayFailed says of an operation that took effect that it certainly did not.
+func sayFailed(kinds ...string) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		e := one(t, h.Server, func(e *ServerEvent) bool { return h.behind(*e, kinds) != nil })
+		if e == nil {
+			return false
+		}
+		op := h.behind(*e, kinds)
+		op.Outcome, op.Output, op.Err = OpFailed, "", "nothing was done"
+		return true
+	}
+}
+
+// moveBeyond lets an operation that succeeded begin after the history has ended.
+func moveBeyond(kinds ...string) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		op := one(t, h.Ops, returned(kinds...))
+		if op == nil {
+			return false
+		}
+		h.End += 20
+		op.Call, op.Return = h.End-10, h.End
+		return true
+	}
+}
+
+// neverReturns lets an operation hang.
+func neverReturns(kinds ...string) func(*rapid.T, *History) bool {
+	return func(t *rapid.T, h *History) bool {
+		op := one(t, h.Ops, returned(kinds...))
+		if op != nil {
+			op.Outcome, op.Return, op.Output = OpPending, -1, ""
+		}
+		return op != nil
+	}
+}
+
+// behind returns the operation that succeeded, of these kinds, during which its client made a
+// change.
+func (h *History) behind(e ServerEvent, kinds []string) *Op {
+	for i := range h.Ops {
+		op := &h.Ops[i]
+		if op.ok() && op.Client == e.Client && op.Call <= e.Step && op.Return >= e.Step &&
+			slices.Contains(kinds, op.Kind) {
+			return op
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package linearizability
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/model"
+)
+
+// Due returns the Input of an offer to a delay queue: "x@1.5s". The time is one of the history, as
+// CallTime is.
+func Due(element string, at time.Duration) string { return fmt.Sprintf("%s@%v", element, at) }
+
+// cutDue is the inverse of Due; the time is 0 if there is none.
+func cutDue(input string) (element string, at int64) {
+	if i := strings.LastIndexByte(input, '@'); i >= 0 {
+		if at, err := time.ParseDuration(input[i+1:]); err == nil {
+			return input[:i], int64(at)
+		}
+	}
+	return input, 0
+}
+
+// DelayQueue claims to be a [Queue] whose elements can be taken from some time on; the element that
+// is due first leaves first. The Input of an offer is made by [Due]. For an empty answer, a waiting
+// take or patience an element that is not due is not there.
+//
+// Times decide here, so they have to be those of one clock. An answer may be empty if nothing in
+// the queue was due when the call began, and may show what was due when it returned. With the
+// server's log every removal has to be that of the first element at that step, and not before it
+// was due.
+type DelayQueue Queue
+
+func (claims DelayQueue) judge(h History, left *Leftovers) Report {
+	t := newRankedTable(h, Queue(claims), byDueTime, cutDue)
+	events := mapEvents(rankedEvents(t), func(e event[model.PriorityOp]) model.DelayOp {
+		return model.DelayOp{PriorityOp: e.op, Now: clockOf(t.history.Ops, e.lane, e.call)}
+	})
+	return judgeQueue(t, left, delayObject, events, "delay queue")
+}
+
+var delayObject = sequential[model.DelayQueue, model.DelayOp]{
+	step: model.DelayQueue.Step,
+	show: func(q model.DelayQueue) string { return q.String() },
+}
+
+// clockOf returns the time by which a call had to judge what is due: as early as possible if it
+// found nothing, as late as possible if it found something.
+func clockOf(calls []Op, client string, call int64) int64 {
+	for _, op := range calls {
+		switch {
+		case op.Client != client || op.Call != call || !op.ok():
+			continue
+		case op.Empty:
+			return int64(op.CallTime)
+		}
+		return int64(op.ReturnTime)
+	}
+	return math.MaxInt64
+}

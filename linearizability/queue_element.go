@@ -1,0 +1,71 @@
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// element is one thing that went through the queue, or should have.
+type element struct {
+	value  string
+	rank   int64    // see ranking
+	offer  *Op      // nil if it was never offered
+	znodes []*znode // in the order of their creates
+	takes  []*Op    // those that returned it with success
+	hints  []*Op    // those that returned it with an unknown outcome
+
+	id        string // by which it can be discarded
+	discard   *Op    // the call that removed it by its id, if that is known
+	discarded bool   // it was removed by its id, or may have been if that is not known
+}
+
+func (e *element) last() *znode { return e.znodes[len(e.znodes)-1] }
+
+// storedTwice returns two znodes of an element, of which the second is a second copy. A client that
+// removed an element and gives the take up may put it back: that is no copy, as the element was
+// there at most once at every moment, and no call had returned it.
+func (e *element) storedTwice() (a, b *znode, twice bool) {
+	for i := 1; i < len(e.znodes); i++ {
+		a, b := e.znodes[i-1], e.znodes[i]
+		if b.created < a.deleted || !putBack(a, b) || e.deliveredBefore(b.created) {
+			return a, b, true
+		}
+	}
+	return nil, nil, false
+}
+
+// putBack reports whether the client that removed the first znode made the second.
+func putBack(a, b *znode) bool {
+	if a.withSession {
+		return false
+	}
+	return a.remover != "" && a.remover == b.creator ||
+		a.removerSession != 0 && a.removerSession == b.creatorSession
+}
+
+func (e *element) deliveredBefore(step int64) bool {
+	return len(e.takes) > 0 && e.takes[0].Return < step
+}
+
+// isPutBack reports whether the element left the queue and came back, and was there at most once at
+// every moment.
+func (e *element) isPutBack() bool {
+	_, _, twice := e.storedTwice()
+	return len(e.znodes) > 1 && !twice
+}
+
+// leavesModel reports whether the calls about the element are left out of linearizability, as it
+// was put back, or removed by its id. The model has no place for such an element: younger ones may
+// overtake it while it is out, and its place after that is not known. A queue's history without the
+// operations on one element is that of a queue, too, so this makes no right history wrong.
+func (e *element) leavesModel() bool { return e.isPutBack() || e.discarded }
+
+func (e *element) textOfCopies(a, b *znode) string {
+	if b.created >= a.deleted && putBack(a, b) {
+		return fmt.Sprintf("element %s was stored again: %s got it, "+
+			"and %s created %s at step %d after that", e.value, describe(*e.takes[0]),
+			cmp.Or(b.creator, session(b.creatorSession)), b.path, b.created)
+	}
+	return fmt.Sprintf("element %s was stored twice: %s created %s at step %d and %s at step %d",
+		e.value, describe(*e.offer), a.path, a.created, b.path, b.created)
+}

@@ -1,0 +1,163 @@
+package linearizability
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/model"
+)
+
+var queueObject = sequential[model.Queue, model.QueueOp]{
+	step: model.Queue.Step,
+	show: model.Queue.String,
+}
+
+// queueEvents turns the history into operations on the model. If there is a server log, it is known
+// what became of each.
+func queueEvents(t queueTable) []event[model.QueueOp] {
+	var list []event[model.QueueOp]
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		var e event[model.QueueOp]
+		keep := false
+		switch about := t.about(op); {
+		case about != nil && about.leavesModel():
+		case op.Kind == ops.Offer:
+			e, keep = offerEvent(t, op)
+		case (isTake(op) && op.Empty || op.Kind == ops.Peek) && op.ok():
+			e, keep = readEvent(t, op), !t.claims.StaleReads
+		case isTake(op):
+			e, keep = takeEvent(t, op)
+		}
+		if keep {
+			list = append(list, e)
+		}
+	}
+	return append(list, serverEvents(t)...)
+}
+
+// callEvent fills in what all operations of a client share.
+func callEvent(t queueTable, op *Op, kind model.QueueKind, item string) event[model.QueueOp] {
+	e := event[model.QueueOp]{
+		op:   model.QueueOp{Kind: kind, Item: item, Empty: op.Empty && op.ok()},
+		call: op.Call, ret: op.end(), lane: op.Client, note: note(*op),
+		text: fmt.Sprintf("%s() -> %s", op.Kind, item),
+	}
+	switch {
+	case kind == model.Offer:
+		e.text = fmt.Sprintf("offer(%s)", item)
+	case op.Empty:
+		e.text = op.Kind + "() -> empty"
+	}
+	if op.pending() {
+		e.ret = t.history.End + 1
+	}
+	if !op.ok() {
+		e.text += " (" + op.Outcome.String() + ")"
+	}
+	e.key = at(e.ret, 0)
+	return e
+}
+
+func offerEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
+	e = callEvent(t, op, model.Offer, op.Input)
+	znodes := t.byValue[op.Input].znodes
+	switch {
+	case len(znodes) > 0:
+		return applied(e, op, znodes[0].created, 0), true
+	case t.log.known:
+		return e, false // it never took effect, even if its client was told that it did
+	}
+	return doubtful(e, op, t.history.End)
+}
+
+func takeEvent(t queueTable, op *Op) (e event[model.QueueOp], keep bool) {
+	if r, ok := t.removalBy(op); ok {
+		e = callEvent(t, op, model.Take, r.element.value)
+		return applied(e, op, r.znode.deleted, 1), true
+	}
+	e = callEvent(t, op, model.Take, op.Output)
+	if op.ok() {
+		return e, !mayRepeat(t, op)
+	}
+	if t.log.known {
+		return e, false
+	}
+	return doubtful(e, op, t.history.End)
+}
+
+// applied places an operation at the step at which the server did it. The call may have returned
+// before that, if the outcome is unknown.
+func applied(e event[model.QueueOp], op *Op, step, phase int64) event[model.QueueOp] {
+	if op.ok() {
+		e.key = at(min(max(step, e.call), e.ret), phase)
+		return e
+	}
+	e.ret = max(step, op.Call)
+	if !op.pending() {
+		e.ret = max(e.ret, op.Return)
+	}
+	e.key = at(max(step, op.Call), phase)
+	return e
+}
+
+// doubtful is an operation without a server log that tells what became of it.
+func doubtful(e event[model.QueueOp], op *Op, end int64) (event[model.QueueOp], bool) {
+	switch {
+	case op.Outcome == OpFailed:
+		return e, false
+	case !op.ok():
+		e.op.Outcome, e.ret = model.Maybe, end+1
+		e.key = at(e.ret, 0)
+	}
+	return e, true
+}
+
+// mayRepeat reports whether the call returned an element once more, which a queue that delivers at
+// least once may do.
+func mayRepeat(t queueTable, op *Op) bool {
+	e := t.byValue[op.Output]
+	return t.claims.MayDuplicate && e.offer != nil && len(e.takes) > 1 &&
+		(t.log.known || e.takes[0] != op)
+}
+
+// readEvent places a peek or an empty answer where the server's queue was like that, if it ever was
+// during the call.
+func readEvent(t queueTable, op *Op) event[model.QueueOp] {
+	kind := model.Take
+	if op.Kind == ops.Peek {
+		kind = model.Peek
+	}
+	e := callEvent(t, op, kind, op.Output)
+	if step, ok := stateSeen(t, op, op.Call); ok {
+		e.key = at(step, 2)
+	}
+	return e
+}
+
+// serverEvents are the changes of the queue that no call accounts for: elements that another client
+// removed and, where a queue may duplicate, second copies.
+func serverEvents(t queueTable) []event[model.QueueOp] {
+	var list []event[model.QueueOp]
+	add := func(kind model.QueueKind, value, text string, step, phase int64) {
+		list = append(list, event[model.QueueOp]{
+			op:   model.QueueOp{Kind: kind, Item: value},
+			call: step, ret: step, key: at(step, phase), lane: "server", text: text,
+		})
+	}
+	for _, e := range t.elements {
+		if e.leavesModel() {
+			continue
+		}
+		for i, z := range e.znodes {
+			if i > 0 && t.claims.MayDuplicate {
+				add(model.Offer, e.value, fmt.Sprintf("stores %s again", e.value), z.created, 0)
+			}
+			r, gone := t.removalOf(z)
+			if gone && r.by == nil && (i == 0 || t.claims.MayDuplicate) {
+				add(model.Take, e.value, fmt.Sprintf("loses %s", e.value), z.deleted, 1)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,172 @@
+package linearizability
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// LockQueue claims to be a queue that keeps each element until it is acknowledged, and delivers it
+// at least once. Its calls are [ops.Offer], [ops.Poll], [ops.Take], [ops.Ack] and [ops.Release]. No
+// two offers may have the same element.
+//
+//   - Safety: a take that returned an element had its lock, and the lock goes with its session or
+//     because its owner acknowledges the element or gives it back.
+//   - Order: no take passes over an older element that was there, and not locked, from the call to
+//     the lock; no answer is empty while one was there all the time.
+//   - Delivery: an element leaves the queue because a client that was given it acknowledges it,
+//     once; an acknowledged element has left and does not come again.
+//   - Liveness: no take waits, or gives up, beside an element that is not locked.
+//   - Orphans: no lock is left that nobody holds.
+//
+// All but delivery needs the server's log or leftovers.
+type LockQueue struct {
+	// Queue says where it is. MayLose, MayDuplicate and StaleReads mean nothing here; Unordered:
+	// the oldest element need not be delivered first.
+	Queue
+	// Lock returns the path of the lock of the element stored at a path. The lock is the ephemeral
+	// znode of the client that the element was delivered to.
+	Lock func(item string) string
+}
+
+func (claims LockQueue) judge(h History, left *Leftovers) Report {
+	t := newLockedTable(h, claims)
+	var r Report
+	delivery := judgeElements(t.queueTable, &r, left)
+	if v, bad := badAck(t); bad && delivery.Status != Violated {
+		delivery = v
+	}
+	r.add(judgeElementLocks(t), delivery)
+	if !claims.Unordered {
+		r.add(judgeLockedOrder(t))
+	}
+	r.add(judgeLockedLiveness(t, left)...)
+	if left != nil {
+		mayWatch := func(client string) bool { return h.waits(client) || t.holds(client) }
+		r.add(judgeOrphans(t.withoutElementWatches(left), claims.AllowedAtRest,
+			lockedOrphans(t, left), mayWatch))
+	}
+	return r
+}
+
+// lockedTable is the table of a queue, and the locks of its elements.
+type lockedTable struct {
+	queueTable
+	deliveries []delivery
+	locks      map[*znode][]*znode // of a stored element, by age
+}
+
+// delivery is an element that one client was given.
+type delivery struct {
+	take    *Op
+	element *element
+	lock    *znode // nil if there was none, or it is not known
+	end     *Op    // the first ack, release or close after it; nil if there was none
+}
+
+func newLockedTable(h History, claims LockQueue) lockedTable {
+	claims.MayLose, claims.MayDuplicate = false, true
+	t := lockedTable{queueTable: newQueueTable(h, claims.Queue), locks: map[*znode][]*znode{}}
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			path := claims.Lock(z.path)
+			for _, lock := range t.log.znodes {
+				if lock.path == path && lock.owner != 0 {
+					t.locks[z] = append(t.locks[z], lock)
+				}
+			}
+		}
+	}
+	t.free = t.notLocked
+	t.deliveries = findDeliveries(t)
+	return t
+}
+
+// notLocked reports whether no lock was on an element at a step, and the time since which there was
+// none.
+func (t lockedTable) notLocked(z *znode, step int64) (since time.Duration, ok bool) {
+	for _, lock := range t.locks[z] {
+		if lock.existsAt(step) {
+			return 0, false
+		}
+		if lock.deleted <= step {
+			since = max(since, lock.deletedTime)
+		}
+	}
+	return since, true
+}
+
+// findDeliveries finds the lock and the end of each take that returned an element.
+func findDeliveries(t lockedTable) []delivery {
+	var list []delivery
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if !isTake(op) || !op.ok() || op.Empty || t.byValue[op.Output] == nil {
+			continue
+		}
+		d := delivery{take: op, element: t.byValue[op.Output], end: endOfDelivery(t.history.Ops, op)}
+		for _, item := range d.element.znodes {
+			for _, lock := range t.locks[item] {
+				if lock.creator == op.Client && lock.created <= op.Return && lock.deleted >= op.Call &&
+					(op.Token == 0 || op.Token == lock.czxid) {
+					d.lock = lock
+				}
+			}
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
+// endOfDelivery returns the ack, release or close that ends the delivery of a take.
+func endOfDelivery(calls []Op, take *Op) *Op {
+	for i := range calls {
+		op := &calls[i]
+		ends := op.Kind == ops.Close ||
+			(op.Kind == ops.Ack || op.Kind == ops.Release) && op.Input == take.Output
+		if ends && op.Client == take.Client && op.Call > take.Return {
+			return op
+		}
+	}
+	return nil
+}
+
+// judgeElementLocks asks of each delivery for its lock, and of each lock why it was deleted.
+func judgeElementLocks(t lockedTable) Verdict {
+	if !t.log.known {
+		return fine(Safety, "who held which lock is not known")
+	}
+	for _, d := range t.deliveries {
+		switch {
+		case d.lock == nil:
+			return violated(Safety, []int64{d.take.Call, d.take.Return},
+				"%s returned element %s without a lock on it", describe(*d.take), d.element.value)
+		case d.lock.deleted == never || d.lock.withSession ||
+			d.lock.remover == d.take.Client && mayEnd(t.history.Ops, d):
+			continue
+		case d.lock.remover != d.take.Client:
+			return violated(Safety, []int64{d.take.Return, d.lock.deleted},
+				"%s deleted %s at step %d, the lock of %s on element %s, got by %s",
+				cmp.Or(d.lock.remover, "the server"), d.lock.path, d.lock.deleted, d.take.Client,
+				d.element.value, describe(*d.take))
+		}
+		return violated(Safety, []int64{d.take.Return, d.lock.deleted},
+			"%s gave up %s at step %d, its lock on element %s, neither done with it nor asked to",
+			d.take.Client, d.lock.path, d.lock.deleted, d.element.value)
+	}
+	return fine(Safety, "every element delivered was locked")
+}
+
+// mayEnd reports whether the client had a reason to delete the lock: the end of the delivery, or a
+// close that was under way when it got the element, and whose clean-up can go on after an error.
+func mayEnd(calls []Op, d delivery) bool {
+	if d.end != nil && d.end.Call <= d.lock.deleted {
+		return true
+	}
+	return slices.ContainsFunc(calls, func(op Op) bool {
+		return op.Kind == ops.Close && op.Client == d.take.Client && op.Call < d.take.Return &&
+			op.end() > d.take.Return && (!op.ok() || d.lock.deleted <= op.end())
+	})
+}

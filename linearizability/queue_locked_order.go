@@ -1,0 +1,92 @@
+package linearizability
+
+import "slices"
+
+// judgeLockedOrder compares each delivery with the elements that were there, not locked, all the
+// time from the call to the lock, and each empty answer with what was there.
+func judgeLockedOrder(t lockedTable) Verdict {
+	for _, d := range t.deliveries {
+		if d.lock == nil {
+			continue
+		}
+		if older := passedOverLocked(t, d); older != nil {
+			return violated(Order, []int64{d.take.Call, d.lock.created},
+				"%s got element %s, although the older %s was there and not locked all the time",
+				describe(*d.take), d.element.value, older.value)
+		}
+	}
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if !isTake(op) || !op.ok() || !op.Empty || !t.log.known || emptyDuring(t, op) {
+			continue
+		}
+		return violated(Order, []int64{op.Call, op.Return},
+			"%s found nothing, although at every moment of it some element was there and not locked",
+			describe(*op))
+	}
+	return fine(Order, "the oldest first of what nobody held")
+}
+
+// passedOverLocked returns an element that is older than a delivered one, and could have been taken
+// instead of it all the time.
+func passedOverLocked(t lockedTable, d delivery) *element {
+	item := itemOf(t, d)
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			if z.czxid < item.czxid && availableFrom(t, z, d.take.Call, d.lock.created) {
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// itemOf returns the stored element that a delivery has locked.
+func itemOf(t lockedTable, d delivery) *znode {
+	for _, z := range d.element.znodes {
+		if slices.Contains(t.locks[z], d.lock) {
+			return z
+		}
+	}
+	return nil
+}
+
+// availableFrom reports whether an element was in the queue, and not locked, from one step to
+// another.
+func availableFrom(t lockedTable, z *znode, from, to int64) bool {
+	if z.created >= from || z.deleted <= to {
+		return false
+	}
+	return !slices.ContainsFunc(t.locks[z], func(lock *znode) bool {
+		return lock.created <= to && lock.deleted >= from
+	})
+}
+
+// emptyDuring reports whether at some moment of the call every element in the queue was locked, or
+// there was none.
+func emptyDuring(t lockedTable, op *Op) bool {
+	steps := []int64{op.Call}
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			steps = append(steps, z.deleted)
+			for _, lock := range t.locks[z] {
+				steps = append(steps, lock.created)
+			}
+		}
+	}
+	return slices.ContainsFunc(steps, func(step int64) bool {
+		return step >= op.Call && step <= op.Return && !anyAvailable(t, step)
+	})
+}
+
+// anyAvailable reports whether some element was in the queue, and not locked, at a step.
+func anyAvailable(t lockedTable, step int64) bool {
+	for _, e := range t.elements {
+		for _, z := range e.znodes {
+			if _, free := t.notLocked(z, step); free && z.existsAt(step) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+package linearizability
+
+import (
+	"fmt"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// judgeQueueOrder compares the takes with the order of the creates at the server, or with the
+// ranks.
+func judgeQueueOrder(t queueTable) Verdict {
+	if t.ranking != byAge {
+		return judgeRanks(t)
+	}
+	if v, bad := wrongOrder(t, Order, spansOf(t, true)); bad {
+		return v
+	}
+	return fine(Order, "first in, first out")
+}
+
+// wrongOrder looks for two elements of which the first certainly comes before the second, was in
+// the queue before the second was taken, and certainly was not taken before it.
+func wrongOrder(t queueTable, property string, list []span) (v Verdict, bad bool) {
+	for _, b := range list {
+		if b.e.discarded {
+			continue // it need not be the first
+		}
+		for _, a := range list {
+			if comesBefore(a, b) && b.outRet < a.out {
+				text := wrongOrderText(t.ranking, a, b)
+				return violated(property, []int64{a.inRet, b.outRet}, "%s", text), true
+			}
+		}
+	}
+	return Verdict{}, false
+}
+
+func wrongOrderText(by ranking, a, b span) string {
+	text := fmt.Sprintf("element %s was in the queue before %s (%s, %s), but %s left first, by %s",
+		by.describe(a.e), by.describe(b.e), describe(*a.e.offer), describe(*b.e.offer),
+		b.e.value, b.outText)
+	if a.out == never {
+		return text + ", and " + a.e.value + " is still there"
+	}
+	return text + ", " + a.e.value + " after that by " + a.outText
+}
+
+// comesBefore reports whether one element is certainly to be taken before another, as both are
+// known of when that was taken.
+func comesBefore(a, b span) bool {
+	switch {
+	case a.e.rank == b.e.rank:
+		return a.inRet < b.in
+	case a.e.rank < b.e.rank:
+		return a.inRet < b.out
+	}
+	return false
+}
+
+// judgeRanks compares every removal with what was in the queue at that moment: at the server or, if
+// there is no log, as far as the clients know.
+func judgeRanks(t queueTable) Verdict {
+	if v, bad := takenTooEarly(t); bad {
+		return v
+	}
+	if !t.log.known {
+		if v, bad := wrongOrder(t, Order, spansOf(t, true)); bad {
+			return v
+		}
+	}
+	for _, r := range t.removals {
+		if first := passedOver(t, r.element, r.znode.deleted); first != nil {
+			return violated(Order, []int64{r.znode.deleted},
+				"element %s was removed at step %d, although %s was in the queue",
+				t.ranking.describe(r.element), r.znode.deleted, t.ranking.describe(first))
+		}
+	}
+	return fine(Order, "every element left in its turn")
+}
+
+// passedOver returns an element that was in the queue at a step and should have left before this
+// one. An element that was put back has its old place.
+func passedOver(t queueTable, e *element, step int64) *element {
+	for _, other := range t.elements {
+		if other == e || other.rank > e.rank || other.rank == e.rank && len(other.znodes) > 0 &&
+			other.znodes[0].created > e.znodes[0].created {
+			continue
+		}
+		for _, z := range other.znodes {
+			if z.created < step && step < z.deleted {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// takenTooEarly looks for an element that was removed or returned before it was due.
+func takenTooEarly(t queueTable) (v Verdict, bad bool) {
+	for _, r := range t.removals {
+		if !t.ranking.ready(r.element, r.znode.deletedTime) {
+			return violated(Order, []int64{r.znode.deleted},
+				"element %s was removed at step %d, at %v: too early",
+				t.ranking.describe(r.element), r.znode.deleted, r.znode.deletedTime), true
+		}
+	}
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		e := t.byValue[op.Output]
+		if op.Kind != ops.Offer && op.ok() && !op.Empty && e != nil &&
+			!t.ranking.ready(e, op.ReturnTime) {
+			return violated(Order, []int64{op.Call, op.Return},
+				"%s returned element %s at %v: too early",
+				describe(*op), t.ranking.describe(e), op.ReturnTime), true
+		}
+	}
+	return Verdict{}, false
+}

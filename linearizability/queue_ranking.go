@@ -1,0 +1,62 @@
+package linearizability
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/zksim/zksim/linearizability/ops"
+)
+
+// ranking says what the rank of an element is. The element with the smallest rank leaves first, and
+// of several the oldest.
+type ranking int
+
+const (
+	byAge      ranking = iota // all ranks are 0: a FIFO queue
+	byPriority                // the rank is a priority
+	byDueTime                 // the rank is the time, in nanoseconds, from which on it can be taken
+)
+
+// readyFrom returns the time from which on an element can be taken.
+func (by ranking) readyFrom(e *element) time.Duration {
+	if by != byDueTime {
+		return 0
+	}
+	return time.Duration(e.rank)
+}
+
+// ready reports whether an element can be taken at a time.
+func (by ranking) ready(e *element, now time.Duration) bool {
+	return by != byDueTime || by.readyFrom(e) <= now
+}
+
+func (by ranking) describe(e *element) string {
+	switch by {
+	case byDueTime:
+		return fmt.Sprintf("%s (due at %v)", e.value, by.readyFrom(e))
+	case byPriority:
+		return fmt.Sprintf("%s (priority %d)", e.value, e.rank)
+	}
+	return e.value
+}
+
+// newRankedTable is newQueueTable for a queue whose offers have a rank in their input: cut takes it
+// out.
+func newRankedTable(
+	h History, claims Queue, by ranking, cut func(input string) (element string, rank int64),
+) queueTable {
+	ranks := map[string]int64{}
+	h = h.sorted()
+	for i := range h.Ops {
+		if op := &h.Ops[i]; op.Kind == ops.Offer {
+			value, rank := cut(op.Input)
+			op.Input, ranks[value] = value, rank
+		}
+	}
+	t := newQueueTable(h, claims)
+	t.ranking = by
+	for _, e := range t.elements {
+		e.rank = ranks[e.value]
+	}
+	return t
+}

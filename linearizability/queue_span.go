@@ -1,0 +1,88 @@
+package linearizability
+
+import "fmt"
+
+// span is when an element got into the queue and when it left it, as far as that is known: each is
+// a closed interval of steps.
+type span struct {
+	e           *element
+	in, inRet   int64
+	out, outRet int64  // never, if it was not taken; the first and last removal, if it was put back
+	outText     string // the call that removed it
+}
+
+// spansOf returns the elements that were certainly in the queue. With exact, the server's step of
+// the create is used where it is known, which says more than the interval of the call.
+func spansOf(t queueTable, exact bool) []span {
+	var list []span
+	for _, e := range t.elements {
+		if s, ok := spanOf(t, e, exact); ok {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func spanOf(t queueTable, e *element, exact bool) (s span, ok bool) {
+	s = span{e: e, out: never, outRet: never}
+	switch {
+	case e.offer == nil || t.log.known && len(e.znodes) != 1 && !e.isPutBack():
+		return s, false // never stored, or twice: other checks judge that
+	case t.log.known && exact:
+		s.in, s.inRet = e.znodes[0].created, e.znodes[0].created
+	case t.log.known:
+		s.in, s.inRet = e.offer.Call, max(e.znodes[0].created, e.offer.Return)
+	case !e.offer.ok():
+		return s, false
+	default:
+		s.in, s.inRet = e.offer.Call, e.offer.Return
+	}
+	if e.isPutBack() {
+		ok = s.endPutBack()
+	} else {
+		ok = s.end(t)
+	}
+	return s, ok
+}
+
+// end finds out when the element left. It reports false if that cannot be known.
+func (s *span) end(t queueTable) bool {
+	if len(s.e.takes) > 0 {
+		first := s.e.takes[0]
+		s.out, s.outRet, s.outText = first.Call, first.Return, describe(*first)
+		return len(s.e.takes) == 1
+	}
+	if !t.log.known {
+		return !unknownTakes(t) && !s.e.discarded
+	}
+	if z := s.e.znodes[0]; z.deleted != never {
+		s.out, s.outRet, s.outText = z.deleted, z.deleted, "a take whose reply was lost"
+		if by := s.e.discard; by != nil {
+			s.outText = describe(*by)
+		}
+	}
+	return true
+}
+
+// endPutBack is end for an element that was put back: it was certainly there up to its first
+// removal, and is certainly gone after its last. In between, younger elements may overtake it.
+func (s *span) endPutBack() bool {
+	first, last := s.e.znodes[0], s.e.last()
+	s.out, s.outRet = first.deleted, last.deleted
+	s.outText = fmt.Sprintf("the delete of %s at step %d", last.path, last.deleted)
+	if len(s.e.takes) > 0 {
+		s.outRet = max(last.deleted, s.e.takes[0].Return)
+		s.outText = describe(*s.e.takes[0])
+	}
+	return len(s.e.takes) <= 1
+}
+
+func unknownTakes(t queueTable) bool {
+	for i := range t.history.Ops {
+		op := &t.history.Ops[i]
+		if isTake(op) && (op.pending() || op.Outcome == OpUnknown) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,193 @@
+package linearizability
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The properties judged, as they are called in a [Verdict].
+const (
+	Safety          = "safety"
+	Belief          = "belief"
+	Fencing         = "fencing"
+	Linearizability = "linearizability"
+	Order           = "order"
+	Answers         = "answers"
+	Presence        = "presence"
+	View            = "view"
+	Delivery        = "delivery"
+	Liveness        = "liveness"
+	Orphans         = "orphans"
+	Herd            = "herd"
+)
+
+// Status says whether a property holds.
+type Status int
+
+// The statuses, from good to bad.
+const (
+	OK       Status = iota // nothing was found
+	Unknown                // it could not be decided
+	Violated               // it does not hold; the summary says how
+)
+
+// String returns the status in one word.
+func (s Status) String() string {
+	switch s {
+	case OK:
+		return "ok"
+	case Unknown:
+		return "unknown"
+	case Violated:
+		return "violated"
+	}
+	return fmt.Sprintf("Status(%d)", int(s))
+}
+
+// Verdict is the judgement of one property.
+type Verdict struct {
+	Property string
+	Status   Status
+	Summary  string  // one line, in the words of the recipe
+	Steps    []int64 // the steps that the summary names, in its order
+}
+
+// String returns the verdict as one line.
+func (v Verdict) String() string {
+	return strings.TrimRight(fmt.Sprintf("%-15s %-8s  %s", v.Property, v.Status, v.Summary), " ")
+}
+
+func violated(property string, steps []int64, format string, args ...any) Verdict {
+	return Verdict{property, Violated, fmt.Sprintf(format, args...), steps}
+}
+
+func unknown(property string, steps []int64, format string, args ...any) Verdict {
+	return Verdict{property, Unknown, fmt.Sprintf(format, args...), steps}
+}
+
+func fine(property, format string, args ...any) Verdict {
+	return Verdict{property, OK, fmt.Sprintf(format, args...), nil}
+}
+
+// ZombieWindow is the time in which a client went on believing that it holds a lock although the
+// server had already taken it away.
+type ZombieWindow struct {
+	Client  string
+	Session int64
+	Path    string // the client's znode, if known
+	// From is the step at which the server took the lock away, or at which the client returned from
+	// lock, if that was later.
+	From int64
+	// To is the step at which the client learned of it or gave the lock up, or the end of the
+	// history.
+	To       int64
+	Duration time.Duration
+}
+
+// Report is what was found in one history.
+type Report struct {
+	Verdicts []Verdict // of the properties that were judged, in the order of [Properties]
+
+	ZombieWindows []ZombieWindow
+	MaxHerd       int   // most watch notifications fired by one release
+	MaxHerdStep   int64 // the step of that release
+	Waits         Waits
+	Lost          []string // elements that were removed and never returned to a caller
+	Duplicated    []string // elements that were stored or returned more than once
+
+	draw func(io.Writer) error
+}
+
+// Waits measures how long the calls that were granted a lock took.
+type Waits struct {
+	Granted  int
+	Longest  time.Duration
+	Client   string // of the longest wait
+	CallStep int64  // likewise
+}
+
+// Status is the worst status of all verdicts.
+func (r Report) Status() Status {
+	worst := OK
+	for _, v := range r.Verdicts {
+		worst = max(worst, v.Status)
+	}
+	return worst
+}
+
+// First returns the verdict to show first: the first of those with the worst status. It is the zero
+// Verdict, whose status is OK, if nothing was judged.
+func (r Report) First() Verdict {
+	for _, v := range r.Verdicts {
+		if v.Status == r.Status() {
+			return v
+		}
+	}
+	return Verdict{}
+}
+
+// Verdict returns the verdict on a property, and whether it was judged.
+func (r Report) Verdict(property string) (Verdict, bool) {
+	for _, v := range r.Verdicts {
+		if v.Property == property {
+			return v, true
+		}
+	}
+	return Verdict{}, false
+}
+
+// String returns one line for each verdict and one for each zombie window.
+func (r Report) String() string {
+	var b strings.Builder
+	for _, v := range r.Verdicts {
+		fmt.Fprintln(&b, v)
+	}
+	for _, z := range r.ZombieWindows {
+		fmt.Fprintf(&b, "zombie window: client %s believed in session 0x%x until step %d, "+
+			"%v after the server ended it at step %d\n", z.Client, z.Session, z.To, z.Duration, z.From)
+	}
+	return b.String()
+}
+
+// Draw writes an interactive picture of the judged history: one HTML page made by porcupine, with a
+// lane for each client and one for the server. It runs the check once more, for up to two seconds.
+// It is an error if the judge draws nothing, as most that do not use porcupine.
+func (r Report) Draw(w io.Writer) error {
+	if r.draw == nil {
+		return errors.New("the judge of this history draws no picture")
+	}
+	return r.draw(w)
+}
+
+// Properties lists the properties in the order in which a [Report] has them.
+func Properties() []string { return slices.Clone(properties) }
+
+var properties = []string{
+	Safety, Belief, Fencing, Linearizability, Order, Answers, Presence, View, Delivery, Liveness,
+	Orphans, Herd,
+}
+
+// add puts verdicts at their places in the order of properties.
+func (r *Report) add(list ...Verdict) {
+	for _, v := range list {
+		i := len(r.Verdicts)
+		for i > 0 && place(r.Verdicts[i-1]) > place(v) {
+			i--
+		}
+		r.Verdicts = slices.Insert(r.Verdicts, i, v)
+	}
+}
+
+func place(v Verdict) int { return slices.Index(properties, v.Property) }
+
+// replace puts a verdict in the place of the one on the same property.
+func (r *Report) replace(v Verdict) {
+	r.Verdicts = slices.DeleteFunc(r.Verdicts, func(o Verdict) bool {
+		return o.Property == v.Property
+	})
+	r.add(v)
+}

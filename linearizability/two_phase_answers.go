@@ -1,0 +1,92 @@
+package linearizability
+
+import (
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/model"
+)
+
+// judgeAnswers checks what awaits returned: against each other, against the votes that were called,
+// and against the log.
+func (t *twoPhaseTable) judgeAnswers() Verdict {
+	checks := []func(*transaction, Op) (Verdict, bool){
+		t.toldOtherwise, t.toldWithoutVotes, t.toldUnlikeLog,
+	}
+	answers := 0
+	for _, op := range t.history.Ops {
+		if op.Kind != ops.Await || !op.ok() {
+			continue
+		}
+		answers++
+		tx := t.transaction(operand(op, 0))
+		for _, check := range checks {
+			if v, bad := check(tx, op); bad {
+				return v
+			}
+		}
+	}
+	return fine(Answers, "%s, and all who were told of a transaction were told the same",
+		count(answers, "answer"))
+}
+
+// toldOtherwise looks for another client that was told the opposite.
+func (t *twoPhaseTable) toldOtherwise(tx *transaction, op Op) (v Verdict, bad bool) {
+	for _, other := range t.history.Ops {
+		if other.Kind == ops.Await && other.ok() && operand(other, 0) == tx.name &&
+			!op.Empty && !other.Empty && other.Output != op.Output {
+			return violated(Answers, []int64{op.Return, other.Return},
+				"%s was told %s of %s at step %d, and %s %s at step %d",
+				op.Client, op.Output, tx.name, op.Return,
+				other.Client, other.Output, other.Return), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// toldWithoutVotes looks for a commit that a client was told although some site cannot have voted
+// yes by then.
+func (t *twoPhaseTable) toldWithoutVotes(tx *transaction, op Op) (v Verdict, bad bool) {
+	if op.Output != ops.Commit {
+		return Verdict{}, false
+	}
+	for _, site := range tx.sites {
+		if !t.mayHaveVoted(tx, site, op.Return) {
+			return violated(Answers, []int64{op.Return},
+				"%s was told commit of %s at step %d, but %s had not voted yes",
+				op.Client, tx.name, op.Return, site), true
+		}
+	}
+	return Verdict{}, false
+}
+
+func (t *twoPhaseTable) mayHaveVoted(tx *transaction, site string, by int64) bool {
+	for _, op := range t.history.Ops {
+		if op.Kind == ops.Vote && op.Input == tx.name+" "+site+" yes" && op.Call <= by &&
+			op.Outcome != OpFailed {
+			return true
+		}
+	}
+	return false
+}
+
+// toldUnlikeLog looks for a decision that the server does not have, and for the answer that there
+// is no transaction where there is one.
+func (t *twoPhaseTable) toldUnlikeLog(tx *transaction, op Op) (v Verdict, bad bool) {
+	learned := model.LearnCommit
+	switch {
+	case op.Empty:
+		learned = model.LearnThereIsNone
+	case op.Output == ops.Abort:
+		learned = model.LearnAbort
+	}
+	switch {
+	case !t.known || tx.allows(op, learned):
+		return Verdict{}, false
+	case op.Empty:
+		return violated(Answers, []int64{op.Call, op.Return},
+			"%s was told at step %d that there is no %s, but there was",
+			op.Client, op.Return, tx.name), true
+	}
+	return violated(Answers, []int64{op.Call, op.Return},
+		"%s was told %s of %s at step %d, but the server had no such decision",
+		op.Client, op.Output, tx.name, op.Return), true
+}

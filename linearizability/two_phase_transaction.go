@@ -1,0 +1,113 @@
+package linearizability
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zksim/zksim/model"
+)
+
+// transaction is all that is known about one transaction.
+type transaction struct {
+	name     string
+	sites    []string // nil if it was not begun
+	deadline time.Duration
+	begins   []Op
+	facts    []fact
+}
+
+// fact is something that the server did to a transaction.
+type fact struct {
+	event  ServerEvent
+	kind   model.TransactionKind
+	site   string
+	change bool // of something that must not change
+}
+
+// learnBegin takes sites and deadline from the begin that was applied; without a log, from the one
+// that succeeded, or else from any.
+func (tx *transaction) learnBegin() {
+	var begin Op
+	i := tx.fact(model.BeginTransaction, "")
+	for _, op := range tx.begins {
+		if begin.Kind == "" || i < 0 && op.ok() || i >= 0 && mayHaveCaused(op, tx, tx.facts[i]) {
+			begin = op
+		}
+	}
+	if sites := operand(begin, 1); sites != "" {
+		tx.sites = strings.Split(sites, ",")
+	}
+	if d, err := time.ParseDuration(operand(begin, 2)); err == nil {
+		tx.deadline = d
+	}
+}
+
+// fact is the index of the first fact of a kind, and of a site unless that is ""; -1 if there is
+// none.
+func (tx *transaction) fact(kind model.TransactionKind, site string) int {
+	return slices.IndexFunc(tx.facts, func(f fact) bool {
+		return f.kind == kind && !f.change && (site == "" || f.site == site)
+	})
+}
+
+// step is where something first happened, or never.
+func (tx *transaction) step(kind model.TransactionKind, site string) int64 {
+	if i := tx.fact(kind, site); i >= 0 {
+		return tx.facts[i].event.Step
+	}
+	return never
+}
+
+// allows reports whether at some moment of a call the server's transaction was such that the call
+// could learn this. After a forbidden change anything could be learned.
+func (tx *transaction) allows(op Op, learned model.TransactionKind) bool {
+	var state model.Transaction
+	for _, f := range tx.facts {
+		if f.event.Step > op.Call && len(state.Step(model.TransactionOp{Kind: learned})) > 0 {
+			return true
+		}
+		if f.event.Step > op.Return {
+			return false
+		}
+		next := state.Step(tx.operation(f))
+		if f.change || len(next) == 0 {
+			return true
+		}
+		state = next[0]
+	}
+	return len(state.Step(model.TransactionOp{Kind: learned})) > 0
+}
+
+// operation is a fact as an operation on the model.
+func (tx *transaction) operation(f fact) model.TransactionOp {
+	op := model.TransactionOp{
+		Kind: f.kind, Late: tx.deadline > 0 && f.event.Time >= tx.deadline,
+	}
+	switch f.kind {
+	case model.BeginTransaction:
+		op.Sites = 1<<len(tx.sites) - 1
+	case model.VoteYes, model.VoteNo, model.GoAway, model.Finish:
+		op.Sites = tx.bit(f.site)
+	}
+	return op
+}
+
+// bit stands for a site. The last bit stands for one that is no site of the transaction.
+func (tx *transaction) bit(site string) model.Sites {
+	if i := slices.Index(tx.sites, site); i >= 0 {
+		return 1 << i
+	}
+	return 1 << 63
+}
+
+// named lists the sites of a set.
+func (tx *transaction) named(set model.Sites) string {
+	var names []string
+	for i, name := range tx.sites {
+		if set&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,174 @@
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/model"
+)
+
+// valueTable is one history of a shared value, and the call behind each change of it.
+type valueTable struct {
+	history History
+	claims  Value
+	known   bool          // the server's log is
+	states  []model.Value // before the first change and after each
+	attribution
+}
+
+func newValueTable(h History, claims Value) *valueTable {
+	t := &valueTable{history: h, claims: claims, known: h.Server != nil, states: []model.Value{{}}}
+	var changes []ServerEvent
+	for _, e := range h.Server {
+		if e.Path != claims.Path || e.aboutSession() {
+			continue
+		}
+		// There is no next state if what is deleted is older than the log.
+		for _, next := range t.states[len(t.states)-1].Step(t.change(e)) {
+			changes, t.states = append(changes, e), append(t.states, next)
+		}
+	}
+	t.attribution = attribute(h, changes, func(op Op, i int) bool { return t.fits(op, changes[i]) })
+	return t
+}
+
+// change is an event as an operation on the model.
+func (t *valueTable) change(e ServerEvent) model.ValueOp {
+	if e.Kind == NodeDeleted {
+		return model.ValueOp{Kind: model.Remove}
+	}
+	data, _ := t.decode(e.Data)
+	return model.ValueOp{Kind: model.Write, Data: data, Version: model.NoVersion}
+}
+
+func (t *valueTable) decode(data string) (string, bool) {
+	if t.claims.Value != nil {
+		return t.claims.Value(data)
+	}
+	return data, true
+}
+
+// fits reports whether an operation can have made a change. A remove that found nothing must not be
+// taken for another one of the client that did.
+func (t *valueTable) fits(op Op, e ServerEvent) bool {
+	if e.Kind == NodeDeleted {
+		return op.Kind == ops.Remove && !isRefused(op)
+	}
+	value, ok := t.decode(e.Data)
+	input, _ := cutVersion(op.Input)
+	return ok && (op.Kind == ops.Write && op.Input == value || op.Kind == ops.CAS && input == value)
+}
+
+func isRefused(op Op) bool { return op.ok() && op.Output == ops.Refused }
+
+// effects turns the history into operations on the model.
+func (t *valueTable) effects() []Effect[model.ValueOp] {
+	var list []Effect[model.ValueOp]
+	for n := range t.history.Ops {
+		switch op := &t.history.Ops[n]; op.Kind {
+		case ops.Read:
+			if op.ok() {
+				list = append(list, t.seen(op, readOp(*op)))
+			}
+		case ops.Write, ops.CAS, ops.Remove:
+			list = append(list, t.write(op, t.of[n])...)
+		}
+	}
+	for _, i := range t.strays {
+		list = append(list, t.byServer(i))
+	}
+	return list
+}
+
+func readOp(op Op) model.ValueOp {
+	data, version := cutVersion(op.Output)
+	return model.ValueOp{Kind: model.Read, Data: data, Version: version, Absent: op.Empty}
+}
+
+// writeOp is a write, cas or remove as its client saw it.
+func writeOp(op Op) model.ValueOp {
+	o := model.ValueOp{Kind: model.Write, Data: op.Input, Version: model.NoVersion}
+	switch op.Kind {
+	case ops.CAS:
+		o.Kind = model.CAS
+		o.Data, o.Expect = cutVersion(op.Input)
+		o.Refused = isRefused(op)
+	case ops.Remove:
+		o.Kind = model.Remove
+		if isRefused(op) {
+			return model.ValueOp{Kind: model.Read, Absent: true}
+		}
+	}
+	if op.ok() && !o.Refused {
+		_, o.Version = cutVersion(op.Output)
+	}
+	return o
+}
+
+// seen is the effect of an operation that changes nothing, where the server's value was as the
+// operation saw it.
+func (t *valueTable) seen(op *Op, o model.ValueOp) Effect[model.ValueOp] {
+	step := t.seenAt(*op, func(after int) bool { return len(t.states[after].Step(o)) > 0 })
+	return Effect[model.ValueOp]{By: op, Op: o, Read: true, Step: step}
+}
+
+// write is the effect of a write and of its repetitions.
+func (t *valueTable) write(op *Op, changes []int) []Effect[model.ValueOp] {
+	o := writeOp(*op)
+	e := Effect[model.ValueOp]{By: op, Op: o}
+	own := ownChange(changes, func(i int) bool { return t.states[i+1].Version == o.Version })
+	switch {
+	case isRefused(*op) && len(changes) == 0:
+		e = t.seen(op, o)
+	case own >= 0:
+		e.Step = t.changes[own].Step
+	case op.Outcome == OpFailed, !op.ok() && t.known:
+		return nil
+	case !op.ok():
+		e.Op.Outcome = model.Maybe
+	}
+	list := []Effect[model.ValueOp]{e}
+	for _, i := range changes {
+		if i != own {
+			list = append(list, t.byServer(i))
+		}
+	}
+	return list
+}
+
+// byServer is a change that no operation asked for, or not again.
+func (t *valueTable) byServer(i int) Effect[model.ValueOp] {
+	return Effect[model.ValueOp]{
+		Op: t.change(t.changes[i]), Step: t.changes[i].Step,
+		Text: fmt.Sprintf("the value becomes %s", showValue(t.states[i+1])),
+	}
+}
+
+// judgeDelivery checks that every write is applied as often as it should be.
+func (t *valueTable) judgeDelivery() Verdict {
+	for n, op := range t.history.Ops {
+		if op.Kind != ops.Write && op.Kind != ops.CAS && op.Kind != ops.Remove {
+			continue
+		}
+		changes := t.madeBy(n)
+		if isRefused(op) && len(changes) > 0 {
+			return violated(Delivery, []int64{op.Call, changes[0].Step},
+				"%s was told that it was refused, but the server applied it at step %d",
+				describe(op), changes[0].Step)
+		}
+		if v, bad := appliedOnce(op, changes, t.claims.MayRepeat); bad && !isRefused(op) {
+			return v
+		}
+	}
+	for _, i := range t.strays {
+		e := t.changes[i]
+		if _, ok := t.decode(e.Data); !ok && e.Kind != NodeDeleted {
+			continue // no value yet: the znode was prepared
+		}
+		return violated(Delivery, []int64{e.Step},
+			"%s made the value %s at step %d, and no write accounts for that",
+			cmp.Or(e.Client, "somebody"), showValue(t.states[i+1]), e.Step)
+	}
+	return fine(Delivery, "every write was applied once, or was not said to be")
+}

@@ -1,0 +1,171 @@
+package linearizability
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"github.com/zksim/zksim/linearizability/ops"
+	"github.com/zksim/zksim/model"
+)
+
+// Counter claims to be a counter. Its calls are [ops.Add] and [ops.Get].
+//
+// With the server's log it is known what became of every call: an unknown add took effect if its
+// client changed the znode by its number from the call on. Then delivery is judged, too: every add
+// that succeeded is applied, none twice, none that said it failed, and nothing else changes the
+// value.
+type Counter struct {
+	// Path is the counter's znode.
+	Path string
+	// Start is the value before the first add.
+	Start int64
+	// Value reads the znode's data, and reports false if it holds no value yet; nil reads decimal
+	// digits.
+	Value func(data string) (int64, bool)
+	// MayRepeat: an add whose outcome was unknown meanwhile may be applied more than once.
+	MayRepeat bool
+	// AllowedAtRest are patterns (path.Match) of znodes below Path that may stay.
+	AllowedAtRest []string
+}
+
+func (claims Counter) judge(h History, left *Leftovers) Report {
+	t := newCounterTable(h.sorted(), claims)
+	r := Judge(h, left, Object[model.Counter, model.CounterOp]{
+		Noun: "counter", Start: model.Counter(claims.Start), Step: model.Counter.Step,
+		Effects: func(History) []Effect[model.CounterOp] { return t.effects() },
+		Path:    claims.Path, AllowedAtRest: claims.AllowedAtRest,
+	})
+	if t.known {
+		r.add(t.judgeDelivery())
+	}
+	return r
+}
+
+// counterTable is one history of a counter, and the call behind each change of it.
+type counterTable struct {
+	history History
+	claims  Counter
+	known   bool    // the server's log is
+	values  []int64 // before the first change and after each
+	attribution
+}
+
+func newCounterTable(h History, claims Counter) *counterTable {
+	t := &counterTable{
+		history: h, claims: claims, known: h.Server != nil, values: []int64{claims.Start},
+	}
+	var changes []ServerEvent
+	for _, e := range h.Server {
+		if value, ok := t.valueAfter(e); ok && value != t.values[len(t.values)-1] {
+			changes, t.values = append(changes, e), append(t.values, value)
+		}
+	}
+	t.attribution = attribute(h, changes, func(op Op, i int) bool {
+		return op.Kind == ops.Add && deltaOf(op) == t.values[i+1]-t.values[i]
+	})
+	return t
+}
+
+// valueAfter is the counter's value after an event, if the event is about it.
+func (t *counterTable) valueAfter(e ServerEvent) (value int64, ok bool) {
+	switch {
+	case e.Path != t.claims.Path:
+		return 0, false
+	case e.Kind == NodeDeleted:
+		return t.claims.Start, true
+	case e.Kind != NodeCreated && e.Kind != DataChanged:
+		return 0, false
+	case t.claims.Value != nil:
+		return t.claims.Value(e.Data)
+	}
+	value, err := strconv.ParseInt(e.Data, 10, 64)
+	return value, err == nil
+}
+
+func deltaOf(op Op) int64 {
+	delta, err := strconv.ParseInt(op.Input, 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("linearizability: %s: the input of an add is %q; expected a number",
+			describe(op), op.Input))
+	}
+	return delta
+}
+
+// effects turns the history into operations on the model.
+func (t *counterTable) effects() []Effect[model.CounterOp] {
+	var list []Effect[model.CounterOp]
+	for n := range t.history.Ops {
+		switch op := &t.history.Ops[n]; op.Kind {
+		case ops.Get:
+			if e, ok := t.get(op); ok {
+				list = append(list, e)
+			}
+		case ops.Add:
+			list = append(list, t.add(op, t.of[n])...)
+		}
+	}
+	for _, i := range t.strays {
+		list = append(list, t.byServer(i))
+	}
+	return list
+}
+
+func (t *counterTable) get(op *Op) (e Effect[model.CounterOp], ok bool) {
+	value, err := strconv.ParseInt(op.Output, 10, 64)
+	return Effect[model.CounterOp]{
+		By: op, Op: model.CounterOp{Kind: model.Get, Value: value, Known: true}, Read: true,
+		Step: t.seenAt(*op, func(after int) bool { return t.values[after] == value }),
+	}, op.ok() && err == nil
+}
+
+// add is the effect of an add and of its repetitions.
+func (t *counterTable) add(op *Op, changes []int) []Effect[model.CounterOp] {
+	e := Effect[model.CounterOp]{By: op, Op: model.CounterOp{Kind: model.Add, Delta: deltaOf(*op)}}
+	if value, err := strconv.ParseInt(op.Output, 10, 64); op.ok() && err == nil {
+		e.Op.Value, e.Op.Known = value, true
+	}
+	own := ownChange(changes, func(i int) bool { return e.Op.Known && t.values[i+1] == e.Op.Value })
+	switch {
+	case own >= 0:
+		e.Step = t.changes[own].Step
+	case op.Outcome == OpFailed, !op.ok() && t.known:
+		return nil
+	case !op.ok():
+		e.Op.Outcome = model.Maybe
+	}
+	list := []Effect[model.CounterOp]{e}
+	for _, i := range changes {
+		if i != own {
+			list = append(list, t.byServer(i))
+		}
+	}
+	return list
+}
+
+// byServer is a change that no operation asked for, or not again.
+func (t *counterTable) byServer(i int) Effect[model.CounterOp] {
+	return Effect[model.CounterOp]{
+		Op:   model.CounterOp{Kind: model.Add, Delta: t.values[i+1] - t.values[i]},
+		Step: t.changes[i].Step,
+		Text: fmt.Sprintf("the value goes from %d to %d", t.values[i], t.values[i+1]),
+	}
+}
+
+// judgeDelivery checks that every add is applied as often as it should be.
+func (t *counterTable) judgeDelivery() Verdict {
+	for n, op := range t.history.Ops {
+		if op.Kind == ops.Add {
+			if v, bad := appliedOnce(op, t.madeBy(n), t.claims.MayRepeat); bad {
+				return v
+			}
+		}
+	}
+	for _, i := range t.strays {
+		e := t.changes[i]
+		return violated(Delivery, []int64{e.Step},
+			"%s changed the counter from %d to %d at step %d, and no add accounts for that",
+			cmp.Or(e.Client, "somebody"), t.values[i], t.values[i+1], e.Step)
+	}
+	return fine(Delivery, "every add was applied once, or was not said to be")
+}

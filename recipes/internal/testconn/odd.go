@@ -1,0 +1,223 @@
+package testconn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// A fakezk.Server is one server that counts as those since ZooKeeper 3.6 do. What follows lets a
+// Conn see one that lags behind, one of 3.5 whose sequence numbers have passed 2147483647, and
+// nodes of which somebody has set the data some billions of times.
+
+// Copy is the tree of a server at one moment, by path.
+type Copy map[string]copied
+
+type copied struct {
+	data     []byte
+	stat     *zk.Stat
+	children []string
+}
+
+// Copy returns what there is, for FallBehind.
+func (s *Server) Copy() Copy {
+	s.t.Helper()
+	conn := s.Server.Connect(s.t)
+	tree := Copy{}
+	for _, path := range append([]string{"/"}, s.paths()...) {
+		data, stat, err := conn.Get(path)
+		names, _, listErr := conn.Children(path)
+		if err := errors.Join(err, listErr); err != nil {
+			s.t.Fatalf("copy %s: %v", path, err)
+		}
+		tree[path] = copied{
+			data, stat, slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" }),
+		}
+	}
+	return tree
+}
+
+func (s *Server) paths() []string {
+	var paths []string
+	for _, n := range s.Tree() {
+		if n.Path != "/" {
+			paths = append(paths, n.Path)
+		}
+	}
+	return paths
+}
+
+// Lag makes reads return what is in the copy, until the next sync is answered.
+func (c *Conn) Lag(old Copy) { c.lag(old, 0) }
+
+// FallBehind ends the session; the server of the next one lags behind.
+func (c *Conn) FallBehind(old Copy) {
+	c.lag(old, c.SessionID())
+	c.Expire()
+}
+
+// lag makes reads return what is in the copy, in all sessions but one.
+func (c *Conn) lag(old Copy, except int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.behind, c.except = old, except
+}
+
+// catchUp ends the lag, once it has begun.
+func (c *Conn) catchUp() {
+	if c.Conn.SessionID() != c.exempt() {
+		c.lag(nil, 0)
+	}
+}
+
+// exempt returns the session in which the server does not lag, 0 if there is none.
+func (c *Conn) exempt() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.except
+}
+
+// seen returns a node as a server has it that lags behind.
+func (c *Conn) seen(path string) (n copied, there, lags bool) {
+	session := c.Conn.SessionID()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, there = c.behind[path]
+	return n, there, c.behind != nil && session != c.except
+}
+
+func (c *Conn) seenStat(path string, found bool, stat *zk.Stat) (bool, *zk.Stat) {
+	if n, there, lags := c.seen(path); lags {
+		return there, n.stat
+	}
+	return found, stat
+}
+
+func (c *Conn) seenData(
+	path string, data []byte, stat *zk.Stat, err error,
+) ([]byte, *zk.Stat, error) {
+	n, there, lags := c.seen(path)
+	switch {
+	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
+		return data, stat, err
+	case !there:
+		return nil, nil, zk.ErrNoNode
+	}
+	return n.data, n.stat, nil
+}
+
+func (c *Conn) seenChildren(
+	path string, names []string, stat *zk.Stat, err error,
+) ([]string, *zk.Stat, error) {
+	n, there, lags := c.seen(path)
+	switch {
+	case !lags, err != nil && !errors.Is(err, zk.ErrNoNode):
+		return names, stat, err
+	case !there:
+		return nil, nil, zk.ErrNoNode
+	}
+	return slices.Clone(n.children), n.stat, nil
+}
+
+// SetVersion gives a node a version, as many changes of its data would.
+func (s *Server) SetVersion(path string, version int32) {
+	s.t.Helper()
+	n, there := s.Node(path)
+	if !there {
+		s.t.Fatalf("set the version of %s: it is not there", path)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.versions[path] = version - n.Version
+}
+
+// realVersion is the version that a request is to name; -1 is any.
+func (s *Server) realVersion(path string, version int32) int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ahead := s.versions[path]
+	switch real := version - ahead; {
+	case version == -1 || ahead == 0:
+		return version
+	case real == -1:
+		return math.MinInt32 // no node has it
+	default:
+		return real
+	}
+}
+
+// shownStat is the stat that a client sees.
+func (s *Server) shownStat(path string, stat *zk.Stat) *zk.Stat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stat == nil || s.versions[path] == 0 {
+		return stat
+	}
+	shown := *stat
+	shown.Version += s.versions[path]
+	return &shown
+}
+
+// NumberFrom makes all directories count their sequential children from first on, which may be
+// negative, as those of a server of 3.5 are that have passed 2147483647.
+func (s *Server) NumberFrom(first int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.numbers = first
+}
+
+// shown is a path or name, as a client sees it.
+func (s *Server) shown(path string) string { return s.renumbered(path, 1) }
+
+func (s *Server) shownAll(names []string) []string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = s.shown(name)
+	}
+	return shown
+}
+
+// real is a path as fakezk has it.
+func (s *Server) real(path string) string { return s.renumbered(path, -1) }
+
+// renumbered moves the number at the end of a path. It is ten characters long, its sign included.
+func (s *Server) renumbered(path string, direction int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := len(path) - 10
+	if s.numbers == 0 || at < 0 {
+		return path
+	}
+	n, err := strconv.Atoi(path[at:])
+	if err != nil {
+		return path
+	}
+	return path[:at] + fmt.Sprintf("%010d", n+direction*int(s.numbers))
+}
+
+// realOp is an operation of a transaction, as fakezk is to get it.
+func (s *Server) realOp(op any) any {
+	switch op := op.(type) {
+	case *zk.CreateRequest:
+		real := *op
+		real.Path = s.real(op.Path)
+		return &real
+	case *zk.DeleteRequest:
+		return &zk.DeleteRequest{Path: s.real(op.Path), Version: s.realVersion(op.Path, op.Version)}
+	case *zk.SetDataRequest:
+		return &zk.SetDataRequest{
+			Path: s.real(op.Path), Data: op.Data, Version: s.realVersion(op.Path, op.Version),
+		}
+	case *zk.CheckVersionRequest:
+		return &zk.CheckVersionRequest{Path: s.real(op.Path), Version: s.realVersion(op.Path, op.Version)}
+	}
+	return op
+}
+
+// Stays is how long ExpireLate keeps nodes that are not to go by themselves.
+const Stays = 12 * time.Hour

@@ -1,0 +1,148 @@
+package testconn
+
+import "github.com/go-zookeeper/zk"
+
+// Create is that of the client.
+func (c *Conn) Create(
+	path string, data []byte, flags int32, acl []zk.ACL,
+) (made string, err error) {
+	path = c.s.real(path)
+	err = c.request("create", path, func() (err error) {
+		made, err = c.Conn.Create(path, data, flags, acl)
+		return err
+	})
+	return c.s.shown(made), err
+}
+
+// CreateContainer is that of the client.
+func (c *Conn) CreateContainer(
+	path string, data []byte, flags int32, acl []zk.ACL,
+) (made string, err error) {
+	err = c.request("createContainer", path, func() (err error) {
+		made, err = c.Conn.CreateContainer(path, data, flags, acl)
+		return err
+	})
+	return made, err
+}
+
+// Delete is that of the client.
+func (c *Conn) Delete(path string, version int32) error {
+	version = c.s.realVersion(path, version)
+	path = c.s.real(path)
+	return c.request("delete", path, func() error { return c.Conn.Delete(path, version) })
+}
+
+// Set is that of the client.
+func (c *Conn) Set(path string, data []byte, version int32) (stat *zk.Stat, err error) {
+	real := c.s.real(path)
+	err = c.request("set", real, func() (err error) {
+		stat, err = c.Conn.Set(real, data, c.s.realVersion(path, version))
+		return err
+	})
+	return c.s.shownStat(path, stat), err
+}
+
+// Exists is that of the client.
+func (c *Conn) Exists(path string) (found bool, stat *zk.Stat, err error) {
+	real := c.s.real(path)
+	err = c.request("exists", real, func() (err error) {
+		if found, stat, err = c.Conn.Exists(real); err == nil {
+			found, stat = c.seenStat(path, found, stat)
+		}
+		return err
+	})
+	return found, c.s.shownStat(path, stat), err
+}
+
+// ExistsW is that of the client.
+func (c *Conn) ExistsW(path string) (found bool, stat *zk.Stat, events <-chan zk.Event, err error) {
+	real := c.s.real(path)
+	err = c.request("existsW", real, func() (err error) {
+		if found, stat, events, err = c.Conn.ExistsW(real); err == nil {
+			found, stat = c.seenStat(path, found, stat)
+		}
+		return err
+	})
+	return found, c.s.shownStat(path, stat), c.heard(events), err
+}
+
+// Get is that of the client.
+func (c *Conn) Get(path string) (data []byte, stat *zk.Stat, err error) {
+	real := c.s.real(path)
+	err = c.request("get", real, func() (err error) {
+		data, stat, err = c.Conn.Get(real)
+		data, stat, err = c.seenData(path, data, stat, err)
+		return err
+	})
+	return data, c.s.shownStat(path, stat), err
+}
+
+// GetW is that of the client.
+func (c *Conn) GetW(path string) (data []byte, stat *zk.Stat, events <-chan zk.Event, err error) {
+	real := c.s.real(path)
+	err = c.request("getW", real, func() (err error) {
+		data, stat, events, err = c.Conn.GetW(real)
+		data, stat, err = c.seenData(path, data, stat, err)
+		return err
+	})
+	return data, c.s.shownStat(path, stat), c.heard(events), err
+}
+
+// Children is that of the client.
+func (c *Conn) Children(path string) (names []string, stat *zk.Stat, err error) {
+	err = c.request("children", path, func() (err error) {
+		names, stat, err = c.Conn.Children(path)
+		names, stat, err = c.seenChildren(path, names, stat, err)
+		return err
+	})
+	return c.s.shownAll(names), c.s.shownStat(path, stat), err
+}
+
+// ChildrenW is that of the client.
+func (c *Conn) ChildrenW(
+	path string,
+) (names []string, stat *zk.Stat, events <-chan zk.Event, err error) {
+	err = c.request("childrenW", path, func() (err error) {
+		names, stat, events, err = c.Conn.ChildrenW(path)
+		names, stat, err = c.seenChildren(path, names, stat, err)
+		return err
+	})
+	return c.s.shownAll(names), c.s.shownStat(path, stat), c.heard(events), err
+}
+
+// Sync is that of the client. A server that lags behind has caught up when it is answered.
+func (c *Conn) Sync(path string) (string, error) {
+	return path, c.request("sync", path, func() error {
+		_, err := c.Conn.Sync(path)
+		if err == nil {
+			c.catchUp()
+		}
+		return err
+	})
+}
+
+// Multi is that of the client.
+func (c *Conn) Multi(ops ...any) (answers []zk.MultiResponse, err error) {
+	real := make([]any, len(ops))
+	for i, op := range ops {
+		real[i] = c.s.realOp(op)
+	}
+	err = c.request("multi", "", func() (err error) {
+		answers, err = c.Conn.Multi(real...)
+		return err
+	})
+	for i := range answers {
+		answers[i].String = c.s.shown(answers[i].String)
+	}
+	return answers, err
+}
+
+// heard is the channel of a watch, unless the client is to miss its event.
+func (c *Conn) heard(events <-chan zk.Event) <-chan zk.Event {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deaf {
+		return make(chan zk.Event)
+	}
+	return events
+}

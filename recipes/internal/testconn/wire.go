@@ -1,0 +1,53 @@
+package testconn
+
+import (
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+)
+
+// wire is the client's end of a connection. It keeps replies back until the client has told the
+// server of its watches, which it does just behind the handshake: until then it reads a zxid that a
+// reply changes, without a lock (samuel/go-zookeeper issue 260), and the race detector would report
+// that in any test that loses a connection.
+type wire struct {
+	net.Conn
+	read    int // so many bytes of the handshake's reply; of the reading goroutine
+	reply   int // its length, once its first four bytes are read
+	watches chan struct{}
+	once    sync.Once
+}
+
+func newWire(conn net.Conn) *wire { return &wire{Conn: conn, watches: make(chan struct{})} }
+
+// setWatches is the operation by which a client tells a server of its watches.
+const setWatches = 101
+
+// Write lets replies pass from the watches on. The client writes one frame at a time.
+func (w *wire) Write(frame []byte) (int, error) {
+	if len(frame) >= 12 && binary.BigEndian.Uint32(frame[8:]) == setWatches {
+		w.pass()
+	}
+	return w.Conn.Write(frame)
+}
+
+// pass lets replies pass.
+func (w *wire) pass() { w.once.Do(func() { close(w.watches) }) }
+
+// Read returns what there is of the handshake, and then of replies. A client without watches tells
+// of none.
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	if w.read >= 4+w.reply && w.read > 0 {
+		<-w.watches
+		return n, err
+	}
+	if w.read == 0 && n >= 4 {
+		w.reply = int(binary.BigEndian.Uint32(p))
+	}
+	if w.read += n; w.read >= 4+w.reply {
+		time.AfterFunc(time.Millisecond, w.pass)
+	}
+	return n, err
+}
