@@ -66,7 +66,13 @@ func (s *simulation) answer(c *Client) carry.Answer {
 // theServer is the number of the only server.
 const theServer = 0
 
-func (d *dialing) timeOut() { d.result <- dialResult{err: os.ErrDeadlineExceeded} }
+func (d *dialing) timeOut() { d.end(dialResult{err: os.ErrDeadlineExceeded}) }
+
+// end lets the dial return.
+func (d *dialing) end(r dialResult) {
+	d.client.sim.woken = true
+	d.result <- r
+}
 
 func (s *simulation) finishDial(d *dialing, number int) {
 	c := d.client
@@ -78,7 +84,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 		if !s.closing.Load() {
 			s.log(c.name, "dial %d refused", number)
 		}
-		d.result <- dialResult{err: syscall.ECONNREFUSED}
+		d.end(dialResult{err: syscall.ECONNREFUSED})
 		return
 	}
 	s.nextConn++
@@ -90,5 +96,5 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	s.net.Open(conn)
 	s.engine.Open(l.id, "127.0.0.1", time.Now())
 	s.log(c.name, "connects (connection %d)", number)
-	d.result <- dialResult{conn: l.end}
+	d.end(dialResult{conn: l.end})
 }

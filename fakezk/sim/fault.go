@@ -42,7 +42,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		if about := labelOf(a.Message).about; about != nil {
 			s.log(l.client.name, "<- %s", about)
 		}
-		l.end.Deliver(a.Message.Bytes)
+		l.deliver(a.Message.Bytes)
 	case carry.Send:
 		l.send(false, a.Message)
 	case carry.Later:
@@ -51,11 +51,11 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		s.engine.Drop(l.id)
 	case carry.End:
 		s.log(l.client.name, "connection %d: %s", l.conn.Number, tracetext.End(a.Err))
-		l.end.Fail(a.Err)
+		l.fail(a.Err)
 		delete(s.links, l.id)
 	case carry.Reset:
 		s.engine.Drop(l.id)
-		l.end.Fail(a.Err)
+		l.fail(a.Err)
 		delete(s.links, l.id)
 	case carry.Forget, carry.Unheard: // of the latter the server does not hear, nor does anybody
 		l.conn.Close()
@@ -63,6 +63,17 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 	case carry.Expire:
 		s.expire(a.Fault, s.engine.SessionOf(l.id))
 	}
+}
+
+// deliver and fail are the only ways in which a connection wakes its client.
+func (l *link) deliver(bytes []byte) {
+	l.sim.woken = true
+	l.end.Deliver(bytes)
+}
+
+func (l *link) fail(err error) {
+	l.sim.woken = true
+	l.end.Fail(err)
 }
 
 // deliverLater sees to a message that was put back.

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"maps"
@@ -36,6 +35,7 @@ type simulation struct {
 	journal journal
 
 	events   eventHeap
+	woken    bool                   // an event may have made a goroutine runnable
 	taken    map[time.Duration]bool // instants of pending events: no two are equal
 	sequence int64
 	order    *order // nil: messages have latencies
@@ -156,8 +156,11 @@ func (s *simulation) panicked(h *Hand, why any) {
 func (s *simulation) loop(limit time.Duration, done func() bool) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	s.woken = true
 	for {
-		s.quiesce()
+		if s.woken || s.world.undisciplined {
+			s.quiesce()
+		}
 		if done() {
 			return
 		}
@@ -178,7 +181,8 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 			case <-timer.C:
 			case <-s.wake:
 			}
-			continue // others may have woken at the same instant: let them finish first
+			s.woken = true // others may have woken at the same instant: let them finish first
+			continue
 		}
 		if apply == nil {
 			return
@@ -196,7 +200,8 @@ func (s *simulation) step() {
 // quiesce waits until every other goroutine of the bubble is blocked, and
 // takes in, in canonical order, what they asked for.
 func (s *simulation) quiesce() {
-	for {
+	for s.woken = true; s.woken; {
+		s.woken = false
 		if !s.world.undisciplined {
 			synctest.Wait()
 		}
@@ -204,8 +209,8 @@ func (s *simulation) quiesce() {
 		case <-s.wake:
 		default:
 		}
-		if !s.collect() {
-			return
+		if s.collect() && s.world.undisciplined {
+			s.woken = true
 		}
 	}
 }
@@ -223,7 +228,7 @@ func (s *simulation) next() (time.Duration, func()) {
 }
 
 func (s *simulation) pop() {
-	ev := heap.Pop(&s.events).(event)
+	ev := s.events.pop()
 	delete(s.taken, ev.at)
 	ev.apply()
 }
@@ -245,7 +250,7 @@ func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	}
 	s.taken[at] = true
 	s.sequence++
-	heap.Push(&s.events, event{at, s.sequence, apply})
+	s.events.push(event{at, s.sequence, apply})
 	return at
 }
 
@@ -286,6 +291,7 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 		s.schedule(group[0].at, func() {
 			for _, z := range group {
 				close(z.woken)
+				s.woken = true
 			}
 		})
 		sleepers = sleepers[n:]
@@ -376,20 +382,45 @@ type event struct {
 	apply    func()
 }
 
+// before orders events by time, and those of one time as they were scheduled.
+func (e event) before(other event) bool {
+	return e.at < other.at || e.at == other.at && e.sequence < other.sequence
+}
+
+// eventHeap is a binary heap. That of container/heap would allocate for each event.
 type eventHeap []event
 
-func (h eventHeap) Len() int { return len(h) }
-func (h eventHeap) Less(i, j int) bool {
-	if h[i].at != h[j].at {
-		return h[i].at < h[j].at
+func (h *eventHeap) push(e event) {
+	list := append(*h, e)
+	i := len(list) - 1
+	for parent := (i - 1) / 2; i > 0 && e.before(list[parent]); parent = (i - 1) / 2 {
+		list[i] = list[parent]
+		i = parent
 	}
-	return h[i].sequence < h[j].sequence
+	list[i] = e
+	*h = list
 }
-func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *eventHeap) Push(x any)   { *h = append(*h, x.(event)) }
-func (h *eventHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+
+// pop removes the earliest event.
+func (h *eventHeap) pop() event {
+	list := *h
+	first, e := list[0], list[len(list)-1]
+	list[len(list)-1] = event{}
+	list = list[:len(list)-1]
+	i := 0
+	for child := 1; child < len(list); child = 2*i + 1 {
+		if child+1 < len(list) && list[child+1].before(list[child]) {
+			child++
+		}
+		if !list[child].before(e) {
+			break
+		}
+		list[i] = list[child]
+		i = child
+	}
+	if len(list) > 0 {
+		list[i] = e
+	}
+	*h = list
+	return first
 }
