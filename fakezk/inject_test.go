@@ -482,3 +482,24 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		}
 	})
 }
+
+// Outages that overlap act as they do in a World: one that finds its client cut off
+// already has fired, the longer one decides, and a dial that hangs is not refused.
+func TestInjectedOutagesOverlapAsInAWorld(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("refuse 10s client=S1 request=1")
+		st.inject("refuse 1s client=S1 at=1s")
+		st.inject("blackhole 4s client=S1 at=2s")
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "reset")
+		st.sleepTill(2 * time.Second)
+		again := st.takeUp()
+		st.want(again, "")
+		st.wantFaults("refuse 10s client=S1 request=1: 1 true",
+			"refuse 1s client=S1 at=1s: 0 true", "blackhole 4s client=S1 at=2s: 0 true")
+		st.sleepTill(6 * time.Second)
+		st.want(again, "reset")
+		st.sleepTill(10 * time.Second)
+		st.wantSession(st.takeUp())
+	})
+}

@@ -277,7 +277,7 @@ func (in *injector) carryOutForAll(a carry.Action) {
 	switch a.Do {
 	case carry.Expire:
 		for _, v := range s.engine.Sessions() {
-			if (a.Client == 0 || v.ID == a.Client) && in.expire(a.Fault, v.ID) {
+			if (a.Client == 0 || v.ID == a.Client) && in.expire(v.ID, a.Late) {
 				in.carryOut(in.net.Fired(a.Fault))
 			}
 		}
@@ -310,7 +310,7 @@ func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
 	case carry.Vanish:
 		l.conn.Empty()
 	case carry.Expire:
-		in.expire(a.Fault, l.session)
+		in.expire(l.session, a.Late)
 	}
 }
 
@@ -332,17 +332,17 @@ func (in *injector) forget(l *serverLink, err error) {
 	l.sink.Fail(err)
 }
 
-// expire ends a session, at once or with its ephemerals left for a while, and
+// expire ends a session, with its ephemerals left for a while, if late is not 0, and
 // reports whether it was alive. A server that is down ends none.
-func (in *injector) expire(f *carry.Armed, session int64) bool {
+func (in *injector) expire(session int64, late time.Duration) bool {
 	s, now := in.server, time.Now()
 	if s.stopped || in.net.IsDown(theServer, in.now()) {
 		return false
 	}
 	var r engine.Reaction
 	var ok bool
-	if f.Kind == fault.LateReap {
-		r, ok = s.engine.ExpireLate(session, now.Add(f.For))
+	if late > 0 {
+		r, ok = s.engine.ExpireLate(session, now.Add(late))
 	} else {
 		r, ok = s.engine.Expire(session, now)
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
@@ -94,15 +93,13 @@ func (r *run) strikeAt(f *carry.Armed) {
 	}
 	r.notes.Strike(r.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client},
 		&f.Fired)
-	var client int64
+	var client int64 // 0: all clients
 	for _, c := range r.clients {
 		if c.name == f.Client {
 			client = c.peer.ID
 		}
 	}
-	if f.Client == "" || client != 0 || f.Kind == fault.Restart {
-		r.carryOut(r.net.Strike(f, client, r.now()))
-	}
+	r.carryOut(r.net.Strike(f, client, r.now()))
 }
 
 // expireSessionsOf ends the newest session of a client, or of all clients if 0.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
@@ -13,6 +12,11 @@ import (
 )
 
 // carryOut does what package carry has decided.
+//
+// What a World adds to the rules of package carry: a message takes a latency, so that
+// one event of the heap delivers one message (link.go), or the schedule picks it
+// (schedule.go); and a connection that its client has closed in a black hole is
+// forgotten at once, as there is no server to show it.
 func (s *simulation) carryOut(actions []carry.Action) {
 	for _, a := range actions {
 		if a.Conn == nil {
@@ -26,7 +30,7 @@ func (s *simulation) carryOut(actions []carry.Action) {
 func (s *simulation) carryOutForAll(a carry.Action) {
 	switch a.Do {
 	case carry.Expire:
-		s.expireSessionsOf(a.Client, a.Fault)
+		s.expireSessionsOf(a)
 	case carry.Restart:
 		s.restart(a)
 	}
@@ -61,7 +65,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		l.conn.Close()
 		delete(s.links, l.id)
 	case carry.Expire:
-		s.expire(a.Fault, s.engine.SessionOf(l.id))
+		s.expire(s.engine.SessionOf(l.id), a.Late)
 	}
 }
 
@@ -105,42 +109,40 @@ func (s *simulation) strikeAt(f *carry.Armed) {
 	}
 	s.notes.Strike(s.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client},
 		&f.Fired)
-	var client int64
+	var client int64 // 0: all clients
 	for _, c := range s.clients {
 		if c.name == f.Client {
 			client = c.peer.ID
 		}
 	}
-	if f.Client == "" || client != 0 || f.Kind == fault.Restart {
-		s.carryOut(s.net.Strike(f, client, s.now()))
-	}
+	s.carryOut(s.net.Strike(f, client, s.now()))
 }
 
-// expireSessionsOf ends the sessions of a client, or of all clients if 0.
-func (s *simulation) expireSessionsOf(client int64, f *carry.Armed) {
+// expireSessionsOf ends the sessions of a client, or of all clients.
+func (s *simulation) expireSessionsOf(a carry.Action) {
 	for _, c := range s.clients {
-		if client != 0 && client != c.peer.ID {
+		if a.Client != 0 && a.Client != c.peer.ID {
 			continue
 		}
 		for _, id := range slices.Sorted(maps.Keys(c.sessions)) {
-			if s.expire(f, id) {
-				s.carryOut(s.net.Fired(f))
+			if s.expire(id, a.Late) {
+				s.carryOut(s.net.Fired(a.Fault))
 			}
 		}
 	}
 }
 
-// expire ends a session, at once or with its ephemerals left for a while, and
-// reports whether it was alive.
-func (s *simulation) expire(f *carry.Armed, session int64) bool {
+// expire ends a session, with its ephemerals left for a while, if late is not 0, and
+// reports whether it was alive. A server that is down ends none.
+func (s *simulation) expire(session int64, late time.Duration) bool {
 	now := time.Now()
 	var r engine.Reaction
 	var ok bool
 	if s.net.IsDown(theServer, s.now()) {
 		return false
 	}
-	if f.Kind == fault.LateReap {
-		r, ok = s.engine.ExpireLate(session, now.Add(f.For))
+	if late > 0 {
+		r, ok = s.engine.ExpireLate(session, now.Add(late))
 	} else {
 		r, ok = s.engine.Expire(session, now)
 	}

@@ -17,6 +17,8 @@ type Action struct {
 	Up bool
 	// Client is the client whose sessions an Expire without Conn ends; 0 means all.
 	Client int64
+	// Late is how long the ephemerals stay after an Expire.
+	Late time.Duration
 	// Server is the number of the server of a Restart.
 	Server int
 	// Taken says of a Struck that the request goes no further.

@@ -70,9 +70,9 @@ func (c *Conn) Idle(now time.Duration) bool {
 	return c.state == Open && !c.Up.Busy(now) && !c.Down.Busy(now)
 }
 
-// Known reports whether the server knows the connection.
-func (c *Conn) Known() bool {
-	return c.state == Open || c.state == Blackholed || c.state == BlackholedGone || c.state == Frozen
+// known reports whether the server knows the connection, and faults can act on it.
+func (c *Conn) known() bool {
+	return c.state == Open || c.state == Blackholed || c.state == BlackholedGone
 }
 
 // vanishes reports whether messages go nowhere.

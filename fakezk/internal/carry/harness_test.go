@@ -132,6 +132,9 @@ func details(a Action) (text string) {
 	if a.Do == Expire && a.Conn == nil {
 		text += fmt.Sprint(" of client ", a.Client)
 	}
+	if a.Late > 0 {
+		text += fmt.Sprint(" late ", a.Late)
+	}
 	if a.Do == Later || a.Do == Restart {
 		text += fmt.Sprint(" at ", a.At)
 	}

@@ -227,9 +227,10 @@ func refuse(s *strike) {
 	}
 }
 
-// expire ends the session of the connection, or all sessions of the client.
+// expire ends the session of the connection, or all sessions of the client, at once or
+// with the ephemerals left for a while.
 func expire(s *strike) {
-	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Fault: s.fault})
+	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Late: s.fault.For, Fault: s.fault})
 }
 
 // restart takes the server of the connection, or the only one, down for a while.
@@ -244,7 +245,7 @@ func restart(s *strike) {
 	s.net.backAt[server] = back
 	s.add(Action{Do: Restart, Server: server, Fault: s.fault, At: back})
 	for _, c := range s.net.Conns() {
-		if c.Server == server && c.Known() && c.state != Frozen {
+		if c.Server == server && c.known() {
 			s.add(c.endSoon(errReset)...)
 		}
 	}

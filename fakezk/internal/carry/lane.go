@@ -49,16 +49,13 @@ func (m *Message) split() (first, second *Message) {
 type Lane struct {
 	until    time.Duration // nothing moves before
 	messages []*Message
-	size     int
+	size     int // what they take, in bytes
 }
 
 // messageCost counts for what keeping a message takes beside its bytes.
 const messageCost = 128
 
-// Size is what the messages in the lane take, in bytes.
-func (a *Lane) Size() int { return a.size }
-
-// SizeWith is Size with one more message.
+// SizeWith is what the messages in the lane take, in bytes, with one more.
 func (a *Lane) SizeWith(m *Message) int { return a.size + len(m.Bytes) + messageCost }
 
 // Busy reports whether a message that is queued now has to wait.
@@ -84,8 +81,8 @@ func (a *Lane) Last() *Message {
 	return a.messages[len(a.messages)-1]
 }
 
-// HeldUntil is when faults hold nothing in the lane any more.
-func (a *Lane) HeldUntil() time.Duration {
+// heldUntil is when faults hold nothing in the lane any more.
+func (a *Lane) heldUntil() time.Duration {
 	until := a.until
 	for _, m := range a.messages {
 		until = max(until, m.NotBefore)

@@ -177,7 +177,7 @@ func (n *Network) Next() (at time.Duration, ok bool) {
 // HeldUntil is when faults hold nothing any more on any connection.
 func (n *Network) HeldUntil() (until time.Duration) {
 	for _, c := range n.conns {
-		until = max(until, c.Up.HeldUntil(), c.Down.HeldUntil())
+		until = max(until, c.Up.heldUntil(), c.Down.heldUntil())
 	}
 	return until
 }

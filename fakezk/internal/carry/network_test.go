@@ -127,12 +127,12 @@ func TestLanesKnowTheirSize(t *testing.T) {
 	n := newTestNetwork(t, "delay 1s request=1")
 	empty := n.a1.Up.SizeWith(&Message{})
 	ask(n.a1, second)
-	one := n.a1.Up.Size()
+	one := n.a1.Up.size
 	if want := empty + len(request().Bytes); one != want || n.a1.Up.SizeWith(request()) != 2*want {
 		t.Errorf("%d bytes, want %d", one, want)
 	}
 	n.a1.DeliverUp(2 * second)
-	if n.a1.Up.Size() != 0 || !n.a1.Idle(2*second) || n.a1.Idle(second) {
-		t.Errorf("%d bytes", n.a1.Up.Size())
+	if n.a1.Up.size != 0 || !n.a1.Idle(2*second) || n.a1.Idle(second) {
+		t.Errorf("%d bytes", n.a1.Up.size)
 	}
 }
