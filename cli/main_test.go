@@ -36,6 +36,7 @@ func TestMain(m *testing.M) {
 		"terminated":  func() { Main(interrupting(60, syscall.SIGTERM)) },
 		"stopped":     func() { Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel")) },
 		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
+		"mylock":      func() { Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", "")) },
 		"incomplete":  func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
@@ -57,6 +58,9 @@ func ownKind(kind, impl string) scenario.Workload {
 	w.Name = kind
 	return w
 }
+
+// unnamed is a lock that survives, without a name of its implementation.
+func unnamed() scenario.Workload { return ownKind("lock", "") }
 
 // withGoals is a lock with two goals, of which one cannot be reached.
 func withGoals() scenario.Workload {
