@@ -74,22 +74,6 @@ func commandLine(args []string) (string, []string) {
 	return strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
 }
 
-// firstError is a writer that keeps its first error, so that commands need not check
-// each line of their output.
-type firstError struct {
-	to  io.Writer
-	err error
-}
-
-func (w *firstError) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
-	}
-	n, err := w.to.Write(p)
-	w.err = err
-	return n, err
-}
-
 // run runs the command and returns the exit status.
 func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &firstError{to: stdout}
