@@ -94,10 +94,12 @@ func (p program) runTo(ctx context.Context, args []string, out *firstError, stde
 	}
 	exited := -1
 	parsed, err := p.parser(out, stderr, &exited).Parse(args)
-	if exited >= 0 { // --help or --version
+	switch {
+	case out.err != nil:
+		return exitViolated
+	case exited >= 0: // --help or --version
 		return exited
-	}
-	if err != nil {
+	case err != nil:
 		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", p.name, err, p.name)
 		return exitInput
 	}

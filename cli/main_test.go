@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -282,6 +283,24 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "museum"} {
 		if !strings.Contains(stdout.String(), "\n  "+name) {
 			t.Errorf("no %q in:\n%s", name, stdout.String())
+		}
+	}
+}
+
+// full is an output on a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// TestFullDiskIsReportedOnce, with status 1, whatever the output.
+func TestFullDiskIsReportedOnce(t *testing.T) {
+	for _, args := range []string{"list", "list --json", "--help", "--version"} {
+		var stderr strings.Builder
+		status := run(t.Context(), strings.Fields(args), full{}, &stderr)
+		const want = "zksim: write output: no space left on device\n"
+		if status != exitViolated || stderr.String() != want {
+			t.Errorf("%s: status %d, stderr %q; want %d and %q",
+				args, status, stderr.String(), exitViolated, want)
 		}
 	}
 }
