@@ -116,7 +116,7 @@ func draw(o *scenario.Outcome, name string) (noPicture, err error) {
 		return err, nil
 	}
 	if err := os.WriteFile(name, page.Bytes(), 0o666); err != nil {
-		return nil, fmt.Errorf("draw: %w", err)
+		return nil, fmt.Errorf("--draw: %w", err)
 	}
 	return nil, nil
 }

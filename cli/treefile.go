@@ -73,7 +73,7 @@ func readTreeFile(name string) (treeFile, error) {
 	defer f.Close() // read only: nothing is lost
 	data, err := io.ReadAll(io.LimitReader(f, maxTreeFile+1))
 	if err != nil {
-		return treeFile{}, fmt.Errorf("read %s: %w", name, err)
+		return treeFile{}, err // it names the file
 	}
 	return parseTree(name, format, data)
 }
