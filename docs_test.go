@@ -171,6 +171,28 @@ func TestServerPageListsTheOperations(t *testing.T) {
 	}
 }
 
+// TestArchitectureNamesThePackages: the table of ARCHITECTURE.md has each package of the
+// module once, and no other.
+func TestArchitectureNamesThePackages(t *testing.T) {
+	existing := []string{"fuzz/real"} // which has tests only
+	for name := range arrows {
+		existing = append(existing, name)
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	var named []string
+	for row := range strings.Lines(table(t, "ARCHITECTURE.md", "| package | one job | must not know |")) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
+			named = append(named, strings.Replace(match[1], "fuzz/gallery", "fuzz/museum", 1))
+		}
+	}
+	slices.Sort(existing)
+	slices.Sort(named)
+	if diff := cmp.Diff(existing, named); diff != "" {
+		t.Errorf("-existing +named in ARCHITECTURE.md\n%s", diff)
+	}
+}
+
 // table returns the rows below a line of headings.
 func table(t *testing.T, page, headings string) string {
 	t.Helper()
