@@ -37,9 +37,9 @@ var arrows = map[string][]string{
 	"fakezk/fault":               own("fakezk/internal/proto"),
 	"fakezk/view":                {},
 	"fakezk/trace":               own("fakezk/fault", "fakezk/view"),
-	"fakezk/internal/carry":      own("fakezk/fault", "fakezk/internal/engine", "fakezk/internal/proto", "fakezk/internal/wire"),
+	"fakezk/internal/carry":      own("fakezk/fault", "fakezk/internal/proto", "fakezk/internal/wire"),
 	"fakezk/internal/inspect":    own("fakezk/internal/engine", "fakezk/internal/proto", "fakezk/internal/state", "fakezk/view"),
-	"fakezk/internal/tracetext":  own("fakezk/internal/engine", "fakezk/internal/proto", "fakezk/trace"),
+	"fakezk/internal/tracetext":  own("fakezk/fault", "fakezk/internal/carry", "fakezk/internal/engine", "fakezk/internal/proto", "fakezk/trace"),
 	"fakezk/internal/zkclient":   append(own("fakezk/trace"), "github.com/go-zookeeper/zk"),
 	"fakezk": append(own(
 		"fakezk/fault", "fakezk/view", "fakezk/internal/carry", "fakezk/internal/engine", "fakezk/internal/fourletter",

@@ -127,7 +127,8 @@ func (o *observer) lastReply() proto.ReplyHeader {
 func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.zxid, slices.Sorted(maps.Keys(o.watching[watchData])), slices.Sorted(maps.Keys(o.watching[watchExist])), slices.Sorted(maps.Keys(o.watching[watchChild]))
+	return o.zxid, slices.Sorted(maps.Keys(o.watching[watchData])),
+		slices.Sorted(maps.Keys(o.watching[watchExist])), slices.Sorted(maps.Keys(o.watching[watchChild]))
 }
 
 // tap reads along with the client.
@@ -168,9 +169,12 @@ func (c *tap) note(frame []byte) {
 // codeOf is the code that the client turned into an error.
 func codeOf(err error) refstore.Code {
 	for code, sentinel := range map[refstore.Code]error{
-		refstore.OK: nil, refstore.NoNode: zk.ErrNoNode, refstore.NoAuth: zk.ErrNoAuth, refstore.BadVersion: zk.ErrBadVersion,
-		refstore.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, refstore.NodeExists: zk.ErrNodeExists,
-		refstore.NotEmpty: zk.ErrNotEmpty, refstore.SessionExpired: zk.ErrSessionExpired, refstore.InvalidACL: zk.ErrInvalidACL,
+		refstore.OK: nil, refstore.NoNode: zk.ErrNoNode, refstore.NoAuth: zk.ErrNoAuth,
+		refstore.BadVersion:              zk.ErrBadVersion,
+		refstore.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals,
+		refstore.NodeExists:              zk.ErrNodeExists,
+		refstore.NotEmpty:                zk.ErrNotEmpty, refstore.SessionExpired: zk.ErrSessionExpired,
+		refstore.InvalidACL:   zk.ErrInvalidACL,
 		refstore.BadArguments: zk.ErrBadArguments,
 	} {
 		if errors.Is(err, sentinel) {
@@ -190,7 +194,8 @@ func statOf(s *zk.Stat) refstore.Stat {
 	}
 	return refstore.Stat{
 		Czxid: s.Czxid, Mzxid: s.Mzxid, Pzxid: s.Pzxid, Version: s.Version, Cversion: s.Cversion,
-		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength, NumChildren: s.NumChildren,
+		Aversion: s.Aversion, EphemeralOwner: s.EphemeralOwner, DataLength: s.DataLength,
+		NumChildren: s.NumChildren,
 	}
 }
 

@@ -36,17 +36,27 @@ var brokenRules = map[string]mutant{
 			got.Data = []byte{}
 		}
 	},
-	"versions are not compared":           replaceCode(refstore.BadVersion, refstore.OK),
-	"ephemerals may have children":        replaceCode(refstore.NoChildrenForEphemerals, refstore.OK),
-	"nodes with children may be deleted":  replaceCode(refstore.NotEmpty, refstore.OK),
-	"emoji are fine in a path":            replaceCode(refstore.BadArguments, refstore.OK),
-	"an invalid ACL is taken":             replaceCode(refstore.InvalidACL, refstore.OK),
-	"permissions are not checked":         replaceCode(refstore.NoAuth, refstore.OK),
-	"exists leaves no watch on nothing":   dropEvents(func(_ step, ev refstore.Event) bool { return ev.Type == refstore.NodeCreated }),
-	"child watches miss the end":          dropEvents(func(_ step, ev refstore.Event) bool { return ev.Type == refstore.NodeDeleted }),
-	"an expiry fires no watch":            dropEvents(func(s step, _ refstore.Event) bool { return s.Kind == doExpire }),
-	"a multi fires no watch":              dropEvents(func(s step, _ refstore.Event) bool { return s.Kind == doMulti }),
-	"a reconnect forgets what was missed": dropEvents(func(s step, _ refstore.Event) bool { return s.Kind == doDrop }),
+	"versions are not compared":          replaceCode(refstore.BadVersion, refstore.OK),
+	"ephemerals may have children":       replaceCode(refstore.NoChildrenForEphemerals, refstore.OK),
+	"nodes with children may be deleted": replaceCode(refstore.NotEmpty, refstore.OK),
+	"emoji are fine in a path":           replaceCode(refstore.BadArguments, refstore.OK),
+	"an invalid ACL is taken":            replaceCode(refstore.InvalidACL, refstore.OK),
+	"permissions are not checked":        replaceCode(refstore.NoAuth, refstore.OK),
+	"exists leaves no watch on nothing": dropEvents(func(_ step, ev refstore.Event) bool {
+		return ev.Type == refstore.NodeCreated
+	}),
+	"child watches miss the end": dropEvents(func(_ step, ev refstore.Event) bool {
+		return ev.Type == refstore.NodeDeleted
+	}),
+	"an expiry fires no watch": dropEvents(func(s step, _ refstore.Event) bool {
+		return s.Kind == doExpire
+	}),
+	"a multi fires no watch": dropEvents(func(s step, _ refstore.Event) bool {
+		return s.Kind == doMulti
+	}),
+	"a reconnect forgets what was missed": dropEvents(func(s step, _ refstore.Event) bool {
+		return s.Kind == doDrop
+	}),
 	"parents hear before children": func(s step, got *outcome) {
 		for _, events := range got.Events {
 			if s.Kind != doDrop {
@@ -79,7 +89,9 @@ func replaceCode(right, wrong refstore.Code) mutant {
 func dropEvents(drop func(step, refstore.Event) bool) mutant {
 	return func(s step, got *outcome) {
 		for i, events := range got.Events {
-			kept := slices.DeleteFunc(slices.Clone(events), func(ev refstore.Event) bool { return drop(s, ev) })
+			kept := slices.DeleteFunc(slices.Clone(events), func(ev refstore.Event) bool {
+				return drop(s, ev)
+			})
 			got.Events[i] = kept[:len(kept):len(kept)]
 			if len(kept) == 0 {
 				got.Events[i] = nil

@@ -71,21 +71,28 @@ const clientCount = 3
 var (
 	stepPaths = often(5, []string{"/a", "/a", "/a", "/a/x", "/a/x", "/b", "/a/y"}, []string{
 		"/b/x", "/a/x/p", "/", "/a/s-0000000000", "/a/s-0000000001", "/s-0000000001", "/é",
-		"/zookeeper", "/zookeeper/config", "/zookeeper/quota", "/zookeeper/mine", "/a/\U0001F600", "/\ue000",
+		"/zookeeper", "/zookeeper/config", "/zookeeper/quota", "/zookeeper/mine", "/a/\U0001F600",
+		"/\ue000",
 	})
 	stepPrefixes = []string{"/a/s-", "/a/s-", "/s-", "/a/", "/a/x/", "/b/é-", "/\U0001F600"}
 	stepACLs     = often(5, [][]refstore.ACL{refstore.World(refstore.PermAll)}, [][]refstore.ACL{
-		refstore.World(refstore.PermRead | refstore.PermAdmin), refstore.World(refstore.PermAll &^ refstore.PermRead),
+		refstore.World(refstore.PermRead | refstore.PermAdmin),
+		refstore.World(refstore.PermAll &^ refstore.PermRead),
 		refstore.World(refstore.PermAll &^ refstore.PermCreate), refstore.World(0),
-		{{Perms: refstore.PermRead, Scheme: "world", ID: "anyone"}, {Perms: refstore.PermAll, Scheme: "digest", ID: "alice:hash"}},
-		{{Perms: refstore.PermAll, Scheme: "world", ID: "anyone"}, {Perms: refstore.PermAll, Scheme: "world", ID: "anyone"}},
-		nil, {}, {{Perms: refstore.PermAll, Scheme: "world", ID: "nobody"}}, {{Perms: refstore.PermAll, Scheme: "digest", ID: "colonless"}},
+		{{Perms: refstore.PermRead, Scheme: "world", ID: "anyone"},
+			{Perms: refstore.PermAll, Scheme: "digest", ID: "alice:hash"}},
+		{{Perms: refstore.PermAll, Scheme: "world", ID: "anyone"},
+			{Perms: refstore.PermAll, Scheme: "world", ID: "anyone"}},
+		nil, {}, {{Perms: refstore.PermAll, Scheme: "world", ID: "nobody"}},
+		{{Perms: refstore.PermAll, Scheme: "digest", ID: "colonless"}},
 	})
 	stepData  = evenly([][]byte{nil, {}, []byte("x"), []byte("longer data")})
 	stepKinds = often(20, []stepKind{
-		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete, doSet, doSet, doMulti, doMulti,
+		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete, doSet, doSet,
+		doMulti, doMulti,
 		doExists, doExists, doExists, doGet, doGet, doChildren, doChildren, doChildren, doGetACL,
-	}, []stepKind{doContainer, doTTL, doSetACL, doSetACL, doSync, doDrop, doDrop, doDrop, doClose, doExpire})
+	}, []stepKind{doContainer, doTTL, doSetACL, doSetACL, doSync, doDrop, doDrop, doDrop, doClose,
+		doExpire})
 )
 
 // often draws from usual, and once in n times from odd.
@@ -179,7 +186,9 @@ func (s step) mode() refstore.Mode {
 // op is the step as an operation of the model's multi.
 func (s step) op() refstore.Op {
 	kinds := map[stepKind]refstore.OpKind{
-		doCreate: refstore.OpCreate, doDelete: refstore.OpDelete, doSet: refstore.OpSet, doCheck: refstore.OpCheck,
+		doCreate: refstore.OpCreate, doDelete: refstore.OpDelete, doSet: refstore.OpSet,
+		doCheck: refstore.OpCheck,
 	}
-	return refstore.Op{Kind: kinds[s.Kind], Path: s.Path, Data: s.Data, Mode: s.mode(), ACL: s.ACL, Version: s.Version}
+	return refstore.Op{Kind: kinds[s.Kind], Path: s.Path, Data: s.Data, Mode: s.mode(), ACL: s.ACL,
+		Version: s.Version}
 }

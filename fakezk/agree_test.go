@@ -295,7 +295,8 @@ func (s step) multi(c *observer) ([]refstore.Result, error) {
 	for _, op := range s.Ops {
 		switch op.Kind {
 		case doCreate:
-			ops = append(ops, &zk.CreateRequest{Path: op.Path, Data: op.Data, Flags: op.Flags, Acl: zkACL(op.ACL)})
+			ops = append(ops, &zk.CreateRequest{Path: op.Path, Data: op.Data, Flags: op.Flags,
+				Acl: zkACL(op.ACL)})
 		case doDelete:
 			ops = append(ops, &zk.DeleteRequest{Path: op.Path, Version: op.Version})
 		case doSet:
@@ -324,7 +325,8 @@ func (p *pair) compareTrees() string {
 			stat.Czxid, stat.Mzxid, stat.Version, stat.EphemeralOwner, stat.NumChildren)
 	}
 	for _, n := range p.server.Tree() {
-		got[n.Path] = fmt.Sprintf("czxid %d mzxid %d version %d owner %x children %d", n.Czxid, n.Mzxid, n.Version, n.Owner, n.NumChildren)
+		got[n.Path] = fmt.Sprintf("czxid %d mzxid %d version %d owner %x children %d", n.Czxid, n.Mzxid,
+			n.Version, n.Owner, n.NumChildren)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		return "trees differ (-model +server)\n" + diff
@@ -335,7 +337,8 @@ func (p *pair) compareTrees() string {
 // anyScript has about forty steps: rapid's slices hold six elements on average,
 // so it is a slice of slices.
 var anyScript = rapid.Custom(func(t *rapid.T) []step {
-	return slices.Concat(rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawStep), 1, 20), 1, 20).Draw(t, "steps")...)
+	return slices.Concat(rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawStep), 1, 20), 1, 20).Draw(t,
+		"steps")...)
 })
 
 func TestServerAgreesWithTheModel(t *testing.T) {

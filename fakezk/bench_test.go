@@ -102,8 +102,10 @@ func BenchmarkServerShare(b *testing.B) {
 func benchClient(b *testing.B, dial zk.Dialer) *zk.Conn {
 	b.Helper()
 	connected := make(chan struct{}, 1)
-	c, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout, zk.WithDialer(dial), zk.WithHostProvider(&hostProvider{}),
-		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize(64<<10),
+	c, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout, zk.WithDialer(dial),
+		zk.WithHostProvider(&hostProvider{}),
+		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false), zk.WithMaxBufferSize(64<<10),
+		zk.WithMaxConnBufferSize(64<<10),
 		zk.WithEventCallback(func(ev zk.Event) {
 			if ev.State == zk.StateHasSession {
 				connected <- struct{}{}
@@ -126,7 +128,8 @@ func echoDial(string, string, time.Duration) (net.Conn, error) {
 	answer := func(frame []byte) {
 		if !greeted {
 			greeted = true
-			c.Deliver(wire.AppendConnectResponse(nil, proto.ConnectResponse{TimeoutMs: 10_000, SessionID: 1, Password: make([]byte, 16)}))
+			c.Deliver(wire.AppendConnectResponse(nil,
+				proto.ConnectResponse{TimeoutMs: 10_000, SessionID: 1, Password: make([]byte, 16)}))
 			return
 		}
 		h, _, err := wire.DecodeHeader(frame)

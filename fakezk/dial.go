@@ -44,8 +44,8 @@ const DefaultSessionTimeout = 10 * time.Second
 
 // Connect returns a genuine go-zookeeper connection to the server, in memory,
 // that has a session already and is closed when the test ends. If there is none
-// within a minute, the test fails. What the client logs goes nowhere; use Dialer with zk.Connect for a connection of your own
-// making.
+// within a minute, the test fails. What the client logs goes nowhere. For other
+// settings use Dialer with zk.Connect.
 func (s *Server) Connect(t TB) *zk.Conn {
 	t.Helper()
 	connected := make(chan struct{})
@@ -82,7 +82,8 @@ const Address = "127.0.0.1:2181"
 
 // Dialer connects to the server in memory, whatever the address:
 //
-//	conn, events, err := zk.Connect([]string{fakezk.Address}, 10*time.Second, zk.WithDialer(server.Dialer()))
+//	servers := []string{fakezk.Address}
+//	conn, events, err := zk.Connect(servers, 10*time.Second, zk.WithDialer(server.Dialer()))
 //
 // The client's default host provider pauses one second before it reconnects to
 // the only server of its list, as it does with a real one.

@@ -16,39 +16,50 @@
 // [New] and [Server.Dialer]. [Server.Serve] accepts TCP from clients in any
 // language.
 //
-// A Server has two doors. The wire is for the code under test. Direct calls are
-// for the test: [Server.Put] and [Server.Remove] change nodes as another client
-// would, [Server.Tree], [Server.Sessions] and [Server.Watches] look at what is
-// there, [Server.Inject] arms a fault, [Server.Snapshot] and [Server.Load] carry a tree, and [Server.ExpireSession], [Server.DropConnections], [Server.Stop] and
-// [Server.Restart] make happen what is hard to wait for.
+// A Server has two doors. The wire is for the code under test. Direct calls are for the
+// test:
 //
-// Everything works inside a testing/synctest bubble: start the server in the
-// bubble, and a session's ten seconds pass in microseconds. No goroutine stays
-// behind once the test's cleanup is done.
+//   - [Server.Put] and [Server.Remove] change nodes as another client would.
+//   - [Server.Tree], [Server.Sessions] and [Server.Watches] look at what is there.
+//   - [Server.Inject] arms a fault.
+//   - [Server.ExpireSession] and [Server.DropConnections] end sessions and connections.
+//   - [Server.Stop] and [Server.Restart] make the server unreachable, and bring it back.
+//   - [Server.Snapshot], [Server.Load] and [Server.Reset] save, load and empty the tree.
+//
+// Everything works inside a testing/synctest bubble: start the server in the bubble,
+// and a session's ten seconds pass in microseconds. No goroutine stays behind once the
+// test's cleanup is done.
 //
 // # Faults
 //
 // [Server.Inject] arms a fault: it cuts a connection, loses a reply or ends a session
-// when a request of your choice comes. Package fakezk/fault has the kinds. To run
-// code under many faults, each at the worst moment, use package fakezk/sim, or
-// package fuzz, which also judges what happened.
+// when a request of your choice comes.
+//
+//	server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1})
+//
+// Package fakezk/fault lists the kinds. To run code under many faults, each at the worst
+// moment, use package fakezk/sim, or package fuzz, which also judges what happened.
 //
 // # What it is like
 //
-// The server behaves as one standalone ZooKeeper 3.8 does: error codes and which
-// of several wins, all fields of Stat, which requests consume a zxid, the order
-// of events and replies, expiry at the end of a tick, what a reconnect with
-// setWatches brings, what happens to malformed frames. A state machine test
-// holds it against a plain reference store, over the wire, in thousands of random scripts.
+// The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all
+// fields of Stat, the requests that consume a zxid, the order of events and replies,
+// expiry at the end of a tick, what a reconnect with setWatches brings, and what happens
+// to malformed frames. A state machine test compares it with a plain reference
+// store, over the wire, in thousands of random scripts; package conform compares it with
+// a real server.
 //
 // # What is missing
 //
-//	every operation of a standalone 3.8.0    yes, compared with one by package conform
-//	orders of children and of clean-up       Java's hash order
-//	auth                                     digest, ip, world, the super user; no x509, and sasl as a server without it
-//	quotas, containers, TTL nodes            yes
-//	four-letter words                        over TCP; envi and dirs show a host of the imagination
-//	admin server, JMX                        no
-//	more than one server                     no: no lagging follower, no election, no read-only mode
-//	data on disk                             no: Stop and Restart keep it in memory, Snapshot and Load carry a tree
+//	every operation of a standalone 3.8.0  yes, compared with one by package conform
+//	orders of children and of clean-up     Java's hash order
+//	auth                                   digest, ip, world, the super user; no x509,
+//	                                       and sasl as a server without it
+//	quotas, containers, TTL nodes          yes
+//	four-letter words                      over TCP; envi and dirs show an invented host
+//	admin server, JMX                      no
+//	more than one server                   no: no lagging follower, no election, no
+//	                                       read-only mode
+//	data on disk                           no: Stop and Restart keep it in memory,
+//	                                       Snapshot and Load save and load a tree
 package fakezk

@@ -19,7 +19,8 @@ func ExampleServer_Inject() {
 	inBubble(func(t fakezk.TB) { // in a test, synctest.Test
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}); err != nil {
+		if err := server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create",
+			Request: 1}); err != nil {
 			t.Fatalf("inject: %v", err)
 		}
 		_, err := conn.Create("/job", nil, 0, zk.WorldACL(zk.PermAll))

@@ -30,7 +30,8 @@ func framed(payload []byte) []byte {
 
 // body is a request of an operation with these bytes for a body.
 func body(op proto.OpCode, bytes string) []byte {
-	return framed(append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 42}, uint32(op)), unhex(bytes)...))
+	return framed(append(binary.BigEndian.AppendUint32([]byte{0, 0, 0, 42}, uint32(op)),
+		unhex(bytes)...))
 }
 
 // What becomes of a connection that sends garbage.
@@ -67,28 +68,41 @@ var garbageAfterHandshake = []struct {
 	{"7 bytes", framed(make([]byte, 7)), endsSilently},
 	{"half a length", unhex("0000"), ignored},
 	{"largest length, no body", unhex("000fffff"), ignored},
-	{"unknown operation 99", body(99, ""), fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
-	{"unknown operation 0", body(0, ""), fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
-	{"unknown operation -1", body(-1, ""), fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+	{"unknown operation 99", body(99, ""),
+		fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+	{"unknown operation 0", body(0, ""),
+		fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
+	{"unknown operation -1", body(-1, ""),
+		fate{&proto.ReplyHeader{Xid: 42, Zxid: -1, Err: proto.Unimplemented}, true}},
 	{"create without body", body(proto.OpCreate, ""), answers(nextZxid, proto.MarshallingError)},
-	{"create, path of -2 bytes", body(proto.OpCreate, "fffffffe"), answers(nextZxid, proto.MarshallingError)},
-	{"create, path of 2 GB", body(proto.OpCreate, "7fffffff 2f61"), answers(nextZxid, proto.MarshallingError)},
-	{"create, ACL of a billion entries", body(proto.OpCreate, "00000002 2f61 ffffffff 3b9aca00"), answers(nextZxid, proto.MarshallingError)},
-	{"delete cut short", body(proto.OpDelete, "00000002 2f61 0000"), answers(nextZxid, proto.MarshallingError)},
+	{"create, path of -2 bytes", body(proto.OpCreate, "fffffffe"),
+		answers(nextZxid, proto.MarshallingError)},
+	{"create, path of 2 GB", body(proto.OpCreate, "7fffffff 2f61"),
+		answers(nextZxid, proto.MarshallingError)},
+	{"create, ACL of a billion entries", body(proto.OpCreate, "00000002 2f61 ffffffff 3b9aca00"),
+		answers(nextZxid, proto.MarshallingError)},
+	{"delete cut short", body(proto.OpDelete, "00000002 2f61 0000"),
+		answers(nextZxid, proto.MarshallingError)},
 	{"setData without body", body(proto.OpSetData, ""), answers(nextZxid, proto.MarshallingError)},
-	{"multi without end", body(proto.OpMulti, "00000001 00 ffffffff"), answers(nextZxid, proto.MarshallingError)},
-	{"multi of a read", body(proto.OpMulti, "00000004 00 ffffffff 00000001 2f 00 ffffffff 01 ffffffff"), answers(nextZxid, proto.MarshallingError)},
+	{"multi without end", body(proto.OpMulti, "00000001 00 ffffffff"),
+		answers(nextZxid, proto.MarshallingError)},
+	{"multi of a read", body(proto.OpMulti,
+		"00000004 00 ffffffff 00000001 2f 00 ffffffff 01 ffffffff"),
+		answers(nextZxid, proto.MarshallingError)},
 	{"getData without body", body(proto.OpGetData, ""), answers(noZxid, proto.MarshallingError)},
 	{"exists of null", body(proto.OpExists, "ffffffff 00"), answers(noZxid, proto.MarshallingError)},
-	{"setWatches of a billion", body(proto.OpSetWatches, "0000000000000000 3b9aca00"), answers(noZxid, proto.MarshallingError)},
+	{"setWatches of a billion", body(proto.OpSetWatches, "0000000000000000 3b9aca00"),
+		answers(noZxid, proto.MarshallingError)},
 	{"reconfig without body", body(proto.OpReconfig, ""), answers(noZxid, proto.MarshallingError)},
-	{"reconfig", body(proto.OpReconfig, "ffffffff ffffffff ffffffff ffffffffffffffff"), answers(nextZxid, proto.ReconfigDisabled)},
+	{"reconfig", body(proto.OpReconfig, "ffffffff ffffffff ffffffff ffffffffffffffff"),
+		answers(nextZxid, proto.ReconfigDisabled)},
 	{"trailing bytes", body(proto.OpGetData, "00000001 2f 00 dead beef"), answers(noZxid, proto.OK)},
 	{"any non-zero byte is true", body(proto.OpGetData, "00000001 2f 7f"), answers(noZxid, proto.OK)},
 	{"empty multi", body(proto.OpMulti, "ffffffff 01 ffffffff"), answers(nextZxid, proto.OK)},
 	{"auth cut short", body(proto.OpAuth, "00000000"), endsSilently},
 	{"check that succeeds", body(proto.OpCheck, "00000001 2f ffffffff"), ignored},
-	{"check that fails", body(proto.OpCheck, "00000002 2f61 ffffffff"), answers(nextZxid, proto.NoNode)},
+	{"check that fails", body(proto.OpCheck, "00000002 2f61 ffffffff"),
+		answers(nextZxid, proto.NoNode)},
 	{"ping with a body", body(proto.OpPing, "dead beef"), fate{reply: &proto.ReplyHeader{Xid: -2}}},
 }
 

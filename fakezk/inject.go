@@ -2,18 +2,14 @@ package fakezk
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/internal/carry"
-	"github.com/zksim/zksim/fakezk/internal/engine"
 )
 
 // FaultStatus is a fault that Inject armed, and how far it has come.
 type FaultStatus struct {
-	// Fault is as it was given, but for a session's id, which became its name.
+	// Fault is the one given to Inject, with the name of a session in place of its id.
 	Fault fault.Fault
 	// Matched is how many requests or events it has selected, up to the one whose
 	// turn it was; 0 for a fault bound to a time.
@@ -36,10 +32,10 @@ const maxArmed = 1000
 //     any session for Request and Event, and all connections for At.
 //   - Conn counts the connections of the session on which it was granted or
 //     taken up again, from 1.
-//   - A server knows whose dial it is from the handshake. So a connection of a
-//     session whose dials fail is reset at its handshake, and one whose dials hang
-//     stays silent until that is over and is then served. Only where the fault
-//     hits everybody, dials of Dialer fail at once.
+//   - A server learns from the handshake to which session a dial belongs. So where
+//     the dials of a session fail, a connection is reset at its handshake, and where
+//     they hang, it stays silent until that is over and is then served. Only where
+//     the fault hits everybody, dials of Dialer fail at once.
 //   - A four-letter word is on hold, lost or refused as a handshake is that asks
 //     for a new session. No request coordinate counts it.
 //   - An event that a fault on a request loses is counted too.
@@ -71,10 +67,12 @@ func (s *Server) Inject(f fault.Fault) error {
 		f.Client = name
 	}
 	in := s.injection()
-	if len(in.armed) >= maxArmed {
-		return fmt.Errorf("fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults", f, maxArmed)
+	if len(in.net.Armed()) >= maxArmed {
+		return fmt.Errorf("fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
+			f, maxArmed)
 	}
-	in.arm(f, time.Now())
+	in.net.Arm(f, in.now())
+	in.wakeInTime()
 	return nil
 }
 
@@ -90,7 +88,7 @@ func (s *Server) ClearFaults() {
 
 func (s *Server) clearFaults(now time.Time) {
 	if s.inject != nil {
-		s.inject.clear(now)
+		s.inject.clear()
 	}
 	s.deliver(s.engine.ReapEnded(now))
 }
@@ -103,9 +101,9 @@ func (s *Server) Faults() []FaultStatus {
 	if s.inject == nil {
 		return nil
 	}
-	list := make([]FaultStatus, len(s.inject.armed))
-	for i, f := range s.inject.armed {
-		list[i] = FaultStatus{Fault: f.Fault, Matched: f.Seen, Fired: f.Fired}
+	var list []FaultStatus
+	for _, f := range s.inject.net.Armed() {
+		list = append(list, FaultStatus{Fault: f.Fault, Matched: f.Seen, Fired: f.Fired})
 	}
 	return list
 }
@@ -116,149 +114,9 @@ func (s *Server) Faults() []FaultStatus {
 func (s *Server) StallConnections(d time.Duration, sessions ...int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
+	in := s.injection()
+	until := in.now() + d
 	for _, l := range s.linksOf(sessions) {
-		s.injection().stall(l, now.Add(d))
+		l.conn.Hold(until)
 	}
-}
-
-// injector lets faults act on a Server. A server has one from the first Inject
-// until ClearFaults; it is guarded by the server's mutex. Frames pass through it
-// on their way to the engine (take) and back (takeOutput). It starts no goroutine:
-// one timer stands for all that is bound to a time.
-type injector struct {
-	server  *Server
-	armed   []*carry.Armed
-	waiting []*carry.Armed // those bound to a request or event that has not come
-	timed   []timedFault
-	outages []serverOutage
-	// downTill is when a server that restarts is back.
-	downTill time.Time
-	// detours are the links that faults have led astray.
-	detours map[engine.ConnID]*serverLink
-	timer   *time.Timer
-	timerAt time.Time
-}
-
-type timedFault struct {
-	*carry.Armed
-	at time.Time
-}
-
-// injection is the server's injector, made when it is first needed.
-func (s *Server) injection() *injector {
-	if s.inject == nil {
-		s.inject = &injector{server: s, detours: map[engine.ConnID]*serverLink{}}
-	}
-	return s.inject
-}
-
-func (in *injector) arm(f fault.Fault, now time.Time) {
-	state := &carry.Armed{Fault: f}
-	in.armed = append(in.armed, state)
-	if f.At == 0 {
-		in.waiting = append(in.waiting, state)
-		return
-	}
-	in.timed = append(in.timed, timedFault{state, now.Add(f.At)})
-	in.wakeAt(now.Add(f.At))
-}
-
-// due is the faults whose turn comes with a coordinate.
-func (in *injector) due(c fault.Coordinate) []*carry.Armed {
-	now := carry.Due(in.waiting, c)
-	if len(now) > 0 {
-		in.waiting = slices.DeleteFunc(in.waiting, (*carry.Armed).TurnHasCome)
-	}
-	return now
-}
-
-// wakeAt sees to it that wake is called at a time, or before.
-func (in *injector) wakeAt(at time.Time) {
-	if !in.timerAt.IsZero() && !at.Before(in.timerAt) {
-		return
-	}
-	in.timerAt = at
-	if in.timer == nil {
-		in.timer = time.AfterFunc(time.Until(at), in.wake)
-		return
-	}
-	in.timer.Reset(time.Until(at))
-}
-
-// wake does what is due: faults bound to a time in the order in which they were
-// armed, then connections on hold in theirs.
-func (in *injector) wake() {
-	s := in.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.inject != in {
-		return // cleared while the timer fired
-	}
-	now := time.Now()
-	in.timerAt = time.Time{}
-	in.fireTimed(now)
-	for _, l := range in.inOrder() {
-		in.release(l, now)
-	}
-	for _, f := range in.timed {
-		in.wakeAt(f.at)
-	}
-	for _, l := range in.inOrder() {
-		if at, ok := l.detour.next(now); ok {
-			in.wakeAt(at)
-		}
-	}
-	s.schedule()
-}
-
-func (in *injector) fireTimed(now time.Time) {
-	timed := in.timed
-	in.timed = nil
-	for _, f := range timed {
-		if now.Before(f.at) {
-			in.timed = append(in.timed, f)
-			continue
-		}
-		in.fireAt(f.Armed, now)
-	}
-}
-
-func (in *injector) inOrder() []*serverLink {
-	links := make([]*serverLink, 0, len(in.detours))
-	for _, id := range slices.Sorted(maps.Keys(in.detours)) {
-		links = append(links, in.detours[id])
-	}
-	return links
-}
-
-// clear disarms everything, lets go what is on hold and ends the injector.
-func (in *injector) clear(now time.Time) {
-	in.armed, in.waiting, in.timed, in.outages, in.downTill = nil, nil, nil, nil, time.Time{}
-	for _, l := range in.inOrder() {
-		if l.detour.lost {
-			in.reset(l)
-			continue
-		}
-		l.detour.relent(now)
-		in.release(l, now)
-	}
-	in.end()
-}
-
-// cut ends the connections that are on a detour, whatever is on hold.
-func (in *injector) cut(err error) {
-	for _, l := range in.inOrder() {
-		in.drop(l)
-		in.forget(l)
-		l.sink.Fail(err)
-	}
-}
-
-// end stops the timer and takes the injector off the server.
-func (in *injector) end() {
-	if in.timer != nil {
-		in.timer.Stop()
-	}
-	in.server.inject = nil
 }

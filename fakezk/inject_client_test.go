@@ -16,7 +16,8 @@ import (
 // it makes of the same fault in a World, with nothing but the latencies gone.
 func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 	disconnected := []zk.State{zk.StateDisconnected, zk.StateHasSession}
-	expired := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected, zk.StateHasSession}
+	expired := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected,
+		zk.StateHasSession}
 	tests := []struct {
 		line          string
 		first, second string        // outcomes of two creates of /x
@@ -31,8 +32,10 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 		{"stall 3s request=2", created, already, nil, 3 * second, 3 * second, true},
 		{"stall-mid-frame 3s request=2", created, already, nil, 3 * second, 3 * second, true},
 		{"delay 3s request=2", created, already, nil, 3 * second, 3 * second, true},
-		{"blackhole 1s request=2", lostReply, created, disconnected, recvTimeout, recvTimeout + second, true},
-		{"blackhole 13s request=2", lostReply, created, expired, 13 * second, 15 * second, false}, // it expires after 12 s
+		{"blackhole 1s request=2", lostReply, created, disconnected, recvTimeout, recvTimeout + second,
+			true},
+		{"blackhole 13s request=2", lostReply, created, expired, 13 * second, 15 * second,
+			false}, // it expires after 12 s
 		{"refuse 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
 		{"restart 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
 		{"expire request=2", lostReply, created, expired, 0, second, false},
@@ -72,7 +75,9 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				if got := slices.Compact(told.take()); !slices.Equal(got, test.told) {
 					t.Errorf("told %v, want %v", got, test.told)
 				}
-				if there := slices.ContainsFunc(s.Tree(), func(n view.Node) bool { return n.Path == "/e" }); there != test.ephemeral {
+				if there := slices.ContainsFunc(s.Tree(), func(n view.Node) bool {
+					return n.Path == "/e"
+				}); there != test.ephemeral {
 					t.Errorf("the ephemeral: %v", there)
 				}
 				if status := s.Faults(); len(status) != 1 || !status[0].Fired || status[0].Matched != 2 {

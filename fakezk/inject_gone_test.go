@@ -9,6 +9,7 @@ import (
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
@@ -26,7 +27,8 @@ func (st *stand) closeA() {
 func (st *stand) wantLinks(links, astray int) {
 	st.Helper()
 	if got := len(st.Server.links); got != links || detours(st.Server) != astray {
-		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got, detours(st.Server), links, astray)
+		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got, detours(st.Server),
+			links, astray)
 	}
 }
 
@@ -93,7 +95,8 @@ func TestClientThatClosesInAStallBeforeABlackHoleIsGoneWithItsSession(t *testing
 
 // Over TCP a client that has closed its direction may still read.
 func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
-	for _, line := range []string{"stall 1h op=create request=1", "stall-mid-frame 1h op=create request=1"} {
+	for _, line := range []string{"stall 1h op=create request=1",
+		"stall-mid-frame 1h op=create request=1"} {
 		t.Run(line, func(t *testing.T) {
 			s, address := startTCP(t)
 			r, _ := tcpSession(t, address)
@@ -124,9 +127,9 @@ func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
 func heardEnd(s *Server) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.inject.detours {
-		for _, p := range append(l.detour.up.parcels, l.detour.down.parcels...) {
-			if p.end == io.EOF {
+	for _, c := range s.inject.net.Conns() {
+		for _, last := range []*carry.Message{c.Up.Last(), c.Down.Last()} {
+			if last != nil && last.End == io.EOF {
 				return true
 			}
 		}
@@ -144,7 +147,8 @@ func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
 	await(t, "the client to be gone", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return len(s.inject.detours) == 1 && s.inject.inOrder()[0].detour.gone
+		conns := s.inject.net.Conns()
+		return len(conns) == 1 && conns[0].State() == carry.BlackholedGone
 	})
 	if strings.Count(bubble.Stacks(), "(*Server).serveTCP") != 1 {
 		t.Error("the connection is closed")

@@ -72,7 +72,9 @@ func (r *raw) got() string {
 	r.noDeadline()
 	var words []string
 	split := wire.Splitter{Max: 1 << 20}
-	if err := split.Feed(p, func(frame []byte) { words = append(words, frameWords(frame)) }); err != nil {
+	if err := split.Feed(p, func(frame []byte) {
+		words = append(words, frameWords(frame))
+	}); err != nil {
 		r.t.Fatal(err)
 	}
 	if n := len(split.Partial()); n > 0 {
@@ -155,7 +157,8 @@ func (st *stand) takeUp() *raw {
 	st.Helper()
 	r := rawDial(st, st.Server)
 	r.xid = 100
-	r.sendHandshake(proto.ConnectRequest{TimeoutMs: int32(rawTimeout.Milliseconds()), SessionID: st.aSession.SessionID, Password: st.aSession.Password})
+	r.sendHandshake(proto.ConnectRequest{TimeoutMs: int32(rawTimeout.Milliseconds()),
+		SessionID: st.aSession.SessionID, Password: st.aSession.Password})
 	return r
 }
 

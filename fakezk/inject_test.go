@@ -211,7 +211,8 @@ func TestInjectBlackhole(t *testing.T) {
 			st.Errorf("%d sessions while dials hang", n)
 		}
 		st.sleepTill(16 * time.Second)
-		if resp, err := wire.DecodeConnectResponse(stranger.receive()); err != nil || resp.SessionID == 0 {
+		if resp, err := wire.DecodeConnectResponse(stranger.receive()); err != nil ||
+			resp.SessionID == 0 {
 			st.Errorf("%+v, %v", resp, err)
 		}
 		if n := len(st.Sessions()); n != 3 {
@@ -449,11 +450,13 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		}{
 			{fault.Fault{}, `fakezk: inject: unknown fault kind ""`},
 			{fault.Fault{Kind: fault.Stall, Request: 1}, `stall needs a duration`},
-			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "a"}, `fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "a"},
+				`fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S0"}, `client=S0: expected a session`},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S01"}, `client=S01: expected a session`},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S3"}, `client=S3: the session has ended`},
-			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0xg"}, `client=0xg: expected up to 16 hexadecimal digits`},
+			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0xg"},
+				`client=0xg: expected up to 16 hexadecimal digits`},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0x1"}, `client=0x1: no such session`},
 		}
 		for _, test := range tests {
@@ -465,7 +468,8 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		for range maxArmed {
 			st.inject("cut request=1000000000")
 		}
-		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); err == nil || !strings.Contains(err.Error(), "1000 faults are on the list already") {
+		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); err == nil ||
+			!strings.Contains(err.Error(), "1000 faults are on the list already") {
 			st.Errorf("one too many: %v", err)
 		}
 		st.ClearFaults()
@@ -476,5 +480,26 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 		if err := st.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); !errors.Is(err, ErrStopped) {
 			st.Errorf("after Close: %v", err)
 		}
+	})
+}
+
+// Outages that overlap act as they do in a World: one that finds its client cut off
+// already has fired, the longer one decides, and a dial that hangs is not refused.
+func TestInjectedOutagesOverlapAsInAWorld(t *testing.T) {
+	onStand(t, func(st *stand) {
+		st.inject("refuse 10s client=S1 request=1")
+		st.inject("refuse 1s client=S1 at=1s")
+		st.inject("blackhole 4s client=S1 at=2s")
+		st.a.ask(rawCreate("/1", 0))
+		st.want(st.a, "reset")
+		st.sleepTill(2 * time.Second)
+		again := st.takeUp()
+		st.want(again, "")
+		st.wantFaults("refuse 10s client=S1 request=1: 1 true",
+			"refuse 1s client=S1 at=1s: 0 true", "blackhole 4s client=S1 at=2s: 0 true")
+		st.sleepTill(6 * time.Second)
+		st.want(again, "reset")
+		st.sleepTill(10 * time.Second)
+		st.wantSession(st.takeUp())
 	})
 }

@@ -97,14 +97,16 @@ func (s *Server) DropConnections(sessions ...int64) {
 // linksOf lists the connections of the given sessions, or all if none is given,
 // in order.
 func (s *Server) linksOf(sessions []int64) []*serverLink {
-	all := maps.Clone(s.links)
+	all := s.links
 	if s.inject != nil { // where some wait for their end
-		maps.Copy(all, s.inject.detours)
+		all = s.inject.links
 	}
 	var links []*serverLink
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		l := all[id]
-		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool { return s.roster.name(id) == l.name }) {
+		if len(sessions) == 0 || l.name != "" && slices.ContainsFunc(sessions, func(id int64) bool {
+			return s.roster.name(id) == l.name
+		}) {
 			links = append(links, l)
 		}
 	}

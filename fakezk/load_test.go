@@ -55,7 +55,8 @@ func quickSession(address string) (net.Conn, error) {
 		return nil, err
 	}
 	conn := patientConn{dialled}
-	if _, err := conn.Write(wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 600_000})); err != nil {
+	if _, err := conn.Write(wire.AppendConnectRequest(nil,
+		proto.ConnectRequest{TimeoutMs: 600_000})); err != nil {
 		return nil, err
 	}
 	response := make([]byte, 4+4+4+8+4+16)
@@ -108,10 +109,12 @@ func TestThousandWatchersAreAllNotified(t *testing.T) {
 	for _, r := range clients {
 		r.mustCall(&proto.GetData{Path: "/watched", Watch: true})
 	}
-	clients[0].send(wire.AppendRequest(nil, 9, &proto.SetData{Path: "/watched", Data: []byte("x"), Version: -1}))
+	clients[0].send(wire.AppendRequest(nil, 9,
+		&proto.SetData{Path: "/watched", Data: []byte("x"), Version: -1}))
 	for i, r := range clients {
 		h, body := r.reply()
-		if ev, err := wire.DecodeEvent(body); h.Xid != -1 || err != nil || ev.Type != proto.EventDataChanged || ev.Path != "/watched" {
+		if ev, err := wire.DecodeEvent(body); h.Xid != -1 || err != nil ||
+			ev.Type != proto.EventDataChanged || ev.Path != "/watched" {
 			t.Fatalf("client %d: %+v %+v", i, h, ev)
 		}
 	}
@@ -151,7 +154,8 @@ func TestParentOfManyChildren(t *testing.T) {
 		}
 		names := reply.(proto.ChildrenReply).Names
 		slices.Sort(names)
-		if len(names) != n || names[0] != "child-000000" || names[n-1] != fmt.Sprintf("child-%06d", n-1) || len(slices.Compact(names)) != n {
+		if len(names) != n || names[0] != "child-000000" ||
+			names[n-1] != fmt.Sprintf("child-%06d", n-1) || len(slices.Compact(names)) != n {
 			t.Fatalf("%d names", len(names))
 		}
 	}

@@ -18,8 +18,8 @@ import (
 // maxLogLines is how many lines wait at most for Options.Logger.
 const maxLogLines = 1024
 
-// eventLog tells a logger what happens on a server. Lines are added under the
-// server's mutex, and nobody waits for the logger but one goroutine. A nil
+// eventLog writes what happens on a server to Options.Logger. Lines are added under
+// the server's mutex; only the eventLog's own goroutine waits for the logger. A nil
 // eventLog takes no lines.
 type eventLog struct {
 	to      *slog.Logger
@@ -49,8 +49,10 @@ func (l *eventLog) drain() {
 	}
 }
 
-// handOver ignores the error as slog.Logger does: there is nobody to tell.
-func (l *eventLog) handOver(line slog.Record) { _ = l.to.Handler().Handle(context.Background(), line) }
+// handOver ignores the error, as slog.Logger does.
+func (l *eventLog) handOver(line slog.Record) {
+	_ = l.to.Handler().Handle(context.Background(), line)
+}
 
 // end takes in no more lines. The server's mutex is held.
 func (l *eventLog) end() {
@@ -72,8 +74,8 @@ func (l *eventLog) on(level slog.Level) bool {
 	return l != nil && !l.ended && l.to.Enabled(context.Background(), level)
 }
 
-// add queues a line, or counts it as dropped. How many were dropped is told in
-// their place.
+// add queues a line, or counts it as dropped. A line with the number of dropped lines
+// takes their place.
 func (l *eventLog) add(level slog.Level, message string, attrs ...slog.Attr) {
 	if !l.on(level) {
 		return
@@ -104,9 +106,7 @@ func (l *eventLog) gap() slog.Record {
 	return line
 }
 
-// What follows is what a Server tells.
-
-// noteApplied takes in which sessions began and ended.
+// noteApplied notes the sessions that began and ended.
 func (s *Server) noteApplied(applied []engine.Applied) {
 	if len(applied) > 0 && s.log.on(slog.LevelInfo) {
 		for i := range applied {
@@ -125,10 +125,11 @@ func (s *Server) logEnd(a *engine.Applied) {
 	if a.ByServer {
 		why = "expired"
 	}
-	s.log.add(slog.LevelInfo, "session ends", slog.String("session", name), idAttr(a.Txn.Session), slog.String("why", why))
+	s.log.add(slog.LevelInfo, "session ends", slog.String("session", name), idAttr(a.Txn.Session),
+		slog.String("why", why))
 }
 
-// logHandshake tells how a handshake went.
+// logHandshake logs how a handshake went.
 func (s *Server) logHandshake(l *serverLink, frame []byte) {
 	switch {
 	case l.name == "":
@@ -138,13 +139,13 @@ func (s *Server) logHandshake(l *serverLink, frame []byte) {
 	case s.log.on(slog.LevelInfo):
 		info, _ := s.engine.Store().Session(l.session) // it has just begun
 		timeout := time.Duration(info.TimeoutMs) * time.Millisecond
-		s.log.add(slog.LevelInfo, "session begins", append(l.sessionAttrs(), slog.Duration("timeout", timeout))...)
+		s.log.add(slog.LevelInfo, "session begins",
+			append(l.sessionAttrs(), slog.Duration("timeout", timeout))...)
 	}
 }
 
-// logRefusal finds out why a handshake was refused. A client that has seen more
-// than there is, as one that lives through the restart of a server that forgets,
-// tries for ever.
+// logRefusal logs why a handshake was refused. A client that has seen a higher zxid
+// than the server's, after the restart of a server that keeps no data, tries for ever.
 func (s *Server) logRefusal(l *serverLink, frame []byte) {
 	if !s.log.on(slog.LevelInfo) {
 		return
@@ -161,33 +162,35 @@ func (s *Server) logRefusal(l *serverLink, frame []byte) {
 	case s.roster.name(req.SessionID) == "":
 		attrs = append(attrs, idAttr(req.SessionID), slog.String("why", "no such session"))
 	default:
-		attrs = append(attrs, idAttr(req.SessionID), slog.String("why", "wrong password, or the session is about to end"))
+		attrs = append(attrs, idAttr(req.SessionID),
+			slog.String("why", "wrong password, or the session is about to end"))
 	}
 	s.log.add(slog.LevelInfo, "handshake refused", attrs...)
 }
 
-// logRefusedConn tells of a connection that was one too many.
+// logRefusedConn logs a connection beyond Options.MaxClientConns.
 func (s *Server) logRefusedConn(from peer, err error) {
 	addr := net.JoinHostPort(from.ip, strconv.Itoa(from.port))
 	s.log.add(slog.LevelInfo, "connection refused", slog.String("addr", addr),
 		slog.String("why", strings.TrimPrefix(err.Error(), "fakezk: ")))
 }
 
-// logLost tells that a live session has lost its connection.
+// logLost logs that a live session has lost its connection.
 func (s *Server) logLost(l *serverLink) {
 	if l.name != "" && s.log.on(slog.LevelDebug) && s.roster.name(l.session) == l.name {
 		s.log.add(slog.LevelDebug, "session without connection", l.sessionAttrs()...)
 	}
 }
 
-// logGarbage tells of bytes that are no frame.
+// logGarbage logs bytes that are no frame.
 func (s *Server) logGarbage(l *serverLink, err error) {
 	if s.log.on(slog.LevelInfo) {
-		s.log.add(slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", err.Error()))...)
+		s.log.add(slog.LevelInfo, "malformed frame",
+			append(l.sessionAttrs(), slog.String("why", err.Error()))...)
 	}
 }
 
-// logMalformed tells of a frame that is no request.
+// logMalformed logs a frame that is no request.
 func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 	if r.Handshake || r.Body != nil || r.Session == 0 && !r.Silent || !s.log.on(slog.LevelInfo) {
 		return
@@ -199,12 +202,9 @@ func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 	s.log.add(slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", why))...)
 }
 
-// fire notes that a fault acts.
-func (in *injector) fire(f *carry.Armed) {
-	if !f.Fired {
-		f.Fired = true
-		in.server.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
-	}
+// logFault logs that a fault acts for the first time.
+func (s *Server) logFault(f *carry.Armed) {
+	s.log.add(slog.LevelInfo, "fault", slog.String("line", f.Fault.String()))
 }
 
 // sessionAttrs are a link's session, if it has one, and its address.

@@ -43,7 +43,8 @@ func TestLogTellsWhatHappens(t *testing.T) {
 		_, session := rawSession(t, s, 10*time.Second)
 		s.DropConnections()
 		again := rawDial(t, s)
-		again.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password, TimeoutMs: 10000})
+		again.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password,
+			TimeoutMs: 10000})
 
 		ahead := rawDial(t, s)
 		ahead.sendHandshake(proto.ConnectRequest{TimeoutMs: 4000, LastZxidSeen: 42})
@@ -52,7 +53,8 @@ func TestLogTellsWhatHappens(t *testing.T) {
 		short.sendFrame([]byte{1, 2})
 		short.wantClosed()
 		rawDial(t, s).handshake(proto.ConnectRequest{SessionID: 77, TimeoutMs: 4000})
-		rawDial(t, s).handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: make([]byte, 16), TimeoutMs: 4000})
+		rawDial(t, s).handshake(proto.ConnectRequest{SessionID: session.SessionID,
+			Password: make([]byte, 16), TimeoutMs: 4000})
 
 		garbage := rawDial(t, s)
 		garbage.send([]byte{0xff, 0, 0, 0, 0})
@@ -131,7 +133,8 @@ func TestLogTellsOfEveryFaultThatFires(t *testing.T) {
 			faults = append(faults, strings.Trim(rest, "\"\n"))
 		}
 	}
-	want := []string{"cut op=create request=1", "cut op=create request=1", "cut op=create request=1", "restart 1s at=1s", "refuse 10s at=5s"}
+	want := []string{"cut op=create request=1", "cut op=create request=1", "cut op=create request=1",
+		"restart 1s at=1s", "refuse 10s at=5s"}
 	if diff := cmp.Diff(want, faults); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, log.String())
 	}
@@ -211,7 +214,8 @@ func TestLogHoldsNobodyUp(t *testing.T) {
 				t.Errorf("%d lines and %d dropped; want %d in all", lines, dropped, all)
 			}
 			if dropped < stuck-maxLogLines-1 || lines < maxLogLines+1+after {
-				t.Errorf("%d lines and %d dropped of %d while the log was stuck and %d later", lines, dropped, stuck, after)
+				t.Errorf("%d lines and %d dropped of %d while the log was stuck and %d later", lines, dropped,
+					stuck, after)
 			}
 			if next := h.lines[maxLogLines+1].Message; next != "log lines dropped" {
 				t.Errorf("after the queue came %q", next)

@@ -51,14 +51,13 @@ type Options struct {
 	// "ruok" say, or "*" for all. Nil means all, unlike a real server's default,
 	// which is srvr alone; an empty list means none.
 	FourLetterWords []string
-	// Logger, unless it is nil, is told what a Server does: at level info which
-	// sessions begin and end and why, which faults fire, which connections and
-	// handshakes are refused and why, and which frames cannot be read; at level
-	// debug which sessions lose and find their connection. Its handler is called
-	// by one goroutine and may take its time: up to 1024 lines wait for it, more
-	// are dropped, and how many is told in their place at level warn. Close waits
-	// until it has them all. Only whether a level is enabled is asked at once, and
-	// must not block. A World has its trace instead.
+	// Logger, unless it is nil, logs what a Server does: at level info the sessions
+	// that begin and end, the faults that fire, the connections and handshakes that
+	// are refused, and the frames that cannot be read; at level debug the sessions
+	// that lose and find their connection. One goroutine calls its handler, which may
+	// take its time: up to 1024 lines wait for it, more are dropped, and a line at
+	// level warn has their number. Close waits until the handler has all lines. The
+	// handler's Enabled is called at once and must not block.
 	Logger *slog.Logger
 }
 
@@ -72,7 +71,8 @@ func IsFourLetterWord(word string) bool { return fourletter.Known(word) }
 
 func (o Options) withDefaults() Options {
 	times := o.engineConfig()
-	o.TickTime, o.MinSessionTimeout, o.MaxSessionTimeout = times.TickTime, times.MinSessionTimeout, times.MaxSessionTimeout
+	o.TickTime, o.MinSessionTimeout, o.MaxSessionTimeout = times.TickTime, times.MinSessionTimeout,
+		times.MaxSessionTimeout
 	if o.MaxFrame <= 0 {
 		o.MaxFrame = wire.DefaultMaxFrame
 	}

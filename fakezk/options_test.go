@@ -34,7 +34,8 @@ func TestTimeoutsFitTheProtocol(t *testing.T) {
 }
 
 func TestFourLetterWordsAreKnown(t *testing.T) {
-	for word, want := range map[string]bool{"ruok": true, "mntr": true, "rouk": false, "RUOK": false, "": false, "*": false} {
+	for word, want := range map[string]bool{"ruok": true, "mntr": true, "rouk": false, "RUOK": false,
+		"": false, "*": false} {
 		if got := IsFourLetterWord(word); got != want {
 			t.Errorf("%q: %v; want %v", word, got, want)
 		}

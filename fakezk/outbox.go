@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// outbox is the sink of a TCP connection. Whoever causes something to be sent
-// only queues it. It is written by the connection's own goroutine once it has
-// handled all it has read, as far as that goes without waiting, else by a
-// goroutine that lives until the queue is empty. No lock is held meanwhile, so a
-// client that does not read holds up nobody else.
+// outbox is the sink of a TCP connection. Deliver only queues bytes. The connection's
+// own goroutine writes them once it has handled all it has read, as far as that goes
+// without waiting; else a goroutine writes them that lives until the queue is empty. No
+// lock is held meanwhile, so a client that does not read holds up no other client.
 //
 // What the queue may hold is bounded. While Full, with more than max bytes, the
 // connection's requests are not handled and TCP stops the client; if that lasts,
@@ -30,7 +29,7 @@ type outbox struct {
 	first, last *chunk // the queue, nil if empty
 	unread      int    // bytes queued or being written
 	burst       int    // bytes queued since hold
-	busy        bool   // somebody writes, and will take what is queued meanwhile
+	busy        bool   // a goroutine writes, and will take what is queued meanwhile
 	held        bool   // the connection's goroutine is about to flush
 	ending      bool   // nothing more will be queued
 	reset       bool   // and the connection ends with a reset

@@ -86,7 +86,8 @@ func (r *roster) resolve(client string) (string, error) {
 	digits, ok := strings.CutPrefix(client, "S")
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil || n < 1 || strconv.Itoa(n) != digits {
-		return "", fmt.Errorf("client=%s: expected a session, S1 being the first that was created, or 0x and its id", client)
+		return "", fmt.Errorf("client=%s: expected a session, S1 being the first that was created, "+
+			"or 0x and its id", client)
 	}
 	if n <= r.created && r.find(client) == 0 {
 		return "", fmt.Errorf("client=%s: the session has ended", client)

@@ -5,8 +5,10 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 	"github.com/zksim/zksim/fakezk/internal/wire"
@@ -46,10 +48,10 @@ type serverLink struct {
 	frames  wire.Splitter
 	greeted bool // its first bytes are known to be no four-letter word
 	sink    sink
-	session int64   // 0 before the handshake
-	name    string  // of the session, "" before the handshake
-	number  int     // of the session's connections, from 1
-	detour  *detour // nil unless a fault has led the link astray
+	session int64       // 0 before the handshake
+	name    string      // of the session, "" before the handshake
+	number  int         // of the session's connections, from 1
+	conn    *carry.Conn // as faults know the connection; nil while no fault is injected
 }
 
 // A sink takes what the server sends on one connection. Its methods never block.
@@ -133,7 +135,7 @@ func (s *Server) Restart() {
 	s.stopLocked()
 	s.stopped = false
 	if s.inject != nil {
-		s.inject.downTill = time.Time{}
+		s.inject.net.Revive(theServer)
 	}
 	s.deliver(s.engine.Restart(time.Now()))
 	s.schedule()
@@ -147,8 +149,10 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 		return nil, ErrStopped
 	}
 	if s.inject != nil {
-		if err := s.inject.refuseDial(time.Now()); err != nil {
-			return nil, err
+		refused, actions := s.inject.net.Refuses(0, theServer, s.inject.now())
+		s.inject.carryOut(actions)
+		if refused {
+			return nil, syscall.ECONNREFUSED
 		}
 	}
 	if err := s.admit(from); err != nil {
@@ -159,6 +163,9 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 	l := &serverLink{id: s.nextConn, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k}
 	s.links[l.id] = l
 	s.engine.Open(l.id, from.ip, time.Now())
+	if s.inject != nil {
+		s.inject.open(l)
+	}
 	s.schedule()
 	return l, nil
 }
@@ -172,14 +179,16 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	defer s.schedule()
 	now := time.Now()
 	for s.links[l.id] != nil {
-		if s.inject != nil && s.inject.ignores(l) || !l.greeted && s.greet(l, p) {
+		if l.conn != nil && l.conn.Ignores() || !l.greeted && s.greet(l, p) {
 			return nil
 		}
 		frame, rest, err := l.frames.Next(p)
 		if err != nil {
 			s.logGarbage(l, err)
 		}
-		if err != nil && (s.inject == nil || !s.inject.takeGarbage(l, now)) {
+		if err != nil && s.inject != nil {
+			s.inject.takeGarbage(l)
+		} else if err != nil {
 			s.hangUp(l)
 		}
 		if frame == nil {
@@ -196,19 +205,28 @@ func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 
 // handle takes one frame of a link. The lock is held.
 func (s *Server) handle(l *serverLink, frame []byte, now time.Time) {
-	if s.inject == nil || !s.inject.take(l, frame, now) {
-		s.process(l, frame, now)
+	if s.inject == nil || !s.inject.takeFrame(l, frame) {
+		s.process(l, frame, now, nil)
 	}
 }
 
-// process lets the engine handle a frame. The lock is held.
-func (s *Server) process(l *serverLink, frame []byte, now time.Time) {
+// process lets the engine handle a frame. A fault, if given, damages what goes back
+// on the same connection. The lock is held.
+func (s *Server) process(l *serverLink, frame []byte, now time.Time, damage *carry.Armed) {
 	r := s.engine.Handle(l.id, frame, now)
 	s.logMalformed(l, r.Request)
-	s.deliver(r)
+	s.noteApplied(r.Applied)
+	for _, out := range r.Out {
+		if to := s.links[out.Conn]; to == l {
+			s.emit(l, out, damage)
+		} else if to != nil {
+			s.emit(to, out, nil)
+		}
+	}
 	if r.Request.Handshake && r.Request.Session != 0 {
 		l.session = r.Request.Session
 		l.name, l.number = s.roster.connect(l.session)
+		l.belongs()
 	}
 	if r.Request.Handshake {
 		s.logHandshake(l, frame)
@@ -220,23 +238,27 @@ func (s *Server) process(l *serverLink, frame []byte, now time.Time) {
 func (s *Server) gone(l *serverLink, half bool) (onHold bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inject != nil && s.inject.takeGone(l, half, time.Now()) {
-		return half && l.detour != nil
+	if s.inject != nil && l.conn != nil {
+		return s.inject.takeGone(l, half) && half
 	}
-	if s.links[l.id] != nil {
-		s.unlink(l)
-		s.engine.Drop(l.id)
-	}
+	s.drop(l)
 	return false
 }
 
+// hangUp closes a connection, whatever is on hold.
 func (s *Server) hangUp(l *serverLink) {
+	if s.inject != nil {
+		s.inject.carryOut(l.conn.Reset(io.EOF))
+		return
+	}
+	s.drop(l)
+	l.sink.Fail(io.EOF)
+}
+
+// drop forgets a connection, if it is known.
+func (s *Server) drop(l *serverLink) {
 	s.engine.Drop(l.id)
 	s.unlink(l)
-	if s.inject != nil {
-		s.inject.forget(l)
-	}
-	l.sink.Fail(io.EOF)
 }
 
 // unlink forgets a link, which makes room for another of the same address.
@@ -252,17 +274,16 @@ func (s *Server) unlink(l *serverLink) {
 func (s *Server) deliver(r engine.Reaction) {
 	s.noteApplied(r.Applied)
 	for _, out := range r.Out {
-		l := s.links[out.Conn]
-		if l == nil {
-			continue
+		if l := s.links[out.Conn]; l != nil {
+			s.emit(l, out, nil)
 		}
-		s.emit(l, out)
 	}
 }
 
-// emit sends one output on its link. The lock is held.
-func (s *Server) emit(l *serverLink, out engine.Output) {
-	if s.inject != nil && s.inject.takeOutput(l, out) {
+// emit sends one output on its link, with the damage that a fault does to it. The
+// lock is held.
+func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
+	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return
 	}
 	if out.Frame != nil {

@@ -31,7 +31,8 @@ func TestStartAndConnectInRealTime(t *testing.T) {
 	s := Start(t)
 	a, b := s.Connect(t), s.Connect(t)
 	mustCreate(t, a, "/hello", zk.FlagEphemeral)
-	if exists, stat, err := b.Exists("/hello"); !exists || err != nil || stat.EphemeralOwner != a.SessionID() {
+	if exists, stat, err := b.Exists("/hello"); !exists || err != nil ||
+		stat.EphemeralOwner != a.SessionID() {
 		t.Errorf("exists: %v, %+v, %v", exists, stat, err)
 	}
 }
@@ -59,10 +60,12 @@ func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)
 		s.Stop()
-		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got, "no session after 1m0s") {
+		if got := fatally(t, func(tb TB) { s.Connect(tb) }); !strings.Contains(got,
+			"no session after 1m0s") {
 			t.Errorf("Fatalf said %q", got)
 		}
-		if got := fatally(t, func(tb TB) { Start(tb, Options{}, Options{}) }); !strings.Contains(got, "at most one Options") {
+		if got := fatally(t, func(tb TB) { Start(tb, Options{}, Options{}) }); !strings.Contains(got,
+			"at most one Options") {
 			t.Errorf("Fatalf said %q", got)
 		}
 	})
@@ -128,7 +131,8 @@ func TestDigestACL(t *testing.T) {
 		if _, err := alice.Create("/private", []byte("x"), 0, zk.AuthACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
-		if acl, _, err := alice.GetACL("/private"); err != nil || fmt.Sprint(acl) != fmt.Sprint(zk.DigestACL(zk.PermAll, "alice", "secret")) {
+		if acl, _, err := alice.GetACL("/private"); err != nil ||
+			fmt.Sprint(acl) != fmt.Sprint(zk.DigestACL(zk.PermAll, "alice", "secret")) {
 			t.Errorf("acl %v, %v", acl, err)
 		}
 		for _, password := range []string{"", "alice:wrong", "bob:secret"} {
@@ -245,7 +249,10 @@ func TestReconfigIsDisabled(t *testing.T) {
 		before := s.engine.Store().LastZxid()
 		for _, call := range []func() (*zk.Stat, error){
 			func() (*zk.Stat, error) { return c.Reconfig([]string{"server.1=x:1:2"}, -1) },
-			func() (*zk.Stat, error) { return c.IncrementalReconfig([]string{"server.2=x:1:2"}, []string{"1"}, -1) },
+			func() (*zk.Stat, error) {
+				return c.IncrementalReconfig([]string{"server.2=x:1:2"},
+					[]string{"1"}, -1)
+			},
 		} {
 			if _, err := call(); err != zk.ErrReconfigDisabled {
 				t.Errorf("reconfig: %v", err)
@@ -277,7 +284,8 @@ func TestDirectCalls(t *testing.T) {
 		}
 		_, _, data, err := c.GetW("/a/b/c")
 		must(err)
-		if got := s.Watches(); len(got) != 1 || got[0] != (view.Watch{Path: "/a/b/c", Session: c.SessionID()}) {
+		if got := s.Watches(); len(got) != 1 ||
+			got[0] != (view.Watch{Path: "/a/b/c", Session: c.SessionID()}) {
 			t.Errorf("watches: %+v", got)
 		}
 		must(s.Put("/a/b/c", []byte("two")))

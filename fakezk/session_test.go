@@ -19,7 +19,8 @@ import (
 func client(t *testing.T, s *Server, timeout time.Duration) (*zk.Conn, *states) {
 	t.Helper()
 	told := &states{}
-	conn, _, err := zk.Connect([]string{Address}, timeout, zk.WithDialer(s.Dialer()), zk.WithHostProvider(&hostProvider{}),
+	conn, _, err := zk.Connect([]string{Address}, timeout, zk.WithDialer(s.Dialer()),
+		zk.WithHostProvider(&hostProvider{}),
 		zk.WithLogger(zkclient.Quiet{}), zk.WithEventCallback(told.notice))
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,8 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 			t.Errorf("was told %v", got)
 		}
 		sessions := s.Sessions()
-		if len(sessions) != 1 || sessions[0].ID != id || !slices.Equal(sessions[0].Ephemerals, []string{"/mine"}) {
+		if len(sessions) != 1 || sessions[0].ID != id ||
+			!slices.Equal(sessions[0].Ephemerals, []string{"/mine"}) {
 			t.Errorf("sessions: %+v", sessions)
 		}
 		if got := s.Watches(); len(got) != 1 || got[0] != (view.Watch{Path: "/mine", Session: id}) {
@@ -237,7 +239,8 @@ func TestExpiredClientIsToldAndGetsAnotherSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Second)
-		want := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected, zk.StateHasSession}
+		want := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected,
+			zk.StateHasSession}
 		if got := told.take(); !slices.Equal(got, want) {
 			t.Errorf("was told %v, want %v", got, want)
 		}
@@ -261,10 +264,18 @@ func TestReattach(t *testing.T) {
 		oldEnds  bool // the connection that the session has
 	}{
 		{"right password", func(*Server, *proto.ConnectRequest) {}, true, true},
-		{"with a readOnly byte", func(_ *Server, r *proto.ConnectRequest) { r.HasReadOnly = true }, true, true},
-		{"wrong password", func(_ *Server, r *proto.ConnectRequest) { r.Password = slices.Repeat([]byte{7}, 16) }, false, true},
-		{"zero password", func(_ *Server, r *proto.ConnectRequest) { r.Password = make([]byte, 16) }, false, true},
-		{"short password", func(_ *Server, r *proto.ConnectRequest) { r.Password = r.Password[:15] }, false, true},
+		{"with a readOnly byte", func(_ *Server, r *proto.ConnectRequest) {
+			r.HasReadOnly = true
+		}, true, true},
+		{"wrong password", func(_ *Server, r *proto.ConnectRequest) {
+			r.Password = slices.Repeat([]byte{7}, 16)
+		}, false, true},
+		{"zero password", func(_ *Server, r *proto.ConnectRequest) {
+			r.Password = make([]byte, 16)
+		}, false, true},
+		{"short password", func(_ *Server, r *proto.ConnectRequest) {
+			r.Password = r.Password[:15]
+		}, false, true},
 		{"null password", func(_ *Server, r *proto.ConnectRequest) { r.Password = nil }, false, true},
 		{"unknown session", func(_ *Server, r *proto.ConnectRequest) { r.SessionID++ }, false, false},
 		{"session -1", func(_ *Server, r *proto.ConnectRequest) { r.SessionID = -1 }, false, false},
@@ -287,7 +298,8 @@ func TestReattach(t *testing.T) {
 					t.Errorf("response %+v", got)
 				}
 				if test.accepted {
-					if got.SessionID != resp.SessionID || got.TimeoutMs != 8000 || !slices.Equal(got.Password, resp.Password) {
+					if got.SessionID != resp.SessionID || got.TimeoutMs != 8000 ||
+						!slices.Equal(got.Password, resp.Password) {
 						t.Errorf("response %+v", got)
 					}
 					r.mustCall(ping)
@@ -321,7 +333,8 @@ func TestClosedSessionIsRefused(t *testing.T) {
 			t.Errorf("left: %+v, %+v", s.Tree(), s.Sessions())
 		}
 		again := rawDial(t, s)
-		if got := again.handshake(proto.ConnectRequest{SessionID: resp.SessionID, Password: resp.Password}); got.SessionID != 0 {
+		if got := again.handshake(proto.ConnectRequest{SessionID: resp.SessionID,
+			Password: resp.Password}); got.SessionID != 0 {
 			t.Errorf("the closed session is back: %+v", got)
 		}
 	})
@@ -342,7 +355,8 @@ func TestZxidFromTheFutureIsRefusedWithoutAnAnswer(t *testing.T) {
 		}
 		for _, test := range tests {
 			r := rawDial(t, s)
-			req := proto.ConnectRequest{LastZxidSeen: test.seen, SessionID: test.id, Password: resp.Password, TimeoutMs: 4000}
+			req := proto.ConnectRequest{LastZxidSeen: test.seen, SessionID: test.id,
+				Password: resp.Password, TimeoutMs: 4000}
 			if test.ok {
 				if got := r.handshake(req); got.SessionID != resp.SessionID {
 					t.Errorf("%+v: %+v", test, got)
@@ -363,11 +377,15 @@ func TestTimeoutIsNegotiatedBetween2And20Ticks(t *testing.T) {
 		opts        Options
 		asked, want int32
 	}{
-		{Options{}, 10_000, 10_000}, {Options{}, 4_000, 4_000}, {Options{}, 3_999, 4_000}, {Options{}, 0, 4_000},
-		{Options{}, -1, 4_000}, {Options{}, 40_000, 40_000}, {Options{}, 40_001, 40_000}, {Options{}, 1<<31 - 1, 40_000},
+		{Options{}, 10_000, 10_000}, {Options{}, 4_000, 4_000}, {Options{}, 3_999, 4_000},
+		{Options{}, 0, 4_000},
+		{Options{}, -1, 4_000}, {Options{}, 40_000, 40_000}, {Options{}, 40_001, 40_000},
+		{Options{}, 1<<31 - 1, 40_000},
 		{Options{}, 4_321, 4_321},
-		{Options{TickTime: 100 * time.Millisecond}, 10_000, 2_000}, {Options{TickTime: 100 * time.Millisecond}, 1, 200},
-		{Options{MinSessionTimeout: time.Second}, 1, 1_000}, {Options{MaxSessionTimeout: time.Minute}, 100_000, 60_000},
+		{Options{TickTime: 100 * time.Millisecond}, 10_000, 2_000},
+		{Options{TickTime: 100 * time.Millisecond}, 1, 200},
+		{Options{MinSessionTimeout: time.Second}, 1, 1_000},
+		{Options{MaxSessionTimeout: time.Minute}, 100_000, 60_000},
 	}
 	for _, test := range tests {
 		synctest.Test(t, func(t *testing.T) {

@@ -80,7 +80,8 @@ func work(t *testing.T, address string) {
 	for i, r := range clients {
 		wg.Go(func() {
 			for n := range 20 {
-				for _, req := range []proto.Request{rawCreate(fmt.Sprintf("/work-%d-%d", i, n), 0), &proto.GetData{Path: "/"}} {
+				for _, req := range []proto.Request{rawCreate(fmt.Sprintf("/work-%d-%d", i, n), 0),
+					&proto.GetData{Path: "/"}} {
 					r.xid++
 					if _, err := r.Write(wire.AppendRequest(nil, r.xid, req)); err != nil {
 						t.Error(err)
@@ -194,7 +195,9 @@ func TestSessionOfClientThatNeverReadsMayEnd(t *testing.T) {
 // A server that is closed waits for a client as long as it reads, however slowly.
 func TestCloseWritesWhatIsQueuedForASlowClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, r := behindOnPipe(t, func(l net.Listener) net.Listener { return l }, func(c net.Conn) net.Conn { return c })
+		s, r := behindOnPipe(t, func(l net.Listener) net.Listener {
+			return l
+		}, func(c net.Conn) net.Conn { return c })
 		go func() { _ = s.Close() }()
 		n, buf := 0, make([]byte, 64<<10)
 		for began := time.Now(); ; {
@@ -217,7 +220,10 @@ func TestCloseWritesWhatIsQueuedForASlowClient(t *testing.T) {
 // one that says nothing; a server does neither.
 func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 	plain := func(c net.Conn) net.Conn { return c }
-	secured := func(c net.Conn) net.Conn { return tls.Client(c, &tls.Config{InsecureSkipVerify: true}) }
+	secured := func(c net.Conn) net.Conn {
+		return tls.Client(c,
+			&tls.Config{InsecureSkipVerify: true})
+	}
 	for name, test := range map[string]struct {
 		listen func(net.Listener) net.Listener
 		dial   func(net.Conn) net.Conn
@@ -244,7 +250,8 @@ const pipeReplies = 20
 
 // behindOnPipe is a server in a bubble, one client that has said nothing and one
 // that has asked for 20 MB and read nothing of it.
-func behindOnPipe(t *testing.T, secure func(net.Listener) net.Listener, dial func(net.Conn) net.Conn) (*Server, *raw) {
+func behindOnPipe(t *testing.T, secure func(net.Listener) net.Listener,
+	dial func(net.Conn) net.Conn) (*Server, *raw) {
 	t.Helper()
 	s := Start(t)
 	if err := s.Put("/big", make([]byte, stuckReplyBytes)); err != nil {
@@ -328,7 +335,8 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 				names = append(names, fmt.Sprintf("/watched-%03d", i))
 			}
 			r.mustCall(&proto.SetWatches{
-				Code: proto.OpSetWatches, DataWatches: []string{}, ExistWatches: names, ChildWatches: []string{},
+				Code: proto.OpSetWatches, DataWatches: []string{}, ExistWatches: names,
+				ChildWatches: []string{},
 			})
 			for _, name := range names {
 				if err := s.Put(name, nil); err != nil {
@@ -347,7 +355,8 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 				t.Errorf("%d bytes, %v; want the end", len(got), err)
 			}
 			again := pipes.dial(t)
-			resp := again.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password, TimeoutMs: 40_000})
+			resp := again.handshake(proto.ConnectRequest{SessionID: session.SessionID,
+				Password: session.Password, TimeoutMs: 40_000})
 			if resp.SessionID != session.SessionID {
 				t.Error("the session went with the connection")
 			}

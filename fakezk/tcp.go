@@ -20,7 +20,7 @@ func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		_ = l.Close() // whatever it says, nobody accepts from it
+		_ = l.Close() // an error changes nothing: it is not accepted from
 		return ErrStopped
 	}
 	s.listeners[l] = true
@@ -57,7 +57,8 @@ const acceptPause = 10 * time.Millisecond
 // passes says of an error of Accept that the next one may succeed.
 func passes(err error) bool {
 	for _, cause := range []error{
-		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.ECONNRESET,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED,
+		syscall.ECONNRESET,
 	} {
 		if errors.Is(err, cause) {
 			return true

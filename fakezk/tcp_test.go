@@ -45,7 +45,8 @@ func wantNoGoroutine(t testing.TB) {
 	var last string
 	gone := func() bool { // the last one may be on its way out
 		last = bubble.Stacks()
-		return !strings.Contains(last, "(*Server).serveTCP") && !strings.Contains(last, "(*outbox).write") &&
+		return !strings.Contains(last, "(*Server).serveTCP") &&
+			!strings.Contains(last, "(*outbox).write") &&
 			!strings.Contains(last, "(*Server).Serve(")
 	}
 	if !holdsSoon(gone) {
@@ -168,7 +169,8 @@ func TestServeEndsWhenTheListenerIsBroken(t *testing.T) {
 	broken := errors.New("broken")
 	s := Start(t)
 	l := &brokenListener{errs: []error{
-		&net.OpError{Op: "accept", Err: syscall.EMFILE}, &net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
+		&net.OpError{Op: "accept", Err: syscall.EMFILE},
+		&net.OpError{Op: "accept", Err: syscall.ECONNABORTED}, broken,
 	}}
 	if err := s.Serve(l); !errors.Is(err, broken) {
 		t.Errorf("Serve: %v", err)
@@ -362,7 +364,8 @@ func TestResetIsAnErrorForTheClient(t *testing.T) {
 
 func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 	s, address := startTCP(t)
-	frame := wire.AppendRequest(nil, 1, &proto.SetData{Path: "/x", Data: make([]byte, 100_000), Version: -1})
+	frame := wire.AppendRequest(nil, 1,
+		&proto.SetData{Path: "/x", Data: make([]byte, 100_000), Version: -1})
 	for _, cut := range []int{0, 1, 3, 4, 5, 12, 70_000, len(frame) - 1} {
 		r, session := tcpSession(t, address)
 		r.send(frame[:cut])
@@ -370,7 +373,8 @@ func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = dialTCP(t, address)
-		again := r.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password, TimeoutMs: 10_000})
+		again := r.handshake(proto.ConnectRequest{SessionID: session.SessionID,
+			Password: session.Password, TimeoutMs: 10_000})
 		if again.SessionID != session.SessionID {
 			t.Errorf("after %d bytes: the session cannot be taken up again", cut)
 		}
@@ -387,7 +391,8 @@ func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	conversation := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000})
-	conversation = wire.AppendRequest(conversation, 1, &proto.SetData{Path: "/x", Data: make([]byte, 3000), Version: -1})
+	conversation = wire.AppendRequest(conversation, 1,
+		&proto.SetData{Path: "/x", Data: make([]byte, 3000), Version: -1})
 	conversation = wire.AppendRequest(conversation, 2, ping)
 	for _, size := range []int{1, 2, 3, 5, 1000, len(conversation)} {
 		r := dialTCP(t, address)

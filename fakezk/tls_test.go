@@ -26,7 +26,8 @@ func serverTLS(t *testing.T) *tls.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}}
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate},
+		PrivateKey: key}}}
 }
 
 func serveTLS(t *testing.T, s *Server) (address string) {

@@ -24,7 +24,8 @@ func (s *Server) Snapshot() []view.NodeSpec {
 			continue
 		}
 		specs = append(specs, view.NodeSpec{
-			Path: path, Data: slices.Clone(n.Data), ACL: inspect.ACLs(n.ACL), Kind: kind, TTL: ttl, Next: n.Created,
+			Path: path, Data: slices.Clone(n.Data), ACL: inspect.ACLs(n.ACL), Kind: kind, TTL: ttl,
+			Next: n.Created,
 		})
 	}
 	return specs
@@ -89,11 +90,13 @@ func (s *Server) submit(req proto.Request, now time.Time) proto.ErrCode {
 // mustSubmit applies a request that cannot fail.
 func (s *Server) mustSubmit(req proto.Request, now time.Time) {
 	if code := s.submit(req, now); code != proto.OK {
-		panic(fmt.Sprintf("fakezk: the server's own %s of %s is refused: %s", req.Op(), proto.PathOf(req), code))
+		panic(fmt.Sprintf("fakezk: the server's own %s of %s is refused: %s", req.Op(),
+			proto.PathOf(req), code))
 	}
 }
 
-// isServersOwn tells the nodes under /zookeeper that every server has.
+// isServersOwn reports whether a node is one of those under /zookeeper that every
+// server has.
 func isServersOwn(path string) bool {
 	return path == "/zookeeper" || path == "/zookeeper/config" || path == "/zookeeper/quota"
 }

@@ -22,11 +22,11 @@ import (
 // It is all or nothing: the error names the first node, in order of path, that
 // cannot be, and then nothing has changed. A node that exists already is such an
 // error, but for "/", which gets the data, ACL and number of its spec. So load
-// into a new server, after Reset, or beside what is there; errors.Is tells
-// such errors by ErrConflict.
+// into a new server, after Reset, or beside what is there; errors.Is
+// finds ErrConflict in such errors.
 //
-// Sequence numbers move on as those of a server do that loads a snapshot of its
-// tree: nobody is told.
+// Sequence numbers move on as in a server that loads a snapshot of its tree: without a
+// notification.
 func (s *Server) Load(nodes []view.NodeSpec) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,8 @@ func (l *loading) add(n *view.NodeSpec) error {
 	}
 	for i := 1; i < len(n.Path); i++ {
 		if n.Path[i] == '/' && !l.exists(n.Path[:i]) {
-			l.create(&view.NodeSpec{Path: n.Path[:i]}, fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
+			l.create(&view.NodeSpec{Path: n.Path[:i]},
+				fmt.Sprintf("node %q: create its parent %s", n.Path, n.Path[:i]))
 		}
 	}
 	if l.made[n.Path] {
@@ -127,7 +128,8 @@ func (l *loading) create(n *view.NodeSpec, about string) {
 // not say it better.
 func checkSpec(n *view.NodeSpec) error {
 	switch {
-	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"), n.Path != "/" && strings.HasSuffix(n.Path, "/"):
+	case !strings.HasPrefix(n.Path, "/"), strings.Contains(n.Path, "//"),
+		n.Path != "/" && strings.HasSuffix(n.Path, "/"):
 		return errors.New("expected a path of / or names that each follow one /")
 	case isServersOwn(n.Path):
 		return errors.New("it is the server's own")
@@ -156,7 +158,7 @@ func aclOf(n *view.NodeSpec) []proto.ACL {
 	return list
 }
 
-// rehearse asks the server what it would say to it all.
+// rehearse finds the error that the operations would have.
 func (l *loading) rehearse() error {
 	if l.acl != nil {
 		if err := l.prepare(l.acl).Err; err != proto.OK {

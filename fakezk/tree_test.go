@@ -19,7 +19,8 @@ import (
 
 var (
 	everybody = []view.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
-	readers   = []view.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "alice:5LSpvMcMtdGHu1vzEO2OvzYD8rg="}}
+	readers   = []view.ACL{{Perms: 1, Scheme: "world", ID: "anyone"},
+		{Perms: 31, Scheme: "digest", ID: "alice:5LSpvMcMtdGHu1vzEO2OvzYD8rg="}}
 )
 
 // anySpecs draws nodes with all their parents, in order of path.
@@ -27,7 +28,9 @@ var anySpecs = rapid.Custom(func(t *rapid.T) []view.NodeSpec {
 	paths := map[string]int32{"/": 0} // path -> children
 	for range rapid.IntRange(0, 12).Draw(t, "nodes") {
 		parent := rapid.SampledFrom(sortedKeys(paths)).Draw(t, "parent")
-		child := strings.TrimSuffix(parent, "/") + "/" + rapid.SampledFrom([]string{"a", "b", "é", "next", "next-", "a-0000000001"}).Draw(t, "name")
+		child := strings.TrimSuffix(parent, "/") +
+			"/" + rapid.SampledFrom([]string{"a", "b", "é", "next", "next-",
+			"a-0000000001"}).Draw(t, "name")
 		if _, ok := paths[child]; !ok {
 			paths[child] = 0
 			paths[parent]++
@@ -35,11 +38,13 @@ var anySpecs = rapid.Custom(func(t *rapid.T) []view.NodeSpec {
 	}
 	var specs []view.NodeSpec
 	for _, path := range sortedKeys(paths) {
-		n := view.NodeSpec{Path: path, ACL: rapid.SampledFrom([][]view.ACL{everybody, readers}).Draw(t, "acl")}
+		n := view.NodeSpec{Path: path,
+			ACL: rapid.SampledFrom([][]view.ACL{everybody, readers}).Draw(t, "acl")}
 		n.Data = rapid.SampledFrom([][]byte{nil, {}, []byte("x"), {0, 255}}).Draw(t, "data")
 		n.Next = paths[path] + rapid.SampledFrom([]int32{0, 0, 1, 77}).Draw(t, "further")
 		if path != "/" {
-			n.Kind = rapid.SampledFrom([]view.NodeKind{view.PersistentNode, view.ContainerNode, view.TTLNode}).Draw(t, "kind")
+			n.Kind = rapid.SampledFrom([]view.NodeKind{view.PersistentNode, view.ContainerNode,
+				view.TTLNode}).Draw(t, "kind")
 		}
 		if n.Kind == view.TTLNode {
 			n.TTL = time.Duration(rapid.Int64Range(1, 1<<40-1).Draw(t, "ttl")) * time.Millisecond
@@ -71,7 +76,8 @@ func TestLoadAndSnapshotAreInverse(t *testing.T) {
 		}
 		for _, n := range s.Tree() {
 			i := slices.IndexFunc(specs, func(spec view.NodeSpec) bool { return spec.Path == n.Path })
-			if spec := specs[i]; n.Kind != spec.Kind || n.TTL != spec.TTL || (n.ACL == nil) != slices.Equal(spec.ACL, everybody) {
+			if spec := specs[i]; n.Kind != spec.Kind || n.TTL != spec.TTL ||
+				(n.ACL == nil) != slices.Equal(spec.ACL, everybody) {
 				t.Errorf("node %+v of %+v", n, spec)
 			}
 		}
@@ -100,7 +106,8 @@ func TestSequenceNumbersGoOnAfterLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range []*Server{first, second} {
-			if path, err := s.Connect(t).Create("/queue/n-", nil, zk.FlagSequence, openACL); path != "/queue/n-0000000004" || err != nil {
+			if path, err := s.Connect(t).Create("/queue/n-", nil, zk.FlagSequence,
+				openACL); path != "/queue/n-0000000004" || err != nil {
 				t.Errorf("%s, %v", path, err)
 			}
 		}
@@ -112,7 +119,8 @@ func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 		s := Start(t)
 		err := s.Load([]view.NodeSpec{
 			{Path: "/used", Kind: view.ContainerNode, Next: 1}, {Path: "/unused", Kind: view.ContainerNode},
-			{Path: "/short", Kind: view.TTLNode, TTL: time.Millisecond}, {Path: "/long", Kind: view.TTLNode, TTL: time.Hour},
+			{Path: "/short", Kind: view.TTLNode, TTL: time.Millisecond},
+			{Path: "/long", Kind: view.TTLNode, TTL: time.Hour},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -136,7 +144,8 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 		mustCreate(t, c, "/a", 0)
 		mustCreate(t, c, "/e", zk.FlagEphemeral)
 		mustCreate(t, c, "/zookeeper/quota/a", 0)
-		if _, err := c.Create("/zookeeper/quota/a/zookeeper_limits", []byte("count=9,bytes=-1"), 0, openACL); err != nil {
+		if _, err := c.Create("/zookeeper/quota/a/zookeeper_limits", []byte("count=9,bytes=-1"), 0,
+			openACL); err != nil {
 			t.Fatal(err)
 		}
 		want := []view.NodeSpec{
@@ -195,18 +204,23 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 		{view.NodeSpec{Path: "/ok/a"}, `node "/ok/a": it is given twice`},
 		{view.NodeSpec{Path: "/"}, `node "/": it is given twice`},
 		{view.NodeSpec{Path: "/zookeeper/quota"}, `it is the server's own`},
-		{view.NodeSpec{Path: "/x", Kind: view.EphemeralNode}, `node "/x": kind 1: expected persistent, container or ttl`},
+		{view.NodeSpec{Path: "/x", Kind: view.EphemeralNode},
+			`node "/x": kind 1: expected persistent, container or ttl`},
 		{view.NodeSpec{Path: "/x", Kind: 9}, `node "/x": kind 9: expected`},
 		{view.NodeSpec{Path: "/x", TTL: 1}, `only a node of kind ttl has one`},
 		{view.NodeSpec{Path: "/x", Kind: view.TTLNode}, `ttl 0s: expected whole milliseconds`},
-		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1500 * time.Microsecond}, `ttl 1.5ms: expected whole milliseconds`},
-		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1 << 40 * time.Millisecond}, `node "/x": BadArguments`},
+		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1500 * time.Microsecond},
+			`ttl 1.5ms: expected whole milliseconds`},
+		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1 << 40 * time.Millisecond},
+			`node "/x": BadArguments`},
 		{view.NodeSpec{Path: "/x", ACL: []view.ACL{{Perms: 1, Scheme: "auth"}}}, `node "/x": InvalidACL`},
 		{view.NodeSpec{Path: "/x", Next: -1}, `node "/x": next -1: expected 0 to 2147483647`},
-		{view.NodeSpec{Path: "/x", Next: math.MinInt32}, `node "/x": next -2147483648: expected 0 to 2147483647`},
+		{view.NodeSpec{Path: "/x", Next: math.MinInt32},
+			`node "/x": next -2147483648: expected 0 to 2147483647`},
 	}
 	for _, test := range tests {
-		err := s.Load([]view.NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}, test.bad})
+		err := s.Load([]view.NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5},
+			test.bad})
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v; want %s", test.bad, err, test.want)
 		}
@@ -223,10 +237,12 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 		t.Error(err)
 	}
 	bad = []view.NodeSpec{{Path: "/", Kind: view.ContainerNode}}
-	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `kind container: the root is persistent`) {
+	if err := s.Load(bad); err == nil ||
+		!strings.Contains(err.Error(), `kind container: the root is persistent`) {
 		t.Error(err)
 	}
-	if err := s.Load([]view.NodeSpec{{Path: "/", Data: []byte("root")}, {Path: "/ok/a", Next: 5}}); err != nil {
+	if err := s.Load([]view.NodeSpec{{Path: "/", Data: []byte("root")},
+		{Path: "/ok/a", Next: 5}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -240,7 +256,8 @@ func TestLoadedNumbersAndCversions(t *testing.T) {
 	}
 	zxid := s.engine.Store().LastZxid()
 	err := s.Load([]view.NodeSpec{
-		{Path: "/", Data: []byte{}, Next: 2}, {Path: "/few/a"}, {Path: "/few", Next: 1}, {Path: "/some/a"}, {Path: "/some", Next: 7},
+		{Path: "/", Data: []byte{}, Next: 2}, {Path: "/few/a"}, {Path: "/few", Next: 1},
+		{Path: "/some/a"}, {Path: "/some", Next: 7},
 		{Path: "/most", Next: math.MaxInt32}, {Path: "/half", Next: 1 << 30},
 	})
 	if err != nil {
@@ -273,7 +290,8 @@ func TestLoadedNumbersNeedNoQuota(t *testing.T) {
 	s := Start(t, Options{EnforceQuota: true})
 	specs := []view.NodeSpec{
 		{Path: "/q", Next: 9},
-		{Path: "/zookeeper/quota/q/zookeeper_limits", Data: []byte("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1")},
+		{Path: "/zookeeper/quota/q/zookeeper_limits",
+			Data: []byte("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1")},
 		{Path: "/zookeeper/quota/q/zookeeper_stats", Data: []byte("count=1,bytes=0")},
 	}
 	if err := s.Load(specs); err != nil {
@@ -301,7 +319,8 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 		fresh := Start(st).Snapshot()
 		st.a.mustCall(rawCreate("/e", proto.FlagEphemeral))
 		err := st.Load([]view.NodeSpec{
-			{Path: "/", Data: nil, ACL: readers}, {Path: "/a/b/c"}, {Path: "/zzz"}, {Path: "/c", Kind: view.ContainerNode},
+			{Path: "/", Data: nil, ACL: readers}, {Path: "/a/b/c"}, {Path: "/zzz"},
+			{Path: "/c", Kind: view.ContainerNode},
 			{Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=1,bytes=-1")},
 		})
 		if err != nil {
@@ -324,7 +343,8 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 		if st.Server.engine.Store().LastZxid() <= zxid {
 			st.Error("zxids do not go on")
 		}
-		if _, resp := rawSession(st, st.Server, rawTimeout); resp.SessionID == 0 || st.Sessions()[0].Name != "S3" {
+		if _, resp := rawSession(st, st.Server, rawTimeout); resp.SessionID == 0 ||
+			st.Sessions()[0].Name != "S3" {
 			st.Errorf("a new session: %+v", st.Sessions())
 		}
 		st.want(st.takeUp(), "reply 0 ok, closed") // a refusal
@@ -342,7 +362,8 @@ func TestWatchesShowTheirMode(t *testing.T) {
 				got = append(got, fmt.Sprint(w.Path, " ", w.Mode))
 			}
 		}
-		if want := []string{"/p persistent", "/r persistent-recursive", "/x standard"}; !slices.Equal(got, want) {
+		if want := []string{"/p persistent", "/r persistent-recursive",
+			"/x standard"}; !slices.Equal(got, want) {
 			st.Errorf("watches %q, want %q", got, want)
 		}
 	})
@@ -352,7 +373,8 @@ func TestWatchesShowTheirMode(t *testing.T) {
 func BenchmarkLoad(b *testing.B) {
 	var specs []view.NodeSpec
 	for i := range 10_000 {
-		specs = append(specs, view.NodeSpec{Path: fmt.Sprintf("/dir%d/node%d", i%100, i), Data: []byte("data")})
+		specs = append(specs, view.NodeSpec{Path: fmt.Sprintf("/dir%d/node%d", i%100, i),
+			Data: []byte("data")})
 	}
 	for b.Loop() {
 		loadOnce(b, specs)

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// A Coordinate is one request, or one notification, that faults may select.
+// A Coordinate is one request, or one watch notification, that faults may select.
 type Coordinate struct {
-	Event    bool
+	Event    bool // a notification
 	Client   string
-	Conn     int
-	Op, Path string
+	Conn     int    // of the client's connections, from 1
+	Op, Path string // see Fault; a notification has no Op
 }
 
+// Selects reports whether a coordinate counts for the fault.
 func (f Fault) Selects(c Coordinate) bool {
 	return (f.Event != 0) == c.Event && (f.Client == "" || f.Client == c.Client) &&
 		(f.Conn == 0 || f.Conn == c.Conn) && (f.Op == "" || f.Op == c.Op) && matchPath(f.Path, c.Path)

@@ -4,6 +4,7 @@
 //
 //	drop-reply client=b request=5
 //	stall 3s client=a op=getChildren2 request=1
+//	cut client=b event=1 path=/lock/**
 //	restart 200ms at=2s
 //
 // The same faults act on a fakezk.Server (Server.Inject), in a simulated world

@@ -11,14 +11,8 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// A Fault is one thing that goes wrong in a World, or on a Server that was asked
-// to Inject it, as data: what happens, and where. It prints as one line and ParseFault reads that line back:
-//
-//	drop-reply client=b request=5
-//	stall 3s client=a op=getChildren2 request=1
-//	expire client=a at=1.5s
-//	cut client=b event=1 path=/lock/**
-//	restart 200ms at=2s
+// A Fault is one thing that goes wrong in a World or on a Server: what happens, and
+// where. [Fault.String] prints it as one line, which [Parse] reads back.
 //
 // Exactly one of Request, Event and At says when. The other selectors narrow
 // what is counted: Request 2 with Op "create" is the second create.
@@ -27,7 +21,7 @@ import (
 type Fault struct {
 	// Kind is what happens.
 	Kind Kind
-	// For is how long, for kinds that last (see FaultKinds); else zero.
+	// For is how long, for kinds that last (see [Kinds]); else zero.
 	For time.Duration
 	// Client is the client concerned: in a World an actor, on a Server a session,
 	// as S1 or 0x and its id in hexadecimal. Empty means any client for Request
@@ -51,7 +45,7 @@ type Fault struct {
 // A Kind names what a Fault does.
 type Kind string
 
-// The fault kinds. "The request" is the one that the fault's coordinates
+// The kinds. "The request" is the one that the fault's coordinates
 // select; with At there is none, and the fault acts at that time.
 const (
 	// DropRequest: the request is not applied and its connection is reset.
@@ -80,7 +74,7 @@ const (
 	Blackhole Kind = "blackhole"
 	// Refuse resets the client's connections instead of applying the request, and
 	// its dials fail for a while. On a Server, the dials of one session fail at
-	// their handshake, which tells whose they are.
+	// their handshake, which names the session.
 	Refuse Kind = "refuse"
 	// Expire ends the client's session at the server before the request is
 	// applied; the connection is closed, as by a real server.
@@ -92,7 +86,7 @@ const (
 	Restart Kind = "restart"
 )
 
-// KindInfo describes a FaultKind for people and programs.
+// KindInfo describes a Kind for people and programs.
 type KindInfo struct {
 	Kind Kind
 	// Lasts says that the kind needs a duration.
@@ -105,17 +99,22 @@ type KindInfo struct {
 
 var faultKinds = []KindInfo{
 	{DropRequest, false, true, false, false, "the connection dies before the request is applied"},
-	{DropReply, false, true, false, false, "the request is applied, its reply is lost with the connection"},
-	{Cut, false, true, true, true, "the connection is reset after the reply, before the event, or at a time"},
-	{CutMidFrame, false, true, true, false, "half of the reply or event arrives, then the connection is reset"},
+	{DropReply, false, true, false, false,
+		"the request is applied, its reply is lost with the connection"},
+	{Cut, false, true, true, true,
+		"the connection is reset after the reply, before the event, or at a time"},
+	{CutMidFrame, false, true, true, false,
+		"half of the reply or event arrives, then the connection is reset"},
 	{Stall, true, true, true, true, "no bytes pass either way for a while, then they flow again"},
-	{StallMidFrame, true, true, true, false, "half of the reply or event arrives, the rest after a while"},
+	{StallMidFrame, true, true, true, false,
+		"half of the reply or event arrives, the rest after a while"},
 	{Delay, true, true, true, false, "the request or event arrives late"},
 	{Blackhole, true, true, false, true, "bytes vanish without a reset; dials hang for a while"},
 	{Refuse, true, true, false, true, "the connection dies and dials fail for a while"},
 	{Expire, false, true, false, true, "the session ends at the server before the request is applied"},
 	{LateReap, true, true, false, true, "the session ends, its ephemerals stay visible for a while"},
-	{Restart, true, true, false, true, "the server restarts: every connection dies, dials fail for a while"},
+	{Restart, true, true, false, true,
+		"the server restarts: every connection dies, dials fail for a while"},
 }
 
 // Kinds lists all kinds, in a fixed order.
@@ -130,7 +129,7 @@ func (k Kind) info() (KindInfo, bool) {
 	return KindInfo{}, false
 }
 
-// String is the one-line form that ParseFault reads.
+// String is the one-line form that Parse reads.
 func (f Fault) String() string {
 	var b strings.Builder
 	b.WriteString(string(f.Kind))
@@ -212,7 +211,8 @@ func (f *Fault) set(key, value string) (err error) {
 	case "at":
 		f.At, err = parseDuration(key, value)
 	default:
-		return fmt.Errorf("unknown selector %q; expected client, conn, op, path, request, event or at", key)
+		return fmt.Errorf("unknown selector %q; expected client, conn, op, path, request, event or at",
+			key)
 	}
 	return err
 }
@@ -228,7 +228,8 @@ func parseOrdinal(key, value string) (int, error) {
 func parseDuration(key, value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 || d > maxFaultDuration {
-		return 0, fmt.Errorf("%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms", key, value, maxFaultDuration)
+		return 0, fmt.Errorf("%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms",
+			key, value, maxFaultDuration)
 	}
 	return d, nil
 }
@@ -268,7 +269,8 @@ func (f Fault) Validate() error {
 	case f.For > maxFaultDuration || f.At > maxFaultDuration:
 		return wrong("durations are %s at most", maxFaultDuration)
 	case f.Op != "" && !proto.IsOp(f.Op):
-		return wrong("no operation is called %q; create, delete, exists, getData, setData, getChildren2 and multi are some", f.Op)
+		return wrong("no operation is called %q; create, delete, exists, getData, setData, "+
+			"getChildren2 and multi are some", f.Op)
 	case f.Request < 0 || f.Event < 0 || f.Conn < 0 || f.At < 0:
 		return wrong("coordinates count from 1")
 	}

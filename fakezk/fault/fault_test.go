@@ -24,7 +24,8 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 		f.Client = word.Draw(t, "client")
 	}
 	var points []string
-	for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent, "at": info.OnTime} {
+	for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent,
+		"at": info.OnTime} {
 		if takes {
 			points = append(points, point)
 		}
@@ -43,7 +44,8 @@ var anyFault = rapid.Custom(func(t *rapid.T) Fault {
 		}
 	}
 	f.Conn = rapid.IntRange(0, 9).Draw(t, "conn")
-	f.Path = rapid.SampledFrom([]string{"", "/", "/a", "/a/*", "/lock/**", "/[a-c]/x?", "/é", "/a=b"}).Draw(t, "path")
+	f.Path = rapid.SampledFrom([]string{"", "/", "/a", "/a/*", "/lock/**", "/[a-c]/x?", "/é",
+		"/a=b"}).Draw(t, "path")
 	return f
 })
 
@@ -63,7 +65,8 @@ func TestFaultSurvivesTheRoundTrip(t *testing.T) {
 func TestParseFaultIsLooseAboutSpaceAndOrder(t *testing.T) {
 	want := Fault{Kind: Stall, For: 3 * time.Second, Client: "a", Op: "getData", Request: 1}
 	for _, line := range []string{
-		"stall 3s client=a op=getData request=1", "  stall\t3000ms  request=1 op=getData client=a ", "stall 0.05m request=1 client=a op=getData",
+		"stall 3s client=a op=getData request=1", "  stall\t3000ms  request=1 op=getData client=a ",
+		"stall 0.05m request=1 client=a op=getData",
 	} {
 		if got, err := Parse(line); err != nil || got != want {
 			t.Errorf("%q: %+v, %v", line, got, err)
@@ -135,8 +138,10 @@ func TestMatchPath(t *testing.T) {
 		{"", "/a", true}, {"", "", true},
 		{"/a", "/a", true}, {"/a", "/a/b", false}, {"/a", "", false},
 		{"/a/*", "/a/b", true}, {"/a/*", "/a/b/c", false}, {"/a/*", "/a", false},
-		{"/a/**", "/a/b", true}, {"/a/**", "/a/b/c", true}, {"/a/**", "/a", false}, {"/a/**", "/ab/c", false},
-		{"/*/x/**", "/q/x/y/z", true}, {"/*/x/**", "/q/y/x/z", false}, {"/**", "/a", true}, {"/**", "/a/b", true},
+		{"/a/**", "/a/b", true}, {"/a/**", "/a/b/c", true}, {"/a/**", "/a", false},
+		{"/a/**", "/ab/c", false},
+		{"/*/x/**", "/q/x/y/z", true}, {"/*/x/**", "/q/y/x/z", false}, {"/**", "/a", true},
+		{"/**", "/a/b", true},
 		{"/a?", "/ab", true},
 	}
 	for _, test := range tests {
@@ -147,7 +152,8 @@ func TestMatchPath(t *testing.T) {
 }
 
 func FuzzParseFault(f *testing.F) {
-	for _, line := range []string{"drop-reply client=b request=5", "stall 3s client=a op=getData request=1", "cut at=1.5s", "cut event=1 path=/a/**"} {
+	for _, line := range []string{"drop-reply client=b request=5",
+		"stall 3s client=a op=getData request=1", "cut at=1.5s", "cut event=1 path=/a/**"} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
@@ -20,26 +19,26 @@ type event struct {
 	event   proto.WatcherEvent
 }
 
-// arrived notes a frame from the server, its length before it, also one that the
+// received notes a frame from the server, its length before it, also one that the
 // client will never see, and puts it on its way to the client.
-func (l *link) arrived(packet []byte) {
-	m, frame := message{bytes: packet}, packet[4:]
+func (l *link) received(packet []byte) {
+	m, frame := &carry.Message{Bytes: packet}, packet[4:]
+	var damage *carry.Armed
 	h, body, err := wire.DecodeReplyHeader(frame)
 	switch {
 	case l.session == 0 && len(l.waiting) > 0 && l.waiting[0].Handshake:
-		l.greetedBy(frame, &m)
+		l.greetedBy(frame, m)
 	case err == nil && h.Xid == -1:
-		l.notified(body, &m)
+		l.notified(body, m)
 	case err == nil:
-		l.answered(h, body, &m)
+		damage = l.answered(h, body, m)
 	}
-	if !l.dead {
-		l.down.messages = append(l.down.messages, m)
-	}
+	l.run.carryOut(l.conn.FromServer(m, damage, l.run.now()))
+	l.run.carryOut(l.conn.Applied(damage))
 }
 
 // greetedBy notes the answer to a handshake.
-func (l *link) greetedBy(frame []byte, m *message) {
+func (l *link) greetedBy(frame []byte, m *carry.Message) {
 	r, q := l.run, l.waiting[0]
 	l.waiting = l.waiting[1:]
 	c, err := wire.DecodeConnectResponse(frame)
@@ -47,7 +46,7 @@ func (l *link) greetedBy(frame []byte, m *message) {
 		return
 	}
 	q.received, q.Session = len(r.lines), c.SessionID
-	m.about = tracetext.Reply(q.Request)
+	m.Tag = tracetext.Reply(q.Request)
 	l.session, l.client.session = c.SessionID, c.SessionID
 	if c.SessionID == 0 {
 		return
@@ -59,13 +58,13 @@ func (l *link) greetedBy(frame []byte, m *message) {
 }
 
 // notified notes a watch notification, as a coordinate too.
-func (l *link) notified(body []byte, m *message) {
+func (l *link) notified(body []byte, m *carry.Message) {
 	r := l.run
 	ev, err := wire.DecodeEvent(body)
 	if err != nil {
 		return
 	}
-	m.about, m.event = tracetext.Event(ev), &ev
+	m.Event, m.Tag = &ev, tracetext.Event(ev)
 	l.watches.fired(ev)
 	if !l.catchesUp() && l.lastZxid >= 0 {
 		r.events = append(r.events, event{l.session, l.lastZxid, ev})
@@ -73,26 +72,28 @@ func (l *link) notified(body []byte, m *message) {
 	if r.closing {
 		return
 	}
-	l.client.events++
-	p := trace.EventPoint{Client: l.client.name, Number: l.client.events, Type: ev.Type.String(), Path: ev.Path}
+	l.conn.CountEvent(m)
+	p := trace.EventPoint{Client: l.client.name, Number: m.Number, Type: ev.Type.String(),
+		Path: ev.Path}
 	at := r.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
 	r.notes.Event(at, p)
-	if r.faultsOn {
-		m.faults = carry.Due(r.faults, fault.Coordinate{Event: true, Client: l.client.name, Conn: l.number, Path: ev.Path})
-	}
 }
 
 // catchesUp says that the server is answering a setWatches, with events that are
 // due to changes of long ago.
 func (l *link) catchesUp() bool {
-	return slices.ContainsFunc(l.waiting, func(q *request) bool { return q.Header.Op == proto.OpSetWatches })
+	return slices.ContainsFunc(l.waiting, func(q *request) bool {
+		return q.Header.Op == proto.OpSetWatches
+	})
 }
 
-// answered notes a reply.
-func (l *link) answered(h proto.ReplyHeader, body []byte, m *message) {
-	i := slices.IndexFunc(l.waiting, func(q *request) bool { return !q.Handshake && q.Header.Xid == h.Xid })
+// answered notes a reply, and returns the fault that damages it.
+func (l *link) answered(h proto.ReplyHeader, body []byte, m *carry.Message) *carry.Armed {
+	i := slices.IndexFunc(l.waiting, func(q *request) bool {
+		return !q.Handshake && q.Header.Xid == h.Xid
+	})
 	if i < 0 {
-		return
+		return nil
 	}
 	q := l.waiting[i]
 	l.waiting = slices.Delete(l.waiting, i, i+1)
@@ -107,38 +108,6 @@ func (l *link) answered(h proto.ReplyHeader, body []byte, m *message) {
 		}
 	}
 	l.watches.asked(q)
-	m.about, m.request = tracetext.Reply(q.Request), q
-}
-
-// moveDown hands the client one message, if one may go.
-func (l *link) moveDown() bool {
-	m, ok := l.take(&l.down)
-	switch {
-	case !ok:
-		return false
-	case l.lost: // the client does not even hear of the end
-	case m.end != nil:
-		l.breakOff(m.end)
-	case len(m.faults) > 0:
-		f := m.faults[0]
-		m.faults = m.faults[1:]
-		f.Fired = true
-		at := l.run.log("fault", "%s hits %s's %s", f.Fault, l.client.name, m.about)
-		l.run.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: l.client.name, Op: m.event.Type.String(), Path: m.event.Path}, &f.Fired)
-		l.takeEvent(f, m)
-	case m.request != nil && m.request.damage != nil:
-		f := m.request.damage
-		m.request = nil
-		l.damageReply(f, m)
-	default:
-		l.deliver(m)
-	}
-	return true
-}
-
-func (l *link) deliver(m message) {
-	if m.about != nil {
-		l.run.log(l.client.name, "<- %s", m.about)
-	}
-	l.conn.Deliver(m.bytes)
+	m.Tag = tracetext.Reply(q.Request)
+	return q.damage
 }

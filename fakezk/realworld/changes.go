@@ -27,7 +27,7 @@ func (r *run) changesBehind(base int64) ([]placedChange, error) {
 	var list []placedChange
 	for i, e := range entries {
 		if e.Session != 0 && r.out.SessionClient[e.Session] == "" {
-			continue // whoever looks at the server from outside
+			continue // a session of the run itself, past the proxy
 		}
 		if e.Zxid > r.restZxid {
 			break // what is done to end the run
@@ -70,7 +70,7 @@ type teller struct {
 func (t *teller) tell(e proto.LogEntry) []trace.Change {
 	base := trace.Change{Zxid: e.Zxid, Session: e.Session}
 	if e.Op == proto.OpCloseSession && t.run.calls[callOf(e)] == nil {
-		base.Session = 0 // nobody but the server, or a fault, asked for it
+		base.Session = 0 // the server, or a fault, ended it
 	}
 	base.Client = t.run.out.SessionClient[base.Session]
 	var list []trace.Change
@@ -111,7 +111,7 @@ func (t *teller) deleted(c trace.Change) trace.Change {
 	return c
 }
 
-// sessionEnded tells first that the session ends, then what goes with it.
+// sessionEnded is the end of the session, and then the deletions of its ephemerals.
 func (t *teller) sessionEnded(c trace.Change, session int64) []trace.Change {
 	end := c
 	end.Kind, end.Owner = trace.SessionEnded, session
@@ -127,10 +127,12 @@ func (t *teller) sessionEnded(c trace.Change, session int64) []trace.Change {
 
 // countNotified counts, for each change, the notifications that it caused: each was
 // due to the first change of its kind behind the newest that its session had heard
-// of. Those to whoever made the change do not count.
+// of. Those to the session that made the change do not count.
 func (r *run) countNotified(list []placedChange) {
 	for _, ev := range r.events {
-		from, _ := slices.BinarySearchFunc(list, ev.after+1, func(c placedChange, zxid int64) int { return cmp.Compare(c.Zxid, zxid) })
+		from, _ := slices.BinarySearchFunc(list, ev.after+1, func(c placedChange, zxid int64) int {
+			return cmp.Compare(c.Zxid, zxid)
+		})
 		for i := from; i < len(list); i++ {
 			if causes(list[i].Change, ev.event) {
 				if list[i].Session != ev.session {
@@ -157,5 +159,5 @@ func causes(c trace.Change, ev proto.WatcherEvent) bool {
 	return false
 }
 
-// nodeOrigin is what a node's deletion has to tell of its creation.
+// nodeOrigin is what a Change that deletes a node says of its creation.
 type nodeOrigin struct{ czxid, owner int64 }

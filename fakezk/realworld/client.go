@@ -15,21 +15,19 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Client is a RealWorld's client from the inside, as Client is a World's. Its
-// methods may be called from any goroutine.
+// Client is a World's client from the inside: what its script may use. Its methods may
+// be called from any goroutine.
 type Client struct {
 	run  *run
 	name string
 	once sync.Once
 
 	// Guarded by the run's mutex.
-	dials            int
-	session          int64         // the newest; 0 if the server refused to go on with it
-	requests, events int           // counted for faults
-	refuse, hang     carry.Outages // dials fail, dials hang
-	links            []*link       // those not dead
-	conns            []*zk.Conn    // every one, for the end
-	done             bool          // the script has ended
+	peer    carry.Client // as faults know it
+	dials   int
+	session int64      // the newest; 0 if the server refused to go on with it
+	conns   []*zk.Conn // every one, for the end
+	done    bool       // the script has ended
 }
 
 // Name is the client's name.
@@ -50,7 +48,9 @@ func (c *Client) Conn() *zk.Conn {
 func (c *Client) connect() {
 	r := c.run
 	conn, _, err := zk.Connect([]string{proxyAddress}, r.real(r.world.SessionTimeout),
-		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) { return c.dial(timeout) }),
+		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
+			return c.dial(timeout)
+		}),
 		zk.WithHostProvider(&hosts{run: r}),
 		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithLogInfo(false),
@@ -96,8 +96,10 @@ func (c *Client) Note(format string, args ...any) trace.Moment {
 	return c.run.log(c.name, "%s", text)
 }
 
-// NoteAside is Note; it is there for what is written for a Client of a World.
-func (c *Client) NoteAside(format string, args ...any) trace.Moment { return c.Note(format, args...) }
+// NoteAside is Note, for scripts that are written for a sim.Client.
+func (c *Client) NoteAside(format string, args ...any) trace.Moment {
+	return c.Note(format, args...)
+}
 
 // notice records what the client's library says of the session.
 func (c *Client) notice(ev zk.Event) {
@@ -119,14 +121,15 @@ func (c *Client) dial(timeout time.Duration) (net.Conn, error) {
 	r.mu.Lock()
 	c.dials++
 	number := c.dials
-	hanging := !r.closing && c.hang.Hit(r.now())
-	refused := r.down || !r.closing && c.refuse.Hit(r.now())
+	answer, _, actions := r.net.Dial(c.peer.ID, theServer, r.now())
+	r.carryOut(actions)
+	down := r.down // which may last longer than it should
 	r.mu.Unlock()
 	switch {
-	case hanging:
+	case answer == carry.Hangs:
 		r.pause(r.ctx, min(timeout, dialPatience))
 		return nil, os.ErrDeadlineExceeded
-	case refused:
+	case answer == carry.Refused || down:
 		r.pause(r.ctx, carry.RefusalPause)
 		return nil, syscall.ECONNREFUSED
 	}
@@ -154,5 +157,5 @@ func (h *hosts) Next() (server string, retryStart bool) {
 	return proxyAddress, h.run.closing
 }
 
-// proxyAddress is what clients of a RealWorld dial.
+// proxyAddress is what clients dial.
 const proxyAddress = "127.0.0.1:2181"

@@ -1,6 +1,17 @@
 // Package realworld runs clients against a real ZooKeeper server, in real time, under
-// the same faults as package sim does in virtual time. A proxy between each client and
-// the server lets the faults act. The [trace.Result] has the same shape, so the same
-// judges judge it: it is there to check that a finding of a simulation, or the absence
-// of one, holds outside of it.
+// the faults of package sim. It checks that what a simulation shows holds outside of
+// the simulation.
+//
+//	w := realworld.World{
+//		Server:  server, // a running ZooKeeper that nobody else uses
+//		Pace:    4,      // four seconds of the World in one second of the clock
+//		Clients: []realworld.Actor{{Name: "a", Run: script}},
+//		Plan:    []fault.Fault{{Kind: fault.DropReply, Client: "a", Request: 5}},
+//	}
+//	result, err := w.Run(ctx)
+//
+// A proxy stands between each client and the server; the faults act in it. The
+// [trace.Result] has the shape of a simulated one, so the same judges judge it. What the
+// server changed comes from its transaction log. [World] says what a real world cannot
+// do.
 package realworld

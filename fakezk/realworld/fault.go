@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
@@ -17,145 +15,114 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// takeByFault lets a fault act on a request before the server gets it, and reports
-// whether the request is taken: lost, or put off.
-func (l *link) takeByFault(f *carry.Armed, m message) bool {
-	r := l.run
-	switch f.Kind {
-	case fault.DropRequest:
-		l.reset()
-	case fault.Delay:
-		l.hold(f.For, &l.up)
-		l.up.putBack(m)
-	case fault.Stall:
-		l.hold(f.For, &l.up, &l.down)
-		l.up.putBack(m)
-	case fault.Blackhole, fault.Refuse:
-		r.cutOff(f, l.client)
-	case fault.Expire:
-		r.expire(l.client, l.session)
-	case fault.Restart:
-		r.restart(f.For)
-	default:
-		return false
-	}
-	return true
-}
+// theServer is the number of the only server.
+const theServer = 0
 
-// damageReply does to the reply of an applied request what a fault says.
-func (l *link) damageReply(f *carry.Armed, m message) {
-	half := len(m.bytes) / 2
-	switch f.Kind {
-	case fault.DropReply:
-		l.reset()
-	case fault.Cut:
-		l.deliver(m)
-		l.reset()
-	case fault.CutMidFrame:
-		l.conn.Deliver(m.bytes[:half])
-		l.reset()
-	case fault.StallMidFrame:
-		l.conn.Deliver(m.bytes[:half])
-		m.bytes, m.notBefore = m.bytes[half:], time.Now().Add(l.run.real(f.For))
-		l.down.putBack(m)
-	}
-}
-
-// takeEvent lets a fault act on a notification that is about to be delivered.
-func (l *link) takeEvent(f *carry.Armed, m message) {
-	half := len(m.bytes) / 2
-	switch f.Kind {
-	case fault.Cut:
-		l.reset()
-	case fault.CutMidFrame:
-		l.conn.Deliver(m.bytes[:half])
-		l.reset()
-	case fault.StallMidFrame:
-		l.conn.Deliver(m.bytes[:half])
-		m.bytes, m.faults, m.notBefore = m.bytes[half:], nil, time.Now().Add(l.run.real(f.For))
-		l.down.putBack(m)
-	case fault.Stall:
-		l.hold(f.For, &l.up, &l.down)
-		l.down.putBack(m)
-	case fault.Delay:
-		l.hold(f.For, &l.down)
-		l.down.putBack(m)
-	}
-}
-
-// cutOff cuts a client off: by reset and refused dials, or by silence. It reports
-// whether there was a connection, or the client is cut off already; if not, the fault
-// has acted once a dial is hit.
-func (r *run) cutOff(f *carry.Armed, c *Client) bool {
-	if f.Kind == fault.Refuse {
-		already := c.refuse.Add(f, r.now())
-		return c.eachLink((*link).reset) || already
-	}
-	already := c.hang.Add(f, r.now())
-	return c.eachLink(func(l *link) { l.lost = true }) || already
-}
-
-// eachLink visits the client's live connections and reports whether there were any.
-func (c *Client) eachLink(visit func(*link)) bool {
-	any := false
-	for _, l := range slices.Clone(c.links) {
-		if !l.dead && !l.lost && !l.doomed {
-			visit(l)
-			any = true
+// carryOut does what package carry has decided.
+func (r *run) carryOut(actions []carry.Action) {
+	for _, a := range actions {
+		if a.Conn == nil {
+			r.carryOutForAll(a)
+		} else {
+			r.links[a.Conn.ID].carryOut(a)
 		}
 	}
-	return any
 }
 
-// fireAt lets a fault act that is bound to a time. If there is nothing for it to act
+func (r *run) carryOutForAll(a carry.Action) {
+	switch a.Do {
+	case carry.Expire:
+		r.expireSessionsOf(a.Client, a.Fault)
+	case carry.Restart:
+		r.restart(a.Fault.For)
+	}
+}
+
+func (l *link) carryOut(a carry.Action) {
+	switch a.Do {
+	case carry.Struck:
+		l.logStrike(a)
+	case carry.Apply:
+		l.forward(l.requestOf(a), a.Message.Bytes)
+	case carry.Deliver:
+		if about := a.Message.Tag; about != nil {
+			l.run.log(l.client.name, "<- %s", about)
+		}
+		l.end.Deliver(a.Message.Bytes)
+	case carry.Send:
+		l.conn.QueueDown(a.Message)
+		l.moveDown()
+	case carry.Sever:
+		l.hangUp()
+	case carry.End:
+		l.over(a.Err)
+	case carry.Reset:
+		l.hangUp()
+		l.over(a.Err)
+	case carry.Forget:
+		delete(l.run.links, l.conn.ID)
+	case carry.Expire:
+		l.run.expire(l.client, l.session)
+	}
+}
+
+// over ends the connection for the client.
+func (l *link) over(err error) {
+	l.run.log(l.client.name, "connection %d: %s", l.conn.Number, tracetext.End(err))
+	l.end.Fail(err)
+	delete(l.run.links, l.conn.ID)
+}
+
+// logStrike notes that a fault acts on a message.
+func (l *link) logStrike(a carry.Action) {
+	text, strike := tracetext.Hit(a.Fault.Fault, l.client.name, a.Message)
+	at := l.run.log("fault", "%s", text)
+	l.run.notes.Strike(at, strike, &a.Fault.Fired)
+	if a.Taken && a.Message.Event == nil {
+		l.run.notes.Request(at, tracetext.Point(a.Message))
+	}
+}
+
+// strikeAt lets a fault act whose time has come. If there is nothing for it to act
 // on, it counts as missed.
-func (r *run) fireAt(f *carry.Armed) {
+func (r *run) strikeAt(f *carry.Armed) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.faultsOn {
+	if r.net.Healed() {
 		return
 	}
-	r.notes.Strike(r.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client}, &f.Fired)
-	if f.Kind == fault.Restart {
-		f.Fired = true
-		r.restart(f.For)
-		return
-	}
+	r.notes.Strike(r.log("fault", "%s", f.Fault), trace.Strike{Fault: f.Fault, Client: f.Client},
+		&f.Fired)
+	var client int64 // 0: all clients
 	for _, c := range r.clients {
-		if f.Client == "" || f.Client == c.name {
-			f.Fired = r.strikeAt(f, c) || f.Fired
+		if c.name == f.Client {
+			client = c.peer.ID
 		}
 	}
+	r.carryOut(r.net.Strike(f, client, r.now()))
 }
 
-// strikeAt lets a fault bound to a time act on one client, and reports whether there
-// was anything to act on.
-func (r *run) strikeAt(f *carry.Armed, c *Client) bool {
-	switch f.Kind {
-	case fault.Cut:
-		return c.eachLink((*link).reset)
-	case fault.Stall:
-		return c.eachLink(func(l *link) { l.hold(f.For, &l.up, &l.down) })
-	case fault.Expire:
-		if c.session != 0 {
+// expireSessionsOf ends the newest session of a client, or of all clients if 0.
+func (r *run) expireSessionsOf(client int64, f *carry.Armed) {
+	for _, c := range r.clients {
+		if c.session != 0 && (client == 0 || client == c.peer.ID) {
 			r.expire(c, c.session)
+			r.carryOut(r.net.Fired(f))
 		}
-		return c.session != 0
 	}
-	return r.cutOff(f, c)
 }
 
-// expire ends a session at the server, as nobody but its owner can: by a second
-// connection that takes it up and closes it. The client's own moves no more, and is
+// expire ends a session at the server, as only its owner can: by a second connection
+// that takes the session up and closes it. The client's connection is frozen, and
 // closed when the session has ended.
 func (r *run) expire(c *Client, session int64) {
-	var doomed []*link
-	c.eachLink(func(l *link) {
-		if l.session == session {
-			l.doomed = true
-			doomed = append(doomed, l)
+	var frozen []*carry.Conn
+	for _, conn := range r.net.Conns() {
+		if l := r.links[conn.ID]; l.client == c && l.session == session && conn.State() == carry.Open {
+			conn.Freeze()
+			frozen = append(frozen, conn)
 		}
-	})
+	}
 	password := r.sessions[session]
 	r.background.Add(1)
 	go func() {
@@ -166,15 +133,17 @@ func (r *run) expire(c *Client, session int64) {
 		if err != nil && !r.down { // a server that is down ends no session
 			r.failures = append(r.failures, err)
 		}
-		for _, l := range doomed {
-			l.breakOff(io.EOF)
+		for _, conn := range frozen {
+			r.carryOut(conn.Reset(io.EOF))
 		}
 	}()
 }
 
 // endSession takes a session up and closes it. One that is over already is fine.
 func (r *run) endSession(session int64, password []byte) error {
-	wrong := func(err error) error { return fmt.Errorf("end session %s: %w", tracetext.Session(session), err) }
+	wrong := func(err error) error {
+		return fmt.Errorf("end session %s: %w", tracetext.Session(session), err)
+	}
 	conn, err := net.DialTimeout("tcp", r.world.Server.Address(), serverPatience)
 	if err != nil {
 		return wrong(err)
@@ -183,7 +152,8 @@ func (r *run) endSession(session int64, password []byte) error {
 	if err := conn.SetDeadline(time.Now().Add(serverPatience)); err != nil {
 		return wrong(err)
 	}
-	hello := proto.ConnectRequest{TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()), SessionID: session, Password: password}
+	hello := proto.ConnectRequest{TimeoutMs: int32(r.real(r.world.SessionTimeout).Milliseconds()),
+		SessionID: session, Password: password}
 	if _, err := conn.Write(wire.AppendConnectRequest(nil, hello)); err != nil {
 		return wrong(err)
 	}
@@ -194,7 +164,8 @@ func (r *run) endSession(session int64, password []byte) error {
 	if answer, err := wire.DecodeConnectResponse(packet[4:]); err != nil || answer.SessionID == 0 {
 		return err
 	}
-	if _, err := conn.Write(wire.AppendRequest(nil, closingXid, &proto.Simple{Code: proto.OpCloseSession})); err != nil {
+	if _, err := conn.Write(wire.AppendRequest(nil, closingXid,
+		&proto.Simple{Code: proto.OpCloseSession})); err != nil {
 		return wrong(err)
 	}
 	// What comes before its end are notifications and the reply.
@@ -214,18 +185,14 @@ const closingXid = 1<<31 - 1
 // serverPatience is how long, in real time, a server may take to answer the proxy.
 const serverPatience = 10 * time.Second
 
-// restart kills the server and starts it again after a while. Every connection is
-// reset, and dials are refused until it is back. On a server that is down already it
-// does nothing.
+// restart kills the server and starts it again after a while. Dials are refused
+// until it is back. On a server that is down already it does nothing.
 func (r *run) restart(down time.Duration) {
 	if r.down {
 		return
 	}
 	r.log("server", "goes down for %s", down)
 	r.down, r.downFrom = true, r.now()
-	for _, c := range r.clients {
-		c.eachLink((*link).reset)
-	}
 	r.background.Add(1)
 	go func() {
 		defer r.background.Done()

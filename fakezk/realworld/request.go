@@ -2,10 +2,8 @@ package realworld
 
 import (
 	"encoding/binary"
-	"strings"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/tracetext"
@@ -39,56 +37,23 @@ func (q *request) String() string {
 	return tracetext.Request(q.Request).String()
 }
 
-// ask lets faults act on a request, and sends it to the server unless one takes it.
-func (l *link) ask(m message) {
-	r := l.run
-	if m.request == nil {
-		m.request, m.faults = l.judge(m.bytes)
+// requestOf is the request that goes to the server, and what damages its reply.
+func (l *link) requestOf(a carry.Action) *request {
+	if !l.greeted {
+		l.greeted = true
+		return &request{Request: engine.Request{Handshake: true}}
 	}
-	for len(m.faults) > 0 && r.faultsOn {
-		f := m.faults[0]
-		m.faults = m.faults[1:]
-		f.Fired = true
-		at := r.log("fault", "%s hits %s's #%d %s", f.Fault, l.client.name, m.request.number,
-			strings.TrimSpace(m.request.point.Op+" "+m.request.point.Path))
-		r.notes.Strike(at, trace.Strike{Fault: f.Fault, Client: l.client.name, Op: m.request.point.Op, Path: m.request.point.Path}, &f.Fired)
-		if carry.DamagesReply(f.Kind) {
-			m.request.damage = f
-			break
-		}
-		if l.takeByFault(f, m) {
-			if f.Kind != fault.Delay && f.Kind != fault.Stall { // those only put it off
-				r.notes.Request(at, m.request.point)
-			}
-			return
-		}
-	}
-	l.forward(m.request, m.bytes)
-}
-
-// judge decodes a request, counts it, and finds the faults that select it.
-func (l *link) judge(frame []byte) (*request, []*carry.Armed) {
-	q := &request{}
+	q := &request{number: a.Message.Number, point: tracetext.Point(a.Message), damage: a.Fault}
 	q.Session = l.session
-	h, body, err := wire.DecodeHeader(frame)
+	h, body, err := wire.DecodeHeader(a.Message.Bytes)
 	if err != nil {
-		return q, nil
+		return q
 	}
 	q.Header = h
 	if q.Body, err = wire.DecodeRequest(h.Op, body); err != nil {
 		q.Body = nil
 	}
-	c, ok := carry.RequestCoordinate(l.client.name, l.number, frame)
-	if !ok || l.run.closing {
-		return q, nil
-	}
-	l.client.requests++
-	q.number = l.client.requests
-	q.point = trace.RequestPoint{Client: c.Client, Number: q.number, Conn: c.Conn, Op: c.Op, Path: c.Path}
-	if !l.run.faultsOn {
-		return q, nil
-	}
-	return q, carry.Due(l.run.faults, c)
+	return q
 }
 
 // forward sends a request to the server. The write is into the buffer of a
@@ -108,7 +73,7 @@ func (l *link) forward(q *request, frame []byte) {
 	}
 	packet := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(frame)), uint32(len(frame)))
 	if err := l.server.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-		return // it is closed, which read tells
+		return // it is closed, as read finds, too
 	}
 	if _, err := l.server.Write(append(packet, frame...)); err != nil {
 		return // likewise

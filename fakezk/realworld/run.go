@@ -13,10 +13,14 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// run is one run of a RealWorld. Everything happens under its mutex: a frame
-// that arrives from a client or from the server is noted, the faults that select it
-// act, and it goes on its way. So the lines of the trace are in the order in which
-// things passed the proxy.
+// run is one run of a World. Everything happens under its mutex: a frame from a client
+// or from the server is noted, the faults that select it act, and it goes on its way.
+// So the lines of the trace are in the order in which frames passed the proxy.
+//
+// What the proxy adds to the rules of package carry: it ends a session by a second
+// connection, and takes time for it; a restart kills a process; and what the server
+// sends because of a request comes with no sign of it but the reply's xid. So only the
+// reply itself is damaged, and notifications before it have passed.
 type run struct {
 	world World
 	start time.Time
@@ -26,8 +30,9 @@ type run struct {
 
 	mu       sync.Mutex
 	clients  []*Client
-	faults   []*carry.Armed
-	faultsOn bool
+	net      *carry.Network
+	links    map[int64]*link // of the connections of net
+	lastConn int64
 	down     bool // the server is being restarted
 	closing  bool // the end: nothing is counted
 	ended    bool // nothing is noted any more
@@ -55,11 +60,9 @@ type call struct {
 }
 
 func newRealRun(w World) *run {
-	r := &run{world: w, faultsOn: true, sessions: map[int64][]byte{}, calls: map[call]*request{}}
+	r := &run{world: w, net: carry.New(w.Plan...), links: map[int64]*link{},
+		sessions: map[int64][]byte{}, calls: map[call]*request{}}
 	r.out.SessionClient = map[int64]string{}
-	for _, f := range w.Plan {
-		r.faults = append(r.faults, &carry.Armed{Fault: f})
-	}
 	return r
 }
 
@@ -77,7 +80,8 @@ func (r *run) log(actor, format string, args ...any) trace.Moment {
 		return trace.AfterEnd
 	}
 	at := trace.NewMoment(int64(len(r.lines))+1, 0, 0)
-	r.lines = append(r.lines, trace.Line{At: at, Time: r.now(), Actor: actor, Format: format, Args: args})
+	r.lines = append(r.lines, trace.Line{At: at, Time: r.now(), Actor: actor, Format: format,
+		Args: args})
 	r.wallMs = append(r.wallMs, time.Now().UnixMilli())
 	return at
 }
@@ -133,7 +137,8 @@ func (r *run) script(c *Client, run func(context.Context, *Client)) {
 		c.done = true
 		if trouble != nil {
 			r.log(c.name, "panics: %v", trouble)
-			r.out.Panics = append(r.out.Panics, fmt.Sprintf("client %s: panic: %v\n%s", c.name, trouble, debug.Stack()))
+			r.out.Panics = append(r.out.Panics,
+				fmt.Sprintf("client %s: panic: %v\n%s", c.name, trouble, debug.Stack()))
 		}
 	}()
 	run(r.ctx, c)
@@ -150,16 +155,13 @@ func (r *run) conclude(base int64) error {
 		return err
 	}
 	for _, c := range changes {
-		r.lines = append(r.lines, trace.Line{At: c.at, Time: c.Time, Actor: "server", Format: "%s", Args: []any{tracetext.Change(c.Change)}})
+		r.lines = append(r.lines, trace.Line{At: c.at, Time: c.Time, Actor: "server", Format: "%s",
+			Args: []any{tracetext.Change(c.Change)}})
 		r.notes.Change(c.at, c.Change)
 	}
 	out := &r.out
 	out.Trace = trace.New(r.lines)
-	for _, f := range r.faults {
-		if !f.Fired {
-			out.Missed = append(out.Missed, f.Fault)
-		}
-	}
+	out.Missed = r.net.Missed()
 	out.Steps, out.Stalled = int64(len(r.lines)), r.stalled*time.Duration(r.world.Pace)
 	r.notes.Into(out)
 	return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/view"
 )
@@ -30,8 +31,8 @@ func (w watchesBy) asked(q *request) {
 	}
 }
 
-// setAgain notes the watches of a setWatches that is on its way: what of them fires
-// at once, is told before it is answered.
+// setAgain notes the watches of a setWatches that is on its way. The notifications of
+// those that fire at once come before its answer.
 func (w watchesBy) setAgain(q *request) {
 	b, ok := q.Body.(*proto.SetWatches)
 	if !ok {
@@ -64,19 +65,18 @@ func (w watchesBy) fired(ev proto.WatcherEvent) {
 // watchesAtRest are the watches of the connections that live, in order of path.
 func (r *run) watchesAtRest() []view.Watch {
 	list := []view.Watch{}
-	for _, c := range r.clients {
-		for _, l := range c.links {
-			if l.dead || l.lost {
-				continue
-			}
-			for w := range l.watches {
-				list = append(list, view.Watch{Path: w.path, Children: w.children, Session: l.session})
-			}
+	for _, l := range r.links {
+		if l.conn.State() != carry.Open {
+			continue
+		}
+		for w := range l.watches {
+			list = append(list, view.Watch{Path: w.path, Children: w.children, Session: l.session})
 		}
 	}
 	slices.SortFunc(list, func(a, b view.Watch) int {
 		children := map[bool]int{false: 0, true: 1}
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Session, b.Session), cmp.Compare(children[a.Children], children[b.Children]))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Session, b.Session),
+			cmp.Compare(children[a.Children], children[b.Children]))
 	})
 	return list
 }

@@ -5,26 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"syscall"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
+	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// A RealWorld proves to be the superuser with RealSuperPassword, in scheme digest, when
-// it looks at a server and cleans it. RealSuperDigest is what the server is told for
-// it, as the system property zookeeper.DigestAuthenticationProvider.superDigest.
+// SuperPassword is how a World authenticates as the superuser, in scheme digest, when it
+// cleans a server and reads its nodes. SuperDigest is the value of the server's system
+// property zookeeper.DigestAuthenticationProvider.superDigest that allows it.
 const (
 	SuperPassword = "super:zksim"
 	SuperDigest   = "super:RSJ5AS7hvpmFZA+fp7Kvi+RqM/8="
 )
 
-// Server is a running ZooKeeper, 3.6 or newer and standalone, that a RealWorld
-// has for itself. Its four-letter words srvr and dump are answered. Where clients make
-// nodes that not everybody may read, it must know the superuser by [RealSuperDigest].
+// Server is a running ZooKeeper, 3.6 or newer and standalone, that only one World uses
+// at a time. It answers the four-letter words srvr and dump. Where clients make nodes
+// that not everybody may read, it must know the superuser by [SuperDigest].
 type Server interface {
 	// Address is host:port.
 	Address() string
@@ -35,12 +36,11 @@ type Server interface {
 	Restart(ctx context.Context, down time.Duration) error
 }
 
-// A World is a World whose server is a real ZooKeeper and whose time is real.
-// The clients are genuine too; between them and the server stands a proxy, which
-// lets the faults of the plan act where a World does. Run returns a Result of the
-// same shape, so whatever judges a World can judge the real one.
+// A World is like a [sim.World], but its server is a real ZooKeeper and its time is
+// real. The clients are genuine too. Between them and the server stands a proxy, in
+// which the faults of the plan act. Run returns a Result of the same shape.
 //
-// What a RealWorld cannot do:
+// What it cannot do:
 //
 //   - Two runs differ: the schedule is that of the machine.
 //   - LateReap, which no proxy can cause, is refused.
@@ -48,7 +48,7 @@ type Server interface {
 //     (DropReply, Cut): it has passed when the reply comes.
 //   - Restart takes at least as long as the server takes to start.
 //   - The client never pauses between dials and so never returns ErrNoServer, as in a
-//     World.
+//     sim.World.
 //   - Delay, Stall and Blackhole hold or discard bytes in the proxy. What the
 //     server had received before, it has.
 //
@@ -56,10 +56,10 @@ type Server interface {
 // change is put at the earliest place in the trace at which it can have been, given
 // all that the proxy saw: behind its own request, behind every request that was
 // answered with a smaller zxid, and not before the server's clock says. So the
-// Result tells a history that is possible, and no stricter one.
+// Result is a history that is possible, and no stricter one.
 type World struct {
-	// Server is used by nobody else while the world runs. All its znodes but those
-	// below /zookeeper are deleted first.
+	// Server is used by this World alone. All its znodes but those below /zookeeper are
+	// deleted first.
 	Server Server
 	// Plan is what goes wrong, if anything. Its durations are virtual.
 	Plan []fault.Fault
@@ -78,7 +78,7 @@ type World struct {
 	Settle time.Duration
 }
 
-// A Actor is a client of a RealWorld by name, and what it does.
+// An Actor is a client by name, and what it does.
 type Actor struct {
 	// Name is made of letters, digits, '-' and '_'.
 	Name string
@@ -100,7 +100,8 @@ func (w World) Validate() error {
 			actors[i].Run = func(context.Context, *sim.Client) {}
 		}
 	}
-	like := sim.World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout, Limit: w.Limit, Settle: w.Settle}
+	like := sim.World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout, Limit: w.Limit,
+		Settle: w.Settle}
 	if err := like.Validate(); err != nil {
 		return err
 	}
@@ -167,15 +168,15 @@ func (r *run) begin(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ctx, r.start = ctx, time.Now()
-	for _, a := range r.world.Clients {
-		c := &Client{run: r, name: a.Name}
+	for i, a := range r.world.Clients {
+		c := &Client{run: r, name: a.Name, peer: carry.Client{ID: int64(i) + 1, Name: a.Name}}
 		r.clients = append(r.clients, c)
 		r.scripts.Add(1)
 		go r.script(c, a.Run)
 	}
-	for _, f := range r.faults {
+	for _, f := range r.net.Armed() {
 		if f.At != 0 {
-			time.AfterFunc(r.real(f.At), func() { r.fireAt(f) })
+			time.AfterFunc(r.real(f.At), func() { r.strikeAt(f) })
 		}
 	}
 }
@@ -219,23 +220,14 @@ func (r *run) pause(ctx context.Context, virtual time.Duration) {
 func (r *run) heal() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.faultsOn = false
-	for _, c := range r.clients {
-		c.refuse, c.hang = nil, nil
-	}
+	r.net.Heal()
 }
 
 // held is for how long delays and stalls still hold something, in virtual time.
 func (r *run) held() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	until := time.Now()
-	for _, c := range r.clients {
-		for _, l := range c.links {
-			until = l.down.held(l.up.held(until))
-		}
-	}
-	return time.Until(until) * time.Duration(r.world.Pace)
+	return max(0, r.net.HeldUntil()-r.now())
 }
 
 // tearDown closes the clients and ends all connections. The journal has ended.
@@ -285,9 +277,7 @@ func (r *run) scriptsEnd(within time.Duration) bool {
 func (r *run) endLinks() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, c := range r.clients {
-		for _, l := range slices.Clone(c.links) {
-			l.reset()
-		}
+	for _, c := range r.net.Conns() {
+		r.carryOut(c.Reset(syscall.ECONNRESET))
 	}
 }

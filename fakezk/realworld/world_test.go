@@ -26,7 +26,8 @@ func startReal(t *testing.T) *realzk.Server {
 	return realzk.Start(t, realzk.Options{TickTime: 2 * time.Second / realPace})
 }
 
-func realWorld(server realworld.Server, plan []fault.Fault, scripts ...func(context.Context, *realworld.Client)) realworld.World {
+func realWorld(server realworld.Server, plan []fault.Fault,
+	scripts ...func(context.Context, *realworld.Client)) realworld.World {
 	w := realworld.World{
 		Server: server, Plan: plan, Pace: realPace,
 		SessionTimeout: 4 * time.Second, Limit: 12 * time.Second, Settle: time.Second,
@@ -73,7 +74,8 @@ func solo(ctx context.Context, c conner, tell func(format string, args ...any)) 
 		ev := <-heard
 		tell("hears: %v, %v", ev.Type, ev.Err)
 	}
-	tell("multi: %v", errOf(conn.Multi(&zk.DeleteRequest{Path: "/p", Version: -1}, &zk.CreateRequest{Path: "/q", Acl: openACL})))
+	tell("multi: %v", errOf(conn.Multi(&zk.DeleteRequest{Path: "/p", Version: -1},
+		&zk.CreateRequest{Path: "/q", Acl: openACL})))
 	exists, _, err := conn.Exists("/e")
 	tell("exists /e: %t, %v", exists, err)
 }
@@ -90,7 +92,8 @@ func report(told []string, r *trace.Result) string {
 		lines = append(lines, fmt.Sprintf("notice %s", n.Kind))
 	}
 	for _, c := range r.Changes {
-		lines = append(lines, fmt.Sprintf("%s %s %q by itself: %t, notifies %d", c.Kind, c.Path, c.Data, c.Session == 0, c.Notified))
+		lines = append(lines, fmt.Sprintf("%s %s %q by itself: %t, notifies %d", c.Kind, c.Path, c.Data,
+			c.Session == 0, c.Notified))
 	}
 	for _, w := range r.Watches {
 		lines = append(lines, fmt.Sprintf("watch %s", w.Path))
@@ -98,7 +101,8 @@ func report(told []string, r *trace.Result) string {
 	for _, n := range r.Nodes {
 		lines = append(lines, fmt.Sprintf("node %s %q", n.Path, n.Data))
 	}
-	lines = append(lines, fmt.Sprintf("%d sessions, busy: %v, missed: %v", len(r.Sessions), r.Busy, r.Missed))
+	lines = append(lines, fmt.Sprintf("%d sessions, busy: %v, missed: %v", len(r.Sessions), r.Busy,
+		r.Missed))
 	return strings.Join(lines, "\n")
 }
 
@@ -164,14 +168,19 @@ func inBothWorlds(t *testing.T, server realworld.Server, line string) (virtual, 
 	}
 	var told, toldReal teller
 	w := sim.World{
-		Seed: 1, Plan: plan, Server: sim.Settings{TickTime: 2 * time.Second}, SessionTimeout: 4 * time.Second, Limit: 12 * time.Second, Settle: time.Second,
-		Clients: []sim.Actor{{Name: "a", Run: func(ctx context.Context, c *sim.Client) { solo(ctx, c, told.tell) }}},
+		Seed: 1, Plan: plan, Server: sim.Settings{TickTime: 2 * time.Second},
+		SessionTimeout: 4 * time.Second, Limit: 12 * time.Second, Settle: time.Second,
+		Clients: []sim.Actor{{Name: "a", Run: func(ctx context.Context, c *sim.Client) {
+			solo(ctx, c, told.tell)
+		}}},
 	}
 	simulated, err := w.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := runReal(t, realWorld(server, plan, func(ctx context.Context, c *realworld.Client) { solo(ctx, c, toldReal.tell) }))
+	result := runReal(t, realWorld(server, plan, func(ctx context.Context, c *realworld.Client) {
+		solo(ctx, c, toldReal.tell)
+	}))
 	return report(told.lines, simulated), report(toldReal.lines, result)
 }
 
@@ -237,7 +246,8 @@ func TestRealWorldTellsWhoHeardOfAChange(t *testing.T) {
 			t.Errorf("%s %s notifies %d", c.Kind, c.Path, c.Notified)
 		}
 	}
-	if len(result.Watches) != 2 || result.Watches[0].Path != "/" || !result.Watches[0].Children || result.Watches[1].Path != "/x" ||
+	if len(result.Watches) != 2 || result.Watches[0].Path != "/" || !result.Watches[0].Children ||
+		result.Watches[1].Path != "/x" ||
 		result.SessionClient[result.Watches[1].Session] != "b" {
 		t.Errorf("watches at rest: %+v", result.Watches)
 	}
@@ -276,7 +286,8 @@ func TestRealWorldTellsWhoEndedASession(t *testing.T) {
 			asked[string(c.Kind)+c.Path+" "+result.SessionClient[c.Owner]] = c.Session != 0
 		}
 	}
-	want := map[string]bool{"session-ended a": false, "node-deleted/a a": false, "session-ended b": true, "node-deleted/b b": true}
+	want := map[string]bool{"session-ended a": false, "node-deleted/a a": false,
+		"session-ended b": true, "node-deleted/b b": true}
 	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("whether somebody asked for it: -want +got\n%s", diff)
 	}
@@ -289,7 +300,8 @@ func TestRealWorldTellsWhoIsBusy(t *testing.T) {
 		func(context.Context, *realworld.Client) { panic("ouch") })
 	w.Limit = time.Second
 	result := runReal(t, w)
-	if !cmp.Equal(result.Busy, []string{"a"}) || len(result.Panics) != 1 || !strings.Contains(result.Panics[0], "ouch") || result.Leaked != "" {
+	if !cmp.Equal(result.Busy, []string{"a"}) || len(result.Panics) != 1 ||
+		!strings.Contains(result.Panics[0], "ouch") || result.Leaked != "" {
 		t.Errorf("busy: %v, panics: %v, leaked: %s", result.Busy, result.Panics, result.Leaked)
 	}
 }
@@ -305,11 +317,13 @@ func TestRealWorldSaysWhatIsWrong(t *testing.T) {
 		{realworld.World{Server: nowhere{}, Pace: -1}, "pace: -1"},
 		{realworld.World{Server: nowhere{}, Plan: lateReap}, "no proxy can"},
 		{realworld.World{Server: nowhere{}, Plan: []fault.Fault{{Kind: fault.Cut}}}, "exactly one of"},
-		{realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a b", Run: run}}}, "client name"},
+		{realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a b", Run: run}}},
+			"client name"},
 		{realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a"}}}, "nothing to run"},
 		{realworld.World{Server: nowhere{}}, "clean the server"},
 	} {
-		if _, err := test.world.Run(t.Context()); err == nil || !strings.Contains(err.Error(), test.says) {
+		if _, err := test.world.Run(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), test.says) {
 			t.Errorf("got %v, want an error with %q", err, test.says)
 		}
 	}

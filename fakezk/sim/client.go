@@ -21,15 +21,13 @@ type Client struct {
 	index int // in World.Clients
 	dials int // connections begun; the World's goroutine owns it
 
-	requests, events int             // counted for faults; the World's goroutine owns them
-	refuse, hang     carry.Outages   // dials fail, dials hang
-	links            map[int]*link   // by number, those not dead
-	done             bool            // the script has ended
-	sessions         map[int64]bool  // every session it ever had
-	mu               sync.Mutex      // guards what follows
-	connects         int             // calls of Connect
-	conns            []*zk.Conn      // every one, for the end
-	scripts          [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
+	peer     carry.Client    // as faults know it
+	done     bool            // the script has ended
+	sessions map[int64]bool  // every session it ever had
+	mu       sync.Mutex      // guards what follows
+	connects int             // calls of Connect
+	conns    []*zk.Conn      // every one, for the end
+	scripts  [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
 
 	once  sync.Once
 	first *zk.Conn // what Conn returns
@@ -54,7 +52,9 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	nth := c.connects
 	c.mu.Unlock()
 	conn, events, err := zk.Connect([]string{serverAddress}, c.sim.world.SessionTimeout,
-		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) { return c.dial(nth, timeout) }),
+		zk.WithDialer(func(_, _ string, timeout time.Duration) (net.Conn, error) {
+			return c.dial(nth, timeout)
+		}),
 		zk.WithHostProvider(&worldHosts{sim: c.sim}),
 		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithLogInfo(false),
@@ -77,8 +77,8 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 	return c.sleep(ctx, "", d)
 }
 
-// sleep is Sleep for one of those that the World tells from others by a name: who
-// have the same wake together.
+// sleep is Sleep for a goroutine with a name. Those of the same name that sleep to the
+// same instant wake together.
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	woken := make(chan struct{})
 	c.sim.sleep(sleeper{c, name, c.sim.now() + max(d, 0), woken})
@@ -117,7 +117,8 @@ const (
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s", fmt.Sprintf(format, args...))
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s",
+		fmt.Sprintf(format, args...))
 	if m != trace.AfterEnd {
 		c.sim.wakeUp()
 	}

@@ -46,7 +46,8 @@ func runTwice(t *testing.T, w sim.World) bool {
 		t.Fatal(err)
 	}
 	if first.Leaked+first.Frozen != "" || len(first.Panics) > 0 {
-		t.Fatalf("seed %d plan %v: %v\n%s%s\n%s", w.Seed, w.Plan, first.Panics, first.Leaked, first.Frozen, first.Trace)
+		t.Fatalf("seed %d plan %v: %v\n%s%s\n%s", w.Seed, w.Plan, first.Panics, first.Leaked,
+			first.Frozen, first.Trace)
 	}
 	if first.Trace.Hash() == second.Trace.Hash() {
 		// Not only the trace: all of the Result, but for the numbers of goroutines.
@@ -63,7 +64,8 @@ func runTwice(t *testing.T, w sim.World) bool {
 	for n <= int64(min(a.Len(), b.Len())) && a.Line(n) == b.Line(n) {
 		n++
 	}
-	t.Errorf("seed %d plan %v: traces differ at line %d:\n%s---\n%s", w.Seed, w.Plan, n, a.Range(n-8, n+3), b.Range(n-8, n+3))
+	t.Errorf("seed %d plan %v: traces differ at line %d:\n%s---\n%s", w.Seed, w.Plan, n,
+		a.Range(n-8, n+3), b.Range(n-8, n+3))
 	return false
 }
 
@@ -85,7 +87,8 @@ func BenchmarkWorld(b *testing.B) {
 	steps := int64(0)
 	for i := range b.N {
 		rng := rand.New(rand.NewPCG(uint64(i), 1))
-		w := sim.World{Seed: uint64(i), Plan: randomPlan(rng, 4), Clients: lockers(4, 4), Limit: time.Minute}
+		w := sim.World{Seed: uint64(i), Plan: randomPlan(rng, 4), Clients: lockers(4, 4),
+			Limit: time.Minute}
 		r, err := w.Run()
 		if err != nil {
 			b.Fatal(err)

@@ -1,10 +1,8 @@
 // Package sim runs clients of ZooKeeper in virtual time, under a plan of faults.
 //
-// A [World] runs several clients against one server in virtual time, under a
-// plan of faults, and returns a [trace.Result]: the trace of all that happened, every
-// change at the server, what was left at rest, who got stuck. The same seed and
-// plan give the same trace, byte for byte, on any number of processors; another
-// seed is another schedule.
+// A [World] is a description: several clients, one server, what goes wrong and when.
+// [World.Run] makes it happen and returns a [trace.Result]: the trace of the run, every
+// change at the server, what was left at rest, and the clients that got stuck.
 //
 //	w := sim.World{
 //		Seed:    1,
@@ -13,18 +11,37 @@
 //	}
 //	result, err := w.Run()
 //
-// Use a fakezk.Server to test that code does what it should, and a World to learn
-// whether it still does when the network, the server or its session fails at
-// the worst moment. Package fuzz builds on it: it makes plans and judges results.
+// A script is ordinary code: it gets a [Client], whose Conn is a genuine *zk.Conn.
 //
-// A fault whose coordinates match nothing in a run is reported in Result.Missed. It
-// never passes silently.
+//	func script(ctx context.Context, c *sim.Client) {
+//		_, err := c.Conn().Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+//		c.Note("create: %v", err) // a line of the trace
+//	}
+//
+// The same seed and plan give the same trace, byte for byte, on any number of
+// processors. Another seed is another order of the messages.
+//
+// A fakezk.Server is for tests of what code does when all goes well. A World is for
+// tests of what it does when the network, the server or its session fails at the worst
+// moment. Package fuzz builds on this package: it makes plans and judges results.
+//
+// # Faults
+//
+// A fault acts on the n-th request or watch notification of a client, or at a time;
+// package fault lists the kinds. Result.Missed lists the faults of the plan that found
+// nothing to act on.
 //
 // # Virtual time
 //
-// In a bubble time passes only when every goroutine of it waits for something
-// in the bubble: a channel, a timer, a condition made there. Waiting for a
-// mutex, for the network or for a channel made outside does not count, and code
-// that spins keeps time from passing at all; a World reports both as
-// Result.Frozen. The clock of a bubble begins at midnight UTC of 2000-01-01.
+// A run is a testing/synctest bubble. Time passes in it only when every goroutine of
+// the bubble waits for something in the bubble: a channel, a timer, a condition. To
+// wait for a mutex, for the network or for a channel made outside does not count, and
+// code that spins keeps time from passing; Result.Frozen reports both. The clock of a
+// bubble begins at midnight UTC of 2000-01-01.
+//
+// # Several goroutines of one client
+//
+// Goroutines of one client that run at the same instant may differ from run to run.
+// [Client.Hands] starts goroutines whose requests and random numbers are the same in
+// each run of a seed.
 package sim

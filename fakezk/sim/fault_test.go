@@ -60,9 +60,10 @@ func perform(t *testing.T, plan string, scripts ...func(*stage)) *play {
 		w.Plan = append(w.Plan, f)
 	}
 	for i, script := range scripts {
-		w.Clients = append(w.Clients, Actor{Name: string(rune('a' + i)), Run: func(ctx context.Context, c *Client) {
-			script(&stage{Client: c, ctx: ctx, play: p})
-		}})
+		w.Clients = append(w.Clients,
+			Actor{Name: string(rune('a' + i)), Run: func(ctx context.Context, c *Client) {
+				script(&stage{Client: c, ctx: ctx, play: p})
+			}})
 	}
 	var err error
 	if p.Result, err = w.Run(); err != nil {
@@ -74,7 +75,8 @@ func perform(t *testing.T, plan string, scripts ...func(*stage)) *play {
 		}
 	})
 	if p.Leaked+p.Frozen != "" || len(p.Panics)+len(p.Busy)+len(p.Missed) > 0 {
-		t.Fatalf("leaked %q frozen %q panics %v busy %v missed %v", p.Leaked, p.Frozen, p.Panics, p.Busy, p.Missed)
+		t.Fatalf("leaked %q frozen %q panics %v busy %v missed %v", p.Leaked, p.Frozen, p.Panics, p.Busy,
+			p.Missed)
 	}
 	return p
 }
@@ -200,7 +202,8 @@ func TestDropReplyIsApplied(t *testing.T) {
 	p := perform(t, "drop-reply request=2", twice)
 	p.wantTold(t, "a", createdE, lostReply, already)
 	wantNotices(t, p, "a", reconnects)
-	if p.changes(trace.NodeCreated, "/x") != 1 || len(p.Requests) != 3 || p.changes(trace.NodeDeleted, "/e") != 0 {
+	if p.changes(trace.NodeCreated, "/x") != 1 || len(p.Requests) != 3 ||
+		p.changes(trace.NodeDeleted, "/e") != 0 {
 		t.Errorf("requests %+v, changes %+v", p.Requests, p.Changes)
 	}
 }
@@ -249,7 +252,8 @@ func TestStallAtATime(t *testing.T) {
 
 // A World is not at rest while something is held: here what a client connects with.
 func TestTheWorldSettlesAfterAStall(t *testing.T) {
-	p := perform(t, "cut client=a at=1s\nstall 40s client=a at=1.007s", func(s *stage) { s.create("/e", 0); _ = s.Sleep(s.ctx, 2*second) })
+	p := perform(t, "cut client=a at=1s\nstall 40s client=a at=1.007s",
+		func(s *stage) { s.create("/e", 0); _ = s.Sleep(s.ctx, 2*second) })
 	between(t, "the new session", p.notice(t, "a", trace.Connected, 2), 41*second, 41*second+soon)
 	between(t, "the end", p.Elapsed, 61*second, 61*second+soon)
 }
@@ -290,7 +294,8 @@ func TestBlackholeIsSilentAndDialsHang(t *testing.T) {
 	if p.change(t, trace.NodeCreated, "/x") < p.change(t, trace.NodeDeleted, "/e") {
 		t.Error("the first create was applied")
 	}
-	between(t, "the client's notice", p.notice(t, "a", trace.Disconnected, 1), recvTimeout, recvTimeout+soon)
+	between(t, "the client's notice", p.notice(t, "a", trace.Disconnected, 1), recvTimeout,
+		recvTimeout+soon)
 	between(t, "the next contact", p.notice(t, "a", trace.SessionExpired, 1), 12*second, 14*second)
 }
 
@@ -317,19 +322,24 @@ func TestExpireEndsTheSessionBeforeTheRequest(t *testing.T) {
 	if len(told) != 3 || told[1].what != lostReply {
 		t.Errorf("told %+v", told)
 	}
-	if got := p.notices("a"); !slices.Contains(got, trace.SessionExpired) || got[len(got)-1] != trace.Connected {
+	if got := p.notices("a"); !slices.Contains(got, trace.SessionExpired) ||
+		got[len(got)-1] != trace.Connected {
 		t.Errorf("a was told %v", got)
 	}
-	if p.changes(trace.NodeDeleted, "/e") != 1 || p.changes(trace.SessionEnded, "") != 1 || p.changes(trace.SessionStarted, "") != 2 {
+	if p.changes(trace.NodeDeleted, "/e") != 1 || p.changes(trace.SessionEnded, "") != 1 ||
+		p.changes(trace.SessionStarted, "") != 2 {
 		t.Errorf("changes %+v", p.Changes)
 	}
 	between(t, "the end of the ephemeral", p.change(t, trace.NodeDeleted, "/e"), 0, soon)
 }
 
 func TestExpireAtATime(t *testing.T) {
-	p := perform(t, "expire client=a at=2s", func(s *stage) { s.create("/e", zk.FlagEphemeral); _ = s.Sleep(s.ctx, 5*second) })
-	between(t, "the end of the ephemeral", p.change(t, trace.NodeDeleted, "/e"), 2*second, 2*second+soon)
-	between(t, "the client's notice", p.notice(t, "a", trace.SessionExpired, 1), 2*second, 2*second+soon)
+	p := perform(t, "expire client=a at=2s",
+		func(s *stage) { s.create("/e", zk.FlagEphemeral); _ = s.Sleep(s.ctx, 5*second) })
+	between(t, "the end of the ephemeral", p.change(t, trace.NodeDeleted, "/e"), 2*second,
+		2*second+soon)
+	between(t, "the client's notice", p.notice(t, "a", trace.SessionExpired, 1), 2*second,
+		2*second+soon)
 }
 
 func TestLateReapLeavesTheEphemeralForAWhile(t *testing.T) {
@@ -338,7 +348,8 @@ func TestLateReapLeavesTheEphemeralForAWhile(t *testing.T) {
 		_ = s.Sleep(s.ctx, 10*second)
 	})
 	between(t, "the client's notice", p.notice(t, "a", trace.SessionExpired, 1), 0, soon)
-	between(t, "the end of the ephemeral", p.change(t, trace.NodeDeleted, "/e"), 3*second-time.Millisecond, 3*second+soon)
+	between(t, "the end of the ephemeral", p.change(t, trace.NodeDeleted, "/e"),
+		3*second-time.Millisecond, 3*second+soon)
 }
 
 func TestRestartKeepsDataAndSessionsAndHitsEverybody(t *testing.T) {
@@ -350,9 +361,11 @@ func TestRestartKeepsDataAndSessionsAndHitsEverybody(t *testing.T) {
 	for _, client := range []string{"a", "b"} {
 		wantNotices(t, p, client, reconnects)
 		between(t, "the reset", p.notice(t, client, trace.Disconnected, 1), 0, soon)
-		between(t, "the reconnect", p.notice(t, client, trace.Connected, 2), 3*second, 3*second+reconnection)
+		between(t, "the reconnect", p.notice(t, client, trace.Connected, 2), 3*second,
+			3*second+reconnection)
 	}
-	if p.changes(trace.SessionEnded, "") != 0 || p.changes(trace.NodeDeleted, "/e")+p.changes(trace.NodeDeleted, "/b") != 0 {
+	if p.changes(trace.SessionEnded, "") != 0 ||
+		p.changes(trace.NodeDeleted, "/e")+p.changes(trace.NodeDeleted, "/b") != 0 {
 		t.Errorf("changes %+v", p.Changes)
 	}
 }

@@ -17,9 +17,9 @@ import (
 // World knows nothing of could race:
 //
 //   - Each hand's lines have a place of their own in the trace.
-//   - Each draws from a crypto/rand of its own, as do the goroutines that it starts.
-//   - No two wake from a sleep together, and each may ask for a turn of its own
-//     before each request ([AwaitTurn]) and dawdle after it ([Dawdle]).
+//   - Each draws from its own crypto/rand, as do the goroutines that it starts.
+//   - No two wake from a sleep together, and each may wait for its turn before a
+//     request ([AwaitTurn]) and pause after it ([Dawdle]).
 //
 // What remains to the code under test: hands that one event wakes, which all take
 // their next step at the same instant, must not race for something in memory.
@@ -85,19 +85,20 @@ func (h *Hand) source(of int) int { return of + h.number*(sourcesOfHand-sourceSc
 
 // Sleep is [Client.Sleep], but hands that sleep to the same instant wake one after
 // the other, each once the one before it has come to rest.
-func (h *Hand) Sleep(ctx context.Context, d time.Duration) error { return h.sleep(ctx, h.Name(), d) }
+func (h *Hand) Sleep(ctx context.Context,
+	d time.Duration) error {
+	return h.sleep(ctx, h.Name(), d)
+}
 
-// AwaitTurn waits until it is the turn of the calling goroutine, a hand or one that a
-// hand has started. It is the World that gives turns, one at a time and each once all
-// that the one before has set off has come to rest: to those that have asked before,
-// and of those that ask at the same instant in the order of their clients and hands.
-// So who calls it before each request sends nothing at the same time as another,
-// whatever has woken them, and whenever.
+// AwaitTurn waits for the turn of the calling goroutine: a hand, or a goroutine that a
+// hand has started. The World gives one turn at a time, in the order of the calls, and
+// the next one only when everything that the last one set off is at rest. Calls of the
+// same instant are ordered by client and hand. So goroutines that call AwaitTurn before
+// each request never send two requests at the same time.
 //
-// What is to be sent is told in a word: of several goroutines that a hand has just
-// started it decides whose turn is first. Those that say the same have one turn
-// together. A turn takes some nanoseconds of virtual time. AwaitTurn does nothing
-// anywhere else.
+// The word says what will be sent. It orders the goroutines that one hand has just
+// started; those with the same word have one turn together. A turn takes some
+// nanoseconds of virtual time. Outside of a World AwaitTurn does nothing.
 func AwaitTurn(what string) {
 	name, owner, ok := bubble.Hand()
 	if !ok {
@@ -109,10 +110,10 @@ func AwaitTurn(what string) {
 	}
 }
 
-// Dawdle waits as a goroutine does that the scheduler has put aside: mostly not at
-// all, but after one in four calls for up to 8 ms of virtual time, as the hand's
-// dice will have it. Called after each request of a hand, it makes others overtake
-// who has a reply already. It does nothing anywhere else.
+// Dawdle waits as a goroutine that the scheduler has put aside: in three calls of four
+// not at all, else for up to 8 ms of virtual time, drawn by the hand. After a request
+// it lets other clients overtake a hand that has its reply already. Outside of a World
+// it does nothing.
 func Dawdle() {
 	draw, name, owner, ok := bubble.Roll()
 	if !ok || draw%4 != 0 {

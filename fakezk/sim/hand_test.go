@@ -65,24 +65,25 @@ func TestHandsOutOfTurnRace(t *testing.T) {
 // send equal requests there.
 func coinciding(inTurn bool) sim.World {
 	acl := zk.WorldACL(zk.PermAll)
-	return sim.World{Schedule: sim.Schedule{Kind: sim.Priorities}, Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
-		conn := c.Conn()
-		conn.Create("/n", nil, 0, acl)
-		start := time.Now()
-		c.Hands(4, func(h *sim.Hand) {
-			for round := range 5 {
-				back := time.Duration(h.Number()) * time.Microsecond
-				time.Sleep(time.Until(start.Add(time.Duration(round+1)*time.Second - back)))
-				if inTurn {
-					sim.AwaitTurn("Create")
-				} else {
-					time.Sleep(back)
+	return sim.World{Schedule: sim.Schedule{Kind: sim.Priorities},
+		Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
+			conn := c.Conn()
+			conn.Create("/n", nil, 0, acl)
+			start := time.Now()
+			c.Hands(4, func(h *sim.Hand) {
+				for round := range 5 {
+					back := time.Duration(h.Number()) * time.Microsecond
+					time.Sleep(time.Until(start.Add(time.Duration(round+1)*time.Second - back)))
+					if inTurn {
+						sim.AwaitTurn("Create")
+					} else {
+						time.Sleep(back)
+					}
+					path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
+					h.Note("has made %s %v", path, err)
 				}
-				path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
-				h.Note("has made %s %v", path, err)
-			}
-		})
-	})}}
+			})
+		})}}
 }
 
 func TestHandsHaveOneTraceWhateverTheySleep(t *testing.T) {
@@ -130,20 +131,21 @@ func TestHandsWakeOneByOne(t *testing.T) {
 func TestHandsHaveNamesAndPanics(t *testing.T) {
 	var mu sync.Mutex
 	var names []string
-	r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
-		c.Hands(3, func(h *sim.Hand) {
-			if h.Sleep(ctx, time.Second) != nil {
-				return
-			}
-			h.Note("number %d", h.Number())
-			mu.Lock()
-			names = append(names, h.Name()) // each at an instant of its own
-			mu.Unlock()
-			if h.Number() == 2 {
-				panic("no such luck")
-			}
-		})
-	})}})
+	r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a",
+		func(ctx context.Context, c *sim.Client) {
+			c.Hands(3, func(h *sim.Hand) {
+				if h.Sleep(ctx, time.Second) != nil {
+					return
+				}
+				h.Note("number %d", h.Number())
+				mu.Lock()
+				names = append(names, h.Name()) // each at an instant of its own
+				mu.Unlock()
+				if h.Number() == 2 {
+					panic("no such luck")
+				}
+			})
+		})}})
 	if want := []string{"a", "a.2", "a.3"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, want %q", names, want)
 	}

@@ -44,12 +44,14 @@ func secondConnection(p *play) time.Duration {
 
 // TestWhatFoundNothingHasNotStruck: a fault is among the strikes or among the missed.
 func TestWhatFoundNothingHasNotStruck(t *testing.T) {
-	for _, line := range []string{"expire client=a at=1ns", "cut client=a at=1ns", "stall 1s client=a at=1ns"} {
+	for _, line := range []string{"expire client=a at=1ns", "cut client=a at=1ns",
+		"stall 1s client=a at=1ns"} {
 		f, err := fault.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := World{Plan: []fault.Fault{f}, Clients: []Actor{actor("a", func(context.Context, *Client) {})}}.Run()
+		p, err := World{Plan: []fault.Fault{f},
+			Clients: []Actor{actor("a", func(context.Context, *Client) {})}}.Run()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,10 +76,11 @@ func TestNothingStrikesAfterTheScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := World{Plan: []fault.Fault{hold, refuse}, Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
-		go c.Conn().Exists("/")
-		_ = c.Sleep(ctx, time.Second)
-	})}}.Run()
+	p, err := World{Plan: []fault.Fault{hold, refuse},
+		Clients: []Actor{actor("a", func(ctx context.Context, c *Client) {
+			go c.Conn().Exists("/")
+			_ = c.Sleep(ctx, time.Second)
+		})}}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"path"
 	"time"
 
-	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fakezk/internal/bubble"
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -39,7 +38,8 @@ func (s *simulation) recordChange(a engine.Applied, change state.Change) {
 	}
 	switch ch := change.(type) {
 	case state.CreateNode:
-		c.Kind, c.Path, c.Data, c.Owner, c.Czxid = trace.NodeCreated, ch.Path, ch.Data, ch.Owner, a.Txn.Zxid
+		c.Kind, c.Path, c.Data, c.Owner, c.Czxid = trace.NodeCreated, ch.Path, ch.Data, ch.Owner,
+			a.Txn.Zxid
 		s.origins[ch.Path] = origin{a.Txn.Zxid, ch.Owner}
 	case state.DeleteNode:
 		c.Kind, c.Path = trace.NodeDeleted, ch.Path
@@ -61,8 +61,8 @@ func (s *simulation) recordChange(a engine.Applied, change state.Change) {
 }
 
 // notifiedOf counts the notifications that one change caused, those of its node
-// and, for a creation or deletion, those of its parent; whoever made the change
-// and was told of it too does not count.
+// and, for a creation or deletion, those of its parent. A notification to the session
+// that made the change does not count.
 func notifiedOf(a engine.Applied, c trace.Change) int {
 	n := 0
 	for i, ev := range a.Result.Events {
@@ -90,17 +90,13 @@ func concerns(ev state.Event, c trace.Change) bool {
 	return ev.Path == c.Path
 }
 
-// countEvent notes a notification as a coordinate and returns the faults that
-// select it.
-func (s *simulation) countEvent(l *link, ev *proto.WatcherEvent) []*carry.Armed {
-	l.client.events++
-	p := trace.EventPoint{Client: l.client.name, Number: l.client.events, Type: ev.Type.String(), Path: ev.Path}
-	at := s.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
-	s.notes.Event(at, p)
-	if !s.faultsOn {
-		return nil
-	}
-	return carry.Due(s.faults, fault.Coordinate{Event: true, Client: l.client.name, Conn: l.number, Path: ev.Path})
+// countEvent notes a notification as a coordinate.
+func (s *simulation) countEvent(l *link, m *carry.Message) {
+	l.conn.CountEvent(m)
+	ev, name := m.Event, l.client.name
+	at := s.log("server", "notifies %s: %s %s (event %d)", name, ev.Type, ev.Path, m.Number)
+	s.notes.Event(at, trace.EventPoint{Client: name, Number: m.Number, Type: ev.Type.String(),
+		Path: ev.Path})
 }
 
 // watch waits for the run to end. When no step is made for too long in real
@@ -140,11 +136,7 @@ func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Resul
 	} else if failure != nil {
 		out.Leaked = failure.Message + "\n" + s.bubbleStacks()
 	}
-	for _, f := range s.faults {
-		if !f.Fired {
-			out.Missed = append(out.Missed, f.Fault)
-		}
-	}
+	out.Missed = s.net.Missed()
 	s.notes.Into(out)
 	return out
 }

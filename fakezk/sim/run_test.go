@@ -20,7 +20,9 @@ import (
 )
 
 // actor gives a script a name.
-func actor(name string, run func(context.Context, *Client)) Actor { return Actor{Name: name, Run: run} }
+func actor(name string, run func(context.Context, *Client)) Actor {
+	return Actor{Name: name, Run: run}
+}
 
 func mustRun(t testing.TB, w World) *trace.Result {
 	t.Helper()
@@ -77,12 +79,16 @@ func anyWorld(seed uint64) World {
 func TestMissedFaultsAreReported(t *testing.T) {
 	hit := fault.Fault{Kind: fault.DropReply, Client: "a", Request: 1}
 	missed := []fault.Fault{
-		{Kind: fault.DropReply, Client: "a", Request: 99}, {Kind: fault.Cut, Event: 1}, {Kind: fault.Cut, At: time.Hour},
-		{Kind: fault.Cut, Client: "a", Op: "getACL", Request: 1}, {Kind: fault.Cut, Path: "/none/*", Request: 1},
+		{Kind: fault.DropReply, Client: "a", Request: 99}, {Kind: fault.Cut, Event: 1},
+		{Kind: fault.Cut, At: time.Hour},
+		{Kind: fault.Cut, Client: "a", Op: "getACL", Request: 1},
+		{Kind: fault.Cut, Path: "/none/*", Request: 1},
 	}
 	r := mustRun(t, World{
-		Plan:    append([]fault.Fault{hit}, missed...),
-		Clients: []Actor{actor("a", func(_ context.Context, c *Client) { _, _, _ = c.Conn().Exists("/") })},
+		Plan: append([]fault.Fault{hit}, missed...),
+		Clients: []Actor{actor("a", func(_ context.Context, c *Client) {
+			_, _, _ = c.Conn().Exists("/")
+		})},
 	})
 	if !slices.Equal(r.Missed, missed) {
 		t.Errorf("missed %v, want %v", r.Missed, missed)
@@ -100,7 +106,8 @@ func TestWorldIsValidated(t *testing.T) {
 		{World{Clients: []Actor{actor("a", idle), actor("a", idle)}}, `client name "a" is used twice`},
 		{World{Clients: []Actor{{Name: "a"}}}, `client "a" has nothing to run`},
 		{World{Next: map[string]int32{"/a": 1}}, `next: 1 for "/a": expected a path of Nodes`},
-		{World{Nodes: map[string]string{"/a/b": ""}, Next: map[string]int32{"/a": 0}}, `next: 0 for "/a": expected a path of Nodes or one of their parents, and a number of 1 at least, or below 0`},
+		{World{Nodes: map[string]string{"/a/b": ""}, Next: map[string]int32{"/a": 0}},
+			`next: 0 for "/a": expected a path of Nodes or one of their parents, and a number of 1 at least, or below 0`},
 		{World{Plan: []fault.Fault{{Kind: "explode"}}}, `fault 1: unknown fault kind "explode"`},
 		{World{Plan: []fault.Fault{{Kind: fault.Cut, At: 1, Client: "z"}}}, `no client is called "z"`},
 	}
@@ -113,10 +120,15 @@ func TestWorldIsValidated(t *testing.T) {
 
 func TestScriptThatPanics(t *testing.T) {
 	r := mustRun(t, World{Clients: []Actor{
-		actor("a", func(_ context.Context, c *Client) { _, _, _ = c.Conn().Exists("/"); panic("broken script") }),
+		actor("a", func(_ context.Context, c *Client) {
+			_, _,
+				_ = c.Conn().Exists("/")
+			panic("broken script")
+		}),
 		actor("b", func(_ context.Context, c *Client) { _, _ = c.Conn().Create("/b", nil, 0, worldACL) }),
 	}})
-	if len(r.Panics) != 1 || !strings.Contains(r.Panics[0], "client a: panic: broken script") || !strings.Contains(r.Panics[0], "run_test.go") {
+	if len(r.Panics) != 1 || !strings.Contains(r.Panics[0], "client a: panic: broken script") ||
+		!strings.Contains(r.Panics[0], "run_test.go") {
 		t.Errorf("panics: %v", r.Panics)
 	}
 	if r.Leaked+r.Frozen != "" || !strings.Contains(r.Trace.String(), "panics: broken script") {
@@ -131,7 +143,11 @@ func TestScriptThatPanics(t *testing.T) {
 // better than a panic.
 func TestScriptThatEndsItsGoroutine(t *testing.T) {
 	r := mustRun(t, World{Clients: []Actor{
-		actor("a", func(_ context.Context, c *Client) { _, _, _ = c.Conn().Exists("/"); runtime.Goexit() }),
+		actor("a", func(_ context.Context, c *Client) {
+			_, _,
+				_ = c.Conn().Exists("/")
+			runtime.Goexit()
+		}),
 		actor("b", func(_ context.Context, c *Client) {
 			c.Hands(2, func(h *Hand) {
 				if h.Number() == 1 {
@@ -140,8 +156,10 @@ func TestScriptThatEndsItsGoroutine(t *testing.T) {
 			})
 		}),
 	}})
-	if len(r.Panics) != 2 || !strings.Contains(r.Panics[1], "client a: panic: the script ended its goroutine") ||
-		!strings.Contains(r.Panics[0], "client b.2: panic: ") || !strings.Contains(r.Panics[1], "run_test.go") {
+	if len(r.Panics) != 2 || !strings.Contains(r.Panics[1],
+		"client a: panic: the script ended its goroutine") ||
+		!strings.Contains(r.Panics[0], "client b.2: panic: ") ||
+		!strings.Contains(r.Panics[1], "run_test.go") {
 		t.Errorf("panics: %v", r.Panics)
 	}
 }
@@ -154,7 +172,8 @@ func TestScriptThatWaitsForItsContext(t *testing.T) {
 	if !slices.Equal(r.Busy, []string{"a"}) || r.Leaked+r.Frozen != "" {
 		t.Errorf("busy %v leaked %q frozen %q", r.Busy, r.Leaked, r.Frozen)
 	}
-	if len(r.BusyStacks) != 1 || !strings.Contains(r.BusyStacks[0], "run_test.go") || strings.Contains(r.BusyStacks[0], "\n\n") {
+	if len(r.BusyStacks) != 1 || !strings.Contains(r.BusyStacks[0], "run_test.go") ||
+		strings.Contains(r.BusyStacks[0], "\n\n") {
 		t.Errorf("stacks %q; want that of one script", r.BusyStacks)
 	}
 	if r.Elapsed < time.Hour || r.Elapsed > time.Hour+time.Minute {
@@ -168,7 +187,8 @@ func TestScriptThatNeverReturns(t *testing.T) {
 		actor("a", func(_ context.Context, c *Client) { c.Conn(); waitForGodot() }),
 		actor("b", func(_ context.Context, c *Client) { _, _ = c.Conn().Create("/b", nil, 0, worldACL) }),
 	}})
-	if !slices.Equal(r.Busy, []string{"a"}) || !strings.Contains(r.Leaked, "waitForGodot") || r.Frozen != "" {
+	if !slices.Equal(r.Busy, []string{"a"}) || !strings.Contains(r.Leaked, "waitForGodot") ||
+		r.Frozen != "" {
 		t.Errorf("busy %v leaked %q frozen %q", r.Busy, r.Leaked, r.Frozen)
 	}
 	if strings.Contains(r.Leaked, "sim.mustRun") {
@@ -393,7 +413,8 @@ func TestInitialNodesAndRestingState(t *testing.T) {
 		t.Fatalf("sessions %+v, watches %+v", r.Sessions, r.Watches)
 	}
 	id := r.Sessions[0].ID
-	if r.SessionClient[id] != "a" || !slices.Equal(r.Sessions[0].Ephemerals, []string{"/mine"}) || r.Watches[0].Session != id {
+	if r.SessionClient[id] != "a" || !slices.Equal(r.Sessions[0].Ephemerals, []string{"/mine"}) ||
+		r.Watches[0].Session != id {
 		t.Errorf("sessions %+v of %v, watches %+v", r.Sessions, r.SessionClient, r.Watches)
 	}
 }
@@ -430,7 +451,8 @@ func TestMomentsAreLinesOfTheTrace(t *testing.T) {
 	if got := r.Step(trace.AfterEnd); got != int64(r.Trace.Len())+1 {
 		t.Errorf("AfterEnd is line %d of %d", got, r.Trace.Len())
 	}
-	if got := r.Trace.Range(line, line+1); strings.Count(got, "\n") != 2 || !strings.Contains(got, "and here") {
+	if got := r.Trace.Range(line, line+1); strings.Count(got, "\n") != 2 ||
+		!strings.Contains(got, "and here") {
 		t.Errorf("range: %q", got)
 	}
 }

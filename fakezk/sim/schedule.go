@@ -2,60 +2,297 @@ package sim
 
 import (
 	"cmp"
-	"math"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// latency is how long a message takes: a pure hash of the seed and the
-// message's coordinates, spread evenly over the orders of magnitude from 0.2 ms
-// to 6.4 ms. It is never drawn in order of arrival. Under a Schedule of another
-// kind everything takes the same time: scripts start together.
-func (s *simulation) latency(client, conn, direction, number int) time.Duration {
-	if s.world.undisciplined || s.order != nil {
-		return hop
-	}
-	h := mix(s.world.Seed, uint64(client), uint64(conn), uint64(direction), uint64(number))
-	spread := float64(h>>11) / (1 << 53)
-	return time.Duration(float64(200*time.Microsecond) * math.Exp2(5*spread))
+// ScheduleKind says by what the messages of a World are ordered.
+type ScheduleKind string
+
+// The kinds of Schedule.
+const (
+	// Latencies give each message a latency drawn by the seed. It is the default.
+	Latencies ScheduleKind = ""
+	// Priorities deliver one message at a time. Each direction of each client's messages
+	// is a stream with a priority drawn by the seed; the first message of the stream with
+	// the highest priority comes next. Numbers are deliveries, counted from 1: after each
+	// of them the stream it was of falls behind all that have not fallen yet; among those
+	// that have, the one of the last number comes first.
+	//
+	// With few numbers it is probabilistic concurrency testing (Burckhardt et al., ASPLOS
+	// 2010): a bug that needs d events in a certain order is met with a chance that falls
+	// with the length of the run to the power of d-1 only. After 5000 deliveries messages
+	// come in the order in which they were sent, so that no client starves for ever.
+	Priorities ScheduleKind = "priorities"
+	// Choices deliver one message at a time, and wherever several are under way
+	// the next of Numbers says which, from 0, in the order in which they were sent;
+	// the last one if there are not so many. Beyond Numbers, and once all scripts have
+	// ended, it is the first.
+	Choices ScheduleKind = "choices"
+)
+
+// A Schedule is what orders the messages of a World, as data: the zero value is
+// Latencies. Timers, of clients and of the server, go off at their time in any
+// case. A message takes a millisecond unless Latencies say otherwise.
+type Schedule struct {
+	Kind    ScheduleKind
+	Numbers []int
 }
 
-// mix hashes numbers (splitmix64 over each in turn).
-func mix(words ...uint64) uint64 {
-	x := uint64(0x9e3779b97f4a7c15)
-	for _, w := range words {
-		x = (x ^ w) + 0x9e3779b97f4a7c15
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		x ^= x >> 31
+// String is the schedule in one line: latencies, or a kind and its numbers.
+func (s Schedule) String() string {
+	if s.Kind == Latencies {
+		return "latencies"
 	}
-	return x
+	text := string(s.Kind)
+	for _, n := range s.Numbers {
+		text += " " + strconv.Itoa(n)
+	}
+	return text
 }
 
-// shuffleChildren puts names into an order that depends on the seed and the
-// zxid: a real server's order is arbitrary, and a recipe that forgets to sort
-// must fail. It starts from the order of creation and not from that of the
-// server, a hash order, so that the GUIDs in names have no part in it.
-//
-// Where messages are ordered by Choices it depends on the seed and on how often the
-// children have changed, which nothing else moves: or no request would commute with
-// who lists children.
-func (s *simulation) shuffleChildren(parent string, zxid int64, changes int32, names []string) {
-	salt := uint64(zxid)
-	if s.world.Schedule.Kind == Choices {
-		salt = uint64(changes)
+// ParseSchedule reads what String writes.
+func ParseSchedule(text string) (Schedule, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return Schedule{}, fmt.Errorf("schedule is empty; expected latencies, priorities or choices")
 	}
-	store, created := s.engine.Store(), make(map[string]int64, len(names))
-	for _, name := range names {
-		stat, _ := store.Exists(strings.TrimSuffix(parent, "/") + "/" + name)
-		created[name] = stat.Czxid
+	s := Schedule{Kind: ScheduleKind(words[0])}
+	if words[0] == "latencies" {
+		s.Kind = Latencies
 	}
-	slices.SortFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(created[a], created[b]), cmp.Compare(a, b))
+	for _, word := range words[1:] {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return Schedule{}, fmt.Errorf("schedule %q: %q is no number", text, word)
+		}
+		s.Numbers = append(s.Numbers, n)
+	}
+	return s, s.Validate()
+}
+
+// Validate says what is wrong with a schedule, or returns nil.
+func (s Schedule) Validate() error {
+	least := map[ScheduleKind]int{Priorities: 1, Choices: 0}
+	low, known := least[s.Kind]
+	switch {
+	case s.Kind == Latencies && len(s.Numbers) > 0:
+		return fmt.Errorf("schedule latencies takes no numbers, got %v", s.Numbers)
+	case s.Kind != Latencies && !known:
+		return fmt.Errorf("schedule %q; expected latencies, priorities or choices", s.Kind)
+	}
+	for _, n := range s.Numbers {
+		if n < low {
+			return fmt.Errorf("schedule %s: %d; expected numbers from %d", s.Kind, n, low)
+		}
+	}
+	return nil
+}
+
+// order delivers the messages of a World one at a time.
+type order struct {
+	sim       *simulation
+	planned   time.Duration // instant of the next delivery; 0: none
+	delivered int
+	ranks     map[stream]uint64 // the higher the sooner
+	decisions []trace.Decision
+}
+
+// stream is one direction of a client's messages.
+type stream struct {
+	client int
+	up     bool
+}
+
+// hop is how long a message, a dial and the start of a script take that are not
+// ordered by latencies.
+const hop = time.Millisecond
+
+// head is the first message of a lane, and when it may be delivered.
+type head struct {
+	link    *link
+	message *carry.Message
+	ready   time.Duration
+	up      bool
+}
+
+func (h head) label() *label { return labelOf(h.message) }
+
+// plan schedules the next delivery, if there is anything to deliver.
+func (o *order) plan() {
+	at, waiting := time.Duration(0), false
+	for _, h := range o.heads() {
+		if !waiting || h.ready < at {
+			at, waiting = h.ready, true
+		}
+	}
+	if !waiting {
+		return
+	}
+	if at = max(at, o.sim.now()+hop); o.planned != 0 && o.planned <= at {
+		return
+	}
+	var planned time.Duration
+	planned = o.sim.schedule(at, func() {
+		if o.planned == planned { // not overtaken by an earlier one
+			o.planned = 0
+			o.deliver()
+		}
 	})
-	for i := len(names) - 1; i > 0; i-- {
-		j := int(mix(s.world.Seed, salt, uint64(i)) % uint64(i+1))
-		names[i], names[j] = names[j], names[i]
+	o.planned = planned
+}
+
+// heads are the first messages of all lanes, in the order in which they were
+// sent.
+func (o *order) heads() []head {
+	var heads []head
+	for _, l := range o.sim.links {
+		for _, lane := range []*carry.Lane{&l.conn.Up, &l.conn.Down} {
+			if m, ready, ok := lane.First(); ok {
+				heads = append(heads, head{l, m, ready, lane == &l.conn.Up})
+			}
+		}
 	}
+	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.label().sent, b.label().sent) })
+	return heads
+}
+
+// deliver delivers one of the messages that may arrive now.
+func (o *order) deliver() {
+	now := o.sim.now()
+	heads := slices.DeleteFunc(o.heads(), func(h head) bool { return now < h.ready })
+	if len(heads) == 0 {
+		return // lost meanwhile
+	}
+	h := heads[o.pick(heads)]
+	o.delivered++
+	o.fallBehind(h)
+	if h.up {
+		h.link.deliverUp()
+	} else {
+		h.link.deliverDown()
+	}
+}
+
+func (o *order) pick(heads []head) int {
+	if o.sim.world.Schedule.Kind == Priorities {
+		if o.delivered >= fairAfter {
+			return 0
+		}
+		first := slices.MaxFunc(heads, func(a, b head) int { return cmp.Compare(o.rank(a), o.rank(b)) })
+		return slices.Index(heads, first)
+	}
+	if len(heads) == 1 || o.sim.net.Healed() {
+		return 0
+	}
+	picked := 0
+	if numbers := o.sim.world.Schedule.Numbers; len(o.decisions) < len(numbers) {
+		picked = min(numbers[len(o.decisions)], len(heads)-1)
+	}
+	d := trace.Decision{Picked: picked}
+	for _, h := range heads {
+		d.Candidates = append(d.Candidates, h.describe())
+	}
+	o.decisions = append(o.decisions, d)
+	return picked
+}
+
+// fairAfter is the number of deliveries by priority, many times what a script that
+// gets on needs.
+const fairAfter = 5000
+
+// rank is the priority of a message's stream, drawn at its first message. Those
+// that have fallen behind are below all others; no two are equal.
+func (o *order) rank(h head) uint64 {
+	s := stream{h.link.client.index, h.up}
+	if _, ok := o.ranks[s]; !ok {
+		direction := uint64(0)
+		if s.up {
+			direction = 1
+		}
+		o.ranks[s] = mix(o.sim.world.Seed, uint64(s.client), direction)>>8 + fallen
+	}
+	return o.ranks[s]
+}
+
+// fallen is above the rank of every stream that has fallen behind.
+const fallen = 1 << 32
+
+// fallBehind lowers the priority of the stream that was served if it is its
+// time to.
+func (o *order) fallBehind(h head) {
+	if o.sim.world.Schedule.Kind != Priorities {
+		return
+	}
+	if i := slices.Index(o.sim.world.Schedule.Numbers, o.delivered); i >= 0 {
+		o.ranks[stream{h.link.client.index, h.up}] = uint64(i)
+	}
+}
+
+// describe is what is known of a message, for a comparison of schedules.
+func (h head) describe() trace.Delivery {
+	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.conn.Number, Up: h.up,
+		Number: h.label().nth}
+	if !d.Up {
+		return d
+	}
+	header, body, err := wire.DecodeHeader(h.message.Bytes)
+	switch {
+	case d.Number == 1: // the handshake: its order with others decides the sessions' ids
+		d.Writes = []string{""}
+		return d
+	case err != nil || h.message.End != nil:
+		d.Opaque = true
+		return d
+	}
+	if header.Op == proto.OpPing {
+		return d
+	}
+	req, err := wire.DecodeRequest(header.Op, body)
+	if err != nil {
+		d.Opaque = true
+		return d
+	}
+	reach(&d, req)
+	return d
+}
+
+// reach notes which paths a request reads and writes.
+func reach(d *trace.Delivery, req proto.Request) {
+	path := proto.PathOf(req)
+	switch r := req.(type) {
+	case *proto.Multi:
+		for _, op := range r.Ops {
+			reach(d, op)
+		}
+	case *proto.Create:
+		d.Writes = append(d.Writes, path, parentOf(path))
+		if r.Flags&sequential != 0 {
+			d.Numbered = append(d.Numbered, path)
+		}
+	case *proto.Delete:
+		d.Writes = append(d.Writes, path, parentOf(path))
+	case *proto.SetData, *proto.SetACL:
+		d.Writes = append(d.Writes, path)
+	case *proto.Exists, *proto.GetData, *proto.GetACL, *proto.GetChildren, *proto.Check:
+		d.Reads = append(d.Reads, path)
+	case *proto.Sync:
+	default:
+		d.Opaque = true
+	}
+}
+
+// sequential is set in the flags of all kinds of sequential nodes.
+const sequential = 2
+
+func parentOf(path string) string {
+	return cmp.Or(path[:max(0, strings.LastIndexByte(path, '/'))], "/")
 }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing/synctest"
 	"time"
 
@@ -31,18 +31,17 @@ type simulation struct {
 	engine  *engine.Engine
 	clients []*Client
 	links   map[engine.ConnID]*link
-	faults  []*carry.Armed
+	net     *carry.Network // connections and faults
 	journal journal
 
 	events   eventHeap
+	woken    bool                   // an event may have made a goroutine runnable
 	taken    map[time.Duration]bool // instants of pending events: no two are equal
 	sequence int64
 	order    *order // nil: messages have latencies
 	messages int64  // sent so far
 	nextConn engine.ConnID
-	running  int           // scripts
-	downTill time.Duration // the server refuses everybody
-	faultsOn bool
+	running  int // scripts
 
 	wake    chan struct{}     // capacity 1: a client did something
 	origins map[string]origin // of the nodes that exist
@@ -64,20 +63,17 @@ type simulation struct {
 
 func newSimulation(w World) *simulation {
 	s := &simulation{
-		world:    w,
-		links:    map[engine.ConnID]*link{},
-		taken:    map[time.Duration]bool{},
-		origins:  map[string]origin{},
-		journal:  journal{nth: map[int]int{}},
-		faultsOn: true,
+		world:   w,
+		links:   map[engine.ConnID]*link{},
+		net:     carry.New(w.Plan...),
+		taken:   map[time.Duration]bool{},
+		origins: map[string]origin{},
+		journal: journal{nth: map[int]int{}},
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
 	}
 	s.out.SessionClient = map[int64]string{}
-	for i := range w.Plan {
-		s.faults = append(s.faults, &carry.Armed{Fault: w.Plan[i]})
-	}
 	return s
 }
 
@@ -97,7 +93,7 @@ func (s *simulation) run() {
 	s.loop(s.world.Limit, func() bool { return s.running == 0 })
 	s.noteBusy()
 	s.heal()
-	s.loop(max(s.now(), s.held())+s.world.Settle, func() bool { return false })
+	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
 	s.rest()
 	s.tearDown(cancel)
 }
@@ -117,10 +113,11 @@ func (s *simulation) bubbleStacks() string {
 	return stacksOf(name)
 }
 
-// setUp makes the nodes and starts the scripts, each at an instant of its own.
+// setUp makes the nodes and starts the scripts, no two at the same instant.
 func (s *simulation) setUp() {
 	for _, path := range slices.Sorted(maps.Keys(s.world.Nodes)) {
-		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(), s.recordChanges); err != nil {
+		if err := inspect.Put(s.engine, path, []byte(s.world.Nodes[path]), time.Now(),
+			s.recordChanges); err != nil {
 			panic(err)
 		}
 	}
@@ -128,14 +125,15 @@ func (s *simulation) setUp() {
 		s.engine.Store().SetCreated(path, next)
 	}
 	for i, actor := range s.world.Clients {
-		c := &Client{sim: s, name: actor.Name, index: i, links: map[int]*link{}, sessions: map[int64]bool{}}
+		c := &Client{sim: s, name: actor.Name, index: i, sessions: map[int64]bool{}}
+		c.peer = carry.Client{ID: int64(i) + 1, Name: actor.Name}
 		s.clients = append(s.clients, c)
 		s.running++
 		s.schedule(s.latency(i, 0, 0, 0), func() { go s.script(c, actor.Run) })
 	}
-	for _, f := range s.faults {
+	for _, f := range s.net.Armed() {
 		if f.At != 0 {
-			s.schedule(f.At, func() { s.fireAt(f) })
+			s.schedule(f.At, func() { s.strikeAt(f) })
 		}
 	}
 }
@@ -158,8 +156,11 @@ func (s *simulation) panicked(h *Hand, why any) {
 func (s *simulation) loop(limit time.Duration, done func() bool) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	s.woken = true
 	for {
-		s.quiesce()
+		if s.woken || s.world.undisciplined {
+			s.quiesce()
+		}
 		if done() {
 			return
 		}
@@ -180,7 +181,8 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 			case <-timer.C:
 			case <-s.wake:
 			}
-			continue // others may have woken at the same instant: let them finish first
+			s.woken = true // others may have woken at the same instant: let them finish first
+			continue
 		}
 		if apply == nil {
 			return
@@ -198,7 +200,8 @@ func (s *simulation) step() {
 // quiesce waits until every other goroutine of the bubble is blocked, and
 // takes in, in canonical order, what they asked for.
 func (s *simulation) quiesce() {
-	for {
+	for s.woken = true; s.woken; {
+		s.woken = false
 		if !s.world.undisciplined {
 			synctest.Wait()
 		}
@@ -206,8 +209,8 @@ func (s *simulation) quiesce() {
 		case <-s.wake:
 		default:
 		}
-		if !s.collect() {
-			return
+		if s.collect() && s.world.undisciplined {
+			s.woken = true
 		}
 	}
 }
@@ -225,13 +228,13 @@ func (s *simulation) next() (time.Duration, func()) {
 }
 
 func (s *simulation) pop() {
-	ev := heap.Pop(&s.events).(event)
+	ev := s.events.pop()
 	delete(s.taken, ev.at)
 	ev.apply()
 }
 
 // tick lets the engine end sessions whose time is up.
-func (s *simulation) tick() { s.carryOut(withoutLastWords(s.engine.Tick(time.Now())), nil, nil) }
+func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
 
 // now is the virtual time since the start.
 func (s *simulation) now() time.Duration {
@@ -247,7 +250,7 @@ func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	}
 	s.taken[at] = true
 	s.sequence++
-	heap.Push(&s.events, event{at, s.sequence, apply})
+	s.events.push(event{at, s.sequence, apply})
 	return at
 }
 
@@ -288,6 +291,7 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 		s.schedule(group[0].at, func() {
 			for _, z := range group {
 				close(z.woken)
+				s.woken = true
 			}
 		})
 		sleepers = sleepers[n:]
@@ -295,7 +299,8 @@ func (s *simulation) putToSleep(sleepers []sleeper) {
 }
 
 func compareSleepers(a, b sleeper) int {
-	return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at), cmp.Compare(a.name, b.name))
+	return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.at, b.at),
+		cmp.Compare(a.name, b.name))
 }
 
 func (s *simulation) wakeUp() {
@@ -320,28 +325,8 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 // heal lets dials succeed again and reaps what late-reap left. What a delay or a
 // stall holds arrives at its time.
 func (s *simulation) heal() {
-	s.carryOut(s.engine.ReapEnded(time.Now()), nil, nil)
-	s.faultsOn = false
-	s.downTill = 0
-	for _, c := range s.clients {
-		c.refuse, c.hang = nil, nil
-	}
-}
-
-// held is until when delays and stalls hold something.
-func (s *simulation) held() (until time.Duration) {
-	for _, l := range s.links {
-		if l.dead {
-			continue
-		}
-		for _, q := range []*queue{&l.up, &l.down} {
-			until = max(until, q.heldUntil)
-			for _, m := range q.messages {
-				until = max(until, m.notBefore)
-			}
-		}
-	}
-	return until
+	s.react(s.engine.ReapEnded(time.Now()))
+	s.net.Heal()
 }
 
 // rest notes the server's state before the end.
@@ -358,8 +343,8 @@ func (s *simulation) rest() {
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()
-	for _, id := range slices.Sorted(maps.Keys(s.links)) {
-		s.links[id].reset()
+	for _, c := range s.net.Conns() {
+		s.carryOut(c.Reset(syscall.ECONNRESET))
 	}
 	closed := make(chan struct{})
 	go s.closeClients(closed)
@@ -397,20 +382,45 @@ type event struct {
 	apply    func()
 }
 
+// before orders events by time, and those of one time as they were scheduled.
+func (e event) before(other event) bool {
+	return e.at < other.at || e.at == other.at && e.sequence < other.sequence
+}
+
+// eventHeap is a binary heap. That of container/heap would allocate for each event.
 type eventHeap []event
 
-func (h eventHeap) Len() int { return len(h) }
-func (h eventHeap) Less(i, j int) bool {
-	if h[i].at != h[j].at {
-		return h[i].at < h[j].at
+func (h *eventHeap) push(e event) {
+	list := append(*h, e)
+	i := len(list) - 1
+	for parent := (i - 1) / 2; i > 0 && e.before(list[parent]); parent = (i - 1) / 2 {
+		list[i] = list[parent]
+		i = parent
 	}
-	return h[i].sequence < h[j].sequence
+	list[i] = e
+	*h = list
 }
-func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *eventHeap) Push(x any)   { *h = append(*h, x.(event)) }
-func (h *eventHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+
+// pop removes the earliest event.
+func (h *eventHeap) pop() event {
+	list := *h
+	first, e := list[0], list[len(list)-1]
+	list[len(list)-1] = event{}
+	list = list[:len(list)-1]
+	i := 0
+	for child := 1; child < len(list); child = 2*i + 1 {
+		if child+1 < len(list) && list[child+1].before(list[child]) {
+			child++
+		}
+		if !list[child].before(e) {
+			break
+		}
+		list[i] = list[child]
+		i = child
+	}
+	if len(list) > 0 {
+		list[i] = e
+	}
+	*h = list
+	return first
 }

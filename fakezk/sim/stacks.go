@@ -21,7 +21,7 @@ func (h *Hand) begin() (end func()) {
 	}
 }
 
-// noteBusy notes whose scripts have not ended, and where they are.
+// noteBusy notes the clients with scripts that have not ended, and where these are.
 func (s *simulation) noteBusy() {
 	var all string
 	for _, c := range s.clients {

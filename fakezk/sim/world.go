@@ -25,19 +25,18 @@ import (
 // another seed is another schedule. Time is that of a testing/synctest bubble:
 // it passes only when everything waits.
 //
-// A client's script may use any code on *zk.Conn. What would make it behave
-// differently in two runs of one seed is its own: package-level state shared
-// between runs or clients, math/rand's global source, map order, and goroutines of
-// one client that race for something that the World does not order. It orders
-// their requests, by content. It cannot order, when several of them run at the
-// same instant: equal requests, draws from crypto/rand (which is seeded within the
-// World), and a select over two watches that one event or an expiry fires at
-// once. Two runs of one seed, compared, show such a race; [Client.Hands] avoids it.
+// A client's script may use any code on *zk.Conn. Two runs of one seed differ only by
+// what the code itself does: package-level state shared between runs or clients,
+// math/rand's global source, map order, and goroutines of one client that race. The
+// World orders the requests of such goroutines, by content. It cannot order, if several
+// of them run at the same instant: equal requests, draws from crypto/rand (which is
+// seeded within the World), and a select over two watches that fire at once. Two runs
+// of one seed, compared, show such a race; [Client.Hands] avoids it.
 //
-// The client's ErrNoServer does not occur in a World: whether it hits a request
-// or not depends on the scheduler alone. For the same reason a Conn that is closed
-// while its dials are refused goes on dialing, and closes its session when it gets
-// through; a request begun after Close has a random outcome.
+// The client's ErrNoServer does not occur in a World: whether it hits a request depends
+// on the scheduler alone. For the same reason a Conn that is closed while its dials are
+// refused goes on dialing, and closes its session when a dial succeeds; a request begun
+// after Close has a random outcome.
 type World struct {
 	// Seed chooses the schedule.
 	Seed uint64
@@ -69,8 +68,8 @@ type World struct {
 	// has let go, the World goes on without faults, so that clean-up in the background
 	// can finish; 0 means two session timeouts.
 	Settle time.Duration
-	// MaxSteps ends a run after so many steps, whatever it is about, before the Limit
-	// and without going on to settle; 0 means a million. See [Result.OutOfSteps].
+	// MaxSteps ends a run after so many steps at once, before the Limit and without
+	// settling; 0 means a million. See [trace.Result.OutOfSteps].
 	MaxSteps int64
 	// Freeze is how much real time may pass without a step before the run is
 	// given up as frozen; 0 means 20 s. It is for code that spins or holds a
@@ -92,8 +91,10 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 // Validate says what is wrong with the description, or returns nil.
 func (w World) Validate() error {
-	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 || w.ClientBuffer < 0 {
-		return fmt.Errorf("SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
+	if w.SessionTimeout < 0 || w.Limit < 0 || w.Settle < 0 || w.Freeze < 0 || w.MaxSteps < 0 ||
+		w.ClientBuffer < 0 {
+		return fmt.Errorf(
+			"SessionTimeout, Limit, Settle, Freeze, MaxSteps and ClientBuffer must not be negative")
 	}
 	if err := w.Schedule.Validate(); err != nil {
 		return err
@@ -106,7 +107,8 @@ func (w World) Validate() error {
 	}
 	for _, path := range slices.Sorted(maps.Keys(w.Next)) {
 		if n, ok := scratch.Store().Node(path); !ok || w.Next[path] >= 0 && w.Next[path] < n.Created {
-			return fmt.Errorf("next: %d for %q: expected a path of Nodes or one of their parents, and a number of %d at least, or below 0", w.Next[path], path, n.Created)
+			return fmt.Errorf("next: %d for %q: expected a path of Nodes or one of their parents, "+
+				"and a number of %d at least, or below 0", w.Next[path], path, n.Created)
 		}
 	}
 	seen := map[string]bool{}
@@ -159,12 +161,13 @@ func (w World) withDefaults() World {
 	return w
 }
 
-// Run makes it happen, in a bubble of its own, and returns when everything has
-// ended. It must not be called inside a synctest bubble. An error means that
-// the description is wrong; whatever goes wrong in the run is in the Result.
+// Run makes it happen, in a new synctest bubble, and returns when everything has
+// ended. It must not be called inside a bubble. An error means that the description is
+// wrong; what goes wrong in the run is in the Result.
 func (w World) Run() (*trace.Result, error) {
 	if bubble.Name() != "" {
-		return nil, errors.New("fakezk: world: Run makes a synctest bubble of its own and cannot be called inside one")
+		return nil, errors.New(
+			"fakezk: world: Run makes a synctest bubble of its own and cannot be called inside one")
 	}
 	if err := w.Validate(); err != nil {
 		return nil, fmt.Errorf("fakezk: world: %w", err)

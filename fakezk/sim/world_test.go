@@ -14,21 +14,22 @@ import (
 func lockers(n, rounds int) []sim.Actor {
 	var actors []sim.Actor
 	for i := range n {
-		actors = append(actors, sim.Actor{Name: string(rune('a' + i)), Run: func(ctx context.Context, c *sim.Client) {
-			for range rounds {
-				lock := zk.NewLock(c.Conn(), "/lock", zk.WorldACL(zk.PermAll))
-				c.Note("lock")
-				if err := lock.Lock(); err != nil {
-					c.Note("lock failed: %v", err)
-					continue
+		actors = append(actors, sim.Actor{Name: string(rune('a' + i)),
+			Run: func(ctx context.Context, c *sim.Client) {
+				for range rounds {
+					lock := zk.NewLock(c.Conn(), "/lock", zk.WorldACL(zk.PermAll))
+					c.Note("lock")
+					if err := lock.Lock(); err != nil {
+						c.Note("lock failed: %v", err)
+						continue
+					}
+					c.Note("locked")
+					if c.Sleep(ctx, 50*time.Millisecond) != nil {
+						return
+					}
+					c.Note("unlock: %v", lock.Unlock())
 				}
-				c.Note("locked")
-				if c.Sleep(ctx, 50*time.Millisecond) != nil {
-					return
-				}
-				c.Note("unlock: %v", lock.Unlock())
-			}
-		}})
+			}})
 	}
 	return actors
 }
@@ -39,7 +40,8 @@ func TestLockersTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(r.Busy)+len(r.Panics) > 0 || r.Leaked+r.Frozen != "" {
-		t.Fatalf("busy %v panics %v leaked %s frozen %s\n%s", r.Busy, r.Panics, r.Leaked, r.Frozen, r.Trace)
+		t.Fatalf("busy %v panics %v leaked %s frozen %s\n%s", r.Busy, r.Panics, r.Leaked, r.Frozen,
+			r.Trace)
 	}
 	text := r.Trace.String()
 	if got := strings.Count(text, "unlock: <nil>"); got != 6 || strings.Contains(text, "lock failed") {

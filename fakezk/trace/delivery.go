@@ -16,7 +16,7 @@ type Decision struct {
 
 // A Delivery is a message under way.
 type Delivery struct {
-	// Client and Conn are whose connection it is on; see [RequestPoint].
+	// Client and Conn name its connection; see [RequestPoint].
 	Client string
 	Conn   int
 	// Up is to the server.
@@ -24,9 +24,9 @@ type Delivery struct {
 	// Number counts the messages of the connection in that direction, from 1.
 	Number int
 
-	// Reads and Writes are the paths that a request is about; who creates or
-	// deletes a node writes its parent, too. Numbered are the paths of sequential nodes
-	// that it creates, without their numbers. Opaque says that they are not known.
+	// Reads and Writes are the paths that a request is about; to create or delete a node
+	// writes its parent, too. Numbered are the paths of the sequential nodes that it
+	// creates, without their numbers. Opaque says that the paths are not known.
 	Reads, Writes, Numbered []string
 	Opaque                  bool
 }
@@ -53,7 +53,9 @@ func (d Delivery) Commutes(e Delivery) bool {
 func (d Delivery) changes(paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool {
 		return slices.Contains(d.Writes, path) ||
-			slices.ContainsFunc(d.Numbered, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+			slices.ContainsFunc(d.Numbered, func(prefix string) bool {
+				return strings.HasPrefix(path, prefix)
+			})
 	})
 }
 

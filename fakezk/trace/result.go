@@ -26,14 +26,14 @@ type Result struct {
 	// Notices are what the clients learnt of their sessions, in order.
 	Notices []Notice
 	// Nodes, Sessions and Watches are the server's state at rest, before the
-	// connections were closed; SessionClient tells whose each session is or was.
+	// connections were closed; SessionClient is the client of each session,
+	// also of those that have ended.
 	Nodes         []view.Node
 	Sessions      []view.Session
 	Watches       []view.Watch
 	SessionClient map[int64]string
-	// Busy are the clients whose scripts had not ended at the Limit. BusyStacks tell
-	// where each of them was then, its hands one below the other; they are nil of a
-	// RealWorld.
+	// Busy are the clients whose scripts had not ended at the Limit. BusyStacks are the
+	// stacks of each of them then, its hands one below the other; nil in a real world.
 	Busy, BusyStacks []string
 	// OutOfSteps says that MaxSteps ended the run: scripts may be busy, faults may
 	// still be acting, and nothing has settled.
@@ -42,31 +42,30 @@ type Result struct {
 	// coordinates matched nothing.
 	Strikes []Strike
 	Missed  []fault.Fault
-	// Decisions are the choices between messages that there were, of a World whose
-	// Schedule is by Choices.
+	// Decisions are the choices between messages that a sim.World made whose Schedule
+	// is by Choices.
 	Decisions []Decision
 	// Panics are the scripts that panicked or ended their goroutine, as t.Fatal does,
 	// with their stacks.
 	Panics []string
-	// Leaked tells of goroutines that could not be ended; Frozen of a run that
-	// had to be given up. Both are empty in a good run and hold stacks otherwise.
+	// Leaked are the stacks of goroutines that could not be ended, Frozen those of a run
+	// that had to be given up. Both are empty in a good run.
 	Leaked, Frozen string
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
-	// Stalled and Down are of a RealWorld only. Stalled is the longest that the
-	// machine kept it from going on: a timer that was late, or a server that took
-	// its time to answer. What has to happen within some time is not to be judged by
-	// a run that was stalled for longer. Down is how long the server was down for
-	// each Restart, the longest of them.
+	// Stalled and Down are of a real world only. Stalled is the longest time by which a
+	// timer was late or a server took to answer. A run that was stalled for longer than
+	// something may take says nothing about it. Down is the longest time that the server
+	// was down for a Restart.
 	Stalled, Down time.Duration
 }
 
 // A Strike is a fault that acts.
 type Strike struct {
 	Fault fault.Fault
-	// Client is whose request, notification, connection or session it acts on; ""
-	// stands for everybody.
+	// Client is the client on whose request, notification, connection or session it
+	// acts; "" stands for all clients.
 	Client string
 	// Op is the request, or the type of the notification; "" if it came at a time.
 	Op, Path string
@@ -123,7 +122,7 @@ type Change struct {
 	// or ends.
 	Owner int64
 	// Notified counts the watch notifications that the change caused, without
-	// those to whoever made it.
+	// those to the session that made it.
 	Notified int
 }
 

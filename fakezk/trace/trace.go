@@ -21,8 +21,8 @@ type Trace struct {
 	texts *texts
 }
 
-// A Line is put into words only when somebody reads the trace, which most
-// runs of a hunt see nobody do. Its arguments must not change any more.
+// A Line is one line of a Trace. It is formatted only when the trace is read, which of
+// most runs of a hunt never happens; so its arguments must not change.
 type Line struct {
 	At     Moment
 	Time   time.Duration
@@ -31,8 +31,8 @@ type Line struct {
 	Args   []any
 }
 
-// MomentBehind is the moment of the n-th of all things, from 0, that are put behind
-// lines of a finished record: behind so many of them.
+// MomentBehind is the moment of a line that is put into a finished record behind so many
+// of its lines. n counts all such lines, from 0.
 func MomentBehind(lines, n int) Moment {
 	return NewMoment(int64(lines), 1+n>>nthBits, n&(1<<nthBits-1))
 }
@@ -106,7 +106,7 @@ func (t Trace) Rename(text string) string {
 }
 
 // A Moment is a point of a World's history, taken while it runs. Moments order
-// what happens: by step, then, within a step, by a fixed rank of who speaks,
+// what happens: by step, then, within a step, by a fixed rank of the speaker,
 // then in the speaker's own order; they do not depend on which goroutine came
 // first. Result.Step turns a Moment into a trace line number afterwards.
 type Moment int64
@@ -120,6 +120,7 @@ const (
 	rankBits = 16 // speakers: 0 is the World, then each client's sources
 )
 
+// NewMoment is the moment of the nth line, from 0, of a speaker in a step.
 func NewMoment(step int64, rank, nth int) Moment {
 	return Moment(step<<(rankBits+nthBits) | int64(rank)<<nthBits | int64(nth))
 }
@@ -127,7 +128,9 @@ func NewMoment(step int64, rank, nth int) Moment {
 // find is the number of the line written at m; one more than there are lines
 // for AfterEnd.
 func (t Trace) find(m Moment) int64 {
-	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int { return cmp.Compare(l.At, m) })
+	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int {
+		return cmp.Compare(l.At, m)
+	})
 	return int64(i) + 1
 }
 
@@ -153,9 +156,10 @@ func (t *texts) all(lines []Line) []string {
 	return t.texts
 }
 
-// A GUID is 32 hexadecimal digits, or 36 characters with dashes; a session is
-// written 0x and hexadecimal digits, at least 12 of them.
-var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
+// Renamable matches what is renamed. A GUID is 32 hexadecimal digits, or 36 characters
+// with dashes; a session is written 0x and hexadecimal digits, at least 12 of them.
+var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|` +
+	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)
 
 func (t *texts) rename(s string) string {
 	return Renamable.ReplaceAllStringFunc(s, t.name)

@@ -148,6 +148,7 @@ func (s *source) hand() *hand {
 func (s *source) mark(id int64, h *hand) {
 	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("hand", h.name)))
 	s.hands[id], s.families[labels()] = h, h
+	s.inherit()
 }
 
 // labels returns the address of the calling goroutine's profiler labels. The runtime

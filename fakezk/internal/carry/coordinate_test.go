@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fakezk/internal/engine"
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
@@ -21,7 +20,8 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		{&proto.GetData{Path: "/a"}, "getData", "/a"},
 		{&proto.SetData{Path: "/a"}, "setData", "/a"},
 		{&proto.GetACL{Path: "/a"}, "getACL", "/a"},
-		{&proto.SetACL{Path: "/a", ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}}, "setACL", "/a"},
+		{&proto.SetACL{Path: "/a", ACL: []proto.ACL{{Perms: proto.PermAll, Scheme: "world",
+			ID: "anyone"}}}, "setACL", "/a"},
 		{&proto.GetChildren{Code: proto.OpGetChildren2, Path: "/a"}, "getChildren2", "/a"},
 		{&proto.GetAllChildrenNumber{Path: "/a"}, "getAllChildrenNumber", "/a"},
 		{&proto.GetEphemerals{Prefix: "/a"}, "getEphemerals", "/a"},
@@ -36,36 +36,20 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		{&proto.Simple{Code: proto.OpCloseSession}, "closeSession", ""},
 	}
 	for _, test := range tests {
-		c, ok := RequestCoordinate("S1", 2, wire.AppendRequest(nil, 1, test.req)[4:])
-		if want := (fault.Coordinate{Client: "S1", Conn: 2, Op: test.op, Path: test.path}); !ok || c != want {
+		c, ok := requestCoordinate("S1", 2, wire.AppendRequest(nil, 1, test.req)[4:])
+		if want := (fault.Coordinate{Client: "S1", Conn: 2, Op: test.op, Path: test.path}); !ok ||
+			c != want {
 			t.Errorf("%s: %+v, %v; want %+v", test.op, c, ok, want)
 		}
 	}
-	if c, ok := RequestCoordinate("S1", 1, []byte{0, 0, 0, 1, 0, 0, 0, 4, 9}); !ok || c.Op != "getData" || c.Path != "" {
+	if c, ok := requestCoordinate("S1", 1, []byte{0, 0, 0, 1, 0, 0, 0, 4, 9}); !ok ||
+		c.Op != "getData" || c.Path != "" {
 		t.Errorf("a malformed request: %+v, %v", c, ok)
 	}
-	for _, none := range [][]byte{wire.AppendRequest(nil, -2, &proto.Simple{Code: proto.OpPing})[4:], {0, 0, 0, 1}} {
-		if c, ok := RequestCoordinate("S1", 1, none); ok {
+	for _, none := range [][]byte{wire.AppendRequest(nil, -2, &proto.Simple{Code: proto.OpPing})[4:],
+		{0, 0, 0, 1}} {
+		if c, ok := requestCoordinate("S1", 1, none); ok {
 			t.Errorf("% x counts as %+v", none, c)
-		}
-	}
-}
-
-func TestDamage(t *testing.T) {
-	reply, event := engine.Output{Frame: []byte("reply")}, engine.Output{Frame: []byte("event"), Event: &proto.WatcherEvent{}}
-	end := engine.Output{Close: true}
-	tests := []struct {
-		kind              fault.Kind
-		reply, event, end damage
-	}{
-		{fault.DropReply, Lost, Lost, Lost},
-		{fault.Cut, Unharmed, Unharmed, Lost},
-		{fault.CutMidFrame, Torn, Unharmed, Lost},
-		{fault.StallMidFrame, Torn, Unharmed, Unharmed},
-	}
-	for _, test := range tests {
-		if got := [...]damage{DamageTo(test.kind, reply), DamageTo(test.kind, event), DamageTo(test.kind, end)}; got != [...]damage{test.reply, test.event, test.end} {
-			t.Errorf("%s: %v", test.kind, got)
 		}
 	}
 }

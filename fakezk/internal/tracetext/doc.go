@@ -1,3 +1,3 @@
-// Package tracetext puts requests, replies, events and changes into the words of a
-// trace. The same words are used by simulated and real worlds.
+// Package tracetext puts requests, replies, events, changes and faults into the words
+// of a trace. Simulated and real worlds use the same words.
 package tracetext

@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// What the trace says of requests, replies and events is put into words when
-// it is read.
+// A Request is a request and how it ended at the server; a Reply is what a client gets
+// of it, and an Event a notification. They are put into words when the trace is read.
 type (
 	Request engine.Request
 	Reply   engine.Request
@@ -26,8 +26,10 @@ func (r Reply) String() string { return replyText(engine.Request(r)) }
 
 func (e Event) String() string { return fmt.Sprintf("event %s %s", e.Type, e.Path) }
 
+// Session is a session's id.
 func Session(id int64) string { return fmt.Sprintf("0x%016x", uint64(id)) }
 
+// RequestWords is what a request asks for.
 func RequestWords(r engine.Request) string {
 	switch b := r.Body.(type) {
 	case *proto.Create:
@@ -61,14 +63,15 @@ func watchText(watch bool) string {
 }
 
 func flagText(flags int32) string {
-	names := []string{"", " ephemeral", " sequential", " ephemeral sequential", " container", " ttl", " ttl sequential"}
+	names := []string{"", " ephemeral", " sequential", " ephemeral sequential", " container", " ttl",
+		" ttl sequential"}
 	if flags >= 0 && int(flags) < len(names) {
 		return names[flags]
 	}
 	return fmt.Sprintf(" flags(%d)", flags)
 }
 
-// outcomeText tells how a request ended at the server.
+// outcomeText is how a request ended at the server.
 func outcomeText(r engine.Request) string {
 	zxid := fmt.Sprintf("zxid %d", r.Zxid)
 	if r.Err != proto.OK {
@@ -115,6 +118,7 @@ func replyText(r engine.Request) string {
 	return fmt.Sprintf("%s: %s", r.Header.Op, text)
 }
 
+// Change is a change at the server.
 func Change(c trace.Change) string {
 	var text string
 	switch c.Kind {
@@ -135,9 +139,11 @@ func Change(c trace.Change) string {
 	return text
 }
 
-// Exited is said of a script that has ended its goroutine.
-const Exited = "the script ended its goroutine (runtime.Goexit, as t.Fatal does) instead of returning"
+// Exited is the trouble of a script that has ended its goroutine.
+const Exited = "the script ended its goroutine (runtime.Goexit, as t.Fatal does) " +
+	"instead of returning"
 
+// End is how a connection ended for its client.
 func End(err error) string {
 	if err == io.EOF {
 		return "closed by the server"

@@ -119,9 +119,10 @@ func (r *run) clean() error {
 	})
 }
 
-// fromOutside does something on a connection of its own, past the proxy.
+// fromOutside does something on a connection past the proxy.
 func (r *run) fromOutside(do func(*zk.Conn) error) error {
-	conn, _, err := zk.Connect([]string{r.world.Server.Address()}, serverPatience, zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
+	conn, _, err := zk.Connect([]string{r.world.Server.Address()}, serverPatience,
+		zk.WithLogger(zkclient.Quiet{}), zk.WithLogInfo(false))
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,8 @@ func (r *run) fromOutside(do func(*zk.Conn) error) error {
 }
 
 // walk visits a node and all below it, parents first, but for /zookeeper.
-func walk(conn *zk.Conn, path string, visit func(path string, data []byte, stat *zk.Stat) error) error {
+func walk(conn *zk.Conn, path string,
+	visit func(path string, data []byte, stat *zk.Stat) error) error {
 	if path == "/zookeeper" {
 		return nil
 	}

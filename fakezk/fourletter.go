@@ -42,7 +42,9 @@ func (s *Server) greet(l *serverLink, p []byte) bool {
 		return false
 	}
 	p = p[:min(len(p), 12)]
-	if s.inject == nil || !s.inject.takeWord(l, p, time.Now()) {
+	if s.inject != nil {
+		s.inject.takeWord(l, p)
+	} else {
 		s.answerWord(l, p)
 	}
 	return true
@@ -57,7 +59,7 @@ func (s *Server) answerWord(l *serverLink, p []byte) {
 		argument = p[4:]
 	}
 	answer := []byte(s.sayWord(l, word, argument))
-	s.emit(l, engine.Output{Conn: l.id, Frame: answer, Close: true})
+	s.emit(l, engine.Output{Conn: l.id, Frame: answer, Close: true}, nil)
 	s.engine.Drop(l.id)
 }
 
@@ -111,7 +113,8 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 			MaxSessionTimeout: s.opts.MaxSessionTimeout,
 			MaxClientConns:    max(s.opts.MaxClientConns, 0),
 		},
-		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper", "/"),
+		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper",
+			"/"),
 	}
 }
 

@@ -96,7 +96,8 @@ func TestFourLetterWordsOption(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, address := startTCP(t, Options{FourLetterWords: test.words})
-			if ruok, isro := ask(t, address, "ruok"), ask(t, address, "isro"); ruok != test.ruok || isro != test.isro {
+			if ruok, isro := ask(t, address, "ruok"), ask(t, address, "isro"); ruok != test.ruok ||
+				isro != test.isro {
 				t.Errorf("ruok %q, isro %q", ruok, isro)
 			}
 		})
@@ -136,12 +137,14 @@ func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
 	r, session := tcpSession(t, address)
 	rawSession(t, s, 0)
 	cons := ask(t, address, "cons")
-	if !strings.Contains(cons, " /"+r.LocalAddr().String()+"[1](queued=0,recved=1,sent=1,sid=0x") || strings.Count(cons, "\n") != 4 {
+	if !strings.Contains(cons, " /"+r.LocalAddr().String()+"[1](queued=0,recved=1,sent=1,sid=0x") ||
+		strings.Count(cons, "\n") != 4 {
 		t.Errorf("cons:\n%s", cons)
 	}
 	_, port, _ := strings.Cut(address, ":")
 	conf := ask(t, address, "conf")
-	for _, want := range []string{"clientPort=" + port, "tickTime=2000", "maxClientCnxns=7", "maxSessionTimeout=40000"} {
+	for _, want := range []string{"clientPort=" + port, "tickTime=2000", "maxClientCnxns=7",
+		"maxSessionTimeout=40000"} {
 		if !strings.Contains(conf, want+"\n") {
 			t.Errorf("conf lacks %s:\n%s", want, conf)
 		}
@@ -161,7 +164,10 @@ var counted = regexp.MustCompile(`(?m)^zk_((?:packets|bytes)_\w+|\w+_response_si
 // of it, before srst and after.
 func countedTraffic(t *testing.T, address string) string {
 	t.Helper()
-	figures := func() string { return strings.Join(counted.FindAllString(ask(t, address, "mntr"), -1), "") }
+	figures := func() string {
+		return strings.Join(counted.FindAllString(ask(t, address, "mntr"), -1),
+			"")
+	}
 	ask(t, address, "srst") // whoever waited for the server to start has asked it something
 	r, _ := tcpSession(t, address)
 	other, _ := tcpSession(t, address)
@@ -188,8 +194,10 @@ func TestMetricsCountRequests(t *testing.T) {
 	_, address := startTCP(t)
 	got := countedTraffic(t, address)
 	for _, want := range []string{
-		"zk_bytes_received_count\t378\n", "zk_connection_request_count\t2\n", "zk_sum_node_created_watch_count\t2\n",
-		"zk_sum_node_changed_watch_count\t1\n", "zk_sum_node_deleted_watch_count\t2\n", "zk_cnt_updatelatency\t7\n",
+		"zk_bytes_received_count\t378\n", "zk_connection_request_count\t2\n",
+		"zk_sum_node_created_watch_count\t2\n",
+		"zk_sum_node_changed_watch_count\t1\n", "zk_sum_node_deleted_watch_count\t2\n",
+		"zk_cnt_updatelatency\t7\n",
 		"zk_cnt_app_write_per_namespace\t4\n", "zk_cnt_app_read_per_namespace\t2\n",
 		"=== after srst\n", "zk_cnt_app_write_per_namespace\t0\n", "zk_bytes_received_count\t4\n",
 	} {

@@ -30,18 +30,25 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 	}{
 		{name: "behind its own request", calls: map[int32]*request{1: asked(4, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 0)}, want: []int{4}},
-		{name: "behind a read that did not see it", answers: []*request{asked(6, 8, 9)}, calls: map[int32]*request{1: asked(2, 0, 0)},
+		{name: "behind a read that did not see it", answers: []*request{asked(6, 8, 9)},
+			calls:   map[int32]*request{1: asked(2, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 0)}, want: []int{6}},
-		{name: "not behind a read that saw it", answers: []*request{asked(6, 8, 10)}, calls: map[int32]*request{1: asked(2, 0, 0)},
+		{name: "not behind a read that saw it", answers: []*request{asked(6, 8, 10)},
+			calls:   map[int32]*request{1: asked(2, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 0)}, want: []int{2}},
 		{name: "not before the server's clock", calls: map[int32]*request{1: asked(2, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 105)}, want: []int{5}},
-		{name: "not before the one before", calls: map[int32]*request{1: asked(7, 0, 0), 2: asked(3, 0, 0)},
+		{name: "not before the one before",
+			calls:   map[int32]*request{1: asked(7, 0, 0), 2: asked(3, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 0), entry(11, 2, 0)}, want: []int{7, 7}},
-		{name: "the end of a session goes by the clock", entries: []proto.LogEntry{{Session: session, Zxid: 10, TimeMs: 108, Op: proto.OpCloseSession}}, want: []int{8}},
+		{name: "the end of a session goes by the clock",
+			entries: []proto.LogEntry{{Session: session, Zxid: 10, TimeMs: 108, Op: proto.OpCloseSession}},
+			want:    []int{8}},
 		{name: "a request that was answered lies before its answer", answers: []*request{asked(4, 6, 10)},
-			entries: []proto.LogEntry{entry(10, 1, 109)}, wrong: "zxid 10 of the log cannot have been applied before line 9"},
-		{name: "an earlier request was answered with a greater zxid", answers: []*request{asked(1, 3, 12)}, calls: map[int32]*request{1: asked(5, 0, 0)},
+			entries: []proto.LogEntry{entry(10, 1, 109)},
+			wrong:   "zxid 10 of the log cannot have been applied before line 9"},
+		{name: "an earlier request was answered with a greater zxid",
+			answers: []*request{asked(1, 3, 12)}, calls: map[int32]*request{1: asked(5, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 0)}, wrong: "by line 3"},
 	}
 	for _, test := range tests {
@@ -54,7 +61,8 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 			r.calls[call{session, xid}] = q
 		}
 		got, err := r.places(test.entries)
-		if !slices.Equal(got, test.want) || (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+		if !slices.Equal(got, test.want) || (err == nil) != (test.wrong == "") || err != nil &&
+			!strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s: got %v, %v; want %v, %q", test.name, got, err, test.want, test.wrong)
 		}
 	}
@@ -77,13 +85,18 @@ func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
 	}{
 		{"data and children", []func(watchesBy){get, list}, []watch{at("/a", false), at("/a", true)}},
 		{"no watch asked for", []func(watchesBy){answered(&proto.GetData{Path: "/a"}, proto.OK)}, nil},
-		{"nothing to watch", []func(watchesBy){answered(&proto.GetData{Path: "/a", Watch: true}, proto.NoNode)}, nil},
-		{"absence is watched", []func(watchesBy){answered(&proto.Exists{Path: "/a", Watch: true}, proto.NoNode)}, []watch{at("/a", false)}},
-		{"a change of data uses up one", []func(watchesBy){get, list, fires(proto.EventDataChanged, "/a")}, []watch{at("/a", true)}},
-		{"one of children the other", []func(watchesBy){get, list, fires(proto.EventChildrenChanged, "/a")}, []watch{at("/a", false)}},
+		{"nothing to watch", []func(watchesBy){answered(&proto.GetData{Path: "/a", Watch: true},
+			proto.NoNode)}, nil},
+		{"absence is watched", []func(watchesBy){answered(&proto.Exists{Path: "/a", Watch: true},
+			proto.NoNode)}, []watch{at("/a", false)}},
+		{"a change of data uses up one",
+			[]func(watchesBy){get, list, fires(proto.EventDataChanged, "/a")}, []watch{at("/a", true)}},
+		{"one of children the other",
+			[]func(watchesBy){get, list, fires(proto.EventChildrenChanged, "/a")}, []watch{at("/a", false)}},
 		{"a deletion both", []func(watchesBy){get, list, fires(proto.EventDeleted, "/a")}, nil},
 		{"set again", []func(watchesBy){func(w watchesBy) {
-			w.setAgain(&request{Request: engine.Request{Body: &proto.SetWatches{DataWatches: []string{"/a"}, ExistWatches: []string{"/b"}, ChildWatches: []string{"/c"}}}})
+			w.setAgain(&request{Request: engine.Request{Body: &proto.SetWatches{DataWatches: []string{"/a"},
+				ExistWatches: []string{"/b"}, ChildWatches: []string{"/c"}}}})
 		}, fires(proto.EventCreated, "/b")}, []watch{at("/a", false), at("/c", true)}},
 	} {
 		w := watchesBy{}

@@ -29,7 +29,11 @@ func actor(name string, run func(ctx context.Context, c *sim.Client)) sim.Actor 
 // in order of time all the same.
 func TestTimeNeverGoesBackAlongATrace(t *testing.T) {
 	r := runWorld(t, sim.World{Clients: []sim.Actor{
-		actor("a", func(_ context.Context, c *sim.Client) { time.Sleep(2 * time.Second); c.Note("later") }),
+		actor("a", func(_ context.Context,
+			c *sim.Client) {
+			time.Sleep(2 * time.Second)
+			c.Note("later")
+		}),
 		actor("b", func(_ context.Context, c *sim.Client) {
 			time.Sleep(time.Second)
 			c.Note("earlier")
@@ -77,15 +81,16 @@ func TestSleepersOfOneClientWakeTogether(t *testing.T) {
 
 func TestConnIsOneConnectionWhoeverAsksFirst(t *testing.T) {
 	for range 20 {
-		r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
-			conns := make(chan *zk.Conn, 2)
-			for range 2 {
-				go func() { conns <- c.Conn() }()
-			}
-			if a, b := <-conns, <-conns; a != b {
-				t.Error("two calls of Conn gave two connections")
-			}
-		})}})
+		r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a",
+			func(_ context.Context, c *sim.Client) {
+				conns := make(chan *zk.Conn, 2)
+				for range 2 {
+					go func() { conns <- c.Conn() }()
+				}
+				if a, b := <-conns, <-conns; a != b {
+					t.Error("two calls of Conn gave two connections")
+				}
+			})}})
 		if len(r.SessionClient) > 1 {
 			t.Fatalf("%d sessions; expected one", len(r.SessionClient))
 		}
@@ -182,12 +187,14 @@ func TestBlackholeCatchesADialUnderWay(t *testing.T) {
 			})},
 			Plan: []fault.Fault{
 				{Kind: fault.Cut, Client: "a", At: time.Second},
-				{Kind: fault.Blackhole, For: 5 * time.Second, Client: "a", At: time.Second + 2*time.Millisecond},
+				{Kind: fault.Blackhole, For: 5 * time.Second, Client: "a",
+					At: time.Second + 2*time.Millisecond},
 			},
 		})
 		for n := range int64(r.Trace.Len()) {
 			e := r.Trace.Entry(n + 1)
-			if strings.HasPrefix(e.Text, "connects") && e.Time > time.Second+2*time.Millisecond && e.Time < 6*time.Second {
+			if strings.HasPrefix(e.Text, "connects") && e.Time > time.Second+2*time.Millisecond &&
+				e.Time < 6*time.Second {
 				t.Errorf("seed %d: connects in the blackhole: %s", seed, e)
 			}
 		}
@@ -215,7 +222,8 @@ func TestADownServerEndsNoSession(t *testing.T) {
 
 func TestStrangeOptionsAreTamed(t *testing.T) {
 	r := runWorld(t, sim.World{
-		Server:  sim.Settings{TickTime: 500 * time.Microsecond, MinSessionTimeout: time.Second, MaxSessionTimeout: time.Millisecond, MaxFrame: -1},
+		Server: sim.Settings{TickTime: 500 * time.Microsecond, MinSessionTimeout: time.Second,
+			MaxSessionTimeout: time.Millisecond, MaxFrame: -1},
 		Freeze:  3,
 		Clients: lockers(1, 1),
 	})

@@ -9,10 +9,10 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/proto"
 )
 
-// places finds, for each entry of the log, behind how many lines of the trace it is:
-// the fewest that everything that is known allows. A standalone server handles all
-// requests one after the other, in one thread, and an answer carries the zxid of
-// the newest change at that moment. So an entry is
+// places finds, for each entry of the log, the number of lines of the trace before it:
+// the smallest possible one. A standalone server handles all requests one after the
+// other, in one thread, and an answer carries the zxid of the newest change at that
+// moment. So an entry is
 //
 //   - behind its own request on its way to the server;
 //   - behind every request that was answered with a smaller zxid;
@@ -37,9 +37,12 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 		if q := r.calls[callOf(e)]; q != nil {
 			place = max(place, q.sent)
 		}
-		place = max(place, sort.Search(len(r.wallMs), func(n int) bool { return r.wallMs[n] >= e.TimeMs }))
+		place = max(place, sort.Search(len(r.wallMs), func(n int) bool {
+			return r.wallMs[n] >= e.TimeMs
+		}))
 		if next < len(answers) && place > latest[next] {
-			return nil, fmt.Errorf("zxid %d of the log cannot have been applied before line %d of the trace, and the server had answered with a zxid as great by line %d",
+			return nil, fmt.Errorf("zxid %d of the log cannot have been applied before line %d of the "+
+				"trace, and the server had answered with a zxid as great by line %d",
 				e.Zxid, place, latest[next])
 		}
 		places[i] = place

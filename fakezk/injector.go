@@ -1,0 +1,351 @@
+package fakezk
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+)
+
+// injector lets faults act on a Server: it drives a carry.Network, to which every
+// connection of the server belongs. A server has one from the first Inject until
+// ClearFaults; the server's mutex guards it. Frames pass through it on their way to
+// the engine (takeFrame) and back (takeOutput). It starts no goroutine: one timer
+// stands for all that is bound to a time.
+//
+// What a Server adds to the rules of package carry: it learns from the handshake which
+// session dials, four-letter words count as handshakes, and what a connection holds is
+// bounded.
+type injector struct {
+	server  *Server
+	net     *carry.Network
+	began   time.Time // from where the network's time counts
+	links   map[engine.ConnID]*serverLink
+	timer   *time.Timer
+	timerAt time.Duration // 0 if it is not set
+}
+
+// theServer is the number of the server in its network.
+const theServer = 0
+
+// injection is the server's injector, made when it is first needed.
+func (s *Server) injection() *injector {
+	if s.inject == nil {
+		s.inject = &injector{
+			server: s, net: carry.New(), began: time.Now(), links: map[engine.ConnID]*serverLink{},
+		}
+		for _, l := range s.links {
+			s.inject.open(l)
+		}
+	}
+	return s.inject
+}
+
+// open adds a connection to the network.
+func (in *injector) open(l *serverLink) {
+	l.conn = &carry.Conn{ID: int64(l.id), Server: theServer, Greeted: l.session != 0}
+	l.belongs()
+	in.links[l.id] = l
+	in.net.Open(l.conn)
+}
+
+// belongs gives the connection its session in the network, once that is known.
+func (l *serverLink) belongs() {
+	if l.conn != nil && l.session != 0 {
+		l.conn.Client, l.conn.Number = &carry.Client{ID: l.session, Name: l.name}, l.number
+	}
+}
+
+// now is the network's time.
+func (in *injector) now() time.Duration { return time.Since(in.began) }
+
+// wakeInTime sees to it that wake is called when there is something to do.
+func (in *injector) wakeInTime() {
+	if at, ok := in.net.Next(); ok {
+		in.wakeAt(at)
+	}
+}
+
+// wakeAt sees to it that wake is called at a time, or before.
+func (in *injector) wakeAt(at time.Duration) {
+	if in.timerAt != 0 && at >= in.timerAt {
+		return
+	}
+	in.timerAt = max(at, 1)
+	if in.timer == nil {
+		in.timer = time.AfterFunc(at-in.now(), in.wake)
+		return
+	}
+	in.timer.Reset(at - in.now())
+}
+
+// wake does what is due: faults bound to a time in the order in which they were
+// armed, then connections on hold in theirs.
+func (in *injector) wake() {
+	s := in.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.inject != in {
+		return // cleared while the timer fired
+	}
+	in.timerAt = 0
+	for _, f := range in.net.Due(in.now()) {
+		in.strike(f)
+	}
+	in.moveAll()
+	in.wakeInTime()
+	s.schedule()
+}
+
+// strike lets a fault act whose time has come.
+func (in *injector) strike(f *carry.Armed) {
+	var session int64
+	if f.Client != "" {
+		session = in.server.roster.find(f.Client)
+	}
+	if f.Client == "" || session != 0 || f.Kind == fault.Restart {
+		in.carryOut(in.net.Strike(f, session, in.now()))
+	}
+}
+
+// clear disarms everything, lets go what is on hold and ends the injector.
+func (in *injector) clear() {
+	in.net.Heal()
+	in.carryOut(in.net.Release())
+	in.moveAll()
+	in.end()
+}
+
+// cut ends all connections, whatever is on hold.
+func (in *injector) cut(err error) {
+	for _, c := range in.net.Conns() {
+		in.carryOut(c.Reset(err))
+	}
+}
+
+// end stops the timer and takes the injector off the server.
+func (in *injector) end() {
+	if in.timer != nil {
+		in.timer.Stop()
+	}
+	for _, l := range in.links {
+		l.conn = nil
+	}
+	in.server.inject = nil
+}
+
+// takeFrame lets faults act on a frame that arrived, and reports whether the frame
+// is taken care of.
+func (in *injector) takeFrame(l *serverLink, frame []byte) bool {
+	if l.conn.Greeted && !in.net.Waiting() && l.conn.Idle(in.now()) {
+		return false
+	}
+	m := &carry.Message{Bytes: frame}
+	if !l.conn.Greeted {
+		m.Dials = true
+		if req, err := wire.DecodeConnectRequest(frame); err == nil {
+			m.Client = req.SessionID
+		}
+	}
+	in.sendUp(l, m)
+	return true
+}
+
+// fourLetters is the Tag of a four-letter word.
+type fourLetters struct{}
+
+// takeWord takes care of a four-letter word, after which nothing counts.
+func (in *injector) takeWord(l *serverLink, word []byte) {
+	in.sendUp(l, &carry.Message{Bytes: word, Dials: true, Last: true, Tag: fourLetters{}})
+}
+
+var errGarbage = errors.New("garbage")
+
+// takeGarbage notes that a client sent what is no frame.
+func (in *injector) takeGarbage(l *serverLink) { in.sendUp(l, &carry.Message{End: errGarbage}) }
+
+// takeGone notes that a client closed its end, and may still read if it is half
+// gone. It reports whether something is left of the connection.
+func (in *injector) takeGone(l *serverLink, half bool) bool {
+	in.carryOut(l.conn.ClientClosed(half))
+	in.move(l)
+	return l.conn.State() != carry.Over
+}
+
+// takeOutput lets faults act on what the server sends, f on what a request causes
+// on its own connection, and reports whether it is taken care of.
+func (in *injector) takeOutput(l *serverLink, out engine.Output, f *carry.Armed) bool {
+	if f == nil && !out.Close && l.conn.Idle(in.now()) && (out.Event == nil || !in.net.Waiting()) {
+		return false
+	}
+	m := &carry.Message{Bytes: out.Frame, Event: out.Event}
+	if m.Event != nil {
+		l.conn.CountEvent(m)
+	}
+	if out.Frame != nil {
+		in.carryOut(l.conn.FromServer(m, f, in.now()))
+	}
+	if out.Close {
+		in.carryOut(l.conn.ServerClosed(f))
+	}
+	return true
+}
+
+// maxHeld bounds what a connection holds from its client: 64 MiB. What it holds
+// for its client is bounded by Options.MaxQueued.
+const maxHeld = 64 << 20
+
+// sendUp hands a message of the client on, or keeps it.
+func (in *injector) sendUp(l *serverLink, m *carry.Message) {
+	if in.fits(l, &l.conn.Up, m, maxHeld) {
+		l.conn.QueueUp(m)
+		in.move(l)
+	}
+}
+
+// sendDown hands a message to the client on, or keeps it.
+func (in *injector) sendDown(l *serverLink, m *carry.Message) {
+	if in.fits(l, &l.conn.Down, m, in.server.opts.MaxQueued) {
+		l.conn.QueueDown(m)
+		in.moveDown(l)
+	}
+}
+
+// fits prepares a message for a lane. A connection that would hold too much is
+// reset.
+func (in *injector) fits(l *serverLink, lane *carry.Lane, m *carry.Message, limit int) bool {
+	now := in.now()
+	if !lane.Busy(now) && m.NotBefore <= now {
+		return true
+	}
+	if lane.SizeWith(m) > limit {
+		in.carryOut(l.conn.Reset(syscall.ECONNRESET))
+		return false
+	}
+	m.Bytes = slices.Clone(m.Bytes) // which the caller uses again
+	return true
+}
+
+// moveAll moves what may move on all connections.
+func (in *injector) moveAll() {
+	for _, id := range slices.Sorted(maps.Keys(in.links)) {
+		if l := in.links[id]; l != nil { // nil if it went while others were moved
+			in.move(l)
+		}
+	}
+}
+
+// move moves what may move on a connection.
+func (in *injector) move(l *serverLink) {
+	for c := l.conn; c.Ready(&c.Up, in.now()); {
+		in.carryOut(c.DeliverUp(in.now()))
+	}
+	in.moveDown(l)
+}
+
+func (in *injector) moveDown(l *serverLink) {
+	for c := l.conn; c.Ready(&c.Down, in.now()); {
+		in.carryOut(c.DeliverDown(in.now()))
+	}
+	if at, ok := l.conn.Next(); ok {
+		in.wakeAt(at)
+	}
+}
+
+// carryOut does what package carry has decided.
+func (in *injector) carryOut(actions []carry.Action) {
+	for _, a := range actions {
+		if a.Do == carry.Struck {
+			in.server.logFault(a.Fault)
+		} else if a.Conn == nil {
+			in.carryOutForAll(a)
+		} else {
+			in.carryOutOn(in.links[engine.ConnID(a.Conn.ID)], a)
+		}
+	}
+}
+
+func (in *injector) carryOutForAll(a carry.Action) {
+	s := in.server
+	switch a.Do {
+	case carry.Expire:
+		for _, v := range s.engine.Sessions() {
+			if (a.Client == 0 || v.ID == a.Client) && in.expire(v.ID, a.Late) {
+				in.carryOut(in.net.Fired(a.Fault))
+			}
+		}
+	case carry.Restart:
+		s.engine.Restart(in.began.Add(a.At)) // its connections are severed by what follows
+	}
+}
+
+func (in *injector) carryOutOn(l *serverLink, a carry.Action) {
+	s := in.server
+	switch a.Do {
+	case carry.Apply:
+		in.apply(l, a)
+	case carry.Deliver:
+		l.sink.Deliver(a.Message.Bytes)
+	case carry.Send:
+		in.sendDown(l, a.Message)
+	case carry.Later:
+		in.wakeAt(a.At)
+	case carry.Sever:
+		s.drop(l)
+	case carry.Hang:
+		s.engine.Drop(l.id) // so that it does not wait for the handshake
+	case carry.Admit:
+		s.engine.Open(l.id, l.peer.ip, time.Now())
+	case carry.End, carry.Reset:
+		in.forget(l, a.Err)
+	case carry.Forget:
+		in.forget(l, io.EOF)
+	case carry.Vanish:
+		l.conn.Empty()
+	case carry.Expire:
+		in.expire(l.session, a.Late)
+	}
+}
+
+// apply lets the server handle a message.
+func (in *injector) apply(l *serverLink, a carry.Action) {
+	s := in.server
+	if a.Message.Tag == (fourLetters{}) {
+		s.answerWord(l, a.Message.Bytes)
+		return
+	}
+	s.process(l, a.Message.Bytes, time.Now(), a.Fault)
+	in.carryOut(l.conn.Applied(a.Fault))
+}
+
+// forget ends a connection for its client.
+func (in *injector) forget(l *serverLink, err error) {
+	in.server.drop(l)
+	delete(in.links, l.id)
+	l.sink.Fail(err)
+}
+
+// expire ends a session, with its ephemerals left for a while, if late is not 0, and
+// reports whether it was alive. A server that is down ends none.
+func (in *injector) expire(session int64, late time.Duration) bool {
+	s, now := in.server, time.Now()
+	if s.stopped || in.net.IsDown(theServer, in.now()) {
+		return false
+	}
+	var r engine.Reaction
+	var ok bool
+	if late > 0 {
+		r, ok = s.engine.ExpireLate(session, now.Add(late))
+	} else {
+		r, ok = s.engine.Expire(session, now)
+	}
+	s.deliver(r)
+	return ok
+}

@@ -1,0 +1,67 @@
+package carry
+
+import "time"
+
+// An Action is something that the driver has to do. The actions of a list are
+// carried out in their order.
+type Action struct {
+	Do      Do
+	Conn    *Conn    // nil for an Expire, Restart or Struck that no message caused
+	Message *Message // of Struck, Apply, Deliver and Send
+	// Fault is the fault that acts: of Struck, Expire and Restart; of an Apply, the
+	// one that damages the reply, or nil.
+	Fault *Armed
+	// Err is what the client finds after an End or a Reset.
+	Err error
+	// Up says of a Later which lane is meant.
+	Up bool
+	// Client is the client whose sessions an Expire without Conn ends; 0 means all.
+	Client int64
+	// Late is how long the ephemerals stay after an Expire.
+	Late time.Duration
+	// Server is the number of the server of a Restart.
+	Server int
+	// Taken says of a Struck that the request goes no further.
+	Taken bool
+	// At is when a Later ends, and when the server of a Restart is back.
+	At time.Duration
+}
+
+// Do says what an Action is.
+type Do int
+
+// The kinds of Action.
+const (
+	// Struck: a fault has acted for the first time. It comes before what it does if
+	// it acts on a message, and after it otherwise.
+	Struck Do = iota
+	// Apply: the server handles the message. What the server sends on the same
+	// connection goes through FromServer with the Fault, and Applied follows.
+	Apply
+	// Deliver: the client gets the message.
+	Deliver
+	// Send: the message begins its way to the client; QueueDown takes it.
+	Send
+	// Later: the first message of a lane was put back and may be delivered from At on.
+	Later
+	// Sever: the server finds the connection closed.
+	Sever
+	// Hang: the server forgets the connection, as if it had not been made yet.
+	Hang
+	// Admit: a connection that hung is made now.
+	Admit
+	// End: the connection is over, and the client finds Err behind what it got.
+	End
+	// Reset: the connection is over for both ends at once, and the client finds Err.
+	Reset
+	// Forget: the connection is over; the client has closed it.
+	Forget
+	// Unheard: the client has closed the connection, and the server does not hear it.
+	Unheard
+	// Vanish: from now on the connection is in a black hole.
+	Vanish
+	// Expire: the server ends the session of Conn, or the sessions of Client.
+	Expire
+	// Restart: the server goes down and is back at At. It forgets its connections.
+	Restart
+)

@@ -1,0 +1,319 @@
+package carry
+
+import (
+	"io"
+	"syscall"
+	"time"
+)
+
+// errReset is what a client finds on a connection that a fault reset.
+const errReset = syscall.ECONNRESET
+
+// State is what has become of a connection.
+type State int
+
+// The states of a Conn.
+const (
+	// Open: messages pass, or are on hold in a lane.
+	Open State = iota
+	// Hanging: the dial hangs; the server has not heard of the connection.
+	Hanging
+	// Severed: the server has forgotten the connection. The client hears of it at
+	// the end of the lane.
+	Severed
+	// Blackholed: messages vanish both ways.
+	Blackholed
+	// BlackholedGone: likewise, and the client has closed the connection, of which
+	// the server does not hear.
+	BlackholedGone
+	// Lost: messages vanish, and the server has forgotten the connection.
+	Lost
+	// Frozen: nothing moves until the driver resets the connection.
+	Frozen
+	// Over: neither end knows the connection any more.
+	Over
+)
+
+// A Conn is one connection between a client and a server. ID names it within its
+// Network; it is never used again.
+type Conn struct {
+	ID int64
+	// Client has dialled; it is nil as long as it is not known. Number counts the
+	// client's connections from 1.
+	Client *Client
+	Number int
+	// Server is the number of the server at the far end.
+	Server int
+	// Greeted says that the client's first message, the handshake, was queued.
+	Greeted bool
+
+	Up, Down Lane // to the server, to the client
+
+	net   *Network
+	state State
+}
+
+// A Client makes connections. Its requests and events are counted over all of them.
+type Client struct {
+	ID   int64  // not 0
+	Name string // by which faults select the client
+
+	requests, events int
+}
+
+// State is what has become of the connection.
+func (c *Conn) State() State { return c.state }
+
+// Idle reports whether a message that comes now passes at once, but for a fault
+// that selects it.
+func (c *Conn) Idle(now time.Duration) bool {
+	return c.state == Open && !c.Up.Busy(now) && !c.Down.Busy(now)
+}
+
+// known reports whether the server knows the connection, and faults can act on it.
+func (c *Conn) known() bool {
+	return c.state == Open || c.state == Blackholed || c.state == BlackholedGone
+}
+
+// vanishes reports whether messages go nowhere.
+func (c *Conn) vanishes() bool {
+	return c.state == Blackholed || c.state == BlackholedGone || c.state == Lost
+}
+
+// Ignores reports whether a message that the client sends now means nothing: it
+// vanishes, or comes behind the end of the connection or a message that is the Last.
+func (c *Conn) Ignores() bool {
+	last := c.Up.Last()
+	return c.vanishes() || last != nil && (last.End != nil || last.Last)
+}
+
+// Next is when the first message of a lane may be delivered.
+func (c *Conn) Next() (at time.Duration, ok bool) {
+	if c.state == Frozen {
+		return 0, false
+	}
+	for _, lane := range []*Lane{&c.Up, &c.Down} {
+		if _, ready, found := lane.First(); found && (!ok || ready < at) {
+			at, ok = ready, true
+		}
+	}
+	return at, ok
+}
+
+// Ready reports whether the first message of a lane may be delivered.
+func (c *Conn) Ready(lane *Lane, now time.Duration) bool {
+	_, at, ok := lane.First()
+	return ok && at <= now && c.state != Frozen
+}
+
+// QueueUp puts a message of the client on its way.
+func (c *Conn) QueueUp(m *Message) {
+	if c.state == Over {
+		return
+	}
+	if m.End == nil && !c.Greeted {
+		c.Greeted, m.hello = true, true
+	}
+	c.Up.queue(m)
+}
+
+// QueueDown puts a message to the client on its way.
+func (c *Conn) QueueDown(m *Message) {
+	if c.state != Over {
+		c.Down.queue(m)
+	}
+}
+
+// DeliverUp takes the first message to the server, if it may be delivered, and
+// lets faults act on it.
+func (c *Conn) DeliverUp(now time.Duration) []Action {
+	m := c.Up.take(now)
+	switch {
+	case m == nil:
+		return nil
+	case isClientsEnd(m):
+		return c.clientEnds(m.Half)
+	case c.vanishes() || c.state == Severed:
+		return nil
+	case m.End != nil: // garbage
+		return c.endSoon(io.EOF)
+	case m.Dials:
+		return c.dials(m, now)
+	case m.hello:
+		return []Action{{Do: Apply, Conn: c, Message: m}}
+	}
+	if !m.judged {
+		c.judge(m)
+	}
+	return c.net.deliver(c, &c.Up, m, now)
+}
+
+// DeliverDown takes the first message to the client, if it may be delivered, and
+// lets faults act on it.
+func (c *Conn) DeliverDown(now time.Duration) []Action {
+	m := c.Down.take(now)
+	switch {
+	case m == nil || c.vanishes():
+		return nil
+	case m.End != nil:
+		c.Close()
+		return []Action{{Do: End, Conn: c, Err: m.End}}
+	}
+	return c.net.deliver(c, &c.Down, m, now)
+}
+
+// judge counts a request and finds the faults whose turn it is.
+func (c *Conn) judge(m *Message) {
+	m.judged = true
+	if c.Client == nil {
+		return
+	}
+	point, ok := requestCoordinate(c.Client.Name, c.Number, m.Bytes)
+	if !ok {
+		return
+	}
+	c.Client.requests++
+	m.Number, m.Point, m.faults = c.Client.requests, point, c.net.due(point)
+}
+
+// dials lets outages act on the message that names the client that dials.
+func (c *Conn) dials(m *Message, now time.Duration) []Action {
+	var actions []Action
+	if c.state == Hanging {
+		c.state = Open
+		actions = append(actions, Action{Do: Admit, Conn: c})
+	}
+	answer, until, struck := c.net.Dial(m.Client, c.Server, now)
+	actions = append(actions, struck...)
+	switch answer {
+	case Refused:
+		return append(actions, c.endSoon(errReset)...)
+	case Hangs:
+		c.state = Hanging
+		c.Up.hold(until)
+		c.Up.putBack(m)
+		return append(actions, Action{Do: Hang, Conn: c}, Action{Do: Later, Conn: c, Up: true, At: until})
+	}
+	return append(actions, Action{Do: Apply, Conn: c, Message: m})
+}
+
+// FromServer takes a message that the server sends to the client. The fault, if
+// given, is that of the Apply that caused it.
+func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
+	send := func(m *Message) Action { return Action{Do: Send, Conn: c, Message: m} }
+	d := damageBy(f)
+	switch {
+	case c.state == Severed || c.state == Lost || c.state == Over || d.passes == nothing:
+		return nil
+	case d.passes == whole || m.Event != nil:
+		return []Action{send(m)}
+	}
+	first, second := m.split()
+	if !d.restLater {
+		return []Action{send(first)}
+	}
+	second.NotBefore = now + f.For
+	return []Action{send(first), send(second)}
+}
+
+// Applied says that the server has sent what an Apply with this fault caused.
+func (c *Conn) Applied(f *Armed) []Action {
+	if d := damageBy(f); f == nil || d.restLater {
+		return nil
+	}
+	return c.endSoon(errReset)
+}
+
+// ServerClosed says that the server has closed the connection. The fault, if
+// given, is that of the Apply that caused it.
+func (c *Conn) ServerClosed(f *Armed) []Action {
+	if d := damageBy(f); f != nil && !d.restLater {
+		return nil // Applied resets the connection
+	}
+	return c.endSoon(io.EOF)
+}
+
+// ClientClosed says that the client has closed its end, or, if half is set, only
+// its direction. The server hears of it in its turn.
+func (c *Conn) ClientClosed(half bool) []Action {
+	if c.state == Open || c.state == Frozen {
+		c.QueueUp(&Message{End: io.EOF, Half: half})
+		return nil
+	}
+	return c.clientEnds(half)
+}
+
+func isClientsEnd(m *Message) bool { return m.End == io.EOF }
+
+// clientEnds handles the client's end of the connection.
+func (c *Conn) clientEnds(half bool) []Action {
+	switch {
+	case c.state == Blackholed:
+		c.state = BlackholedGone
+		return []Action{{Do: Unheard, Conn: c}}
+	case c.state == BlackholedGone, c.state == Over, c.state == Severed && half:
+		return nil
+	case c.state == Severed || c.state == Lost:
+		c.Close()
+		return []Action{{Do: Forget, Conn: c}}
+	case c.state == Open && half:
+		return c.endSoon(io.EOF)
+	}
+	c.Close()
+	return []Action{{Do: Sever, Conn: c}, {Do: Forget, Conn: c}}
+}
+
+// endSoon ends the connection for the server now, and for the client behind what
+// is under way to it.
+func (c *Conn) endSoon(err error) []Action {
+	switch c.state {
+	case Open, Hanging:
+		c.state = Severed
+	case Blackholed:
+		c.state = Lost
+	case BlackholedGone:
+		c.Close()
+		return []Action{{Do: Sever, Conn: c}, {Do: Forget, Conn: c}}
+	default:
+		return nil
+	}
+	c.Up.empty()
+	return []Action{{Do: Sever, Conn: c}, {Do: Send, Conn: c, Message: &Message{End: err}}}
+}
+
+// Reset ends the connection for both ends at once.
+func (c *Conn) Reset(err error) []Action {
+	if c.state == Over {
+		return nil
+	}
+	c.Close()
+	return []Action{{Do: Reset, Conn: c, Err: err}}
+}
+
+// Hold holds both lanes, unless messages vanish.
+func (c *Conn) Hold(until time.Duration) {
+	if !c.vanishes() {
+		c.Up.hold(until)
+		c.Down.hold(until)
+	}
+}
+
+// Freeze keeps the connection from moving until it is reset.
+func (c *Conn) Freeze() { c.state = Frozen }
+
+// Empty throws away what is under way on a connection in a black hole. The
+// client's end of the connection may be among it.
+func (c *Conn) Empty() {
+	if c.state == Blackholed && c.Up.ends() {
+		c.state = BlackholedGone
+	}
+	c.Up, c.Down = Lane{}, Lane{}
+}
+
+// Close forgets the connection.
+func (c *Conn) Close() {
+	c.state = Over
+	c.Up.empty()
+	c.Down.empty()
+	delete(c.net.conns, c.ID)
+}

@@ -1,0 +1,252 @@
+package carry
+
+import (
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+)
+
+// A rule is what a kind of fault does, for each of the coordinates that the kind
+// takes: a request that is about to be applied, an event that is about to be
+// delivered, or a time. A kind that takes a request acts on it before it is applied
+// or damages its reply.
+type rule struct {
+	request, event, time func(*strike)
+	reply                *damage
+}
+
+// ruleOf is the table of faults.
+func ruleOf(kind fault.Kind) (r rule, ok bool) {
+	switch kind {
+	case fault.DropRequest:
+		r = rule{request: reset}
+	case fault.DropReply:
+		r = rule{reply: &damage{passes: nothing}}
+	case fault.Cut:
+		r = rule{reply: &damage{passes: whole}, event: resetNow, time: reset}
+	case fault.CutMidFrame:
+		r = rule{reply: &damage{passes: half}, event: halfAndReset}
+	case fault.Stall:
+		r = rule{request: stall, event: stall, time: stall}
+	case fault.StallMidFrame:
+		r = rule{reply: &damage{passes: half, restLater: true}, event: halfAndRest}
+	case fault.Delay:
+		r = rule{request: delay, event: delay}
+	case fault.Blackhole:
+		r = rule{request: blackhole, time: blackhole}
+	case fault.Refuse:
+		r = rule{request: refuse, time: refuse}
+	case fault.Expire, fault.LateReap:
+		r = rule{request: expire, time: expire}
+	case fault.Restart:
+		r = rule{request: restart, time: restart}
+	default:
+		return rule{}, false
+	}
+	return r, true
+}
+
+// damage is what a fault does to what the server sends on the connection because
+// of a request: what passes of the reply, and whether the rest comes later. If it
+// does not, the connection is reset. Events pass whole, or are lost with the reply.
+type damage struct {
+	passes    part
+	restLater bool
+}
+
+type part int
+
+const (
+	whole part = iota
+	half
+	nothing
+)
+
+// damageBy is the damage by the fault of an Apply, which may be nil.
+func damageBy(f *Armed) damage {
+	if f != nil {
+		if r, _ := ruleOf(f.Kind); r.reply != nil {
+			return *r.reply
+		}
+	}
+	return damage{}
+}
+
+// A strike is a fault that acts: on a message of a connection, or, if these are
+// nil, at a time.
+type strike struct {
+	net     *Network
+	fault   *Armed
+	conn    *Conn
+	lane    *Lane
+	message *Message
+	client  int64 // its connections and sessions are concerned; 0: those of all clients
+	now     time.Duration
+
+	hit     bool // there was something to act on
+	putOff  bool // the message is on hold
+	actions []Action
+}
+
+// Strike lets a fault act that is bound to a time: on a client, or on everybody if
+// 0. If there is nothing to act on, the fault has not fired. An Expire has when the
+// driver says so with Fired.
+func (n *Network) Strike(f *Armed, client int64, now time.Duration) []Action {
+	r, _ := ruleOf(f.Kind)
+	if n.healed || r.time == nil {
+		return nil
+	}
+	s := &strike{net: n, fault: f, client: client, now: now}
+	r.time(s)
+	if s.hit {
+		s.actions = n.fire(s.actions, Action{Fault: f})
+	}
+	return s.actions
+}
+
+// Fired says that a fault has acted on something.
+func (n *Network) Fired(f *Armed) []Action { return n.fire(nil, Action{Fault: f}) }
+
+// deliver hands a message on, or lets the first of its faults act instead.
+func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []Action {
+	do := Deliver
+	if lane == &c.Up {
+		do = Apply
+	}
+	if len(m.faults) == 0 || n.healed {
+		return []Action{{Do: do, Conn: c, Message: m}}
+	}
+	f := m.faults[0]
+	m.faults = m.faults[1:] // those act if this one puts the message off
+	s := &strike{net: n, fault: f, conn: c, lane: lane, message: m, client: c.clientID(), now: now}
+	struck := Action{Conn: c, Message: m, Fault: f}
+	if act := s.rule(); act != nil {
+		act(s)
+		struck.Taken = !s.putOff
+	} else {
+		s.add(Action{Do: do, Conn: c, Message: m, Fault: f})
+	}
+	return append(n.fire(nil, struck), s.actions...)
+}
+
+// rule is what the fault does to the message before it is handed on, nil if it
+// damages the reply.
+func (s *strike) rule() func(*strike) {
+	r, _ := ruleOf(s.fault.Kind)
+	if s.message.Event != nil {
+		return r.event
+	}
+	return r.request
+}
+
+func (s *strike) add(actions ...Action) { s.actions = append(s.actions, actions...) }
+
+// until is when a fault that lasts is over.
+func (s *strike) until() time.Duration { return s.now + s.fault.For }
+
+// conns are the connections concerned: that of the message, or, at a time, all of
+// the client.
+func (s *strike) conns() []*Conn {
+	if s.message != nil {
+		return []*Conn{s.conn}
+	}
+	return s.net.reachable(s.client)
+}
+
+// putBack makes the message wait where it was.
+func (s *strike) putBack() {
+	if s.message == nil {
+		return
+	}
+	s.putOff = true
+	s.lane.putBack(s.message)
+	_, at, _ := s.lane.First()
+	s.add(Action{Do: Later, Conn: s.conn, Up: s.lane == &s.conn.Up, At: at})
+}
+
+// reset ends the connections for the server now, for the client behind what is
+// under way to it.
+func reset(s *strike) {
+	for _, c := range s.conns() {
+		s.hit = true
+		s.add(c.endSoon(errReset)...)
+	}
+}
+
+// resetNow ends the connection instead of delivering the event.
+func resetNow(s *strike) { s.add(s.conn.Reset(errReset)...) }
+
+// halfAndReset delivers half of the event before the connection ends.
+func halfAndReset(s *strike) {
+	first, _ := s.message.split()
+	s.add(Action{Do: Deliver, Conn: s.conn, Message: first})
+	resetNow(s)
+}
+
+// halfAndRest delivers half of the event; the rest and all that follows wait.
+func halfAndRest(s *strike) {
+	first, second := s.message.split()
+	s.add(Action{Do: Deliver, Conn: s.conn, Message: first})
+	second.NotBefore = s.until()
+	s.message = second
+	s.putBack()
+}
+
+// stall holds the connections both ways.
+func stall(s *strike) {
+	for _, c := range s.conns() {
+		s.hit = true
+		c.Hold(s.until())
+	}
+	s.putBack()
+}
+
+// delay holds the lane of the message.
+func delay(s *strike) {
+	s.lane.hold(s.until())
+	s.putBack()
+}
+
+// blackhole lets everything vanish that the client sends and gets on its
+// connections, for ever, and its dials hang for a while.
+func blackhole(s *strike) {
+	s.hit = s.net.addOutage(s.fault, s.client, s.now)
+	for _, c := range s.net.reachable(s.client) {
+		s.hit = true
+		c.state = Blackholed
+		s.add(Action{Do: Vanish, Conn: c})
+	}
+}
+
+// refuse resets the client's connections, and its dials fail for a while.
+func refuse(s *strike) {
+	s.hit = s.net.addOutage(s.fault, s.client, s.now)
+	for _, c := range s.net.reachable(s.client) {
+		s.hit = true
+		s.add(c.endSoon(errReset)...)
+	}
+}
+
+// expire ends the session of the connection, or all sessions of the client, at once or
+// with the ephemerals left for a while.
+func expire(s *strike) {
+	s.add(Action{Do: Expire, Conn: s.conn, Client: s.client, Late: s.fault.For, Fault: s.fault})
+}
+
+// restart takes the server of the connection, or the only one, down for a while.
+// It forgets its connections. One that is down already may stay so for longer.
+func restart(s *strike) {
+	s.hit = true
+	server := 0
+	if s.conn != nil {
+		server = s.conn.Server
+	}
+	back := max(s.net.backAt[server], s.until())
+	s.net.backAt[server] = back
+	s.add(Action{Do: Restart, Server: server, Fault: s.fault, At: back})
+	for _, c := range s.net.Conns() {
+		if c.Server == server && c.known() {
+			s.add(c.endSoon(errReset)...)
+		}
+	}
+}

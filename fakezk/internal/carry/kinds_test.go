@@ -1,0 +1,175 @@
+package carry
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/fault"
+)
+
+// TestEveryKindHasItsCase: a kind of package fault is in the table, with something
+// to do at each coordinate that it takes and at no other.
+func TestEveryKindHasItsCase(t *testing.T) {
+	for _, info := range fault.Kinds() {
+		r, ok := ruleOf(info.Kind)
+		if !ok {
+			t.Errorf("%s has no case in ruleOf", info.Kind)
+			continue
+		}
+		if before, after := r.request != nil, r.reply != nil; before && after ||
+			info.OnRequest != (before || after) {
+			t.Errorf("%s at a request: acts before it %t, damages the reply %t", info.Kind, before, after)
+		}
+		if info.OnEvent != (r.event != nil) || info.OnTime != (r.time != nil) {
+			t.Errorf("%s: acts on events %t, at a time %t", info.Kind, r.event != nil, r.time != nil)
+		}
+	}
+	if _, ok := ruleOf("explode"); ok {
+		t.Error("an unknown kind has a case")
+	}
+}
+
+// kindTests tell what each kind does at each of its coordinates, at second 1. A
+// request is one of the connection 1 of a; if it is damaged, what the server sends
+// because of it follows behind a slash: an event, the reply, the end. A notification
+// goes to the same connection. A time is that of everybody's connections.
+var kindTests = []struct{ line, want string }{
+	{"drop-request request=1", "struck 1 taken, sever 1, send 1 reset"},
+	{"drop-reply request=1", "struck 1, apply 1 damaged / sever 1, send 1 reset"},
+	{"cut request=1", "struck 1, apply 1 damaged / send 1 event, send 1 reply, sever 1, send 1 reset"},
+	{"cut event=1", "struck 1 taken, reset 1 reset"},
+	{"cut at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+	{"cut-mid-frame request=1",
+		"struck 1, apply 1 damaged / send 1 event, send 1 re, sever 1, send 1 reset"},
+	{"cut-mid-frame event=1", "struck 1 taken, deliver 1 ev, reset 1 reset"},
+	{"stall 3s request=1", "struck 1, later 1 at 4s"},
+	{"stall 3s event=1", "struck 1, later 1 at 4s"},
+	{"stall 3s at=1s", "struck"},
+	{"stall-mid-frame 3s request=1",
+		"struck 1, apply 1 damaged / send 1 event, send 1 re, send 1 ply at 4s, sever 1, send 1 closed"},
+	{"stall-mid-frame 3s event=1", "struck 1, deliver 1 ev, later 1 at 4s"},
+	{"delay 3s request=1", "struck 1, later 1 at 4s"},
+	{"delay 3s event=1", "struck 1, later 1 at 4s"},
+	{"blackhole 3s request=1", "struck 1 taken, vanish 1, vanish 2"},
+	{"blackhole 3s at=1s", "vanish 1, vanish 2, vanish 3, struck"},
+	{"refuse 3s request=1", "struck 1 taken, sever 1, send 1 reset, sever 2, send 2 reset"},
+	{"refuse 3s at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+	{"expire request=1", "struck 1 taken, expire 1"},
+	{"expire at=1s", "expire of client 0"},
+	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},
+	{"late-reap 3s at=1s", "expire of client 0 late 3s"},
+	{"restart 3s request=1",
+		"struck 1 taken, restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset"},
+	{"restart 3s at=1s",
+		"restart at 4s, sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+}
+
+func TestWhatEachKindDoes(t *testing.T) {
+	tested := map[string]bool{}
+	for _, test := range kindTests {
+		n := newTestNetwork(t, test.line)
+		f := n.Armed()[0]
+		point := "request"
+		switch {
+		case f.Event > 0:
+			point = "event"
+			n.want(test.line, notify(n.a1, second), test.want)
+		case f.At > 0:
+			point = "time"
+			n.want(test.line, n.strikeDue(), test.want)
+		default:
+			if got := requestWords(n); got != test.want {
+				t.Errorf("%s:\n got %q\nwant %q", test.line, got, test.want)
+			}
+		}
+		if fired := f.Kind != fault.Expire && f.Kind != fault.LateReap || f.At == 0; f.Fired != fired {
+			t.Errorf("%s: fired %t", test.line, f.Fired)
+		}
+		tested[string(f.Kind)+" "+point] = true
+	}
+	for _, info := range fault.Kinds() {
+		for point, takes := range map[string]bool{"request": info.OnRequest, "event": info.OnEvent,
+			"time": info.OnTime} {
+			if takes != tested[string(info.Kind)+" "+point] {
+				t.Errorf("%s at a %s: tested %t, possible %t", info.Kind, point, !takes, takes)
+			}
+		}
+	}
+}
+
+// strikeDue lets the faults strike whose time has come at second 1, on everybody.
+func (n testNetwork) strikeDue() (actions []Action) {
+	for _, f := range n.Due(second) {
+		actions = append(actions, n.Strike(f, 0, second)...)
+	}
+	return actions
+}
+
+// requestWords tells what becomes of a request of a1, and of what the server sends.
+func requestWords(n testNetwork) string {
+	actions := ask(n.a1, second)
+	text := words(actions)
+	last := actions[len(actions)-1]
+	if last.Do != Apply {
+		return text
+	}
+	var sent []Action
+	sent = append(sent, n.a1.FromServer(event(), last.Fault, second)...)
+	sent = append(sent, n.a1.FromServer(&Message{Bytes: []byte("reply")}, last.Fault, second)...)
+	sent = append(sent, n.a1.ServerClosed(last.Fault)...)
+	sent = append(sent, n.a1.Applied(last.Fault)...)
+	return strings.Join([]string{text, words(sent)}, " / ")
+}
+
+// TestWhatIsPutOffGoesOn: the message that a fault put off is delivered at its time,
+// behind what the next of its faults does, and counted once.
+func TestWhatIsPutOffGoesOn(t *testing.T) {
+	n := newTestNetwork(t, "delay 2s request=1", "stall 3s request=1", "drop-reply request=1",
+		"cut request=3")
+	n.want("first", ask(n.a1, second), "struck 1, later 1 at 3s")
+	n.want("too early", n.a1.DeliverUp(3*second-1), "")
+	n.want("second", n.a1.DeliverUp(3*second), "struck 1, later 1 at 6s")
+	n.want("third", n.a1.DeliverUp(6*second), "struck 1, apply 1 damaged")
+	n.want("another", ask(n.a1, 6*second), "apply 1")
+	if missed := n.Missed(); len(missed) != 1 || missed[0].Kind != fault.Cut {
+		t.Errorf("missed %v", missed)
+	}
+}
+
+func TestRestOfAnEventIsDeliveredBeforeWhatFollows(t *testing.T) {
+	n := newTestNetwork(t, "stall-mid-frame 2s event=1", "cut event=1")
+	n.want("the event", notify(n.a1, second), "struck 1, deliver 1 ev, later 1 at 3s")
+	n.a1.QueueDown(&Message{Bytes: []byte("reply")})
+	n.want("too early", n.a1.DeliverDown(2*second), "")
+	n.want("its rest", n.a1.DeliverDown(3*second), "deliver 1 ent") // which is no event any more
+	n.want("the reply", n.a1.DeliverDown(3*second), "deliver 1 reply")
+}
+
+// TestDelayHoldsOneWay: a stall holds both.
+func TestDelayHoldsOneWay(t *testing.T) {
+	for line, down := range map[string]bool{"delay 2s request=1": false, "stall 2s request=1": true} {
+		n := newTestNetwork(t, line)
+		ask(n.a1, second)
+		if !n.a1.Up.Busy(2*second) || n.a1.Down.Busy(2*second) != down {
+			t.Errorf("%s: the way up is held %t, down %t", line, n.a1.Up.Busy(2*second),
+				n.a1.Down.Busy(2*second))
+		}
+	}
+}
+
+func TestNothingStrikesWhatIsHealed(t *testing.T) {
+	n := newTestNetwork(t, "delay 2s request=1", "drop-reply request=1", "cut event=1",
+		"restart 1h at=1s")
+	ask(n.a1, second)
+	n.Heal()
+	n.want("a time", n.strikeDue(), "")
+	n.want("what was put off", n.a1.DeliverUp(3*second), "apply 1")
+	n.want("an event", notify(n.a1, second), "deliver 1 event")
+}
+
+func TestFaultsOfAClientLeaveOthersAlone(t *testing.T) {
+	n := newTestNetwork(t, "cut client=b at=1s", "refuse 1s client=b request=1")
+	n.want("a's request", ask(n.a1, second), "apply 1")
+	n.want("b's time", n.Strike(n.Armed()[0], n.b.Client.ID, second), "sever 3, send 3 reset, struck")
+	n.want("once more", n.Strike(n.Armed()[0], n.b.Client.ID, second), "")
+}

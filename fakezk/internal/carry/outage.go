@@ -1,0 +1,89 @@
+package carry
+
+import (
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/fault"
+)
+
+// An outage is a time in which the dials of a client, or of everybody, fail or
+// hang: that of a Refuse or Blackhole.
+type outage struct {
+	fault  *Armed
+	client int64 // 0 means everybody
+	until  time.Duration
+}
+
+// RefusalPause keeps a client that dials in a loop from filling the trace.
+const RefusalPause = 100 * time.Millisecond
+
+// Answer is what becomes of a dial.
+type Answer int
+
+// The answers to a dial.
+const (
+	Accepted Answer = iota
+	Refused
+	Hangs // until a time
+)
+
+// Dial is what becomes of a client's dial of a server and, if the dial hangs, until
+// when. The client is 0 if it is not known.
+func (n *Network) Dial(
+	client int64, server int, now time.Duration,
+) (answer Answer, until time.Duration, struck []Action) {
+	if until, struck = n.hit(fault.Blackhole, client, now); until > 0 {
+		return Hangs, until, struck
+	}
+	refused, struck := n.Refuses(client, server, now)
+	if refused {
+		return Refused, 0, struck
+	}
+	return Accepted, 0, nil
+}
+
+// Refuses reports whether a dial fails at once.
+func (n *Network) Refuses(client int64, server int, now time.Duration) (bool, []Action) {
+	until, actions := n.hit(fault.Refuse, client, now)
+	return until > 0 || n.IsDown(server, now), actions
+}
+
+// IsDown reports whether a server is down, and so ends no session.
+func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.backAt[server] }
+
+// Revive brings a server back at once.
+func (n *Network) Revive(server int) { delete(n.backAt, server) }
+
+// hit lets the outages of a kind act on a dial. They last until a time, 0 if there are
+// none.
+func (n *Network) hit(
+	kind fault.Kind, client int64, now time.Duration,
+) (until time.Duration, struck []Action) {
+	for _, o := range n.outages {
+		if o.fault.Kind == kind && now < o.until && (o.client == 0 || o.client == client) {
+			until = max(until, o.until)
+			struck = n.fire(struck, Action{Fault: o.fault})
+		}
+	}
+	return until, struck
+}
+
+// addOutage begins an outage, and reports whether one of its kind was on already.
+func (n *Network) addOutage(f *Armed, client int64, now time.Duration) (already bool) {
+	n.outages = slices.DeleteFunc(n.outages, func(o outage) bool { return o.until <= now })
+	already = slices.ContainsFunc(n.outages, func(o outage) bool {
+		return o.fault.Kind == f.Kind && (o.client == 0 || client == 0 || o.client == client)
+	})
+	n.outages = append(n.outages, outage{f, client, now + f.For})
+	return already
+}
+
+// fire adds a Struck to a list if it is the first time that the fault acts.
+func (n *Network) fire(list []Action, struck Action) []Action {
+	if struck.Fault.Fired {
+		return list
+	}
+	struck.Fault.Fired = true
+	return append(list, struck)
+}

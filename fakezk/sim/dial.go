@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/memnet"
+)
+
+// dialing is a dial that waits for the World.
+type dialing struct {
+	client  *Client
+	connect int // of the client's calls of Connect
+	timeout time.Duration
+	result  chan dialResult
+}
+
+type dialResult struct {
+	conn net.Conn
+	err  error
+}
+
+// dial is the dialer of the client's n-th Connect. It blocks until the World decides.
+func (c *Client) dial(nth int, timeout time.Duration) (net.Conn, error) {
+	d := &dialing{client: c, connect: nth, timeout: timeout, result: make(chan dialResult, 1)}
+	c.sim.mu.Lock()
+	c.sim.dials = append(c.sim.dials, d)
+	c.sim.mu.Unlock()
+	c.sim.wakeUp()
+	r := <-d.result
+	return r.conn, r.err
+}
+
+// beginDial decides when and how a dial ends.
+func (s *simulation) beginDial(d *dialing) {
+	c := d.client
+	c.dials++
+	wait := s.latency(c.index, c.dials, 2, 0)
+	number := c.dials
+	finish := func() { s.finishDial(d, number) }
+	if !s.closing.Load() {
+		switch s.answer(c) {
+		case carry.Hangs:
+			finish = d.timeOut
+			wait = d.timeout
+		case carry.Refused:
+			wait = carry.RefusalPause + 10*wait
+		}
+	}
+	s.schedule(s.now()+wait, finish)
+}
+
+// answer tells what becomes of a dial.
+func (s *simulation) answer(c *Client) carry.Answer {
+	if s.closing.Load() {
+		return carry.Refused
+	}
+	answer, _, actions := s.net.Dial(c.peer.ID, theServer, s.now())
+	s.carryOut(actions)
+	return answer
+}
+
+// theServer is the number of the only server.
+const theServer = 0
+
+func (d *dialing) timeOut() { d.end(dialResult{err: os.ErrDeadlineExceeded}) }
+
+// end lets the dial return.
+func (d *dialing) end(r dialResult) {
+	d.client.sim.woken = true
+	d.result <- r
+}
+
+func (s *simulation) finishDial(d *dialing, number int) {
+	c := d.client
+	switch s.answer(c) {
+	case carry.Hangs: // it began before the black hole
+		s.schedule(s.now()+d.timeout, d.timeOut)
+		return
+	case carry.Refused:
+		if !s.closing.Load() {
+			s.log(c.name, "dial %d refused", number)
+		}
+		d.end(dialResult{err: syscall.ECONNREFUSED})
+		return
+	}
+	s.nextConn++
+	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: theServer}
+	l := &link{sim: s, id: s.nextConn, client: c, conn: conn}
+	l.frames.Max = s.world.Server.maxFrame()
+	l.end = memnet.New(l.onWrite, l.onClose)
+	s.links[l.id] = l
+	s.net.Open(conn)
+	s.engine.Open(l.id, "127.0.0.1", time.Now())
+	s.log(c.name, "connects (connection %d)", number)
+	d.end(dialResult{conn: l.end})
+}

@@ -1,0 +1,113 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fakezk/internal/carry"
+	"github.com/zksim/zksim/fakezk/internal/engine"
+	"github.com/zksim/zksim/fakezk/internal/proto"
+	"github.com/zksim/zksim/fakezk/internal/tracetext"
+	"github.com/zksim/zksim/fakezk/internal/wire"
+	"github.com/zksim/zksim/fakezk/trace"
+)
+
+// process lets the engine handle a message and sends what it causes. A fault, if
+// given, damages what goes back on the same connection.
+func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
+	frame := m.Bytes
+	if m.Point.Op == proto.OpSetWatches.String() && !s.world.undisciplined {
+		frame = sortSetWatches(frame)
+	}
+	r := s.engine.Handle(l.id, frame, time.Now())
+	at := s.logRequest(l, m, r.Request)
+	if m.Number > 0 {
+		s.notes.Request(at, tracetext.Point(m))
+	}
+	s.send(r, tracetext.Reply(r.Request), l.conn, f)
+	s.carryOut(l.conn.Applied(f))
+}
+
+// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client
+// builds them from a map.
+func sortSetWatches(frame []byte) []byte {
+	h, body, err := wire.DecodeHeader(frame)
+	if err != nil {
+		return frame
+	}
+	req, err := wire.DecodeRequest(h.Op, body)
+	sw, ok := req.(*proto.SetWatches)
+	if err != nil || !ok {
+		return frame
+	}
+	slices.Sort(sw.DataWatches)
+	slices.Sort(sw.ExistWatches)
+	slices.Sort(sw.ChildWatches)
+	return wire.AppendRequest(nil, h.Xid, sw)[4:]
+}
+
+// react records what the engine did and sends what it wants sent.
+func (s *simulation) react(r engine.Reaction) { s.send(r, nil, nil, nil) }
+
+// send is react to a message: reply is what the trace calls a frame that is no
+// event, and the fault damages what goes back on the connection.
+func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn, f *carry.Armed) {
+	s.recordChanges(r)
+	for _, out := range r.Out {
+		l := s.links[out.Conn]
+		if l == nil {
+			continue
+		}
+		damage := f
+		if l.conn != on {
+			damage = nil
+		}
+		if out.Frame != nil {
+			m := &carry.Message{Bytes: slices.Clone(out.Frame), Event: out.Event, Tag: &label{about: reply}}
+			if out.Event != nil {
+				m.Tag = &label{about: tracetext.Event(*out.Event)}
+				s.countEvent(l, m)
+			}
+			s.carryOut(l.conn.FromServer(m, damage, s.now()))
+		}
+		if out.Close {
+			s.carryOut(l.conn.ServerClosed(damage))
+		}
+	}
+}
+
+// withoutLastWords leaves out the notifications of the session's own ephemerals that an
+// expired session would get before its connection ends. A real server does the two in
+// different threads; in a World the end always comes first, which is the harder case.
+func withoutLastWords(r engine.Reaction) engine.Reaction {
+	if !slices.ContainsFunc(r.Out, func(out engine.Output) bool { return out.Close }) {
+		return r // as at nearly every tick
+	}
+	closed := map[engine.ConnID]bool{}
+	for _, out := range r.Out {
+		closed[out.Conn] = closed[out.Conn] || out.Close
+	}
+	r.Out = slices.DeleteFunc(slices.Clone(r.Out), func(out engine.Output) bool {
+		return out.Event != nil && !out.Close && closed[out.Conn]
+	})
+	return r
+}
+
+func (s *simulation) logRequest(l *link, m *carry.Message, r engine.Request) trace.Moment {
+	c := l.client
+	if r.Handshake {
+		if r.Session == 0 {
+			return s.log(c.name, "-> connect: refused")
+		}
+		if !c.sessions[r.Session] {
+			c.sessions[r.Session] = true
+			s.out.SessionClient[r.Session] = c.name
+		}
+		return s.log(c.name, "-> connect: session %s", tracetext.Session(r.Session))
+	}
+	if m.Number == 0 {
+		return s.log(c.name, "-> %s", r.Header.Op)
+	}
+	return s.log(c.name, "-> #%d %s", m.Number, tracetext.Request(r))
+}
