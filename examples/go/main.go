@@ -1,13 +1,13 @@
-// Command go shows a lost reply, and what a program in Go does about it, over
-// TCP with the go-zookeeper client and zksim serve:
+// Command go shows how a program survives a lost reply, with the go-zookeeper
+// client over TCP and zksim serve:
 //
 //	zksim serve --addr 127.0.0.1:2181 --control 127.0.0.1:8080
 //	go run ./examples/go --zk 127.0.0.1:2181 --control 127.0.0.1:8080
 //
-// It places an order as a sequential node. The control endpoint makes the reply
-// of the create get lost, so the client cannot know whether there is an order.
-// To place it again would make two. The order carries an id, so the program
-// looks for it first, and ends with exactly one.
+// It places an order as a sequential node. The control endpoint loses the reply
+// of the create, so the client cannot know whether the order exists. A second
+// create could make two. The order carries an id, so the program looks for the
+// id first, and ends with exactly one order.
 package main
 
 import (

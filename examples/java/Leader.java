@@ -18,9 +18,9 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  * java -cp 'JARS' Leader.java 127.0.0.1:2181 127.0.0.1:8080
  * </pre>
  *
- * The control endpoint loses the reply of the create with which Curator's mutex
- * queues up; its protected mode finds the node again. Then the leader's session
- * is expired, and the other candidate takes over.
+ * The control endpoint loses the reply of the create of Curator's mutex; its
+ * protected mode finds the node again. Then the leader's session expires, and the
+ * other candidate takes over.
  */
 public class Leader {
     private static final String LOCK = "/example/java/lock";

@@ -3,10 +3,10 @@
     zksim serve --addr 127.0.0.1:2181 --control 127.0.0.1:8080
     python3 lock.py 127.0.0.1:2181 127.0.0.1:8080
 
-The control endpoint loses the reply of the create with which kazoo's Lock
-queues up. kazoo looks for the node by the random prefix it gave it, finds it,
-and takes the lock: one node, no deadlock. Then the session of another holder
-is expired, and the lock goes on to who waits for it.
+The control endpoint loses the reply of the create of kazoo's Lock. kazoo looks
+for a node with its random prefix, finds the node, and takes the lock: one node,
+no deadlock. Then the session of another holder expires, and the waiter gets the
+lock.
 """
 
 import json
@@ -65,7 +65,7 @@ def hand_over(first, second, endpoint):
     control(endpoint, "POST", "/expire", {"session": "0x%x" % first.client_id[0]})
     assert got.wait(20), "the lock did not go on"
     waiter.join()
-    print("the holder's session expired; the lock went on to who waited")
+    print("the holder's session expired; the waiter has the lock")
 
 
 def main(server, endpoint):

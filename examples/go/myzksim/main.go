@@ -1,8 +1,8 @@
-// Command myzksim is a zksim that also knows a lock of one's own:
+// Command myzksim is a zksim that also knows a lock of this program:
 //
 //	go run ./examples/go/myzksim fuzz mylock
 //
-// The lock has a bug, and that is what this prints.
+// The lock has a bug, and the command finds it.
 package main
 
 import (
@@ -11,8 +11,8 @@ import (
 )
 
 func main() {
-	claims := object.LockClaims{About: "one ephemeral znode, which everybody watches"}
+	claims := object.LockClaims{About: "one ephemeral znode that all waiters watch"}
 	cli.Main(object.Lock(func(env object.Env) object.Locker {
-		return &myLock{conn: env.Conn, path: "/lock"} // your lock here
+		return &myLock{conn: env.Conn, path: env.Path} // your lock here
 	}, claims).Named("mylock"))
 }

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// TestCommandLinesOfThePagesParse: each command line of zksim that README.md and the
+// pages of docs show is one that the command takes.
+func TestCommandLinesOfThePagesParse(t *testing.T) {
+	for _, name := range pages(t) {
+		for _, line := range commandLines(renamed.Replace(readPage(t, name))) {
+			if err := parses(line); err != nil {
+				t.Errorf("%s: %q: %v", filepath.Base(name), line, err)
+			}
+		}
+	}
+}
+
+// pages returns the pages that show command lines.
+func pages(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(names, "../README.md", "../CONTRIBUTING.md")
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// renamed has names of the pages that the command is about to take.
+var renamed = strings.NewReplacer("zksim gallery", "zksim museum", "--goroutines", "--hands", "--careless", "--rough")
+
+var (
+	shownCommand = regexp.MustCompile(
+		"(?m)(?:^ {4}|\x60)(?:go run \\./(?:cmd/zksim|examples/go/myzksim)|zksim)( [^\x60\n]*)?(?:\x60|$)")
+	endOfCommand = regexp.MustCompile(` {2,}.*| +#.*| &$`)
+	argument     = regexp.MustCompile(`"[^"]*"|\S+`)
+)
+
+// commandLines returns the arguments of the command lines of a page: of lines of code,
+// and of code within a text. Comments behind them are left out.
+func commandLines(page string) []string {
+	var lines []string
+	for _, match := range shownCommand.FindAllStringSubmatch(page, -1) {
+		if line := endOfCommand.ReplaceAllString(match[1], ""); line != "" {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// placeholders are words of synopses, with a value for each.
+var placeholders = strings.NewReplacer("[", "", "]", "", "...", "", "HOST:PORT", "127.0.0.1:0", "COMMAND", "list")
+
+// parses returns an error if the command does not take a line of arguments.
+func parses(line string) error {
+	exited := false
+	parser, err := kong.New(&commands{},
+		kong.Exit(func(int) { exited = true }), kong.Vars{"version": ""}, kong.Writers(io.Discard, io.Discard))
+	if err != nil {
+		return err
+	}
+	var args []string
+	for _, word := range argument.FindAllString(placeholders.Replace(line), -1) {
+		if word == "N" {
+			word = "1"
+		}
+		args = append(args, strings.Trim(word, `"`))
+	}
+	if len(args) == 1 { // the name of a command
+		args = append(args, "--help")
+	}
+	_, err = parser.Parse(args)
+	if exited { // --help or --version
+		return nil
+	}
+	return err
+}
+
+// TestFlagsOfThePagesExist: each flag in the text of a page is one of some command.
+func TestFlagsOfThePagesExist(t *testing.T) {
+	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"only": true} // of bench/report
+	for _, command := range parser.Model.Leaves(false) {
+		for _, group := range command.AllFlags(false) {
+			for _, flag := range group {
+				known[flag.Name] = true
+			}
+		}
+	}
+	for _, name := range pages(t) {
+		text := renamed.Replace(readPage(t, name))
+		for _, match := range shownFlag.FindAllStringSubmatch(text, -1) {
+			if !known[match[1]] {
+				t.Errorf("%s: no command has a flag --%s", filepath.Base(name), match[1])
+			}
+		}
+	}
+}
+
+var shownFlag = regexp.MustCompile("\x60--([a-z-]+)")
+
+// TestTreeFileOfThePageLoads: the tree file that docs/command.md shows is one.
+func TestTreeFileOfThePageLoads(t *testing.T) {
+	_, tree, _ := strings.Cut(readPage(t, "../docs/command.md"), "```yaml\n")
+	tree, _, _ = strings.Cut(tree, "```\n")
+	if _, err := parseTree("docs/command.md", treeYAML, []byte(tree)); err != nil {
+		t.Error(err)
+	}
+}

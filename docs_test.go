@@ -1,0 +1,241 @@
+package zksim_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zksim/zksim/fakezk/conform"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// mostReadme is the greatest length of README.md in bytes: about two screens.
+const mostReadme = 7000
+
+func TestReadmeIsShort(t *testing.T) {
+	if n := len(readPage(t, "README.md")); n > mostReadme {
+		t.Errorf("README.md has %d bytes; expected at most %d", n, mostReadme)
+	}
+}
+
+// TestPagesBeginWithTheirPurpose: a page is a title, one paragraph on what the page is
+// for, and then the rest.
+func TestPagesBeginWithTheirPurpose(t *testing.T) {
+	purpose := regexp.MustCompile(`\A# [^\n]+\n\n[A-Za-z][^\n]*(\n[A-Za-z*\x60(][^\n]*)*[.:]\n\n`)
+	for _, name := range pages(t) {
+		if !purpose.MatchString(readPage(t, name)) {
+			t.Errorf("%s does not begin with a title and a paragraph on what it is for", name)
+		}
+	}
+}
+
+// TestLinksLeadSomewhere: every relative link names a file, and every anchor a heading
+// of that file.
+func TestLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, name := range append(pages(t), "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+		for _, match := range link.FindAllStringSubmatch(withoutCode(readPage(t, name)), -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			if err := follow(name, match[1]); err != nil {
+				t.Errorf("%s: link to %s: %v", name, match[1], err)
+			}
+		}
+	}
+}
+
+// follow returns an error if a link of a page leads nowhere.
+func follow(page, target string) error {
+	file, anchor, anchored := strings.Cut(target, "#")
+	name := page
+	if file != "" {
+		name = filepath.Join(filepath.Dir(page), filepath.FromSlash(file))
+	}
+	if _, err := os.Stat(name); err != nil || !anchored {
+		return err
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if known := anchors(string(text)); !slices.Contains(known, anchor) {
+		return fmt.Errorf("no heading of %s has the anchor %q; expected one of %q", name, anchor, known)
+	}
+	return nil
+}
+
+// anchors returns the anchors that GitHub makes of the headings of a page.
+func anchors(page string) []string {
+	heading := regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	dropped := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	count := map[string]int{}
+	var list []string
+	for _, match := range heading.FindAllStringSubmatch(withoutCode(page), -1) {
+		anchor := strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-")
+		unique := anchor
+		if n := count[anchor]; n > 0 {
+			unique = fmt.Sprintf("%s-%d", anchor, n)
+		}
+		count[anchor]++
+		list = append(list, unique)
+	}
+	return list
+}
+
+// TestPagesShowTestedCode: each Go block of a page is a snippet that is tested, letter
+// by letter but for a common indent, and each snippet is on a page.
+func TestPagesShowTestedCode(t *testing.T) {
+	tested := map[string]bool{}
+	for _, code := range snippets(t) {
+		tested[code] = false
+	}
+	for _, name := range pages(t) {
+		for _, code := range blocks(readPage(t, name), "go") {
+			if _, known := tested[code]; !known {
+				t.Errorf("%s shows code that is not in snippets_test.go nor the example:\n%s", name, code)
+			}
+			tested[code] = true
+		}
+	}
+	for code, shown := range tested {
+		if !shown {
+			t.Errorf("no page shows the snippet\n%s", code)
+		}
+	}
+}
+
+// snippets returns the code between the markers of snippets_test.go, and the program of
+// the example.
+func snippets(t *testing.T) []string {
+	marked := regexp.MustCompile(`(?ms)^(\t*)// snippet\n(.*?)\n\s*// end of snippet$`)
+	var list []string
+	for _, match := range marked.FindAllStringSubmatch(readPage(t, "snippets_test.go"), -1) {
+		code := strings.ReplaceAll("\n"+match[2], "\n"+match[1], "\n")
+		list = append(list, strings.TrimSpace(code)+"\n")
+	}
+	program := readPage(t, "examples/go/myzksim/main.go")
+	return append(list, program[strings.Index(program, "package main\n"):])
+}
+
+// TestScenariosOfPagesParse: each scenario file that a page shows can be read.
+func TestScenariosOfPagesParse(t *testing.T) {
+	shown := blocks(readPage(t, "docs/scenarios.md"), "yaml")
+	if len(shown) == 0 {
+		t.Error("docs/scenarios.md shows no scenario")
+	}
+	for _, text := range shown {
+		if _, err := scenario.Parse("docs/scenarios.md", []byte(text), object.Find); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestReadmeListsTheFaults: the table of README.md has the kinds of faults with their
+// meanings, in their order.
+func TestReadmeListsTheFaults(t *testing.T) {
+	var want strings.Builder
+	for _, kind := range fault.Kinds() {
+		name := string(kind.Kind)
+		if kind.Lasts {
+			name += " D"
+		}
+		fmt.Fprintf(&want, "| `%s` | %s |\n", name, kind.Meaning)
+	}
+	if got := table(t, "README.md", "| kind | effect |"); got != want.String() {
+		t.Error(cmp.Diff(want.String(), got))
+	}
+}
+
+// TestServerPageListsTheOperations: the table of docs/server.md has the operations that
+// the comparison with a real server sends.
+func TestServerPageListsTheOperations(t *testing.T) {
+	rows := table(t, "docs/server.md", "| operations | compared with "+conform.Version+" | remarks |")
+	var listed []string
+	for row := range strings.Lines(rows) {
+		names, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		for name := range strings.FieldsSeq(names) {
+			listed = append(listed, strings.Trim(name, "`"))
+		}
+	}
+	slices.Sort(listed)
+	if diff := cmp.Diff(conform.Operations(), listed); diff != "" {
+		t.Errorf("-compared +listed in docs/server.md\n%s", diff)
+	}
+}
+
+// TestArchitectureNamesThePackages: the table of ARCHITECTURE.md has each package of the
+// module once, and no other.
+func TestArchitectureNamesThePackages(t *testing.T) {
+	existing := []string{"fuzz/real"} // which has tests only
+	for name := range arrows {
+		existing = append(existing, name)
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	var named []string
+	for row := range strings.Lines(table(t, "ARCHITECTURE.md", "| package | one job | must not know |")) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
+			named = append(named, strings.Replace(match[1], "fuzz/gallery", "fuzz/museum", 1))
+		}
+	}
+	slices.Sort(existing)
+	slices.Sort(named)
+	if diff := cmp.Diff(existing, named); diff != "" {
+		t.Errorf("-existing +named in ARCHITECTURE.md\n%s", diff)
+	}
+}
+
+// table returns the rows below a line of headings.
+func table(t *testing.T, page, headings string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(readPage(t, page), headings+"\n")
+	if !found {
+		t.Fatalf("%s has no table with the headings %s", page, headings)
+	}
+	_, rows, _ := strings.Cut(rest, "\n")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	return strings.TrimSuffix(rows, "\n") + "\n"
+}
+
+// pages returns README.md and the pages of docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(names, "README.md")
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var fenced = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+
+// blocks returns the fenced blocks of a language.
+func blocks(page, language string) []string {
+	var list []string
+	for _, match := range fenced.FindAllStringSubmatch(page, -1) {
+		if match[1] == language {
+			list = append(list, match[2])
+		}
+	}
+	return list
+}
+
+// withoutCode returns a page without its fenced blocks, in which # begins no heading.
+func withoutCode(page string) string { return fenced.ReplaceAllString(page, "") }

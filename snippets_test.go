@@ -1,0 +1,107 @@
+package zksim_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/recipes"
+)
+
+// The pages show the code between the markers letter by letter. TestPagesShowTestedCode
+// compares them.
+
+// snippet
+func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // virtual time: twelve seconds take microseconds
+		server := fakezk.Start(t)
+		owner, watcher := server.Connect(t), server.Connect(t) // genuine *zk.Conn
+		if _, err := owner.Create("/alive", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		_, _, gone, err := watcher.ExistsW("/alive")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := server.ExpireSession(owner.SessionID()); err != nil {
+			t.Fatal(err)
+		}
+		if ev := <-gone; ev.Type != zk.EventNodeDeleted {
+			t.Errorf("got %v; expected the node to go with its session", ev)
+		}
+		time.Sleep(12 * time.Second)
+	})
+}
+
+// end of snippet
+
+// snippet
+func TestCreateWhoseReplyIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := fakezk.Start(t)
+		conn := server.Connect(t)
+		if err := server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
+			t.Errorf("got %v; expected a lost connection", err)
+		}
+		if exists, _, err := conn.Exists("/a"); err != nil || !exists {
+			t.Errorf("got %v, %v; expected the node to exist", exists, err)
+		}
+	})
+}
+
+// end of snippet
+
+// snippet
+func TestMyLock(t *testing.T) {
+	fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
+		return recipes.NewLock(env.Conn, env.Path) // your lock here
+	}))
+}
+
+// end of snippet
+
+// snippet
+func FuzzMyLock(f *testing.F) {
+	fuzz.Fuzz(f, object.Lock(func(env object.Env) object.Locker {
+		return recipes.NewLock(env.Conn, env.Path) // your lock here
+	}))
+}
+
+// end of snippet
+
+// TestWriteUnderALock: the work under a lock has a token and a signal of loss.
+func TestWriteUnderALock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := fakezk.Start(t).Connect(t)
+		err := writeReport(t.Context(), conn, func(token int64, lost <-chan struct{}) error {
+			if token == 0 || lost == nil {
+				t.Errorf("got token %d and signal %v; expected both", token, lost)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func writeReport(ctx context.Context, conn *zk.Conn, write func(int64, <-chan struct{}) error) error {
+	// snippet
+	lock := recipes.NewLock(conn, "/locks/report")
+	if err := lock.Lock(ctx); err != nil {
+		return err
+	}
+	defer lock.Unlock(ctx)
+	return write(lock.Token(), lock.Lost())
+	// end of snippet
+}
