@@ -74,7 +74,7 @@
 // known to be flawed (see zksim list), one after the other, and adds a total. Each has
 // an equal part of --runs and --for; the next ones get what one leaves, because it
 // found something or had nothing left to try. Workloads of your own are among them, and
-// their field Flawed leaves them out. With --hands those are left out whose objects are
+// their field Flawed leaves them out. With --goroutines those are left out whose objects are
 // not for several goroutines.
 //
 // # A replay
