@@ -43,7 +43,7 @@ func readPage(t *testing.T, name string) string {
 }
 
 // renamed has names of the pages that the command is about to take.
-var renamed = strings.NewReplacer("zksim gallery", "zksim museum", "--goroutines", "--hands", "--careless", "--rough")
+var renamed = strings.NewReplacer("zksim gallery", "zksim museum")
 
 var (
 	shownCommand = regexp.MustCompile(
