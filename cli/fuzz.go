@@ -115,9 +115,8 @@ type hunted struct {
 // hunt runs a hunt with progress, which a text goes before. An error means that there is
 // nothing to tell of.
 func (c *fuzzCommand) hunt(a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string) (h hunted, err error) {
-	var seen hunt.Witness
 	hunt := hunt.Hunt{
-		Workload: seen.Watch(s.Workload), Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
+		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
 		MaxFaults: c.MaxFaults, Findings: c.Findings, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload),
 	}
@@ -135,7 +134,7 @@ func (c *fuzzCommand) hunt(a *app, s scenario.Scenario, within bounds, corpus []
 		return h, h.ended
 	}
 	if h.ended == nil && len(h.Findings)+len(h.Divergences) == 0 {
-		err = seen.Err(s.Workload, h.Runs)
+		err = h.CheckJudged()
 	}
 	return h, err
 }
