@@ -126,9 +126,8 @@ type hunted struct {
 func (c *fuzzCommand) hunt(
 	a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string,
 ) (h hunted, err error) {
-	var seen hunt.Witness
 	hunt := hunt.Hunt{
-		Workload: seen.Watch(s.Workload), Script: s.Script, Seed: s.Seed,
+		Workload: s.Workload, Script: s.Script, Seed: s.Seed,
 		Runs: within.runs, For: within.time, Findings: c.Findings,
 		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload),
@@ -147,7 +146,7 @@ func (c *fuzzCommand) hunt(
 		return h, h.ended
 	}
 	if h.ended == nil && len(h.Findings)+len(h.Divergences) == 0 {
-		err = seen.Err(s.Workload, h.Runs)
+		err = h.CheckJudged()
 	}
 	return h, err
 }

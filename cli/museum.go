@@ -76,7 +76,7 @@ func (c *museumCommand) Run(a *app, line *kong.Context) error {
 	if c.Runs < 1 {
 		return fmt.Errorf("--runs: %d; expected 1 or more", c.Runs)
 	}
-	if _, err := hunt.FindStrategies(c.Strategy); err != nil {
+	if err := hunt.CheckStrategies(c.Strategy); err != nil {
 		return err
 	}
 	return c.hunt(a, exhibits)

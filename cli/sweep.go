@@ -147,16 +147,13 @@ func (c *sweepCommand) report(
 
 // sweep runs a sweep with progress. The result is nil if there was nothing to judge.
 func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
-	var seen hunt.Witness
-	w := s.Workload
-	s.Workload = seen.Watch(w)
 	sweep, err := hunt.RunSweep(a.ctx, s, func(done, total int) {
-		a.progress.show("%d of %d fault points of %s", done, total, w.Impl)
+		a.progress.show("%d of %d fault points of %s", done, total, s.Workload.Impl)
 	})
 	if err != nil || len(sweep.Violations) > 0 {
 		return sweep, err
 	}
-	if err := seen.Err(w, 1+sweep.Points); err != nil {
+	if err := sweep.CheckJudged(); err != nil {
 		return nil, err
 	}
 	return sweep, nil

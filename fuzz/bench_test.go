@@ -3,14 +3,9 @@ package fuzz_test
 import (
 	"math/rand/v2"
 	"runtime/debug"
-	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 // BenchmarkScenario measures whole scenarios, verdicts included, of 4 clients x 4
@@ -46,31 +41,4 @@ func benchmarkScenario(b *testing.B, w scenario.Workload, maxFaults int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "scenarios/s")
 	b.ReportMetric(float64(requests)/float64(b.N), "requests/run")
 	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
-}
-
-// BenchmarkHunt measures hunts by all strategies over each built-in workload, on
-// GOMAXPROCS cores: scenarios per second, and virtual seconds per real one. A
-// thousand scenarios for each are a fair sample:
-//
-//	go test ./fuzz -run '^$' -bench Hunt -benchtime 1000x -cpu 1,2
-func BenchmarkHunt(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	for _, w := range object.Workloads() {
-		b.Run(w.Name+"/"+w.Impl, func(b *testing.B) {
-			var virtual atomic.Int64
-			judge := w.Judge
-			w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-				virtual.Add(int64(e.History.EndTime))
-				return judge(e)
-			}
-			hunt := hunt.Hunt{Workload: w, Script: scenario.DefaultScript, Seed: 1, Runs: b.N, Findings: b.N + 1}
-			found, err := hunt.Run(b.Context())
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportMetric(float64(found.Runs)/b.Elapsed().Seconds(), "scenarios/s")
-			b.ReportMetric(time.Duration(virtual.Load()).Seconds()/b.Elapsed().Seconds(), "virtual-s/s")
-			b.ReportMetric(0, "ns/op")
-		})
-	}
 }

@@ -38,16 +38,17 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 		f.Skipf("zksim: nothing but %s was tried", *flagReplay)
 	}
 	trySaved(f, w)
-	var seen hunt.Witness
-	base, err := scenario.Scenario{Workload: seen.Watch(w), Script: script, Seed: 1}.Run()
+	base, err := scenario.Scenario{Workload: w, Script: script, Seed: 1}.Run()
 	switch {
 	case err != nil:
 		f.Fatalf("zksim: %v", err)
 	case base.Status() == linearizability.Violated:
 		fail(context.Background(), f, base)
 	}
-	demand(f, &seen, w, 1)
-	inputs := hunt.NewInputs(base)
+	inputs, err := hunt.NewInputs(base)
+	if err != nil {
+		f.Fatalf("zksim: %v", err)
+	}
 	for _, seed := range inputs.Seeds() {
 		f.Add(seed)
 	}

@@ -13,15 +13,6 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Flags of a test binary that uses this package. Give them to go test.
-var (
-	flagRuns       = flag.Int("zksim.runs", 300, "zksim: number of random scenarios to try in each test, 1 at least")
-	flagSeed       = flag.Uint64("zksim.seed", 1, "zksim: seed of the random scenarios")
-	flagGoroutines = flag.Int("zksim.goroutines", 1, "zksim: goroutines of each client that share one object")
-	flagCareless   = flag.Bool("zksim.careless", false, "zksim: clients close objects in use, call with done contexts and try before they wait")
-	flagReplay     = flag.String("zksim.replay", "", "zksim: scenario file to replay instead of searching")
-)
-
 // TB is the part of testing.TB that this package uses.
 type TB interface {
 	Helper()
@@ -30,11 +21,13 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// Test tests a workload, be it of a kind that this package has never heard of, as
-// TestLock does. It also fails if one of the workload's goals ([Workload.Sometimes])
-// was reached in no run, and if there was nothing to judge: no client has recorded
-// a call, and the workload has neither goals nor a judge with verdicts of its own,
-// such as that of [Invariants].
+// Test tests a workload, which package object makes of your code: without faults, with every single
+// fault at every protocol step, and with what several strategies think of. It fails if a property is
+// violated, with the story of the smallest scenario that shows it, which it saves.
+//
+// It also fails if the code is not deterministic, if no run has reached one of the workload's goals,
+// and if there was nothing to judge: no client has recorded a call, and the workload has neither
+// goals nor a judge with verdicts of its own, such as an invariant.
 func Test(t TB, w scenario.Workload) {
 	t.Helper()
 	w.Impl = cmp.Or(w.Impl, t.Name())
@@ -47,8 +40,37 @@ func Test(t TB, w scenario.Workload) {
 		return
 	}
 	trySaved(t, w)
-	var seen hunt.Witness
-	ctx, s := context.Background(), scenario.Scenario{Workload: seen.Watch(w), Script: script, Seed: *flagSeed}
+	s := scenario.Scenario{Workload: w, Script: script, Seed: *flagSeed}
+	sweep := runSweep(t, s)
+	found := runHunt(t, s)
+	checkGoals(t, w, sweep, found)
+	undecided := sweep.Undecided + found.Undecided
+	if undecided == sweep.Points+found.Runs {
+		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s",
+			undecided, sweep.Base.Report.First().Summary)
+	}
+	t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
+		sweep.Survived, sweep.Points, found.Runs, undecided)
+}
+
+// Flags of a test binary that uses this package. Give them to go test.
+var (
+	flagRuns = flag.Int("zksim.runs", 300,
+		"zksim: number of random scenarios to try in each test, 1 at least")
+	flagSeed = flag.Uint64("zksim.seed", 1,
+		"zksim: seed of the random scenarios")
+	flagGoroutines = flag.Int("zksim.goroutines", 1,
+		"zksim: goroutines of each client that share one object")
+	flagCareless = flag.Bool("zksim.careless", false,
+		"zksim: clients close objects in use, call with done contexts and try before they wait")
+	flagReplay = flag.String("zksim.replay", "",
+		"zksim: scenario file to replay instead of searching")
+)
+
+// runSweep tries every single fault.
+func runSweep(t TB, s scenario.Scenario) *hunt.Sweep {
+	t.Helper()
+	ctx := context.Background()
 	sweep, err := hunt.RunSweep(ctx, s, nil)
 	if err != nil {
 		t.Fatalf("zksim: sweep: %v", err)
@@ -56,9 +78,19 @@ func Test(t TB, w scenario.Workload) {
 	if len(sweep.Violations) > 0 {
 		fail(ctx, t, sweep.Violations[0].First)
 	}
-	demand(t, &seen, w, sweep.Points+1)
-	hunt := hunt.Hunt{Workload: s.Workload, Script: script, Seed: *flagSeed, Runs: *flagRuns, CheckDeterminism: true}
-	found, err := hunt.Run(ctx)
+	if err := sweep.CheckJudged(); err != nil {
+		t.Fatalf("zksim: %v", err)
+	}
+	return sweep
+}
+
+// runHunt lets all strategies search.
+func runHunt(t TB, s scenario.Scenario) *hunt.Found {
+	t.Helper()
+	ctx := context.Background()
+	found, err := hunt.Hunt{
+		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: *flagRuns, CheckDeterminism: true,
+	}.Run(ctx)
 	switch {
 	case err != nil:
 		t.Fatalf("zksim: %v", err)
@@ -67,30 +99,16 @@ func Test(t TB, w scenario.Workload) {
 	case len(found.Divergences) > 0:
 		t.Fatalf("zksim: %s", diverged(found.Divergences[0]))
 	}
-	checkGoals(t, w, sweep, found)
-	undecided := sweep.Undecided + found.Undecided
-	if undecided == sweep.Points+found.Runs {
-		t.Fatalf("zksim: nothing could be decided in any of %d runs: %s", undecided, sweep.Base.Report.First().Summary)
-	}
-	t.Logf("zksim: survived %d of %d fault points and %d other scenarios (%d undecided)",
-		sweep.Survived, sweep.Points, found.Runs, undecided)
+	return found
 }
 
-// diverged is what is said of a scenario whose runs are not the same.
+// diverged is the message about a scenario whose runs are not the same.
 func diverged(s scenario.Scenario) string {
-	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
+	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, "+
+		"or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
 }
 
-// demand fails if there was nothing to judge in so many runs.
-func demand(t TB, n *hunt.Witness, w scenario.Workload, runs int) {
-	t.Helper()
-	if err := n.Err(w, runs); err != nil {
-		t.Fatalf("zksim: %v", err)
-	}
-}
-
-// flaggedScript is the script of a test as the flags will have it, or what is wrong
-// with the flags.
+// flaggedScript is the script of a test by its flags. The error names a wrong flag.
 func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	s := scenario.DefaultScript
 	if testing.Short() {
@@ -104,13 +122,12 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 to %d", s.Goroutines, scenario.MaxGoroutines)
 	case s.Goroutines > 1 && !w.Shared:
 		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1: an object of %s %s is not used by several goroutines; "+
-			"if it may be, give Run its workload with Shared set", s.Goroutines, w.Name, w.Impl)
+			"if it may be, set Shared of its workload", s.Goroutines, w.Name, w.Impl)
 	}
 	return s, nil
 }
 
-// checkGoals fails for goals that no run has reached: what the test seems to try,
-// it does not.
+// checkGoals fails for goals that no run has reached: the test does not try what it seems to try.
 func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found) {
 	t.Helper()
 	var missed []string
@@ -129,8 +146,8 @@ func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found)
 	}
 }
 
-// fail makes the violation small, saves it and tells of it, and of scenarios that were
-// seen to diverge besides.
+// fail makes the violation small, saves it and fails with its story. It names scenarios that diverge
+// besides.
 func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.Scenario) {
 	t.Helper()
 	small, err := hunt.Minimize(ctx, o)

@@ -229,7 +229,7 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 		{"zksim.runs", "0", "zksim: -zksim.runs=0; expected 1 or more"},
 		{"zksim.runs", "-5", "zksim: -zksim.runs=-5; expected 1 or more"},
 		{"zksim.goroutines", "0", "zksim: -zksim.goroutines=0; expected 1 to 8"},
-		{"zksim.goroutines", "2", "zksim: -zksim.goroutines=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, give Run its workload with Shared set"},
+		{"zksim.goroutines", "2", "zksim: -zksim.goroutines=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, set Shared of its workload"},
 	} {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
 			setFlag(t, c.flag, c.value)
@@ -310,15 +310,31 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	}
 }
 
+// looks is a workload whose clients look at a node.
+func looks(judge func(scenario.Evidence) (linearizability.Report, error)) scenario.Workload {
+	return scenario.Workload{
+		Name: "looks", Impl: "mine", Judge: judge,
+		Play: func(p *scenario.Player, s scenario.Script) {
+			for range s.Rounds {
+				p.Persist(func(int) error {
+					return p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+						_, _, err := p.Conn().Exists("/node")
+						return linearizability.Result{}, err
+					})
+				})
+			}
+		},
+	}
+}
+
 // TestRunTellsThatNothingCouldBeDecided: a test that judges nothing does not pass.
 func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
-	w := touches(nil)
-	w.Judge = func(scenario.Evidence) (linearizability.Report, error) {
+	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{Property: "safety", Status: linearizability.Unknown, Summary: "it took too long"}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
-	}
+	})
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nothing could be decided in any of") || !strings.Contains(got, "it took too long") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
@@ -330,14 +346,13 @@ func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
 	var runs atomic.Int64
-	w := touches(nil)
-	w.Judge = func(scenario.Evidence) (linearizability.Report, error) {
+	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{Property: "safety", Summary: "wrong"}
 		if runs.Add(1) == 3 {
 			v.Status = linearizability.Violated
 		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
-	}
+	})
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "not each time: two runs of one seed differ") || strings.Contains(got, "to see it again") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)

@@ -17,7 +17,7 @@ func speed(l *lab) (string, error) {
 		return "", err
 	}
 	flags := []string{"-benchtime", "150x", "-cpu", "1,2"}
-	hunts, err := l.bench(nil, "./fuzz", "Hunt", flags...)
+	hunts, err := l.bench(nil, "./fuzz/hunt", "Hunt", flags...)
 	if err != nil {
 		return "", err
 	}
@@ -25,7 +25,7 @@ func speed(l *lab) (string, error) {
 		"core.") + shell(benchShown("./fuzz", "Scenario", "-cpu", "1")) + scenarioTable(big) +
 		"\n" + paragraph("Hunts by all strategies with 3 clients and 2 rounds: scenarios per "+
 		"second on one core and on two, and virtual seconds per real one (on one core).") +
-		shell(benchShown("./fuzz", "Hunt", flags...)) + huntTable(hunts), nil
+		shell(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
 }
 
 // benchShown is the command of bench as the page shows it.

@@ -11,13 +11,13 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Behaviours are what a run has shown, as numbers that are equal for what is
+// behaviours are what a run has shown, as numbers that are equal for what is
 // alike: for each fault that struck, what it struck, in which operation of the
 // code under test and how far into it, with what the session held; what the
 // client asked next; which fault struck after which; and how the operations
 // ended. A hunt counts them, and its search by coverage keeps what shows new
 // ones. They are sorted, each is there once.
-func Behaviours(o *scenario.Outcome) []uint64 {
+func behaviours(o *scenario.Outcome) []uint64 {
 	b := newBehaviour(o)
 	for i, s := range o.Result.Strikes {
 		b.strike(s)

@@ -10,18 +10,22 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Inputs turn bytes of a fuzzing engine into scenarios.
+// Inputs turn the bytes of Go's fuzzing engine into scenarios.
 type Inputs struct {
 	base  scenario.Scenario
 	space planSpace
 }
 
-// NewInputs makes scenarios like that of a run without faults.
-func NewInputs(base *scenario.Outcome) Inputs {
-	return Inputs{base.Scenario, newPlanSpace(base, 0)}
+// NewInputs makes scenarios like that of a run without faults. It returns an error if there was
+// nothing to judge in that run; see [Sweep.CheckJudged].
+func NewInputs(base *scenario.Outcome) (Inputs, error) {
+	if err := checkJudged(judged(base), base.Scenario.Workload, 1); err != nil {
+		return Inputs{}, err
+	}
+	return Inputs{base.Scenario, newPlanSpace(base, 0)}, nil
 }
 
-// Seeds are inputs to begin with, some of them with fewer faults than others.
+// Seeds are inputs to begin with, of different numbers of faults.
 func (i Inputs) Seeds() [][]byte {
 	var seeds [][]byte
 	for n := range 4 * i.space.maxFaults {
@@ -34,10 +38,10 @@ func (i Inputs) Seeds() [][]byte {
 	return seeds
 }
 
-// Scenario is what the engine's bytes say, eight for each decision: the seed, the
-// schedule, and then one fault after the other, each decided by its bytes alone, so
-// that to change some changes one fault. Bytes that are missing are zero and bytes
-// that nothing is left for are not read: there is no input that says nothing.
+// Scenario reads the engine's bytes, eight for each decision: the seed, the schedule, and then one
+// fault after the other, each decided by its bytes alone, so that a change of some bytes changes one
+// fault. Missing bytes are zero, and bytes beyond the longest plan are not read: every input is a
+// scenario.
 func (i Inputs) Scenario(data []byte) scenario.Scenario {
 	words, s, p := wordsOf(data), i.base, i.space
 	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}
@@ -52,7 +56,7 @@ func (i Inputs) Scenario(data []byte) scenario.Scenario {
 	return s
 }
 
-// wordsOf are bytes as numbers of eight, at least two.
+// wordsOf are bytes as numbers of eight bytes each, at least two numbers.
 func wordsOf(data []byte) []uint64 {
 	words := make([]uint64, max(2, (len(data)+7)/8))
 	for i, b := range data {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inputs has the fault-free run that inputs of the engine are read by.
-func inputs(t *testing.T) Inputs {
+// calmLocks is a run of locks without faults.
+func calmLocks(t *testing.T) *scenario.Outcome {
 	t.Helper()
 	w, err := object.Find("lock", "")
 	if err != nil {
@@ -21,7 +21,16 @@ func inputs(t *testing.T) Inputs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewInputs(base)
+	return base
+}
+
+func inputs(t *testing.T) Inputs {
+	t.Helper()
+	in, err := NewInputs(calmLocks(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 // TestEveryInputOfTheEngineIsAScenario: however short or long, none is skipped, and it

@@ -8,16 +8,17 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Minimize makes a violating scenario as small as it can while the same
-// property stays violated: fewer faults, fewer clients, a shorter script, a
-// schedule with a small seed, weaker and shorter faults, and coordinates that
-// name the operation. It first looks for the smallest scenario of all that shows the
-// property, in a fixed order, so that the same bug mostly ends as the same scenario,
-// however it was found; where there is none so simple, it goes down from what it was
-// given, step by step. It is deterministic, and runs on all cores. A scenario that cannot
-// be played or judged shows nothing. When ctx is done it returns the smallest so far.
-// A run that froze stays as it is, and the first try that freezes is the last: whatever
-// froze spins on, and each try would add to it.
+// Minimize makes a violating scenario as small as it can while the same property stays violated:
+// fewer faults, fewer clients, a shorter script, a schedule with a small seed, weaker and shorter
+// faults, and coordinates that name the operation.
+//
+// It first looks for the smallest scenario of all that shows the property, in a fixed order. So the
+// same bug mostly ends as the same scenario, however it was found. Where there is none so simple, it
+// goes down from the given one, step by step. It is deterministic, and runs on all cores. A scenario
+// that cannot be played or judged does not count. When ctx is done it returns the smallest so far.
+//
+// A run that froze stays as it is, and the first try that freezes is the last: its code spins on,
+// and each further try would add to it.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, property: o.Property()}
 	if m.property == "" {
@@ -56,28 +57,26 @@ func (m *minimizer) try(s scenario.Scenario) bool { return m.first([]scenario.Sc
 // first runs candidates and keeps the first, in their order, that violates the same
 // property; it reports whether there is one.
 func (m *minimizer) first(candidates []scenario.Scenario) bool {
-	for chunk := range slices.Chunk(candidates, generation) {
-		if m.done() {
+	if m.done() {
+		return false
+	}
+	outcomes := make([]*scenario.Outcome, len(candidates)) // those that end the search
+	parallel(m.ctx, len(candidates), 0, func(i int) (goOn bool) {
+		o := m.play(candidates[i])
+		if m.shows(o) || froze(o) {
+			outcomes[i] = o
 			return false
 		}
-		outcomes := make([]*scenario.Outcome, len(chunk))
-		together(m.ctx, len(chunk), 0, func(i int) (goOn bool) {
-			outcomes[i] = m.play(chunk[i])
-			return !m.shows(outcomes[i]) && !froze(outcomes[i])
-		})
-		for _, o := range outcomes {
-			m.frozen = m.frozen || froze(o)
-			if m.done() {
-				return false
-			}
-			if m.shows(o) {
-				m.best = o
-				m.kept++
-				return true
-			}
-		}
+		return true
+	})
+	i := slices.IndexFunc(outcomes, func(o *scenario.Outcome) bool { return o != nil })
+	m.frozen = i >= 0 && froze(outcomes[i])
+	if i < 0 || m.done() {
+		return false
 	}
-	return false
+	m.best = outcomes[i]
+	m.kept++
+	return true
 }
 
 // play runs a scenario. There is no outcome if its plan says the same twice, or if

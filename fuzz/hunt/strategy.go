@@ -11,67 +11,49 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// A Strategy decides which scenarios a Hunt tries. What it proposes must depend
-// on its Terrain and on what it has learnt, and on nothing else.
-type Strategy interface {
-	// Propose returns the next scenario to try, or false if there is none left.
-	Propose() (s scenario.Scenario, more bool)
-	// Learn hears of every scenario of the hunt, in a fixed order, some time after
-	// it was proposed. own says that this strategy has proposed it; fresh counts the
-	// behaviours (see [Behaviours]) that no scenario of the hunt had shown before.
-	Learn(o *scenario.Outcome, own bool, fresh int)
-}
-
-// Terrain is what a Strategy is given to begin with.
-type Terrain struct {
-	// Base is the scenario without faults, whose workload, script and seed the
-	// hunt was given. Its requests and notifications are the coordinates of faults.
-	Base *scenario.Outcome
-	// Seed decides everything.
-	Seed uint64
-	// MaxFaults bounds the length of a plan.
-	MaxFaults int
-	// from is where a strategy begins that goes through a list in the same order
-	// whatever the seed: 0 but for a hunt that is resumed.
-	from uint64
-}
-
-// A StrategyInfo describes one of the built-in strategies.
-type StrategyInfo struct {
+// A Strategy is one of the ways in which a [Hunt] chooses the scenarios that it tries.
+type Strategy struct {
 	Name, About string
-	// Share is how many of the scenarios of the default portfolio are this
-	// strategy's, compared with the shares of the others.
+	// Share is the number of scenarios that the strategy proposes in each round of a hunt by all
+	// strategies.
 	Share int
-	// New makes one.
-	New func(Terrain) Strategy
+
+	start func(terrain) strategy
 }
 
-// strategies are the built-in ones, in the order in which they take turns.
-var strategies = []StrategyInfo{
+// strategies take turns in this order.
+var strategies = []Strategy{
 	{"sweep", "every single fault, at every protocol step", 2, newSingles},
 	{"pairs", "every two faults, or a sample of them", 2, newPairs},
 	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans},
 	{"priorities", "random priorities of the messages (PCT), with and without faults", 1, newPriorities},
-	{"orders", "all orders of the messages of a tiny script that differ in the first 60 decisions, 20,000 waiting at most", 1, newOrders},
+	{"orders", "all orders of the messages of a tiny script that differ in the first 60 decisions, " +
+		"20,000 waiting at most", 1, newOrders},
 	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage},
 }
 
-// Strategies lists the built-in strategies.
-func Strategies() []StrategyInfo { return slices.Clone(strategies) }
+// Strategies lists all strategies.
+func Strategies() []Strategy { return slices.Clone(strategies) }
 
-// FindStrategies returns the built-in strategies of the names, each of which must be
-// given once; all if there are none.
-func FindStrategies(names []string) ([]StrategyInfo, error) {
+// CheckStrategies returns an error if one of the names is no strategy's, or is there twice.
+func CheckStrategies(names []string) error {
+	_, err := findStrategies(names)
+	return err
+}
+
+// findStrategies returns the strategies of the names; all if there are none.
+func findStrategies(names []string) ([]Strategy, error) {
 	if len(names) == 0 {
-		return Strategies(), nil
+		return strategies, nil
 	}
-	var found []StrategyInfo
+	var found []Strategy
 	for _, name := range names {
-		i := slices.IndexFunc(strategies, func(s StrategyInfo) bool { return s.Name == name })
+		has := func(s Strategy) bool { return s.Name == name }
+		i := slices.IndexFunc(strategies, has)
 		if i < 0 {
-			return nil, fmt.Errorf("unknown strategy %q; expected %s", name, strings.Join(strategyNames(), ", "))
+			return nil, fmt.Errorf("unknown strategy %q; expected %s", name, strategyNames())
 		}
-		if slices.ContainsFunc(found, func(s StrategyInfo) bool { return s.Name == name }) {
+		if slices.ContainsFunc(found, has) {
 			return nil, fmt.Errorf("strategy %q is given twice", name)
 		}
 		found = append(found, strategies[i])
@@ -79,16 +61,42 @@ func FindStrategies(names []string) ([]StrategyInfo, error) {
 	return found, nil
 }
 
-func strategyNames() []string {
+func strategyNames() string {
 	names := make([]string, len(strategies))
 	for i, s := range strategies {
 		names[i] = s.Name
 	}
-	return names
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// dice are random numbers for one strategy; which must not share them with
-// another, or what one proposes would depend on the other.
+// A strategy proposes scenarios. Its proposals depend on its terrain and on the outcomes that it has
+// learnt from, and on nothing else.
+type strategy interface {
+	// propose returns the next scenario to try, or false if there is none left.
+	propose() (s scenario.Scenario, more bool)
+	// learn is called with the outcome of every scenario of the hunt, in a fixed order, some time
+	// after it was proposed. own says that this strategy has proposed it; fresh counts the
+	// behaviours that no scenario of the hunt had shown before.
+	learn(o *scenario.Outcome, own bool, fresh int)
+}
+
+// terrain is what a strategy begins with.
+type terrain struct {
+	// base is the run without faults. Its requests and notifications are the coordinates of
+	// faults.
+	base *scenario.Outcome
+	// seed decides everything.
+	seed uint64
+	// maxFaults bounds the length of a plan.
+	maxFaults int
+	// from is the first index for a strategy that goes through a list in an order that does not
+	// depend on the seed: 0, but in a hunt that is resumed.
+	from uint64
+}
+
+// dice are random numbers for one strategy. Strategies do not share them: the proposals of one would
+// depend on those of the other.
 func dice(seed uint64, strategy string) *rand.Rand {
 	var words []uint64
 	for _, c := range strategy {
@@ -100,39 +108,11 @@ func dice(seed uint64, strategy string) *rand.Rand {
 // deaf is embedded by strategies that do not learn.
 type deaf struct{}
 
-func (deaf) Learn(*scenario.Outcome, bool, int) {}
+func (deaf) learn(*scenario.Outcome, bool, int) {}
 
-// plain is the scenario of the hunt, with another plan.
-func (t Terrain) plain(plan ...fault.Fault) scenario.Scenario {
-	s := t.Base.Scenario
+// plain is the hunt's scenario with another plan.
+func (t terrain) plain(plan ...fault.Fault) scenario.Scenario {
+	s := t.base.Scenario
 	s.Plan = plan
 	return s
-}
-
-// scattered goes through 0 to n-1, each once, far apart from one to the next:
-// neighbours in a list of fault points mostly do the same.
-type scattered struct{ n, from, next, step int }
-
-func newScattered(n int, from uint64) *scattered {
-	step := max(1, n*382/1000) // near the golden section
-	for gcd(step, n) > 1 {
-		step++
-	}
-	return &scattered{n: n, from: int(from % uint64(max(1, n))), step: step}
-}
-
-func (s *scattered) draw() (int, bool) {
-	if s.next >= s.n {
-		return 0, false
-	}
-	i := int((int64(s.from) + int64(s.next)*int64(s.step)) % int64(s.n))
-	s.next++
-	return i, true
-}
-
-func gcd(a, b int) int {
-	for b > 0 {
-		a, b = b, a%b
-	}
-	return a
 }

@@ -17,14 +17,14 @@ type coverage struct {
 	kept  []keptRun
 }
 
-func newCoverage(t Terrain) Strategy {
-	return &coverage{space: newPlanSpace(t.Base, t.MaxFaults), dice: dice(t.Seed, "coverage"), kept: []keptRun{keep(t.Base)}}
+func newCoverage(t terrain) strategy {
+	return &coverage{space: newPlanSpace(t.base, t.maxFaults), dice: dice(t.seed, "coverage"), kept: []keptRun{keep(t.base)}}
 }
 
 // maxKept bounds what is kept in mind; the newest have shown what is rarest.
 const maxKept = 1000
 
-func (c *coverage) Learn(o *scenario.Outcome, _ bool, fresh int) {
+func (c *coverage) learn(o *scenario.Outcome, _ bool, fresh int) {
 	if fresh == 0 {
 		return
 	}
@@ -34,7 +34,7 @@ func (c *coverage) Learn(o *scenario.Outcome, _ bool, fresh int) {
 	}
 }
 
-func (c *coverage) Propose() (scenario.Scenario, bool) {
+func (c *coverage) propose() (scenario.Scenario, bool) {
 	kept := c.kept[c.pick()]
 	s := kept.Scenario
 	s.Plan = slices.Clone(s.Plan)

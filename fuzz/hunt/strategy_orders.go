@@ -15,7 +15,7 @@ import (
 // Orders that differ early come first. Those that differ beyond orderDepth, and those
 // beyond maxBranches that wait at a time, are left out.
 type orders struct {
-	terrain Terrain
+	terrain terrain
 	open    []branch // to be tried, the next first
 	tried   []branch // proposed, and not heard of yet
 	left    bool     // some were left out
@@ -44,11 +44,11 @@ const (
 	maxBranches = 20_000 // that wait to be tried
 )
 
-func newOrders(t Terrain) Strategy {
+func newOrders(t terrain) strategy {
 	return &orders{terrain: t, open: []branch{{}}, known: map[string]*trace.Delivery{}}
 }
 
-func (o *orders) Propose() (scenario.Scenario, bool) {
+func (o *orders) propose() (scenario.Scenario, bool) {
 	if len(o.open) == 0 {
 		return scenario.Scenario{}, false
 	}
@@ -61,8 +61,8 @@ func (o *orders) Propose() (scenario.Scenario, bool) {
 	return s, true
 }
 
-// Learn finds the branches that the run has passed by.
-func (o *orders) Learn(outcome *scenario.Outcome, own bool, _ int) {
+// learn finds the branches that the run has passed by.
+func (o *orders) learn(outcome *scenario.Outcome, own bool, _ int) {
 	if !own {
 		return
 	}

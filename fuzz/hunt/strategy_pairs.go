@@ -14,7 +14,7 @@ import (
 // with these, a second fault strikes in the wake of a single one that some strategy has
 // tried, once for each two operations and kinds.
 type pairs struct {
-	terrain Terrain
+	terrain terrain
 	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
@@ -26,16 +26,16 @@ type pairs struct {
 // allPairs is up to how many pairs all are tried.
 const allPairs = 20_000
 
-func newPairs(t Terrain) Strategy {
-	p := &pairs{terrain: t, points: FaultPoints(t.Base), dice: dice(t.Seed, "pairs"), tried: map[string]bool{}}
+func newPairs(t terrain) strategy {
+	p := &pairs{terrain: t, points: FaultPoints(t.base), dice: dice(t.seed, "pairs"), tried: map[string]bool{}}
 	if n := len(p.points); n*(n-1)/2 <= allPairs {
 		p.order = newScattered(n*n, t.from)
 	}
 	return p
 }
 
-// Learn finds the places for a second fault.
-func (p *pairs) Learn(o *scenario.Outcome, _ bool, _ int) {
+// learn finds the places for a second fault.
+func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
 	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 || o.Scenario.Schedule.Kind != sim.Latencies {
 		return
 	}
@@ -53,8 +53,8 @@ func (p *pairs) Learn(o *scenario.Outcome, _ bool, _ int) {
 	}
 }
 
-func (p *pairs) Propose() (scenario.Scenario, bool) {
-	if p.terrain.MaxFaults < 2 {
+func (p *pairs) propose() (scenario.Scenario, bool) {
+	if p.terrain.maxFaults < 2 {
 		return scenario.Scenario{}, false
 	}
 	if p.turn++; p.turn%2 == 1 {

@@ -11,17 +11,17 @@ import (
 // priorities tries schedules by priorities, every other one with faults.
 type priorities struct {
 	deaf
-	terrain Terrain
+	terrain terrain
 	space   planSpace
 	dice    *rand.Rand
 	n       int
 }
 
-func newPriorities(t Terrain) Strategy {
-	return &priorities{terrain: t, space: newPlanSpace(t.Base, min(2, t.MaxFaults)), dice: dice(t.Seed, "priorities")}
+func newPriorities(t terrain) strategy {
+	return &priorities{terrain: t, space: newPlanSpace(t.base, min(2, t.maxFaults)), dice: dice(t.seed, "priorities")}
 }
 
-func (p *priorities) Propose() (scenario.Scenario, bool) {
+func (p *priorities) propose() (scenario.Scenario, bool) {
 	p.n++
 	var plan []fault.Fault
 	if p.n%2 == 0 {

@@ -10,18 +10,18 @@ import (
 // randomPlans draws plans and seeds.
 type randomPlans struct {
 	deaf
-	terrain Terrain
+	terrain terrain
 	space   planSpace
 	n       uint64
 }
 
-func newRandomPlans(t Terrain) Strategy {
-	return &randomPlans{terrain: t, space: newPlanSpace(t.Base, t.MaxFaults)}
+func newRandomPlans(t terrain) strategy {
+	return &randomPlans{terrain: t, space: newPlanSpace(t.base, t.maxFaults)}
 }
 
-func (r *randomPlans) Propose() (scenario.Scenario, bool) {
+func (r *randomPlans) propose() (scenario.Scenario, bool) {
 	r.n++
-	seed := mix.Hash(r.terrain.Seed, r.n)
+	seed := mix.Hash(r.terrain.seed, r.n)
 	s := r.terrain.plain(r.space.plan(rand.New(rand.NewPCG(seed, 0)).IntN)...)
 	s.Seed = seed
 	return s, true

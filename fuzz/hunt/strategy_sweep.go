@@ -11,7 +11,7 @@ import (
 // other kinds of faults.
 type singles struct {
 	deaf
-	terrain Terrain
+	terrain terrain
 	rounds  [2]fewPoints
 }
 
@@ -21,9 +21,9 @@ type fewPoints struct {
 	order  *scattered
 }
 
-func newSingles(t Terrain) Strategy {
+func newSingles(t terrain) strategy {
 	var first, later []fault.Fault
-	for _, f := range FaultPoints(t.Base) {
+	for _, f := range FaultPoints(t.base) {
 		if slices.Contains(losses, f.Kind) {
 			first = append(first, f)
 		} else {
@@ -33,7 +33,7 @@ func newSingles(t Terrain) Strategy {
 	return &singles{terrain: t, rounds: [2]fewPoints{{first, newScattered(len(first), t.from)}, {later, newScattered(len(later), t.from)}}}
 }
 
-func (s *singles) Propose() (scenario.Scenario, bool) {
+func (s *singles) propose() (scenario.Scenario, bool) {
 	for _, r := range s.rounds {
 		if i, more := r.order.draw(); more {
 			return s.terrain.plain(r.points[i]), true

@@ -3,133 +3,142 @@ package hunt
 import (
 	"context"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
 
-// A Violation is all that a sweep found against one property. Of the outcomes only the
-// first is there, as each holds the trace of its run; the others are had again by the
-// scenario of the base with their fault.
-type Violation struct {
-	Property string
-	// Faults are the points at which the property is violated, in order: the one zero
-	// Fault if it is violated without any.
-	Faults []fault.Fault
-	// First is the outcome of the first of them.
-	First *scenario.Outcome
-}
-
 // Sweep is the outcome of trying every fault at every protocol step.
 type Sweep struct {
 	// Base is the fault-free run from which the points were taken.
 	Base *scenario.Outcome
-	// Total counts the fault points there are. Points counts those tried, fewer if
-	// the sweep was interrupted; Survived those without a violation and without a
-	// verdict left open.
+	// Total counts the fault points there are, and Points those tried, fewer if the sweep was
+	// interrupted. Survived counts those without a violation and without an unknown verdict.
 	Total, Points, Survived int
-	// Violated counts the points with a violation, Undecided those without one at which
-	// some verdict is unknown.
+	// Violated counts the points with a violation, and Undecided those without one but with an
+	// unknown verdict.
 	Violated, Undecided int
-	// Violations are the properties that were violated, in the order in which they first
-	// were; each point counts for one of those it violates, see Outcome.Property. If the
-	// fault-free run violates one, that is the only one, and no point was tried.
+	// Violations are the violated properties, in the order in which they first were. Each point
+	// counts for one of those it violates; see [scenario.Outcome.Property]. If the fault-free run
+	// violates one, that is the only one, and no point was tried.
 	Violations []Violation
 	// Missed counts the points that the run with the fault did not reach.
 	Missed int
 	// Reached counts the runs in which each goal was reached.
 	Reached map[string]int
+
+	judged bool // see CheckJudged
 }
 
-// sweepDurations are tried for the kinds that last: one that a session survives,
-// one between two thirds of a session, when the client gives a silent connection
-// up, and its end, and one that no session survives.
-var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
-
-// FaultPoints lists every single fault that a run offers a place for: each kind,
-// at each request and each notification of the run.
-func FaultPoints(base *scenario.Outcome) []fault.Fault {
-	var faults []fault.Fault
-	add := func(info fault.KindInfo, f fault.Fault) {
-		f.Kind = info.Kind
-		if !info.Lasts {
-			faults = append(faults, f)
-			return
-		}
-		for _, f.For = range sweepDurations {
-			faults = append(faults, f)
-		}
-	}
-	for _, info := range fault.Kinds() {
-		for _, r := range base.Result.Requests {
-			if info.OnRequest {
-				add(info, fault.Fault{Client: r.Client, Request: r.Number})
-			}
-		}
-		for _, e := range base.Result.Events {
-			if info.OnEvent {
-				add(info, fault.Fault{Client: e.Client, Event: e.Number})
-			}
-		}
-	}
-	return faults
+// A Violation is all that a sweep has found against one property. Only the first outcome is there, as
+// each holds the trace of its run. To get another, run the scenario of the base with its fault.
+type Violation struct {
+	Property string
+	// Faults are the points at which the property is violated, in order: the one zero Fault if it
+	// is violated without any.
+	Faults []fault.Fault
+	// First is the outcome of the first of them.
+	First *scenario.Outcome
 }
 
-// RunSweep runs the scenario without faults and then once with each single
-// fault at each of its protocol steps, on all cores. progress, if not nil, hears of every run.
-// It ends early, with what it has and the context's error, when ctx is done, and with
-// what it has when a run froze: what spins there would slow down all others.
+// RunSweep runs the scenario without faults and then once with each single fault at each of its
+// protocol steps, on all cores. It calls progress, if not nil, after every run. It ends early, with
+// what it has and the context's error, when ctx is done, and with what it has when a run froze: the
+// code that spins there would slow down all other runs.
 func RunSweep(ctx context.Context, s scenario.Scenario, progress func(done, total int)) (*Sweep, error) {
 	s.Plan = nil
 	base, err := s.Run()
 	if err != nil {
 		return nil, err
 	}
-	sweep := &Sweep{Base: base, Reached: map[string]int{}}
+	sweep := &Sweep{Base: base, Reached: map[string]int{}, judged: judged(base)}
 	if base.Status() == linearizability.Violated {
-		sweep.blame(fault.Fault{}, base)
+		sweep.blame(fault.Fault{}, base.Property(), base)
 		return sweep, nil
 	}
 	faults := FaultPoints(base)
 	sweep.Total = len(faults)
-	frozen := false
-	for chunk := range slices.Chunk(faults, generation) {
-		err := playTogether(ctx, len(chunk), 0,
-			func(i int) (played, bool) {
-				point := s
-				point.Plan = []fault.Fault{chunk[i]}
-				r := playOne(point, false)
-				return r, !froze(r.outcome)
-			},
-			func(i int, r played) (bool, error) {
-				sweep.add(chunk[i], r.outcome)
-				if progress != nil {
-					progress(sweep.Points, sweep.Total)
-				}
-				frozen = froze(r.outcome)
-				return !frozen, nil
-			})
-		if err != nil || frozen {
-			return sweep, err
+	if progress == nil {
+		progress = func(int, int) {}
+	}
+	points := sweepPoints{results: make([]pointResult, len(faults)), first: map[string]int{}, progress: progress}
+	parallel(ctx, len(faults), 0, func(i int) (goOn bool) {
+		point := s
+		point.Plan = []fault.Fault{faults[i]}
+		return points.keep(i, playOne(point, false))
+	})
+	for i, r := range points.results {
+		switch {
+		case r.err != nil:
+			return sweep, r.err
+		case !r.played:
+			return sweep, ctx.Err()
+		}
+		if sweep.add(faults[i], r); r.froze {
+			return sweep, nil
 		}
 	}
 	return sweep, nil
 }
 
-func (s *Sweep) add(f fault.Fault, o *scenario.Outcome) {
+// pointResult is what a sweep keeps of the run with the fault of one point.
+type pointResult struct {
+	played, froze, missed, judged bool
+	status                        linearizability.Status
+	property                      string
+	outcome                       *scenario.Outcome // nil if an earlier point violates the same property
+	reached                       []string
+	err                           error
+}
+
+// sweepPoints are the results of the points of a sweep, which come in any order.
+type sweepPoints struct {
+	mu       sync.Mutex
+	results  []pointResult
+	done     int
+	first    map[string]int // the first point so far that violates a property
+	progress func(done, total int)
+}
+
+// keep keeps the result of the i-th point, and reports whether the sweep is to go on after it.
+func (p *sweepPoints) keep(i int, r played) (goOn bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.results[i].err = r.err; r.err != nil {
+		return false
+	}
+	o := r.outcome
+	kept := pointResult{played: true, froze: froze(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
+		status: o.Status(), property: o.Property(), reached: o.Reached}
+	if first, known := p.first[kept.property]; kept.property != "" && (!known || i < first) {
+		if known {
+			p.results[first].outcome = nil
+		}
+		p.first[kept.property] = i
+		kept.outcome = o
+	}
+	p.results[i] = kept
+	p.done++
+	p.progress(p.done, len(p.results))
+	return !kept.froze
+}
+
+// add counts the result of one point.
+func (s *Sweep) add(f fault.Fault, r pointResult) {
 	s.Points++
-	for _, goal := range o.Reached {
+	s.judged = s.judged || r.judged
+	for _, goal := range r.reached {
 		s.Reached[goal]++
 	}
-	if len(o.Result.Missed) > 0 {
+	if r.missed {
 		s.Missed++
 	}
-	switch o.Status() {
+	switch r.status {
 	case linearizability.Violated:
 		s.Violated++
-		s.blame(f, o)
+		s.blame(f, r.property, r.outcome)
 	case linearizability.Unknown:
 		s.Undecided++
 	default:
@@ -138,11 +147,11 @@ func (s *Sweep) add(f fault.Fault, o *scenario.Outcome) {
 }
 
 // blame notes a violation, and its outcome if it is the first of its property.
-func (s *Sweep) blame(f fault.Fault, o *scenario.Outcome) {
-	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Property == o.Property() })
+func (s *Sweep) blame(f fault.Fault, property string, first *scenario.Outcome) {
+	i := slices.IndexFunc(s.Violations, func(v Violation) bool { return v.Property == property })
 	if i < 0 {
 		i = len(s.Violations)
-		s.Violations = append(s.Violations, Violation{Property: o.Property(), First: o})
+		s.Violations = append(s.Violations, Violation{Property: property, First: first})
 	}
 	s.Violations[i].Faults = append(s.Violations[i].Faults, f)
 }

@@ -1,12 +1,10 @@
-package fuzz_test
+package hunt
 
 import (
 	"testing"
 	"time"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/scenario"
 )
 
 // TestCoverageStretchesNoFaultBeyondWhatPlansHave: if all that it proposes is kept and
@@ -14,31 +12,31 @@ import (
 // were longer to begin with stay.
 func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 	t.Parallel()
-	base := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1})
+	base := calmLocks(t)
 	for _, c := range []struct {
-		plan []string // that is there to begin with
-		want time.Duration
+		first string // fault, that is there to begin with
+		want  time.Duration
 	}{
-		{[]string{"stall 10s client=a request=1"}, 15 * time.Second},
-		{[]string{"stall 70s client=a request=1"}, 70 * time.Second},
+		{"stall 10s client=a request=1", 15 * time.Second},
+		{"stall 70s client=a request=1", 70 * time.Second},
 	} {
-		infos, err := hunt.FindStrategies([]string{"coverage"})
+		first, err := fault.Parse(c.first)
 		if err != nil {
 			t.Fatal(err)
 		}
-		coverage := infos[0].New(hunt.Terrain{Base: base, Seed: 1, MaxFaults: 4})
+		coverage := newCoverage(terrain{base: base, seed: 1, maxFaults: 4})
 		s := base.Scenario
-		s.Plan = plan(t, c.plan...)
+		s.Plan = []fault.Fault{first}
 		longest := time.Duration(0)
 		for range 5000 {
 			o := *base
 			o.Scenario = s
-			coverage.Learn(&o, true, 1)
-			s, _ = coverage.Propose()
+			coverage.learn(&o, true, 1)
+			s, _ = coverage.propose()
 			longest = max(longest, longestOf(s.Plan))
 		}
 		if longest != c.want {
-			t.Errorf("from %v: a fault of %v; want %v at most, and that it gets there", c.plan, longest, c.want)
+			t.Errorf("from %s: a fault of %v; want %v at most, and that it gets there", c.first, longest, c.want)
 		}
 	}
 }

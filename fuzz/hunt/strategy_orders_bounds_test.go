@@ -10,8 +10,8 @@ import (
 // TestOrdersThatAreLeftOutAreNotForgotten: a hunt asks before it says that nothing is
 // left to try.
 func TestOrdersThatAreLeftOutAreNotForgotten(t *testing.T) {
-	o := newOrders(Terrain{}).(*orders)
-	p := searcher{Strategy: o}
+	o := newOrders(terrain{}).(*orders)
+	p := searcher{strategy: o}
 	for range maxBranches + 1 {
 		o.add(branch{})
 		o.open = o.open[1:] // tried
@@ -29,7 +29,7 @@ func TestOrdersThatAreLeftOutAreNotForgotten(t *testing.T) {
 
 func TestOrdersThatDifferLateAreLeftOut(t *testing.T) {
 	for _, depth := range []int{orderDepth, orderDepth + 1} {
-		o := newOrders(Terrain{}).(*orders)
+		o := newOrders(terrain{}).(*orders)
 		o.tried = []branch{{}}
 		var decisions []trace.Decision
 		for i := range depth {
@@ -37,7 +37,7 @@ func TestOrdersThatDifferLateAreLeftOut(t *testing.T) {
 				{Client: "a", Up: true, Number: i, Opaque: true}, {Client: "b", Up: true, Number: i, Opaque: true},
 			}})
 		}
-		o.Learn(&scenario.Outcome{Result: &trace.Result{Decisions: decisions}}, true, 0)
+		o.learn(&scenario.Outcome{Result: &trace.Result{Decisions: decisions}}, true, 0)
 		if want := depth > orderDepth; o.leftOut() != want || len(o.open) != 1+orderDepth {
 			t.Errorf("of %d decisions: %d branches, some are left out: %v", depth, len(o.open), o.leftOut())
 		}

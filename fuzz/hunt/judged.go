@@ -1,0 +1,36 @@
+package hunt
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// CheckJudged returns an error if there was nothing to judge in any run of the sweep: no client
+// recorded a call, the judge gave no verdict of its own, and the workload has no goals. Nothing is
+// ever found then, whatever is wrong.
+func (s *Sweep) CheckJudged() error {
+	return checkJudged(s.judged, s.Base.Scenario.Workload, 1+s.Points)
+}
+
+// CheckJudged is [Sweep.CheckJudged] for the runs of a hunt.
+func (f *Found) CheckJudged() error { return checkJudged(f.judged, f.workload, f.Runs) }
+
+func checkJudged(judged bool, w scenario.Workload, runs int) error {
+	if judged || len(w.Sometimes) > 0 {
+		return nil
+	}
+	return fmt.Errorf("no client has recorded a call in any of %d runs, so there was nothing to judge: "+
+		"record calls by Player.Do or Player.Begin, or say what must hold by an Invariant or a goal", runs)
+}
+
+// judged reports whether there was something to judge in a run: a call, or a property that only the
+// workload's own judge knows, such as an invariant. All others are about calls.
+func judged(o *scenario.Outcome) bool {
+	own := func(v linearizability.Verdict) bool {
+		return !slices.Contains(linearizability.Properties(), v.Property)
+	}
+	return len(o.History.Ops) > 0 || slices.ContainsFunc(o.Report.Verdicts, own)
+}

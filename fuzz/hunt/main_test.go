@@ -1,0 +1,81 @@
+package hunt_test
+
+import (
+	"context"
+	"runtime/debug"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestMain lets garbage grow, as the command does: each connection of the client takes megabytes,
+// and collecting them is half of a run.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
+
+// builtin is a built-in workload.
+func builtin(t testing.TB, name, impl string) scenario.Workload {
+	t.Helper()
+	w, err := object.Find(name, impl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// run runs a scenario.
+func run(t testing.TB, s scenario.Scenario) *scenario.Outcome {
+	t.Helper()
+	o, err := s.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// plan reads faults.
+func plan(t testing.TB, lines ...string) []fault.Fault {
+	t.Helper()
+	var faults []fault.Fault
+	for _, line := range lines {
+		f, err := fault.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults = append(faults, f)
+	}
+	return faults
+}
+
+// breaks reports whether a property is violated, be it with others.
+func breaks(o *scenario.Outcome, property string) bool {
+	v, judged := o.Report.Verdict(property)
+	return judged && v.Status == linearizability.Violated
+}
+
+// blindLock never looks who is first, so that two clients hold it without any fault.
+type blindLock struct {
+	conn *zk.Conn
+	node string
+}
+
+func blindLocks() scenario.Workload {
+	open := func(env object.Env) object.Locker { return &blindLock{conn: env.Conn} }
+	return object.Lock(open, object.LockClaims{MaxHerd: 1}).Named("blind")
+}
+
+func (l *blindLock) Lock(context.Context) (err error) {
+	_, err = l.conn.Create("/lock", nil, 0, zk.WorldACL(zk.PermAll))
+	if err == nil || err == zk.ErrNodeExists {
+		l.node, err = l.conn.Create("/lock/n-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+	}
+	return err
+}
+
+func (l *blindLock) Unlock(context.Context) error { return l.conn.Delete(l.node, -1) }

@@ -1,0 +1,71 @@
+package hunt
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// parallel calls f for 0 to n-1, several at the same time, each in its own goroutine, and returns
+// when all have ended. When f(i) returns false, or ctx is done, what comes after i, or after now,
+// is left out unless it has begun: what is called is always 0 up to some number. workers below 1
+// means GOMAXPROCS.
+func parallel(ctx context.Context, n, workers int, f func(i int) (goOn bool)) {
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var next, end atomic.Int64
+	end.Store(int64(n))
+	var group sync.WaitGroup
+	for range min(workers, n) {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				i := next.Add(1) - 1
+				if i >= end.Load() {
+					return
+				}
+				if !f(int(i)) {
+					lower(&end, i+1)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func lower(n *atomic.Int64, to int64) {
+	for now := n.Load(); now > to && !n.CompareAndSwap(now, to); now = n.Load() {
+	}
+}
+
+// played is a scenario that was played.
+type played struct {
+	outcome *scenario.Outcome
+	same    bool // two runs, if there were two, had the same trace
+	err     error
+}
+
+// playOne plays a scenario, once, or twice to compare the traces. Every error names the scenario,
+// that of a judge that panics included.
+func playOne(s scenario.Scenario, twice bool) (r played) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		if r.err != nil {
+			r.err = fmt.Errorf("%s, plan %v: %w", s, s.Plan, r.err)
+		}
+	}()
+	if twice {
+		r.outcome, r.same, r.err = s.Traces()
+		return r
+	}
+	r.outcome, r.err = s.Run()
+	r.same = true
+	return r
+}

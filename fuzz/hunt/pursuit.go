@@ -1,0 +1,227 @@
+package hunt
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// generation is the number of scenarios that are proposed before the strategies learn from them. It
+// is fixed, so that the number of workers makes no difference.
+const generation = 32
+
+// pursuit is a hunt under way.
+type pursuit struct {
+	Hunt
+	found     *Found
+	enough    int       // findings
+	deadline  time.Time // zero: none
+	searchers []searcher
+	wheel     []searcher // in turns, each as often as its share says
+	next      int        // in the wheel
+	traces    map[uint64]bool
+	shown     map[uint64]bool // behaviours
+	stories   map[string]bool // of findings, blurred
+}
+
+// searcher is a strategy in a hunt.
+type searcher struct {
+	strategy
+	name string
+}
+
+// leavesOut reports whether the strategy has passed over some of what it is to try.
+func (p searcher) leavesOut() bool {
+	s, ok := p.strategy.(interface{ leftOut() bool })
+	return ok && s.leftOut()
+}
+
+// trial is a scenario that was proposed.
+type trial struct {
+	scenario scenario.Scenario
+	by       string
+}
+
+func newPursuit(h Hunt, chosen []Strategy, base *scenario.Outcome) *pursuit {
+	p := &pursuit{
+		Hunt: h, found: &Found{Reached: map[string]int{}, workload: h.Workload},
+		enough: max(1, h.Findings),
+		traces: map[uint64]bool{}, shown: map[uint64]bool{}, stories: map[string]bool{},
+	}
+	t := terrain{base: base, seed: h.Seed, maxFaults: h.MaxFaults}
+	if t.maxFaults == 0 {
+		t.maxFaults = defaultMaxFaults
+	}
+	if len(h.Corpus) > 0 {
+		t.from = h.Seed
+	}
+	most := 0
+	for _, s := range chosen {
+		p.searchers = append(p.searchers, searcher{s.start(t), s.Name})
+		most = max(most, s.Share)
+	}
+	for turn := range most {
+		for i, s := range p.searchers {
+			if chosen[i].Share > turn {
+				p.wheel = append(p.wheel, s)
+			}
+		}
+	}
+	return p
+}
+
+// run plays the corpus, takes in the run without faults, and then plays one generation after
+// another.
+func (p *pursuit) run(ctx context.Context, base trial, first played) error {
+	if err := p.replay(ctx); err != nil || len(p.found.Findings) >= p.enough {
+		return err
+	}
+	if err := p.take(base, first); err != nil {
+		return err
+	}
+	if p.For > 0 {
+		p.deadline = time.Now().Add(p.For)
+	}
+	for !p.over() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		trials := p.propose()
+		if len(trials) == 0 {
+			p.found.Exhausted = !slices.ContainsFunc(p.searchers, searcher.leavesOut)
+			return nil
+		}
+		if err := p.play(ctx, trials); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// over reports whether enough was found or tried.
+func (p *pursuit) over() bool {
+	return len(p.found.Findings) >= p.enough || p.Runs > 0 && p.found.Runs >= p.Runs ||
+		!p.deadline.IsZero() && !time.Now().Before(p.deadline)
+}
+
+// propose collects a generation; it is shorter if little is left to try.
+func (p *pursuit) propose() []trial {
+	n := generation
+	if p.Runs > 0 {
+		n = min(n, p.Runs-p.found.Runs)
+	}
+	var trials []trial
+	for idle := 0; len(trials) < n && idle < len(p.wheel); {
+		s := p.wheel[p.next%len(p.wheel)]
+		p.next++
+		idle++
+		scenario, more := s.propose()
+		if !more {
+			continue // it may have more once it has learnt
+		}
+		idle = 0
+		trials = append(trials, trial{scenario, s.name})
+	}
+	return trials
+}
+
+// play runs trials at the same time and then takes them in in their order, up to the one that ends
+// the hunt, has failed, or was not played as ctx is done.
+func (p *pursuit) play(ctx context.Context, trials []trial) error {
+	results := make([]played, len(trials))
+	parallel(ctx, len(trials), p.Workers, func(i int) (goOn bool) {
+		r := playOne(trials[i].scenario, p.CheckDeterminism)
+		results[i] = r
+		return r.err == nil && (p.enough > 1 || !p.violates(r.outcome))
+	})
+	for i, r := range results {
+		switch {
+		case r.err != nil:
+			return r.err
+		case r.outcome == nil:
+			return ctx.Err() // interrupted before it was played
+		}
+		if err := p.take(trials[i], r); err != nil || len(p.found.Findings) >= p.enough {
+			return err
+		}
+	}
+	return nil
+}
+
+// take learns from one outcome.
+func (p *pursuit) take(t trial, r played) error {
+	f, o := p.found, r.outcome
+	runs := p.count(t, r)
+	fresh := p.note(o)
+	for _, s := range p.searchers {
+		s.learn(o, s.name == t.by, fresh)
+	}
+	if p.violates(o) {
+		if story := blurred(o); !p.stories[story] {
+			p.stories[story] = true
+			f.Findings = append(f.Findings, Finding{o, t.by, runs})
+		}
+	}
+	if p.Progress != nil {
+		p.Progress(f)
+	}
+	if fresh > 0 && p.Keep != nil && t.by != fromCorpus {
+		return p.Keep(o)
+	}
+	return nil
+}
+
+// count adds a run to the numbers of the hunt, and returns how many there are of its sort.
+func (p *pursuit) count(t trial, r played) int {
+	f, o := p.found, r.outcome
+	for _, goal := range o.Reached {
+		f.Reached[goal]++
+	}
+	f.judged = f.judged || judged(o)
+	if o.Undecided() {
+		f.Undecided++
+	}
+	if !r.same {
+		f.Divergences = append(f.Divergences, t.scenario)
+	}
+	n := &f.Runs
+	if t.by == fromCorpus {
+		n = &f.Replayed
+	}
+	*n++
+	return *n
+}
+
+// violates reports whether an outcome is what the hunt is after.
+func (p *pursuit) violates(o *scenario.Outcome) bool {
+	return o.Status() == linearizability.Violated && (p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
+}
+
+// maxTraces keeps the memory that a hunt takes from growing for ever.
+const maxTraces = 1_000_000
+
+// note counts what is new in an outcome.
+func (p *pursuit) note(o *scenario.Outcome) (fresh int) {
+	if len(p.traces) < maxTraces {
+		p.traces[traceOf(o)] = true
+	}
+	for _, b := range behaviours(o) {
+		if !p.shown[b] {
+			p.shown[b] = true
+			fresh++
+		}
+	}
+	p.found.Traces, p.found.Behaviours = len(p.traces), len(p.shown)
+	return fresh
+}
+
+// blurred is what is violated in words that do not depend on names, numbers and times.
+func blurred(o *scenario.Outcome) string {
+	return namesAndNumbers.ReplaceAllString(o.Property()+" "+o.Summary(), "#")
+}
+
+var namesAndNumbers = regexp.MustCompile(`\b[a-z]\b|\b[0-9][0-9.hmnsµ]*|[SG]?[0-9]+`)
