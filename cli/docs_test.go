@@ -92,6 +92,24 @@ func parses(line string) error {
 	return err
 }
 
+// TestManualsListTheCommands: the manual of the package, that of the command and
+// docs/command.md have a line for each command.
+func TestManualsListTheCommands(t *testing.T) {
+	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"doc.go", "../cmd/zksim/main.go", "../docs/command.md"} {
+		text := renamed.Replace(readPage(t, name))
+		for _, command := range parser.Model.Leaves(false) {
+			line := regexp.MustCompile("(?m)^(//\t|\\| `)zksim " + command.Name + `\b`)
+			if !line.MatchString(text) {
+				t.Errorf("%s has no line for zksim %s", name, command.Name)
+			}
+		}
+	}
+}
+
 // TestFlagsOfThePagesExist: each flag in the text of a page is one of some command.
 func TestFlagsOfThePagesExist(t *testing.T) {
 	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
