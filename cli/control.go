@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -15,20 +14,20 @@ import (
 	"time"
 )
 
-// controlServer is the control endpoint of a server: HTTP, JSON in and out.
-// GET / lists what it does. There is no authentication, so it is for this
-// machine: requests that a browser makes for another site are refused, and those
-// for a host that is not this machine by a name that nobody else can give it.
+// controlServer is the control endpoint of a server: HTTP with JSON. GET / lists the
+// requests. It has no authentication and so is for this machine: it refuses requests that
+// a browser makes for another site, and requests whose Host is another name than localhost
+// or a loopback address.
 type controlServer struct {
 	*serving
 	listener net.Listener
 	http     *http.Server
 	sites    *http.CrossOriginProtection
-	anywhere bool        // any host may be asked for
-	closing  atomic.Bool // requests are refused
+	anywhere bool        // any Host is taken
+	closing  atomic.Bool // all requests are refused
 }
 
-// An endpoint is one thing that the control endpoint does.
+// An endpoint is a kind of request.
 type endpoint struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -37,7 +36,7 @@ type endpoint struct {
 	handle func(*controlServer, *http.Request) (any, error)
 }
 
-// endpoints is filled by init, as what lists them is one of them.
+// endpoints are all kinds of requests. One of them lists them, so init sets them.
 var endpoints []endpoint
 
 func init() {
@@ -66,30 +65,31 @@ const (
 	shutdownTimeout = time.Second
 )
 
-// listenControl opens the control endpoint's port, which only this machine may
-// be able to reach unless anywhere is true.
+// listenControl opens the port of the control endpoint. An address that other machines can
+// reach is an error unless anywhere is true.
 func listenControl(addr string, anywhere bool, s *serving) (*controlServer, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
 	if !anywhere && !isLoopback(l.Addr()) {
-		err := fmt.Errorf("%s: other machines can reach it and it asks for no password; expected an address such as 127.0.0.1:0, or --control-anywhere as well", addr)
+		err := fmt.Errorf("%s: other machines can reach it, and it asks for no password; "+
+			"expected an address such as 127.0.0.1:0, or --control-anywhere as well", addr)
 		return nil, errors.Join(err, l.Close())
 	}
-	c := &controlServer{serving: s, listener: l, sites: http.NewCrossOriginProtection(), anywhere: anywhere}
+	c := &controlServer{
+		serving: s, listener: l, sites: http.NewCrossOriginProtection(), anywhere: anywhere,
+	}
 	c.http = &http.Server{
 		Handler:           http.HandlerFunc(c.answer),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout, IdleTimeout: requestTimeout,
-		ErrorLog: slogLogger(s.log),
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       requestTimeout,
+		WriteTimeout:      requestTimeout,
+		IdleTimeout:       requestTimeout,
+		// Errors of net/http are those of clients.
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	return c, nil
-}
-
-// slogLogger lets net/http complain, at level debug: its complaints are about
-// clients.
-func slogLogger(to *slog.Logger) *log.Logger {
-	return slog.NewLogLogger(to.Handler(), slog.LevelDebug)
 }
 
 func (c *controlServer) addr() net.Addr { return c.listener.Addr() }
@@ -102,8 +102,8 @@ func (c *controlServer) serve() error {
 	return nil
 }
 
-// close gives requests under way a second to end; what they have not been
-// answered by then, nobody is told. It may be called again.
+// close waits up to a second for requests under way; later ones get no reply. It may be
+// called twice.
 func (c *controlServer) close() error {
 	c.closing.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
@@ -126,13 +126,13 @@ func failure(status int, format string, args ...any) error {
 	return &statusError{status, fmt.Sprintf(format, args...)}
 }
 
-// rawReply is a reply that is not JSON made from a value.
+// rawReply is the text of a reply.
 type rawReply struct {
 	contentType string
 	body        []byte
 }
 
-// answer finds the endpoint of a request, lets it act and writes the reply.
+// answer handles a request and writes the reply.
 func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxTreeFile)
 	value, err := c.dispatch(w, r)
@@ -151,13 +151,14 @@ func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit refuses requests that must not act.
+// admit refuses requests while the server stops, and those of other sites.
 func (c *controlServer) admit(r *http.Request) error {
 	if c.closing.Load() {
 		return failure(http.StatusServiceUnavailable, "the server stops")
 	}
 	if !c.anywhere && !isThisMachine(r.Host) {
-		return failure(http.StatusForbidden, "host %q: expected localhost or an address such as 127.0.0.1, or a server with --control-anywhere", r.Host)
+		return failure(http.StatusForbidden, "host %q: expected localhost or an address "+
+			"such as 127.0.0.1, or a server with --control-anywhere", r.Host)
 	}
 	if err := c.sites.Check(r); err != nil {
 		return failure(http.StatusForbidden, "%v", err)
@@ -165,9 +166,8 @@ func (c *controlServer) admit(r *http.Request) error {
 	return nil
 }
 
-// isThisMachine says that a Host header names this machine in a way that no name
-// server has a say in: a page of a site whose name was made to lead here has that
-// site's name.
+// isThisMachine reports whether a Host header is localhost or a loopback address. A page of
+// a site whose name was made to resolve to this machine has the name of the site.
 func isThisMachine(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -177,6 +177,7 @@ func isThisMachine(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
+// dispatch finds the endpoint of a request and calls it.
 func (c *controlServer) dispatch(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := c.admit(r); err != nil {
 		return nil, err
@@ -195,9 +196,11 @@ func (c *controlServer) dispatch(w http.ResponseWriter, r *http.Request) (any, e
 		return nil, failure(http.StatusNotFound, "no endpoint %s; GET / lists them", r.URL.Path)
 	}
 	w.Header().Set("Allow", strings.Join(methods, ", "))
-	return nil, failure(http.StatusMethodNotAllowed, "%s %s: expected %s", r.Method, r.URL.Path, strings.Join(methods, " or "))
+	return nil, failure(http.StatusMethodNotAllowed, "%s %s: expected %s",
+		r.Method, r.URL.Path, strings.Join(methods, " or "))
 }
 
+// statusOf is the HTTP status of an error.
 func statusOf(err error) int {
 	var own *statusError
 	var tooLong *http.MaxBytesError
@@ -210,6 +213,7 @@ func statusOf(err error) int {
 	return http.StatusBadRequest
 }
 
+// reply writes a reply: a value as JSON, or a rawReply.
 func reply(w http.ResponseWriter, status int, value any) error {
 	raw, ok := value.(rawReply)
 	if !ok {

@@ -5,27 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fakezk"
 )
 
-// What follows changes the server.
+// The requests of this file change the server.
 
-// sessionRequest names a session: S1, 0x and hexadecimal digits, or a decimal
-// number, as text or as a JSON number.
+// sessionRequest is the body of a request that may name a session.
 type sessionRequest struct {
 	Session sessionName // "" for all
-	For     string
+	For     string      // the duration of a stall
 }
 
+// sessionName is a session's name: S1, 0x and hexadecimal digits, or a decimal number.
 type sessionName string
 
-// UnmarshalJSON takes text and whole numbers, but no empty text: who has no name
-// at hand does not mean everybody.
+// UnmarshalJSON takes text and whole numbers. It refuses "", which could be a mistake of a
+// script and would mean all sessions.
 func (n *sessionName) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -43,9 +41,11 @@ func (n *sessionName) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// sessionsOf reads a request that may name a session; none means all. Only a
-// stall lasts.
-func (c *controlServer) sessionsOf(r *http.Request, lasts bool) (req sessionRequest, ids []int64, err error) {
+// sessionsOf reads a request that may name a session. No ids mean all sessions. lasts
+// says that the request takes a duration.
+func (c *controlServer) sessionsOf(
+	r *http.Request, lasts bool,
+) (req sessionRequest, ids []int64, err error) {
 	err = decodeBody(r, jsonFields{"session": &req.Session, "for": &req.For})
 	if err == nil && req.For != "" && !lasts {
 		err = errors.New("for goes with /stall only")
@@ -93,6 +93,7 @@ func (c *controlServer) postStall(r *http.Request) (any, error) {
 	return map[string]string{"stalled": nameOfAll(req.Session), "for": d.String()}, nil
 }
 
+// nameOfAll is the name of a session, or "all".
 func nameOfAll(session sessionName) string {
 	if session == "" {
 		return "all"
@@ -171,97 +172,4 @@ func (c *controlServer) postLoad(r *http.Request) (any, error) {
 		return nil, failure(http.StatusConflict, "%v", err)
 	}
 	return map[string]int{"nodes": len(tree.nodes)}, err
-}
-
-// readBody reads at most limit bytes.
-func readBody(r *http.Request, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
-	if err != nil {
-		return nil, fmt.Errorf("read body: %w", err)
-	}
-	return body, nil
-}
-
-func looksLikeJSON(body []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("{"))
-}
-
-// jsonFields are the keys that a JSON object may have, and where values go.
-type jsonFields map[string]any
-
-// decodeBody reads a JSON object; no body at all is an empty object.
-func decodeBody(r *http.Request, fields jsonFields) error {
-	body, err := readBody(r, maxControlBody)
-	if err != nil || len(bytes.TrimSpace(body)) == 0 {
-		return err
-	}
-	return decodeObject(body, fields)
-}
-
-// decodeObject is strict where package json is not: keys are as they are written
-// and given once, nothing is null, and nothing follows.
-func decodeObject(body []byte, fields jsonFields) error {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	switch open, err := dec.Token(); {
-	case err != nil:
-		return bodyError(err)
-	case open != json.Delim('{'):
-		return fmt.Errorf("body: found %s; expected a JSON object", bytes.TrimSpace(body))
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		token, err := dec.Token()
-		if err != nil {
-			return bodyError(err)
-		}
-		key := fmt.Sprint(token)
-		if seen[key] {
-			return fmt.Errorf("body: %q is given twice", key)
-		}
-		seen[key] = true
-		if err := decodeField(dec, key, fields); err != nil {
-			return err
-		}
-	}
-	if _, err := dec.Token(); err != nil {
-		return bodyError(err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("body: found more after the JSON object; expected nothing")
-	}
-	return nil
-}
-
-// decodeField reads the value of a key.
-func decodeField(dec *json.Decoder, key string, fields jsonFields) error {
-	into, known := fields[key]
-	if !known {
-		return fmt.Errorf("body: unknown field %q", key)
-	}
-	var value json.RawMessage
-	if err := dec.Decode(&value); err != nil {
-		return bodyError(err)
-	}
-	if string(value) == "null" {
-		return fmt.Errorf("body: %q is null; expected a value, or no %q at all", key, key)
-	}
-	var wrong *json.UnmarshalTypeError
-	err := json.Unmarshal(value, into)
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("body: %s: found %s; expected text", key, value)
-	}
-	if err != nil {
-		return fmt.Errorf("body: %s: %w", key, err)
-	}
-	return nil
-}
-
-func bodyError(err error) error { return fmt.Errorf("body: %w", bareError(err)) }
-
-// bareError is an error of package json without the package's name.
-func bareError(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON ends too early")
-	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }

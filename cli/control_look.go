@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"github.com/zksim/zksim/fakezk"
+	"github.com/zksim/zksim/fakezk/view"
 )
 
-// What follows looks at the server and changes nothing.
+// The requests of this file do not change the server.
 
 func (c *controlServer) getIndex(*http.Request) (any, error) {
 	return map[string]any{"zksim": "control endpoint of an in-memory ZooKeeper", "endpoints": endpoints}, nil
 }
 
-// treeEntry is a node for programs. Data is null for null data; data that is not
-// text is in base64.
+// treeEntry is a node. Data is nil for null data, and for data that is not text, which is
+// in Base64.
 type treeEntry struct {
 	Path     string   `json:"path"`
 	Data     *string  `json:"data"`
@@ -34,27 +35,31 @@ type treeEntry struct {
 func (c *controlServer) getTree(*http.Request) (any, error) {
 	tree := []treeEntry{}
 	for _, n := range c.server.Tree() {
-		e := treeEntry{
-			Path: n.Path, Kind: n.Kind.String(), ACL: aclTexts(n.ACL),
-			Czxid: n.Czxid, Mzxid: n.Mzxid, Version: n.Version, Children: n.NumChildren,
-		}
-		switch {
-		case n.Data == nil:
-		case isText(n.Data):
-			text := string(n.Data)
-			e.Data = &text
-		default:
-			e.Base64 = base64.StdEncoding.EncodeToString(n.Data)
-		}
-		if n.Owner != 0 {
-			e.Owner = sessionText(n.Owner)
-		}
-		if n.TTL != 0 {
-			e.TTL = n.TTL.String()
-		}
-		tree = append(tree, e)
+		tree = append(tree, treeEntryOf(n))
 	}
 	return tree, nil
+}
+
+func treeEntryOf(n view.Node) treeEntry {
+	e := treeEntry{
+		Path: n.Path, Kind: n.Kind.String(), ACL: aclTexts(n.ACL),
+		Czxid: n.Czxid, Mzxid: n.Mzxid, Version: n.Version, Children: n.NumChildren,
+	}
+	switch {
+	case n.Data == nil:
+	case isText(n.Data):
+		text := string(n.Data)
+		e.Data = &text
+	default:
+		e.Base64 = base64.StdEncoding.EncodeToString(n.Data)
+	}
+	if n.Owner != 0 {
+		e.Owner = sessionText(n.Owner)
+	}
+	if n.TTL != 0 {
+		e.TTL = n.TTL.String()
+	}
+	return e
 }
 
 type sessionEntry struct {
@@ -89,7 +94,9 @@ type watchEntry struct {
 func (c *controlServer) getWatches(*http.Request) (any, error) {
 	watches := []watchEntry{}
 	for _, w := range c.server.Watches() {
-		watches = append(watches, watchEntry{Path: w.Path, Children: w.Children, Mode: w.Mode.String(), Session: sessionText(w.Session)})
+		watches = append(watches, watchEntry{
+			Path: w.Path, Children: w.Children, Mode: w.Mode.String(), Session: sessionText(w.Session),
+		})
 	}
 	return watches, nil
 }
@@ -133,8 +140,8 @@ func requestedFormat(r *http.Request) (treeFormat, error) {
 	}
 }
 
-// findSession finds a session by its name, its id in hexadecimal after 0x, or
-// its id in decimal.
+// findSession finds a session by its name, or by its id in hexadecimal after 0x or in
+// decimal.
 func findSession(server *fakezk.Server, text string) (int64, error) {
 	for _, s := range server.Sessions() {
 		if text == s.Name || text == sessionText(s.ID) || text == fmt.Sprint(s.ID) {

@@ -10,20 +10,35 @@ import (
 
 type demoCommand struct{}
 
-// Run finds the self-deadlock of the go-zookeeper client's own lock, makes it
-// small and explains it, and then sends recipes.Lock through the same sweep.
+// Run finds the deadlock of the go-zookeeper client's own lock, makes it small and
+// explains it, and then runs the same sweep over recipes.Lock.
 func (c *demoCommand) Run(a *app) error {
 	start := time.Now()
-	bad, err := demoTarget("zk.Lock")
+	if err := showDeadlock(a); err != nil {
+		return err
+	}
+	a.printf("\n3. The same sweep over recipes.Lock:\n\n")
+	sweep, err := demoSweep(a, "recipes.Lock")
 	if err != nil {
 		return err
 	}
-	a.printf("1. The go-zookeeper client's own lock (zk.Lock), with every single fault at every protocol step:\n\n")
-	sweep, err := a.sweep(bad)
+	a.printf("\nAll of it ran the real client against a simulated server, in %.1f s of real time.\n",
+		time.Since(start).Seconds())
+	if len(sweep.Violations) > 0 {
+		a.printf("\n%s", sweep.Violations[0].First.Story())
+		return errViolated
+	}
+	return nil
+}
+
+// showDeadlock finds the deadlock of the client's own lock and explains it.
+func showDeadlock(a *app) error {
+	a.printf("1. The go-zookeeper client's own lock (zk.Lock), " +
+		"with every single fault at every protocol step:\n\n")
+	sweep, err := demoSweep(a, "zk.Lock")
 	if err != nil {
 		return err
 	}
-	a.printf("   %s\n", sweepLine(bad, sweep))
 	if len(sweep.Violations) == 0 {
 		a.printf("   zk.Lock survived every fault: its deadlock was not found\n")
 		return errViolated
@@ -31,7 +46,7 @@ func (c *demoCommand) Run(a *app) error {
 	a.progress.phase("making one of %s small", plural(sweep.Violated, "violation"))
 	small, err := hunt.Minimize(a.ctx, sweep.Violations[0].First)
 	if err == nil {
-		err = a.ctx.Err() // what was made small until then is not the smallest
+		err = a.ctx.Err() // after an interrupt it may not be the smallest
 	}
 	if err != nil {
 		return err
@@ -41,20 +56,6 @@ func (c *demoCommand) Run(a *app) error {
 		return err
 	}
 	a.printf("\n%s", demoExplanation)
-	good, err := demoTarget("recipes.Lock")
-	if err != nil {
-		return err
-	}
-	a.printf("\n3. The same sweep over recipes.Lock:\n\n")
-	if sweep, err = a.sweep(good); err != nil {
-		return err
-	}
-	a.printf("   %s\n", sweepLine(good, sweep))
-	a.printf("\nAll of it ran the real client against a simulated server, in %.1f s of real time.\n", time.Since(start).Seconds())
-	if len(sweep.Violations) > 0 {
-		a.printf("\n%s", sweep.Violations[0].First.Story())
-		return errViolated
-	}
 	return nil
 }
 
@@ -64,7 +65,16 @@ const demoExplanation = `   Why: the connection died while Children or GetW was 
    go: it waits for itself, for ever.
 `
 
-func demoTarget(impl string) (scenario.Scenario, error) {
+// demoSweep runs a sweep over an implementation of a lock and prints its summary.
+func demoSweep(a *app, impl string) (*hunt.Sweep, error) {
 	w, err := object.Find("lock", impl)
-	return scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}, err
+	if err != nil {
+		return nil, err
+	}
+	s := scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: 1}
+	sweep, err := a.sweep(s)
+	if err == nil {
+		a.printf("   %s\n", sweepLine(s, sweep))
+	}
+	return sweep, err
 }

@@ -11,11 +11,11 @@ import (
 
 type diffCommand struct {
 	A       string `arg:"" help:"Scenario file, or a trace that zksim replay --trace has printed."`
-	B       string `arg:"" help:"What to compare it with."`
+	B       string `arg:"" help:"The same, to compare with."`
 	Context int    `help:"Lines to show before and after the first difference." default:"5"`
 }
 
-// Run compares two traces and shows where they part.
+// Run compares two traces and prints the first difference.
 func (c *diffCommand) Run(a *app) error {
 	if c.Context < 0 {
 		return fmt.Errorf("--context must not be negative")
@@ -40,21 +40,22 @@ func (c *diffCommand) Run(a *app) error {
 	for _, line := range left[max(0, n-c.Context):n] {
 		a.printf("  %s\n", line)
 	}
-	for _, side := range []struct {
-		mark string
-		rest []string
-	}{{"-", left[n:]}, {"+", right[n:]}} {
-		for _, line := range side.rest[:min(len(side.rest)-1, c.Context)+1] {
-			a.printf("%s %s\n", side.mark, line)
-		}
-		if len(side.rest) == 0 {
-			a.printf("%s (the end)\n", side.mark)
-		}
-	}
+	c.printRest(a, "-", left[n:])
+	c.printRest(a, "+", right[n:])
 	return errViolated
 }
 
-// equalPart says how much of two traces that differ is equal.
+// printRest prints the first lines of the part of a trace that differs.
+func (c *diffCommand) printRest(a *app, mark string, rest []string) {
+	if len(rest) == 0 {
+		a.printf("%s (the end)\n", mark)
+	}
+	for _, line := range rest[:min(len(rest)-1, c.Context)+1] {
+		a.printf("%s %s\n", mark, line)
+	}
+}
+
+// equalPart is a text about the equal first lines of two traces that differ.
 func equalPart(n int) string {
 	switch n {
 	case 0:
@@ -65,8 +66,7 @@ func equalPart(n int) string {
 	return fmt.Sprintf("the first %d lines are equal", n)
 }
 
-// traceOf is the trace of a scenario file, which is run, or out of a text that
-// holds one.
+// traceOf is the trace of a scenario file, which is run, or of a text with a trace.
 func traceOf(workloads scenario.Catalogue, name string) ([]string, error) {
 	if isScenario(name) {
 		file, err := workloads.Load(name)
@@ -86,12 +86,11 @@ func traceOf(workloads scenario.Catalogue, name string) ([]string, error) {
 	return printedTrace(name, string(text))
 }
 
-// traceLine is how a trace's line begins: a number, a time, who.
+// traceLine matches the beginning of a line of a trace: a number and a time.
 var traceLine = regexp.MustCompile(`^ *([0-9]+) +[0-9]+\.[0-9]{6}s  `)
 
-// printedTrace is the trace that a text holds: its lines from number 1 on, with nothing
-// between them, up to a blank line or the end of the text. What stands before and after
-// it must not look like lines of a trace.
+// printedTrace is the trace in a text: its lines from number 1 on, up to a blank line or the
+// end of the text. No line before or after it may look like a line of a trace.
 func printedTrace(name, text string) ([]string, error) {
 	var trace []string
 	at, over := 0, false
@@ -103,7 +102,8 @@ func printedTrace(name, text string) ([]string, error) {
 		case number != nil && over:
 			return nil, fmt.Errorf("%s:%d: line %s of a trace, which has ended before", name, at, number[1])
 		case number != nil && number[1] != fmt.Sprint(len(trace)+1):
-			return nil, fmt.Errorf("%s:%d: line %s of a trace; expected line %d (zksim replay --trace prints all of them, a story does not)",
+			return nil, fmt.Errorf("%s:%d: line %s of a trace; expected line %d "+
+				"(zksim replay --trace prints all of them, a story does not)",
 				name, at, number[1], len(trace)+1)
 		case number != nil:
 			trace = append(trace, line)
@@ -111,11 +111,13 @@ func printedTrace(name, text string) ([]string, error) {
 		case strings.TrimSpace(line) == "":
 			over = true
 		default:
-			return nil, fmt.Errorf("%s:%d: found %q; expected line %d of a trace", name, at, cut(line, 40), len(trace)+1)
+			return nil, fmt.Errorf("%s:%d: found %q; expected line %d of a trace",
+				name, at, cut(line, 40), len(trace)+1)
 		}
 	}
 	if len(trace) == 0 {
-		return nil, fmt.Errorf("%s: neither a scenario file (.yaml) nor a trace: no line looks like one of a trace", name)
+		return nil, fmt.Errorf("%s: neither a scenario file (.yaml) nor a trace: "+
+			"no line looks like one of a trace", name)
 	}
 	return trace, nil
 }

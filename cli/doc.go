@@ -1,6 +1,6 @@
-// Package cli is the command zksim: it hunts for bugs in code that coordinates
-// through ZooKeeper, by running it against a simulated server under faults, shrinks
-// what it finds, and replays it. This is its manual.
+// Package cli is the command zksim. It looks for bugs in code that coordinates through
+// ZooKeeper: it runs the code against a simulated server under faults, makes the
+// violations small, and replays them. This is the manual of the command.
 //
 //	zksim demo                 find, shrink and explain a real deadlock
 //	zksim list                 workloads, implementations, strategies, fault kinds
@@ -16,72 +16,77 @@
 //
 // # With workloads of your own
 //
-// A zksim that also knows your own code is a program of a few lines, which hands
-// its workloads to [Main]:
+// A command that also knows your own code is a program of a few lines. It passes its
+// workloads to [Main], the same values that a test passes to fuzz.Test:
 //
 //	package main
 //
 //	import (
-//		"github.com/go-zookeeper/zk"
+//		"example.org/mylock"
+//
 //		"github.com/zksim/zksim/cli"
-//		"github.com/zksim/zksim/fuzz"
+//		"github.com/zksim/zksim/fuzz/object"
 //	)
 //
 //	func main() {
-//		cli.Main(object.Lock("mylock", object.LockClaims{Fair: true}, func(c *zk.Conn) object.Locker {
-//			return mylock.New(c, "/lock")
-//		}))
+//		cli.Main(object.Lock(func(env object.Env) object.Locker {
+//			return mylock.New(env.Conn, env.Path)
+//		}, object.LockClaims{Fair: true}).Named("mylock"))
 //	}
 //
-// Then `go run ./myzksim fuzz lock --impl mylock` hunts in it, and list, sweep, run,
-// replay and diff know it as well. Where a WORKLOAD is asked for, the name of an
-// implementation will do, if only one has it: `go run ./myzksim fuzz mylock`.
+// Then `go run ./myzksim fuzz mylock` hunts in it, and list, sweep, run, replay and diff
+// know it too. A WORKLOAD on the command line is a kind of object, such as lock, with
+// --impl for the implementation, or the name of an implementation that one kind has.
+//
+// Named may be left out: then the implementation has the name of the program, myzksim,
+// and further ones of the same kind are myzksim-2, myzksim-3. Scenario files hold the
+// name, so give one if the program may get another name.
 //
 // # A hunt
 //
-// zksim fuzz WORKLOAD tells, when it is over or interrupted, how many scenarios it
-// has tried, in how many different orders requests and faults have come (traces), and
-// how many different things have happened (behaviours). What it has found it makes
-// small first; findings that become the same scenario are one, and it says which
-// they were. One that is not violated each time its scenario is run is told as such, and
-// not saved, as nobody could see it again. What --save cannot write is told on stderr, and
-// printed instead.
+// zksim fuzz WORKLOAD prints a summary when the hunt ends or is interrupted: the number of
+// scenarios, of different orders of requests and faults (traces), and of different
+// things that happened (behaviours). It makes each violation small. Violations that
+// become the same scenario are one finding, which names all of them. A violation that does
+// not happen in each run of its scenario is printed but not saved, as it could not be
+// replayed. If a file cannot be written to --save, stderr has the error and stdout the
+// scenario.
 //
-// --corpus DIR keeps what has shown new behaviour, one scenario file each, which is
-// written whole whenever the hunt is interrupted. The next hunt plays all of these
-// first, besides what --runs and --for say, and tells how many there were ("1000
-// scenarios after 526 of the corpus") and how many it has added. What it tries then is
-// decided by --seed and by what the corpus holds, in the order of the files' names: with
-// the same seed it goes on elsewhere, and on a copy of the corpus it does the same
-// again. If it has added nothing it says so, as the next one needs another --seed. A
-// violation in the corpus is a finding like any other, and counts towards --findings; if nothing is left of these, it says that --findings must be raised
-// to go on. What --findings counts are violations that read differently before they are made small.
-// Files (.yaml, .yml) that are no scenario of a known workload are told on stderr and left
-// out.
+// --corpus DIR keeps the scenarios that showed new behaviour, each in a file of its own. A
+// file is written as a whole, so an interrupt leaves no half of one. The next hunt plays
+// the corpus first, in the order of the files' names and not counted by --runs and --for.
+// The summary gives the number of these ("1000 scenarios after 526 of the corpus") and of
+// the files added. The hunt after that depends on --seed and on the corpus: the same seed
+// continues with other scenarios, and a copy of the corpus gives the same hunt again. A
+// hunt that adds no file says so, as only another --seed leads further. A violation in
+// the corpus is a finding and counts for --findings; if a hunt ends by these alone, it
+// asks for a higher --findings. --findings counts violations with different texts,
+// before they are made small. Files (.yaml, .yml) that hold no scenario of a known workload
+// are named on stderr and left out.
 //
-// The goals of a workload ([scenario.Workload].Sometimes) are told with the number of
-// scenarios in which each was reached, and one that was never reached is told as such.
+// A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
+// scenarios that reached each goal, and says of a goal that it was never reached.
 //
-// A workload of which no client records a call, and which has neither goals nor verdicts of
-// its own, is wrong input: there would be nothing to find. So it is for zksim sweep.
+// A workload is wrong input for fuzz and sweep if none of its clients records a call and
+// it has neither goals nor verdicts of its own: there is nothing to find.
 //
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not
-// known to be flawed (zksim list tells), one after the other, and adds a total. Each
-// has an equal part of --runs and --for; what one leaves, since it found something or had
-// nothing left to try, the next ones have. Workloads of your own are among them, and
+// known to be flawed (see zksim list), one after the other, and adds a total. Each has
+// an equal part of --runs and --for; the next ones get what one leaves, because it
+// found something or had nothing left to try. Workloads of your own are among them, and
 // their field Flawed leaves them out. With --hands those are left out whose objects are
 // not for several goroutines.
 //
 // # A replay
 //
-// zksim replay tells where a run is not as the file expects, for instance where a
-// fault of its plan matches nothing any more; with --step before the walk and at its end.
-// --draw writes a picture where the judge of the workload has one, such as those of
-// locks; elsewhere it says "no picture" after the story, which changes no exit status.
+// zksim replay says where a run differs from what the file expects, for instance where a
+// fault of its plan matches nothing; with --step it says so before the walk and at its
+// end. --draw writes a picture if the judge of the workload has one, such as that of a
+// lock; if not, the output ends with "no picture", and the exit status is the same.
 //
-// zksim diff takes scenario files (.yaml, .yml) and texts that hold a whole trace, as
-// replay --trace prints it, or the beginning of one, as --until does. A text in which lines
-// are missing or damaged, a story for instance, is refused with the line's place.
+// zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as
+// replay --trace prints it, or the first part, as --until prints it. A text with missing
+// or damaged lines, such as a story, is refused with the place of the line.
 //
 // # The museum
 //
@@ -94,14 +99,14 @@
 //
 // # The server
 //
-// zksim serve forgets everything when it stops, unless --dump keeps it. It prints
-// "listening on HOST:PORT" on stdout once clients can connect, logs on stderr,
-// and ends with status 0 on SIGTERM or an interrupt, after writing the dump; a
-// second signal kills it. Faults come from --plan, --fault and the control
-// endpoint, which --control HOST:PORT opens: HTTP with JSON, for this machine
-// only unless --control-anywhere is given too, as it asks for no password. It
-// takes requests whose Host is localhost or an address such as 127.0.0.1, so that
-// no page in a browser reaches it under another name.
+// zksim serve keeps nothing when it stops, unless --dump names a file. It prints
+// "listening on HOST:PORT" on stdout once clients can connect, and logs on stderr. A
+// SIGTERM or an interrupt ends it with status 0 after the dump is written; a second
+// signal kills it. Faults come from --plan, --fault and the control endpoint.
+// --control HOST:PORT opens that: HTTP with JSON, without a password, and so for this
+// machine only unless --control-anywhere is given. It takes requests whose Host is
+// localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by
+// another name.
 //
 //	GET  /                     lists what there is
 //	GET  /tree, /sessions, /watches, /faults
@@ -114,12 +119,11 @@
 //	POST /clear                disarms all faults and ends what they do
 //	POST /reset                makes the server as new
 //
-// A session is S1 for the first that was created, or its id as 0x... or in
-// decimal; null and "" are errors. An error is {"error":"..."} with status 400 for
-// a wrong request, 403 for one of another site or to another Host, 404 for a
-// session or path that is not there, 405 for a wrong method, 409 for what is in
-// conflict with what the server holds, 413 for a body too long, 503 while the
-// server stops.
+// A session is S1, S2 and so on in the order of creation, or its id as 0x... or in
+// decimal; null and "" are errors. An error is {"error":"..."} with a status: 400 for a
+// wrong request, 403 for one of another site or to another Host, 404 for an unknown
+// session or path, 405 for a wrong method, 409 for a conflict with the server's state,
+// 413 for a body that is too long, 503 while the server stops.
 //
 // # Tree files
 //
@@ -136,23 +140,26 @@
 //	  kind: container          # or persistent, or ttl with ttl: 90s
 //	  next: 12                 # number of the next sequential child
 //
-// Ephemeral nodes are not in a dump: their sessions end with the server. Clients
-// that live through a restart are refused while the server's zxid is below what
-// they have seen, so a tree without zxid needs new clients.
+// A dump has no ephemeral nodes: their sessions end with the server. A client that lives
+// through a restart refuses a server whose zxid is below the last one it has seen, so a
+// tree without zxid needs new clients.
 //
-// The server answers as a ZooKeeper 3.8.0 with extendedTypesEnabled=true and
-// 4lw.commands.whitelist=*. Its log tells of sessions that begin and end, faults
-// that fire, and of connections, handshakes and frames that are refused.
+// The server answers as ZooKeeper 3.8.0 with extendedTypesEnabled=true and
+// 4lw.commands.whitelist=*. Its log has the beginning and end of sessions, faults that
+// fire, and refused connections, handshakes and frames.
 //
 // # Exit status
 //
-// The exit status is 0 if everything is as expected, 1 if a property is
-// violated, a bug of the museum is not found, two runs of one seed differ, a
-// server breaks or the output cannot be written, 2 if the input is wrong, and 130
-// if it was interrupted, by Ctrl-C or SIGTERM. What is known decides first: an interrupt or an error after a
-// violation was found, or a file of run was not as expected, is a 1; what was found and not
-// yet made small is shown and saved as it is, with "not made smaller: interrupted", and an
-// error that ends a sweep or a hunt, for instance of a judge or of a corpus that cannot be
-// written any more, is told on stderr after what was found before it. Verdicts left
-// undecided by sweep and fuzz are counted in the output and are no reason to fail.
+//	0    everything is as expected
+//	1    a property is violated, a bug of the museum is not found, two runs of one
+//	     seed differ, a server breaks, or the output cannot be written
+//	2    the input is wrong
+//	130  Ctrl-C or SIGTERM
+//
+// A violation, or a file of run that is not as expected, gives 1 even if an interrupt or
+// an error follows. After an interrupt, a violation that is not yet small is printed and
+// saved as it is, with "not made smaller: interrupted". An error that ends a sweep or a
+// hunt, for instance of a judge or of a write to the corpus, is on stderr, after the
+// findings before it. Undecided verdicts of sweep and fuzz are counted in the output and do
+// not change the exit status.
 package cli

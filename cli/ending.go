@@ -14,17 +14,17 @@ const (
 	exitInterrupted = 130
 )
 
-// errViolated ends a command whose finding has been printed already.
+// errViolated ends a command that has printed its finding.
 var errViolated = errors.New("violated")
 
-// interrupted reports whether an error is that of an interrupt. One that only looks like
-// it, for instance of a judge that has given up, is not.
+// interrupted reports whether an error comes from an interrupt of the command. A
+// context.Canceled of, for instance, a judge does not.
 func (a *app) interrupted(err error) bool {
 	return a.ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// why says of what has ended some work early, nil for nothing, whether it was an
-// interrupt, and what it was if not.
+// why reports whether the error that ended some work early is an interrupt, and is the
+// text of the error if not.
 func (a *app) why(ended error) (interrupted bool, text string) {
 	switch {
 	case ended == nil:
@@ -35,7 +35,7 @@ func (a *app) why(ended error) (interrupted bool, text string) {
 	return false, ended.Error()
 }
 
-// howEnded is what a summary adds for what why says.
+// howEnded is the end of a summary, for the results of why.
 func howEnded(interrupted bool, text string) string {
 	switch {
 	case interrupted:
@@ -46,8 +46,8 @@ func howEnded(interrupted bool, text string) string {
 	return ""
 }
 
-// ending is what a command ends with that has told what it knows, and whether that is bad:
-// this decides the exit status, and an error is told all the same.
+// ending is the error of a command that has printed its results. Bad results decide the
+// exit status; an error besides is printed here.
 func (a *app) ending(bad bool, err error) error {
 	if !bad {
 		return err
@@ -58,13 +58,13 @@ func (a *app) ending(bad bool, err error) error {
 	return errViolated
 }
 
-// tell tells of an error.
+// tell prints an error.
 func (a *app) tell(err error) {
 	a.progress.clear()
 	fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
 }
 
-// status tells what has ended a command and is the exit status that says so.
+// status prints the error that ended a command, and is the exit status.
 func (a *app) status(err error) int {
 	switch {
 	case err == nil:

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/hunt"
@@ -11,25 +10,31 @@ import (
 )
 
 type fuzzCommand struct {
-	Workload         string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all, each that is not known to be flawed."`
+	Workload         string `arg:"" optional:"" help:"Workload, such as lock or queue, or its implementation: zksim list shows them. Without one, or with all: every workload that is not known to be flawed."`
 	target           `embed:""`
-	Runs             *int           `help:"Stop after so many scenarios besides those of --corpus (default: 1000, or none with --for)." placeholder:"N"`
-	For              *time.Duration `help:"Stop after this much time, that for --corpus not counted." placeholder:"DURATION"`
+	Runs             *int           `help:"Number of scenarios to try, those of --corpus not counted (default: 1000, or no bound with --for)." placeholder:"N"`
+	For              *time.Duration `help:"Time to hunt, that for --corpus not counted." placeholder:"DURATION"`
 	Strategy         []string       `help:"Strategies to use, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
-	MaxFaults        int            `help:"Faults in a plan, at most." default:"4"`
-	Findings         int            `help:"Stop after so many violations that read differently before they are made small; those of the corpus count." default:"1"`
-	Corpus           string         `help:"Directory of what has shown new behaviour: all of it is played first, and it is added to; with the same seed the hunt goes on elsewhere the more it holds." placeholder:"DIR"`
-	Save             string         `help:"Directory in which to save what was found." placeholder:"DIR"`
+	MaxFaults        int            `help:"Greatest number of faults in a plan." default:"4"`
+	Findings         int            `help:"Number of violations to stop after: different texts before they are made small, those of the corpus included." default:"1"`
+	Corpus           string         `help:"Directory of the scenarios that showed new behaviour. The hunt plays them first and adds new ones; the same seed then continues with other scenarios." placeholder:"DIR"`
+	Save             string         `help:"Directory to save the findings in." placeholder:"DIR"`
 	CheckDeterminism bool           `help:"Run every scenario twice and compare the traces."`
 	JSON             bool           `help:"Print JSON."`
 
-	bounds bounds // by --runs and --for
+	bounds bounds // of --runs and --for
 }
 
+// Run hunts in one workload or in all.
 func (c *fuzzCommand) Run(a *app) error {
 	if c.Workload == "" || c.Workload == allWorkloads {
 		return c.runAll(a)
 	}
+	return c.runOne(a)
+}
+
+// runOne hunts in one workload.
+func (c *fuzzCommand) runOne(a *app) error {
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
 		err = c.check()
@@ -57,38 +62,42 @@ func (c *fuzzCommand) Run(a *app) error {
 	return a.ending(report.bad(), err)
 }
 
-// conclude says in words what was not found.
+// conclude prints the last lines about a hunt.
 func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	switch {
-	case report.Error != "": // which is told
+	case report.Error != "": // printed by the caller
 	case report.Runs+report.Replayed == 0:
 		a.printf("nothing was tried\n")
 	case len(report.Findings) == 0:
 		a.printf("no violation found\n")
 	}
-	if report.Replayed > 0 && *report.Kept == 0 && !report.Interrupted && report.Error == "" && len(report.Findings) == 0 {
-		a.printf("nothing was added to the corpus, so the same command would hunt the same again: go on with another --seed\n")
+	if report.Replayed > 0 && *report.Kept == 0 && report.finished() && len(report.Findings) == 0 {
+		a.printf("nothing was added to the corpus, so the same command would hunt the same again: " +
+			"go on with another --seed\n")
 	}
 	if report.Divergences != nil {
-		a.printf("determinism: %s run twice, %s\n", plural(report.Replayed+report.Runs, "scenario"), plural(*report.Divergences, "divergence"))
+		a.printf("determinism: %s run twice, %s\n",
+			plural(report.Replayed+report.Runs, "scenario"), plural(*report.Divergences, "divergence"))
 	}
 }
 
-// check looks at the flags before any work is done, and sets its bounds.
+// defaultRuns is the bound of a hunt without --runs and --for.
+const defaultRuns = 1000
+
+// check checks the flags before any other work, and sets the bounds.
 func (c *fuzzCommand) check() error {
-	switch {
-	case c.Runs != nil && *c.Runs < 1:
-		return fmt.Errorf("--runs: %d; expected 1 or more", *c.Runs)
-	case c.For != nil && *c.For <= 0:
-		return fmt.Errorf("--for: %v; expected more than nothing", *c.For)
-	case c.Runs == nil && c.For == nil:
-		c.bounds.runs = 1000
+	if c.Runs == nil && c.For == nil {
+		c.bounds.runs = defaultRuns
 	}
 	if c.Runs != nil {
-		c.bounds.runs = *c.Runs
+		if c.bounds.runs = *c.Runs; *c.Runs < 1 {
+			return fmt.Errorf("--runs: %d; expected 1 or more", *c.Runs)
+		}
 	}
 	if c.For != nil {
-		c.bounds.time = *c.For
+		if c.bounds.time = *c.For; *c.For <= 0 {
+			return fmt.Errorf("--for: %v; expected more than 0s", *c.For)
+		}
 	}
 	if c.MaxFaults < 1 || c.MaxFaults > hunt.MostFaults {
 		return fmt.Errorf("--max-faults: %d; expected 1 to %d", c.MaxFaults, hunt.MostFaults)
@@ -99,26 +108,29 @@ func (c *fuzzCommand) check() error {
 	return errors.Join(checkDir("--save", c.Save), checkDir("--corpus", c.Corpus))
 }
 
-// bounds are where a hunt ends; 0 is no bound.
+// bounds are the bounds of a hunt; 0 is no bound.
 type bounds struct {
 	runs int
 	time time.Duration
 }
 
-// hunted is what a hunt has led to.
+// hunted is the result of a hunt.
 type hunted struct {
 	*hunt.Found
-	kept  int   // files added to the corpus
-	ended error // what has ended it early, the context's or another; nil if it came to its end
+	kept  int   // number of files added to the corpus
+	ended error // the error or interrupt that ended it early, nil if there was none
 }
 
-// hunt runs a hunt with progress, which a text goes before. An error means that there is
-// nothing to tell of.
-func (c *fuzzCommand) hunt(a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string) (h hunted, err error) {
+// hunt runs a hunt with progress, whose line begins with about. After an error there are
+// no results.
+func (c *fuzzCommand) hunt(
+	a *app, s scenario.Scenario, within bounds, corpus []scenario.Scenario, about string,
+) (h hunted, err error) {
 	var seen hunt.Witness
 	hunt := hunt.Hunt{
-		Workload: seen.Watch(s.Workload), Script: s.Script, Seed: s.Seed, Runs: within.runs, For: within.time, Strategies: c.Strategy,
-		MaxFaults: c.MaxFaults, Findings: c.Findings, CheckDeterminism: c.CheckDeterminism,
+		Workload: seen.Watch(s.Workload), Script: s.Script, Seed: s.Seed,
+		Runs: within.runs, For: within.time, Findings: c.Findings,
+		Strategies: c.Strategy, MaxFaults: c.MaxFaults, CheckDeterminism: c.CheckDeterminism,
 		Corpus: ofWorkload(corpus, s.Workload),
 	}
 	hunt.Progress = showHunt(a, about, len(hunt.Corpus))
@@ -140,7 +152,7 @@ func (c *fuzzCommand) hunt(a *app, s scenario.Scenario, within bounds, corpus []
 	return h, err
 }
 
-// showHunt tells of a hunt under way on one line, and before that of its corpus.
+// showHunt shows the progress of a hunt, first that of its corpus.
 func showHunt(a *app, about string, corpus int) func(*hunt.Found) {
 	start, fresh, last := time.Now(), time.Now(), 0
 	return func(f *hunt.Found) {
@@ -148,30 +160,13 @@ func showHunt(a *app, about string, corpus int) func(*hunt.Found) {
 			fresh, last = time.Now(), f.Behaviours
 		}
 		if f.Replayed < corpus {
-			a.progress.show("%s%d of %d scenarios of the corpus, %s", about, f.Replayed, corpus, plural(len(f.Findings), "finding"))
+			a.progress.show("%s%d of %d scenarios of the corpus, %s",
+				about, f.Replayed, corpus, plural(len(f.Findings), "finding"))
 			return
 		}
 		a.progress.show("%s%s, %s, %s, %s (new %.0f s ago), %.0f/s", about,
-			plural(f.Runs, "scenario"), plural(len(f.Findings), "finding"), plural(f.Traces, "trace"), plural(f.Behaviours, "behaviour"),
+			plural(f.Runs, "scenario"), plural(len(f.Findings), "finding"),
+			plural(f.Traces, "trace"), plural(f.Behaviours, "behaviour"),
 			time.Since(fresh).Seconds(), float64(f.Replayed+f.Runs)/time.Since(start).Seconds())
 	}
-}
-
-// checkDir makes the directory of a flag and sees whether a file can be written
-// there, before any work is done. No directory is no error.
-func checkDir(flag, dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	probe, err := os.CreateTemp(dir, ".zksim-*")
-	if err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return fmt.Errorf("%s: %w", flag, err)
-	}
-	return nil
 }

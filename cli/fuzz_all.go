@@ -8,11 +8,10 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// allWorkloads stands on the command line for all workloads that promise to
-// survive.
+// allWorkloads is the WORKLOAD that means all workloads without a known flaw.
 const allWorkloads = "all"
 
-// huntsJSON are the hunts in all workloads, and what they come to, for programs.
+// huntsJSON is the result of the hunts in all workloads, for programs.
 type huntsJSON struct {
 	Hunts []fuzzJSON `json:"hunts"`
 	// LeftOut are the workloads that cannot play the script.
@@ -27,10 +26,10 @@ type huntsJSON struct {
 	Undecided   int      `json:"undecided"`
 	Divergences *int     `json:"divergences,omitempty"`
 	Interrupted bool     `json:"interrupted"`
-	Error       string   `json:"error,omitempty"` // that has ended it early
+	Error       string   `json:"error,omitempty"` // that ended the hunts early
 }
 
-// runAll hunts in all workloads that promise to survive, one after the other.
+// runAll hunts in all workloads without a known flaw, one after the other.
 func (c *fuzzCommand) runAll(a *app) error {
 	if c.Impl != "" {
 		return fmt.Errorf("--impl: %q; expected a WORKLOAD before it", c.Impl)
@@ -43,7 +42,8 @@ func (c *fuzzCommand) runAll(a *app) error {
 		return err
 	}
 	if c.bounds.runs > 0 && c.bounds.runs < len(scenarios) {
-		return fmt.Errorf("--runs: %d; expected %d or more, one for each workload", c.bounds.runs, len(scenarios))
+		return fmt.Errorf("--runs: %d; expected %d or more, one for each workload",
+			c.bounds.runs, len(scenarios))
 	}
 	corpus, err := a.loadCorpus(c.Corpus)
 	if err != nil {
@@ -62,8 +62,8 @@ func (c *fuzzCommand) runAll(a *app) error {
 	return a.ending(total.bad(), ended)
 }
 
-// all are the scenarios of those workloads that can play the script, and a total
-// that names the others.
+// all are the scenarios of the workloads that can play the script, and a total with the
+// names of the others.
 func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, huntsJSON, error) {
 	var scenarios []scenario.Scenario
 	total := huntsJSON{Hunts: []fuzzJSON{}, LeftOut: []string{}}
@@ -87,9 +87,11 @@ func (c *fuzzCommand) all(workloads scenario.Catalogue) ([]scenario.Scenario, hu
 	return scenarios, total, nil
 }
 
-// huntAll divides what was asked for among the workloads; what one leaves, the next
-// ones have. An error, or an interrupt, ends it: who has not had a turn is left out.
-func (c *fuzzCommand) huntAll(a *app, scenarios []scenario.Scenario, corpus []scenario.Scenario, total *huntsJSON) error {
+// huntAll divides the bounds among the workloads; the next workloads get what one leaves.
+// After an error or an interrupt the total has no results of the remaining workloads.
+func (c *fuzzCommand) huntAll(
+	a *app, scenarios, corpus []scenario.Scenario, total *huntsJSON,
+) error {
 	left := budget{runs: c.bounds.runs}
 	if c.bounds.time > 0 {
 		left.until = time.Now().Add(c.bounds.time)
@@ -118,13 +120,13 @@ func (c *fuzzCommand) huntAll(a *app, scenarios []scenario.Scenario, corpus []sc
 	return nil
 }
 
-// budget is what is left of what was asked for.
+// budget is the part of the bounds that is left.
 type budget struct {
 	runs  int       // 0: no bound
 	until time.Time // zero: no bound
 }
 
-// share is the part of the next one of n hunts.
+// share is the part of the next of n hunts.
 func (b budget) share(n int) bounds {
 	part := bounds{runs: b.runs / n}
 	if !b.until.IsZero() {
@@ -133,6 +135,7 @@ func (b budget) share(n int) bounds {
 	return part
 }
 
+// add adds the result of a hunt.
 func (j *huntsJSON) add(h fuzzJSON) {
 	j.Hunts = append(j.Hunts, h)
 	j.Runs += h.Runs
@@ -149,13 +152,17 @@ func (j *huntsJSON) add(h fuzzJSON) {
 	}
 }
 
-// bad reports whether some hunt has found what it should not.
-func (j huntsJSON) bad() bool { return j.Findings > 0 || j.Divergences != nil && *j.Divergences > 0 }
+// bad reports whether a hunt has found a violation or a divergence.
+func (j huntsJSON) bad() bool {
+	return j.Findings > 0 || j.Divergences != nil && *j.Divergences > 0
+}
 
 // String is the total in one line.
 func (j huntsJSON) String() string {
-	text := fmt.Sprintf("total of %s: %s, %.0f/s, %s, %s, %s, %d undecided", plural(len(j.Hunts), "workload"), tried(j.Runs, j.Replayed),
-		float64(j.Runs+j.Replayed)/max(j.Seconds, 1e-9), plural(j.Traces, "trace"), plural(j.Behaviours, "behaviour"), plural(j.Findings, "finding"), j.Undecided)
+	text := fmt.Sprintf("total of %s: %s, %.0f/s, %s, %s, %s, %d undecided",
+		plural(len(j.Hunts), "workload"), tried(j.Runs, j.Replayed),
+		float64(j.Runs+j.Replayed)/max(j.Seconds, 1e-9), plural(j.Traces, "trace"),
+		plural(j.Behaviours, "behaviour"), plural(j.Findings, "finding"), j.Undecided)
 	if j.Kept != nil {
 		text += fmt.Sprintf(", %d kept", *j.Kept)
 	}
@@ -164,7 +171,8 @@ func (j huntsJSON) String() string {
 	}
 	text += howEnded(j.Interrupted, j.Error)
 	if n := len(j.LeftOut); n > 0 {
-		text += fmt.Sprintf("\nleft out, as their objects are not used by several goroutines: %s", plural(n, "workload"))
+		text += fmt.Sprintf("\nleft out, as their objects are not for several goroutines: %s",
+			plural(n, "workload"))
 	}
 	return text
 }

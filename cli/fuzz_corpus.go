@@ -11,12 +11,12 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// maxNamed is how many of a sort are named, bad files of a corpus, say.
+// maxNamed is the number of bad files of a corpus, or of divergences, that are named.
 const maxNamed = 5
 
-// loadCorpus reads the scenarios out of a directory, in the order of the files' names;
-// "" has none. Bad files are told and left out; it is an error if all are bad, or if the
-// command is interrupted meanwhile.
+// loadCorpus reads the scenarios of a directory in the order of the files' names; "" has
+// none. Bad files are named on stderr and left out. It is an error if all files are bad, or
+// if the command is interrupted.
 func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 	if dir == "" {
 		return nil, nil
@@ -41,13 +41,14 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 		corpus = append(corpus, file.Scenario)
 	}
 	if len(bad) > 0 && len(corpus) == 0 {
-		return nil, fmt.Errorf("--corpus: none of %s is a scenario of a known workload, beginning with %w", plural(len(bad), "file"), bad[0])
+		return nil, fmt.Errorf("--corpus: none of %s is a scenario of a known workload; first error: %w",
+			plural(len(bad), "file"), bad[0])
 	}
 	a.leftOut(bad)
 	return corpus, nil
 }
 
-// leftOut tells of the bad files of a corpus.
+// leftOut prints the bad files of a corpus.
 func (a *app) leftOut(bad []error) {
 	a.progress.clear()
 	for _, err := range bad[:min(len(bad), maxNamed)] {
@@ -69,14 +70,14 @@ func ofWorkload(corpus []scenario.Scenario, w scenario.Workload) []scenario.Scen
 	return own
 }
 
-// keep adds to a corpus what has shown new behaviour, as a scenario file, and reports
-// whether there is one more now.
+// keep writes a scenario that showed new behaviour to a corpus, and reports whether the file
+// is new.
 func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 	if o, err = withoutMissed(o); err != nil {
 		return false, fmt.Errorf("--corpus: %w", err)
 	}
 	if o.Undecided() {
-		return false, nil // no file can expect that
+		return false, nil // a scenario file cannot expect it
 	}
 	s := o.Scenario.Workload
 	name := filepath.Join(dir, fileName(s.Name, s.Impl, o.Result.Trace.Hash()[:16]))
@@ -88,9 +89,9 @@ func (a *app) keep(dir string, o *scenario.Outcome) (added bool, err error) {
 	return added, nil
 }
 
-// withoutMissed is what comes of a scenario without those faults of its plan that
-// match nothing: a file must not have any, and even those that are at a time at which
-// they can do nothing may move what happens by a nanosecond.
+// withoutMissed is the outcome of a scenario without the faults of its plan that match
+// nothing, which a file must not have. The scenario is run again, as even a fault without
+// effect may move later events by a nanosecond.
 func withoutMissed(o *scenario.Outcome) (*scenario.Outcome, error) {
 	for len(o.Result.Missed) > 0 {
 		s := o.Scenario

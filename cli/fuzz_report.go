@@ -9,12 +9,13 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// fuzzJSON is a hunt for programs.
+// fuzzJSON is the result of a hunt, for programs.
 type fuzzJSON struct {
 	Workload       string `json:"workload"`
 	Implementation string `json:"implementation"`
 	Runs           int    `json:"runs"`
-	// Replayed are the scenarios of the corpus that were played, and Kept those added to it.
+	// Replayed is the number of scenarios of the corpus that were played, and Kept that of
+	// the files added to the corpus.
 	Replayed    int           `json:"replayed"`
 	Kept        *int          `json:"kept,omitempty"`
 	Traces      int           `json:"traces"`
@@ -22,29 +23,29 @@ type fuzzJSON struct {
 	Undecided   int           `json:"undecided"`
 	Exhausted   bool          `json:"exhausted"`
 	Interrupted bool          `json:"interrupted"`
-	Error       string        `json:"error,omitempty"` // that has ended it early
+	Error       string        `json:"error,omitempty"` // that ended the hunt early
 	Divergences *int          `json:"divergences,omitempty"`
 	Diverging   []outcomeJSON `json:"diverging,omitempty"`
-	// Goals are those that the workload says must be reached.
+	// Goals are the goals of the workload.
 	Goals    []goalJSON    `json:"goals,omitempty"`
 	Findings []findingJSON `json:"findings"`
 }
 
-// goalJSON is a goal, and in how many scenarios it was reached, for programs.
+// goalJSON is a goal with the number of scenarios that reached it.
 type goalJSON struct {
 	Goal    string `json:"goal"`
 	Reached int    `json:"reached"`
 }
 
-// findingJSON is a finding for programs. Again are the findings of the hunt that
-// are the same one when they are made small.
+// findingJSON is a finding for programs. Again has the other findings that became the same
+// scenario when they were made small.
 type findingJSON struct {
 	foundBy
 	foundJSON
 	Again []foundBy `json:"again,omitempty"`
 }
 
-// foundBy says who has found something, and after how many scenarios.
+// foundBy is the strategy that found a violation, and the number of scenarios until then.
 type foundBy struct {
 	Strategy string `json:"strategy"`
 	Runs     int    `json:"runs"`
@@ -52,25 +53,35 @@ type foundBy struct {
 
 func (f foundBy) String() string { return fmt.Sprintf("by %s, scenario %d", f.Strategy, f.Runs) }
 
-// bad reports whether a hunt has found what it should not.
+// finished reports whether nothing ended the hunt early.
+func (j fuzzJSON) finished() bool { return !j.Interrupted && j.Error == "" }
+
+// bad reports whether a hunt has found a violation or a divergence.
 func (j fuzzJSON) bad() bool {
 	return len(j.Findings) > 0 || j.Divergences != nil && *j.Divergences > 0
 }
 
-// report makes small what a hunt has found, saves it, and tells of it unless JSON is
-// asked for.
-func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, error) {
+// fuzzJSONOf is the result of a hunt without its findings.
+func (c *fuzzCommand) fuzzJSONOf(a *app, w scenario.Workload, h hunted) fuzzJSON {
 	j := fuzzJSON{
-		Workload: s.Workload.Name, Implementation: s.Workload.Impl, Runs: h.Runs, Replayed: h.Replayed, Traces: h.Traces, Behaviours: h.Behaviours,
+		Workload: w.Name, Implementation: w.Impl,
+		Runs: h.Runs, Replayed: h.Replayed, Traces: h.Traces, Behaviours: h.Behaviours,
 		Undecided: h.Undecided, Exhausted: h.Exhausted, Findings: []findingJSON{},
 	}
 	j.Interrupted, j.Error = a.why(h.ended)
 	if c.Corpus != "" {
 		j.Kept = &h.kept
 	}
-	for _, goal := range s.Workload.Sometimes {
+	for _, goal := range w.Sometimes {
 		j.Goals = append(j.Goals, goalJSON{goal, h.Reached[goal]})
 	}
+	return j
+}
+
+// report makes the findings of a hunt small, saves them, and prints the result unless JSON
+// is asked for.
+func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, error) {
+	j := c.fuzzJSONOf(a, s.Workload, h)
 	small, err := makeSmall(a, h.Findings)
 	if err != nil {
 		return j, err
@@ -93,15 +104,15 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 	return j, c.reportDivergences(a, h.Found, &j)
 }
 
-// knewAll reports whether a hunt ended before it began, by the violations in its corpus:
-// the same command would end there again.
+// knewAll reports whether the violations of the corpus alone ended a hunt. The same command
+// would end there again.
 func (c *fuzzCommand) knewAll(h hunted) bool {
 	return h.ended == nil && len(h.Findings) >= c.Findings &&
 		!slices.ContainsFunc(h.Findings, func(f hunt.Finding) bool { return f.Strategy != "corpus" })
 }
 
-// reportGoals tells of the workload's goals. One that was never reached shows that a hunt
-// does not try what it seems to try.
+// reportGoals prints the goals of a workload. A goal that was never reached shows that the
+// hunt does not try what it seems to try.
 func reportGoals(a *app, j fuzzJSON) {
 	for _, g := range j.Goals {
 		if g.Reached == 0 {
@@ -112,18 +123,15 @@ func reportGoals(a *app, j fuzzJSON) {
 	}
 }
 
-// smallFinding is a finding made small, and who has found it, the first first.
+// smallFinding is a finding made small.
 type smallFinding struct {
 	*scenario.Outcome
-	by []foundBy
-	// unfinished says that it may not be as small as it gets: there was an interrupt.
-	unfinished bool
-	// unsteady says that it does not show each time.
-	unsteady bool
+	by         []foundBy // in the order of the hunt
+	unfinished bool      // an interrupt came before it was as small as possible
+	unsteady   bool      // not each run of the scenario shows it
 }
 
-// makeSmall makes findings small; those whose smallest scenarios are the same are
-// one finding.
+// makeSmall makes findings small. Findings with the same smallest scenario become one.
 func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 	var small []*smallFinding
 	known := map[string]*smallFinding{}
@@ -148,7 +156,7 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 	return small, nil
 }
 
-// tried counts the scenarios of a hunt, and those of the corpus if there are any.
+// tried is a text with the number of scenarios, and that of the corpus if there are any.
 func tried(runs, replayed int) string {
 	if replayed == 0 {
 		return plural(runs, "scenario")
@@ -156,8 +164,8 @@ func tried(runs, replayed int) string {
 	return fmt.Sprintf("%s after %d of the corpus", plural(runs, "scenario"), replayed)
 }
 
-// summary is one line about a hunt that has found so many violations, and so many
-// findings when they are made small.
+// summary is one line about a hunt with its number of findings, and of the violations that
+// became these findings.
 func summary(j fuzzJSON, findings, violations int) string {
 	parts := []string{
 		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, tried(j.Runs, j.Replayed)),
@@ -167,7 +175,8 @@ func summary(j fuzzJSON, findings, violations int) string {
 		parts = append(parts, plural(findings, "finding"))
 	}
 	if findings < violations {
-		parts[len(parts)-1] += fmt.Sprintf(" (from %d that become the same when made small)", violations)
+		parts[len(parts)-1] += fmt.Sprintf(
+			" (from %d that become the same when made small)", violations)
 	}
 	if j.Kept != nil {
 		parts = append(parts, fmt.Sprintf("%d kept", *j.Kept))
@@ -182,8 +191,12 @@ func summary(j fuzzJSON, findings, violations int) string {
 	return text
 }
 
+// show prints a finding unless JSON is asked for, and saves it.
 func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
-	found := findingJSON{f.by[0], foundJSON{Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome), Unfinished: f.unfinished, Unsteady: f.unsteady}, f.by[1:]}
+	found := findingJSON{foundBy: f.by[0], Again: f.by[1:], foundJSON: foundJSON{
+		Property: f.Property(), Points: 1, Minimal: outcomeOf(f.Outcome),
+		Unfinished: f.unfinished, Unsteady: f.unsteady,
+	}}
 	if !c.JSON {
 		by := make([]string, len(f.by))
 		for i, b := range f.by {
@@ -196,8 +209,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 	return found, err
 }
 
-// reportDivergences tells of scenarios whose two runs differ: of the first ones in words, and
-// of all for programs.
+// reportDivergences prints the first scenarios whose two runs differ, or puts all of them
+// into the JSON.
 func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) error {
 	if !c.CheckDeterminism {
 		return nil
@@ -216,6 +229,7 @@ func (c *fuzzCommand) reportDivergences(a *app, found *hunt.Found, j *fuzzJSON) 
 	return nil
 }
 
+// addDiverging adds the outcomes of scenarios whose two runs differ.
 func (j *fuzzJSON) addDiverging(scenarios []scenario.Scenario) error {
 	for _, s := range scenarios {
 		o, err := s.Run()

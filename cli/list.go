@@ -13,6 +13,7 @@ type listCommand struct {
 	JSON bool `help:"Print JSON."`
 }
 
+// listing is the output of list, for programs.
 type listing struct {
 	Workloads  []listedWorkload `json:"workloads"`
 	Strategies []listedStrategy `json:"strategies"`
@@ -28,7 +29,7 @@ type listedStrategy struct {
 type listedWorkload struct {
 	Name            string   `json:"name"`
 	Implementations []string `json:"implementations"`
-	// Flawed are the properties that implementations are known to break.
+	// Flawed has, for an implementation with a known flaw, the property that it breaks.
 	Flawed map[string]string `json:"flawed,omitempty"`
 	about  []string
 }
@@ -45,6 +46,11 @@ func (c *listCommand) Run(a *app) error {
 	if c.JSON {
 		return a.json(l)
 	}
+	return l.print(a)
+}
+
+// print prints the listing as text.
+func (l listing) print(a *app) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "workloads and their implementations (the first is the default):")
 	for _, workload := range l.Workloads {
@@ -67,12 +73,13 @@ func (c *listCommand) Run(a *app) error {
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
-	fmt.Fprintln(a.out, "\na fault's place: client=NAME conn=N op=NAME path=GLOB with request=N or event=N, or at=DURATION")
+	a.printf("\nthe place of a fault: " +
+		"client=NAME conn=N op=NAME path=GLOB with request=N or event=N, or at=DURATION\n")
 	return nil
 }
 
-// note adds an implementation.
-func (l *listedWorkload) note(w scenario.Workload) {
+// add adds an implementation.
+func (l *listedWorkload) add(w scenario.Workload) {
 	l.Implementations = append(l.Implementations, w.Impl)
 	if w.Flawed == "" {
 		l.about = append(l.about, w.About)
@@ -91,7 +98,7 @@ func makeListing(workloads scenario.Catalogue) listing {
 		listed := listedWorkload{Name: kind}
 		for _, w := range workloads {
 			if w.Name == kind {
-				listed.note(w)
+				listed.add(w)
 			}
 		}
 		l.Workloads = append(l.Workloads, listed)
@@ -100,16 +107,24 @@ func makeListing(workloads scenario.Catalogue) listing {
 		l.Strategies = append(l.Strategies, listedStrategy{s.Name, s.Share, s.About})
 	}
 	for _, info := range fault.Kinds() {
-		f := listedFault{Kind: string(info.Kind), Duration: info.Lasts, Meaning: info.Meaning}
-		for _, c := range []struct {
-			takes bool
-			name  string
-		}{{info.OnRequest, "request"}, {info.OnEvent, "event"}, {info.OnTime, "at"}} {
-			if c.takes {
-				f.At = append(f.At, c.name)
-			}
-		}
-		l.Faults = append(l.Faults, f)
+		l.Faults = append(l.Faults, listedFault{
+			Kind: string(info.Kind), Duration: info.Lasts, At: places(info), Meaning: info.Meaning,
+		})
 	}
 	return l
+}
+
+// places are the places in a run that a fault of a kind can have.
+func places(kind fault.KindInfo) []string {
+	var at []string
+	if kind.OnRequest {
+		at = append(at, "request")
+	}
+	if kind.OnEvent {
+		at = append(at, "event")
+	}
+	if kind.OnTime {
+		at = append(at, "at")
+	}
+	return at
 }

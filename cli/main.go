@@ -12,12 +12,10 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/zksim/zksim/fuzz/museum"
-	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// commands is what kong parses the arguments into.
+// commands are the commands with their flags, as kong parses them.
 type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
 	List    listCommand    `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
@@ -33,23 +31,24 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 }
 
-// app is what every command gets.
+// app is the environment of a command.
 type app struct {
-	name      string // of the command, as people type it
-	ctx       context.Context
-	workloads scenario.Catalogue // that can be named on the command line
-	files     scenario.Catalogue // ... and by scenario files
-	in        io.Reader          // what a person types
+	name      string             // of the program
+	ctx       context.Context    // done after an interrupt
+	workloads scenario.Catalogue // known to the command line
+	files     scenario.Catalogue // known to scenario files: the same and the museum's
+	in        io.Reader
 	out       io.Writer
 	errors    io.Writer
 	progress  *progress
 }
 
-// Main runs the command with the arguments of the process, and ends the process
-// with the exit status. Workloads of one's own are known to it beside those built
-// in, after those of their kind; scenario files may name these, and those of the
-// museum. It is an error, with status 2, if one of them has no name, no
-// implementation or no script and judge, or bears the names of one that is known.
+// Main runs the command with the arguments of the process, and ends the process with
+// the exit status. The command knows the given workloads beside those built in. A
+// workload whose Impl is empty gets the name of the program as its implementation:
+// mylock, and mylock-2, mylock-3 for further workloads of the same kind. The exit status
+// is 2 if a workload has no Name, no Play or no Judge, or if its Name and Impl are those
+// of another one.
 func Main(own ...scenario.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
 	// often makes runs about twice as fast.
@@ -57,93 +56,83 @@ func Main(own ...scenario.Workload) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills
-	os.Exit(program{nameOf(os.Args), own}.run(ctx, arguments(os.Args), os.Stdout, os.Stderr))
+	name, args := commandLine(os.Args)
+	os.Exit(program{name, own}.run(ctx, args, os.Stdout, os.Stderr))
 }
 
-// program is the command as somebody has built it.
+// program is the command with the workloads given to Main.
 type program struct {
-	name string // that people type
+	name string
 	own  []scenario.Workload
 }
 
-// nameOf is what the process was started as, zksim if that is not known.
-func nameOf(args []string) string {
+// commandLine is the name of the program, zksim if it is unknown, and its arguments.
+func commandLine(args []string) (string, []string) {
 	if len(args) == 0 {
-		return "zksim"
+		return "zksim", nil
 	}
-	return strings.TrimSuffix(filepath.Base(args[0]), ".exe")
+	return strings.TrimSuffix(filepath.Base(args[0]), ".exe"), args[1:]
 }
 
-// arguments are those after the name.
-func arguments(args []string) []string { return args[min(1, len(args)):] }
-
-// firstError keeps the first error of writing, so that no command has to look.
-type firstError struct {
-	to  io.Writer
-	err error
-}
-
-func (w *firstError) Write(p []byte) (int, error) {
-	if w.err != nil {
-		return 0, w.err
-	}
-	n, err := w.to.Write(p)
-	w.err = err
-	return n, err
-}
-
-// run is the whole command but the process: it returns the exit status.
+// run runs the command and returns the exit status.
 func (p program) run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var c commands
-	exited := -1
-	parser, err := kong.New(&c,
-		kong.Name(p.name),
-		kong.Description("Breaks coordination code on purpose, on a simulated ZooKeeper."),
-		kong.Writers(stdout, stderr),
-		kong.Vars{"version": version(p.name, debug.ReadBuildInfo)},
-		kong.Exit(func(code int) { exited = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
-	if err != nil {
-		panic(err) // a wrong struct tag of ours
-	}
 	out := &firstError{to: stdout}
+	status := p.runTo(ctx, args, out, stderr)
+	if out.err != nil {
+		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, out.err)
+		return exitViolated
+	}
+	return status
+}
+
+// runTo is run, but errors of the output are left to the caller.
+func (p program) runTo(ctx context.Context, args []string, out *firstError, stderr io.Writer) int {
 	a, err := p.app(ctx, out, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.name, err)
 		return exitInput
 	}
-	parsed, err := parser.Parse(args)
-	if exited >= 0 { // --help
+	exited := -1
+	parsed, err := p.parser(out, stderr, &exited).Parse(args)
+	switch {
+	case out.err != nil:
+		return exitViolated
+	case exited >= 0: // --help or --version
 		return exited
-	}
-	if err != nil {
+	case err != nil:
 		fmt.Fprintf(stderr, "%s: %v (see %s --help)\n", p.name, err, p.name)
 		return exitInput
 	}
 	err = parsed.Run(a)
 	a.progress.clear()
 	if out.err != nil {
-		fmt.Fprintf(stderr, "%s: write output: %v\n", p.name, out.err)
 		return exitViolated
 	}
 	return a.status(err)
 }
 
-// app is what the commands work with.
+// parser parses the command line. It sets exited to the exit status if the command ends
+// after parsing, as --help does.
+func (p program) parser(out, stderr io.Writer, exited *int) *kong.Kong {
+	parser, err := kong.New(new(commands),
+		kong.Name(p.name),
+		kong.Description("Breaks coordination code on purpose, on a simulated ZooKeeper."),
+		kong.Writers(out, stderr),
+		kong.Vars{"version": version(p.name, debug.ReadBuildInfo)},
+		kong.Exit(func(status int) { *exited = status }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		panic(err) // a wrong struct tag in commands
+	}
+	return parser
+}
+
+// app is the environment of the command, with its workloads.
 func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
-	a := &app{name: p.name, ctx: ctx, in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr)}
-	for _, w := range p.own {
-		if w.Name == allWorkloads {
-			return nil, fmt.Errorf("workload %s %s: %q stands for all of them; expected another name", w.Name, w.Impl, allWorkloads)
-		}
+	a := &app{
+		name: p.name, ctx: ctx,
+		in: os.Stdin, out: out, errors: stderr, progress: newProgress(stderr),
 	}
-	var err error
-	if a.workloads, err = object.Workloads().With(p.own...); err != nil {
-		return nil, err
-	}
-	if a.files, err = museum.Catalogue().With(p.own...); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return a, a.loadWorkloads(p.own)
 }

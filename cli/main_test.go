@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,6 +37,7 @@ func TestMain(m *testing.M) {
 		"terminated":  func() { Main(interrupting(60, syscall.SIGTERM)) },
 		"stopped":     func() { Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel")) },
 		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
+		"mylock":      func() { Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", "")) },
 		"incomplete":  func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
@@ -57,6 +59,9 @@ func ownKind(kind, impl string) scenario.Workload {
 	w.Name = kind
 	return w
 }
+
+// unnamed is a lock that survives, without a name of its implementation.
+func unnamed() scenario.Workload { return ownKind("lock", "") }
 
 // withGoals is a lock with two goals, of which one cannot be reached.
 func withGoals() scenario.Workload {
@@ -278,6 +283,24 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "museum"} {
 		if !strings.Contains(stdout.String(), "\n  "+name) {
 			t.Errorf("no %q in:\n%s", name, stdout.String())
+		}
+	}
+}
+
+// full is an output on a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// TestFullDiskIsReportedOnce, with status 1, whatever the output.
+func TestFullDiskIsReportedOnce(t *testing.T) {
+	for _, args := range []string{"list", "list --json", "--help", "--version"} {
+		var stderr strings.Builder
+		status := run(t.Context(), strings.Fields(args), full{}, &stderr)
+		const want = "zksim: write output: no space left on device\n"
+		if status != exitViolated || stderr.String() != want {
+			t.Errorf("%s: status %d, stderr %q; want %d and %q",
+				args, status, stderr.String(), exitViolated, want)
 		}
 	}
 }

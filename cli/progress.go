@@ -10,15 +10,15 @@ import (
 	"golang.org/x/term"
 )
 
-// progress shows one line that changes, on a terminal only, and only for what
-// takes longer than a second, or has another phase before it. What does not fit on one
-// row of the terminal is cut off: there is no way back to the first of several.
+// progress is a line on a terminal that changes as the work goes on. It is shown after a
+// second of work, or when a new phase of the work begins. It is cut off at the end of
+// the row, as a terminal has no way back to the first of several rows.
 type progress struct {
-	out     io.Writer  // nil when there is no terminal
-	columns func() int // of the terminal, 0 if they are not known
-	start   time.Time
-	shown   time.Time
-	width   int // of what is shown, in characters
+	out     io.Writer  // nil without a terminal
+	columns func() int // of the terminal, 0 if unknown
+	start   time.Time  // of the work
+	shown   time.Time  // time of the last change
+	width   int        // of the line shown, in characters
 }
 
 func newProgress(stderr io.Writer) *progress {
@@ -44,7 +44,7 @@ func (p *progress) show(format string, args ...any) {
 	}
 }
 
-// phase replaces the line at once: what begins now may go on for long without another word.
+// phase replaces the line at once: the phase that begins may take long without another one.
 func (p *progress) phase(format string, args ...any) {
 	if p.out == nil {
 		return
@@ -56,8 +56,8 @@ func (p *progress) phase(format string, args ...any) {
 	p.width = utf8.RuneCountInString(line)
 }
 
-// cut shortens a line so that it fits into so many columns, of which the last is left
-// to the cursor. Less than two are no number of columns.
+// cut shortens a line so that it fits into a row of the terminal and leaves the last
+// column to the cursor. A number of columns below two means that it is unknown.
 func cut(line string, columns int) string {
 	text := []rune(line)
 	if columns < 2 || len(text) < columns {
@@ -66,8 +66,8 @@ func cut(line string, columns int) string {
 	return string(text[:columns-1])
 }
 
-// clear removes the line. If the terminal has become narrower, what it has put on other
-// rows stays there.
+// clear removes the line. If the terminal has become narrower, the parts of the line on
+// other rows remain.
 func (p *progress) clear() {
 	if p.out != nil && p.width > 0 {
 		fmt.Fprint(p.out, "\r"+cut(fmt.Sprintf("%*s", p.width, ""), p.columns())+"\r")

@@ -21,10 +21,10 @@ type serveCommand struct {
 
 	serverFlags `embed:""`
 
-	Load  string   `help:"Tree file to begin with, YAML or JSON by its name." placeholder:"FILE"`
+	Load  string   `help:"Tree file to begin with: .yaml, .yml or .json." placeholder:"FILE"`
 	Dump  string   `help:"Tree file to write when the server stops." placeholder:"FILE"`
 	Plan  string   `help:"File with one fault a line; # begins a comment." placeholder:"FILE"`
-	Fault []string `help:"A fault, as a plan has it; may be repeated." sep:"none" placeholder:"LINE"`
+	Fault []string `help:"A fault, in the form of a line of a plan; may be repeated." sep:"none" placeholder:"LINE"`
 
 	Control         string `help:"Address of the control endpoint, HTTP without authentication; off unless given." placeholder:"HOST:PORT"`
 	ControlAnywhere bool   `help:"Let --control be an address that other machines can reach."`
@@ -33,15 +33,15 @@ type serveCommand struct {
 	LogLevel  string `help:"Least important level of the log: debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 }
 
-// Help is what serve --help says besides the flags.
+// Help is the text of serve --help before the flags.
 func (c *serveCommand) Help() string {
-	return "It answers as a standalone ZooKeeper 3.8.0 does that runs with zookeeper.extendedTypesEnabled=true " +
-		"(there are TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words are answered); " +
-		"a real server's default is neither. A reloaded dump goes on after its zxid, so that clients that live " +
-		"through the restart come back, with new sessions."
+	return "It answers as a standalone ZooKeeper 3.8.0 with zookeeper.extendedTypesEnabled=true " +
+		"(TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words); a real server " +
+		"has neither by default. A server that loads a dump continues after its zxid, so clients " +
+		"that live through the restart come back, with new sessions."
 }
 
-// Run serves until a signal comes.
+// Run serves until an interrupt.
 func (c *serveCommand) Run(a *app) error {
 	s, err := c.prepare(a)
 	if err != nil {
@@ -50,16 +50,16 @@ func (c *serveCommand) Run(a *app) error {
 	return s.run(a.ctx)
 }
 
-// serving is a server that listens, with all that is around it.
+// serving is a server with its listeners, log and dump.
 type serving struct {
 	server   *fakezk.Server
 	listener net.Listener
-	control  *controlServer // nil if off
+	control  *controlServer // nil without --control
 	log      *slog.Logger
-	dump     string
+	dump     string // file name, "" for none
 }
 
-// prepare looks at all input before anybody is served.
+// prepare checks all input and then opens the ports.
 func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	opts, err := c.options()
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *serveCommand) prepare(a *app) (_ *serving, err error) {
 	return s, c.listen(a, s, tlsConfig)
 }
 
-// fill loads the tree file, if there is one.
+// fill loads the tree file of --load.
 func (c *serveCommand) fill(server *fakezk.Server) error {
 	if c.Load == "" {
 		return nil
@@ -107,8 +107,8 @@ func (c *serveCommand) fill(server *fakezk.Server) error {
 	return nil
 }
 
-// load makes the nodes on a server, behind the tree's zxid. That stays advanced if
-// the nodes are refused: nobody minds a zxid that was skipped.
+// load makes the nodes on a server, with zxids after the tree's. If the nodes are refused
+// the server's zxid stays advanced, which does no harm.
 func (t treeFile) load(server *fakezk.Server) error {
 	if err := server.AdvanceZxid(t.zxid); err != nil {
 		return err
@@ -116,43 +116,55 @@ func (t treeFile) load(server *fakezk.Server) error {
 	return server.Load(t.nodes)
 }
 
-// treeOf is what a dump of a server holds.
+// treeOf is the tree of a server, for a dump.
 func treeOf(server *fakezk.Server) treeFile {
 	nodes := server.Snapshot()
-	return treeFile{zxid: server.LastZxid(), nodes: nodes} // in this order: no node may be newer
+	zxid := server.LastZxid() // after Snapshot, so that no node is newer
+	return treeFile{zxid: zxid, nodes: nodes}
 }
 
-// listen opens the ports and tells of them on stdout. Once the last line is
-// there, clients can connect.
+// listen opens the ports and prints their addresses on stdout. Clients can connect once
+// the last line is printed.
 func (c *serveCommand) listen(a *app, s *serving, tlsConfig *tls.Config) error {
 	var err error
 	if s.listener, err = net.Listen("tcp", c.Addr); err != nil {
 		return fmt.Errorf("--addr: %w", err)
 	}
 	if c.Control != "" {
-		if s.control, err = listenControl(c.Control, c.ControlAnywhere, s); err != nil {
+		if err := c.openControl(a, s); err != nil {
 			return fmt.Errorf("--control: %w", err)
-		}
-		a.printf("control on %s\n", s.control.addr())
-		if !isLoopback(s.control.addr()) {
-			s.log.Warn("other machines can control this server", "addr", s.control.addr().String())
 		}
 	}
 	addr := s.listener.Addr()
 	a.printf("listening on %s\n", addr)
 	if !isLoopback(addr) {
-		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody", "addr", addr.String())
+		s.log.Warn("other machines can reach this server, which is for tests and trusts everybody",
+			"addr", addr.String())
 	}
 	if tlsConfig != nil {
 		s.listener = tls.NewListener(s.listener, tlsConfig)
 	}
-	s.log.Info("start", "addr", addr.String(), "tls", tlsConfig != nil, "nodes", len(s.server.Tree()), "faults", len(s.server.Faults()))
+	s.log.Info("start", "addr", addr.String(), "tls", tlsConfig != nil,
+		"nodes", len(s.server.Tree()), "faults", len(s.server.Faults()))
 	return nil
 }
 
-// run serves until ctx is done or something breaks, and then writes the dump,
-// which holds all that anybody was told is done: clients and the control endpoint
-// go first.
+// openControl opens the port of the control endpoint and prints its address.
+func (c *serveCommand) openControl(a *app, s *serving) (err error) {
+	if s.control, err = listenControl(c.Control, c.ControlAnywhere, s); err != nil {
+		return err
+	}
+	addr := s.control.addr()
+	a.printf("control on %s\n", addr)
+	if !isLoopback(addr) {
+		s.log.Warn("other machines can control this server", "addr", addr.String())
+	}
+	return nil
+}
+
+// run serves until ctx is done or a listener fails, and then writes the dump. It ends
+// clients and the control endpoint first: the dump has every change that one of them was
+// told is done.
 func (s *serving) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	var running sync.WaitGroup
@@ -177,6 +189,7 @@ func (s *serving) run(ctx context.Context) error {
 	return nil
 }
 
+// writeDump writes the file of --dump.
 func (s *serving) writeDump() error {
 	if s.dump == "" {
 		return nil
@@ -193,8 +206,7 @@ func (s *serving) writeDump() error {
 	return nil
 }
 
-// closeControl ends the control endpoint, if there is one. It may be called
-// again.
+// closeControl ends the control endpoint, if there is one. It may be called twice.
 func (s *serving) closeControl() error {
 	if s.control == nil {
 		return nil
@@ -202,7 +214,7 @@ func (s *serving) closeControl() error {
 	return s.control.close()
 }
 
-// close ends everything that prepare and run began. It may be called again.
+// close ends everything that prepare and run began. It may be called twice.
 func (s *serving) close() error {
 	errs := []error{s.closeControl(), s.server.Close()}
 	if s.listener != nil {
@@ -213,7 +225,7 @@ func (s *serving) close() error {
 	return errors.Join(errs...)
 }
 
-// isLoopback says that only this machine can reach an address.
+// isLoopback reports whether only this machine can reach an address.
 func isLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
@@ -222,7 +234,8 @@ func isLoopback(addr net.Addr) bool {
 // logger is the log on stderr.
 func (c *serveCommand) logger(a *app) *slog.Logger {
 	level := map[string]slog.Level{
-		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+		"debug": slog.LevelDebug, "info": slog.LevelInfo,
+		"warn": slog.LevelWarn, "error": slog.LevelError,
 	}[c.LogLevel]
 	opts := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {

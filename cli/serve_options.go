@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/fakezk"
 )
 
-// serverFlags are the server's settings, called after ZooKeeper's own.
+// serverFlags are the settings of the server, under ZooKeeper's names.
 type serverFlags struct {
 	TickTime               time.Duration `help:"Unit of time of session expiry." default:"2s"`
 	MinSessionTimeout      time.Duration `help:"Least session timeout; 0 is 2 ticks." default:"0" placeholder:"DURATION"`
@@ -22,40 +22,51 @@ type serverFlags struct {
 	JuteMaxBuffer          int           `help:"Longest request in bytes." default:"1048575"`
 	SuperDigest            string        `help:"Digest identity that passes every ACL, as super:BASE64." placeholder:"ID"`
 	EnforceQuota           bool          `help:"Refuse writes beyond the hard limits of quotas."`
-	ContainerCheckInterval time.Duration `help:"Time between two searches for containers and TTL nodes that may go." default:"60s"`
-	FourLetterWords        string        `help:"Four-letter words that are answered, with commas between; * is all." default:"*" placeholder:"LIST"`
+	ContainerCheckInterval time.Duration `help:"Time between two searches for containers and TTL nodes to delete." default:"60s"`
+	FourLetterWords        string        `help:"Four-letter words to answer, with commas between; * is all." default:"*" placeholder:"LIST"`
 }
 
-// options turns the flags into a server's options, or says which is wrong.
+// options are the options of a server with these flags. The error names a wrong flag.
 func (f serverFlags) options() (fakezk.Options, error) {
 	o := fakezk.Options{
-		TickTime: f.TickTime, MinSessionTimeout: f.MinSessionTimeout, MaxSessionTimeout: f.MaxSessionTimeout,
+		TickTime:          f.TickTime,
+		MinSessionTimeout: f.MinSessionTimeout, MaxSessionTimeout: f.MaxSessionTimeout,
 		MaxClientConns: f.MaxClientCnxns, MaxFrame: f.JuteMaxBuffer, SuperDigest: f.SuperDigest,
 		EnforceQuota: f.EnforceQuota, ContainerCheckInterval: f.ContainerCheckInterval,
 	}
 	if f.MaxClientCnxns == 0 {
 		o.MaxClientConns = -1
 	}
-	if err := f.checkTimeouts(); err != nil {
+	err := f.checkTimeouts()
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
 		return o, err
 	}
-	switch {
-	case f.MaxClientCnxns < 0:
-		return o, fmt.Errorf("--max-client-cnxns: %d; expected a whole number from 0", f.MaxClientCnxns)
-	case f.JuteMaxBuffer < 64 || f.JuteMaxBuffer > 1<<30:
-		return o, fmt.Errorf("--jute-max-buffer: %d; expected 64 to %d bytes", f.JuteMaxBuffer, 1<<30)
-	case f.SuperDigest != "" && !isSuperDigest(f.SuperDigest):
-		return o, fmt.Errorf("--super-digest: %q; expected super: and the base64 of a SHA-1", f.SuperDigest)
-	case f.ContainerCheckInterval < time.Millisecond:
-		return o, fmt.Errorf("--container-check-interval: %s; expected at least 1ms", f.ContainerCheckInterval)
-	}
-	var err error
 	o.FourLetterWords, err = fourLetterWords(f.FourLetterWords)
 	return o, err
 }
 
-// checkTimeouts refuses what ZooKeeper refuses, a least timeout above the
-// greatest, and what its protocol has no number for.
+// check checks the flags other than those of time-outs.
+func (f serverFlags) check() error {
+	switch {
+	case f.MaxClientCnxns < 0:
+		return fmt.Errorf("--max-client-cnxns: %d; expected 0 or more", f.MaxClientCnxns)
+	case f.JuteMaxBuffer < 64 || f.JuteMaxBuffer > 1<<30:
+		return fmt.Errorf("--jute-max-buffer: %d; expected 64 to %d bytes", f.JuteMaxBuffer, 1<<30)
+	case f.SuperDigest != "" && !isSuperDigest(f.SuperDigest):
+		return fmt.Errorf("--super-digest: %q; expected super: and the base64 of a SHA-1",
+			f.SuperDigest)
+	case f.ContainerCheckInterval < time.Millisecond:
+		return fmt.Errorf("--container-check-interval: %s; expected at least 1ms",
+			f.ContainerCheckInterval)
+	}
+	return nil
+}
+
+// checkTimeouts refuses a least time-out above the greatest, as ZooKeeper does, and times
+// that its protocol cannot express.
 func (f serverFlags) checkTimeouts() error {
 	const longest = fakezk.LongestTimeout
 	least, greatest := f.MinSessionTimeout, f.MaxSessionTimeout
@@ -67,6 +78,12 @@ func (f serverFlags) checkTimeouts() error {
 	case greatest != 0 && (greatest < time.Millisecond || greatest > longest):
 		return fmt.Errorf("--max-session-timeout: %s; expected 1ms to %s", greatest, longest)
 	}
+	return f.checkOrder()
+}
+
+// checkOrder compares the least and the greatest time-out, with their defaults.
+func (f serverFlags) checkOrder() error {
+	least, greatest := f.MinSessionTimeout, f.MaxSessionTimeout
 	leastIs, greatestIs := "--min-session-timeout", "--max-session-timeout"
 	if least == 0 {
 		least, leastIs = 2*f.TickTime, "2 ticks, the default of --min-session-timeout"
@@ -76,21 +93,23 @@ func (f serverFlags) checkTimeouts() error {
 	}
 	switch {
 	case least > greatest:
-		return fmt.Errorf("the least session timeout, %s (%s), is more than the greatest, %s (%s)", least, leastIs, greatest, greatestIs)
-	case greatest > longest:
-		return fmt.Errorf("the greatest session timeout is %s (%s); expected at most %s", greatest, greatestIs, longest)
+		return fmt.Errorf("the least session timeout, %s (%s), is more than the greatest, %s (%s)",
+			least, leastIs, greatest, greatestIs)
+	case greatest > fakezk.LongestTimeout:
+		return fmt.Errorf("the greatest session timeout is %s (%s); expected at most %s",
+			greatest, greatestIs, fakezk.LongestTimeout)
 	}
 	return nil
 }
 
-// isSuperDigest says that an identity has the form of super:base64(sha1(...)),
-// whose length is 28.
+// isSuperDigest reports whether an identity has the form super:base64(sha1(...)). The base64
+// has 28 characters.
 func isSuperDigest(id string) bool {
 	hash, ok := strings.CutPrefix(id, "super:")
 	return ok && len(hash) == 28
 }
 
-// fourLetterWords reads a list such as "ruok,srvr"; an empty one is none.
+// fourLetterWords reads a list such as "ruok,srvr"; "" is no word.
 func fourLetterWords(list string) ([]string, error) {
 	words := []string{}
 	for word := range strings.SplitSeq(list, ",") {
@@ -99,13 +118,14 @@ func fourLetterWords(list string) ([]string, error) {
 		case word == "*" || fakezk.IsFourLetterWord(word):
 			words = append(words, word)
 		default:
-			return nil, fmt.Errorf("--four-letter-words: %q is no word that ZooKeeper knows; expected words such as ruok or srvr with commas between, or *", word)
+			return nil, fmt.Errorf("--four-letter-words: %q is not a word of ZooKeeper; "+
+				"expected words such as ruok or srvr with commas between, or *", word)
 		}
 	}
 	return words, nil
 }
 
-// tlsConfig reads the certificates; nil means plain TCP.
+// tlsConfig reads the certificates. It is nil without them: plain TCP.
 func (c *serveCommand) tlsConfig() (*tls.Config, error) {
 	if c.TLSCert == "" && c.TLSKey == "" && c.TLSClientCA == "" {
 		return nil, nil
@@ -125,14 +145,15 @@ func (c *serveCommand) tlsConfig() (*tls.Config, error) {
 		}
 		config.ClientCAs = x509.NewCertPool()
 		if !config.ClientCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--tls-client-ca: %s: no certificate in it; expected PEM", c.TLSClientCA)
+			return nil, fmt.Errorf("--tls-client-ca: %s: no certificate found; expected PEM",
+				c.TLSClientCA)
 		}
 		config.ClientAuth = tls.RequireAndVerifyClientCert
 	}
 	return config, nil
 }
 
-// checkDump sees whether a dump can be written, before any work is done.
+// checkDump checks, before any other work, that a dump can be written.
 func checkDump(name string) error {
 	if name == "" {
 		return nil
@@ -143,12 +164,5 @@ func checkDump(name string) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return fmt.Errorf("--dump: %s is a directory", name)
 	}
-	probe, err := os.CreateTemp(filepath.Dir(name), ".zksim-*")
-	if err != nil {
-		return fmt.Errorf("--dump: %w", err)
-	}
-	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
-		return fmt.Errorf("--dump: %w", err)
-	}
-	return nil
+	return checkWritable("--dump", filepath.Dir(name))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// A plannedFault is a fault with the place where it was written.
+// A plannedFault is a fault with its place, such as plan.txt:3.
 type plannedFault struct {
 	where string
 	fault fault.Fault
@@ -41,6 +41,7 @@ func (c *serveCommand) injectPlan(server *fakezk.Server) error {
 	return armPlan(server, plan)
 }
 
+// readPlan reads the text of a plan.
 func readPlan(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -49,7 +50,7 @@ func readPlan(name string) (string, error) {
 	defer f.Close() // read only: nothing is lost
 	text, err := io.ReadAll(io.LimitReader(f, maxPlan+1))
 	if err != nil {
-		return "", fmt.Errorf("read %s: %w", name, err)
+		return "", err // it names the file
 	}
 	if len(text) > maxPlan {
 		return "", fmt.Errorf("%s: longer than %d bytes", name, maxPlan)
@@ -57,8 +58,8 @@ func readPlan(name string) (string, error) {
 	return string(text), nil
 }
 
-// parsePlan reads one fault a line. Empty lines and what begins with # do not
-// count. Errors begin with the name and the line's number.
+// parsePlan reads one fault a line. Empty lines and lines that begin with # are skipped.
+// Errors begin with the name and the number of the line.
 func parsePlan(name, text string) ([]plannedFault, error) {
 	var plan []plannedFault
 	n := 0
@@ -78,8 +79,8 @@ func parsePlan(name, text string) ([]plannedFault, error) {
 	return plan, nil
 }
 
-// armPlan injects faults in order. What the server refuses is told with its
-// place; the faults before it are armed.
+// armPlan injects faults in order. If the server refuses a fault, the error has its place,
+// and the faults before it are armed.
 func armPlan(server *fakezk.Server, plan []plannedFault) error {
 	for _, p := range plan {
 		if err := server.Inject(p.fault); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// target are the flags that say what to test.
+// target are the flags that select the workload and its script.
 type target struct {
 	Impl    string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
 	Clients int    `help:"Number of clients." default:"3"`
@@ -21,8 +21,8 @@ type target struct {
 	Seed    uint64 `help:"Seed of the schedule." default:"1"`
 }
 
-// find looks a workload up by its kind, in place of which may stand the name of
-// an implementation that no other kind has.
+// find finds a workload by its kind, or by the name of an implementation that one kind
+// has.
 func (t target) find(workloads scenario.Catalogue, name string) (scenario.Workload, error) {
 	if t.Impl != "" || slices.Contains(workloads.Kinds(), name) {
 		return workloads.Find(name, t.Impl)
@@ -43,10 +43,12 @@ func (t target) find(workloads scenario.Catalogue, name string) (scenario.Worklo
 	for _, w := range found {
 		kinds = append(kinds, w.Name)
 	}
-	return scenario.Workload{}, fmt.Errorf("implementation %q is there of %d workloads: %s; name one of them, with --impl %s",
-		name, len(found), strings.Join(kinds, ", "), name)
+	return scenario.Workload{}, fmt.Errorf(
+		"%d workloads have an implementation %q: %s; name one of them, with --impl %s",
+		len(found), name, strings.Join(kinds, ", "), name)
 }
 
+// scenario is the scenario without faults of a workload with a name.
 func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Scenario, error) {
 	w, err := t.find(workloads, name)
 	if err != nil {
@@ -81,21 +83,23 @@ type sweepJSON struct {
 	Missed         int         `json:"missed"`
 	Total          int         `json:"total"`
 	Interrupted    bool        `json:"interrupted"`
-	Error          string      `json:"error,omitempty"` // that has ended it early
+	Error          string      `json:"error,omitempty"` // that ended the sweep early
 	Violations     []foundJSON `json:"violations"`
 }
 
+// foundJSON is a violation for programs.
 type foundJSON struct {
 	Property string      `json:"property"`
-	Points   int         `json:"points"`
+	Points   int         `json:"points"` // number of fault points that violate it
 	Minimal  outcomeJSON `json:"minimal"`
-	// Unfinished says that Minimal may not be as small as it gets: there was an interrupt.
+	// Unfinished says that an interrupt came before Minimal was as small as possible.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Unsteady says that Minimal does not violate Property each time it is run.
+	// Unsteady says that not each run of Minimal violates Property.
 	Unsteady bool   `json:"unsteady,omitempty"`
 	File     string `json:"file,omitempty"`
 }
 
+// Run sweeps and makes one violation of each property small.
 func (c *sweepCommand) Run(a *app) error {
 	s, err := c.scenario(a.workloads, c.Workload)
 	if err == nil {
@@ -108,10 +112,17 @@ func (c *sweepCommand) Run(a *app) error {
 	if sweep == nil {
 		return ended
 	}
+	return c.report(a, s, sweep, ended)
+}
+
+// report prints the result of a sweep, which an error or an interrupt may have ended early.
+func (c *sweepCommand) report(
+	a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error,
+) error {
 	report := sweepJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
-		Points: sweep.Points, Survived: sweep.Survived,
-		Undecided: sweep.Undecided, Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
+		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,
+		Missed: sweep.Missed, Total: sweep.Total, Violations: []foundJSON{},
 	}
 	report.Interrupted, report.Error = a.why(ended)
 	if !c.JSON {
@@ -125,7 +136,7 @@ func (c *sweepCommand) Run(a *app) error {
 		report.Violations = append(report.Violations, found)
 	}
 	if ended == nil {
-		ended = a.ctx.Err() // the interrupt of making something small
+		ended = a.ctx.Err() // an interrupt while violations were made small
 	}
 	report.Interrupted = a.ctx.Err() != nil
 	if c.JSON {
@@ -134,7 +145,7 @@ func (c *sweepCommand) Run(a *app) error {
 	return a.ending(len(sweep.Violations) > 0, ended)
 }
 
-// sweep runs a sweep with progress. There is none if there was nothing to judge.
+// sweep runs a sweep with progress. The result is nil if there was nothing to judge.
 func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
 	var seen hunt.Witness
 	w := s.Workload
@@ -151,7 +162,7 @@ func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
 	return sweep, nil
 }
 
-// manner says what a script does besides.
+// manner is a text about the further flags of a script.
 func manner(s scenario.Script) string {
 	text := ""
 	if s.Hands > 1 {
@@ -163,9 +174,11 @@ func manner(s scenario.Script) string {
 	return text
 }
 
+// sweepLine is one line about a sweep.
 func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 	line := fmt.Sprintf("%s %s, %d clients x %d rounds%s: survived %d of %d fault points",
-		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, manner(s.Script), sweep.Survived, sweep.Points)
+		s.Workload.Name, s.Workload.Impl, s.Script.Clients, s.Script.Rounds, manner(s.Script),
+		sweep.Survived, sweep.Points)
 	if sweep.Points < sweep.Total {
 		line += fmt.Sprintf(" tried, of %d", sweep.Total)
 	}
@@ -175,28 +188,32 @@ func sweepLine(s scenario.Scenario, sweep *hunt.Sweep) string {
 	return line
 }
 
-// show tells of one violated property: at how many points, and the smallest
-// scenario.
+// show prints a violation unless JSON is asked for: the number of fault points and the
+// smallest scenario, which it saves.
 func (c *sweepCommand) show(a *app, v hunt.Violation) (foundJSON, error) {
 	a.progress.phase("making the violation of %s small", v.Property)
 	small, err := hunt.Minimize(a.ctx, v.First)
 	if err != nil {
 		return foundJSON{}, err
 	}
-	found := foundJSON{Property: small.Property(), Points: len(v.Faults), Minimal: outcomeOf(small), Unfinished: a.ctx.Err() != nil, Unsteady: !small.Steady()}
+	found := foundJSON{
+		Property: small.Property(), Points: len(v.Faults), Minimal: outcomeOf(small),
+		Unfinished: a.ctx.Err() != nil, Unsteady: !small.Steady(),
+	}
 	if !c.JSON {
 		scenario := "the smallest scenario"
 		if found.Unfinished {
 			scenario = "a scenario" + whyLarge(true)
 		}
 		a.printf("\n%s is violated at %s (%s); %s:\n\n%s",
-			small.Property(), plural(len(v.Faults), "point"), kindsOf(v.Faults), scenario, indent(small.Story()))
+			found.Property, plural(found.Points, "point"), kindsOf(v.Faults), scenario,
+			indent(small.Story()))
 	}
 	found.File, err = a.keepFinding(small, found, c.Save, c.JSON)
 	return found, err
 }
 
-// whyLarge says of a scenario why it may not be as small as it gets, if so.
+// whyLarge is a text about a scenario that may not be as small as possible.
 func whyLarge(unfinished bool) string {
 	if unfinished {
 		return " (not made smaller: interrupted)"
@@ -204,6 +221,7 @@ func whyLarge(unfinished bool) string {
 	return ""
 }
 
+// kindsOf is a text with the kinds of faults, each once.
 func kindsOf(faults []fault.Fault) string {
 	var kinds []string
 	for _, f := range faults {

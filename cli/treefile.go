@@ -12,27 +12,28 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// A tree file is a mapping from paths to nodes, in YAML or JSON. A node is its
-// data as text, or nothing for null data, or a mapping:
+// A treeFile is a mapping from paths to nodes, in YAML or JSON. A node is its data as
+// text, null for null data, or a mapping:
 //
-//	zxid: 42                            # the server goes on after it
+//	zxid: 42                            # the server continues after it
 //	/app: hello
 //	/app/nothing: ~
 //	/app/locks:
-//	  data: text                        # or base64: AAEC; neither for null data
+//	  data: text                        # or base64: AAEC; null data without both
 //	  acl:                              # scheme:id:perms; world:anyone:cdrwa if absent
 //	    - world:anyone:r
 //	    - digest:user:hash:cdrwa        # perms c, d, r, w, a, or a number
-//	  kind: container                   # or persistent, ttl; persistent if absent
-//	  ttl: 1m30s                        # of kind ttl only
+//	  kind: container                   # or ttl, or persistent, the default
+//	  ttl: 1m30s                        # for kind ttl only
 //	  next: 12                          # number of the next sequential child
 //
-// The zxid, which a dump has, may be left out: clients that live through a restart
-// need it, as they refuse to go back. Text in YAML that looks like a number or like
-// true or false needs quotes. A byte order mark at the beginning is skipped. Parents that are missing are made, with null data. Unknown keys, values of the
-// wrong kind and paths given twice are errors.
+// A dump has a zxid. It may be left out, but clients that live through a restart need it,
+// as they refuse a server that went back. Text in YAML that looks like a number or like
+// true or false needs quotes. A byte order mark at the beginning is skipped. Missing
+// parents are made, with null data. Unknown keys, values of a wrong kind and paths
+// given twice are errors.
 type treeFile struct {
-	zxid  int64 // 0 if there is none
+	zxid  int64 // 0 for none
 	nodes []view.NodeSpec
 }
 
@@ -44,10 +45,10 @@ const (
 	treeJSON treeFormat = "json"
 )
 
-// maxTreeFile is the longest tree file in bytes that is read.
+// maxTreeFile is the greatest length in bytes of a tree file that is read.
 const maxTreeFile = 64 << 20
 
-// treeFormatOf tells a tree file's format by its name.
+// treeFormatOf is the format of a tree file with this name.
 func treeFormatOf(name string) (treeFormat, error) {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".yaml", ".yml":
@@ -58,8 +59,8 @@ func treeFormatOf(name string) (treeFormat, error) {
 	return "", fmt.Errorf("%s: expected a name that ends in .yaml, .yml or .json", name)
 }
 
-// readTreeFile reads a tree file. Its errors name the file and, where there is
-// one, the line and column.
+// readTreeFile reads a tree file. Its errors name the file and, if known, the line and
+// column.
 func readTreeFile(name string) (treeFile, error) {
 	format, err := treeFormatOf(name)
 	if err != nil {
@@ -72,18 +73,19 @@ func readTreeFile(name string) (treeFile, error) {
 	defer f.Close() // read only: nothing is lost
 	data, err := io.ReadAll(io.LimitReader(f, maxTreeFile+1))
 	if err != nil {
-		return treeFile{}, fmt.Errorf("read %s: %w", name, err)
+		return treeFile{}, err // it names the file
 	}
 	return parseTree(name, format, data)
 }
 
-// parseTree reads the text of a tree file; name goes into errors only.
+// parseTree reads the text of a tree file. The name is for errors.
 func parseTree(name string, format treeFormat, data []byte) (treeFile, error) {
 	if len(data) > maxTreeFile {
 		return treeFile{}, fmt.Errorf("%s: longer than %d bytes", name, maxTreeFile)
 	}
 	if i := invalidUTF8(data); i >= 0 {
-		return treeFile{}, fmt.Errorf("%s: byte %d is not UTF-8; data that is not text goes into base64", name, i+1)
+		return treeFile{}, fmt.Errorf("%s: byte %d is not UTF-8; "+
+			"data that is not text goes into base64", name, i+1)
 	}
 	read := readYAML
 	if format == treeJSON {
@@ -100,7 +102,7 @@ func parseTree(name string, format treeFormat, data []byte) (treeFile, error) {
 	return tree, nil
 }
 
-// byteOrderMark is what some editors begin a file in UTF-8 with.
+// byteOrderMark is the beginning of a file in UTF-8 that some editors write.
 const byteOrderMark = "\ufeff"
 
 // invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if all are.
@@ -115,8 +117,8 @@ func invalidUTF8(data []byte) int {
 	return -1
 }
 
-// writeTreeFile writes a tree file so that the name holds the old file or the
-// whole new one, never a part. It returns the file's length in bytes.
+// writeTreeFile writes a tree file and returns its length in bytes. After an error the name
+// still has the old file.
 func writeTreeFile(name string, tree treeFile) (int, error) {
 	format, err := treeFormatOf(name)
 	if err != nil {

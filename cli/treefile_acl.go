@@ -8,25 +8,24 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// permLetters are the letters of permissions with their bits, in the order in
-// which ZooKeeper's own tools print them.
+// permLetters are the letters of permissions, in the order of ZooKeeper's own tools.
 const permLetters = "cdrwa"
 
+// permBits are the bits of the letters.
 var permBits = map[rune]int32{'c': 4, 'd': 8, 'r': 1, 'w': 2, 'a': 16}
 
-// openACL is the ACL of a node that has none in its file: everybody may do
-// everything.
+// openACL is the default ACL of a file's node: everybody may do everything.
 func openACL() []view.ACL {
 	return []view.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
 }
 
-// isOpen tells the ACL that openACL makes, or none.
+// isOpen reports whether an ACL is empty or openACL.
 func isOpen(acl []view.ACL) bool {
 	return len(acl) == 0 || slices.Equal(acl, openACL())
 }
 
-// formatACL is an entry as a tree file has it: scheme:id:perms. Permissions
-// without letters of their own are a number.
+// formatACL is an entry in the form of a tree file: scheme:id:perms. Permissions that have
+// no letters are a number.
 func formatACL(a view.ACL) string {
 	var perms strings.Builder
 	rest := a.Perms
@@ -42,7 +41,7 @@ func formatACL(a view.ACL) string {
 	return a.Scheme + ":" + a.ID + ":" + perms.String()
 }
 
-// aclTexts is an ACL as a tree file has it; none is the open one.
+// aclTexts is an ACL in the form of a tree file; an empty one becomes openACL.
 func aclTexts(acl []view.ACL) []string {
 	if len(acl) == 0 {
 		acl = openACL()
@@ -69,7 +68,8 @@ func aclOfValue(v fileValue) ([]view.ACL, error) {
 		}
 		a, ok := parseACL(element.text)
 		if !ok {
-			return nil, element.at.wrong("acl: %q; expected scheme:id:perms with perms out of %s or a number, such as world:anyone:cdrwa", element.text, permLetters)
+			return nil, element.at.wrong("acl: %q; expected scheme:id:perms with perms out of %s "+
+				"or a number, such as world:anyone:cdrwa", element.text, permLetters)
 		}
 		acl = append(acl, a)
 	}
@@ -87,6 +87,7 @@ func parseACL(text string) (view.ACL, bool) {
 	return view.ACL{Perms: perms, Scheme: scheme, ID: rest[:last]}, ok
 }
 
+// parsePerms reads letters, each once, or a number.
 func parsePerms(text string) (int32, bool) {
 	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
 		return int32(n), true

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// readJSON reads one JSON value, with the places of all its parts.
+// readJSON reads one JSON value with the places of its parts.
 func readJSON(data []byte) (fileValue, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -18,24 +18,25 @@ func readJSON(data []byte) (fileValue, error) {
 		return fileValue{}, err
 	}
 	if at := r.next(); at < len(data) {
-		return fileValue{}, r.place(at).wrong("found more after the end of the JSON value; expected nothing")
+		return fileValue{}, r.place(at).wrong(
+			"found more after the end of the JSON value; expected nothing")
 	}
 	return v, nil
 }
 
-// maxFileDepth is how deep lists and mappings may be nested; a tree file needs
-// three levels.
+// maxFileDepth is the greatest depth of nested lists and mappings; a tree file needs three.
 const maxFileDepth = 4
 
+// jsonReader reads JSON values with their places.
 type jsonReader struct {
 	data []byte
 	dec  *json.Decoder
-	// A place is counted on from the last one.
+	// offset and lastPlace are those of the last call of place, which counts on from there.
 	offset    int
 	lastPlace filePlace
 }
 
-// next is the offset of the next token: separators and white space skipped.
+// next is the offset of the next token, after separators and white space.
 func (r *jsonReader) next() int {
 	at := int(r.dec.InputOffset())
 	for at < len(r.data) && bytes.IndexByte([]byte(" \t\r\n,:"), r.data[at]) >= 0 {
@@ -44,7 +45,7 @@ func (r *jsonReader) next() int {
 	return at
 }
 
-// place is the line and column of an offset, which never goes back.
+// place is the line and column of an offset not before that of the last call.
 func (r *jsonReader) place(offset int) filePlace {
 	if r.lastPlace.line == 0 {
 		r.lastPlace = filePlace{1, 1}

@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// treeOfValue reads what a tree file holds, in the order of the file.
+// treeOfValue reads the mapping of a tree file, in the order of the file.
 func treeOfValue(v fileValue) (tree treeFile, err error) {
 	if v.kind == nothingValue {
 		return tree, nil
@@ -40,8 +40,8 @@ func treeOfValue(v fileValue) (tree treeFile, err error) {
 	return tree, nil
 }
 
-// checkTreePath says what is wrong with the form of a path; the server knows the
-// rest of the rules.
+// checkTreePath is the error in the form of a path, "" for none. The server checks the other
+// rules.
 func checkTreePath(path string) string {
 	switch {
 	case !strings.HasPrefix(path, "/"):
@@ -65,29 +65,34 @@ func nodeOfValue(path string, v fileValue) (view.NodeSpec, error) {
 		spec.Data = []byte(v.text)
 		return spec, nil
 	case mappingValue:
-	default:
-		return spec, v.is(textValue, path)
-	}
-	if err := v.checkKeys(); err != nil {
+		err := setNodeKeys(&spec, v)
 		return spec, err
+	}
+	return spec, v.is(textValue, path)
+}
+
+// setNodeKeys reads the mapping of a node.
+func setNodeKeys(spec *view.NodeSpec, v fileValue) error {
+	if err := v.checkKeys(); err != nil {
+		return err
 	}
 	hasData, hasTTL := false, false
 	for _, p := range v.pairs {
 		if p.key == "data" || p.key == "base64" {
 			if hasData {
-				return spec, p.at.wrong("%s: both data and base64; expected one of them", path)
+				return p.at.wrong("%s: both data and base64; expected one of them", spec.Path)
 			}
 			hasData = true
 		}
 		hasTTL = hasTTL || p.key == "ttl"
-		if err := setNodeKey(&spec, p); err != nil {
-			return spec, err
+		if err := setNodeKey(spec, p); err != nil {
+			return err
 		}
 	}
 	if hasTTL != (spec.Kind == view.TTLNode) {
-		return spec, v.at.wrong("%s: ttl and kind: ttl go together; expected both or neither", path)
+		return v.at.wrong("%s: ttl and kind: ttl go together; expected both or neither", spec.Path)
 	}
-	return spec, nil
+	return nil
 }
 
 // setNodeKey reads one key of a node's mapping.
@@ -159,12 +164,13 @@ func nextOfValue(v fileValue) (int32, error) {
 	}
 	n, err := strconv.ParseInt(v.text, 10, 32)
 	if err != nil {
-		return 0, v.at.wrong("next: %s; expected a whole number from %d to %d", v.text, math.MinInt32, math.MaxInt32)
+		return 0, v.at.wrong("next: %s; expected a whole number from %d to %d",
+			v.text, math.MinInt32, math.MaxInt32)
 	}
 	return int32(n), nil
 }
 
-// maxFileZxid is the largest zxid that a server can be told to go on after.
+// maxFileZxid is the greatest zxid of a tree file.
 const maxFileZxid = math.MaxInt64 / 2
 
 func zxidOfValue(v fileValue) (int64, error) {
@@ -173,7 +179,8 @@ func zxidOfValue(v fileValue) (int64, error) {
 	}
 	n, err := strconv.ParseInt(v.text, 10, 64)
 	if err != nil || n < 0 || n > maxFileZxid {
-		return 0, v.at.wrong("zxid: %s; expected a whole number from 0 to %d", v.text, int64(maxFileZxid))
+		return 0, v.at.wrong("zxid: %s; expected a whole number from 0 to %d",
+			v.text, int64(maxFileZxid))
 	}
 	return n, nil
 }

@@ -2,19 +2,19 @@ package cli
 
 import "fmt"
 
-// A fileValue is a value of a YAML or JSON file with its place. Both formats are
-// read into it, so that what a tree file means is written down once.
+// A fileValue is a value of a YAML or JSON file with its place. Both formats are read into
+// it, so that one code reads the tree.
 type fileValue struct {
 	kind  valueKind
-	text  string      // of text and of anything that is not allowed
+	text  string      // of text, a number or a boolean
 	list  []fileValue // of a list
 	pairs []filePair  // of a mapping, in the order of the file
 	at    filePlace
 }
 
+// A valueKind is the kind of a value, with its name in errors.
 type valueKind string
 
-// The kinds of values, by the names that errors use.
 const (
 	nothingValue valueKind = "nothing"
 	textValue    valueKind = "text"
@@ -32,10 +32,10 @@ type filePair struct {
 	value fileValue
 }
 
-// A filePlace is a place in a file, both from 1.
+// A filePlace is a place in a file; both numbers are from 1.
 type filePlace struct{ line, column int }
 
-// A fileError is what is wrong at a place of a file.
+// A fileError is an error at a place of a file.
 type fileError struct {
 	at      filePlace
 	message string
@@ -50,7 +50,7 @@ func (p filePlace) wrong(format string, args ...any) error {
 	return &fileError{p, fmt.Sprintf(format, args...)}
 }
 
-// is wants a value of one kind; what is its name in the error.
+// is returns an error unless the value is of a kind; what names the value in the error.
 func (v fileValue) is(kind valueKind, what string) error {
 	if v.kind == kind {
 		return nil
@@ -62,7 +62,7 @@ func (v fileValue) is(kind valueKind, what string) error {
 	return v.at.wrong("%s: found %s; expected %s%s", what, v.kind, kind, hint)
 }
 
-// checkKeys refuses a key that is there twice.
+// checkKeys refuses a key that is given twice.
 func (v fileValue) checkKeys() error {
 	first := make(map[string]int, len(v.pairs))
 	for _, p := range v.pairs {

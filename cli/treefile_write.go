@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,7 +16,7 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// formatTree is the text of a tree file, nodes in the given order.
+// formatTree is the text of a tree file, with the nodes in the given order.
 func formatTree(format treeFormat, tree treeFile) []byte {
 	tree.nodes = simplify(tree.nodes)
 	if format == treeJSON {
@@ -24,9 +25,8 @@ func formatTree(format treeFormat, tree treeFile) []byte {
 	return yamlTree(tree)
 }
 
-// simplify leaves out what loading the nodes into a new server gives anyway: the
-// next number of a node whose children account for it, and a root as every
-// server has it.
+// simplify leaves out the parts that a new server has anyway after loading the nodes: a
+// next number that follows from the number of children, and an unchanged root.
 func simplify(specs []view.NodeSpec) []view.NodeSpec {
 	children := map[string]uint32{}
 	for _, spec := range specs {
@@ -39,7 +39,8 @@ func simplify(specs []view.NodeSpec) []view.NodeSpec {
 		if uint32(spec.Next) <= children[spec.Path] {
 			spec.Next = 0
 		}
-		if spec.Path == "/" && spec.Data != nil && len(spec.Data) == 0 && isOpen(spec.ACL) && spec.Next == 0 {
+		emptyData := spec.Data != nil && len(spec.Data) == 0
+		if spec.Path == "/" && emptyData && isOpen(spec.ACL) && spec.Next == 0 {
 			continue
 		}
 		simple = append(simple, spec)
@@ -47,8 +48,7 @@ func simplify(specs []view.NodeSpec) []view.NodeSpec {
 	return simple
 }
 
-// isText says that data is text that people can read, and that a file can hold
-// as it is.
+// isText reports whether data is printable text, which a file can hold as it is.
 func isText(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
@@ -61,26 +61,26 @@ func isText(data []byte) bool {
 	return true
 }
 
-// A nodeField is one key of a node's mapping; a list has more than one text or
-// isList.
+// A nodeField is a key of a node's mapping with its value.
 type nodeField struct {
 	key    string
 	text   string
-	list   []string
-	number bool
+	list   []string // nil unless the value is a list
+	number bool     // text is a number
 }
 
-// fieldsOf are the keys that a node needs beyond or instead of plain data.
-// plain says that the data alone is the whole node.
+// fieldsOf are the keys of a node's mapping. plain says that a file can have the data, as
+// text or null, in place of the mapping.
 func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
+	plain = spec.Data == nil || isText(spec.Data)
 	switch {
 	case spec.Data == nil:
-	case isText(spec.Data):
+	case plain:
 		fields = append(fields, nodeField{key: "data", text: string(spec.Data)})
 	default:
-		fields = append(fields, nodeField{key: "base64", text: base64.StdEncoding.EncodeToString(spec.Data)})
+		text := base64.StdEncoding.EncodeToString(spec.Data)
+		fields = append(fields, nodeField{key: "base64", text: text})
 	}
-	plain = spec.Data == nil || isText(spec.Data)
 	rest := len(fields)
 	if !isOpen(spec.ACL) {
 		fields = append(fields, nodeField{key: "acl", list: aclTexts(spec.ACL)})
@@ -147,7 +147,7 @@ func jsonNode(b *bytes.Buffer, fields []nodeField) {
 	b.WriteString("}")
 }
 
-// jsonText is text as JSON has it, which is also YAML's form in double quotes.
+// jsonText is text as a JSON string, which is also a YAML string in double quotes.
 func jsonText(text string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -197,35 +197,29 @@ func yamlNode(b *bytes.Buffer, fields []nodeField) {
 	}
 }
 
-// plainYAML matches text that means itself in YAML without quotes, as far as
-// anybody would want to remember the rules.
+// plainYAML matches text that needs no quotes in YAML. It is stricter than YAML's rules.
 var plainYAML = regexp.MustCompile(`^[A-Za-z/_][A-Za-z0-9/_.+=-]*(:[A-Za-z0-9/_.+=-]+)*( [A-Za-z0-9/_.+=-]+(:[A-Za-z0-9/_.+=-]+)*)*$`)
 
-// yamlKeywords are plain words that some reader of YAML takes for something else.
-var yamlKeywords = map[string]bool{
-	"null": true, "true": true, "false": true, "yes": true, "no": true, "on": true, "off": true, "y": true, "n": true,
-}
+// yamlKeywords are words that some readers of YAML do not take for text.
+var yamlKeywords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
 
-// yamlWord is text on one line, in quotes where it needs them.
+// yamlWord is text on one line, in quotes if it needs them.
 func yamlWord(text string) string {
-	if plainYAML.MatchString(text) && !yamlKeywords[strings.ToLower(text)] {
+	if plainYAML.MatchString(text) && !slices.Contains(yamlKeywords, strings.ToLower(text)) {
 		return text
 	}
 	return jsonText(text)
 }
 
-// yamlText is text as a value: several simple lines as a block, else a word.
+// yamlText is text as a value: a block of several simple lines, or else a word.
 func yamlText(text, indent string) string {
 	body, newline := strings.CutSuffix(text, "\n")
 	lines := strings.Split(body, "\n")
 	if len(lines) == 1 {
 		return yamlWord(text)
 	}
-	for i, line := range lines {
-		edge := i == 0 || i == len(lines)-1
-		if edge && line == "" || strings.TrimSpace(line) != line && (i == 0 || strings.TrimRight(line, " ") != line) || strings.Contains(line, "\t") {
-			return jsonText(text)
-		}
+	if !isBlock(lines) {
+		return jsonText(text)
 	}
 	mark := "|-"
 	if newline {
@@ -237,4 +231,21 @@ func yamlText(text, indent string) string {
 		}
 	}
 	return mark + "\n" + strings.Join(lines, "\n")
+}
+
+// isBlock reports whether YAML keeps lines as they are in a block. The first and the last
+// line must not be empty, the first one must not begin with a space, and no line may end
+// with a space or have a tab.
+func isBlock(lines []string) bool {
+	for i, line := range lines {
+		edge := i == 0 || i == len(lines)-1
+		switch {
+		case edge && line == "",
+			i == 0 && strings.TrimSpace(line) != line,
+			strings.TrimRight(line, " ") != line,
+			strings.Contains(line, "\t"):
+			return false
+		}
+	}
+	return true
 }

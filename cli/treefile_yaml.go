@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readYAML reads one YAML document that is a mapping, with the places of all its
-// parts. It takes the part of YAML that JSON has too, in block or flow style:
-// no anchors, tags, merge keys or further documents.
+// readYAML reads one YAML document that is a mapping, with the places of its parts. It
+// takes the part of YAML that JSON has too, in block or flow style: no anchors, tags,
+// merge keys or further documents.
 func readYAML(data []byte) (fileValue, error) {
 	all := fileValue{kind: nothingValue, at: filePlace{1, 1}}
 	batches, err := yamlBatches(yamlTokens(string(data)))
@@ -37,8 +37,8 @@ func readYAML(data []byte) (fileValue, error) {
 	return all, nil
 }
 
-// yamlTokens are the tokens of a text. The library leaves a tag out that ends the
-// text without a line break; nothing may be overlooked.
+// yamlTokens are the tokens of a text. The library misses a tag at the end of a text that
+// has no line break there.
 func yamlTokens(text string) token.Tokens {
 	tokens := lexer.Tokenize(text)
 	lastLine := text[strings.LastIndexByte(text, '\n')+1:]
@@ -50,13 +50,12 @@ func yamlTokens(text string) token.Tokens {
 	return tokens
 }
 
-// yamlBatch is how many tokens the parser gets at once: the time it takes for a
-// mapping grows with the square of the mapping's length.
+// yamlBatch is the number of tokens that the parser gets at once. Its time for a mapping
+// grows with the square of the mapping's length.
 const yamlBatch = 2000
 
-// yamlBatches cuts a document before some of the keys of its outermost mapping,
-// and refuses what a tree file does not need. The parser would take long for
-// some of it.
+// yamlBatches cuts a document before some of the keys of its outermost mapping. It refuses
+// the parts of YAML that a tree file does not need; the parser is slow for some of these.
 func yamlBatches(tokens token.Tokens) ([]token.Tokens, error) {
 	var batches []token.Tokens
 	start, depth, dashLine := 0, 0, 0
@@ -74,26 +73,30 @@ func yamlBatches(tokens token.Tokens) ([]token.Tokens, error) {
 				return nil, at.wrong("found a list in a list; expected text")
 			}
 			dashLine = at.line
-		case token.AnchorType, token.AliasType, token.TagType, token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
-			return nil, at.wrong("found %q; expected plain keys, text and lists (anchors, tags and the like are not taken)", t.Value)
+		case token.AnchorType, token.AliasType, token.TagType,
+			token.MergeKeyType, token.DirectiveType, token.MappingKeyType:
+			return nil, at.wrong("found %q; expected plain keys, text and lists "+
+				"(anchors, tags and the like are not taken)", t.Value)
 		case token.DocumentHeaderType, token.DocumentEndType:
 			if i > 0 {
 				return nil, at.wrong("found a second document; expected one")
 			}
 		}
-		isKey := depth == 0 && at.column == 1 && i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
+		isKey := depth == 0 && at.column == 1 &&
+			i+1 < len(tokens) && tokens[i+1].Type == token.MappingValueType
 		if i-start >= yamlBatch && isKey {
 			batches = append(batches, tokens[start:i])
 			start = i
 		}
 		if i-start > maxYAMLEntry {
-			return nil, at.wrong("more than %d words and signs without a new path at the start of a line; expected less", maxYAMLEntry)
+			return nil, at.wrong("more than %d words and signs without a new path "+
+				"at the start of a line; expected less", maxYAMLEntry)
 		}
 	}
 	return append(batches, tokens[start:]), nil
 }
 
-// maxYAMLEntry is how many tokens a batch may have when no place to cut comes.
+// maxYAMLEntry is the greatest number of tokens between two places to cut.
 const maxYAMLEntry = 10 * yamlBatch
 
 func parseYAML(tokens token.Tokens) (fileValue, error) {
@@ -111,7 +114,7 @@ func parseYAML(tokens token.Tokens) (fileValue, error) {
 	return yamlValue(file.Docs[0].Body, 0)
 }
 
-// yamlFileError puts a YAML library's error into our form.
+// yamlFileError is an error of the YAML library as a fileError, if it has a place.
 func yamlFileError(err error) error {
 	var at yaml.Error
 	if errors.As(err, &at) && at.GetToken() != nil {
@@ -178,7 +181,8 @@ func yamlMapping(v fileValue, values []*ast.MappingValueNode, depth int) (fileVa
 		}
 		key, ok := n.Key.(*ast.StringNode)
 		if !ok {
-			return v, at.wrong("found a key that is not text; expected text, in quotes if it looks like something else")
+			return v, at.wrong("found a key that is not text; " +
+				"expected text, in quotes if it looks like something else")
 		}
 		value, err := yamlValue(n.Value, depth+1)
 		if err != nil {

@@ -6,12 +6,11 @@ import (
 	"runtime/debug"
 )
 
-// modulePath is the module that the command is a part of.
+// modulePath is the path of this module.
 const modulePath = "github.com/zksim/zksim"
 
-// version is the line that --version prints: the command's name, the version of this
-// module that it was built with, be it the main module or one that another's command
-// needs, and that of Go.
+// version is the output of --version: the name of the program, the version of this
+// module in its build, as the main module or as a dependency, and the version of Go.
 func version(name string, read func() (*debug.BuildInfo, bool)) string {
 	const unknown = "unknown version"
 	info, ok := read()

@@ -17,20 +17,20 @@ s: the world at this line   c: on to the next fault, call or return
 v: the verdicts             q: quit
 `
 
-// stepper walks through a run with somebody who types.
+// stepper is a walk through a run by typed commands.
 type stepper struct {
 	outcome *scenario.Outcome
 	at      int64 // the line shown last
 	out     io.Writer
 }
 
-// walk shows a run line by line, as told by what is read from in: one command a
-// line, until its end or ctx is done.
+// walk shows a run line by line. It reads commands from in, one a line, until the end of
+// in or until ctx is done.
 func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, out io.Writer) error {
 	s := &stepper{outcome: o, at: from - 1, out: out}
 	fmt.Fprintf(out, "%s, %d lines\n%s\n", o.Scenario, o.Result.Trace.Len(), stepHelp)
 	lines, failed := make(chan string), make(chan error, 1)
-	go func() { // a terminal cannot be asked to give up reading: this may outlive walk
+	go func() { // may outlive walk: a read from a terminal cannot be interrupted
 		defer close(lines)
 		scanner := bufio.NewScanner(in)
 		for scanner.Scan() {
@@ -61,7 +61,7 @@ func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, ou
 	}
 }
 
-// obey does what was typed, and reports whether to go on.
+// obey does a command, and reports whether the walk goes on.
 func (s *stepper) obey(command string) bool {
 	n, err := strconv.ParseInt(command, 10, 64)
 	switch {
@@ -103,7 +103,7 @@ func (s *stepper) move(by int64) {
 	s.show()
 }
 
-// next goes on to the next line at which something begins, ends or goes wrong.
+// next goes on to the next line with a fault, a call or a return.
 func (s *stepper) next() {
 	marks := map[int64]bool{}
 	for _, op := range s.outcome.History.Ops {
@@ -119,5 +119,5 @@ func (s *stepper) next() {
 			return
 		}
 	}
-	fmt.Fprintln(s.out, "nothing of that sort any more")
+	fmt.Fprintln(s.out, "no fault, call or return after this line")
 }

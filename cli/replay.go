@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+type replayCommand struct {
+	File  string `arg:"" help:"Scenario file."`
+	Trace bool   `help:"Print the whole trace."`
+	Step  bool   `help:"Walk through the trace: return shows the next line, ? lists the other keys."`
+	Until *int64 `help:"Print the trace up to line N and the world as it was then; with --step begin there." placeholder:"N"`
+	Draw  string `help:"Write a picture of the history, an HTML page, to a file." placeholder:"FILE"`
+	JSON  bool   `help:"Print JSON."`
+}
+
+func (c *replayCommand) Run(a *app) error {
+	file, err := a.files.Load(c.File)
+	if err != nil {
+		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	r, err := file.Check(true)
+	if err != nil {
+		return err
+	}
+	if last := int64(r.Outcome.Result.Trace.Len()); c.until() > last {
+		return fmt.Errorf("--until: the trace has %d lines, there is no line %d", last, c.until())
+	}
+	var noPicture error
+	if c.Draw != "" {
+		if noPicture, err = draw(r.Outcome, c.Draw); err != nil {
+			return err
+		}
+	}
+	err = c.show(a, r)
+	if noPicture != nil {
+		c.tellNoPicture(a, r, noPicture)
+	}
+	if len(r.Problems) > 0 && (err == nil || errors.Is(err, context.Canceled)) {
+		err = errViolated
+	}
+	return err
+}
+
+// show prints the run in the form that the flags ask for.
+func (c *replayCommand) show(a *app, r *scenario.Replay) error {
+	switch {
+	case c.Step:
+		return c.step(a, r)
+	case c.JSON:
+		return a.json(replayedOf(c.File, r))
+	case c.Until != nil:
+		a.printf("%s\n%s\n", r.Outcome.Result.Trace.Range(1, c.until()), r.Outcome.At(c.until()))
+		a.printReplay(c.File, r)
+	default:
+		c.tell(a, r)
+	}
+	return nil
+}
+
+// step walks through the run. It prints the differences from the file's expectations
+// before the walk, which may not show what the reader looks for, and at its end.
+func (c *replayCommand) step(a *app, r *scenario.Replay) error {
+	if len(r.Problems) > 0 {
+		a.printReplay(c.File, r)
+		a.printf("\n")
+	}
+	err := walk(a.ctx, r.Outcome, max(c.until(), 1), a.in, a.out)
+	a.printReplay(c.File, r)
+	return err
+}
+
+// tellNoPicture prints why there is no picture, on stderr if stdout is for programs.
+func (c *replayCommand) tellNoPicture(a *app, r *scenario.Replay, why error) {
+	out := a.out
+	if c.JSON {
+		out = a.errors
+	}
+	fmt.Fprintf(out, "no picture: %v (workload %s)\n", why, r.Outcome.Scenario.Workload.Name)
+}
+
+// until is the line of --until, 0 without the flag.
+func (c *replayCommand) until() int64 {
+	if c.Until == nil {
+		return 0
+	}
+	return *c.Until
+}
+
+// check checks the flags.
+func (c *replayCommand) check() error {
+	switch {
+	case c.Until != nil && c.until() < 1:
+		return fmt.Errorf("--until: %d; expected 1 or more", c.until())
+	case c.JSON && (c.Step || c.Until != nil || c.Trace):
+		return fmt.Errorf("--json goes without --step, --until and --trace")
+	case c.Trace && (c.Step || c.Until != nil):
+		return fmt.Errorf("--trace goes without --step and --until")
+	}
+	return nil
+}
+
+// draw writes porcupine's picture of a history. noPicture is the reason if the history
+// has none.
+func draw(o *scenario.Outcome, name string) (noPicture, err error) {
+	var page bytes.Buffer
+	if err := o.Report.Draw(&page); err != nil {
+		return err, nil
+	}
+	if err := os.WriteFile(name, page.Bytes(), 0o666); err != nil {
+		return nil, fmt.Errorf("--draw: %w", err)
+	}
+	return nil, nil
+}
+
+// tell prints the story or the trace of the run, and its verdicts.
+func (c *replayCommand) tell(a *app, r *scenario.Replay) {
+	if c.Trace {
+		a.printf("%s\n", r.Outcome.Result.Trace)
+		a.printf("%s\n", r.Outcome.Status())
+	} else {
+		a.printf("%s", r.Outcome.Story())
+	}
+	a.printf("\nverdicts:\n")
+	for _, v := range r.Outcome.Verdicts() {
+		a.printf("  %s\n", v)
+	}
+	for _, m := range r.Outcome.Measurements() {
+		a.printf("  %s\n", m)
+	}
+	a.printf("\n")
+	a.printReplay(c.File, r)
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// unsteady is printed in place of a violation that does not happen in each run of its
+// scenario ([scenario.Outcome.Steady]).
+const unsteady = "%s is violated, but not each time, so it is not saved: " +
+	"two runs of one seed differ; " +
+	"does the code share state between runs, or use math/rand or map order?"
+
+// keepFinding saves a finding and returns the name of the file. A finding that does not
+// happen in each run is not saved: nobody could replay it.
+func (a *app) keepFinding(
+	o *scenario.Outcome, found foundJSON, dir string, quiet bool,
+) (string, error) {
+	if !found.Unsteady {
+		return a.save(o, dir, quiet)
+	}
+	if !quiet {
+		a.printf("\n"+unsteady+"\n", found.Property)
+	}
+	return "", nil
+}
+
+// save writes the scenario of a violation and returns the name of the file. Unless quiet,
+// it prints the command that repeats it. Without a directory, or if the file cannot be
+// written, it prints the scenario instead.
+func (a *app) save(o *scenario.Outcome, dir string, quiet bool) (string, error) {
+	hint := " (--save DIR writes it)"
+	if dir != "" {
+		if name := a.write(o, dir); name != "" {
+			if !quiet {
+				a.printf("\nto see it again: %s replay %s\n", a.name, name)
+			}
+			return name, nil
+		}
+		hint = ""
+	}
+	if quiet {
+		return "", nil
+	}
+	text, err := a.fileOf(o).Marshal()
+	if err != nil {
+		return "", err
+	}
+	a.printf("\nthe scenario, as a file%s:\n\n%s", hint, indent(string(text)))
+	return "", nil
+}
+
+// fileOf is the scenario file of an outcome. It names this program as the one to replay it.
+func (a *app) fileOf(o *scenario.Outcome) scenario.File {
+	file := scenario.FileOf(o)
+	file.Command = a.name + " replay FILE"
+	return file
+}
+
+// scenarioName is the file name of a finding: lock-zk.Lock-liveness-1f2e3d4c.yaml.
+func scenarioName(o *scenario.Outcome) string {
+	s := o.Scenario.Workload
+	return fileName(s.Name, s.Impl, o.Property(), o.Result.Trace.Hash()[:8])
+}
+
+// isScenario reports whether a file has the name of a scenario file.
+func isScenario(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// fileName is the name of a scenario file. Slashes in the names of a workload become _.
+func fileName(parts ...string) string {
+	return strings.ReplaceAll(strings.Join(parts, "-"), "/", "_") + ".yaml"
+}
+
+// write writes the scenario of a violation and returns the name of the file. It prints an
+// error and returns "", so that the other findings are not lost.
+func (a *app) write(o *scenario.Outcome, dir string) string {
+	name := filepath.Join(dir, scenarioName(o))
+	if err := a.fileOf(o).Save(name); err != nil {
+		a.tell(err)
+		return ""
+	}
+	return name
+}
+
+// checkDir makes the directory of a flag and checks, before any other work, that a file
+// can be written there. An empty name is no error.
+func checkDir(flag, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return checkWritable(flag, dir)
+}
+
+// checkWritable checks that a file can be written in the directory of a flag.
+func checkWritable(flag, dir string) error {
+	probe, err := os.CreateTemp(dir, ".zksim-*")
+	if err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+		return fmt.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zksim/zksim/fuzz/museum"
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+// loadWorkloads sets the workloads of a: those built in and those of the program.
+func (a *app) loadWorkloads(own []scenario.Workload) error {
+	for _, w := range own {
+		if w.Name == allWorkloads {
+			return fmt.Errorf("workload %s %s: %q stands for all workloads; expected another name",
+				w.Name, w.Impl, allWorkloads)
+		}
+	}
+	own = named(own, a.name)
+	var err error
+	if a.workloads, err = object.Workloads().With(own...); err != nil {
+		return err
+	}
+	a.files, err = museum.Catalogue().With(own...)
+	return err
+}
+
+// named returns the workloads, and gives those that have no name of their implementation
+// the name of the program: mylock, and mylock-2 for the second of the same kind.
+func named(workloads []scenario.Workload, program string) []scenario.Workload {
+	workloads = slices.Clone(workloads)
+	for i, w := range workloads {
+		for n := 1; w.Impl == ""; n++ {
+			if name := numbered(program, n); !has(workloads, w.Name, name) {
+				w.Impl = name
+			}
+		}
+		workloads[i] = w
+	}
+	return workloads
+}
+
+// numbered is the n-th name of a row: mylock, mylock-2, mylock-3.
+func numbered(name string, n int) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("%s-%d", name, n)
+}
+
+// has reports whether a workload of this kind and implementation is among others.
+func has(workloads []scenario.Workload, kind, impl string) bool {
+	return slices.ContainsFunc(workloads, func(w scenario.Workload) bool {
+		return w.Name == kind && w.Impl == impl
+	})
+}
