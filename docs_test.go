@@ -183,7 +183,11 @@ func TestArchitectureNamesThePackages(t *testing.T) {
 	for row := range strings.Lines(table(t, "ARCHITECTURE.md", "| package | one job | must not know |")) {
 		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
 		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
-			named = append(named, strings.Replace(match[1], "fuzz/gallery", "fuzz/museum", 1))
+			name := match[1]
+			if _, exists := arrows[name]; !exists && name == "fuzz/gallery" {
+				name = "fuzz/museum" // as it is called until then
+			}
+			named = append(named, name)
 		}
 	}
 	slices.Sort(existing)
