@@ -12,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fakezk/conform"
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
 )
 
 // mostReadme is the greatest length of README.md in bytes: about two screens.
@@ -169,6 +171,33 @@ func TestServerPageListsTheOperations(t *testing.T) {
 	if diff := cmp.Diff(conform.Operations(), listed); diff != "" {
 		t.Errorf("-compared +listed in docs/server.md\n%s", diff)
 	}
+}
+
+// TestHuntingPageListsStrategiesAndProperties: the tables of docs/hunting.md have all of
+// them, in their order.
+func TestHuntingPageListsStrategiesAndProperties(t *testing.T) {
+	var strategies []string
+	for _, s := range hunt.Strategies() {
+		strategies = append(strategies, s.Name)
+	}
+	shown := firstCells(table(t, "docs/hunting.md", "| strategy | tries |"))
+	if diff := cmp.Diff(strategies, shown); diff != "" {
+		t.Errorf("-existing +shown\n%s", diff)
+	}
+	shown = firstCells(table(t, "docs/hunting.md", "| property | meaning |"))
+	if diff := cmp.Diff(linearizability.Properties(), shown); diff != "" {
+		t.Errorf("-existing +shown\n%s", diff)
+	}
+}
+
+// firstCells returns the first cell of each row, without backquotes.
+func firstCells(rows string) []string {
+	var cells []string
+	for row := range strings.Lines(rows) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		cells = append(cells, strings.Trim(cell, "`"))
+	}
+	return cells
 }
 
 // TestArchitectureNamesThePackages: the table of ARCHITECTURE.md has each package of the
