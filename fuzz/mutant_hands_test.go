@@ -24,10 +24,10 @@ var otherMutants = []struct {
 		conn := env.InTurn()
 		return &narrowQueue{Queue: recipes.NewQueue(conn, "/queue"), conn: conn}
 	}, ourQueue).Named("mutant"),
-		scenario.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Liveness},
+		scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3}, linearizability.Liveness},
 	{"keeps the state of a call in the handle", object.Counter(func(env object.Env) object.Counterer {
 		return &forgetfulCounter{Counter: recipes.NewCounter(env.InTurn(), "/counter")}
-	}, object.CounterClaims{Definite: true}).Named("mutant"), scenario.Script{Clients: 2, Rounds: 2, Hands: 3}, linearizability.Delivery},
+	}, object.CounterClaims{Definite: true}).Named("mutant"), scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3}, linearizability.Delivery},
 	{"closes without giving back", roughLock(func(l *recipes.Lock) object.Locker { return keptLock{l} }), rough, linearizability.Liveness},
 	{"closes beside its calls", object.Barrier(func(env object.Env) object.Barrierer {
 		return openBarrier{recipes.NewBarrier(env.InTurn(), "/barriers/b")}
@@ -40,7 +40,7 @@ var otherMutants = []struct {
 
 var ourQueue = object.QueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/claims", "/queue/dedup"}}
 
-var rough = scenario.Script{Clients: 3, Rounds: 2, Rough: true}
+var rough = scenario.Script{Clients: 3, Rounds: 2, Careless: true}
 
 // TestMutantsOfSeveralHandsAreFound: those, and by nothing else.
 func TestMutantsOfSeveralHandsAreFound(t *testing.T) {
@@ -48,7 +48,7 @@ func TestMutantsOfSeveralHandsAreFound(t *testing.T) {
 	for _, m := range otherMutants {
 		t.Run(m.about, func(t *testing.T) {
 			plain := m.script
-			plain.Hands, plain.Rough = 1, false
+			plain.Goroutines, plain.Careless = 1, false
 			if o := searchIn(t, m.workload, plain, 20); o != nil {
 				t.Errorf("found without:\n%s", o.Story())
 			}

@@ -18,7 +18,7 @@ func readWriteOf(replace func(*naked)) scenario.Workload {
 	w.Name = "rwlock"
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
-			mode := []string{ops.ReadMode, ops.WriteMode}[p.Choose(2, round+6000)]
+			mode := []string{ops.ReadMode, ops.WriteMode}[p.Choose(scenario.At("mode", round), 2)]
 			l := newReadWrite(p.Conn(), mode)
 			if replace != nil {
 				replace(l)
