@@ -15,7 +15,7 @@ import (
 // bytes decide seed, schedule and plan.
 //
 //	func FuzzMyLock(f *testing.F) {
-//		fuzz.Fuzz(f, fuzz.LockWorkload("mylock", fuzz.LockClaims{}, open))
+//		fuzz.Fuzz(f, object.Lock(open))
 //	}
 //
 // Call it with

@@ -58,7 +58,8 @@ func trySaved(t TB, w scenario.Workload) {
 		}
 		switch o := r.Outcome; {
 		case o.Status() == linearizability.Violated:
-			t.Fatalf("%s%s\nto see it again, with the whole trace: %s", o.Story(), indented(r.Problems), replayCommand(t, name))
+			t.Fatalf("%s%s\nto see it again, with the whole trace: %s",
+				o.Story(), indented(r.Problems), replayCommand(t, name))
 		case len(o.Result.Missed) > 0:
 			t.Logf("zksim: %s: %s: it tests nothing any more", name, strings.Join(r.Problems, "; "))
 		case o.Status() == linearizability.Unknown:
@@ -107,7 +108,8 @@ func playSaved(w scenario.Workload, name string) (*scenario.Replay, error) {
 func parseFor(w scenario.Workload, name string, data []byte) (scenario.File, error) {
 	return scenario.Parse(name, data, func(kind, impl string) (scenario.Workload, error) {
 		if kind != w.Name || impl != w.Impl {
-			return scenario.Workload{}, fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
+			return scenario.Workload{},
+				fmt.Errorf("workload %s %s; this test is for %s %s", kind, impl, w.Name, w.Impl)
 		}
 		return w, nil
 	})
@@ -197,5 +199,6 @@ func besides(name string, i int, c byte) bool {
 }
 
 func safeByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_.-#", c) >= 0
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+		strings.IndexByte("_.-#", c) >= 0
 }

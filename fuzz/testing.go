@@ -22,12 +22,12 @@ type TB interface {
 }
 
 // Test tests a workload, which package object makes of your code: without faults, with every single
-// fault at every protocol step, and with what several strategies think of. It fails if a property is
-// violated, with the story of the smallest scenario that shows it, which it saves.
+// fault at every protocol step, and with what several strategies think of. It fails if a property
+// is violated, with the story of the smallest scenario that shows it, which it saves.
 //
-// It also fails if the code is not deterministic, if no run has reached one of the workload's goals,
-// and if there was nothing to judge: no client has recorded a call, and the workload has neither
-// goals nor a judge with verdicts of its own, such as an invariant.
+// It also fails if the code is not deterministic, if no run has reached one of the workload's
+// goals, and if there was nothing to judge: no client has recorded a call, and the workload has
+// neither goals nor a judge with verdicts of its own, such as an invariant.
 func Test(t TB, w scenario.Workload) {
 	t.Helper()
 	w.Impl = cmp.Or(w.Impl, t.Name())
@@ -121,7 +121,8 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	case s.Goroutines < 1 || s.Goroutines > scenario.MaxGoroutines:
 		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 to %d", s.Goroutines, scenario.MaxGoroutines)
 	case s.Goroutines > 1 && !w.Shared:
-		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1: an object of %s %s is not used by several goroutines; "+
+		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1: "+
+			"an object of %s %s is not used by several goroutines; "+
 			"if it may be, set Shared of its workload", s.Goroutines, w.Name, w.Impl)
 	}
 	return s, nil
@@ -146,8 +147,8 @@ func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found)
 	}
 }
 
-// fail makes the violation small, saves it and fails with its story. It names scenarios that diverge
-// besides.
+// fail makes the violation small, saves it and fails with its story. It names scenarios that
+// diverge besides.
 func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.Scenario) {
 	t.Helper()
 	small, err := hunt.Minimize(ctx, o)
@@ -159,7 +160,8 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.
 		story += "\nthe goroutines when it was given up:\n\n" + small.FrozenStacks() + "\n"
 	}
 	if !small.Steady() {
-		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s", story, small.Property(), diverged(small.Scenario))
+		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",
+			story, small.Property(), diverged(small.Scenario))
 	}
 	if len(diverging) > 0 {
 		story += "\nzksim: besides, in another scenario: " + diverged(diverging[0]) + "\n"

@@ -12,8 +12,8 @@ import (
 // session survives.
 var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
 
-// FaultPoints lists every single fault that a run offers a place for: each kind, at each request and
-// each notification of the run.
+// FaultPoints lists every single fault that a run offers a place for: each kind, at each request
+// and each notification of the run.
 func FaultPoints(base *scenario.Outcome) []fault.Fault {
 	var faults []fault.Fault
 	add := func(info fault.KindInfo, f fault.Fault) {

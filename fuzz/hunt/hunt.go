@@ -12,10 +12,10 @@ import (
 // What is found, and after how many scenarios, depends on the description alone, and not on the
 // machine, unless For ends the hunt.
 //
-// Each scenario has three phases. In the first, faults strike and the scripts work. Every fault ends
-// by itself. In the second, all faults have ended, and the scripts must come to their end: that is
-// where liveness is judged. In the third, the World goes on without faults and scripts for longer
-// than a session lives, after which nothing may be left over.
+// Each scenario has three phases. In the first, faults strike and the scripts work. Every fault
+// ends by itself. In the second, all faults have ended, and the scripts must come to their end:
+// that is where liveness is judged. In the third, the World goes on without faults and scripts for
+// longer than a session lives, after which nothing may be left over.
 type Hunt struct {
 	Workload scenario.Workload
 	Script   scenario.Script
@@ -23,18 +23,19 @@ type Hunt struct {
 	Seed uint64
 	// Runs is the number of scenarios to try, and For the real time to spend. The first that is
 	// reached ends the hunt; 0 is no bound, but one of them is needed. The hunt also ends when
-	// the strategies have nothing left to propose. A generation of 32 scenarios is played to its
-	// end. The Corpus does not count.
+	// the strategies have nothing left to propose. A generation of 32 scenarios is played to
+	// its end. The Corpus does not count.
 	Runs int
 	For  time.Duration
 	// MaxFaults bounds the length of a plan; 0 means 4, and [MostFaults] is the most.
 	MaxFaults int
 	// Strategies are names out of [Strategies]; none means all of them, each with its share.
 	Strategies []string
-	// Corpus holds scenarios to play first, in their order: those that an earlier hunt has kept,
-	// say. All of them are played, whatever Runs and For are. The strategies' proposals then
-	// depend on the Corpus as well as on the Seed, so that a resumed hunt goes on elsewhere. A
-	// hunt that adds nothing to its corpus is repeated by the next with the same Seed.
+	// Corpus holds scenarios to play first, in their order: those that an earlier hunt has
+	// kept, say. All of them are played, whatever Runs and For are. The strategies' proposals
+	// then depend on the Corpus as well as on the Seed, so that a resumed hunt goes on
+	// elsewhere. A hunt that adds nothing to its corpus is repeated by the next with the same
+	// Seed.
 	Corpus []scenario.Scenario
 	// Counts reports whether a violation counts; nil is all. Several goroutines call it at the
 	// same time, and it must give the same answer for an outcome each time. A run that froze
@@ -49,8 +50,8 @@ type Hunt struct {
 	Workers int
 	// Progress, if not nil, is called after each scenario. It must not change its argument.
 	Progress func(*Found)
-	// Keep, if not nil, is called with each scenario that has shown new behaviour. An error ends
-	// the hunt.
+	// Keep, if not nil, is called with each scenario that has shown new behaviour. An error
+	// ends the hunt.
 	Keep func(*scenario.Outcome) error
 }
 
@@ -63,17 +64,18 @@ type Found struct {
 	// Replayed those of the corpus. Undecided counts those of both with an unknown verdict.
 	Runs, Replayed, Undecided int
 	// Traces counts the different orders of requests and faults, up to a million. Behaviours
-	// counts the different things that runs have shown: which fault struck which operation, what
-	// the session held then, how the call went on and ended.
+	// counts the different things that runs have shown: which fault struck which operation,
+	// what the session held then, how the call went on and ended.
 	Traces, Behaviours int
 	// Divergences are the scenarios whose two runs differed.
 	Divergences []scenario.Scenario
-	// Findings are the first violations, in the order in which they were found. Those that differ
-	// in nothing but names and numbers count as one.
+	// Findings are the first violations, in the order in which they were found. Those that
+	// differ in nothing but names and numbers count as one.
 	Findings []Finding
 	// Reached counts the scenarios in which each goal was reached.
 	Reached map[string]int
-	// Exhausted says that the strategies have nothing more to propose, and have left nothing out.
+	// Exhausted says that the strategies have nothing more to propose, and have left nothing
+	// out.
 	Exhausted bool
 
 	workload scenario.Workload
@@ -83,11 +85,11 @@ type Found struct {
 // A Finding is a violation that a Hunt has found. [Minimize] makes it small.
 type Finding struct {
 	*scenario.Outcome
-	// Strategy is the name of the one that proposed it, "corpus" if it was part of the corpus, or
-	// "no faults" if it is the run without faults that a hunt begins with.
+	// Strategy is the name of the one that proposed it, "corpus" if it was part of the corpus,
+	// or "no faults" if it is the run without faults that a hunt begins with.
 	Strategy string
-	// Runs is the number of scenarios up to this one: of the corpus if it was part of that, else
-	// of those that strategies proposed.
+	// Runs is the number of scenarios up to this one: of the corpus if it was part of that,
+	// else of those that strategies proposed.
 	Runs int
 }
 

@@ -39,9 +39,9 @@ func (i Inputs) Seeds() [][]byte {
 }
 
 // Scenario reads the engine's bytes, eight for each decision: the seed, the schedule, and then one
-// fault after the other, each decided by its bytes alone, so that a change of some bytes changes one
-// fault. Missing bytes are zero, and bytes beyond the longest plan are not read: every input is a
-// scenario.
+// fault after the other, each decided by its bytes alone, so that a change of some bytes changes
+// one fault. Missing bytes are zero, and bytes beyond the longest plan are not read: every input is
+// a scenario.
 func (i Inputs) Scenario(data []byte) scenario.Scenario {
 	words, s, p := wordsOf(data), i.base, i.space
 	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}

@@ -22,8 +22,9 @@ func checkJudged(judged bool, w scenario.Workload, runs int) error {
 	if judged || len(w.Sometimes) > 0 {
 		return nil
 	}
-	return fmt.Errorf("no client has recorded a call in any of %d runs, so there was nothing to judge: "+
-		"record calls by Player.Do or Player.Begin, or say what must hold by an Invariant or a goal", runs)
+	return fmt.Errorf("no client has recorded a call in any of %d runs, "+
+		"so there was nothing to judge: record calls by Player.Do or Player.Begin, "+
+		"or say what must hold by an Invariant or a goal", runs)
 }
 
 // judged reports whether there was something to judge in a run: a call, or a property that only the

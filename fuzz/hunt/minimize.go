@@ -13,9 +13,10 @@ import (
 // faults, and coordinates that name the operation.
 //
 // It first looks for the smallest scenario of all that shows the property, in a fixed order. So the
-// same bug mostly ends as the same scenario, however it was found. Where there is none so simple, it
-// goes down from the given one, step by step. It is deterministic, and runs on all cores. A scenario
-// that cannot be played or judged does not count. When ctx is done it returns the smallest so far.
+// same bug mostly ends as the same scenario, however it was found. Where there is none so simple,
+// it goes down from the given one, step by step. It is deterministic, and runs on all cores. A
+// scenario that cannot be played or judged does not count. When ctx is done it returns the smallest
+// so far.
 //
 // A run that froze stays as it is, and the first try that freezes is the last: its code spins on,
 // and each further try would add to it.
@@ -91,7 +92,9 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 // froze reports whether a run did not come to rest; see [fakezk.Result].
 func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Frozen != "" }
 
-func (m *minimizer) shows(o *scenario.Outcome) bool { return o != nil && o.Property() == m.property }
+func (m *minimizer) shows(o *scenario.Outcome) bool {
+	return o != nil && o.Property() == m.property
+}
 
 // scenario is a copy of the best so far, free to be changed.
 func (m *minimizer) scenario() scenario.Scenario {

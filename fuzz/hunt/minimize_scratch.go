@@ -52,7 +52,9 @@ func everyPoint(o *scenario.Outcome) []fault.Fault {
 
 // plainPoints are those of everyPoint whose faults do not last, but for the rarest.
 func plainPoints(o *scenario.Outcome) []fault.Fault {
-	return slices.DeleteFunc(everyPoint(o), func(f fault.Fault) bool { return f.For > 0 || f.Kind == fault.CutMidFrame })
+	return slices.DeleteFunc(everyPoint(o), func(f fault.Fault) bool {
+		return f.For > 0 || f.Kind == fault.CutMidFrame
+	})
 }
 
 // roundTimes are a fault at round times, with each client: often enough for what
@@ -92,7 +94,9 @@ func (m *minimizer) alike() {
 			return points
 		})
 	default:
-		m.firstPair(m.smallScripts(), func(o *scenario.Outcome) []fault.Fault { return pointsOf(o, append(kindsOf(s.Plan), losses...)) })
+		m.firstPair(m.smallScripts(), func(o *scenario.Outcome) []fault.Fault {
+			return pointsOf(o, append(kindsOf(s.Plan), losses...))
+		})
 	}
 }
 
@@ -117,12 +121,17 @@ func kindsOf(plan []fault.Fault) []fault.Kind {
 
 // pointsOf are the fault points of a run with some kinds.
 func pointsOf(o *scenario.Outcome, kinds []fault.Kind) []fault.Fault {
-	return slices.DeleteFunc(FaultPoints(o), func(f fault.Fault) bool { return !slices.Contains(kinds, f.Kind) })
+	return slices.DeleteFunc(FaultPoints(o), func(f fault.Fault) bool {
+		return !slices.Contains(kinds, f.Kind)
+	})
 }
+
+// pointsFunc chooses the faults to try from a run.
+type pointsFunc func(*scenario.Outcome) []fault.Fault
 
 // firstPoint looks for a single fault, out of those that points offers for a run
 // without any, in each script, with each of the seeds, until enough was tried.
-func (m *minimizer) firstPoint(scripts []scenario.Script, from, to uint64, points func(*scenario.Outcome) []fault.Fault) bool {
+func (m *minimizer) firstPoint(scripts []scenario.Script, from, to uint64, points pointsFunc) bool {
 	tried := 0
 	for _, script := range scripts {
 		for seed := from; seed <= to; seed++ {
@@ -147,7 +156,7 @@ func (m *minimizer) firstPoint(scripts []scenario.Script, from, to uint64, point
 }
 
 // firstPair looks for two faults, the second after the first has struck.
-func (m *minimizer) firstPair(scripts []scenario.Script, points func(*scenario.Outcome) []fault.Fault) bool {
+func (m *minimizer) firstPair(scripts []scenario.Script, points pointsFunc) bool {
 	tried := 0
 	for _, script := range scripts {
 		base := m.play(m.plain(script, 1))
@@ -199,8 +208,10 @@ func plansOf(s scenario.Scenario, faults []fault.Fault) []scenario.Scenario {
 func since(o *scenario.Outcome, step int64) *scenario.Outcome {
 	rest, result := *o, *o.Result
 	rest.Result = &result
-	result.Requests = slices.DeleteFunc(slices.Clone(result.Requests), func(r trace.RequestPoint) bool { return r.Step <= step })
-	result.Events = slices.DeleteFunc(slices.Clone(result.Events), func(e trace.EventPoint) bool { return e.Step <= step })
+	result.Requests = slices.DeleteFunc(slices.Clone(result.Requests),
+		func(r trace.RequestPoint) bool { return r.Step <= step })
+	result.Events = slices.DeleteFunc(slices.Clone(result.Events),
+		func(e trace.EventPoint) bool { return e.Step <= step })
 	return &rest
 }
 
@@ -231,5 +242,6 @@ func (m *minimizer) smallScripts() []scenario.Script {
 // weakest lists the kinds of faults from the plainest accident to the rarest.
 var weakest = []fault.Kind{
 	fault.DropRequest, fault.DropReply, fault.Cut, fault.Delay, fault.Stall, fault.Expire,
-	fault.CutMidFrame, fault.Refuse, fault.StallMidFrame, fault.Blackhole, fault.LateReap, fault.Restart,
+	fault.CutMidFrame, fault.Refuse, fault.StallMidFrame, fault.Blackhole, fault.LateReap,
+	fault.Restart,
 }

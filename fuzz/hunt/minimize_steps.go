@@ -220,7 +220,9 @@ func (m *minimizer) lowerCoordinate(i int) {
 func (m *minimizer) roundTime(i int) {
 	f := m.best.Scenario.Plan[i]
 	var faults []fault.Fault
-	for _, unit := range []time.Duration{time.Second, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond} {
+	for _, unit := range []time.Duration{
+		time.Second, 100 * time.Millisecond, 10 * time.Millisecond, 5 * time.Millisecond,
+	} {
 		if f.At%unit == 0 {
 			break // it is as round already
 		}
@@ -245,7 +247,10 @@ func (m *minimizer) requestsOf(client string) int {
 
 func (m *minimizer) shortenDuration(i int) {
 	var faults []fault.Fault
-	for _, d := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second} {
+	for _, d := range []time.Duration{
+		10 * time.Millisecond, 100 * time.Millisecond,
+		time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second,
+	} {
 		f := m.best.Scenario.Plan[i]
 		if f.For <= d {
 			break

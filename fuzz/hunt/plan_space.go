@@ -23,11 +23,12 @@ type planSpace struct {
 const defaultMaxFaults = 4
 
 func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
+	clients := base.Scenario.Script.ClientNames()
 	p := planSpace{
-		clients:  base.Scenario.Script.ClientNames(),
+		clients:  clients,
 		requests: map[string]int{}, events: map[string]int{},
 		maxFaults: maxFaults,
-		messages:  2*(len(base.Result.Requests)+len(base.Scenario.Script.ClientNames())) + len(base.Result.Events),
+		messages:  2*(len(base.Result.Requests)+len(clients)) + len(base.Result.Events),
 		elapsed:   max(0, base.Result.Elapsed-scenario.Settle),
 	}
 	if p.maxFaults <= 0 {

@@ -198,7 +198,8 @@ func (p *pursuit) count(t trial, r played) int {
 
 // violates reports whether an outcome is what the hunt is after.
 func (p *pursuit) violates(o *scenario.Outcome) bool {
-	return o.Status() == linearizability.Violated && (p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
+	return o.Status() == linearizability.Violated &&
+		(p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
 }
 
 // maxTraces keeps the memory that a hunt takes from growing for ever.

@@ -14,8 +14,8 @@ import (
 // A Strategy is one of the ways in which a [Hunt] chooses the scenarios that it tries.
 type Strategy struct {
 	Name, About string
-	// Share is the number of scenarios that the strategy proposes in each round of a hunt by all
-	// strategies.
+	// Share is the number of scenarios that the strategy proposes in each round of a hunt by
+	// all strategies.
 	Share int
 
 	start func(terrain) strategy
@@ -26,7 +26,8 @@ var strategies = []Strategy{
 	{"sweep", "every single fault, at every protocol step", 2, newSingles},
 	{"pairs", "every two faults, or a sample of them", 2, newPairs},
 	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans},
-	{"priorities", "random priorities of the messages (PCT), with and without faults", 1, newPriorities},
+	{"priorities", "random priorities of the messages (PCT), with and without faults", 1,
+		newPriorities},
 	{"orders", "all orders of the messages of a tiny script that differ in the first 60 decisions, " +
 		"20,000 waiting at most", 1, newOrders},
 	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage},
@@ -70,13 +71,13 @@ func strategyNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// A strategy proposes scenarios. Its proposals depend on its terrain and on the outcomes that it has
-// learnt from, and on nothing else.
+// A strategy proposes scenarios. Its proposals depend on its terrain and on the outcomes that it
+// has learnt from, and on nothing else.
 type strategy interface {
 	// propose returns the next scenario to try, or false if there is none left.
 	propose() (s scenario.Scenario, more bool)
-	// learn is called with the outcome of every scenario of the hunt, in a fixed order, some time
-	// after it was proposed. own says that this strategy has proposed it; fresh counts the
+	// learn is called with the outcome of every scenario of the hunt, in a fixed order, some
+	// time after it was proposed. own says that this strategy has proposed it; fresh counts the
 	// behaviours that no scenario of the hunt had shown before.
 	learn(o *scenario.Outcome, own bool, fresh int)
 }
@@ -95,8 +96,8 @@ type terrain struct {
 	from uint64
 }
 
-// dice are random numbers for one strategy. Strategies do not share them: the proposals of one would
-// depend on those of the other.
+// dice are random numbers for one strategy. Strategies do not share them: the proposals of one
+// would depend on those of the other.
 func dice(seed uint64, strategy string) *rand.Rand {
 	var words []uint64
 	for _, c := range strategy {

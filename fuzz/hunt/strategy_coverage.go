@@ -18,7 +18,10 @@ type coverage struct {
 }
 
 func newCoverage(t terrain) strategy {
-	return &coverage{space: newPlanSpace(t.base, t.maxFaults), dice: dice(t.seed, "coverage"), kept: []keptRun{keep(t.base)}}
+	return &coverage{
+		space: newPlanSpace(t.base, t.maxFaults), dice: dice(t.seed, "coverage"),
+		kept: []keptRun{keep(t.base)},
+	}
 }
 
 // maxKept bounds what is kept in mind; the newest have shown what is rarest.

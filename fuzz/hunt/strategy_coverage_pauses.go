@@ -47,7 +47,10 @@ func pauses(o *scenario.Outcome) []time.Duration {
 // inPause is a fault in a pause of the run, in half of the cases the end of a session.
 func (k keptRun) inPause(dice *rand.Rand) fault.Fault {
 	clients := k.Script.ClientNames()
-	f := fault.Fault{Kind: fault.Expire, At: k.pauses[dice.IntN(len(k.pauses))], Client: clients[dice.IntN(len(clients))]}
+	f := fault.Fault{
+		Kind: fault.Expire, At: k.pauses[dice.IntN(len(k.pauses))],
+		Client: clients[dice.IntN(len(clients))],
+	}
 	if dice.IntN(2) > 0 {
 		return f
 	}

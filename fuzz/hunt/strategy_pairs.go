@@ -27,7 +27,10 @@ type pairs struct {
 const allPairs = 20_000
 
 func newPairs(t terrain) strategy {
-	p := &pairs{terrain: t, points: FaultPoints(t.base), dice: dice(t.seed, "pairs"), tried: map[string]bool{}}
+	p := &pairs{
+		terrain: t, points: FaultPoints(t.base), dice: dice(t.seed, "pairs"),
+		tried: map[string]bool{},
+	}
 	if n := len(p.points); n*(n-1)/2 <= allPairs {
 		p.order = newScattered(n*n, t.from)
 	}
@@ -36,7 +39,8 @@ func newPairs(t terrain) strategy {
 
 // learn finds the places for a second fault.
 func (p *pairs) learn(o *scenario.Outcome, _ bool, _ int) {
-	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 || o.Scenario.Schedule.Kind != sim.Latencies {
+	if len(o.Scenario.Plan) != 1 || len(o.Result.Strikes) != 1 ||
+		o.Scenario.Schedule.Kind != sim.Latencies {
 		return
 	}
 	strike := o.Result.Strikes[0]

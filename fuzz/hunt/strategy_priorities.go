@@ -18,7 +18,9 @@ type priorities struct {
 }
 
 func newPriorities(t terrain) strategy {
-	return &priorities{terrain: t, space: newPlanSpace(t.base, min(2, t.maxFaults)), dice: dice(t.seed, "priorities")}
+	return &priorities{
+		terrain: t, space: newPlanSpace(t.base, min(2, t.maxFaults)), dice: dice(t.seed, "priorities"),
+	}
 }
 
 func (p *priorities) propose() (scenario.Scenario, bool) {

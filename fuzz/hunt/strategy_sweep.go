@@ -30,7 +30,10 @@ func newSingles(t terrain) strategy {
 			later = append(later, f)
 		}
 	}
-	return &singles{terrain: t, rounds: [2]fewPoints{{first, newScattered(len(first), t.from)}, {later, newScattered(len(later), t.from)}}}
+	return &singles{terrain: t, rounds: [2]fewPoints{
+		{first, newScattered(len(first), t.from)},
+		{later, newScattered(len(later), t.from)},
+	}}
 }
 
 func (s *singles) propose() (scenario.Scenario, bool) {

@@ -200,7 +200,8 @@ func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	w := builtin(t, "lock", "recipes.Lock")
 	search := hunt.Hunt{
 		Workload: w, Script: scenario.Script{Clients: 3, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
-		// Those of a whole generation, so that nothing else is known when the strategy begins.
+		// Those of a whole generation, so that nothing else is known when the strategy
+		// begins.
 		Corpus: slices.Repeat([]scenario.Scenario{{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 5}}, 32),
 	}
 	if found, err := search.Run(t.Context()); err != nil || found.Runs != search.Runs {

@@ -21,8 +21,8 @@ type Sweep struct {
 	// unknown verdict.
 	Violated, Undecided int
 	// Violations are the violated properties, in the order in which they first were. Each point
-	// counts for one of those it violates; see [scenario.Outcome.Property]. If the fault-free run
-	// violates one, that is the only one, and no point was tried.
+	// counts for one of those it violates; see [scenario.Outcome.Property]. If the fault-free
+	// run violates one, that is the only one, and no point was tried.
 	Violations []Violation
 	// Missed counts the points that the run with the fault did not reach.
 	Missed int
@@ -32,12 +32,12 @@ type Sweep struct {
 	judged bool // see CheckJudged
 }
 
-// A Violation is all that a sweep has found against one property. Only the first outcome is there, as
-// each holds the trace of its run. To get another, run the scenario of the base with its fault.
+// A Violation is all that a sweep has found against one property. Only the first outcome is there,
+// as each holds the trace of its run. To get another, run the scenario of the base with its fault.
 type Violation struct {
 	Property string
-	// Faults are the points at which the property is violated, in order: the one zero Fault if it
-	// is violated without any.
+	// Faults are the points at which the property is violated, in order: the one zero Fault if
+	// it is violated without any.
 	Faults []fault.Fault
 	// First is the outcome of the first of them.
 	First *scenario.Outcome
@@ -47,7 +47,9 @@ type Violation struct {
 // protocol steps, on all cores. It calls progress, if not nil, after every run. It ends early, with
 // what it has and the context's error, when ctx is done, and with what it has when a run froze: the
 // code that spins there would slow down all other runs.
-func RunSweep(ctx context.Context, s scenario.Scenario, progress func(done, total int)) (*Sweep, error) {
+func RunSweep(
+	ctx context.Context, s scenario.Scenario, progress func(done, total int),
+) (*Sweep, error) {
 	s.Plan = nil
 	base, err := s.Run()
 	if err != nil {
@@ -58,29 +60,38 @@ func RunSweep(ctx context.Context, s scenario.Scenario, progress func(done, tota
 		sweep.blame(fault.Fault{}, base.Property(), base)
 		return sweep, nil
 	}
-	faults := FaultPoints(base)
-	sweep.Total = len(faults)
 	if progress == nil {
 		progress = func(int, int) {}
 	}
-	points := sweepPoints{results: make([]pointResult, len(faults)), first: map[string]int{}, progress: progress}
+	return sweep, sweep.run(ctx, s, progress)
+}
+
+// run tries all fault points of the base.
+func (s *Sweep) run(
+	ctx context.Context, calm scenario.Scenario, progress func(done, total int),
+) error {
+	faults := FaultPoints(s.Base)
+	s.Total = len(faults)
+	points := sweepPoints{
+		results: make([]pointResult, len(faults)), first: map[string]int{}, progress: progress,
+	}
 	parallel(ctx, len(faults), 0, func(i int) (goOn bool) {
-		point := s
+		point := calm
 		point.Plan = []fault.Fault{faults[i]}
 		return points.keep(i, playOne(point, false))
 	})
 	for i, r := range points.results {
 		switch {
 		case r.err != nil:
-			return sweep, r.err
+			return r.err
 		case !r.played:
-			return sweep, ctx.Err()
+			return ctx.Err()
 		}
-		if sweep.add(faults[i], r); r.froze {
-			return sweep, nil
+		if s.add(faults[i], r); r.froze {
+			return nil
 		}
 	}
-	return sweep, nil
+	return nil
 }
 
 // pointResult is what a sweep keeps of the run with the fault of one point.
@@ -88,9 +99,10 @@ type pointResult struct {
 	played, froze, missed, judged bool
 	status                        linearizability.Status
 	property                      string
-	outcome                       *scenario.Outcome // nil if an earlier point violates the same property
-	reached                       []string
-	err                           error
+	// outcome is nil if nothing is violated, or an earlier point violates the same property.
+	outcome *scenario.Outcome
+	reached []string
+	err     error
 }
 
 // sweepPoints are the results of the points of a sweep, which come in any order.
@@ -110,8 +122,10 @@ func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 		return false
 	}
 	o := r.outcome
-	kept := pointResult{played: true, froze: froze(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
-		status: o.Status(), property: o.Property(), reached: o.Reached}
+	kept := pointResult{
+		played: true, froze: froze(o), missed: len(o.Result.Missed) > 0, judged: judged(o),
+		status: o.Status(), property: o.Property(), reached: o.Reached,
+	}
 	if first, known := p.first[kept.property]; kept.property != "" && (!known || i < first) {
 		if known {
 			p.results[first].outcome = nil

@@ -22,7 +22,8 @@ func wake(o *scenario.Outcome) []trace.RequestPoint {
 	last := o.Result.Strikes[len(o.Result.Strikes)-1]
 	var requests []trace.RequestPoint
 	for _, r := range o.Result.Requests {
-		if r.Step > last.Step && (r.Client == last.Client || last.Client == "") && len(requests) < maxWake {
+		struck := r.Client == last.Client || last.Client == ""
+		if r.Step > last.Step && struck && len(requests) < maxWake {
 			requests = append(requests, r)
 		}
 	}
