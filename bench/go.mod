@@ -11,7 +11,6 @@ require (
 require (
 	github.com/anishathalye/porcupine v1.3.1 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
-	pgregory.net/rapid v1.3.0 // indirect
 )
 
 replace github.com/zksim/zksim => ../

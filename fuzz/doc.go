@@ -106,12 +106,12 @@
 // get on, liveness is unknown. Sessions are asked for 4 s, the least that a server with a tick of 2
 // s grants.
 //
-// # Several hands, and rough ones
+// # Several goroutines, and careless ones
 //
 // Two things of a [scenario.Script] make clients behave as programs do, and not as tests. Both go
 // with every plan and schedule, and no other kind of object is needed for them.
 //
-// Hands is how many goroutines of a client use one object at the same time, where the object may be
+// Goroutines is how many goroutines of a client use one object at the same time, where the object may be
 // used so (Shared of its workload). Each hand is a [scenario.Player] with a name, dice and a record
 // of its own (a, a.2, a.3), on the client's one connection; the judge takes their calls for calls
 // of one client that overlap. What several goroutines do at one instant of virtual time is left to
@@ -121,7 +121,7 @@
 // [object.Env], as the built-in workloads do. Two hands that a watch wakes at once must not race
 // for something in memory; the second run of a scenario shows it if they do.
 //
-// Rough makes clients use an object without care. One hand more closes it at any moment, while
+// Careless makes clients use an object without care. One hand more closes it at any moment, while
 // others wait, hold and read through it, and puts a new one in its place, in one of four cases with
 // a context that is done or soon will be: what was under way must end within a second, and what was
 // held must be given back. Of the calls with a short context one in three has one that is done from

@@ -119,6 +119,18 @@ func (r Report) Status() Status {
 	return worst
 }
 
+// Worsen adds a verdict, unless the report has one on the same property that is as bad. A better one
+// gives way to it.
+func (r *Report) Worsen(v Verdict) {
+	at := slices.IndexFunc(r.Verdicts, func(w Verdict) bool { return w.Property == v.Property })
+	switch {
+	case at < 0:
+		r.Verdicts = append(r.Verdicts, v)
+	case v.Status > r.Verdicts[at].Status:
+		r.Verdicts[at] = v
+	}
+}
+
 // First returns the verdict to show first: the first of those with the worst status. It is the zero
 // Verdict, whose status is OK, if nothing was judged.
 func (r Report) First() Verdict {

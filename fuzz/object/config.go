@@ -79,14 +79,15 @@ func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error)
 		one := linearizability.Judge(ofKey(e.History, key), nil, linearizability.Value{Path: c.Path + "/" + key})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
-			r.Verdicts = scenario.WithWorst(r.Verdicts, v)
+			r.Worsen(v)
 		}
 	}
 	if e.Rest != nil && c.Records != "" {
 		for _, n := range e.Rest.Nodes {
 			if strings.HasPrefix(n.Path, c.Records+"/") {
-				r.Verdicts = scenario.WithWorst(r.Verdicts, linearizability.Verdict{
-					Property: linearizability.Orphans, Status: linearizability.Violated, Summary: "left at rest: " + n.Path,
+				r.Worsen(linearizability.Verdict{
+					Property: linearizability.Orphans, Status: linearizability.Violated,
+					Summary: "left at rest: " + n.Path,
 				})
 			}
 		}

@@ -101,7 +101,8 @@ func (p doubleBarrierPlayer) turn(round int) {
 // leaveUnheard leaves as one does who has no time: once, with a context that is done,
 // which must do all the same.
 func (p doubleBarrierPlayer) leaveUnheard() {
-	ctx, _ := scenario.Done(p.Context())
+	ctx, cancel := context.WithCancel(p.Context())
+	cancel()
 	call := p.Begin(ops.Leave, "")
 	if err := p.member.Leave(ctx); err != nil {
 		call.Unknown(linearizability.Result{}, err)

@@ -24,7 +24,7 @@ type IDQueuer interface {
 }
 
 // IDQueueWorkload makes a workload of a queue with ids. The clients do what those
-// of QueueWorkload do, with two ids for each hand, and discard one of their own
+// of QueueWorkload do, with two ids for each goroutine, and discard one of their own
 // after two offers in five.
 func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)

@@ -5,12 +5,12 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
-// inTurn makes a connection on which the hands of a client send their requests one
+// inTurn makes a connection on which the goroutines of a client send their requests one
 // after the other, each in its turn ([sim.AwaitTurn]), and now and then dawdle when
 // they have a reply, as a goroutine does that the scheduler has put aside. Without it
-// the outcome of equal requests of several hands would depend on the scheduler, and
-// two runs of a scenario could differ: an object under test that hands share needs
-// it. With one hand it changes nothing.
+// the outcome of equal requests of several goroutines would depend on the scheduler, and
+// two runs of a scenario could differ: an object under test that goroutines share needs
+// it. With one goroutine it changes nothing.
 type inTurn struct{ conn *zk.Conn }
 
 func (c inTurn) SessionID() int64 { return c.conn.SessionID() }

@@ -24,6 +24,12 @@ type Locker interface {
 	Unlock(ctx context.Context) error
 }
 
+// TryLocker is a [Locker] that need not be waited for: TryLock returns false if it has
+// another owner. Clients of a careless script try before they wait.
+type TryLocker interface {
+	TryLock(ctx context.Context) (bool, error)
+}
+
 // LockClaims say what a lock claims to be.
 type LockClaims struct {
 	// About is one line about the implementation.
@@ -131,7 +137,7 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
-		if t, ok := lock.(scenario.TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock", round)) {
+		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock", round)) {
 			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {

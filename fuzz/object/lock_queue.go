@@ -22,7 +22,7 @@ type LockQueuer interface {
 	Take(ctx context.Context) (Delivery, error)
 }
 
-// Delivery is an element in the hands of a client. After an error of Ack that does
+// Delivery is an element that a client holds. After an error of Ack that does
 // not wrap recipes.ErrAmbiguous the element must not have been removed; one that
 // wraps recipes.ErrDeliveryLost says that trying again is of no use.
 type Delivery interface {

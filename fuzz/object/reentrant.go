@@ -50,8 +50,8 @@ func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
 	if _, ok := any(h.Now()).(numbered); ok {
 		s.token = func() int64 { return any(h.Now()).(numbered).Token() }
 	}
-	if _, ok := any(h.Now()).(scenario.TryLocker); ok {
-		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(scenario.TryLocker).TryLock(ctx) }
+	if _, ok := any(h.Now()).(TryLocker); ok {
+		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(TryLocker).TryLock(ctx) }
 	}
 	return s
 }

@@ -104,7 +104,7 @@ func (p semaphorePlayer) turn(round int) {
 	p.release(scenario.At("release", round), one, first)
 }
 
-// own tells the leases of one hand from those of others.
+// own tells the leases of one goroutine from those of others.
 func (p semaphorePlayer) own(which string) string {
 	if n := p.Goroutine(); n > 0 {
 		return fmt.Sprintf("%s.%d", which, n+1)

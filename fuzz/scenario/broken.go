@@ -149,7 +149,7 @@ func spinning(frames []frame) []frame {
 // that something was.
 func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers) {
 	if len(rest.Leaked) > 0 {
-		report.Verdicts = WithWorst(report.Verdicts, linearizability.Verdict{
+		report.Worsen(linearizability.Verdict{
 			Property: linearizability.Orphans, Status: linearizability.Violated,
 			Summary: "left at rest: a goroutine: " + strings.Join(rest.Leaked, "; a goroutine: "),
 		})

@@ -15,12 +15,12 @@ import (
 
 // Player is one client as a workload's script sees it: its connection, virtual
 // time, dice, and a record of what it does and sees. A Player belongs to the
-// goroutine of its script. Of a client with several hands each is a Player, with a
-// name, dice and a record of its own; see [Player.Goroutines].
+// goroutine of its script. Each of several goroutines of a client has a Player,
+// with another name, other draws and a separate record; see [Player.Goroutines].
 type Player struct {
 	ctx      context.Context
 	client   client
-	others   []*Player // the client's further hands
+	others   []*Player // those of the client's further goroutines
 	index    int
 	text     string // of the next line in the trace
 	calls    *linearizability.Recorder
@@ -75,7 +75,7 @@ func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	return p
 }
 
-// Name is the client's name: a, b, c, ... Its further hands are called a.2, a.3, ...
+// Name is the client's name: a, b, c, ... Its further goroutines are called a.2, a.3, ...
 func (p *Player) Name() string { return p.client.Name() }
 
 // Index is the client's place among the others, from 0.
@@ -100,7 +100,7 @@ func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, 
 	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
 }
 
-// Hand is the place of the player among the hands of its client, from 0.
+// Goroutine is the number of the goroutine among those of its client, from 0.
 func (p *Player) Goroutine() int { return p.client.Number() }
 
 // Now is the virtual time since the World began.
@@ -133,7 +133,7 @@ type Call struct {
 }
 
 // Begin records that the client calls an operation; see the kinds of package
-// linearizability. Of several hands each begins in its turn, so that they do not race
+// linearizability. Several goroutines begin one after the other, so that they do not race
 // for what the object keeps in memory.
 func (p *Player) Begin(kind, input string) Call {
 	sim.AwaitTurn(kind)

@@ -130,7 +130,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	if result.Frozen != "" {
 		return o, nil // the players may still be at it
 	}
-	players = everyHand(players)
+	players = everyGoroutine(players)
 	o.History = history(result, players)
 	why := cutShort(result, o.History, s.limit())
 	if o.CutShort = why != ""; !o.CutShort {
@@ -153,15 +153,15 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	return o, nil
 }
 
-// everyHand lists the hands of those clients that have begun.
-func everyHand(clients []*Player) []*Player {
-	var hands []*Player
+// everyGoroutine lists the players of all goroutines of those clients that have begun.
+func everyGoroutine(clients []*Player) []*Player {
+	var all []*Player
 	for _, p := range clients {
 		if p != nil {
-			hands = append(hands, p.all()...)
+			all = append(all, p.all()...)
 		}
 	}
-	return hands
+	return all
 }
 
 func signals(players []*Player) bool {

@@ -71,8 +71,8 @@ func (f File) Marshal() ([]byte, error) {
 	if f.Scenario.Schedule.Kind != sim.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
 	}
-	if hands := f.Scenario.Script.GoroutineCount(); hands > 1 {
-		form.Goroutines = hands
+	if n := f.Scenario.Script.GoroutineCount(); n > 1 {
+		form.Goroutines = n
 	}
 	for _, fault := range f.Scenario.Plan {
 		form.Plan = append(form.Plan, fault.String())

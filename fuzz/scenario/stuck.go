@@ -35,14 +35,14 @@ func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Pl
 		if at := place.first(); at != "" {
 			why += ", and it is at " + at
 		}
-		report.Verdicts = WithWorst(report.Verdicts, violatedLiveness(nil,
+		report.Worsen(violatedLiveness(nil,
 			"client %s's script has not ended after %s, although the faults stopped: %s", client, virtualTime(limit), why))
 		where += fmt.Sprintf("client %s's script:\n%s", client, place)
 	}
 	return where
 }
 
-// pendingCall is the kind of a call that some hand of a client has under way, ""
+// pendingCall is the kind of a call that some goroutine of a client has under way, ""
 // if there is none.
 func pendingCall(r *trace.Result, players []*Player, client string) string {
 	for _, p := range players {
@@ -57,7 +57,7 @@ func pendingCall(r *trace.Result, players []*Player, client string) string {
 	return ""
 }
 
-// place is where the hands of a script are: the calls of each, the innermost first.
+// place is where the goroutines of a script are: the calls of each, the innermost first.
 // Unlike a stack trace it is the same in each run.
 type place [][]frame
 
@@ -116,7 +116,7 @@ var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testin
 // playing are the functions that call the code under test.
 var playing = regexp.MustCompile(`^github\.com/zksim/zksim/fuzz(/scenario|/object)?\.`)
 
-// String is a line for each call, and an empty one between hands.
+// String is a line for each call, and an empty one between goroutines.
 func (p place) String() string {
 	var b strings.Builder
 	for i, hand := range p {

@@ -34,7 +34,7 @@ type Workload struct {
 	// on nothing else.
 	Play func(p *Player, s Script)
 	// Shared says that the object may be used by several goroutines at once, and that
-	// Play does so: see [Player.Goroutines]. Without it a Script of several hands is an
+	// Play does so: see [Player.Goroutines]. Without it a Script of several goroutines is an
 	// error.
 	Shared bool
 	// Length is how long the turns of a script may take in virtual time, faults
@@ -90,7 +90,7 @@ type Script struct {
 	// Rounds is how often each of them does its turn: lock and unlock, or offer
 	// and take.
 	Rounds int
-	// Hands is how many goroutines of each client do that at the same time, with one
+	// Goroutines is how many goroutines of each client do that at the same time, with one
 	// object; 0 means 1. More are for workloads that are Shared.
 	Goroutines int
 	// Careless: they close the object while they use it and go on with a new one, call
@@ -134,7 +134,7 @@ func (s Script) String() string {
 	return text
 }
 
-// hands is the number of hands, at least 1.
+// GoroutineCount is the number of goroutines of each client, at least 1.
 func (s Script) GoroutineCount() int { return max(s.Goroutines, 1) }
 
 // ClientNames are the names of a script's clients, in order.

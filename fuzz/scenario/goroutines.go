@@ -7,16 +7,15 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
-// Hands runs script for each hand of the client at the same time, as many as the
-// Script asks for, and returns when all have ended. Each hand is a Player of its
-// own, the first is p itself; to the judge all of them are one client, which makes
-// several calls at once. Call it once, at the end of a Play of a workload that is
-// Shared.
-func (p *Player) Goroutines(s Script, script func(hand *Player)) { p.hands(s.GoroutineCount(), script) }
+// Goroutines runs script in several goroutines of the client, as many as s asks for, and
+// returns when all have ended. Each has a Player; that of the first is p. To the judge
+// they are one client that makes several calls at once. Call Goroutines once, at the end
+// of the Play of a workload that is Shared.
+func (p *Player) Goroutines(s Script, script func(p *Player)) { p.hands(s.GoroutineCount(), script) }
 
 func (p *Player) hands(number int, script func(hand *Player)) {
 	world, ok := p.client.(worldClient)
-	if !ok { // a client in a RealWorld, whose scripts have one hand
+	if !ok { // a client in a RealWorld, whose scripts have one goroutine
 		script(p)
 		return
 	}
@@ -29,7 +28,7 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 		hand := p
 		if n := h.Number(); n > 0 {
 			hand = p.others[n-1]
-			// Hands that begin together would ask for the same at the same instant.
+			// Goroutines that begin together would send at the same instant.
 			if !hand.Pause(time.Duration(hand.Choose("start", 5000)) * time.Microsecond) {
 				return
 			}
@@ -38,28 +37,29 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 	})
 }
 
-// all are the client's hands.
+// all are the players of the client's goroutines.
 func (p *Player) all() []*Player { return append([]*Player{p}, p.others...) }
 
-// A Handle is what the hands of a client share: what open makes, and when that was
-// closed, what it makes then.
+// A Handle holds the object that the goroutines of a client share. When a careless script
+// has closed the object, the handle opens another.
 type Handle[T any] struct {
 	open func() T
 
 	mu     sync.Mutex
 	opened T
-	users  int // hands whose scripts have not ended
+	users  int // goroutines that have not ended
 }
 
-// Now is the object to be used for the next call.
+// Now returns the object to use for the next call.
 func (h *Handle[T]) Now() T {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.opened
 }
 
-// Shared makes the script of a client whose hands share what open makes: each plays
-// what play does. In a rough script one hand more closes what they share.
+// Shared returns a Play for clients whose goroutines share one object: open opens it, and
+// each goroutine runs play. In a careless script one more goroutine closes the object now
+// and then.
 func Shared[T any](open func(*Player) T, play func(hand *Player, s Script, h *Handle[T])) func(*Player, Script) {
 	return func(p *Player, s Script) {
 		h := &Handle[T]{open: func() T { return open(p) }, users: s.GoroutineCount()}
@@ -79,7 +79,7 @@ func Shared[T any](open func(*Player) T, play func(hand *Player, s Script, h *Ha
 	}
 }
 
-// leave says that a hand's script has ended.
+// leave notes that a goroutine has ended.
 func (h *Handle[T]) leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

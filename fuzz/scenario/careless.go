@@ -3,7 +3,6 @@ package scenario
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/zksim/zksim/linearizability"
@@ -19,7 +18,7 @@ type closer interface {
 	Close(ctx context.Context) error
 }
 
-// closeNowAndThen is the script of a hand that closes what the others share, at any
+// closeNowAndThen is the script of the goroutine that closes what the others share, at any
 // moment, and puts a new object in its place.
 func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 	for round := 0; round < 2*s.Rounds; round++ {
@@ -50,8 +49,8 @@ func (h *Handle[T]) replace() (old T, inUse bool) {
 	return old, true
 }
 
-// close closes an object and records that, in a step before: what other hands say
-// of it in the same step might come first in the trace.
+// close closes an object and records that, in a step before: what other goroutines
+// say of it in the same step might come first in the trace.
 func (p *Player) close(ctx context.Context, c closer) {
 	call := p.Begin(ops.Close, "")
 	p.Pause(time.Microsecond)
@@ -75,11 +74,11 @@ func judgeClosing(r *linearizability.Report, h linearizability.History, rest *li
 			continue
 		}
 		if c.Outcome == linearizability.OpPending && rest != nil {
-			r.Verdicts = WithWorst(r.Verdicts, neverClosed(c))
+			r.Worsen(neverClosed(c))
 		}
 		for _, op := range h.Ops {
 			if v, bad := outlives(op, c, h.EndTime); bad {
-				r.Verdicts = WithWorst(r.Verdicts, v)
+				r.Worsen(v)
 			}
 		}
 	}
@@ -105,12 +104,6 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
 }
 
-// TryLocker is a lock that need not be waited for: TryLock returns false if it has
-// another owner.
-type TryLocker interface {
-	TryLock(ctx context.Context) (bool, error)
-}
-
 // TriesFirst reports whether a client tries before it waits, as it does for one label in
 // three of a careless script.
 func (p *Player) TriesFirst(label string) bool { return p.careless && p.Choose(label+" try", 3) == 0 }
@@ -130,16 +123,4 @@ func (p *Player) Try(kind, input string, do func(context.Context) (bool, error),
 	}
 	c.OK(linearizability.Result{Token: token()})
 	return nil
-}
-
-// WithWorst keeps the worse of two verdicts on one property.
-func WithWorst(verdicts []linearizability.Verdict, v linearizability.Verdict) []linearizability.Verdict {
-	at := slices.IndexFunc(verdicts, func(w linearizability.Verdict) bool { return w.Property == v.Property })
-	switch {
-	case at < 0:
-		return append(verdicts, v)
-	case v.Status > verdicts[at].Status:
-		verdicts[at] = v
-	}
-	return verdicts
 }

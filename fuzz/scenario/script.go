@@ -45,14 +45,14 @@ func (p *Player) Hasty(
 		return ctx, func() {}
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
-		return Done(ctx)
+		return tooLate(ctx)
 	}
 	steps := max(1, int(spread/time.Microsecond))
 	return p.Within(ctx, least+time.Duration(p.Choose(label+" patience", steps))*time.Microsecond)
 }
 
-// Done returns a context that is done from the start.
-func Done(ctx context.Context) (context.Context, context.CancelFunc) {
+// tooLate returns a context that is done from the start.
+func tooLate(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	return ctx, cancel
@@ -63,7 +63,7 @@ func Done(ctx context.Context) (context.Context, context.CancelFunc) {
 // context that is done already: what was held must be given back all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
-		ctx, _ := Done(p.ctx)
+		ctx, _ := tooLate(p.ctx)
 		return release(ctx) == nil
 	}
 	return p.Attempt(3, func(int) error { return release(p.ctx) })
