@@ -6,7 +6,7 @@
 //	zksim list                 workloads, implementations, strategies, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
 //	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
-//	zksim museum [ID...]       published bugs, found again
+//	zksim gallery [NAME...]     wrong recipes, found again
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part
@@ -83,9 +83,9 @@
 // replay --trace prints it, or the beginning of one, as --until does. A text in which lines
 // are missing or damaged, a story for instance, is refused with the line's place.
 //
-// # The museum
+// # The gallery
 //
-// zksim museum finds published bugs again, each by a hunt that begins with nothing but
+// zksim gallery finds published bugs again, each by a hunt that begins with nothing but
 // the wrong recipe. Medians are over the hunts that have found something: of two numbers
 // of scenarios in the middle it is the larger one, of two times their mean. An interrupt
 // keeps the hunts that have ended until then, those of the exhibit under way too. An ID without
@@ -147,7 +147,7 @@
 // # Exit status
 //
 // The exit status is 0 if everything is as expected, 1 if a property is
-// violated, a bug of the museum is not found, two runs of one seed differ, a
+// violated, a bug of the gallery is not found, two runs of one seed differ, a
 // server breaks or the output cannot be written, 2 if the input is wrong, and 130
 // if it was interrupted, by Ctrl-C or SIGTERM. What is known decides first: an interrupt or an error after a
 // violation was found, or a file of run was not as expected, is a 1; what was found and not

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
-	"github.com/zksim/zksim/fuzz/museum"
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -26,7 +26,7 @@ type commands struct {
 	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make what is found small."`
-	Museum  museumCommand  `cmd:"" help:"Find published bugs of coordination recipes again."`
+	Gallery galleryCommand `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 
@@ -48,7 +48,7 @@ type app struct {
 // Main runs the command with the arguments of the process, and ends the process
 // with the exit status. Workloads of one's own are known to it beside those built
 // in, after those of their kind; scenario files may name these, and those of the
-// museum. It is an error, with status 2, if one of them has no name, no
+// gallery. It is an error, with status 2, if one of them has no name, no
 // implementation or no script and judge, or bears the names of one that is known.
 func Main(own ...scenario.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
@@ -142,7 +142,7 @@ func (p program) app(ctx context.Context, out, stderr io.Writer) (*app, error) {
 	if a.workloads, err = object.Workloads().With(p.own...); err != nil {
 		return nil, err
 	}
-	if a.files, err = museum.Catalogue().With(p.own...); err != nil {
+	if a.files, err = gallery.Catalogue().With(p.own...); err != nil {
 		return nil, err
 	}
 	return a, nil

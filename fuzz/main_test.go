@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -28,6 +29,16 @@ func builtin(t testing.TB, name, impl string) scenario.Workload {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// wrong is the wrong recipe of an exhibit of the gallery.
+func wrong(t testing.TB, slug string) scenario.Workload {
+	t.Helper()
+	named, err := gallery.Named(slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return named[0].Wrong
 }
 
 // run runs a scenario.

@@ -97,7 +97,7 @@ func TestSweepStopsWhenTold(t *testing.T) {
 
 // TestSweepOfAViolatingBaseSaysSo: what fails without any fault needs no sweep.
 func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
-	s := scenario.Scenario{Workload: mutantLock(lockDefects{noRead: true}), Script: scenario.DefaultScript, Seed: 1}
+	s := scenario.Scenario{Workload: wrong(t, "lock-never-looks-who-is-first"), Script: scenario.DefaultScript, Seed: 1}
 	sweep, err := hunt.RunSweep(t.Context(), s, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -263,7 +263,7 @@ func openLock(open func(object.Env) object.Locker) scenario.Workload {
 	return beside(object.Lock(open, claims).Named(""), lockDir)
 }
 
-// claims are what the locks of the museum claim. What is there from the beginning may
+// claims are what the locks of the gallery claim. What is there from the beginning may
 // stay.
 var claims = object.LockClaims{Path: lockDir, LeavesAtRest: []string{lockDir, foreign, shortNamed, mutexDir, leasesDir}}
 

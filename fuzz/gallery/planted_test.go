@@ -3,6 +3,7 @@ package gallery_test
 import (
 	"testing"
 
+	"github.com/zksim/zksim/fakezk/fault"
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -108,5 +109,25 @@ func TestBasesSurvive(t *testing.T) {
 					sweep.Violated, sweep.Points, v.Faults[0], v.First.Story())
 			}
 		})
+	}
+}
+
+// TestServicesMayStayOnlyIfEmptiedLate: a late reap that ends long before the end excuses
+// no registry that keeps its services.
+func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
+	named, err := gallery.Named("registry-keeps-its-services")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reap, err := fault.Parse("late-reap 3s client=b at=1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := run(t, scenario.Scenario{
+		Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 1, Plan: []fault.Fault{reap},
+	})
+	v, judged := o.Report.Verdict(linearizability.Orphans)
+	if len(o.Result.Missed) > 0 || !judged || v.Status != linearizability.Violated {
+		t.Errorf("missed %v; want orphans:\n%s", o.Result.Missed, o.Story())
 	}
 }

@@ -52,4 +52,3 @@ func TestEveryBugIsSomewhere(t *testing.T) {
 		t.Errorf("of no table: %q", slices.Sorted(maps.Keys(places)))
 	}
 }
-
