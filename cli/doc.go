@@ -69,7 +69,7 @@
 // known to be flawed (zksim list tells), one after the other, and adds a total. Each
 // has an equal part of --runs and --for; what one leaves, since it found something or had
 // nothing left to try, the next ones have. Workloads of your own are among them, and
-// their field Flawed leaves them out. With --hands those are left out whose objects are
+// their field Flawed leaves them out. With --goroutines those are left out whose objects are
 // not for several goroutines.
 //
 // # A replay

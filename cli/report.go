@@ -32,8 +32,8 @@ type outcomeJSON struct {
 	Implementation string        `json:"implementation"`
 	Clients        int           `json:"clients"`
 	Rounds         int           `json:"rounds"`
-	Hands          int           `json:"hands"`
-	Rough          bool          `json:"rough"`
+	Goroutines     int           `json:"goroutines"`
+	Careless       bool          `json:"careless"`
 	Seed           uint64        `json:"seed"`
 	Schedule       string        `json:"schedule,omitempty"`
 	Plan           []string      `json:"plan"`
@@ -55,7 +55,7 @@ func outcomeOf(o *scenario.Outcome) outcomeJSON {
 	s := o.Scenario
 	j := outcomeJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
-		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Hands: max(1, s.Script.Hands), Rough: s.Script.Rough, Seed: s.Seed,
+		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Goroutines: max(1, s.Script.Goroutines), Careless: s.Script.Careless, Seed: s.Seed,
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
 		Verdicts: []verdictJSON{}, Trace: o.Result.Trace.Hash(),
 	}

@@ -13,12 +13,12 @@ import (
 
 // target are the flags that say what to test.
 type target struct {
-	Impl    string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
-	Clients int    `help:"Number of clients." default:"3"`
-	Rounds  int    `help:"Rounds that each client plays." default:"2"`
-	Hands   int    `help:"Goroutines of each client that share one object." default:"1"`
-	Rough   bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
-	Seed    uint64 `help:"Seed of the schedule." default:"1"`
+	Impl       string `help:"Implementation, as zksim list shows it." placeholder:"NAME"`
+	Clients    int    `help:"Number of clients." default:"3"`
+	Rounds     int    `help:"Rounds that each client plays." default:"2"`
+	Goroutines int    `help:"Goroutines of each client that share one object." default:"1"`
+	Careless   bool   `help:"Let clients close objects in use, call with contexts that are done, and try before they wait."`
+	Seed       uint64 `help:"Seed of the schedule." default:"1"`
 }
 
 // find looks a workload up by its kind, in place of which may stand the name of
@@ -57,9 +57,9 @@ func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Sc
 
 // scenarioOf is the scenario without faults of a workload.
 func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
-	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: t.Clients, Rounds: t.Rounds, Hands: t.Hands, Rough: t.Rough}, Seed: t.Seed}
-	if t.Hands < 1 {
-		return s, fmt.Errorf("hands: %d; expected 1 or more", t.Hands)
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Careless: t.Careless}, Seed: t.Seed}
+	if t.Goroutines < 1 {
+		return s, fmt.Errorf("goroutines: %d; expected 1 or more", t.Goroutines)
 	}
 	return s, s.Validate()
 }
@@ -154,11 +154,11 @@ func (a *app) sweep(s scenario.Scenario) (*hunt.Sweep, error) {
 // manner says what a script does besides.
 func manner(s scenario.Script) string {
 	text := ""
-	if s.Hands > 1 {
-		text = fmt.Sprintf(" x %d hands", s.Hands)
+	if s.Goroutines > 1 {
+		text = fmt.Sprintf(" x %d goroutines", s.Goroutines)
 	}
-	if s.Rough {
-		text += ", rough"
+	if s.Careless {
+		text += ", careless"
 	}
 	return text
 }

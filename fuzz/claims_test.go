@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
+	"github.com/zksim/zksim/recipes/classic"
 )
 
 // TestRightCodeAtAnotherPathIsNotConvicted, but told what it has to claim.

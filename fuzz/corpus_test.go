@@ -47,7 +47,7 @@ func TestCorpus(t *testing.T) {
 func writeCorpus(t *testing.T) {
 	t.Helper()
 	for _, c := range corpus {
-		o := run(t, scenario.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: 1, Plan: plan(t, c.faults...)})
+		o := run(t, scenario.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.faults...)})
 		if survives := strings.Contains(c.name, "survives"); survives != (o.Property() == "") {
 			t.Fatalf("%s: property violated: %q\n%s", c.name, o.Property(), o.Story())
 		}

@@ -34,8 +34,8 @@
 //
 //	-zksim.runs=N       scenarios of the hunt, 300 unless given
 //	-zksim.seed=N       its seed, 1 unless given
-//	-zksim.hands=N      goroutines of each client that share one object; see below
-//	-zksim.rough        clients close objects in use, call with done contexts, try before they wait
+//	-zksim.goroutines=N      goroutines of each client that share one object; see below
+//	-zksim.careless        clients close objects in use, call with done contexts, try before they wait
 //	-zksim.replay=FILE  that scenario only, with its whole trace if it is violated
 //
 // With -short the script is a smaller one.

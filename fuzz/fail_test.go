@@ -58,8 +58,9 @@ func TestViolationIsToldBeforeADivergence(t *testing.T) {
 	both := func(violates, diverges bool) scenario.Workload {
 		return scenario.Workload{Name: "own", Impl: "TestMine",
 			Play: func(p *scenario.Player, _ scenario.Script) {
-				call := p.Begin("draw", fmt.Sprint(p.Agree(8, 1)))
-				if diverges && p.Agree(8, 1) == 1 {
+				drawn := p.Agree("number", 8)
+				call := p.Begin("draw", fmt.Sprint(drawn))
+				if diverges && drawn == 1 {
 					call.OK(linearizability.Result{Output: fmt.Sprint(runs.Add(1))})
 				} else {
 					call.OK(linearizability.Result{})

@@ -24,9 +24,9 @@ var pairs = flag.Int("pairs", 3, "number of random scenarios with several hands,
 func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	s := randomScenario(w, seed)
 	rng := rand.New(rand.NewPCG(seed, 8))
-	s.Script.Rough = !w.Shared || rng.IntN(2) == 0
+	s.Script.Careless = !w.Shared || rng.IntN(2) == 0
 	if w.Shared {
-		s.Script.Hands = 1 + rng.IntN(4)
+		s.Script.Goroutines = 1 + rng.IntN(4)
 	}
 	switch seed % 3 {
 	case 0:
@@ -72,15 +72,15 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range []scenario.Scenario{
 		{
-			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: scenario.Script{Clients: 3, Rounds: 2, Hands: 3}, Seed: 13557070725866855798,
+			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3}, Seed: 13557070725866855798,
 			Schedule: sim.Schedule{Kind: sim.Priorities, Numbers: []int{129, 85}},
 		},
 		{
-			Workload: builtin(t, "id-generator", ""), Script: scenario.Script{Clients: 3, Rounds: 2, Hands: 3, Rough: true}, Seed: 1,
+			Workload: builtin(t, "id-generator", ""), Script: scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3, Careless: true}, Seed: 1,
 			Plan: plan(t, "delay 10s client=b event=16"),
 		},
 		{
-			Workload: builtin(t, "lock", "recipes.WriteLock"), Script: scenario.Script{Clients: 1, Rounds: 2, Rough: true}, Seed: 14226008342426946284,
+			Workload: builtin(t, "lock", "recipes.WriteLock"), Script: scenario.Script{Clients: 1, Rounds: 2, Careless: true}, Seed: 14226008342426946284,
 			Plan: plan(t, "stall 3s client=a request=11", "blackhole 3s client=a request=6"),
 		},
 	} {
@@ -103,7 +103,7 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 		Play: func(p *scenario.Player, s scenario.Script) {
 			var given atomic.Int64
 			start := make(chan struct{})
-			p.Hands(s, func(h *scenario.Player) {
+			p.Goroutines(s, func(h *scenario.Player) {
 				if h == p {
 					h.Pause(time.Second)
 					close(start)
@@ -119,10 +119,10 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 			})
 		},
 	}
-	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Hands: 4}, Seed: 1}
+	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Goroutines: 4}, Seed: 1}
 	for range 50 {
 		for i, op := range run(t, s).History.Ops {
-			if want := fmt.Sprint(1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Hands); op.Output != want {
+			if want := fmt.Sprint(1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Goroutines); op.Output != want {
 				t.Fatalf("call %d of hand %d has got number %s, want %s", 1+i%s.Script.Rounds, 1+i/s.Script.Rounds, op.Output, want)
 			}
 		}
@@ -137,7 +137,7 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 		Name: "numbers", Impl: "out of turn", Shared: true, Judge: scenario.Invariants(), Nodes: map[string]string{"/numbers": ""},
 		Play: func(p *scenario.Player, s scenario.Script) {
 			start := make(chan struct{})
-			p.Hands(s, func(h *scenario.Player) {
+			p.Goroutines(s, func(h *scenario.Player) {
 				call := h.Begin("make", "")
 				if h == p {
 					h.Pause(time.Second)
@@ -153,7 +153,7 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 		},
 	}
 	for seed := range uint64(300) {
-		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1, Hands: 8}, Seed: seed}
+		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1, Goroutines: 8}, Seed: seed}
 		if _, same, err := s.Traces(); err != nil {
 			t.Fatal(err)
 		} else if !same {
@@ -165,8 +165,8 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 
 // TestHandsAreForWhatIsShared, and for nothing else.
 func TestHandsAreForWhatIsShared(t *testing.T) {
-	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1, Hands: 2}}
-	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(), "hands: 2; expected 1: an object of lock recipes.Lock") {
+	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}}
+	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(), "goroutines: 2; expected 1: an object of lock recipes.Lock") {
 		t.Errorf("error %v", err)
 	}
 }

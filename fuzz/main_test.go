@@ -75,3 +75,10 @@ func plan(t testing.TB, lines ...string) []fault.Fault {
 	}
 	return faults
 }
+
+// breaks reports whether a property is violated, be it with others: an element
+// taken twice is a matter of delivery and of linearizability.
+func breaks(o *scenario.Outcome, property string) bool {
+	v, judged := o.Report.Verdict(property)
+	return judged && v.Status == linearizability.Violated
+}

@@ -90,7 +90,7 @@ func TestMinimizeMakesPlain(t *testing.T) {
 			t.Parallel()
 			script := scenario.Script{Clients: 3, Rounds: 1}
 			if len(c.from) > 1 {
-				script = scenario.Script{Clients: 2, Rounds: 2, Hands: 3, Rough: true}
+				script = scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3, Careless: true}
 			}
 			got := minimized(t, scenario.Scenario{Workload: touches(c.wrong), Script: script, Seed: 77, Plan: plan(t, c.from...)})
 			if text := got.Script.String() + ", plan " + planText(got.Plan); text != c.want {

@@ -24,7 +24,7 @@ import (
 //
 // as a failure is made small here, which the engine, left to itself, would try for a
 // minute more. It is saved, replayed and tried first as one of [Test] is, and the flags
-// -zksim.hands and -zksim.rough hold; -zksim.runs and -zksim.seed do not, and nobody
+// -zksim.goroutines and -zksim.careless hold; -zksim.runs and -zksim.seed do not, and nobody
 // asks for goals that were not reached: the engine's processes do not know of each other.
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()

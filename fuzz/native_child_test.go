@@ -69,7 +69,7 @@ func TestFuzzTargets(t *testing.T) {
 	if passed, text := fuzzChild(t, dir, "good", replay); !passed || !strings.Contains(text, "nothing is violated any more") {
 		t.Errorf("replay of what was mended: passed: %v\n%s", passed, text)
 	}
-	if passed, text := fuzzChild(t, dir, "good", "-zksim.hands=2"); passed || !strings.Contains(text, "-zksim.hands=2; expected 1") {
+	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2"); passed || !strings.Contains(text, "-zksim.goroutines=2; expected 1") {
 		t.Errorf("two hands: passed: %v\n%s", passed, text)
 	}
 }

@@ -95,7 +95,7 @@ func TestSignalsAreOfWhatIsHeld(t *testing.T) {
 				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=1", "refuse 3s client=a op=exists path=/probe request=2")},
 			{Workload: asking, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed,
 				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=2", "refuse 3s client=a op=exists path=/probe request=3")},
-			{Workload: late, Script: scenario.Script{Clients: 1, Rounds: 8, Hands: 2}, Seed: seed},
+			{Workload: late, Script: scenario.Script{Clients: 1, Rounds: 8, Goroutines: 2}, Seed: seed},
 		}
 		for i := range 4 {
 			scenarios[2].Plan = append(scenarios[2].Plan, fault.Fault{Kind: fault.Expire, Client: "a", Request: 5 + int(seed*7)%11 + i*17})

@@ -15,11 +15,11 @@ import (
 
 // Flags of a test binary that uses this package. Give them to go test.
 var (
-	flagRuns   = flag.Int("zksim.runs", 300, "zksim: number of random scenarios to try in each test, 1 at least")
-	flagSeed   = flag.Uint64("zksim.seed", 1, "zksim: seed of the random scenarios")
-	flagHands  = flag.Int("zksim.hands", 1, "zksim: goroutines of each client that share one object")
-	flagRough  = flag.Bool("zksim.rough", false, "zksim: clients close objects in use, call with done contexts and try before they wait")
-	flagReplay = flag.String("zksim.replay", "", "zksim: scenario file to replay instead of searching")
+	flagRuns       = flag.Int("zksim.runs", 300, "zksim: number of random scenarios to try in each test, 1 at least")
+	flagSeed       = flag.Uint64("zksim.seed", 1, "zksim: seed of the random scenarios")
+	flagGoroutines = flag.Int("zksim.goroutines", 1, "zksim: goroutines of each client that share one object")
+	flagCareless   = flag.Bool("zksim.careless", false, "zksim: clients close objects in use, call with done contexts and try before they wait")
+	flagReplay     = flag.String("zksim.replay", "", "zksim: scenario file to replay instead of searching")
 )
 
 // TB is the part of testing.TB that this package uses.
@@ -96,15 +96,15 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	if testing.Short() {
 		s = scenario.Script{Clients: 2, Rounds: 1}
 	}
-	s.Hands, s.Rough = *flagHands, *flagRough
+	s.Goroutines, s.Careless = *flagGoroutines, *flagCareless
 	switch {
 	case *flagRuns < 1:
 		return s, fmt.Errorf("-zksim.runs=%d; expected 1 or more", *flagRuns)
-	case s.Hands < 1 || s.Hands > scenario.MaxHands:
-		return s, fmt.Errorf("-zksim.hands=%d; expected 1 to %d", s.Hands, scenario.MaxHands)
-	case s.Hands > 1 && !w.Shared:
-		return s, fmt.Errorf("-zksim.hands=%d; expected 1: an object of %s %s is not used by several goroutines; "+
-			"if it may be, give Run its workload with Shared set", s.Hands, w.Name, w.Impl)
+	case s.Goroutines < 1 || s.Goroutines > scenario.MaxGoroutines:
+		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1 to %d", s.Goroutines, scenario.MaxGoroutines)
+	case s.Goroutines > 1 && !w.Shared:
+		return s, fmt.Errorf("-zksim.goroutines=%d; expected 1: an object of %s %s is not used by several goroutines; "+
+			"if it may be, give Run its workload with Shared set", s.Goroutines, w.Name, w.Impl)
 	}
 	return s, nil
 }

@@ -144,10 +144,12 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open)) }); !tb.failed {
 		t.Errorf("without claims, which are not those of this queue, it passes:\n%s", strings.Join(tb.log, "\n"))
 	}
-	twice := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open)) })
-	if text := strings.Join(twice.log, "\n"); !twice.failed || text != "zksim: at most one set of claims, got 2" {
-		t.Errorf("two sets of claims: failed: %v\n%s", twice.failed, text)
-	}
+	defer func() {
+		if got, want := recover(), "object: at most one set of claims, got 2"; got != want {
+			t.Errorf("two sets of claims: panic %v; want %s", got, want)
+		}
+	}()
+	object.LockQueue(open, claims, claims)
 }
 
 // deliveringQueue is a recipes.LockQueue as a object.LockQueuer.
@@ -228,8 +230,8 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	for _, c := range []struct{ flag, value, want string }{
 		{"zksim.runs", "0", "zksim: -zksim.runs=0; expected 1 or more"},
 		{"zksim.runs", "-5", "zksim: -zksim.runs=-5; expected 1 or more"},
-		{"zksim.hands", "0", "zksim: -zksim.hands=0; expected 1 to 8"},
-		{"zksim.hands", "2", "zksim: -zksim.hands=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, give Run its workload with Shared set"},
+		{"zksim.goroutines", "0", "zksim: -zksim.goroutines=0; expected 1 to 8"},
+		{"zksim.goroutines", "2", "zksim: -zksim.goroutines=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, give Run its workload with Shared set"},
 	} {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
 			setFlag(t, c.flag, c.value)
@@ -241,10 +243,10 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 			}
 		})
 	}
-	setFlag(t, "zksim.hands", "9")
+	setFlag(t, "zksim.goroutines", "9")
 	counter := builtin(t, "counter", "")
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, counter) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed || got != "zksim: -zksim.hands=9; expected 1 to 8" {
+	if got := strings.Join(tb.log, "\n"); !tb.failed || got != "zksim: -zksim.goroutines=9; expected 1 to 8" {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }
@@ -254,8 +256,8 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 func TestFlagsOfTheScript(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "20")
-	setFlag(t, "zksim.hands", "2")
-	setFlag(t, "zksim.rough", "true")
+	setFlag(t, "zksim.goroutines", "2")
+	setFlag(t, "zksim.careless", "true")
 	smallScript(t)
 	var scripts sync.Map
 	w := object.Lock(func(env object.Env) object.Locker { return recipes.NewLock(env.InTurn(), "/lock") }).Named("TestMine")
@@ -265,7 +267,7 @@ func TestFlagsOfTheScript(t *testing.T) {
 	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
 		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
 	}
-	if _, played := scripts.Load(scenario.Script{Clients: 1, Rounds: 1, Hands: 2, Rough: true}); !played {
+	if _, played := scripts.Load(scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2, Careless: true}); !played {
 		t.Error("no rough script of two hands was played")
 	}
 }

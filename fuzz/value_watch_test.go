@@ -12,7 +12,7 @@ import (
 // next change. The client cannot take it back, so this is no orphan.
 func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 16260206984389997542,
+		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 242,
 		Plan: plan(t, "cut client=a event=2", "cut client=a event=1"),
 	})
 	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/value" {
@@ -26,7 +26,7 @@ func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 // TestAMissedEventLeavesAWatchOnAQueue in the same way.
 func TestAMissedEventLeavesAWatchOnAQueue(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "delay-queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Workload: builtin(t, "delay-queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 3,
 		Plan: plan(t, "drop-request client=a op=multi request=3", "drop-request client=a op=setWatches request=1"),
 	})
 	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/queue/items" {

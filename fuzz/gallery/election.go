@@ -174,7 +174,7 @@ func standAndLeave(closing func(joined <-chan error, leave func() error) error) 
 			l := newNaked(p.Conn(), lockDir)
 			joined := make(chan error, 1)
 			go func() { joined <- l.join() }()
-			p.Pause(time.Duration(1+p.Choose(30, round)) * time.Millisecond)
+			p.Pause(time.Duration(1+p.Choose(scenario.At("pause", round), 30)) * time.Millisecond)
 			_ = p.Do(ops.Resign, "", func(context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, closing(joined, l.leave)
 			})

@@ -72,8 +72,8 @@ var roughSemaphores = []Exhibit{
 
 // The scripts of several goroutines, and of callers that go away.
 var (
-	hands = scenario.Script{Clients: 2, Rounds: 2, Hands: 3}
-	rough = scenario.Script{Clients: 3, Rounds: 2, Rough: true}
+	hands = scenario.Script{Clients: 2, Rounds: 2, Goroutines: 3}
+	rough = scenario.Script{Clients: 3, Rounds: 2, Careless: true}
 )
 
 // recipesQueue is what the queue of package recipes claims.

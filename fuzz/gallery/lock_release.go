@@ -228,7 +228,7 @@ func askingOf(isOwner func(*naked) (bool, error)) scenario.Workload {
 				return
 			}
 			for range 2 {
-				p.Pause(time.Duration(1+p.Choose(20, round)) * time.Millisecond)
+				p.Pause(time.Duration(1+p.Choose(scenario.At("pause", round), 20)) * time.Millisecond)
 				_ = p.Do(kindIsOwner, "", func(context.Context) (linearizability.Result, error) {
 					is, err := isOwner(l)
 					return linearizability.Result{Output: strconv.FormatBool(is), Token: l.Token()}, err

@@ -17,7 +17,7 @@ func TestPlantedAreFound(t *testing.T) {
 	for _, e := range planted() {
 		t.Run(e.Slug, func(t *testing.T) {
 			t.Parallel()
-			if e.Script.Hands > 1 || e.Script.Rough {
+			if e.Script.Goroutines > 1 || e.Script.Careless {
 				isFoundByItsScriptOnly(t, e)
 			} else {
 				isFound(t, e)
@@ -61,7 +61,7 @@ func isFound(t *testing.T, e gallery.Exhibit) {
 func isFoundByItsScriptOnly(t *testing.T, e gallery.Exhibit) {
 	t.Helper()
 	plain := e.Script
-	plain.Hands, plain.Rough = 1, false
+	plain.Goroutines, plain.Careless = 1, false
 	if o := search(t, e.Wrong, plain, 20); o != nil {
 		t.Errorf("found without:\n%s", o.Story())
 	}

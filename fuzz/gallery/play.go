@@ -18,7 +18,7 @@ type tokenLock interface {
 // playRound locks, holds and unlocks; mode is that of a read-write lock.
 func playRound(p *scenario.Player, l tokenLock, mode string, round int) {
 	if p.Persist(func(int) error { return playLock(p, l, mode) }) {
-		p.Hold(round, nil)
+		p.Hold(scenario.At("hold", round), nil)
 		playUnlock(p, l, mode)
 	}
 }

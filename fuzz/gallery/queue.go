@@ -286,7 +286,7 @@ func boundedOf(alone func(c *zk.Conn, offer func() error) error) scenario.Worklo
 			_ = p.Do(ops.Offer, fmt.Sprintf("%s%d", p.Name(), round), func(context.Context) (linearizability.Result, error) {
 				return linearizability.Result{}, alone(p.Conn(), q.offerIfRoom)
 			})
-			p.Hold(round, nil)
+			p.Hold(scenario.At("hold", round), nil)
 		}
 	}
 	return judgedBy(w, fmt.Sprintf("there are %d elements at most", bound), moreThanBound)

@@ -238,7 +238,7 @@ func sharedService(again func(error) bool) scenario.Workload {
 				}
 				return linearizability.Result{}, err
 			})
-			p.Hold(round, nil)
+			p.Hold(scenario.At("hold", round), nil)
 			for _, path := range []string{own, service} {
 				_ = p.Conn().Delete(path, -1) // it may be gone, or not be empty
 			}

@@ -72,7 +72,7 @@ func drawnOf(replace func(*drawn)) scenario.Workload {
 	w := readWriteOf(nil)
 	w.Play = func(p *scenario.Player, s scenario.Script) {
 		for round := range s.Rounds {
-			l := &drawn{conn: p.Conn(), mode: []string{ops.ReadMode, ops.WriteMode}[p.Choose(2, round+6000)]}
+			l := &drawn{conn: p.Conn(), mode: []string{ops.ReadMode, ops.WriteMode}[p.Choose(scenario.At("mode", round), 2)]}
 			l.value, l.lastReader = "1 "+newNaked(p.Conn(), lockDir).guid(), l.freeNode
 			replace(l)
 			playRound(p, l, l.mode, round)

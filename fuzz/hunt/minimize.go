@@ -29,7 +29,7 @@ func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, erro
 	if !m.fromScratch() {
 		m.goDown()
 		m.alike()
-	} else if s := m.best.Scenario.Script; s.Rough || s.HandCount() > 1 {
+	} else if s := m.best.Scenario.Script; s.Careless || s.GoroutineCount() > 1 {
 		m.shortenScript()
 	}
 	for i := range m.best.Scenario.Plan {

@@ -222,7 +222,7 @@ func (m *minimizer) smallScripts() []scenario.Script {
 		}
 	}
 	add(scenario.Script{})
-	if given.Rough || given.HandCount() > 1 {
+	if given.Careless || given.GoroutineCount() > 1 {
 		add(given)
 	}
 	return scripts

@@ -33,14 +33,14 @@ func (m *minimizer) dropFaults() {
 // shortenScript tries fewer clients, hands and rounds, the fewest first, and a
 // script that is not rough. Clients that the plan names are given earlier names.
 func (m *minimizer) shortenScript() {
-	if s := m.scenario(); s.Script.Rough {
-		s.Script.Rough = false
+	if s := m.scenario(); s.Script.Careless {
+		s.Script.Careless = false
 		m.try(s)
 	}
 	var fewer []scenario.Scenario
-	for n := 1; n < m.best.Scenario.Script.HandCount(); n++ {
+	for n := 1; n < m.best.Scenario.Script.GoroutineCount(); n++ {
 		s := m.scenario()
-		s.Script.Hands = n
+		s.Script.Goroutines = n
 		fewer = append(fewer, s)
 	}
 	m.first(fewer)

@@ -67,10 +67,10 @@ type barrierPlayer struct {
 
 // turn is one of setting and removing, waiting, and looking.
 func (p barrierPlayer) turn(round int) {
-	switch p.Choose(5, round+4000) {
+	switch p.Choose(scenario.At("kind", round), 5) {
 	case 0, 1:
 		p.persist(ops.Set, round, Barrierer.Set)
-		p.Hold(round, nil)
+		p.Hold(scenario.At("hold", round), nil)
 		p.persist(ops.Remove, round, Barrierer.Remove)
 	case 2, 3:
 		p.persist(ops.Wait, round, Barrierer.Wait)
@@ -85,7 +85,7 @@ func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, contex
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond, 50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, do(p.barrier(), ctx)

@@ -127,14 +127,14 @@ func (p *cachePlayer) ready() {
 // the same version.
 func (p *cachePlayer) change(turn int) {
 	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
-	path := p.path + nodes[p.Choose(len(nodes), turn)]
+	path := p.path + nodes[p.Choose(scenario.At("node", turn), len(nodes))]
 	data := fmt.Appendf(nil, "%s%d", p.Name(), turn)
 	conn := p.Conn()
 	_, err := conn.Create(path, data, 0, zk.WorldACL(zk.PermAll))
 	if err == nil {
 		return
 	}
-	switch p.Choose(3, turn+1000) {
+	switch p.Choose(scenario.At("change", turn), 3) {
 	case 0:
 		err = conn.Delete(path, -1)
 	case 1:
@@ -152,8 +152,8 @@ func (p *cachePlayer) change(turn int) {
 // look looks into the cache a few times, now and then after seconds.
 func (p *cachePlayer) look(turn int) {
 	for i := range 2 {
-		d := time.Duration(p.Choose(30_000, 10*turn+i+2000)) * time.Microsecond
-		if p.Choose(4, 10*turn+i+3000) == 0 {
+		d := time.Duration(p.Choose(scenario.At("pause", turn, i), 30_000)) * time.Microsecond
+		if p.Choose(scenario.At("long pause", turn, i), 4) == 0 {
 			d += 3 * time.Second
 		}
 		if !p.Pause(d) {

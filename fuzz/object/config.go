@@ -119,16 +119,16 @@ type configPlayer struct {
 // write changes or fetches one setting. Whether a failed write took effect is for
 // the judge to find out; it is not repeated.
 func (p configPlayer) write(turn int) {
-	key := configKeys[p.Choose(len(configKeys), turn)]
+	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
 	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), 4, turn+4000, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
 	switch entry, there := p.config.Get(key); {
-	case p.Choose(5, turn+6000) == 0:
+	case p.Choose(scenario.At("fetch", turn), 5) == 0:
 		p.fetch(key)
 	case !there:
 		p.swap(key, value, -1, func() error { return p.config.Create(ctx, key, []byte(value)) })
-	case p.Choose(3, turn+7000) == 0 && !p.doubted[key]:
+	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubted[key]:
 		p.remove(ctx, key)
 	default:
 		p.swap(key, value, entry.Version, func() error { return p.config.Update(ctx, key, []byte(value), entry.Version) })

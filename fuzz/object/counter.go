@@ -96,11 +96,11 @@ type counterPlayer struct {
 // add adds once; whether a failed add took effect is for the judge to find out.
 // No two adds of a script add the same number, so that each is told from others.
 func (p counterPlayer) add(turn int) {
-	delta := int64(1 + p.Index() + scenario.MaxClients*(turn+2*scenario.MaxRounds*p.Hand()))
-	if p.Choose(4, turn+2000) == 0 {
+	delta := int64(1 + p.Index() + scenario.MaxClients*(turn+2*scenario.MaxRounds*p.Goroutine()))
+	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
@@ -124,7 +124,7 @@ func fails(c scenario.Call, definite bool, err error) {
 // get looks at the value, in every other turn, if the counter can do that.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)
-	if !ok || p.Choose(2, turn) > 0 {
+	if !ok || p.Choose(scenario.At("get", turn), 2) > 0 {
 		return
 	}
 	c := p.Begin(ops.Get, "")

@@ -26,7 +26,7 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 	claims := only(given)
 	return claims.workload("delay-queue", ofKindDelayQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			delay := max(0, time.Duration(p.Choose(4000, round+7000)-1000)*time.Millisecond)
+			delay := max(0, time.Duration(p.Choose(scenario.At("delay", round), 4000)-1000)*time.Millisecond)
 			due := p.Clock(delay).Truncate(time.Millisecond)
 			return linearizability.Due(element, p.VirtualTime(due)),
 				func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), due) }

@@ -63,16 +63,16 @@ type doubleBarrierPlayer struct {
 
 // groupSize draws how many are a group in this run.
 func groupSize(p *scenario.Player, clients int) int {
-	if p.Agree(2, 5000) == 0 {
+	if p.Agree("everybody", 2) == 0 {
 		return clients
 	}
-	return 1 + p.Agree(clients, 6000)
+	return 1 + p.Agree("size", clients)
 }
 
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
 	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, 8, round+2000, time.Millisecond, 50*time.Millisecond)
+		ctx, cancel := p.Hasty(ctx, scenario.At("enter", round), 8, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
@@ -81,8 +81,8 @@ func (p doubleBarrierPlayer) turn(round int) {
 	if entered != nil {
 		return
 	}
-	p.Hold(round, nil)
-	if p.Rough() && p.Choose(3, round+8000) == 0 {
+	p.Hold(scenario.At("hold", round), nil)
+	if p.Careless() && p.Choose(scenario.At("leave once", round), 3) == 0 {
 		p.leaveUnheard()
 		return
 	}
@@ -90,7 +90,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 8, round+4000, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("leave", round), 8, time.Millisecond, 50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, p.member.Leave(ctx)

@@ -76,11 +76,11 @@ type electionPlayer struct {
 // turn leads and resigns, or leaves with the last turn.
 func (p electionPlayer) turn(round int, last bool) {
 	for term := range 2 {
-		lost, led := p.lead(round + 3000*term)
+		lost, led := p.lead(scenario.At("lead", round, term))
 		if !led {
 			return
 		}
-		p.Hold(round, lost)
+		p.Hold(scenario.At("hold", round, term), lost)
 		if !isClosed(lost) {
 			break
 		}
@@ -97,12 +97,12 @@ func (p electionPlayer) turn(round int, last bool) {
 }
 
 // lead waits until it leads, or the World ends, and returns the signal of loss.
-func (p electionPlayer) lead(draw int) (lost <-chan struct{}, led bool) {
+func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
 	led = p.Persist(func(attempt int) error {
 		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 6, draw+2000, 10*time.Millisecond, 100*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, label, 6, 10*time.Millisecond, 100*time.Millisecond)
 				defer cancel()
 			}
 			err := p.elector.Lead(ctx)

@@ -30,7 +30,7 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
 	return claims.workload("id-queue", ofKindIDQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			id := fmt.Sprint(p.Choose(2*s.HandCount(), round+7000))
+			id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*s.GoroutineCount()))
 			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.Now().Offer(ctx, id, []byte(element)) }
 		}, offered: func(round int) { discard(p, h.Now(), round) }}.play(s)
 	}))
@@ -39,12 +39,12 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 // discard removes the elements of one id, in some rounds, with little patience in
 // some of those.
 func discard(p *scenario.Player, q IDQueuer, round int) {
-	if p.Choose(5, round+8000) > 1 {
+	if p.Choose(scenario.At("discard", round), 5) > 1 {
 		return
 	}
-	ctx, cancel := p.Hasty(p.Context(), 3, round+9000, 0, 10*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("discarding", round), 3, 0, 10*time.Millisecond)
 	defer cancel()
-	id := fmt.Sprint(2*p.Hand() + p.Choose(2, round+11000))
+	id := fmt.Sprint(2*p.Goroutine() + p.Choose(scenario.At("discarded id", round), 2))
 	c := p.Begin(ops.Discard, id)
 	n, err := q.Remove(ctx, id)
 	switch {

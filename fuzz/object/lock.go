@@ -131,7 +131,7 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
-		if t, ok := lock.(scenario.TryLocker); ok && attempt == 0 && p.TriesFirst(round) {
+		if t, ok := lock.(scenario.TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock", round)) {
 			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
@@ -148,8 +148,8 @@ func (p lockPlayer) turn(round int) {
 	if l, ok := p.lock().(loser); ok {
 		lost = l.Lost()
 	}
-	p.Hold(round, lost)
-	p.GiveBack(round+8000, func(ctx context.Context) error {
+	p.Hold(scenario.At("hold", round), lost)
+	p.GiveBack(scenario.At("unlock", round), func(ctx context.Context) error {
 		return p.Do(ops.Unlock, "", func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
@@ -160,7 +160,7 @@ func (p lockPlayer) turn(round int) {
 func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
 	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
 	}
 	return lock.Lock(ctx)

@@ -110,12 +110,12 @@ func (p *lockQueuePlayer) Poll(ctx context.Context) (data []byte, ok bool, err e
 // finish works on the last delivery and ends it.
 func (p *lockQueuePlayer) finish(round int) {
 	d := p.last
-	p.Hold(round, nil)
+	p.Hold(scenario.At("hold", round), nil)
 	element := string(d.Data())
-	if p.Choose(5, round+8000) > 0 && p.acknowledge(round, d, element) {
+	if p.Choose(scenario.At("acknowledge", round), 5) > 0 && p.acknowledge(round, d, element) {
 		return
 	}
-	p.GiveBack(round+12000, func(ctx context.Context) error {
+	p.GiveBack(scenario.At("release", round), func(ctx context.Context) error {
 		return p.Do(ops.Release, element, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, d.Release(ctx)
 		})
@@ -129,7 +129,7 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 		ctx := p.Context()
 		if attempt == 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, 4, round+9000, 0, 10*time.Millisecond)
+			ctx, cancel = p.Hasty(ctx, scenario.At("ack", round), 4, 0, 10*time.Millisecond)
 			defer cancel()
 		}
 		c := p.Begin(ops.Ack, element)

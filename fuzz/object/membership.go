@@ -211,15 +211,15 @@ func (p *memberPlayer) service(n int) string { return services[n%len(services)] 
 func (p *memberPlayer) turn(round int) {
 	p.join(round)
 	p.look()
-	p.Hold(round, nil)
+	p.Hold(scenario.At("member", round), nil)
 	p.update(round)
 	p.pick(round)
-	if p.clients > 1 && p.Choose(3, round+4000) == 0 {
+	if p.clients > 1 && p.Choose(scenario.At("meddle", round), 3) == 0 {
 		p.meddle(round)
-		p.Hold(round+100, nil)
+		p.Hold(scenario.At("meddled", round), nil)
 	}
 	p.look()
-	if p.Choose(2, round+5000) == 0 {
+	if p.Choose(scenario.At("leave", round), 2) == 0 {
 		p.leave(round)
 		p.look()
 	}
@@ -250,15 +250,15 @@ func (p *memberPlayer) join(round int) {
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
 	p.joined = p.insist(func(attempt int) error {
-		return p.change(ops.Join, "="+data, round+2000, attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
+		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
 	})
 }
 
 // change is an attempt to change one's own instance. What is refused since its context
 // was done from the start has not begun.
-func (p *memberPlayer) change(kind, with string, draw, attempt int, do func(context.Context) error) error {
+func (p *memberPlayer) change(kind, with, label string, attempt int, do func(context.Context) error) error {
 	c := p.Begin(kind, p.instance(p.Index())+with)
-	ctx, cancel := p.hasty(p.Context(), draw, attempt)
+	ctx, cancel := p.hasty(p.Context(), label, attempt)
 	defer cancel()
 	late := ctx.Err() != nil
 	switch err := do(ctx); {
@@ -278,15 +278,15 @@ var errNotBegun = errors.New("not begun")
 
 // hasty is the context of an attempt: the first one now and then has little
 // patience.
-func (p *memberPlayer) hasty(ctx context.Context, draw, attempt int) (context.Context, context.CancelFunc) {
+func (p *memberPlayer) hasty(ctx context.Context, label string, attempt int) (context.Context, context.CancelFunc) {
 	if attempt > 0 {
 		return ctx, func() {}
 	}
-	ctx, cancel := p.Hasty(ctx, 4, draw, time.Millisecond, 30*time.Millisecond)
+	ctx, cancel := p.Hasty(ctx, label, 4, time.Millisecond, 30*time.Millisecond)
 	if !p.claims.Rivals {
 		return ctx, cancel
 	}
-	patience := time.Second + time.Duration(p.Choose(5_000_000, draw+20000))*time.Microsecond
+	patience := time.Second + time.Duration(p.Choose(label+" rival", 5_000_000))*time.Microsecond
 	ctx, impatient := p.Within(ctx, patience)
 	return ctx, func() { impatient(); cancel() }
 }
@@ -309,7 +309,7 @@ func (p *memberPlayer) insist(try func(attempt int) error) bool {
 
 func (p *memberPlayer) leave(round int) {
 	p.joined = !p.Persist(func(attempt int) error {
-		return p.change(ops.Leave, "", round+7000, attempt, p.own.Leave)
+		return p.change(ops.Leave, "", scenario.At("leaving", round), attempt, p.own.Leave)
 	})
 }
 
@@ -317,14 +317,14 @@ func (p *memberPlayer) leave(round int) {
 // object does behind the call, and the next call, must not be of one moment.
 func (p *memberPlayer) update(round int) {
 	u, ok := p.own.(Updater)
-	if !ok || p.Choose(2, round+9000) > 0 {
+	if !ok || p.Choose(scenario.At("update", round), 2) > 0 {
 		return
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
 	p.insist(func(attempt int) error {
-		return p.change(ops.Update, "="+data, round+10000, attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
+		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
 	})
-	p.Hold(round+200, nil)
+	p.Hold(scenario.At("updated", round), nil)
 }
 
 func (p *memberPlayer) look() {
@@ -340,7 +340,7 @@ func (p *memberPlayer) look() {
 func (p *memberPlayer) pick(round int) {
 	picker, ok := p.own.(Picker)
 	for n := 0; n < 3 && ok; n++ {
-		service := p.service(p.Choose(2, round+12000+100*n))
+		service := p.service(p.Choose(scenario.At("pick", round, n), 2))
 		p.Persist(func(int) error {
 			return p.Do(ops.Pick, service, func(ctx context.Context) (linearizability.Result, error) {
 				chosen, err := picker.Pick(ctx, service)
@@ -353,7 +353,7 @@ func (p *memberPlayer) pick(round int) {
 // meddle deletes the instance of another client, or writes into it.
 func (p *memberPlayer) meddle(round int) {
 	other := (p.Index() + 1) % p.clients
-	if p.claims.Rivals && p.Choose(2, round+13000) == 0 {
+	if p.claims.Rivals && p.Choose(scenario.At("spoil", round), 2) == 0 {
 		p.spoil(other)
 		return
 	}

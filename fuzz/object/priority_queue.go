@@ -24,7 +24,7 @@ func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario
 	claims := only(given)
 	return claims.workload("priority-queue", ofKindPriorityQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
 		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			priority := int32(p.Choose(3, round+7000)) - 1
+			priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
 			return linearizability.Prioritized(element, int64(priority)),
 				func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), priority) }
 		}}.play(s)

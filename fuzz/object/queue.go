@@ -235,7 +235,7 @@ func (p queuePlayer) get(round int) {
 // peek looks at the first element, in some rounds, if the queue can do that.
 func (p queuePlayer) peek(round int) {
 	q, ok := p.queue().(Peeker)
-	if !ok || p.Choose(4, round+4000) > 0 {
+	if !ok || p.Choose(scenario.At("peek", round), 4) > 0 {
 		return
 	}
 	c := p.Begin(ops.Peek, "")
@@ -252,7 +252,7 @@ func (p queuePlayer) peek(round int) {
 // that. It reports whether it got one.
 func (p queuePlayer) poll(round int) bool {
 	q, ok := p.queue().(Poller)
-	if !ok || p.Choose(4, round+5000) > 0 {
+	if !ok || p.Choose(scenario.At("poll", round), 4) > 0 {
 		return false
 	}
 	c := p.Begin(ops.Poll, "")
@@ -271,7 +271,7 @@ func (p queuePlayer) poll(round int) bool {
 // little patience at first, so that it gives up at any moment. It reports whether
 // it got one.
 func (p queuePlayer) take(round int) bool {
-	ctx, cancel := p.Within(p.Context(), takePatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(), takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		if p.takeOnce(ctx, round, attempt) {
@@ -285,7 +285,7 @@ func (p queuePlayer) take(round int) bool {
 func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, 4, round+6000, time.Millisecond, 30*time.Millisecond)
+		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond, 30*time.Millisecond)
 		defer cancel()
 	}
 	c := p.Begin(ops.Take, "")

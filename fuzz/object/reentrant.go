@@ -59,27 +59,27 @@ func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
 // playReentrant plays a round: a level, in it up to two that end before it, one
 // of which may be inside of the other.
 func playReentrant(l side, round int) {
-	if !l.persist(round) {
+	if !l.persist(scenario.At("lock", round)) {
 		return
 	}
-	switch l.Choose(4, round+3000) {
+	switch l.Choose(scenario.At("kind", round), 4) {
 	case 0:
-		l.hold(round)
+		l.hold(scenario.At("hold", round))
 	case 1:
-		l.deep(round)
+		l.deep(scenario.At("deep", round))
 	default:
-		l.outlast(round)
-		l.again(round)
+		l.outlast(scenario.At("outlast", round))
+		l.again(scenario.At("again", round))
 	}
-	l.release(round)
+	l.release(scenario.At("unlock", round))
 }
 
 // outlast holds for longer than a session lives in one of two rounds, so that
 // there may be nothing left that could be locked again.
-func (s side) outlast(round int) {
+func (s side) outlast(label string) {
 	stop := s.heed()
 	d := time.Millisecond
-	if s.Choose(2, round+6000) == 0 {
+	if s.Choose(label, 2) == 0 {
 		d = scenario.LongHold
 	}
 	s.Pause(d)
@@ -87,15 +87,15 @@ func (s side) outlast(round int) {
 }
 
 // deep locks again and holds at the inner level, with another one in it.
-func (s side) deep(round int) {
+func (s side) deep(label string) {
 	defer s.heed()()
 	if s.acquire(s.Context()) != nil {
 		s.Pause(time.Millisecond)
 		return
 	}
-	s.again(round + 5000)
-	s.hold(round)
-	s.release(round + 3000)
+	s.again(label + " again")
+	s.hold(label + " hold")
+	s.release(label + " unlock")
 }
 
 // reentrantLock is the re-entrant lock to use.

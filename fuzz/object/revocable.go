@@ -65,13 +65,13 @@ type revocablePlayer struct {
 
 // turn takes the lock, asking its owner for it, holds it, and gives it back.
 func (p revocablePlayer) turn(round int) {
+	patience := time.Duration(20+p.Choose(scenario.At("patience", round), 2000)) * time.Millisecond
 	locked := p.Persist(func(attempt int) error {
 		if attempt > 0 {
 			if err := p.ask(); err != nil {
 				return err
 			}
 		}
-		patience := time.Duration(20+p.Choose(2000, round+2000)) * time.Millisecond
 		ctx, cancel := p.Within(p.Context(), patience)
 		defer cancel()
 		return p.acquire(ctx)
@@ -79,15 +79,15 @@ func (p revocablePlayer) turn(round int) {
 	if !locked {
 		return
 	}
-	if p.Choose(2, round+3000) == 0 {
-		p.hold(round)
+	if p.Choose(scenario.At("until asked", round), 2) == 0 {
+		p.hold(scenario.At("hold", round))
 	} else {
 		stop := p.heed()
 		p.await()
 		p.Pause(time.Millisecond) // a loss that ended the wait is noted by then
 		stop()
 	}
-	p.release(round)
+	p.release(scenario.At("unlock", round))
 }
 
 // ask asks the owner, if there is one, to give the lock up.

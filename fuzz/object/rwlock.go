@@ -108,23 +108,23 @@ func (s side) held() int64 {
 
 // persist locks until that succeeds or the World ends, at first perhaps with a
 // short patience.
-func (s side) persist(round int) bool {
+func (s side) persist(label string) bool {
 	return s.Persist(func(attempt int) error {
 		if attempt > 0 {
 			return s.acquire(s.Context())
 		}
-		if s.try != nil && s.TriesFirst(round) {
+		if s.try != nil && s.TriesFirst(label) {
 			return s.Player.Try(ops.Lock, s.mode, s.try, s.held)
 		}
-		ctx, cancel := s.Hasty(s.Context(), 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+		ctx, cancel := s.Hasty(s.Context(), label, 6, 10*time.Millisecond, 100*time.Millisecond)
 		defer cancel()
 		return s.acquire(ctx)
 	})
 }
 
 // release unlocks.
-func (s side) release(round int) {
-	s.GiveBack(round+8000, func(ctx context.Context) error {
+func (s side) release(label string) {
+	s.GiveBack(label, func(ctx context.Context) error {
 		return s.Do(ops.Unlock, s.mode, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, s.unlock(ctx)
 		})
@@ -146,38 +146,38 @@ func (s side) signal() <-chan struct{} {
 }
 
 // hold is Player.Hold of this side.
-func (s side) hold(round int) { s.Hold(round, s.signal()) }
+func (s side) hold(label string) { s.Hold(label, s.signal()) }
 
 // again locks what is held once more and leaves that level. What is lost meanwhile is
 // the level outside, too.
-func (s side) again(round int) {
+func (s side) again(label string) {
 	defer s.heed()()
 	if s.acquire(s.Context()) != nil {
 		return
 	}
-	s.Pause(time.Duration(1+s.Choose(10, round+4000)) * time.Millisecond)
-	s.release(round + 1000)
+	s.Pause(time.Duration(1+s.Choose(label+" pause", 10)) * time.Millisecond)
+	s.release(label + " unlock")
 }
 
 // playRWLock plays a round: mostly reading or writing, sometimes in two levels,
 // sometimes reading after having written.
 func playRWLock(reads, writes side, round int) {
-	kind := reads.Choose(8, round+3000)
+	kind := reads.Choose(scenario.At("kind", round), 8)
 	main := reads
 	if kind >= 4 {
 		main = writes
 	}
-	if !main.persist(round) {
+	if !main.persist(scenario.At("lock", round)) {
 		return
 	}
 	if kind >= 6 {
 		main = downgrade(reads, writes, round)
 	}
-	main.hold(round)
+	main.hold(scenario.At("hold", round))
 	if kind == 3 || kind == 4 {
-		main.again(round)
+		main.again(scenario.At("again", round))
 	}
-	main.release(round)
+	main.release(scenario.At("unlock", round))
 }
 
 // downgrade goes over from writing to reading, and returns what is held then.
@@ -189,7 +189,7 @@ func downgrade(reads, writes side, round int) side {
 		return writes
 	}
 	stop = reads.heed()
-	writes.release(round + 2000)
+	writes.release(scenario.At("downgrade", round))
 	stop()
 	return reads
 }

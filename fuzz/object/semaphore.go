@@ -86,7 +86,7 @@ type semaphorePlayer struct {
 // turn holds a lease; now and then it takes a second one, if another client can
 // be waited for: a second one alone would wait for the first.
 func (p semaphorePlayer) turn(round int) {
-	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(3, round+6000) == 0 {
+	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(scenario.At("both", round), 3) == 0 {
 		p.both(round, s)
 		return
 	}
@@ -96,17 +96,17 @@ func (p semaphorePlayer) turn(round int) {
 		return
 	}
 	stop := p.heed(one)
-	if p.leases > 1 && p.Choose(4, round+3000) == 0 {
+	if p.leases > 1 && p.Choose(scenario.At("second", round), 4) == 0 {
 		p.second(round)
 	}
 	stop()
-	p.Keep(round, one.Token(), lostOf(one))
-	p.release(round, one, first)
+	p.Keep(scenario.At("hold", round), one.Token(), lostOf(one))
+	p.release(scenario.At("release", round), one, first)
 }
 
 // own tells the leases of one hand from those of others.
 func (p semaphorePlayer) own(which string) string {
-	if n := p.Hand(); n > 0 {
+	if n := p.Goroutine(); n > 0 {
 		return fmt.Sprintf("%s.%d", which, n+1)
 	}
 	return which
@@ -119,7 +119,7 @@ type several interface {
 
 // both holds two leases that it gets at once, or gives up.
 func (p semaphorePlayer) both(round int, s several) {
-	ctx, cancel := p.Hasty(p.Context(), 3, round+7000, 10*time.Millisecond, 100*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("acquire both", round), 3, 10*time.Millisecond, 100*time.Millisecond)
 	defer cancel()
 	names := []string{p.own("one"), p.own("two")}
 	var calls []scenario.Call
@@ -139,16 +139,16 @@ func (p semaphorePlayer) both(round int, s several) {
 		return
 	}
 	stop := p.heed(held[1])
-	p.Keep(round, held[0].Token(), lostOf(held[0]))
-	p.release(round, held[0], names[0])
+	p.Keep(scenario.At("hold both", round), held[0].Token(), lostOf(held[0]))
+	p.release(scenario.At("release both", round, 0), held[0], names[0])
 	stop()
-	p.release(round, held[1], names[1])
+	p.release(scenario.At("release both", round, 1), held[1], names[1])
 }
 
 // second holds a second lease for a while, if there is one soon: two clients with
 // one each would wait for each other.
 func (p semaphorePlayer) second(round int) {
-	ctx, cancel := p.Within(p.Context(), time.Duration(5+p.Choose(50, round+4000))*time.Millisecond)
+	ctx, cancel := p.Within(p.Context(), time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
 	defer cancel()
 	second := p.own("two")
 	two, err := p.try(ctx, second)
@@ -156,16 +156,16 @@ func (p semaphorePlayer) second(round int) {
 		return
 	}
 	stop := p.heed(two)
-	p.Pause(time.Duration(1+p.Choose(10, round+5000)) * time.Millisecond)
+	p.Pause(time.Duration(1+p.Choose(scenario.At("second hold", round), 10)) * time.Millisecond)
 	stop()
-	p.release(round+1000, two, second)
+	p.release(scenario.At("second release", round), two, second)
 }
 
 // acquire tries until it holds a lease or the World ends.
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
-		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.TriesFirst(round) {
+		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.TriesFirst(scenario.At("acquire", round)) {
 			return p.Player.Try(ops.Acquire, which, func(ctx context.Context) (ok bool, err error) {
 				lease, ok, err = t.TryAcquire(ctx)
 				return ok, err
@@ -173,7 +173,7 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 		}
 		if attempt == 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, 6, round+2000, 10*time.Millisecond, 100*time.Millisecond)
+			ctx, cancel = p.Hasty(ctx, scenario.At("acquire", round), 6, 10*time.Millisecond, 100*time.Millisecond)
 			defer cancel()
 		}
 		lease, err = p.try(ctx, which)
@@ -197,8 +197,8 @@ func (p semaphorePlayer) try(ctx context.Context, which string) (lease Lease, er
 	return lease, err
 }
 
-func (p semaphorePlayer) release(round int, lease Lease, which string) {
-	p.GiveBack(round+8000, func(ctx context.Context) error {
+func (p semaphorePlayer) release(label string, lease Lease, which string) {
+	p.GiveBack(label, func(ctx context.Context) error {
 		return p.Do(ops.Release, which, func(context.Context) (linearizability.Result, error) {
 			return linearizability.Result{}, lease.Release(ctx)
 		})

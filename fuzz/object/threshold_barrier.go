@@ -63,18 +63,18 @@ func (p thresholdPlayer) turn(round int) {
 	switch {
 	case round == 0 && p.Index() == 0:
 		p.set(round, p.clients)
-	case round > 0 && p.Choose(3, round+4000) == 0:
-		p.set(round, 1+p.Choose(p.clients, round+5000))
+	case round > 0 && p.Choose(scenario.At("set", round), 3) == 0:
+		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
 	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, 6, round+2000, time.Millisecond, 50*time.Millisecond)
+		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond, 50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
 		return linearizability.Result{}, p.barrier.Wait(ctx)
 	})
 	if passed == nil {
-		p.Hold(round, nil)
+		p.Hold(scenario.At("hold", round), nil)
 	}
 }
 
@@ -85,7 +85,7 @@ func (p thresholdPlayer) set(round, members int) {
 		return p.Do(ops.Set, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 6, round+6000, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond, 50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, p.barrier.Set(ctx, members)

@@ -134,7 +134,7 @@ func (p *twoPhasePlayer) turn(round int) (died bool) {
 	d := p.deal(round)
 	if p.Index() == round%len(p.sites) {
 		p.begin(d, round)
-		if p.Choose(6, round+3000) == 0 && p.isHeard(d) {
+		if p.Choose(scenario.At("die", round), 6) == 0 && p.isHeard(d) {
 			return true
 		}
 	}
@@ -142,13 +142,13 @@ func (p *twoPhasePlayer) turn(round int) (died bool) {
 		return false
 	}
 	p.join(d, round)
-	if p.Choose(10, round+4000) > 0 && !d.over {
-		p.Hold(round+100, nil)
+	if p.Choose(scenario.At("vote", round), 10) > 0 && !d.over {
+		p.Hold(scenario.At("before vote", round), nil)
 		p.vote(d, round)
 	}
-	p.await(d, round)
-	p.done(d, round)
-	if p.Choose(3, round+16000) == 0 {
+	p.await(d, scenario.At("await", round))
+	p.done(d, scenario.At("done", round))
+	if p.Choose(scenario.At("forget", round), 3) == 0 {
 		p.forget(d)
 	}
 	return false
@@ -157,8 +157,8 @@ func (p *twoPhasePlayer) turn(round int) (died bool) {
 // finish looks at a transaction once more, and ends it.
 func (p *twoPhasePlayer) finish(round int) {
 	d := p.deal(round)
-	p.await(d, round+500)
-	p.done(d, round+500)
+	p.await(d, scenario.At("finish await", round))
+	p.done(d, scenario.At("finish done", round))
 	p.forget(d)
 }
 
@@ -184,12 +184,12 @@ func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx contex
 }
 
 // persist is do until it succeeds, now and then with little patience at first.
-func (p *twoPhasePlayer) persist(d *deal, kind, operands string, draw int, work func(ctx context.Context) error) bool {
+func (p *twoPhasePlayer) persist(d *deal, kind, operands, label string, work func(ctx context.Context) error) bool {
 	return p.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 8, draw, time.Millisecond, 30*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, label, 8, time.Millisecond, 30*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, work(ctx)
@@ -200,14 +200,14 @@ func (p *twoPhasePlayer) persist(d *deal, kind, operands string, draw int, work 
 // begin begins a transaction that has between half a second and three and a half. If
 // it cannot know whether it has, it does not try again: the others may have ended it.
 func (p *twoPhasePlayer) begin(d *deal, round int) {
-	patience := 500*time.Millisecond + time.Duration(p.Choose(3000, round+5000))*time.Millisecond
+	patience := 500*time.Millisecond + time.Duration(p.Choose(scenario.At("deadline", round), 3000))*time.Millisecond
 	deadline := p.Clock(patience)
 	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 8, round+6000, time.Millisecond, 30*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond, 30*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
@@ -240,16 +240,16 @@ func (p *twoPhasePlayer) hears(d *deal) bool {
 // comes back as another process would.
 func (p *twoPhasePlayer) join(d *deal, round int) {
 	joiner, ok := d.TwoPhaser.(TwoPhaseJoiner)
-	if !ok || p.Choose(2, round+8000) > 0 {
+	if !ok || p.Choose(scenario.At("join", round), 2) > 0 {
 		return
 	}
-	p.persist(d, ops.Join, d.name+" "+p.Name(), round+9000, func(ctx context.Context) error {
+	p.persist(d, ops.Join, d.name+" "+p.Name(), scenario.At("joining", round), func(ctx context.Context) error {
 		return joiner.Join(ctx, p.Name())
 	})
-	if p.Choose(6, round+11000) > 0 {
+	if p.Choose(scenario.At("go", round), 6) > 0 {
 		return
 	}
-	p.Hold(round+200, nil)
+	p.Hold(scenario.At("before going", round), nil)
 	if err := joiner.Close(p.Context()); err != nil {
 		p.Pause(scenario.RetryPause)
 	}
@@ -258,23 +258,23 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 
 // vote votes yes in seven of eight cases.
 func (p *twoPhasePlayer) vote(d *deal, round int) {
-	yes := p.Choose(8, round+12000) > 0
+	yes := p.Choose(scenario.At("yes", round), 8) > 0
 	word := "no"
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, round+13000, func(ctx context.Context) error {
+	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, scenario.At("voting", round), func(ctx context.Context) error {
 		return d.Vote(ctx, p.Name(), yes)
 	})
 }
 
 // await waits for the decision.
-func (p *twoPhasePlayer) await(d *deal, round int) {
+func (p *twoPhasePlayer) await(d *deal, label string) {
 	p.Persist(func(attempt int) error {
 		return p.do(d, ops.Await, d.name, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, 6, round+15000, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
 				defer cancel()
 			}
 			commit, err := d.Await(ctx)
@@ -288,12 +288,12 @@ func (p *twoPhasePlayer) await(d *deal, round int) {
 }
 
 // done says that the site has done what was decided, if there is a word for that.
-func (p *twoPhasePlayer) done(d *deal, round int) {
+func (p *twoPhasePlayer) done(d *deal, label string) {
 	finisher, ok := d.TwoPhaser.(TwoPhaseFinisher)
 	if !ok || d.over || !d.decided {
 		return
 	}
-	p.persist(d, ops.Done, d.name+" "+p.Name(), round+17000, func(ctx context.Context) error {
+	p.persist(d, ops.Done, d.name+" "+p.Name(), label, func(ctx context.Context) error {
 		return finisher.Done(ctx, p.Name())
 	})
 }

@@ -90,10 +90,10 @@ const nextPatience = 20 * time.Second
 
 // read looks at the value, or waits until it changes.
 func (p *valuePlayer) read(turn int) {
-	ctx, cancel := p.Within(p.Context(), nextPatience+time.Duration(p.Choose(1000, 0))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(), nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
 	defer cancel()
 	look := p.value().Get
-	if a, ok := p.value().(Awaiter); ok && p.Choose(3, turn+1000) == 0 {
+	if a, ok := p.value().(Awaiter); ok && p.Choose(scenario.At("next", turn), 3) == 0 {
 		look = func(ctx context.Context) (recipes.ValueState, error) { return a.Next(ctx, p.seen) }
 	}
 	c := p.Begin(ops.Read, "")
@@ -118,9 +118,9 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 // is for the judge to find out; it is not repeated.
 func (p *valuePlayer) write(turn int) {
 	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), 4, turn+3000, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond, 20*time.Millisecond)
 	defer cancel()
-	if p.Choose(2, turn+2000) == 0 {
+	if p.Choose(scenario.At("kind", turn), 2) == 0 {
 		p.set(ctx, data)
 	} else {
 		p.compareAndSet(ctx, data)

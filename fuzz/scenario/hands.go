@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/zksim/zksim/fakezk/sim"
-	"github.com/zksim/zksim/fuzz/internal/mix"
 )
 
 // Hands runs script for each hand of the client at the same time, as many as the
@@ -13,7 +12,7 @@ import (
 // own, the first is p itself; to the judge all of them are one client, which makes
 // several calls at once. Call it once, at the end of a Play of a workload that is
 // Shared.
-func (p *Player) Hands(s Script, script func(hand *Player)) { p.hands(s.HandCount(), script) }
+func (p *Player) Goroutines(s Script, script func(hand *Player)) { p.hands(s.GoroutineCount(), script) }
 
 func (p *Player) hands(number int, script func(hand *Player)) {
 	world, ok := p.client.(worldClient)
@@ -22,8 +21,8 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 		return
 	}
 	for n := 1; n < number; n++ {
-		hand := newPlayer(p.ctx, worldClient{world.Hand.Client.Hand(n)}, p.index, mix.Hash(p.seed, uint64(n)))
-		hand.rough = p.rough
+		hand := newPlayer(p.ctx, worldClient{world.Hand.Client.Hand(n)}, p.index, p.seed)
+		hand.careless, hand.drawn = p.careless, p.drawn
 		p.others = append(p.others, hand)
 	}
 	world.Hands(number, func(h *sim.Hand) {
@@ -31,7 +30,7 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 		if n := h.Number(); n > 0 {
 			hand = p.others[n-1]
 			// Hands that begin together would ask for the same at the same instant.
-			if !hand.Pause(time.Duration(hand.Choose(5000, 0)) * time.Microsecond) {
+			if !hand.Pause(time.Duration(hand.Choose("start", 5000)) * time.Microsecond) {
 				return
 			}
 		}
@@ -63,14 +62,14 @@ func (h *Handle[T]) Now() T {
 // what play does. In a rough script one hand more closes what they share.
 func Shared[T any](open func(*Player) T, play func(hand *Player, s Script, h *Handle[T])) func(*Player, Script) {
 	return func(p *Player, s Script) {
-		h := &Handle[T]{open: func() T { return open(p) }, users: s.HandCount()}
+		h := &Handle[T]{open: func() T { return open(p) }, users: s.GoroutineCount()}
 		h.opened = h.open()
-		if !s.Rough {
-			p.Hands(s, func(hand *Player) { play(hand, s, h) })
+		if !s.Careless {
+			p.Goroutines(s, func(hand *Player) { play(hand, s, h) })
 			return
 		}
-		p.hands(s.HandCount()+1, func(hand *Player) {
-			if hand.client.Number() == s.HandCount() {
+		p.hands(s.GoroutineCount()+1, func(hand *Player) {
+			if hand.client.Number() == s.GoroutineCount() {
 				h.closeNowAndThen(hand, s)
 				return
 			}

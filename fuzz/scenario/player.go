@@ -10,27 +10,27 @@ import (
 	"github.com/zksim/zksim/fakezk/realworld"
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fakezk/trace"
-	"github.com/zksim/zksim/fuzz/internal/mix"
 	"github.com/zksim/zksim/linearizability"
 )
 
 // Player is one client as a workload's script sees it: its connection, virtual
 // time, dice, and a record of what it does and sees. A Player belongs to the
 // goroutine of its script. Of a client with several hands each is a Player, with a
-// name, dice and a record of its own; see [Player.Hands].
+// name, dice and a record of its own; see [Player.Goroutines].
 type Player struct {
-	ctx     context.Context
-	client  client
-	others  []*Player // the client's further hands
-	index   int
-	text    string // of the next line in the trace
-	calls   *linearizability.Recorder
-	asides  *linearizability.Recorder
-	seed    uint64
-	rough   bool  // the script is
-	signals bool  // the object under test has a signal for losses
-	token   int64 // of what was taken last, 0 if it has none
-	reached []string
+	ctx      context.Context
+	client   client
+	others   []*Player // the client's further hands
+	index    int
+	text     string // of the next line in the trace
+	calls    *linearizability.Recorder
+	asides   *linearizability.Recorder
+	seed     uint64
+	drawn    func(*Player, string, int) // is told of each draw, nil outside of tests
+	careless bool                       // the script is
+	signals  bool                       // the object under test has a signal for losses
+	token    int64                      // of what was taken last, 0 if it has none
+	reached  []string
 }
 
 // client is what a player needs of the world that it plays in: a hand of a
@@ -101,13 +101,13 @@ func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, 
 }
 
 // Hand is the place of the player among the hands of its client, from 0.
-func (p *Player) Hand() int { return p.client.Number() }
+func (p *Player) Goroutine() int { return p.client.Number() }
 
 // Now is the virtual time since the World began.
 func (p *Player) Now() time.Duration { return p.client.Now() }
 
-// Rough reports whether the script is a rough one.
-func (p *Player) Rough() bool { return p.rough }
+// Careless reports whether the script is a careless one; see [Script].
+func (p *Player) Careless() bool { return p.careless }
 
 // Token is that of what was taken last, 0 if it has none.
 func (p *Player) Token() int64 { return p.token }
@@ -120,18 +120,9 @@ func (p *Player) Clock(d time.Duration) time.Time {
 // VirtualTime is when it will be t by the clock, since the World began.
 func (p *Player) VirtualTime(t time.Time) time.Duration { return p.client.At(t) }
 
-// Choose draws a number from 0 up to n, n excluded and above 0; the same for the same seed, client and draw.
-// Give each decision of a script draws of its own: the round plus some thousands.
-func (p *Player) Choose(n, draw int) int {
-	return int(mix.Hash(p.seed, uint64(p.index), uint64(draw)) % uint64(n))
-}
-
 // Sometimes notes that a goal was reached: something rare that a test is about, and
 // that it must see in some run, or it tests nothing. It is one of [Workload.Sometimes].
 func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
-
-// Agree is Choose with the same result for all clients of a run.
-func (p *Player) Agree(n, draw int) int { return int(mix.Hash(p.seed, uint64(draw)) % uint64(n)) }
 
 // Call is an operation under way; it ends with the first of OK, Unknown and
 // Failed.

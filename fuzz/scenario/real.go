@@ -38,8 +38,8 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
-	if s.Script.HandCount() > 1 || s.Script.Rough {
-		return nil, fmt.Errorf("hands: %d, rough: %v; expected one hand and no rough script: they need a World", s.Script.HandCount(), s.Script.Rough)
+	if s.Script.GoroutineCount() > 1 || s.Script.Careless {
+		return nil, fmt.Errorf("goroutines: %d, careless: %v; expected one goroutine and no careless script: they need a World", s.Script.GoroutineCount(), s.Script.Careless)
 	}
 	if s.Schedule.Kind != sim.Latencies {
 		return nil, fmt.Errorf("schedule: %s; expected latencies: nobody can order the messages of a real server", s.Schedule)

@@ -23,7 +23,7 @@ type closer interface {
 // moment, and puts a new object in its place.
 func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 	for round := 0; round < 2*s.Rounds; round++ {
-		if !p.Pause(time.Duration(p.Choose(80_000, round+1000)) * time.Microsecond) {
+		if !p.Pause(time.Duration(p.Choose(At("close", round), 80_000)) * time.Microsecond) {
 			return
 		}
 		old, inUse := h.replace()
@@ -31,7 +31,7 @@ func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 		if !ok || !inUse {
 			return
 		}
-		ctx, cancel := p.Hasty(p.Context(), 4, round+2000, 0, 10*time.Millisecond)
+		ctx, cancel := p.Hasty(p.Context(), At("closing", round), 4, 0, 10*time.Millisecond)
 		p.close(ctx, c)
 		cancel()
 	}
@@ -111,9 +111,9 @@ type TryLocker interface {
 	TryLock(ctx context.Context) (bool, error)
 }
 
-// tries reports whether a client tries before it waits, as it does in one of three
-// rounds of a rough script.
-func (p *Player) TriesFirst(round int) bool { return p.rough && p.Choose(3, round+7000) == 0 }
+// TriesFirst reports whether a client tries before it waits, as it does for one label in
+// three of a careless script.
+func (p *Player) TriesFirst(label string) bool { return p.careless && p.Choose(label+" try", 3) == 0 }
 
 // Try calls something that does not wait, and records what came of it. token is
 // asked when it has succeeded.

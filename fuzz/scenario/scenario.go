@@ -21,6 +21,8 @@ type Scenario struct {
 	Plan     []fault.Fault
 	// Schedule is what orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
+
+	drawn func(p *Player, label string, n int) // for tests: is told of each draw
 }
 
 // An Outcome is what a Scenario led to, and what is to be said of it.
@@ -92,9 +94,9 @@ func (s Scenario) Validate() error {
 	if err := s.Script.Validate(); err != nil {
 		return err
 	}
-	if s.Script.HandCount() > 1 && !s.Workload.Shared {
-		return fmt.Errorf("hands: %d; expected 1: an object of %s %s is not used by several goroutines",
-			s.Script.Hands, s.Workload.Name, s.Workload.Impl)
+	if s.Script.GoroutineCount() > 1 && !s.Workload.Shared {
+		return fmt.Errorf("goroutines: %d; expected 1: an object of %s %s is not used by several goroutines",
+			s.Script.Goroutines, s.Workload.Name, s.Workload.Impl)
 	}
 	return nil
 }
@@ -218,7 +220,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
 			p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
-			p.rough = s.Script.Rough
+			p.careless, p.drawn = s.Script.Careless, s.drawn
 			players[i] = p
 			s.Workload.Play(p, s.Script)
 		}})

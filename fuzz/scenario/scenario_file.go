@@ -41,8 +41,8 @@ type fileForm struct {
 	Implementation string   `yaml:"implementation"`
 	Clients        int      `yaml:"clients"`
 	Rounds         int      `yaml:"rounds"`
-	Hands          int      `yaml:"hands,omitempty"`
-	Rough          bool     `yaml:"rough,omitempty"`
+	Goroutines     int      `yaml:"goroutines,omitempty"`
+	Careless       bool     `yaml:"careless,omitempty"`
 	Seed           uint64   `yaml:"seed"`
 	Schedule       string   `yaml:"schedule,omitempty"`
 	Plan           []string `yaml:"plan"`
@@ -65,14 +65,14 @@ func (f File) Marshal() ([]byte, error) {
 	form := fileForm{
 		Workload: f.Scenario.Workload.Name, Implementation: f.Scenario.Workload.Impl,
 		Clients: f.Scenario.Script.Clients, Rounds: f.Scenario.Script.Rounds,
-		Rough: f.Scenario.Script.Rough, Seed: f.Scenario.Seed,
+		Careless: f.Scenario.Script.Careless, Seed: f.Scenario.Seed,
 		Plan: []string{}, Expect: f.Expect.String(), Property: f.Property, Trace: f.Trace,
 	}
 	if f.Scenario.Schedule.Kind != sim.Latencies {
 		form.Schedule = f.Scenario.Schedule.String()
 	}
-	if hands := f.Scenario.Script.HandCount(); hands > 1 {
-		form.Hands = hands
+	if hands := f.Scenario.Script.GoroutineCount(); hands > 1 {
+		form.Goroutines = hands
 	}
 	for _, fault := range f.Scenario.Plan {
 		form.Plan = append(form.Plan, fault.String())
@@ -194,7 +194,7 @@ func yamlError(name string, err error) error {
 }
 
 var scenarioKeys = []string{
-	"workload", "implementation", "clients", "rounds", "hands", "rough", "seed", "schedule", "plan", "expect", "property", "trace",
+	"workload", "implementation", "clients", "rounds", "goroutines", "careless", "seed", "schedule", "plan", "expect", "property", "trace",
 }
 
 type scenarioParser struct {
@@ -223,9 +223,9 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line
 	}
-	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Hands: form.Hands, Rough: form.Rough}
-	if p.node("$.hands") != nil && form.Hands == 0 {
-		return f, p.wrong("$.hands", "hands: 0; expected 1 to %d", MaxHands)
+	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines, Careless: form.Careless}
+	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
+		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d", MaxGoroutines)
 	}
 	if err := s.Validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), ":")

@@ -24,7 +24,7 @@ func (p scenarioParser) checkKinds() error {
 
 func (p scenarioParser) checkKind(key string, value ast.Node) error {
 	switch key {
-	case "clients", "rounds", "hands", "seed":
+	case "clients", "rounds", "goroutines", "seed":
 		n, ok := value.(*ast.IntegerNode)
 		if !ok {
 			return p.wrongKind(value, key, "a whole number")
@@ -40,7 +40,7 @@ func (p scenarioParser) checkKind(key string, value ast.Node) error {
 		if value.Type() != ast.StringType {
 			return p.wrongKind(value, key, "text")
 		}
-	case "rough":
+	case "careless":
 		if value.Type() != ast.BoolType {
 			return p.wrongKind(value, key, "true or false")
 		}

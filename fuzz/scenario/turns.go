@@ -34,19 +34,21 @@ func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	return false
 }
 
-// Hasty returns a context that is done after least and up to spread more, of
-// virtual time, in one of oneIn draws, and otherwise ctx. It uses the draws draw
-// and draw+1000 of Choose. Use it for first attempts: so a call is given up at any
-// moment of its work.
-func (p *Player) Hasty(ctx context.Context, oneIn, draw int, least, spread time.Duration) (context.Context, context.CancelFunc) {
-	if p.Choose(oneIn, draw) > 0 {
+// Hasty returns ctx, or for one label in oneIn a context that is done after least
+// to least+spread of virtual time. In a careless script one of three of those is done
+// from the start. Pass it to first attempts: so a call is given up at any moment of its
+// work. Its draws have labels that begin with label.
+func (p *Player) Hasty(
+	ctx context.Context, label string, oneIn int, least, spread time.Duration,
+) (context.Context, context.CancelFunc) {
+	if p.Choose(label+" hasty", oneIn) > 0 {
 		return ctx, func() {}
 	}
-	if p.rough && p.Choose(3, draw+500) == 0 {
+	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		return Done(ctx)
 	}
-	patience := least + time.Duration(p.Choose(max(1, int(spread/time.Microsecond)), draw+1000))*time.Microsecond
-	return p.Within(ctx, patience)
+	steps := max(1, int(spread/time.Microsecond))
+	return p.Within(ctx, least+time.Duration(p.Choose(label+" patience", steps))*time.Microsecond)
 }
 
 // Done returns a context that is done from the start.
@@ -57,11 +59,10 @@ func Done(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // GiveBack calls a release up to three times, until it succeeds, as a careful
-// caller does. In a rough script it calls it once only with a context that is done
-// already, in one of three draws: what was held must be given back all the same. It
-// uses the draw of Choose.
-func (p *Player) GiveBack(draw int, release func(ctx context.Context) error) bool {
-	if p.rough && p.Choose(3, draw) == 0 {
+// caller does. In a careless script it calls it for one label in three only once, with a
+// context that is done already: what was held must be given back all the same.
+func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
+	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		ctx, _ := Done(p.ctx)
 		return release(ctx) == nil
 	}
@@ -74,15 +75,15 @@ const LongHold = 2 * SessionTimeout
 
 // Hold keeps what the client holds for some 5 to 45 ms, in one of eight rounds
 // for longer than a session lives, and records it as a loss (LockLost of package linearizability)
-// when lost is closed meanwhile. A nil lost is no signal. It uses the draws round
-// and round+1000 of Choose.
-func (p *Player) Hold(round int, lost <-chan struct{}) { p.Keep(round, p.token, lost) }
+// when lost is closed meanwhile. A nil lost is no signal. Its draws have labels that begin
+// with label.
+func (p *Player) Hold(label string, lost <-chan struct{}) { p.Keep(label, p.token, lost) }
 
 // Keep is Hold of what has a token.
-func (p *Player) Keep(round int, token int64, lost <-chan struct{}) {
+func (p *Player) Keep(label string, token int64, lost <-chan struct{}) {
 	defer p.Heed(token, lost)()
-	d := time.Duration(5+p.Choose(40, round)) * time.Millisecond
-	if p.Choose(8, round+1000) == 0 {
+	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
+	if p.Choose(label+" long", 8) == 0 {
 		d += LongHold
 	}
 	p.Pause(d)

@@ -34,7 +34,7 @@ type Workload struct {
 	// on nothing else.
 	Play func(p *Player, s Script)
 	// Shared says that the object may be used by several goroutines at once, and that
-	// Play does so: see [Player.Hands]. Without it a Script of several hands is an
+	// Play does so: see [Player.Goroutines]. Without it a Script of several hands is an
 	// error.
 	Shared bool
 	// Length is how long the turns of a script may take in virtual time, faults
@@ -92,20 +92,20 @@ type Script struct {
 	Rounds int
 	// Hands is how many goroutines of each client do that at the same time, with one
 	// object; 0 means 1. More are for workloads that are Shared.
-	Hands int
-	// Rough: they close the object while they use it and go on with a new one, call
+	Goroutines int
+	// Careless: they close the object while they use it and go on with a new one, call
 	// with contexts that are done already, also what gives something back, and try
 	// before they wait, as far as the object can do that.
-	Rough bool
+	Careless bool
 }
 
 // DefaultScript is what sweeps and searches use unless told otherwise.
 var DefaultScript = Script{Clients: 3, Rounds: 2}
 
 const (
-	MaxClients = 26
-	MaxRounds  = 1000
-	MaxHands   = sim.MaxHands - 1 // and one that closes what they share
+	MaxClients    = 26
+	MaxRounds     = 1000
+	MaxGoroutines = sim.MaxHands - 1 // and one that closes what they share
 )
 
 // Validate says what is wrong with a Script, or returns nil.
@@ -116,8 +116,8 @@ func (s Script) Validate() error {
 	if s.Rounds < 1 || s.Rounds > MaxRounds {
 		return fmt.Errorf("rounds: %d; expected 1 to %d", s.Rounds, MaxRounds)
 	}
-	if s.Hands < 0 || s.Hands > MaxHands {
-		return fmt.Errorf("hands: %d; expected 1 to %d", s.Hands, MaxHands)
+	if s.Goroutines < 0 || s.Goroutines > MaxGoroutines {
+		return fmt.Errorf("goroutines: %d; expected 1 to %d", s.Goroutines, MaxGoroutines)
 	}
 	return nil
 }
@@ -125,17 +125,17 @@ func (s Script) Validate() error {
 // String is the script as the keys of a scenario file.
 func (s Script) String() string {
 	text := fmt.Sprintf("clients: %d, rounds: %d", s.Clients, s.Rounds)
-	if s.HandCount() > 1 {
-		text += fmt.Sprintf(", hands: %d", s.Hands)
+	if s.GoroutineCount() > 1 {
+		text += fmt.Sprintf(", goroutines: %d", s.Goroutines)
 	}
-	if s.Rough {
-		text += ", rough: true"
+	if s.Careless {
+		text += ", careless: true"
 	}
 	return text
 }
 
 // hands is the number of hands, at least 1.
-func (s Script) HandCount() int { return max(s.Hands, 1) }
+func (s Script) GoroutineCount() int { return max(s.Goroutines, 1) }
 
 // ClientNames are the names of a script's clients, in order.
 func (s Script) ClientNames() []string {

@@ -1,0 +1,47 @@
+package scenario
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/zksim/zksim/fuzz/internal/mix"
+)
+
+// Choose returns a number in [0,n), fixed by seed, client, goroutine and label. Each
+// decision of a script needs a label of its own: two with one label would always turn out
+// alike. [At] makes the labels of a decision that is made again and again.
+func (p *Player) Choose(label string, n int) int {
+	p.tell(label, n)
+	h := mix.Hash(p.seed, uint64(p.index), uint64(p.client.Number()), hashOf(label))
+	return int(h % uint64(n))
+}
+
+// Agree is Choose with the same result for all clients and goroutines of a run.
+func (p *Player) Agree(label string, n int) int {
+	p.tell(label, n)
+	return int(mix.Hash(p.seed, hashOf(label)) % uint64(n))
+}
+
+// At is the label of a decision that is made in several places, of which the numbers say
+// which it is: At("kind", 3) of the third round is kind[3].
+func At(label string, numbers ...int) string {
+	var text strings.Builder
+	text.WriteString(label)
+	for _, n := range numbers {
+		fmt.Fprintf(&text, "[%d]", n)
+	}
+	return text.String()
+}
+
+func (p *Player) tell(label string, n int) {
+	if p.drawn != nil {
+		p.drawn(p, label, n)
+	}
+}
+
+func hashOf(label string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(label))
+	return h.Sum64()
+}
