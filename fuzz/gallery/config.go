@@ -30,7 +30,6 @@ var publishedConfig = []Exhibit{
 				return c.ConfigCenter.Create(ctx, key, value)
 			}
 		}),
-		Right: centerOf(nil),
 	},
 	{
 		Slug: "fixed-version-four", Alias: "S4-2",
@@ -44,7 +43,6 @@ var publishedConfig = []Exhibit{
 				return c.ConfigCenter.Update(ctx, key, value, 4) // wrong: the version that was seen
 			}
 		}),
-		Right: centerOf(nil),
 	},
 	{
 		Slug: "checks-then-overwrites", Alias: "S4-3",
@@ -69,7 +67,6 @@ var publishedConfig = []Exhibit{
 				return err
 			}
 		}),
-		Right:  centerOf(nil),
 		Script: scenario.Script{Clients: 2, Rounds: 2},
 	},
 }

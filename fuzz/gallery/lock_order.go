@@ -27,7 +27,6 @@ var publishedLockOrder = []Exhibit{
 			l.naming = l.session
 			l.order = func(a, b string) int { return cmp.Or(strings.Compare(prefixOf(a), prefixOf(b)), bySequence(a, b)) }
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "predecessor-by-whole-name", Alias: "B2",
@@ -54,7 +53,6 @@ var publishedLockOrder = []Exhibit{
 				return floor, nil
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "minus-sign-cut-off", Alias: "B3",
@@ -156,7 +154,6 @@ var publishedLockOrder = []Exhibit{
 				return "", l.confirm()
 			}
 		}),
-		Right: lockOf(nil),
 	},
 }
 

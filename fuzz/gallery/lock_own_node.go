@@ -37,7 +37,6 @@ var publishedLockOwnNode = []Exhibit{
 				return l.joinAgain()
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "error-leaks-node", Alias: "B13",
@@ -49,7 +48,6 @@ var publishedLockOwnNode = []Exhibit{
 			"own next try first of all.",
 		Property: linearizability.Liveness,
 		Wrong:    openLock(func(env object.Env) object.Locker { return leaky{newNaked(env.Conn, lockDir)} }),
-		Right:    lockOf(nil),
 	},
 	{
 		Slug: "interrupted-create", Alias: "B14",
@@ -88,7 +86,6 @@ var publishedLockOwnNode = []Exhibit{
 				return nil
 			}
 		}),
-		Right:  lockOf(nil),
 		Script: scenario.Script{Clients: 1, Rounds: 1},
 	},
 	{
@@ -102,7 +99,6 @@ var publishedLockOwnNode = []Exhibit{
 		Wrong: lockOf(func(l *naked) {
 			l.confirm = func() error { return nil } // wrong: whose node it is is not asked
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "doubled-path-delete", Alias: "B19",
@@ -141,7 +137,6 @@ var publishedLockOwnNode = []Exhibit{
 			l.naming = func() string { return "z" + marker }
 			l.find = func() (bool, error) { return false, nil } // wrong: it may be there
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "protected-create-fails-twice", Alias: "G1",
@@ -152,7 +147,6 @@ var publishedLockOwnNode = []Exhibit{
 			"client waits behind it.",
 		Property: linearizability.Liveness,
 		Wrong:    lockOf(joinByClient),
-		Right:    lockOf(nil),
 	},
 	{
 		Slug: "short-name-panics", Alias: "G2",
@@ -184,16 +178,15 @@ var publishedLockOwnNode = []Exhibit{
 				return before, nil // wrong: the own node may be gone
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "one-node-for-two-locks", Alias: "S0-4",
 		Title:  "two locks of one session share a node",
 		Source: Report, Link: "https://github.com/projecteru2/core/pull/698",
 		See: []string{"S2-3"},
-		Bug: "WriteLock names its node after the session, and looks for such a node before it " +
-			"makes one. Two of them on one connection find the same, so both own the lock, and " +
-			"the first to unlock takes it from the other.",
+		Bug: "A lock is named after its session, so that each session has one node. Two locks on " +
+			"one connection find the same node: both own the lock, and the first to unlock takes " +
+			"it from the other.",
 		Property: linearizability.Safety,
 		Wrong: twoLocks(func(l *naked) {
 			l.naming = l.session
@@ -212,9 +205,9 @@ var publishedLockOwnNode = []Exhibit{
 		Slug: "name-outlives-node", Alias: "S0-5",
 		Title:  "the id outlives its node",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L211-L256",
-		Bug: "The session ends, and the node with it, but WriteLock keeps the id. Nothing in the " +
-			"list is before it, and it is not the first either: it does not own the lock, sets no " +
-			"watch, and is never woken.",
+		Bug: "The node goes, here with its session, but the lock keeps the name. Nothing in the " +
+			"list is before that name, and it is not the first either: the client does not own " +
+			"the lock, sets no watch, and is never woken.",
 		Property: linearizability.Liveness,
 		Wrong: lockOf(func(l *naked) {
 			l.ahead = func(queue []string) (string, error) {
@@ -240,7 +233,6 @@ var publishedLockOwnNode = []Exhibit{
 				l.awaitDeletion(ctx, ahead)
 			}
 		}),
-		Right: lockOf(nil),
 	},
 }
 

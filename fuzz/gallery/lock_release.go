@@ -34,7 +34,6 @@ var publishedLockRelease = []Exhibit{
 				return l.conn.Delete(l.path(name), -1)
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "lost-counts-as-held", Alias: "B38",
@@ -69,7 +68,6 @@ var publishedLockRelease = []Exhibit{
 			"client cannot have it.",
 		Property: linearizability.Liveness,
 		Wrong:    openLock(func(env object.Env) object.Locker { return once{newNaked(env.Conn, lockDir)} }),
-		Right:    lockOf(nil),
 	},
 	{
 		Slug: "told-released-when-not", Alias: "S0-7",

@@ -23,7 +23,6 @@ var publishedLockSingle = []Exhibit{
 		Wrong: singleOf(func(l *single) {
 			l.mine = func(made bool, _ []byte, _ *zk.Stat) bool { return made } // wrong: it may be, though the create failed
 		}),
-		Right: singleOf(nil),
 	},
 	{
 		Slug: "own-name-of-old-session", Alias: "S1-6",
@@ -36,7 +35,6 @@ var publishedLockSingle = []Exhibit{
 		Wrong: singleOf(func(l *single) {
 			l.mine = func(_ bool, data []byte, _ *zk.Stat) bool { return string(data) == l.name } // wrong: of which session?
 		}),
-		Right: singleOf(nil),
 	},
 	{
 		Slug: "unlocks-by-name", Alias: "S1-7",
@@ -50,7 +48,6 @@ var publishedLockSingle = []Exhibit{
 		Wrong: singleOf(func(l *single) {
 			l.leave = func() error { return newNaked(l.conn, lockDir).remove(singlePath) } // wrong: whose it is is not asked
 		}),
-		Right: singleOf(nil),
 	},
 }
 

@@ -32,7 +32,6 @@ var publishedLockWait = []Exhibit{
 				}
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "woken-means-owner", Alias: "S1-2",
@@ -44,7 +43,6 @@ var publishedLockWait = []Exhibit{
 			"given up or died: the owner is still there.",
 		Property: linearizability.Safety,
 		Wrong:    openLock(func(env object.Env) object.Locker { return hasty{newNaked(env.Conn, lockDir)} }),
-		Right:    lockOf(nil),
 	},
 	{
 		Slug: "all-watch-directory", Alias: "S2-2",
@@ -111,7 +109,6 @@ var publishedLockWait = []Exhibit{
 				}
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "foreign-child-owns", Alias: "S0-10",
@@ -158,7 +155,6 @@ var publishedLockWait = []Exhibit{
 				return ctx.Err()
 			}
 		}),
-		Right: lockOf(nil),
 	},
 	{
 		Slug: "cleanup-in-cancelled-context", Alias: "B39",
@@ -198,7 +194,6 @@ var publishedLockWait = []Exhibit{
 				return ctx.Err()
 			}
 		}),
-		Right: lockOf(nil),
 	},
 }
 

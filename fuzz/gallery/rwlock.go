@@ -50,7 +50,6 @@ var publishedRwlock = []Exhibit{
 				return queue[writer], nil
 			}
 		}),
-		Right: readWriteOf(nil),
 	},
 	{
 		Slug: "waits-for-one-reader", Alias: "S1-3",
@@ -71,7 +70,6 @@ var publishedRwlock = []Exhibit{
 				return ahead, err
 			}
 		}),
-		Right: readWriteOf(nil),
 	},
 	{
 		Slug: "both-upgrade", Alias: "S4-40",

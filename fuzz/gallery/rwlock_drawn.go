@@ -20,7 +20,6 @@ var publishedRwlockDrawn = []Exhibit{
 			"reader has a node below it. Ephemerals cannot have children: nobody can ever read.",
 		Property: linearizability.Liveness,
 		Wrong:    drawnOf(func(l *drawn) { l.flags = zk.FlagEphemeral }), // wrong: it has children
-		Right:    readWriteOf(nil),
 	},
 	{
 		Slug: "readers-lock-out-writers", Alias: "S4-38",
@@ -33,7 +32,6 @@ var publishedRwlockDrawn = []Exhibit{
 		Wrong: drawnOf(func(l *drawn) {
 			l.lastReader = func() error { return nil } // wrong: somebody must
 		}),
-		Right: readWriteOf(nil),
 	},
 	{
 		Slug: "looks-then-enters", Alias: "S4-39",
@@ -45,7 +43,6 @@ var publishedRwlockDrawn = []Exhibit{
 			"writer's.",
 		Property: linearizability.Safety,
 		Wrong:    drawnOf(func(*drawn) {}), // wrong: it needs a multi that checks the node's version
-		Right:    readWriteOf(nil),
 	},
 }
 

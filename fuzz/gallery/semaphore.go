@@ -22,7 +22,6 @@ var publishedSemaphore = []Exhibit{
 			"is taken: in the end there are no leases.",
 		Property: linearizability.Liveness,
 		Wrong:    openSemaphore(func(env object.Env) object.Acquirer { return leakyLeases{env.Conn} }),
-		Right:    semaphoreOf(nil),
 	},
 	{
 		Slug: "interrupted-lease", Alias: "B26",
@@ -34,17 +33,15 @@ var publishedSemaphore = []Exhibit{
 		Wrong: semaphoreOf(func(l *naked) {
 			l.giveUp = func(ctx context.Context) error { return ctx.Err() } // wrong: the node stays
 		}),
-		Right: semaphoreOf(nil),
 	},
 	{
 		Slug: "release-without-acquire", Alias: "B28",
 		Title:  "a mutex is released that was never acquired",
 		Source: Report, Link: "https://github.com/apache/curator/pull/159",
-		Bug: "The semaphore takes its inner mutex and releases it in the end, come what may. If " +
-			"the mutex could not be had, the release throws, and the reason is lost.",
+		Bug: "The inner mutex is released at the end of an acquire, even if it could not be had. " +
+			"The release throws, and the reason of the failure is lost.",
 		Property: "panic",
 		Wrong:    beside(object.Semaphore(func(env object.Env) object.Acquirer { return guarded{leases{conn: env.Conn, dir: leasesDir}} }, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}).Named(""), mutexDir, leasesDir),
-		Right:    semaphoreOf(nil),
 	},
 }
 

@@ -27,7 +27,6 @@ var publishedThresholdBarrier = []Exhibit{
 		Wrong: quorumOf(func(q *quorum) {
 			q.enough = func(members, n int) bool { return members == n } // wrong: or more
 		}),
-		Right: quorumOf(nil),
 	},
 	{
 		Slug: "seen-by-first-only", Alias: "S4-30",
@@ -40,7 +39,6 @@ var publishedThresholdBarrier = []Exhibit{
 		Wrong: quorumOf(func(q *quorum) {
 			q.tell = func(int32) error { return nil } // wrong: the others do not know
 		}),
-		Right: quorumOf(nil),
 	},
 	{
 		Slug: "member-before-number", Alias: "S4-31",
@@ -67,7 +65,6 @@ var publishedThresholdBarrier = []Exhibit{
 				return n, version, err
 			}
 		}),
-		Right: quorumOf(nil),
 	},
 	{
 		Slug: "last-round-counted", Alias: "S4-35",
@@ -88,7 +85,6 @@ var publishedThresholdBarrier = []Exhibit{
 				return join()
 			}
 		}),
-		Right: quorumOf(nil),
 	},
 }
 

@@ -46,7 +46,6 @@ var publishedTurnQueue = []Exhibit{
 			}
 			return l
 		}, claims).Named(""), lockDir),
-		Right: turnOf(nil),
 	},
 	{
 		Slug: "watch-used-up", Alias: "S4-24",
@@ -77,7 +76,6 @@ var publishedTurnQueue = []Exhibit{
 				return "", l.confirm()
 			}
 		}),
-		Right: turnOf(nil),
 	},
 	{
 		Slug: "deaf-to-session-end", Alias: "S4-27",
@@ -90,7 +88,6 @@ var publishedTurnQueue = []Exhibit{
 		Wrong: turnOf(func(l *naked) {
 			l.await = l.awaitDeparture // wrong: the session may end
 		}),
-		Right: turnOf(nil),
 	},
 }
 
