@@ -85,10 +85,11 @@
 //
 // # The gallery
 //
-// zksim gallery finds published bugs again, each by a hunt that begins with nothing but
-// the wrong recipe. Medians are over the hunts that have found something: of two numbers
+// zksim gallery finds the bugs of wrong recipes again, each by a hunt that begins with
+// nothing but the recipe. Exhibits are named by slugs, or by their old ids; without names
+// all are hunted that have a story, and --list lists all with their sources. Medians are over the hunts that have found something: of two numbers
 // of scenarios in the middle it is the larger one, of two times their mean. An interrupt
-// keeps the hunts that have ended until then, those of the exhibit under way too. An ID without
+// keeps the hunts that have ended until then, those of the exhibit under way too. A bug without
 // an exhibit is answered by why the bug is absent, or by the exhibit that has the same
 // cause; --absent lists the absent ones, or those of them that are named.
 //

@@ -27,7 +27,8 @@ var publishedCache = []Exhibit{
 		Property: linearizability.Liveness,
 		Wrong: mirrorOf(func(m *mirror) {
 			m.isNew = func(now, read recipes.CachedNode) bool {
-				return now.Path != read.Path || now.Stat.Version != read.Stat.Version // wrong: versions begin anew
+				// wrong: versions begin anew
+				return now.Path != read.Path || now.Stat.Version != read.Stat.Version
 			}
 		}),
 		Right: mirrorOf(nil),
@@ -65,8 +66,9 @@ var publishedCache = []Exhibit{
 			"and answers that there is nothing: a setting that has been there for years counts as " +
 			"missing.",
 		Property: scenario.InvariantProperty,
-		Wrong:    settingOf(func(*mirror, context.Context) error { return nil }), // wrong: it has read nothing
-		Right:    settingOf((*mirror).Ready),
+		// wrong: it has read nothing
+		Wrong: settingOf(func(*mirror, context.Context) error { return nil }),
+		Right: settingOf((*mirror).Ready),
 	},
 	{
 		Slug: "copy-never-stale", Alias: "S4-6",
@@ -75,8 +77,9 @@ var publishedCache = []Exhibit{
 		Bug: "While there is no connection the copy stays as it was, and says nothing of that. Who " +
 			"asks it cannot tell what is so from what has been so.",
 		Property: linearizability.Belief,
-		Wrong:    mirrorOf(func(m *mirror) { m.stale = func() bool { return false } }), // wrong: it may be cut off
-		Right:    mirrorOf(nil),
+		// wrong: it may be cut off
+		Wrong: mirrorOf(func(m *mirror) { m.stale = func() bool { return false } }),
+		Right: mirrorOf(nil),
 	},
 	{
 		Slug: "rewatched-without-rereading", Alias: "S4-7",

@@ -24,7 +24,8 @@ var publishedConfig = []Exhibit{
 		Property: linearizability.Linearizability,
 		Wrong: centerOf(func(c *center) {
 			c.create = func(ctx context.Context, key string, value []byte) error {
-				return c.ConfigCenter.Update(ctx, key, value, recipes.AnyVersion) // wrong: this is the other one
+				// wrong: this is the other one
+				return c.ConfigCenter.Update(ctx, key, value, recipes.AnyVersion)
 			}
 			c.update = func(ctx context.Context, key string, value []byte, _ int32) error {
 				return c.ConfigCenter.Create(ctx, key, value)

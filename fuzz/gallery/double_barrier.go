@@ -99,9 +99,10 @@ var publishedDoubleBarrier = []Exhibit{
 			"that leaves wakes all who have left before it, who list and watch again: as many " +
 			"requests as the square of the members.",
 		Property: scenario.InvariantProperty,
-		Wrong:    leaving(func(g *gathering) object.DoubleBarrierer { return g }), // wrong: one of them is enough
-		Right:    leaving(func(g *gathering) object.DoubleBarrierer { return orderly{g} }),
-		Script:   scenario.Script{Clients: 4, Rounds: 1},
+		// wrong: one of them is enough
+		Wrong:  leaving(func(g *gathering) object.DoubleBarrierer { return g }),
+		Right:  leaving(func(g *gathering) object.DoubleBarrierer { return orderly{g} }),
+		Script: scenario.Script{Clients: 4, Rounds: 1},
 	},
 	{
 		Slug: "two-members-one-name", Alias: "S1-12",
@@ -487,7 +488,10 @@ var plantedDoubleBarriers = []Exhibit{
 			g.giveUp = func() error { return nil }
 		}),
 	},
-	{Title: "waits for one more than there are", Property: linearizability.Liveness, Wrong: doubleOfSize(+1)},
+	{
+		Title: "waits for one more than there are", Property: linearizability.Liveness,
+		Wrong: doubleOfSize(+1),
+	},
 	{Title: "waits for one less", Property: linearizability.Safety, Wrong: doubleOfSize(-1)},
 }
 

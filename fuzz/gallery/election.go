@@ -335,7 +335,10 @@ var plantedElections = []Exhibit{
 		Title: "leads through a dead session's node", Property: linearizability.Safety,
 		Wrong: electionOf(ownsAnyNode),
 	},
-	{Title: "never looks who is first", Property: linearizability.Safety, Wrong: electionOf(neverLooks)},
+	{
+		Title: "never looks who is first", Property: linearizability.Safety,
+		Wrong: electionOf(neverLooks),
+	},
 	{
 		Title: "forgets to resign", Property: linearizability.Liveness,
 		Wrong: electionOf(func(l *naked) {

@@ -25,8 +25,14 @@ var plantedIDs = []Exhibit{
 		Title: "hands one out again after a failure", Property: linearizability.Safety,
 		Wrong: idsOf(ids{twice: true}, uncounted),
 	},
-	{Title: "counts down", Property: linearizability.Order, Wrong: idsOf(ids{falling: true}, uncounted)},
-	{Title: "counts for itself", Property: linearizability.Safety, Wrong: idsOf(ids{local: true}, uncounted)},
+	{
+		Title: "counts down", Property: linearizability.Order,
+		Wrong: idsOf(ids{falling: true}, uncounted),
+	},
+	{
+		Title: "counts for itself", Property: linearizability.Safety,
+		Wrong: idsOf(ids{local: true}, uncounted),
+	},
 	{
 		Title: "has blocks, and claims to be ordered", Property: linearizability.Order,
 		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true}),

@@ -88,7 +88,8 @@ var publishedLockOrder = []Exhibit{
 			"GUID, and a newcomer may sort before the owner.",
 		Property: linearizability.Safety,
 		Wrong: stuck(lockOf(func(l *naked) {
-			l.order = func(a, b string) int { return cmp.Or(bySequence(a, b), strings.Compare(a, b)) } // wrong: names do not tell the age
+			// wrong: names do not tell the age
+			l.order = func(a, b string) int { return cmp.Or(bySequence(a, b), strings.Compare(a, b)) }
 		})),
 		Right: stuck(lockOf(func(l *naked) { l.ahead = l.elder })),
 	},

@@ -108,8 +108,9 @@ var publishedLockOwnNode = []Exhibit{
 			"namespace a second time. No node is there, which is as good as deleted, and the " +
 			"client waits behind what it has left.",
 		Property: linearizability.Liveness,
-		Wrong:    findAndDelete(func(l *naked) string { return l.dir + l.path(l.own) }), // wrong: the directory twice
-		Right:    findAndDelete(func(l *naked) string { return l.path(l.own) }),
+		// wrong: the directory twice
+		Wrong: findAndDelete(func(l *naked) string { return l.dir + l.path(l.own) }),
+		Right: findAndDelete(func(l *naked) string { return l.path(l.own) }),
 	},
 	{
 		Slug: "vanished-parent", Alias: "B29",
@@ -120,9 +121,10 @@ var publishedLockOwnNode = []Exhibit{
 			"after the last node in it, and from then on every create fails with NoNode: nobody " +
 			"gets the lock any more.",
 		Property: linearizability.Liveness,
-		Wrong:    idle(func(*inContainer) error { return zk.ErrNoNode }), // wrong: it was made once, and is expected to stay
-		Right:    idle((*inContainer).makeDir),
-		Script:   scenario.Script{Clients: 1, Rounds: 2},
+		// wrong: it was made once, and is expected to stay
+		Wrong:  idle(func(*inContainer) error { return zk.ErrNoNode }),
+		Right:  idle((*inContainer).makeDir),
+		Script: scenario.Script{Clients: 1, Rounds: 2},
 	},
 	{
 		Slug: "create-repeated-blindly", Alias: "B34",

@@ -13,7 +13,10 @@ import (
 
 // plantedLocks are locks of which one step is wrong, and locks that are wrong as a whole.
 var plantedLocks = []Exhibit{
-	{Title: "all watch the owner's node", Property: linearizability.Herd, Wrong: oneAtATime(awaitsFirst)},
+	{
+		Title: "all watch the owner's node", Property: linearizability.Herd,
+		Wrong: oneAtATime(awaitsFirst),
+	},
 	{
 		Title: "herds, and claims not to", Property: linearizability.Herd,
 		Wrong: object.Lock(func(env object.Env) object.Locker {
@@ -24,7 +27,10 @@ var plantedLocks = []Exhibit{
 		Title: "orders by whole names", Property: linearizability.Safety,
 		Wrong: lockOf(func(l *naked) { l.order = strings.Compare }),
 	},
-	{Title: "ignores the errors of unlock", Property: linearizability.Liveness, Wrong: lockOf(leavesCarelessly)},
+	{
+		Title: "ignores the errors of unlock", Property: linearizability.Liveness,
+		Wrong: lockOf(leavesCarelessly),
+	},
 	{Title: "never looks who is first", Property: linearizability.Safety, Wrong: lockOf(neverLooks)},
 	{
 		Title: "is everybody's", Property: linearizability.Safety,

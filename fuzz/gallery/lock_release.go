@@ -87,7 +87,8 @@ var publishedLockRelease = []Exhibit{
 		Bug: "WriteLock.isOwner compares two texts that the object has kept. After the session has " +
 			"ended it says yes as before, when the lock may be anybody's.",
 		Property: scenario.InvariantProperty,
-		Wrong:    askingOf(func(l *naked) (bool, error) { return l.own != "", nil }), // wrong: only the server knows
+		// wrong: only the server knows
+		Wrong: askingOf(func(l *naked) (bool, error) { return l.own != "", nil }),
 		Right: askingOf(func(l *naked) (bool, error) {
 			err := l.confirmOwner()
 			if errors.Is(err, errGone) {

@@ -21,7 +21,8 @@ var publishedLockSingle = []Exhibit{
 			"to go.",
 		Property: linearizability.Liveness,
 		Wrong: singleOf(func(l *single) {
-			l.mine = func(made bool, _ []byte, _ *zk.Stat) bool { return made } // wrong: it may be, though the create failed
+			// wrong: it may be, though the create failed
+			l.mine = func(made bool, _ []byte, _ *zk.Stat) bool { return made }
 		}),
 	},
 	{
@@ -33,7 +34,8 @@ var publishedLockSingle = []Exhibit{
 			"owns the lock by a node that is as good as gone.",
 		Property: linearizability.Safety,
 		Wrong: singleOf(func(l *single) {
-			l.mine = func(_ bool, data []byte, _ *zk.Stat) bool { return string(data) == l.name } // wrong: of which session?
+			// wrong: of which session?
+			l.mine = func(_ bool, data []byte, _ *zk.Stat) bool { return string(data) == l.name }
 		}),
 	},
 	{
@@ -46,7 +48,8 @@ var publishedLockSingle = []Exhibit{
 			"and takes the lock away from somebody who has just begun.",
 		Property: linearizability.Safety,
 		Wrong: singleOf(func(l *single) {
-			l.leave = func() error { return newNaked(l.conn, lockDir).remove(singlePath) } // wrong: whose it is is not asked
+			// wrong: whose it is is not asked
+			l.leave = func() error { return newNaked(l.conn, lockDir).remove(singlePath) }
 		}),
 	},
 }

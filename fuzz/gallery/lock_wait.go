@@ -133,7 +133,8 @@ var publishedLockWait = []Exhibit{
 			l.ahead = func(queue []string) (string, error) {
 				for _, name := range queue {
 					if !hasNumber(name) {
-						return "", fmt.Errorf("%w: %s has no number", errFailed, name) // wrong: it is none of its business
+						// wrong: it is none of its business
+						return "", fmt.Errorf("%w: %s has no number", errFailed, name)
 					}
 				}
 				return l.predecessor(queue)

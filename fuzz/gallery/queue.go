@@ -147,8 +147,9 @@ var publishedQueue = []Exhibit{
 		Bug: "Who finds no directory makes it. If two do at once the second gets NodeExists, which " +
 			"is as good as success, and its caller gets an error instead.",
 		Property: scenario.InvariantProperty,
-		Wrong:    withoutDir(func() dirMaker { return checkThenCreate }), // wrong: another may have made it
-		Right:    withoutDir(func() dirMaker { return makeQueueDir }),
+		// wrong: another may have made it
+		Wrong: withoutDir(func() dirMaker { return checkThenCreate }),
+		Right: withoutDir(func() dirMaker { return makeQueueDir }),
 	},
 	{
 		Slug: "one-element-wakes-all", Alias: "S0-18",
@@ -158,8 +159,9 @@ var publishedQueue = []Exhibit{
 			"wakes all who wait, though one of them can have it; the others look, find nothing, " +
 			"and watch again.",
 		Property: scenario.InvariantProperty,
-		Wrong:    waitingTakers(func(q *line, _ *naked) object.Queuer { return q }), // wrong: all of them watch
-		Right:    waitingTakers(func(q *line, turn *naked) object.Queuer { return turnTaking{q, turn} }),
+		// wrong: all of them watch
+		Wrong: waitingTakers(func(q *line, _ *naked) object.Queuer { return q }),
+		Right: waitingTakers(func(q *line, turn *naked) object.Queuer { return turnTaking{q, turn} }),
 	},
 }
 

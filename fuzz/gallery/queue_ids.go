@@ -21,8 +21,14 @@ var plantedIDQueues = []Exhibit{
 		Title: "counts what a rival has taken", Property: linearizability.Delivery,
 		Wrong: idQueueOf(idLine{seen: true}),
 	},
-	{Title: "removes other ids", Property: linearizability.Delivery, Wrong: idQueueOf(idLine{any: true})},
-	{Title: "says that it has failed", Property: linearizability.Delivery, Wrong: idQueueOf(idLine{calm: true})},
+	{
+		Title: "removes other ids", Property: linearizability.Delivery,
+		Wrong: idQueueOf(idLine{any: true}),
+	},
+	{
+		Title: "says that it has failed", Property: linearizability.Delivery,
+		Wrong: idQueueOf(idLine{calm: true}),
+	},
 	{Title: "orders by ids", Property: linearizability.Order, Wrong: idQueueOf(idLine{byID: true})},
 }
 

@@ -23,7 +23,10 @@ var plantedQueues = []Exhibit{
 		Title: "loses what it took when cancelled", Property: linearizability.Delivery,
 		Wrong: queueOf(func(q *line) object.Queuer { return cancelledQueue{q} }),
 	},
-	{Title: "deletes before it reads", Property: linearizability.Delivery, Wrong: lineOf(deletesFirst)},
+	{
+		Title: "deletes before it reads", Property: linearizability.Delivery,
+		Wrong: lineOf(deletesFirst),
+	},
 	{
 		Title: "takes a rival's delete for its own", Property: linearizability.Linearizability,
 		Wrong: lineOf(takesRivalsDelete),

@@ -8,8 +8,14 @@ import (
 )
 
 var plantedRevocableLocks = []Exhibit{
-	{Title: "never hears that it was asked", Property: linearizability.Delivery, Wrong: revocableOf(false)},
-	{Title: "hears it though nobody has asked", Property: linearizability.Delivery, Wrong: revocableOf(true)},
+	{
+		Title: "never hears that it was asked", Property: linearizability.Delivery,
+		Wrong: revocableOf(false),
+	},
+	{
+		Title: "hears it though nobody has asked", Property: linearizability.Delivery,
+		Wrong: revocableOf(true),
+	},
 }
 
 // revocableOf is a workload of a revocable lock that always hears that it was asked to

@@ -14,7 +14,10 @@ import (
 )
 
 var plantedVersionLocks = []Exhibit{
-	{Title: "looks and then enters", Property: linearizability.Safety, Wrong: versionLockOf(true, false)},
+	{
+		Title: "looks and then enters", Property: linearizability.Safety,
+		Wrong: versionLockOf(true, false),
+	},
 	{
 		Title: "reads the version after it has looked", Property: linearizability.Safety,
 		Wrong: versionLockOf(false, true),

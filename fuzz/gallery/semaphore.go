@@ -136,7 +136,10 @@ func (m strict) release() error {
 }
 
 var plantedSemaphores = []Exhibit{
-	{Title: "counts before it creates", Property: linearizability.Safety, Wrong: semaphoreOf(countsFirst)},
+	{
+		Title: "counts before it creates", Property: linearizability.Safety,
+		Wrong: semaphoreOf(countsFirst),
+	},
 	{
 		Title: "lets one more in", Property: linearizability.Safety,
 		Wrong: semaphoreOf(func(l *naked) { l.places++ }),

@@ -148,10 +148,16 @@ func (l *naked) confirmAndNote() error {
 }
 
 var plantedTurns = []Exhibit{
-	{Title: "takes any news for its turn", Property: linearizability.Safety, Wrong: turnOf(ownsWhenWoken)},
+	{
+		Title: "takes any news for its turn", Property: linearizability.Safety,
+		Wrong: turnOf(ownsWhenWoken),
+	},
 	{
 		Title: "does not make sure that it has left", Property: linearizability.Liveness,
 		Wrong: turnOf(leavesCarelessly),
 	},
-	{Title: "joins again behind itself", Property: linearizability.Liveness, Wrong: turnOf(createsAgain)},
+	{
+		Title: "joins again behind itself", Property: linearizability.Liveness,
+		Wrong: turnOf(createsAgain),
+	},
 }
