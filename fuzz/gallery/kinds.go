@@ -24,7 +24,7 @@ var kinds = []kind{
 	{"double-barrier", doubleBarrier(), publishedDoubleBarrier, plantedDoubleBarriers},
 	{"threshold-barrier", quorumOf(nil), publishedThresholdBarrier, plantedThresholds},
 	{"queue", queue(), publishedQueue, append(plantedQueues, handsQueue)},
-	{"id-queue", idQueueOf(idLine{}), nil, plantedIDQueues},
+	{"id-queue", builtIn("id-queue", "recipes.IDQueue"), nil, plantedIDQueues},
 	{"priority-queue", builtIn("priority-queue", "recipes.PriorityQueue"), nil, plantedPriorityQueues},
 	{"delay-queue", builtIn("delay-queue", "recipes.DelayQueue"), nil, plantedDelayQueues},
 	{"lock-queue", builtIn("lock-queue", "recipes.LockQueue"), publishedLockQueue, plantedLockQueues},
