@@ -71,12 +71,12 @@ var arrows = map[string][]string{
 		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "linearizability/ops", "fuzz/internal/mix", "fuzz/scenario",
 	),
 	"fuzz":                own("linearizability", "fuzz/hunt", "fuzz/scenario"),
-	"fuzz/museum":         append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "linearizability/ops", "recipes"), "github.com/go-zookeeper/zk"),
+	"fuzz/gallery":        append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "linearizability/ops", "recipes"), "github.com/go-zookeeper/zk"),
 	"cmd/zksim":           {module + "cli"},
 	"examples/go/myzksim": append(own("cli", "fuzz/object"), "github.com/go-zookeeper/zk"),
 	"cli": append(own(
 		"fakezk", "fakezk/conform", "fakezk/fault", "fakezk/sim", "fakezk/view",
-		"fuzz/hunt", "fuzz/museum", "fuzz/object", "fuzz/scenario",
+		"fuzz/hunt", "fuzz/gallery", "fuzz/object", "fuzz/scenario",
 	), "github.com/alecthomas/kong", "github.com/goccy/go-yaml", "golang.org/x/term"),
 }
 

@@ -212,11 +212,7 @@ func TestArchitectureNamesThePackages(t *testing.T) {
 	for row := range strings.Lines(table(t, "ARCHITECTURE.md", "| package | one job | must not know |")) {
 		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
 		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
-			name := match[1]
-			if _, exists := arrows[name]; !exists && name == "fuzz/gallery" {
-				name = "fuzz/museum" // as it is called until then
-			}
-			named = append(named, name)
+			named = append(named, match[1])
 		}
 	}
 	slices.Sort(existing)

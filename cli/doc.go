@@ -6,7 +6,7 @@
 //	zksim list                 workloads, implementations, strategies, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
 //	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
-//	zksim museum [ID...]       published bugs, found again
+//	zksim gallery [NAME...]     wrong recipes, found again
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part
@@ -88,12 +88,13 @@
 // replay --trace prints it, or the first part, as --until prints it. A text with missing
 // or damaged lines, such as a story, is refused with the place of the line.
 //
-// # The museum
+// # The gallery
 //
-// zksim museum finds published bugs again, each by a hunt that begins with nothing but
-// the wrong recipe. Medians are over the hunts that have found something: of two numbers
+// zksim gallery finds the bugs of wrong recipes again, each by a hunt that begins with
+// nothing but the recipe. Exhibits are named by slugs, or by their old ids; without names
+// all are hunted that have a story, and --list lists all with their sources. Medians are over the hunts that have found something: of two numbers
 // of scenarios in the middle it is the larger one, of two times their mean. An interrupt
-// keeps the hunts that have ended until then, those of the exhibit under way too. An ID without
+// keeps the hunts that have ended until then, those of the exhibit under way too. A bug without
 // an exhibit is answered by why the bug is absent, or by the exhibit that has the same
 // cause; --absent lists the absent ones, or those of them that are named.
 //
@@ -151,7 +152,7 @@
 // # Exit status
 //
 //	0    everything is as expected
-//	1    a property is violated, a bug of the museum is not found, two runs of one
+//	1    a property is violated, a bug of the gallery is not found, two runs of one
 //	     seed differ, a server breaks, or the output cannot be written
 //	2    the input is wrong
 //	130  Ctrl-C or SIGTERM

@@ -15,7 +15,7 @@ import (
 // pages of docs show is one that the command takes.
 func TestCommandLinesOfThePagesParse(t *testing.T) {
 	for _, name := range pages(t) {
-		for _, line := range commandLines(today(t, readPage(t, name))) {
+		for _, line := range commandLines(readPage(t, name)) {
 			if err := parses(line); err != nil {
 				t.Errorf("%s: %q: %v", filepath.Base(name), line, err)
 			}
@@ -40,21 +40,6 @@ func readPage(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// coming has names that the pages use and the command takes later, with today's.
-var coming = map[string]string{"gallery": "museum", "goroutines": "hands", "careless": "rough"}
-
-// today puts today's names in the place of those that the command does not take yet.
-func today(t *testing.T, page string) string {
-	t.Helper()
-	names := knownNames(t)
-	for later, now := range coming {
-		if !names[later] {
-			page = strings.NewReplacer("zksim "+later, "zksim "+now, "--"+later, "--"+now).Replace(page)
-		}
-	}
-	return page
 }
 
 // knownNames returns the names of all commands and flags.
@@ -131,7 +116,7 @@ func TestManualsListTheCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"doc.go", "../cmd/zksim/main.go", "../docs/command.md"} {
-		text := today(t, readPage(t, name))
+		text := readPage(t, name)
 		for _, command := range parser.Model.Leaves(false) {
 			line := regexp.MustCompile("(?m)^(//\t|\\| `)zksim " + command.Name + `\b`)
 			if !line.MatchString(text) {
@@ -146,7 +131,7 @@ func TestFlagsOfThePagesExist(t *testing.T) {
 	known := knownNames(t)
 	known["only"] = true // of bench/report
 	for _, name := range pages(t) {
-		text := today(t, readPage(t, name))
+		text := readPage(t, name)
 		for _, match := range shownFlag.FindAllStringSubmatch(text, -1) {
 			if !known[match[1]] {
 				t.Errorf("%s: no command has a flag --%s", filepath.Base(name), match[1])

@@ -24,7 +24,7 @@ type commands struct {
 	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
 	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make what is found small."`
-	Museum  museumCommand  `cmd:"" help:"Find published bugs of coordination recipes again."`
+	Gallery galleryCommand `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`
 
@@ -36,7 +36,7 @@ type app struct {
 	name      string             // of the program
 	ctx       context.Context    // done after an interrupt
 	workloads scenario.Catalogue // known to the command line
-	files     scenario.Catalogue // known to scenario files: the same and the museum's
+	files     scenario.Catalogue // known to scenario files: the same and those of the gallery
 	in        io.Reader
 	out       io.Writer
 	errors    io.Writer

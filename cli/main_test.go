@@ -82,14 +82,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // TestScripts runs the transcripts of testdata/script.
 func TestScripts(t *testing.T) {
-	exhibits, err := filepath.Abs("../fuzz/museum/testdata")
+	exhibits, err := filepath.Abs("../fuzz/gallery/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("MUSEUM", exhibits)
+			env.Setenv("GALLERY", exhibits)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -248,15 +248,15 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 	return w
 }
 
-func TestInterruptedMuseumTellsWhatIsKnown(t *testing.T) {
+func TestInterruptedGalleryTellsWhatIsKnown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr strings.Builder
 	var stdout interrupter
-	stdout.after, stdout.interrupt = "S0-10 ", cancel
-	if got := run(ctx, []string{"museum", "S0-10", "B3"}, &stdout, &stderr); got != exitInterrupted {
+	stdout.after, stdout.interrupt = "foreign-child-owns ", cancel
+	if got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr); got != exitInterrupted {
 		t.Errorf("exit status %d; want %d", got, exitInterrupted)
 	}
-	if want := "\n1 of 2 exhibits found; interrupted\n"; !strings.Contains(stdout.String(), want) || strings.Contains(stdout.String(), "\nB3") {
+	if want := "\n1 of 2 exhibits found; interrupted\n"; !strings.Contains(stdout.String(), want) || strings.Contains(stdout.String(), "\nminus") {
 		t.Errorf("stdout %q; want one row and %q", stdout.String(), want)
 	}
 }
@@ -280,7 +280,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	if got := run(t.Context(), []string{"--help"}, &stdout, &stderr); got != exitOK {
 		t.Fatalf("exit status %d", got)
 	}
-	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "museum"} {
+	for _, name := range []string{"demo", "list", "run", "replay", "sweep", "fuzz", "gallery"} {
 		if !strings.Contains(stdout.String(), "\n  "+name) {
 			t.Errorf("no %q in:\n%s", name, stdout.String())
 		}

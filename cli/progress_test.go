@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
-	"github.com/zksim/zksim/fuzz/museum"
 )
 
 // TestProgressStaysOnOneRow of a terminal, however long the line, and leaves nothing of
@@ -69,9 +69,9 @@ func TestShrinkingIsShown(t *testing.T) {
 	if _, err := makeSmall(a, []hunt.Finding{finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1")}); err != nil {
 		t.Error(err)
 	}
-	exhibits, err := museum.Named("B3")
+	exhibits, err := gallery.Named("B3")
 	if err == nil {
-		err = (&museumCommand{Seeds: 1, Seed: 1, Runs: 100}).hunt(a, exhibits)
+		err = (&galleryCommand{Seeds: 1, Seed: 1, Runs: 100}).hunt(a, exhibits)
 	}
 	if err != nil {
 		t.Error(err)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zksim/zksim/fuzz/museum"
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 )
@@ -22,7 +22,7 @@ func (a *app) loadWorkloads(own []scenario.Workload) error {
 	if a.workloads, err = object.Workloads().With(own...); err != nil {
 		return err
 	}
-	a.files, err = museum.Catalogue().With(own...)
+	a.files, err = gallery.Catalogue().With(own...)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package fuzz_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -66,3 +67,10 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 		t.Errorf("with the claim: %s", o.Story())
 	}
 }
+
+// lockElector elects by a lock.
+type lockElector struct{ object.Locker }
+
+func (l lockElector) Lead(ctx context.Context) error   { return l.Lock(ctx) }
+func (l lockElector) Resign(ctx context.Context) error { return l.Unlock(ctx) }
+func (l lockElector) Close(ctx context.Context) error  { return l.Unlock(ctx) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -43,7 +44,7 @@ func TestRecipesSurviveTheLastNumber(t *testing.T) {
 func TestTheLastNumberMakesTwoOwners(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[int32]string{0: "", math.MaxInt32: linearizability.Safety} {
-		found, got := huntAtLastNumber(t, mutantLock(lockDefects{}), "/lock", next), ""
+		found, got := huntAtLastNumber(t, gallery.Bases()["lock"], "/lock", next), ""
 		if found != nil {
 			got = found.Property()
 		}

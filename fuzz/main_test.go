@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -28,6 +29,16 @@ func builtin(t testing.TB, name, impl string) scenario.Workload {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// wrong is the wrong recipe of an exhibit of the gallery.
+func wrong(t testing.TB, slug string) scenario.Workload {
+	t.Helper()
+	named, err := gallery.Named(slug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return named[0].Wrong
 }
 
 // run runs a scenario.
@@ -63,4 +74,11 @@ func plan(t testing.TB, lines ...string) []fault.Fault {
 		faults = append(faults, f)
 	}
 	return faults
+}
+
+// breaks reports whether a property is violated, be it with others: an element
+// taken twice is a matter of delivery and of linearizability.
+func breaks(o *scenario.Outcome, property string) bool {
+	v, judged := o.Report.Verdict(property)
+	return judged && v.Status == linearizability.Violated
 }

@@ -124,7 +124,7 @@ func passedLeaves(out string) ([]string, error) {
 	return slices.DeleteFunc(names, leaf), lines.Err()
 }
 
-// hall is the output of zksim museum --json.
+// hall is the output of zksim gallery --json.
 type hall struct {
 	Exhibits []struct {
 		Hunts        int     `json:"hunts"`
@@ -137,9 +137,9 @@ type hall struct {
 	} `json:"exhibits"`
 }
 
-// museum hunts every exhibit with ten seeds.
-func museum(l *lab) (string, error) {
-	args := []string{"museum", "--seeds", "10"}
+// gallery hunts every exhibit with ten seeds.
+func gallery(l *lab) (string, error) {
+	args := []string{"gallery", "--seeds", "10"}
 	var h hall
 	if err := l.askZksim(&h, nil, args...); err != nil {
 		return "", err
@@ -186,7 +186,7 @@ func strategies(l *lab) (string, error) {
 	rows := [][]string{}
 	hunt := func(name string, flags ...string) error {
 		var h hall
-		args := append([]string{"museum", "--runs", "1000"}, flags...)
+		args := append([]string{"gallery", "--runs", "1000"}, flags...)
 		if err := l.askZksim(&h, nil, args...); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func strategies(l *lab) (string, error) {
 		}
 	}
 	return paragraph("What each strategy finds alone, within 1,000 scenarios for each bug, "+
-		"with seed 1.") + shell("zksim museum --runs 1000 --strategy NAME") +
+		"with seed 1.") + shell("zksim gallery --runs 1000 --strategy NAME") +
 		table([]string{"strategy", "found", "scenarios until then: median / nine of ten / most"},
 			rows), nil
 }

@@ -4,7 +4,7 @@
 //	zksim list                 workloads, implementations, strategies, fault kinds
 //	zksim sweep WORKLOAD       every single fault at every protocol step
 //	zksim fuzz [WORKLOAD]      a hunt by several strategies, on all cores
-//	zksim museum [ID...]       published bugs, found again
+//	zksim gallery [NAME...]     wrong recipes, found again
 //	zksim run FILE...          scenario files, as tests
 //	zksim replay FILE          one scenario file, step by step
 //	zksim diff A B             where two traces part

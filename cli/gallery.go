@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/hunt"
+)
+
+type galleryCommand struct {
+	Names    []string `arg:"" optional:"" name:"name" help:"Exhibits, by slug or old id, such as vanished-predecessor or S4-23; all with a story without any."`
+	Seeds    int      `help:"Hunt each exhibit with so many seeds, from --seed on." default:"1"`
+	Seed     uint64   `help:"First seed of the hunts." default:"1"`
+	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
+	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
+	Story    bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
+	Absent   bool     `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
+	List     bool     `help:"List the exhibits, or those that are named, instead of hunting; without names the planted ones, too."`
+	JSON     bool     `help:"Print JSON."`
+
+	counts []int     // scenarios that each hunt took that has found something
+	times  []float64 // and seconds
+}
+
+// galleryJSON is a visit for programs.
+type galleryJSON struct {
+	Exhibits    []exhibitJSON `json:"exhibits"`
+	Interrupted bool          `json:"interrupted"`
+	Error       string        `json:"error,omitempty"` // that has ended it early
+}
+
+// exhibitJSON is what the hunts for an exhibit have led to. Hunts are those that have come
+// to their end, less than were asked for if the visit has ended early. Seconds and Runs are medians
+// over those hunts that have found it, Worst is the longest until then; between two times
+// in the middle the median is their mean, and of two counts the larger. Minimal is the
+// scenario that most of them have been made small to, the first of them if several are
+// as common, and Same how many have.
+type exhibitJSON struct {
+	Slug     string       `json:"slug"`
+	Alias    string       `json:"alias,omitempty"`
+	Kind     string       `json:"kind"`
+	Title    string       `json:"title"`
+	Source   string       `json:"source"`
+	Link     string       `json:"link,omitempty"`
+	Remark   string       `json:"remark,omitempty"`
+	See      []string     `json:"see,omitempty"`
+	Bug      string       `json:"bug,omitempty"`
+	Property string       `json:"property"`
+	Hunts    int          `json:"hunts"`
+	Found    int          `json:"found"`
+	Seconds  float64      `json:"seconds"`
+	Worst    float64      `json:"worst_seconds"`
+	Runs     int          `json:"runs"`
+	Faults   int          `json:"faults"`
+	Clients  int          `json:"clients"`
+	Same     int          `json:"same"`
+	Minimal  *outcomeJSON `json:"minimal,omitempty"`
+}
+
+func (c *galleryCommand) Run(a *app, line *kong.Context) error {
+	c.Names = once(c.Names)
+	if c.Absent {
+		if err := withoutHunts(line); err != nil {
+			return err
+		}
+		return c.listAbsent(a)
+	}
+	if err := notShown(c.Names); err != nil {
+		return err
+	}
+	if c.List {
+		return c.list(a)
+	}
+	exhibits, err := gallery.Named(c.Names...)
+	if err != nil {
+		return err
+	}
+	if c.Seeds < 1 {
+		return fmt.Errorf("--seeds: %d; expected 1 or more", c.Seeds)
+	}
+	if c.Runs < 1 {
+		return fmt.Errorf("--runs: %d; expected 1 or more", c.Runs)
+	}
+	if err := hunt.CheckStrategies(c.Strategy); err != nil {
+		return err
+	}
+	return c.hunt(a, exhibits)
+}
+
+// list lists the exhibits that are named, all without any names.
+func (c *galleryCommand) list(a *app) error {
+	exhibits := gallery.Exhibits()
+	if len(c.Names) > 0 {
+		var err error
+		if exhibits, err = gallery.Named(c.Names...); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		list := []exhibitJSON{}
+		for _, e := range exhibits {
+			list = append(list, entryOf(e, nil))
+		}
+		return a.json(list)
+	}
+	published := 0
+	for _, e := range exhibits {
+		a.printf("%-56s %-6s %-8s %-15s %s\n", e.Slug, e.Alias, e.Source, e.Property, e.Title)
+		if e.Published() {
+			published++
+		}
+	}
+	a.printf("\n%s, %d of them published\n", plural(len(exhibits), "exhibit"), published)
+	return nil
+}
+
+// once are the ids in the order in which they are named first.
+func once(ids []string) []string {
+	var named []string
+	for _, id := range ids {
+		if !slices.ContainsFunc(named, func(before string) bool { return strings.EqualFold(before, id) }) {
+			named = append(named, id)
+		}
+	}
+	return named
+}
+
+// hunt hunts one exhibit after the other and tells of each when it is done.
+func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
+	report := galleryJSON{Exhibits: []exhibitJSON{}}
+	if !c.JSON {
+		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients", "what is wrong")
+	}
+	missed := 0
+	var ended error
+	for i, e := range exhibits {
+		var hunts []gallery.Hunted
+		hunts, ended = c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.Slug, i+1, len(exhibits)))
+		if len(hunts) > 0 {
+			j := entryOf(e, hunts)
+			report.Exhibits = append(report.Exhibits, j)
+			if j.Found < j.Hunts {
+				missed++
+			}
+			if !c.JSON {
+				c.print(a, j, hunts)
+			}
+		}
+		if ended != nil {
+			break
+		}
+	}
+	report.Interrupted, report.Error = a.why(ended)
+	if err := c.end(a, report, len(exhibits), missed); err != nil {
+		return err
+	}
+	return a.ending(missed > 0, ended)
+}
+
+// end prints what comes after the last exhibit.
+func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
+	if c.JSON {
+		return a.json(report)
+	}
+	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"), howEnded(report.Interrupted, report.Error))
+	if n := len(c.counts); n > 0 {
+		slices.Sort(c.counts)
+		slices.Sort(c.times)
+		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n", plural(n, "hunt"))
+		a.printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
+		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
+			a.printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
+		}
+		a.printf("\n  %.2f s, %.2f s and %.2f s\n", middle(c.times), c.times[n*9/10], c.times[n-1])
+	}
+	return nil
+}
+
+// huntOne hunts one exhibit with each seed. The progress begins with what it is about.
+// An error, or an interrupt, ends it: the hunts that have come to their end are returned.
+func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gallery.Hunted, error) {
+	var hunts []gallery.Hunted
+	for n := range c.Seeds {
+		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
+		a.progress.phase("%s", hunt)
+		h, err := e.Find(a.ctx, c.Seed+uint64(n), c.Runs, c.Strategy...)
+		if h.Found() {
+			a.progress.phase("%s: making it small after %s", hunt, plural(h.Runs, "scenario"))
+		}
+		if err == nil {
+			err = h.Shrink(a.ctx)
+		}
+		if err != nil {
+			return hunts, err
+		}
+		hunts = append(hunts, h)
+		if h.Found() {
+			c.counts = append(c.counts, h.Runs)
+			c.times = append(c.times, h.Took.Seconds())
+		}
+	}
+	return hunts, nil
+}
+
+// commonest is the hunt whose scenario, when made small, is that of most others as well,
+// and how many have it. If none has found anything, it is a hunt that has not, and 0.
+func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
+	counts := map[string]int{}
+	name := func(h gallery.Hunted) string { return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan) }
+	for _, h := range hunts {
+		if h.Found() {
+			counts[name(h)]++
+		}
+	}
+	for _, h := range hunts {
+		if h.Found() && counts[name(h)] > same {
+			best, same = h, counts[name(h)]
+		}
+	}
+	return best, same
+}
+
+func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) exhibitJSON {
+	j := exhibitJSON{Slug: e.Slug, Alias: e.Alias, Kind: e.Kind, Title: e.Title, Source: string(e.Source), Link: e.Link,
+		Remark: e.Remark, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
+	var times []float64
+	var runs []int
+	for _, h := range hunts {
+		if h.Found() {
+			times, runs = append(times, h.Took.Seconds()), append(runs, h.Runs)
+		}
+	}
+	if j.Found = len(runs); j.Found == 0 {
+		return j
+	}
+	slices.Sort(times)
+	slices.Sort(runs)
+	j.Seconds, j.Runs = middle(times), runs[len(runs)/2]
+	j.Worst = times[len(times)-1]
+	best, same := commonest(hunts)
+	minimal := outcomeOf(best.Minimal)
+	j.Faults, j.Clients, j.Same, j.Minimal = len(minimal.Plan), minimal.Clients, same, &minimal
+	return j
+}
+
+// middle is the median of sorted numbers, of which there is one at least.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// galleryRow is a row of the table.
+const galleryRow = "%-32s %-10s %8s %5s %6s %7s  %s\n"
+
+func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
+	title := j.Title
+	if j.Same < j.Found {
+		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same, plural(j.Found, "hunt"))
+	}
+	if j.Found < j.Hunts {
+		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found, plural(j.Hunts, "hunt"))
+	}
+	if j.Hunts < c.Seeds {
+		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, plural(c.Seeds, "hunt"))
+	}
+	if j.Found == 0 {
+		a.printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
+	} else {
+		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
+	}
+	a.printf("%6s %s\n", "", strings.TrimSpace(strings.Join([]string{j.Alias, j.Source, j.Link}, " ")))
+	if c.Story {
+		if j.Bug != "" {
+			a.printf("\n%s", indent(j.Bug))
+		}
+		if j.Remark != "" {
+			a.printf("  %s\n", j.Remark)
+		}
+		if len(j.See) > 0 {
+			a.printf("  The same cause: %s.\n", strings.Join(j.See, "; "))
+		}
+		if best, _ := commonest(hunts); best.Found() {
+			a.printf("\n%s", indent(best.Minimal.Story()))
+		}
+		a.printf("\n")
+	}
+}

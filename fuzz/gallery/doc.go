@@ -1,0 +1,43 @@
+// Package gallery keeps wrong recipes of coordination beside right ones, and finds what is
+// wrong with them. It is the proof that the harness can fail, and a collection of what to
+// look for in code that coordinates through ZooKeeper.
+//
+//	zksim gallery                               find all that have a story
+//	zksim gallery vanished-predecessor --story  find one, and tell what happens
+//	zksim gallery --list                        list all, with their sources
+//
+// # Exhibits
+//
+// Each kind of object has a file, or some, and one right base in kinds.go: a short
+// implementation whose steps can be replaced, or a recipe of package recipes where a short
+// one cannot survive. An [Exhibit] is a value that says which step is wrong:
+//
+//	Wrong: lockOf(func(l *naked) {
+//		l.confirm = func() error { return nil } // wrong: whose node it is is not asked
+//	}),
+//
+// The bugs of most exhibits are published: a report tells of them, published code has
+// them, or a text teaches them, as Source and Link say. The recipes are written anew, with
+// the least that shows the bug. Exhibits of source Ours have a story, too, but nothing
+// that can be read today tells of them. Planted ones were made to test the harness.
+// [Absent] lists published bugs that cannot be shown, and why.
+//
+// # Another exhibit
+//
+// Add one value to the file of its kind, then
+//
+//	go test ./fuzz/gallery -run 'Hunt/the-slug' -full -update
+//
+// hunts it and writes its smallest scenario and its story to testdata, and in how many
+// scenarios it was found. Read the story: a recipe that is wrong in two ways is found for
+// the simpler one. A planted exhibit needs a title, a property and the wrong recipe only.
+//
+// # Tests
+//
+// go test ./fuzz/gallery replays the smallest scenario of each story, to the byte of its
+// trace, and lets the right recipe survive it. It hunts those exhibits that are found
+// within 10 scenarios by testdata/hunts.txt, lets their right recipes survive 15 scenarios
+// of the same hunt, finds all planted exhibits, and sends the base of each kind through a
+// complete sweep of single faults. With -full it hunts all exhibits, and each right recipe
+// has to survive as many scenarios as it took to find the wrong one, and 50 at least.
+package gallery

@@ -1,0 +1,137 @@
+package gallery_test
+
+import (
+	"flag"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+var (
+	full   = flag.Bool("full", false, "hunt all exhibits, and not only those that are found soon")
+	update = flag.Bool("update", false, "write what is in testdata anew, of the exhibits hunted")
+)
+
+// TestMain lets garbage grow, as the command does.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	m.Run()
+}
+
+// stories are the exhibits that have one.
+func stories(t *testing.T) []gallery.Exhibit {
+	t.Helper()
+	list, err := gallery.Named()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+var sentence = regexp.MustCompile(`^[A-Z].*\.$`)
+
+func TestExhibitsAreDescribed(t *testing.T) {
+	seen := map[string]bool{}
+	known := append(linearizability.Properties(), "panic", scenario.InvariantProperty)
+	for _, e := range gallery.Exhibits() {
+		address, err := url.Parse(e.Link)
+		switch {
+		case seen[e.Slug], e.Alias != "" && seen[e.Alias]:
+			t.Errorf("%s: there are two", e.Slug)
+		case e.Published() && (err != nil || address.Scheme != "https" || address.Host == ""):
+			t.Errorf("%s: link %q: expected a URL", e.Slug, e.Link)
+		case e.HasStory() && (e.Published() != (e.Remark == "") || !sentence.MatchString(e.Bug)):
+			t.Errorf("%s: source %q, remark %q, bug %q", e.Slug, e.Source, e.Remark, e.Bug)
+		case e.Title == "" || !slices.Contains(known, e.Property):
+			t.Errorf("%s: title %q, property %q: expected one of %q", e.Slug, e.Title, e.Property, known)
+		}
+		seen[e.Slug], seen[e.Alias] = true, true
+	}
+	for _, m := range gallery.Absent() {
+		if seen[m.ID] || m.Why == "" || m.Report == "" {
+			t.Errorf("absent %+v: expected a reason, a report, and no exhibit", m)
+		}
+	}
+}
+
+// scenarioOf and storyOf name the files of an exhibit.
+func scenarioOf(slug string) string { return filepath.Join("testdata", slug+".yaml") }
+func storyOf(slug string) string    { return filepath.Join("testdata", slug+".txt") }
+
+// sourceLine is a place in a source file, as a stack has it.
+var sourceLine = regexp.MustCompile(`(\w+\.go):\d+`)
+
+// withoutLines leaves out of a story the numbers of source lines, which change whenever
+// a file does.
+func withoutLines(story string) string { return sourceLine.ReplaceAllString(story, "$1") }
+
+// TestScenariosStillShow: the smallest scenario of each exhibit violates what it did,
+// to the byte of its trace, its story is the same, and the right recipe survives it.
+func TestScenariosStillShow(t *testing.T) {
+	for _, e := range stories(t) {
+		t.Run(e.Slug, func(t *testing.T) {
+			t.Parallel()
+			file, err := gallery.Catalogue().Load(scenarioOf(e.Slug))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if file.Scenario.Workload.Impl != e.Slug || file.Property != e.Property || file.Trace == "" {
+				t.Errorf("the scenario is one of %s for %q; want %s for %q, with its trace",
+					file.Scenario.Workload.Impl, file.Property, e.Slug, e.Property)
+			}
+			r, err := file.Check(true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range r.Problems {
+				t.Error(p)
+			}
+			if story, err := os.ReadFile(storyOf(e.Slug)); err != nil {
+				t.Error(err)
+			} else if got := withoutLines(r.Outcome.Story()); got != string(story) {
+				t.Errorf("the story is another:\n%s", got)
+			}
+			mended := file.Scenario
+			mended.Workload = e.Right
+			if o := run(t, mended); o.Status() != linearizability.OK {
+				t.Errorf("the right recipe: %s", o.Story())
+			}
+		})
+	}
+}
+
+// TestNoFileWithoutExhibit: what is in testdata is of an exhibit, or the list of hunts.
+func TestNoFileWithoutExhibit(t *testing.T) {
+	files, err := filepath.Glob("testdata/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 2*len(stories(t)) + 1; len(files) != want {
+		t.Errorf("%d files; want %d", len(files), want)
+	}
+}
+
+func run(t *testing.T, s scenario.Scenario) *scenario.Outcome {
+	t.Helper()
+	o, err := s.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestUnknownExhibitIsAnInputError(t *testing.T) {
+	_, err := gallery.Named("B1", "session-before-sequence", "B999")
+	if err == nil || !strings.HasPrefix(err.Error(), `no exhibit is called "B999"`) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package gallery_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/scenario"
+)
+
+const (
+	// soon is in how many scenarios an exhibit is found that is hunted without -full.
+	soon = 10
+	// few is how many scenarios a right recipe has to survive without -full, least
+	// how many it has to survive with it, however soon the wrong one is found.
+	few, least = 15, 50
+	// huntsFile says in how many scenarios each exhibit was found by the hunt that its
+	// scenario comes from.
+	huntsFile = "testdata/hunts.txt"
+)
+
+// TestHunt finds exhibits from nothing but their recipes, and lets the right recipes
+// survive the same hunts. All of it but the times is decided by the seed, which is 1.
+func TestHunt(t *testing.T) {
+	took := readHunts(t)
+	if *update {
+		t.Cleanup(func() { writeHunts(t, took) })
+	}
+	var mu sync.Mutex
+	for _, e := range stories(t) {
+		n, known := took[e.Slug]
+		t.Run(e.Slug, func(t *testing.T) {
+			if !*full && (!known || n > soon) {
+				t.Skip("it takes long; with -full")
+			}
+			t.Parallel()
+			h := hunted(t, e)
+			if *update {
+				write(t, h)
+				mu.Lock()
+				took[e.Slug] = h.Runs
+				mu.Unlock()
+			}
+			survivesHunt(t, e, h.Runs)
+		})
+	}
+}
+
+func hunted(t *testing.T, e gallery.Exhibit) gallery.Hunted {
+	t.Helper()
+	h, err := e.Hunt(t.Context(), 1, gallery.MaxRuns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !h.Found() {
+		t.Fatalf("not found in %d scenarios, in %v", h.Runs, h.Took)
+	}
+	s := h.Minimal.Scenario
+	t.Logf("%d scenarios, %v, shrunk in %v to %d clients, %d rounds, %v: %s", h.Runs, h.Took.Round(time.Millisecond),
+		h.Shrinking.Round(time.Millisecond), s.Script.Clients, s.Script.Rounds, s.Plan, h.Minimal.Summary())
+	return h
+}
+
+// survivesHunt lets the right recipe survive the hunt by which the wrong one was found
+// after so many scenarios.
+func survivesHunt(t *testing.T, e gallery.Exhibit, runs int) {
+	t.Helper()
+	if runs = max(runs, least); !*full {
+		runs = few
+	}
+	o, err := e.Survives(t.Context(), 1, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o != nil {
+		t.Errorf("the right recipe: %s", o.Story())
+	}
+}
+
+// write writes the scenario and the story.
+func write(t *testing.T, h gallery.Hunted) {
+	t.Helper()
+	if err := scenario.FileOf(h.Minimal).Save(scenarioOf(h.Exhibit.Slug)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(storyOf(h.Exhibit.Slug), []byte(withoutLines(h.Minimal.Story())), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readHunts reads the list of hunts: a line for each, an id and a number.
+func readHunts(t *testing.T) map[string]int {
+	t.Helper()
+	text, err := os.ReadFile(huntsFile)
+	if err != nil && !(*update && errors.Is(err, fs.ErrNotExist)) {
+		t.Fatal(err)
+	}
+	took := map[string]int{}
+	for line := range bytes.Lines(text) {
+		var id string
+		var runs int
+		if _, err := fmt.Sscanf(string(line), "%s %d\n", &id, &runs); err != nil {
+			t.Fatalf("%s: %q: %v", huntsFile, line, err)
+		}
+		took[id] = runs
+	}
+	return took
+}
+
+// writeHunts writes it, in the order of the exhibits.
+func writeHunts(t *testing.T, took map[string]int) {
+	t.Helper()
+	var text bytes.Buffer
+	for _, e := range stories(t) {
+		if n, known := took[e.Slug]; known {
+			fmt.Fprintln(&text, e.Slug, n)
+		}
+	}
+	if err := os.WriteFile(huntsFile, text.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHuntGivesUp is the control: what is not found in so many scenarios is not said to
+// be found, and a right recipe is not found at all.
+func TestHuntGivesUp(t *testing.T) {
+	named, err := gallery.Named("B12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mended := named[0]
+	mended.Wrong = mended.Right
+	for _, e := range []gallery.Exhibit{named[0], mended} {
+		h, err := e.Hunt(t.Context(), 1, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Found() || h.Runs != 30 {
+			t.Errorf("%s: found %v, %d scenarios; want none in 30", e.Wrong.Impl, h.Found(), h.Runs)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package gallery
+
+import (
+	"context"
+
+	"github.com/zksim/zksim/fuzz/object"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+var plantedIDs = []Exhibit{
+	{
+		Title: "reserves without a look", Property: linearizability.Safety,
+		Wrong: idsOf(ids{counter: &counter{bad: counterDefects{anyVersion: true}}}, uncounted),
+	},
+	{
+		Title: "takes a lost reservation for made", Property: linearizability.Delivery,
+		Wrong: idsOf(ids{counter: &counter{bad: counterDefects{optimist: true}}}, counted),
+	},
+	{
+		Title: "goes on past its block", Property: linearizability.Delivery,
+		Wrong: idsOf(ids{onPast: true}, counted),
+	},
+	{
+		Title: "hands one out again after a failure", Property: linearizability.Safety,
+		Wrong: idsOf(ids{twice: true}, uncounted),
+	},
+	{
+		Title: "counts down", Property: linearizability.Order,
+		Wrong: idsOf(ids{falling: true}, uncounted),
+	},
+	{
+		Title: "counts for itself", Property: linearizability.Safety,
+		Wrong: idsOf(ids{local: true}, uncounted),
+	},
+	{
+		Title: "has blocks, and claims to be ordered", Property: linearizability.Order,
+		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true}),
+	},
+}
+
+// What the generators claim.
+var (
+	counted   = object.IDClaims{Path: counterPath}
+	uncounted = object.IDClaims{Uncounted: true}
+)
+
+// ids reserves blocks of two numbers by a counter, which is right. Each flag makes it
+// wrong.
+type ids struct {
+	*counter
+	next, last int64
+
+	onPast  bool // goes on past the end of its block by one
+	twice   bool // hands a number out again when the next block fails
+	falling bool // hands out the greatest number of a block first
+	local   bool // asks the server nothing
+}
+
+func idsOf(bad ids, claims object.IDClaims) scenario.Workload {
+	return object.IDGenerator(func(env object.Env) object.IDSource {
+		g := bad
+		g.counter = &counter{conn: env.Conn}
+		if bad.counter != nil {
+			g.counter.bad = bad.counter.bad
+		}
+		return &g
+	}, claims).Named("")
+}
+
+func (g *ids) Next(ctx context.Context) (int64, error) {
+	limit := g.last
+	if g.onPast && g.last > 0 {
+		limit++
+	}
+	if g.next >= limit && !g.local {
+		last, err := g.Add(ctx, 2)
+		switch {
+		case err == nil:
+			g.next, g.last = last-2, last
+		case !g.twice || g.last == 0:
+			return 0, err
+		default:
+			g.next--
+		}
+	}
+	g.next++
+	if g.falling {
+		return 2*g.last - 1 - g.next, nil
+	}
+	return g.next, nil
+}

@@ -1,0 +1,133 @@
+package gallery_test
+
+import (
+	"testing"
+
+	"github.com/zksim/zksim/fakezk/fault"
+	"github.com/zksim/zksim/fuzz/gallery"
+	"github.com/zksim/zksim/fuzz/hunt"
+	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/linearizability"
+)
+
+// TestPlantedAreFound is the proof that the harness can fail: a change to it that no
+// longer finds one of them is broken.
+func TestPlantedAreFound(t *testing.T) {
+	t.Parallel()
+	for _, e := range planted() {
+		t.Run(e.Slug, func(t *testing.T) {
+			t.Parallel()
+			if e.Script.Goroutines > 1 || e.Script.Careless {
+				isFoundByItsScriptOnly(t, e)
+			} else {
+				isFound(t, e)
+			}
+		})
+	}
+}
+
+func planted() []gallery.Exhibit {
+	var list []gallery.Exhibit
+	for _, e := range gallery.Exhibits() {
+		if !e.HasStory() {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// isFound fails unless a hunt finds the bug: one of several, as what the first scenarios
+// of one have missed another finds sooner than its later ones.
+func isFound(t *testing.T, e gallery.Exhibit) {
+	t.Helper()
+	runs := 0
+	for _, seed := range []uint64{4, 2, 1, 3, 5, 6, 7, 8} {
+		for _, e.Script = range []scenario.Script{scenario.DefaultScript, {Clients: 2, Rounds: 1}} {
+			h, err := e.Find(t.Context(), seed, 400)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if runs += h.Runs; h.Found() {
+				t.Logf("%s: %d scenarios", e.Property, runs)
+				return
+			}
+		}
+	}
+	t.Errorf("%s holds in %d scenarios", e.Property, runs)
+}
+
+// isFoundByItsScriptOnly fails if the exhibit is found without several goroutines of a
+// client and callers that go away, or is not found with them. There are no faults.
+func isFoundByItsScriptOnly(t *testing.T, e gallery.Exhibit) {
+	t.Helper()
+	plain := e.Script
+	plain.Goroutines, plain.Careless = 1, false
+	if o := search(t, e.Wrong, plain, 20); o != nil {
+		t.Errorf("found without:\n%s", o.Story())
+	}
+	o := search(t, e.Wrong, e.Script, 200)
+	if o == nil {
+		t.Fatalf("%s holds", e.Property)
+	}
+	if v, judged := o.Report.Verdict(e.Property); !judged || v.Status != linearizability.Violated {
+		t.Errorf("%s holds", e.Property)
+	}
+	if o := search(t, e.Right, e.Script, 20); o != nil {
+		t.Errorf("the right recipe:\n%s", o.Story())
+	}
+}
+
+// search returns the first violation of some seeds without faults, or nil.
+func search(t *testing.T, w scenario.Workload, script scenario.Script, seeds uint64) *scenario.Outcome {
+	t.Helper()
+	for seed := range seeds {
+		o := run(t, scenario.Scenario{Workload: w, Script: script, Seed: seed})
+		if o.Status() == linearizability.Violated {
+			return o
+		}
+	}
+	return nil
+}
+
+// TestBasesSurvive: the right recipe of each kind survives every single fault at every
+// step, so that what is found in its exhibits is their bugs.
+func TestBasesSurvive(t *testing.T) {
+	t.Parallel()
+	for name, base := range gallery.Bases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := scenario.Scenario{Workload: base, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
+			sweep, err := hunt.RunSweep(t.Context(), s, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sweep.Points < 50 {
+				t.Errorf("only %d fault points: does the workload do anything?", sweep.Points)
+			}
+			for _, v := range sweep.Violations {
+				t.Fatalf("%d violations in %d points; the first: %s\n%s",
+					sweep.Violated, sweep.Points, v.Faults[0], v.First.Story())
+			}
+		})
+	}
+}
+
+// TestServicesMayStayOnlyIfEmptiedLate: a late reap that ends long before the end excuses
+// no registry that keeps its services.
+func TestServicesMayStayOnlyIfEmptiedLate(t *testing.T) {
+	named, err := gallery.Named("registry-keeps-its-services")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reap, err := fault.Parse("late-reap 3s client=b at=1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := run(t, scenario.Scenario{
+		Workload: named[0].Wrong, Script: scenario.DefaultScript, Seed: 1, Plan: []fault.Fault{reap},
+	})
+	v, judged := o.Report.Verdict(linearizability.Orphans)
+	if len(o.Result.Missed) > 0 || !judged || v.Status != linearizability.Violated {
+		t.Errorf("missed %v; want orphans:\n%s", o.Result.Missed, o.Story())
+	}
+}
