@@ -6,10 +6,8 @@ import (
 	"testing"
 
 	"github.com/zksim/zksim/fakezk/fault"
-	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-	"github.com/zksim/zksim/linearizability"
 )
 
 var update = flag.Bool("update", false, "write the expected results of testdata anew")
@@ -31,16 +29,6 @@ func builtin(t testing.TB, name, impl string) scenario.Workload {
 	return w
 }
 
-// wrong is the wrong recipe of an exhibit of the gallery.
-func wrong(t testing.TB, slug string) scenario.Workload {
-	t.Helper()
-	named, err := gallery.Named(slug)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return named[0].Wrong
-}
-
 // run runs a scenario.
 func run(t testing.TB, s scenario.Scenario) *scenario.Outcome {
 	t.Helper()
@@ -49,17 +37,6 @@ func run(t testing.TB, s scenario.Scenario) *scenario.Outcome {
 		t.Fatal(err)
 	}
 	return o
-}
-
-// holdsUndisturbed fails if the workload does not hold without faults with one of the
-// first seeds.
-func holdsUndisturbed(t *testing.T, w scenario.Workload, seeds uint64) {
-	t.Helper()
-	for seed := range seeds {
-		if o := run(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: seed}); o.Status() != linearizability.OK {
-			t.Fatalf("seed %d: %s", seed, o.Story())
-		}
-	}
 }
 
 // plan reads faults.
@@ -74,11 +51,4 @@ func plan(t testing.TB, lines ...string) []fault.Fault {
 		faults = append(faults, f)
 	}
 	return faults
-}
-
-// breaks reports whether a property is violated, be it with others: an element
-// taken twice is a matter of delivery and of linearizability.
-func breaks(o *scenario.Outcome, property string) bool {
-	v, judged := o.Report.Verdict(property)
-	return judged && v.Status == linearizability.Violated
 }

@@ -98,9 +98,6 @@ func turnOf(replace func(*naked)) scenario.Workload {
 	return beside(object.TurnQueue(open, claims).Named(""), lockDir)
 }
 
-// turnTutorial is what the take-your-turn queue of tutorials is made of.
-const turnTutorial = "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks"
-
 // awaitDeparture waits for the deletion of the node ahead, and for no other event.
 func (l *naked) awaitDeparture(ctx context.Context, ahead string) {
 	_, _, change, err := l.conn.GetW(l.path(ahead))
