@@ -114,7 +114,7 @@ func (p barrierPlayer) look() {
 const barrierPath = "/barriers/b"
 
 func fixedBarrier() scenario.Workload {
-	return Barrier(func(env Env) Barrierer { return recipes.NewBarrier(env.InTurn(), barrierPath) }, BarrierClaims{
+	return Barrier(func(env Env) Barrierer { return recipes.NewBarrier(env.InTurn(), env.Path) }, BarrierClaims{
 		About: "the barrier of package recipes",
 	}).Named("recipes.Barrier")
 }

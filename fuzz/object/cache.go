@@ -234,7 +234,7 @@ func (p *cachePlayer) close() {
 // treeCache is the cache of most, so it comes first.
 func treeCache() scenario.Workload {
 	return Cache(func(env Env) Cacher {
-		cache := recipes.NewTreeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		cache := recipes.NewTreeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
 	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1, Recheck: cacheRecheck}).Named("recipes.TreeCache")
 }
@@ -242,14 +242,14 @@ func treeCache() scenario.Workload {
 func childrenCache() scenario.Workload {
 	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1, Rootless: true, Recheck: cacheRecheck}
 	return Cache(func(env Env) Cacher {
-		cache := recipes.NewChildrenCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		cache := recipes.NewChildrenCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
 	}, claims).Named("recipes.ChildrenCache")
 }
 
 func nodeCache() scenario.Workload {
 	return Cache(func(env Env) Cacher {
-		cache := recipes.NewNodeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		cache := recipes.NewNodeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
 	}, CacheClaims{About: "the copy of one node of package recipes", Recheck: cacheRecheck}).Named("recipes.NodeCache")
 }

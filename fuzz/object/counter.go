@@ -139,7 +139,7 @@ func (p counterPlayer) get(turn int) {
 
 // recordedCounter is the counter to use.
 func recordedCounter() scenario.Workload {
-	return Counter(func(env Env) Counterer { return recipes.NewCounter(env.InTurn(), counterPath) }, CounterClaims{
+	return Counter(func(env Env) Counterer { return recipes.NewCounter(env.InTurn(), env.Path) }, CounterClaims{
 		About: "the counter of package recipes, which a lost reply neither adds to twice nor never", Definite: true,
 	}).Named("recipes.Counter")
 }

@@ -36,7 +36,7 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 
 // delayQueue is the delay queue to use.
 func delayQueue() scenario.Workload {
-	return DelayQueue(func(env Env) DelayQueuer { return recipes.NewDelayQueue(env.InTurn(), queuePath) }, claimsOfOurs("the delay queue of package recipes, exactly-once removal")).Named("recipes.DelayQueue")
+	return DelayQueue(func(env Env) DelayQueuer { return recipes.NewDelayQueue(env.InTurn(), env.Path) }, claimsOfOurs("the delay queue of package recipes, exactly-once removal")).Named("recipes.DelayQueue")
 }
 
 func ofKindDelayQueue(q linearizability.Queue) linearizability.Claims {

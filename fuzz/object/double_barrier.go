@@ -120,7 +120,7 @@ const doubleBarrierPath = "/double"
 
 func doubleBarrier() scenario.Workload {
 	return DoubleBarrier(func(env Env) DoubleBarrierer {
-		return recipes.NewDoubleBarrier(env.Conn, doubleBarrierPath, env.Size, recipes.RecheckEvery(barrierRecheck))
+		return recipes.NewDoubleBarrier(env.Conn, env.Path, env.Size, recipes.RecheckEvery(barrierRecheck))
 	}, BarrierClaims{
 		About: "the double barrier of package recipes",
 	}).Named("recipes.DoubleBarrier")

@@ -157,6 +157,7 @@ const electionPath = "/election"
 // latchElector is a LeaderLatch, a new one for each time it stands.
 type latchElector struct {
 	conn  *zk.Conn
+	path  string
 	name  string
 	latch *recipes.LeaderLatch // nil: does not stand
 	term  *recipes.Term        // the latest
@@ -164,7 +165,7 @@ type latchElector struct {
 
 func (l *latchElector) Lead(ctx context.Context) error {
 	if l.latch == nil {
-		l.latch = recipes.NewLeaderLatch(l.conn, electionPath, l.name, recipes.SessionTimeout(scenario.SessionTimeout))
+		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name, recipes.SessionTimeout(scenario.SessionTimeout))
 		if err := l.latch.Start(); err != nil {
 			return err
 		}
@@ -192,13 +193,13 @@ func (l *latchElector) Lost() <-chan struct{}           { return l.term.Lost() }
 func (l *latchElector) Token() int64                    { return l.term.Epoch() }
 
 func (l *latchElector) Leader(ctx context.Context) (string, int64, error) {
-	teller := recipes.NewLeaderLatch(l.conn, electionPath, l.name)
+	teller := recipes.NewLeaderLatch(l.conn, l.path, l.name)
 	leader, _, err := teller.Leader(ctx)
 	return leader.ID, leader.Epoch, err
 }
 
 func leaderLatch() scenario.Workload {
-	return Election(func(env Env) Elector { return &latchElector{conn: env.Conn, name: env.Name} }, LockClaims{
+	return Election(func(env Env) Elector { return &latchElector{conn: env.Conn, path: env.Path, name: env.Name} }, LockClaims{
 		About: "the leader latch of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.LeaderLatch")
 }

@@ -82,7 +82,7 @@ func takeID(p *scenario.Player, ids IDSource, turn int) {
 
 // blockIDs is the generator to use.
 func blockIDs() scenario.Workload {
-	return IDGenerator(func(env Env) IDSource { return recipes.NewIDGenerator(env.InTurn(), idPath, 2) }, IDClaims{
+	return IDGenerator(func(env Env) IDSource { return recipes.NewIDGenerator(env.InTurn(), env.Path, 2) }, IDClaims{
 		About: "the generator of package recipes, with blocks of two numbers",
 	}).Named("recipes.IDGenerator")
 }

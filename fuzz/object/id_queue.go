@@ -61,7 +61,7 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 
 // idQueue is the queue to use for work that may be called off.
 func idQueue() scenario.Workload {
-	return IDQueue(func(env Env) IDQueuer { return recipes.NewIDQueue(env.InTurn(), queuePath) }, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
+	return IDQueue(func(env Env) IDQueuer { return recipes.NewIDQueue(env.InTurn(), env.Path) }, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
 }
 
 func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {

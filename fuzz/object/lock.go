@@ -183,7 +183,7 @@ func tokenOf(lock Locker) int64 {
 // fairLock is the lock to use.
 func fairLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewLock(env.InTurn(), lockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.Lock")
@@ -191,14 +191,14 @@ func fairLock() scenario.Workload {
 
 func herdLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewHerdLock(env.InTurn(), lockPath+"/herd", recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd", recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the simple lock that everybody watches",
 	}).Named("recipes.HerdLock")
 }
 
 func clientLock() scenario.Workload {
-	w := Lock(func(env Env) Locker { return classic.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
+	w := Lock(func(env Env) Locker { return classic.NewClientLock(env.Conn, env.Path, zk.WorldACL(zk.PermAll)) }, LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
 	}).Named("zk.Lock")
 	w.Flawed = linearizability.Liveness

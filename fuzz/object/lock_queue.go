@@ -152,7 +152,7 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 // lockQueue is the queue to use for elements that must not be lost with their
 // consumers.
 func lockQueue() scenario.Workload {
-	return LockQueue(func(env Env) LockQueuer { return redelivering{recipes.NewLockQueue(env.InTurn(), queuePath)} }, LockQueueClaims{
+	return LockQueue(func(env Env) LockQueuer { return redelivering{recipes.NewLockQueue(env.InTurn(), env.Path)} }, LockQueueClaims{
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
 	}).Named("recipes.LockQueue")

@@ -412,6 +412,7 @@ func (p *memberPlayer) evict(other int) {
 // group is the group of package recipes.
 type group struct {
 	conn   *zk.Conn
+	path   string
 	name   string
 	view   *recipes.Group
 	member *recipes.GroupMember // nil: not joined
@@ -420,7 +421,8 @@ type group struct {
 // watchedGroup is the group to use.
 func watchedGroup() scenario.Workload {
 	return Membership(func(env Env) Roster {
-		return &group{conn: env.Conn, name: env.Name, view: recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))}
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		return &group{conn: env.Conn, path: env.Path, name: env.Name, view: view}
 	}, MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "group and members of package recipes",
@@ -429,7 +431,7 @@ func watchedGroup() scenario.Workload {
 
 func (g *group) Join(ctx context.Context, data string) error {
 	if g.member == nil {
-		g.member = recipes.NewGroupMember(g.conn, membersPath, g.name, []byte(data))
+		g.member = recipes.NewGroupMember(g.conn, g.path, g.name, []byte(data))
 	}
 	return g.member.Join(ctx)
 }

@@ -42,16 +42,21 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 // orderedMultiLock is the lock on several paths to use.
 func orderedMultiLock() scenario.Workload {
 	return MultiLock(func(env Env) Locker {
-		return multiLock{recipes.NewMultiLock(env.Conn, env.Paths, recipes.SessionTimeout(scenario.SessionTimeout))}
+		lock := recipes.NewMultiLock(env.Conn, env.Paths,
+			recipes.SessionTimeout(scenario.SessionTimeout))
+		return multiLock{MultiLock: lock, last: env.Path + "/c"}
 	}, LockClaims{
 		About: "several locks at once, of package recipes", MaxHerd: 1,
 	}).Named("recipes.MultiLock")
 }
 
-// multiLock has the token of the path that is locked last.
-type multiLock struct{ *recipes.MultiLock }
+// multiLock is a lock of package recipes whose token is that of the last path.
+type multiLock struct {
+	*recipes.MultiLock
+	last string // the greatest of the paths
+}
 
-func (l multiLock) Token() int64 { return l.MultiLock.Token(multiLockPath + "/c") }
+func (l multiLock) Token() int64 { return l.MultiLock.Token(l.last) }
 
 // multiLockPath is the parent of the paths of the workloads of such locks.
 const multiLockPath = "/multilock"

@@ -23,8 +23,8 @@ type persistentNode struct {
 // have a name.
 func rivalNodes() scenario.Workload {
 	return Membership(func(env Env) Roster {
-		view := recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))
-		return &persistentNode{conn: env.Conn, path: membersPath + "/" + env.Name, view: view}
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		return &persistentNode{conn: env.Conn, path: env.Path + "/" + env.Name, view: view}
 	}, MembershipClaims{
 		Recheck: cacheRecheck, Rivals: true,
 		About: "one node that all clients want to keep, with the persistent node of package recipes",

@@ -33,7 +33,7 @@ func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario
 
 // priorityQueue is the priority queue to use.
 func priorityQueue() scenario.Workload {
-	return PriorityQueue(func(env Env) PriorityQueuer { return recipes.NewPriorityQueue(env.InTurn(), queuePath) }, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
+	return PriorityQueue(func(env Env) PriorityQueuer { return recipes.NewPriorityQueue(env.InTurn(), env.Path) }, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
 }
 
 // claimsOfOurs are those of the queues of package recipes that remove by claims.

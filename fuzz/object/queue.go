@@ -305,14 +305,14 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 
 // fifoQueue is the queue to use.
 func fifoQueue() scenario.Workload {
-	return Queue(func(env Env) Queuer { return recipes.NewQueue(env.InTurn(), queuePath) }, QueueClaims{
+	return Queue(func(env Env) Queuer { return recipes.NewQueue(env.InTurn(), env.Path) }, QueueClaims{
 		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
 		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
 	}).Named("recipes.Queue")
 }
 
 func apacheQueue() scenario.Workload {
-	w := Queue(func(env Env) Queuer { return classic.NewApacheQueue(env.InTurn(), queuePath, zk.WorldACL(zk.PermAll)) }, QueueClaims{
+	w := Queue(func(env Env) Queuer { return classic.NewApacheQueue(env.InTurn(), env.Path, zk.WorldACL(zk.PermAll)) }, QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
 	}).Named("recipes.ApacheQueue")
 	w.Flawed = linearizability.Delivery

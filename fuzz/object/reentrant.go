@@ -101,7 +101,7 @@ func (s side) deep(label string) {
 // reentrantLock is the re-entrant lock to use.
 func reentrantLock() scenario.Workload {
 	return Reentrant(func(env Env) Locker {
-		return recipes.NewReentrantLock(env.InTurn(), reentrantPath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewReentrantLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.ReentrantLock")

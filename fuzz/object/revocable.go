@@ -127,7 +127,7 @@ func (p revocablePlayer) await() {
 // revocableLock is the revocable lock to use.
 func revocableLock() scenario.Workload {
 	return Revocable(func(env Env) RevocableLocker {
-		return recipes.NewRevocableLock(env.InTurn(), revocablePath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRevocableLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RevocableLock")

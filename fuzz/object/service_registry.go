@@ -15,6 +15,7 @@ import (
 // serviceRegistry is the service registry of package recipes.
 type serviceRegistry struct {
 	conn         *zk.Conn
+	path         string
 	own          recipes.Instance
 	view         *recipes.ServiceRegistry
 	registration *recipes.Registration // nil: not registered
@@ -25,17 +26,20 @@ type serviceRegistry struct {
 // twoLevelRegistry is the registry to use.
 func twoLevelRegistry() scenario.Workload {
 	return Membership(func(env Env) Roster {
-		return newServiceRegistry(env.Conn, env.Name)
+		return newServiceRegistry(env)
 	}, MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "service registry with lookup strategies of package recipes", Services: true,
 	}).Named("recipes.ServiceRegistry")
 }
 
-func newServiceRegistry(c *zk.Conn, instance string) *serviceRegistry {
-	service, id, _ := strings.Cut(instance, "/")
-	g := &serviceRegistry{conn: c, own: recipes.Instance{Service: service, ID: id},
-		view: recipes.NewServiceRegistry(c, membersPath, recipes.RecheckEvery(cacheRecheck)), lookups: map[string][]*recipes.ServiceLookup{}}
+func newServiceRegistry(env Env) *serviceRegistry {
+	service, id, _ := strings.Cut(env.Name, "/")
+	g := &serviceRegistry{
+		conn: env.Conn, path: env.Path, own: recipes.Instance{Service: service, ID: id},
+		view:    recipes.NewServiceRegistry(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck)),
+		lookups: map[string][]*recipes.ServiceLookup{},
+	}
 	draws := uint64(0)
 	draw := func(n int) int { draws++; return int(mix.Hash(uint64(id[0]), draws) % uint64(n)) }
 	for _, service := range []string{"web", "mail"} {
@@ -49,7 +53,7 @@ func newServiceRegistry(c *zk.Conn, instance string) *serviceRegistry {
 func (g *serviceRegistry) Join(ctx context.Context, data string) error {
 	if g.registration == nil {
 		g.own.Data = []byte(data)
-		g.registration = recipes.NewRegistration(g.conn, membersPath, g.own)
+		g.registration = recipes.NewRegistration(g.conn, g.path, g.own)
 	}
 	return g.registration.Register(ctx)
 }

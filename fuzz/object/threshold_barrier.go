@@ -98,7 +98,7 @@ const thresholdBarrierPath = "/thresholds/t"
 
 func thresholdBarrier() scenario.Workload {
 	return ThresholdBarrier(func(env Env) ThresholdBarrierer {
-		return recipes.NewThresholdBarrier(env.Conn, thresholdBarrierPath, recipes.RecheckEvery(barrierRecheck))
+		return recipes.NewThresholdBarrier(env.Conn, env.Path, recipes.RecheckEvery(barrierRecheck))
 	}, BarrierClaims{
 		About: "the threshold barrier of package recipes",
 	}).Named("recipes.ThresholdBarrier")

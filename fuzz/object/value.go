@@ -161,7 +161,7 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 
 // recordedValue is the shared value to use.
 func recordedValue() scenario.Workload {
-	return Value(func(env Env) Valuer { return recipes.NewSharedValue(env.InTurn(), valuePath) }, ValueClaims{
+	return Value(func(env Env) Valuer { return recipes.NewSharedValue(env.InTurn(), env.Path) }, ValueClaims{
 		About: "the shared value of package recipes, which knows its own write when the reply is lost", Definite: true,
 	}).Named("recipes.SharedValue")
 }
