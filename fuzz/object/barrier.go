@@ -40,12 +40,13 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 	return scenario.Workload{
 		Name:  "barrier",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
-			bp := barrierPlayer{p, h.Now}
-			for round := range 2 * s.Rounds {
-				bp.turn(round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
+				bp := barrierPlayer{p, h.Now}
+				for round := range 2 * s.Rounds {
+					bp.turn(round)
+				}
+			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
@@ -54,7 +55,8 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
+			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
+				Patience: patience(e.Plan)}
 			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
@@ -85,7 +87,8 @@ func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, contex
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond,
+					50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, do(p.barrier(), ctx)
@@ -114,7 +117,9 @@ func (p barrierPlayer) look() {
 const barrierPath = "/barriers/b"
 
 func fixedBarrier() scenario.Workload {
-	return Barrier(func(env Env) Barrierer { return recipes.NewBarrier(env.InTurn(), env.Path) }, BarrierClaims{
+	return Barrier(func(env Env) Barrierer {
+		return recipes.NewBarrier(env.InTurn(), env.Path)
+	}, BarrierClaims{
 		About: "the barrier of package recipes",
 	}).Named("recipes.Barrier")
 }

@@ -75,7 +75,8 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 }
 
 func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
+	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
+		Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
 	return linearizability.Judge(e.History, e.Rest, opts), nil
 }
 
@@ -209,7 +210,8 @@ func (p *cachePlayer) hear() bool {
 	before := len(p.heard)
 	for ev, ok := e.TryNext(); ok; ev, ok = e.TryNext() {
 		if ev.Kind != recipes.CacheReady {
-			p.heard = append(p.heard, linearizability.CacheChange{Kind: ev.Kind.String(), Node: asSeen(ev.Node)})
+			p.heard = append(p.heard, linearizability.CacheChange{Kind: ev.Kind.String(),
+				Node: asSeen(ev.Node)})
 		}
 	}
 	return len(p.heard) > before
@@ -236,11 +238,13 @@ func treeCache() scenario.Workload {
 	return Cache(func(env Env) Cacher {
 		cache := recipes.NewTreeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1, Recheck: cacheRecheck}).Named("recipes.TreeCache")
+	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1,
+		Recheck: cacheRecheck}).Named("recipes.TreeCache")
 }
 
 func childrenCache() scenario.Workload {
-	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1, Rootless: true, Recheck: cacheRecheck}
+	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1,
+		Rootless: true, Recheck: cacheRecheck}
 	return Cache(func(env Env) Cacher {
 		cache := recipes.NewChildrenCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
@@ -251,7 +255,8 @@ func nodeCache() scenario.Workload {
 	return Cache(func(env Env) Cacher {
 		cache := recipes.NewNodeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	}, CacheClaims{About: "the copy of one node of package recipes", Recheck: cacheRecheck}).Named("recipes.NodeCache")
+	}, CacheClaims{About: "the copy of one node of package recipes",
+		Recheck: cacheRecheck}).Named("recipes.NodeCache")
 }
 
 // started is a cache of package recipes with a reader of its changes.

@@ -34,7 +34,8 @@ func elsewhere(e scenario.Evidence, kind, where, field string) error {
 		}
 		made = append(made, ev.Path)
 	}
-	return fmt.Errorf("%w: %s succeeded, but no znode was ever created at or under %s%s; set %s", scenario.ErrClaims, kind, where, butAt(made), field)
+	return fmt.Errorf("%w: %s succeeded, but no znode was ever created at or under %s%s; set %s",
+		scenario.ErrClaims, kind, where, butAt(made), field)
 }
 
 // butAt says which znodes were made instead, if any.

@@ -56,7 +56,8 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			config := opener(open, claims.Path)(p)
-			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config, doubted: map[string]bool{}}
+			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config,
+				doubted: map[string]bool{}}
 			c.ready()
 			for turn := range 2 * s.Rounds {
 				c.write(turn)
@@ -73,10 +74,12 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
-		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck),
+		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan,
+			c.Recheck),
 	})
 	for _, key := range configKeys {
-		one := linearizability.Judge(ofKey(e.History, key), nil, linearizability.Value{Path: c.Path + "/" + key})
+		one := linearizability.Judge(ofKey(e.History, key), nil,
+			linearizability.Value{Path: c.Path + "/" + key})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
 			r.Worsen(v)
@@ -122,7 +125,8 @@ type configPlayer struct {
 func (p configPlayer) write(turn int) {
 	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
 	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	switch entry, there := p.config.Get(key); {
 	case p.Choose(scenario.At("fetch", turn), 5) == 0:
@@ -132,7 +136,9 @@ func (p configPlayer) write(turn int) {
 	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubted[key]:
 		p.remove(ctx, key)
 	default:
-		p.swap(key, value, entry.Version, func() error { return p.config.Update(ctx, key, []byte(value), entry.Version) })
+		p.swap(key, value, entry.Version, func() error {
+			return p.config.Update(ctx, key, []byte(value), entry.Version)
+		})
 	}
 }
 
@@ -156,7 +162,8 @@ func (p configPlayer) end(c scenario.Call, err error, output string) {
 		c.OK(linearizability.Result{Output: output})
 	case errors.Is(err, recipes.ErrAmbiguous):
 		c.Unknown(linearizability.Result{}, err)
-	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err,
+		zk.ErrBadVersion):
 		c.OK(linearizability.Result{Output: ops.Refused})
 		return
 	default:
@@ -177,7 +184,8 @@ func (p configPlayer) fetch(key string) {
 	case !there:
 		c.OK(linearizability.Result{Empty: true})
 	default:
-		c.OK(linearizability.Result{Output: linearizability.Versioned(string(entry.Value), entry.Version)})
+		c.OK(linearizability.Result{Output: linearizability.Versioned(string(entry.Value),
+			entry.Version)})
 	}
 }
 
@@ -186,7 +194,8 @@ func configCenter() scenario.Workload {
 	claims := ConfigClaims{About: "the configuration centre of package recipes, read from a local copy", Records: configPath + "/writes", Recheck: cacheRecheck}
 	return Config(func(env Env) Configurer {
 		config := recipes.NewConfigCenter(env.Conn, configPath, recipes.RecheckEvery(cacheRecheck))
-		return &startedConfig{ConfigCenter: config, cache: started(config, config.Start, config.Changes())}
+		return &startedConfig{ConfigCenter: config,
+			cache: started(config, config.Start, config.Changes())}
 	}, claims).Named("recipes.ConfigCenter")
 }
 

@@ -54,13 +54,14 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 	return scenario.Workload{
 		Name:  "counter",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
-			c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
-			for turn := range 2 * s.Rounds {
-				c.add(turn)
-				c.get(turn)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
+				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
+				for turn := range 2 * s.Rounds {
+					c.add(turn)
+					c.get(turn)
+				}
+			}),
 		Shared: true,
 		Judge:  claims.judge,
 	}
@@ -68,8 +69,9 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 
 func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !stores(e.History, ops.Add, c.Path) {
-		return linearizability.Report{}, fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
-			scenario.ErrClaims, c.Path)
+		return linearizability.Report{},
+			fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
+				scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
@@ -80,7 +82,8 @@ func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error
 // kind succeeded.
 func stores(h linearizability.History, kind, path string) bool {
 	for _, ev := range h.Server {
-		if ev.Path == path && (ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged) {
+		if ev.Path == path && (ev.Kind == linearizability.NodeCreated ||
+			ev.Kind == linearizability.DataChanged) {
 			return true
 		}
 	}
@@ -100,7 +103,8 @@ func (p counterPlayer) add(turn int) {
 	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
@@ -139,8 +143,11 @@ func (p counterPlayer) get(turn int) {
 
 // recordedCounter is the counter to use.
 func recordedCounter() scenario.Workload {
-	return Counter(func(env Env) Counterer { return recipes.NewCounter(env.InTurn(), env.Path) }, CounterClaims{
-		About: "the counter of package recipes, which a lost reply neither adds to twice nor never", Definite: true,
+	return Counter(func(env Env) Counterer {
+		return recipes.NewCounter(env.InTurn(), env.Path)
+	}, CounterClaims{
+		About:    "the counter of package recipes, which a lost reply neither adds to twice nor never",
+		Definite: true,
 	}).Named("recipes.Counter")
 }
 

@@ -24,19 +24,26 @@ type DelayQueuer interface {
 // those of a queue; Unordered is one of which only delivery is to be judged.
 func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("delay-queue", ofKindDelayQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
-		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			delay := max(0, time.Duration(p.Choose(scenario.At("delay", round), 4000)-1000)*time.Millisecond)
-			due := p.Clock(delay).Truncate(time.Millisecond)
-			return linearizability.Due(element, p.VirtualTime(due)),
-				func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), due) }
-		}}.play(s)
-	}))
+	return claims.workload("delay-queue", ofKindDelayQueue,
+		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
+				queuePlayer{Player: p, queue: func() taker {
+					return h.Now()
+				}, put: func(round int, element string) (string, offer) {
+					delay := max(0, time.Duration(p.Choose(scenario.At("delay", round),
+						4000)-1000)*time.Millisecond)
+					due := p.Clock(delay).Truncate(time.Millisecond)
+					return linearizability.Due(element, p.VirtualTime(due)),
+						func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), due) }
+				}}.play(s)
+			}))
 }
 
 // delayQueue is the delay queue to use.
 func delayQueue() scenario.Workload {
-	return DelayQueue(func(env Env) DelayQueuer { return recipes.NewDelayQueue(env.InTurn(), env.Path) }, claimsOfOurs("the delay queue of package recipes, exactly-once removal")).Named("recipes.DelayQueue")
+	return DelayQueue(func(env Env) DelayQueuer {
+		return recipes.NewDelayQueue(env.InTurn(), env.Path)
+	}, claimsOfOurs("the delay queue of package recipes, exactly-once removal")).Named("recipes.DelayQueue")
 }
 
 func ofKindDelayQueue(q linearizability.Queue) linearizability.Claims {

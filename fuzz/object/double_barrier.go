@@ -31,7 +31,9 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			size := groupSize(p, s.Clients)
-			dp := doubleBarrierPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}), strconv.Itoa(size)}
+			dp := doubleBarrierPlayer{p,
+				open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path,
+					Size: size}), strconv.Itoa(size)}
 			for round := range s.Rounds {
 				dp.turn(round)
 			}
@@ -72,7 +74,8 @@ func groupSize(p *scenario.Player, clients int) int {
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
 	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("enter", round), 8, time.Millisecond, 50*time.Millisecond)
+		ctx, cancel := p.Hasty(ctx, scenario.At("enter", round), 8, time.Millisecond,
+			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
@@ -90,7 +93,8 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("leave", round), 8, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("leave", round), 8, time.Millisecond,
+					50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, p.member.Leave(ctx)
@@ -120,7 +124,8 @@ const doubleBarrierPath = "/double"
 
 func doubleBarrier() scenario.Workload {
 	return DoubleBarrier(func(env Env) DoubleBarrierer {
-		return recipes.NewDoubleBarrier(env.Conn, env.Path, env.Size, recipes.RecheckEvery(barrierRecheck))
+		return recipes.NewDoubleBarrier(env.Conn, env.Path, env.Size,
+			recipes.RecheckEvery(barrierRecheck))
 	}, BarrierClaims{
 		About: "the double barrier of package recipes",
 	}).Named("recipes.DoubleBarrier")

@@ -50,7 +50,9 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 			ep.ask()
 		},
 		Length: scenario.HoldingTime,
-		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return claims.judgeElection(e) },
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return claims.judgeElection(e)
+		},
 	}
 }
 
@@ -165,7 +167,8 @@ type latchElector struct {
 
 func (l *latchElector) Lead(ctx context.Context) error {
 	if l.latch == nil {
-		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name, recipes.SessionTimeout(scenario.SessionTimeout))
+		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 		if err := l.latch.Start(); err != nil {
 			return err
 		}
@@ -199,7 +202,9 @@ func (l *latchElector) Leader(ctx context.Context) (string, int64, error) {
 }
 
 func leaderLatch() scenario.Workload {
-	return Election(func(env Env) Elector { return &latchElector{conn: env.Conn, path: env.Path, name: env.Name} }, LockClaims{
+	return Election(func(env Env) Elector {
+		return &latchElector{conn: env.Conn, path: env.Path, name: env.Name}
+	}, LockClaims{
 		About: "the leader latch of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.LeaderLatch")
 }

@@ -28,7 +28,9 @@ func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 
 // opener opens an object at a path for a player.
 func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
-	return func(p *scenario.Player) T { return open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}) }
+	return func(p *scenario.Player) T {
+		return open(Env{Conn: p.Conn(), Name: p.Name(), Path: path})
+	}
 }
 
 // only is the one optional argument, or the zero value.

@@ -43,11 +43,12 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "id-generator",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
-			for turn := range 3 * s.Rounds {
-				takeID(p, h.Now(), turn)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
+				for turn := range 3 * s.Rounds {
+					takeID(p, h.Now(), turn)
+				}
+			}),
 		Shared: true,
 		Judge:  claims.judge,
 	}
@@ -55,9 +56,11 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 
 func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if c.Uncounted {
-		return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{Ordered: c.Ordered}), nil
+		return linearizability.Judge(e.History, e.Rest,
+			linearizability.IDGenerator{Ordered: c.Ordered}), nil
 	}
-	if err := elsewhere(e, ops.Next, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
+	if err := elsewhere(e, ops.Next, c.Path,
+		"IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
 		return linearizability.Report{}, err
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{
@@ -68,7 +71,8 @@ func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 // takeID takes one number. A failed call may have used some up, which nobody
 // misses, so it is not repeated.
 func takeID(p *scenario.Player, ids IDSource, turn int) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("next", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("next", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Next, "")
 	id, err := ids.Next(ctx)
@@ -82,7 +86,9 @@ func takeID(p *scenario.Player, ids IDSource, turn int) {
 
 // blockIDs is the generator to use.
 func blockIDs() scenario.Workload {
-	return IDGenerator(func(env Env) IDSource { return recipes.NewIDGenerator(env.InTurn(), env.Path, 2) }, IDClaims{
+	return IDGenerator(func(env Env) IDSource {
+		return recipes.NewIDGenerator(env.InTurn(), env.Path, 2)
+	}, IDClaims{
 		About: "the generator of package recipes, with blocks of two numbers",
 	}).Named("recipes.IDGenerator")
 }

@@ -84,11 +84,16 @@ func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 
 // fitting returns the report, or an error if the claims cannot be about what was
 // judged.
-func (c LockClaims) fitting(e scenario.Evidence, report linearizability.Report) (linearizability.Report, error) {
-	if report.Status() != linearizability.Violated && granted(e.History) && !c.seesNodes(e.History) {
+func (c LockClaims) fitting(e scenario.Evidence,
+	report linearizability.Report) (linearizability.Report, error) {
+	if report.Status() != linearizability.Violated && granted(e.History) &&
+		!c.seesNodes(e.History) {
 		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", scenario.ErrClaims, c.Path)
 	}
-	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && report.First().Status == linearizability.Violated && report.First().Property == linearizability.Orphans {
+	if dir := inOneBelow(e.History,
+		c.Path); dir != "" && len(e.Plan) == 0 &&
+		report.First().Status == linearizability.Violated &&
+		report.First().Property == linearizability.Orphans {
 		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s or as its child, and %s; set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
 			scenario.ErrClaims, dir, c.Path, report.First().Summary)
 	}
@@ -105,7 +110,8 @@ func granted(h linearizability.History) bool {
 func (c LockClaims) seesNodes(h linearizability.History) bool {
 	dir := strings.TrimSuffix(c.Path, "/") + "/"
 	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && (ev.Path == c.Path || strings.HasPrefix(ev.Path, dir))
+		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && (ev.Path == c.Path ||
+			strings.HasPrefix(ev.Path, dir))
 	})
 }
 
@@ -137,7 +143,8 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
-		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock", round)) {
+		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock",
+			round)) {
 			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
@@ -166,7 +173,8 @@ func (p lockPlayer) turn(round int) {
 func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
 	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond, 100*time.Millisecond)
+		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond,
+			100*time.Millisecond)
 		defer cancel()
 	}
 	return lock.Lock(ctx)
@@ -183,7 +191,8 @@ func tokenOf(lock Locker) int64 {
 // fairLock is the lock to use.
 func fairLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.Lock")
@@ -191,14 +200,17 @@ func fairLock() scenario.Workload {
 
 func herdLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd", recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd",
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the simple lock that everybody watches",
 	}).Named("recipes.HerdLock")
 }
 
 func clientLock() scenario.Workload {
-	w := Lock(func(env Env) Locker { return classic.NewClientLock(env.Conn, env.Path, zk.WorldACL(zk.PermAll)) }, LockClaims{
+	w := Lock(func(env Env) Locker {
+		return classic.NewClientLock(env.Conn, env.Path, zk.WorldACL(zk.PermAll))
+	}, LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
 	}).Named("zk.Lock")
 	w.Flawed = linearizability.Liveness

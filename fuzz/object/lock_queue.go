@@ -59,18 +59,22 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
-	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
+	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items,
+		Element:   claims.Element,
 		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
 	w := plain.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
 		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
 	}, nil)
-	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
-		lp := &lockQueuePlayer{Player: p, queue: h.Now}
-		put := func(_ int, element string) (string, offer) {
-			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
-		}
-		queuePlayer{Player: p, queue: func() taker { return lp }, put: put, done: lp.finish}.play(s)
-	})
+	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
+			lp := &lockQueuePlayer{Player: p, queue: h.Now}
+			put := func(_ int, element string) (string, offer) {
+				return element, func(ctx context.Context) error {
+					return h.Now().Offer(ctx, []byte(element))
+				}
+			}
+			queuePlayer{Player: p, queue: func() taker { return lp }, put: put, done: lp.finish}.play(s)
+		})
 	w.Length = func(s scenario.Script) time.Duration {
 		return time.Duration(2*s.Rounds) * (takePatience + scenario.LongHold + time.Second)
 	}
@@ -152,7 +156,9 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 // lockQueue is the queue to use for elements that must not be lost with their
 // consumers.
 func lockQueue() scenario.Workload {
-	return LockQueue(func(env Env) LockQueuer { return redelivering{recipes.NewLockQueue(env.InTurn(), env.Path)} }, LockQueueClaims{
+	return LockQueue(func(env Env) LockQueuer {
+		return redelivering{recipes.NewLockQueue(env.InTurn(), env.Path)}
+	}, LockQueueClaims{
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
 	}).Named("recipes.LockQueue")

@@ -112,10 +112,12 @@ const (
 
 func (c MembershipClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
-		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", scenario.ErrClaims, c.Path)
+		return linearizability.Report{},
+			fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Membership{
-		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
+		Path: c.Path, Services: c.Services, Within: lag(e.Plan,
+			c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}), nil
 }
@@ -126,7 +128,9 @@ func (c MembershipClaims) judge(e scenario.Evidence) (linearizability.Report, er
 // the next look is after the end.
 func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
-	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Restart })
+	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
+		return f.Kind == fault.Restart
+	})
 	for _, service := range services {
 		dir := c.Path + "/" + service
 		if restarts || emptied(e.History, dir, e.History.EndTime-untilReaped) {
@@ -140,7 +144,8 @@ func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 // an instance there for long after its client has left.
 func emptied(h linearizability.History, dir string, after time.Duration) bool {
 	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeDeleted && ev.Time > after && strings.HasPrefix(ev.Path, dir+"/")
+		return ev.Kind == linearizability.NodeDeleted && ev.Time > after &&
+			strings.HasPrefix(ev.Path, dir+"/")
 	})
 }
 
@@ -152,7 +157,8 @@ func (c MembershipClaims) seesNodes(h linearizability.History) bool {
 		joined = joined || op.Kind == ops.Join && op.Outcome == linearizability.OpOK
 	}
 	for _, ev := range h.Server {
-		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && strings.HasPrefix(ev.Path, c.Path+"/") {
+		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && strings.HasPrefix(ev.Path,
+			c.Path+"/") {
 			return true
 		}
 	}
@@ -250,13 +256,17 @@ func (p *memberPlayer) join(round int) {
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
 	p.joined = p.insist(func(attempt int) error {
-		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
+		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt,
+			func(ctx context.Context) error {
+				return p.own.Join(ctx, data)
+			})
 	})
 }
 
 // change is an attempt to change one's own instance. What is refused since its context
 // was done from the start has not begun.
-func (p *memberPlayer) change(kind, with, label string, attempt int, do func(context.Context) error) error {
+func (p *memberPlayer) change(kind, with, label string, attempt int,
+	do func(context.Context) error) error {
 	c := p.Begin(kind, p.instance(p.Index())+with)
 	ctx, cancel := p.hasty(p.Context(), label, attempt)
 	defer cancel()
@@ -278,7 +288,8 @@ var errNotBegun = errors.New("not begun")
 
 // hasty is the context of an attempt: the first one now and then has little
 // patience.
-func (p *memberPlayer) hasty(ctx context.Context, label string, attempt int) (context.Context, context.CancelFunc) {
+func (p *memberPlayer) hasty(ctx context.Context, label string, attempt int) (context.Context,
+	context.CancelFunc) {
 	if attempt > 0 {
 		return ctx, func() {}
 	}
@@ -322,7 +333,10 @@ func (p *memberPlayer) update(round int) {
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
 	p.insist(func(attempt int) error {
-		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
+		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt,
+			func(ctx context.Context) error {
+				return u.Update(ctx, data)
+			})
 	})
 	p.Hold(scenario.At("updated", round), nil)
 }
@@ -342,10 +356,12 @@ func (p *memberPlayer) pick(round int) {
 	for n := 0; n < 3 && ok; n++ {
 		service := p.service(p.Choose(scenario.At("pick", round, n), 2))
 		p.Persist(func(int) error {
-			return p.Do(ops.Pick, service, func(ctx context.Context) (linearizability.Result, error) {
-				chosen, err := picker.Pick(ctx, service)
-				return linearizability.Result{Output: chosen, Empty: err == nil && chosen == ""}, err
-			})
+			return p.Do(ops.Pick, service,
+				func(ctx context.Context) (linearizability.Result, error) {
+					chosen, err := picker.Pick(ctx, service)
+					return linearizability.Result{Output: chosen, Empty: err == nil &&
+						chosen == ""}, err
+				})
 		})
 	}
 }
@@ -388,7 +404,8 @@ func (p *memberPlayer) hide() {
 		if path != p.claims.Path {
 			perms &^= zk.PermRead
 		}
-		if _, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		if _, err := p.Conn().Create(path, nil, 0,
+			zk.WorldACL(perms)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			p.Pause(scenario.RetryPause)
 		}
 	}

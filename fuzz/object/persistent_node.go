@@ -33,7 +33,8 @@ func rivalNodes() scenario.Workload {
 
 func (n *persistentNode) Join(ctx context.Context, data string) error {
 	if n.node == nil {
-		n.node = recipes.NewPersistentNode(n.conn, n.path, []byte(data), recipes.RecheckEvery(cacheRecheck))
+		n.node = recipes.NewPersistentNode(n.conn, n.path, []byte(data),
+			recipes.RecheckEvery(cacheRecheck))
 	}
 	return n.node.Keep(ctx)
 }

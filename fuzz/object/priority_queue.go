@@ -22,23 +22,32 @@ type PriorityQueuer interface {
 // queue; Unordered is one that does not claim to go by priorities.
 func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("priority-queue", ofKindPriorityQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
-		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
-			return linearizability.Prioritized(element, int64(priority)),
-				func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), priority) }
-		}}.play(s)
-	}))
+	return claims.workload("priority-queue", ofKindPriorityQueue,
+		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
+				queuePlayer{Player: p, queue: func() taker {
+					return h.Now()
+				}, put: func(round int, element string) (string, offer) {
+					priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
+					return linearizability.Prioritized(element, int64(priority)),
+						func(ctx context.Context) error {
+							return h.Now().Offer(ctx, []byte(element), priority)
+						}
+				}}.play(s)
+			}))
 }
 
 // priorityQueue is the priority queue to use.
 func priorityQueue() scenario.Workload {
-	return PriorityQueue(func(env Env) PriorityQueuer { return recipes.NewPriorityQueue(env.InTurn(), env.Path) }, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
+	return PriorityQueue(func(env Env) PriorityQueuer {
+		return recipes.NewPriorityQueue(env.InTurn(), env.Path)
+	}, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
 }
 
 // claimsOfOurs are those of the queues of package recipes that remove by claims.
 func claimsOfOurs(about string) QueueClaims {
-	return QueueClaims{About: about, Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
+	return QueueClaims{About: about, Items: queuePath + "/items",
+		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
 }
 
 func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {

@@ -69,11 +69,17 @@ type QueueClaims struct {
 // queue.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("queue", ofKindQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
-		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(_ int, element string) (string, offer) {
-			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
-		}}.play(s)
-	}))
+	return claims.workload("queue", ofKindQueue,
+		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
+				queuePlayer{Player: p, queue: func() taker {
+					return h.Now()
+				}, put: func(_ int, element string) (string, offer) {
+					return element, func(ctx context.Context) error {
+						return h.Now().Offer(ctx, []byte(element))
+					}
+				}}.play(s)
+			}))
 }
 
 // queueKind makes the claims of one kind of queue of those of a FIFO queue.
@@ -82,7 +88,8 @@ type queueKind func(linearizability.Queue) linearizability.Claims
 func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
 
 // workload makes a workload of some kind of queue.
-func (c QueueClaims) workload(name string, kind queueKind, play func(*scenario.Player, scenario.Script)) scenario.Workload {
+func (c QueueClaims) workload(name string, kind queueKind,
+	play func(*scenario.Player, scenario.Script)) scenario.Workload {
 	if c.Path == "" {
 		c.Path = queuePath
 	}
@@ -91,21 +98,27 @@ func (c QueueClaims) workload(name string, kind queueKind, play func(*scenario.P
 		About:  c.About,
 		Play:   play,
 		Shared: true,
-		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
-		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return c.judge(e, kind) },
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(2*s.Rounds) * takePatience
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return c.judge(e, kind)
+		},
 	}
 }
 
 func (c QueueClaims) judge(e scenario.Evidence, kind queueKind) (linearizability.Report, error) {
 	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
 		items := cmp.Or(c.Items, c.Path)
-		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
-			"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
-			scenario.ErrClaims, items, butAt(others))
+		return linearizability.Report{},
+			fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
+				"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
+				scenario.ErrClaims, items, butAt(others))
 	}
 	return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
-		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose, MayDuplicate: c.MayDuplicate,
-		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
+		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
+		MayDuplicate: c.MayDuplicate,
+		Unordered:    c.Unordered, AllowedAtRest: c.LeavesAtRest,
 		Patience: patience(e.Plan),
 	})), nil
 }
@@ -271,7 +284,8 @@ func (p queuePlayer) poll(round int) bool {
 // little patience at first, so that it gives up at any moment. It reports whether
 // it got one.
 func (p queuePlayer) take(round int) bool {
-	ctx, cancel := p.Within(p.Context(), takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(),
+		takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		if p.takeOnce(ctx, round, attempt) {
@@ -285,7 +299,8 @@ func (p queuePlayer) take(round int) bool {
 func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond, 30*time.Millisecond)
+		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond,
+			30*time.Millisecond)
 		defer cancel()
 	}
 	c := p.Begin(ops.Take, "")
@@ -305,14 +320,19 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 
 // fifoQueue is the queue to use.
 func fifoQueue() scenario.Workload {
-	return Queue(func(env Env) Queuer { return recipes.NewQueue(env.InTurn(), env.Path) }, QueueClaims{
-		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
+	return Queue(func(env Env) Queuer {
+		return recipes.NewQueue(env.InTurn(), env.Path)
+	}, QueueClaims{
+		About:        "the FIFO queue of package recipes, exactly-once removal",
+		Items:        queuePath + "/items",
 		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
 	}).Named("recipes.Queue")
 }
 
 func apacheQueue() scenario.Workload {
-	w := Queue(func(env Env) Queuer { return classic.NewApacheQueue(env.InTurn(), env.Path, zk.WorldACL(zk.PermAll)) }, QueueClaims{
+	w := Queue(func(env Env) Queuer {
+		return classic.NewApacheQueue(env.InTurn(), env.Path, zk.WorldACL(zk.PermAll))
+	}, QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
 	}).Named("recipes.ApacheQueue")
 	w.Flawed = linearizability.Delivery

@@ -20,18 +20,20 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
-			l := onlySide(p, h)
-			if l.lost != nil {
-				p.Signals()
-			}
-			for round := range s.Rounds {
-				playReentrant(l, round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
+				l := onlySide(p, h)
+				if l.lost != nil {
+					p.Signals()
+				}
+				for round := range s.Rounds {
+					playReentrant(l, round)
+				}
+			}),
 		Length: scenario.HoldingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.ReentrantLock(claims.options(e))))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
+				linearizability.ReentrantLock(claims.options(e))))
 		},
 	}
 }
@@ -51,7 +53,9 @@ func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
 		s.token = func() int64 { return any(h.Now()).(numbered).Token() }
 	}
 	if _, ok := any(h.Now()).(TryLocker); ok {
-		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(TryLocker).TryLock(ctx) }
+		s.try = func(ctx context.Context) (bool, error) {
+			return any(h.Now()).(TryLocker).TryLock(ctx)
+		}
 	}
 	return s
 }
@@ -101,7 +105,8 @@ func (s side) deep(label string) {
 // reentrantLock is the re-entrant lock to use.
 func reentrantLock() scenario.Workload {
 	return Reentrant(func(env Env) Locker {
-		return recipes.NewReentrantLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewReentrantLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.ReentrantLock")

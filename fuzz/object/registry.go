@@ -59,12 +59,15 @@ func judged(kind string) []string {
 	switch kind {
 	case "lock":
 		return []string{
-			linearizability.Safety, linearizability.Belief, linearizability.Fencing, linearizability.Linearizability,
-			linearizability.Order, linearizability.Liveness, linearizability.Orphans, linearizability.Herd,
+			linearizability.Safety, linearizability.Belief, linearizability.Fencing,
+			linearizability.Linearizability,
+			linearizability.Order, linearizability.Liveness, linearizability.Orphans,
+			linearizability.Herd,
 		}
 	case "queue":
 		return []string{
-			linearizability.Linearizability, linearizability.Order, linearizability.Delivery, linearizability.Liveness,
+			linearizability.Linearizability, linearizability.Order, linearizability.Delivery,
+			linearizability.Liveness,
 			linearizability.Orphans,
 		}
 	default:

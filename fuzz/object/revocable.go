@@ -31,15 +31,16 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 	return scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
-			rp := revocablePlayer{onlySide(p, h), h.Now}
-			if rp.lost != nil {
-				p.Signals()
-			}
-			for round := range s.Rounds {
-				rp.turn(round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
+				rp := revocablePlayer{onlySide(p, h), h.Now}
+				if rp.lost != nil {
+					p.Signals()
+				}
+				for round := range s.Rounds {
+					rp.turn(round)
+				}
+			}),
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
 		},
@@ -127,7 +128,8 @@ func (p revocablePlayer) await() {
 // revocableLock is the revocable lock to use.
 func revocableLock() scenario.Workload {
 	return Revocable(func(env Env) RevocableLocker {
-		return recipes.NewRevocableLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRevocableLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RevocableLock")

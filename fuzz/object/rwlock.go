@@ -33,18 +33,20 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
-			if _, ok := h.Now().(loser); ok {
-				p.Signals()
-			}
-			reads, writes := readSide(p, h), writeSide(p, h)
-			for round := range s.Rounds {
-				playRWLock(reads, writes, round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
+				if _, ok := h.Now().(loser); ok {
+					p.Signals()
+				}
+				reads, writes := readSide(p, h), writeSide(p, h)
+				for round := range s.Rounds {
+					playRWLock(reads, writes, round)
+				}
+			}),
 		Length: scenario.HoldingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.RWLock(claims.options(e))))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
+				linearizability.RWLock(claims.options(e))))
 		},
 	}
 }
@@ -83,7 +85,9 @@ func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
 		s.token = func() int64 { return any(h.Now()).(rNumbered).RToken() }
 	}
 	if _, ok := any(h.Now()).(rTryLocker); ok {
-		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(rTryLocker).TryRLock(ctx) }
+		s.try = func(ctx context.Context) (bool, error) {
+			return any(h.Now()).(rTryLocker).TryRLock(ctx)
+		}
 	}
 	return s
 }
@@ -197,7 +201,8 @@ func downgrade(reads, writes side, round int) side {
 // fairRWLock is the read-write lock to use.
 func fairRWLock() scenario.Workload {
 	return RWLock(func(env Env) RWLocker {
-		return recipes.NewRWLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRWLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RWLock")
@@ -209,7 +214,8 @@ const rwLockPath = "/rwlock"
 // versionRWLock is the read-write lock around one node.
 func versionRWLock() scenario.Workload {
 	return RWLock(func(env Env) RWLocker {
-		return recipes.NewVersionRWLock(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewVersionRWLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the read-write lock around one node's version",
 	}).Named("recipes.VersionRWLock")

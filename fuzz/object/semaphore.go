@@ -59,12 +59,13 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 	return scenario.Workload{
 		Name:  "semaphore",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
-			sp := semaphorePlayer{p, h.Now, claims.Leases}
-			for round := range s.Rounds {
-				sp.turn(round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
+				sp := semaphorePlayer{p, h.Now, claims.Leases}
+				for round := range s.Rounds {
+					sp.turn(round)
+				}
+			}),
 		Shared: true,
 		Length: scenario.HoldingTime,
 		Judge:  claims.judge,
@@ -86,7 +87,8 @@ type semaphorePlayer struct {
 // turn holds a lease; now and then it takes a second one, if another client can
 // be waited for: a second one alone would wait for the first.
 func (p semaphorePlayer) turn(round int) {
-	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(scenario.At("both", round), 3) == 0 {
+	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(scenario.At("both", round),
+		3) == 0 {
 		p.both(round, s)
 		return
 	}
@@ -119,7 +121,8 @@ type several interface {
 
 // both holds two leases that it gets at once, or gives up.
 func (p semaphorePlayer) both(round int, s several) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("acquire both", round), 3, 10*time.Millisecond, 100*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("acquire both", round), 3, 10*time.Millisecond,
+		100*time.Millisecond)
 	defer cancel()
 	names := []string{p.own("one"), p.own("two")}
 	var calls []scenario.Call
@@ -148,7 +151,8 @@ func (p semaphorePlayer) both(round int, s several) {
 // second holds a second lease for a while, if there is one soon: two clients with
 // one each would wait for each other.
 func (p semaphorePlayer) second(round int) {
-	ctx, cancel := p.Within(p.Context(), time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
+	ctx, cancel := p.Within(p.Context(),
+		time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
 	defer cancel()
 	second := p.own("two")
 	two, err := p.try(ctx, second)
@@ -165,7 +169,8 @@ func (p semaphorePlayer) second(round int) {
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
-		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.TriesFirst(scenario.At("acquire", round)) {
+		if t, can := p.sem().(leaseTrier); can && attempt == 0 &&
+			p.TriesFirst(scenario.At("acquire", round)) {
 			return p.Player.Try(ops.Acquire, which, func(ctx context.Context) (ok bool, err error) {
 				lease, ok, err = t.TryAcquire(ctx)
 				return ok, err
@@ -173,7 +178,8 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 		}
 		if attempt == 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, scenario.At("acquire", round), 6, 10*time.Millisecond, 100*time.Millisecond)
+			ctx, cancel = p.Hasty(ctx, scenario.At("acquire", round), 6, 10*time.Millisecond,
+				100*time.Millisecond)
 			defer cancel()
 		}
 		lease, err = p.try(ctx, which)
@@ -221,7 +227,8 @@ func lostOf(lease Lease) <-chan struct{} {
 // leaseSemaphore is the semaphore to use.
 func leaseSemaphore() scenario.Workload {
 	return Semaphore(func(env Env) Acquirer {
-		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), env.Path, leases, recipes.SessionTimeout(scenario.SessionTimeout))}
+		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), env.Path, leases,
+			recipes.SessionTimeout(scenario.SessionTimeout))}
 	}, SemaphoreClaims{
 		LockClaims: LockClaims{
 			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,

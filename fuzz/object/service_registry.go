@@ -43,8 +43,10 @@ func newServiceRegistry(env Env) *serviceRegistry {
 	draws := uint64(0)
 	draw := func(n int) int { draws++; return int(mix.Hash(uint64(id[0]), draws) % uint64(n)) }
 	for _, service := range []string{"web", "mail"} {
-		for _, s := range []recipes.Strategy{recipes.RoundRobin(), recipes.Random(draw), recipes.Sticky(recipes.Random(draw))} {
-			g.lookups[service] = append(g.lookups[service], recipes.NewServiceLookup(g.view, service, s))
+		for _, s := range []recipes.Strategy{recipes.RoundRobin(), recipes.Random(draw),
+			recipes.Sticky(recipes.Random(draw))} {
+			g.lookups[service] = append(g.lookups[service],
+				recipes.NewServiceLookup(g.view, service, s))
 		}
 	}
 	return g

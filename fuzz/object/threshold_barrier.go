@@ -32,7 +32,8 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		Name:  "threshold-barrier",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			tp := thresholdPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: s.Clients}), s.Clients}
+			tp := thresholdPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path,
+				Size: s.Clients}), s.Clients}
 			for round := range 2 * s.Rounds {
 				tp.turn(round)
 			}
@@ -67,7 +68,8 @@ func (p thresholdPlayer) turn(round int) {
 		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
 	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond, 50*time.Millisecond)
+		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond,
+			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
@@ -82,14 +84,16 @@ func (p thresholdPlayer) turn(round int) {
 // first.
 func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
-		return p.Do(ops.Set, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond, 50*time.Millisecond)
-				defer cancel()
-			}
-			return linearizability.Result{}, p.barrier.Set(ctx, members)
-		})
+		return p.Do(ops.Set, strconv.Itoa(members),
+			func(ctx context.Context) (linearizability.Result, error) {
+				if attempt == 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond,
+						50*time.Millisecond)
+					defer cancel()
+				}
+				return linearizability.Result{}, p.barrier.Set(ctx, members)
+			})
 	})
 }
 

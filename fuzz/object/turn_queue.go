@@ -19,8 +19,10 @@ func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 // turnQueue is the line to use.
 func turnQueue() scenario.Workload {
 	return TurnQueue(func(env Env) Locker {
-		return recipes.NewTurnQueue(env.InTurn(), env.Path, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewTurnQueue(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
-		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true, MaxHerd: 1,
+		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true,
+		MaxHerd: 1,
 	}).Named("recipes.TurnQueue")
 }

@@ -90,10 +90,13 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 }
 
 func (c TwoPhaseClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !slices.ContainsFunc(e.History.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, c.Path+"/")
-	}) {
-		return linearizability.Report{}, fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path", scenario.ErrClaims, c.Path)
+	if len(e.Plan) == 0 && !slices.ContainsFunc(e.History.Server,
+		func(ev linearizability.ServerEvent) bool {
+			return ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, c.Path+"/")
+		}) {
+		return linearizability.Report{},
+			fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path",
+				scenario.ErrClaims, c.Path)
 	}
 	opts := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
 	return linearizability.Judge(e.History, e.Rest, opts), nil
@@ -125,7 +128,8 @@ type deal struct {
 func (p *twoPhasePlayer) deal(round int) *deal {
 	name := fmt.Sprintf("t%d", round)
 	path := p.claims.Path + "/" + name
-	return &deal{TwoPhaser: p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}), name: name, path: path}
+	return &deal{TwoPhaser: p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}), name: name,
+		path: path}
 }
 
 // turn is one transaction. It reports whether the client has died in it: then it has
@@ -163,7 +167,8 @@ func (p *twoPhasePlayer) finish(round int) {
 }
 
 // do is one call on a transaction, which is over if there is none.
-func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx context.Context) (linearizability.Result, error)) error {
+func (p *twoPhasePlayer) do(d *deal, kind, operands string,
+	work func(ctx context.Context) (linearizability.Result, error)) error {
 	call := p.Begin(kind, operands)
 	r, err := work(p.Context())
 	d.over = errors.Is(err, recipes.ErrNoTransaction)
@@ -184,7 +189,8 @@ func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx contex
 }
 
 // persist is do until it succeeds, now and then with little patience at first.
-func (p *twoPhasePlayer) persist(d *deal, kind, operands, label string, work func(ctx context.Context) error) bool {
+func (p *twoPhasePlayer) persist(d *deal, kind, operands, label string,
+	work func(ctx context.Context) error) bool {
 	return p.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
@@ -200,19 +206,22 @@ func (p *twoPhasePlayer) persist(d *deal, kind, operands, label string, work fun
 // begin begins a transaction that has between half a second and three and a half. If
 // it cannot know whether it has, it does not try again: the others may have ended it.
 func (p *twoPhasePlayer) begin(d *deal, round int) {
-	patience := 500*time.Millisecond + time.Duration(p.Choose(scenario.At("deadline", round), 3000))*time.Millisecond
+	patience := 500*time.Millisecond + time.Duration(p.Choose(scenario.At("deadline", round),
+		3000))*time.Millisecond
 	deadline := p.Clock(patience)
 	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond, 30*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond,
+					30*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
-		if recipes.OutcomeOf(err) != recipes.NotApplied || errors.Is(err, recipes.ErrTransactionExists) {
+		if recipes.OutcomeOf(err) != recipes.NotApplied || errors.Is(err,
+			recipes.ErrTransactionExists) {
 			return nil
 		}
 		return err
@@ -243,9 +252,10 @@ func (p *twoPhasePlayer) join(d *deal, round int) {
 	if !ok || p.Choose(scenario.At("join", round), 2) > 0 {
 		return
 	}
-	p.persist(d, ops.Join, d.name+" "+p.Name(), scenario.At("joining", round), func(ctx context.Context) error {
-		return joiner.Join(ctx, p.Name())
-	})
+	p.persist(d, ops.Join, d.name+" "+p.Name(), scenario.At("joining", round),
+		func(ctx context.Context) error {
+			return joiner.Join(ctx, p.Name())
+		})
 	if p.Choose(scenario.At("go", round), 6) > 0 {
 		return
 	}
@@ -263,27 +273,29 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, scenario.At("voting", round), func(ctx context.Context) error {
-		return d.Vote(ctx, p.Name(), yes)
-	})
+	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, scenario.At("voting", round),
+		func(ctx context.Context) error {
+			return d.Vote(ctx, p.Name(), yes)
+		})
 }
 
 // await waits for the decision.
 func (p *twoPhasePlayer) await(d *deal, label string) {
 	p.Persist(func(attempt int) error {
-		return p.do(d, ops.Await, d.name, func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
-				defer cancel()
-			}
-			commit, err := d.Await(ctx)
-			d.decided = err == nil
-			if commit {
-				return linearizability.Result{Output: ops.Commit}, err
-			}
-			return linearizability.Result{Output: ops.Abort}, err
-		})
+		return p.do(d, ops.Await, d.name,
+			func(ctx context.Context) (linearizability.Result, error) {
+				if attempt == 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
+					defer cancel()
+				}
+				commit, err := d.Await(ctx)
+				d.decided = err == nil
+				if commit {
+					return linearizability.Result{Output: ops.Commit}, err
+				}
+				return linearizability.Result{Output: ops.Abort}, err
+			})
 	})
 }
 
@@ -305,9 +317,10 @@ func (p *twoPhasePlayer) forget(d *deal) {
 		return
 	}
 	p.Persist(func(int) error {
-		err := p.do(d, ops.Forget, d.name, func(ctx context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, d.Forget(ctx)
-		})
+		err := p.do(d, ops.Forget, d.name,
+			func(ctx context.Context) (linearizability.Result, error) {
+				return linearizability.Result{}, d.Forget(ctx)
+			})
 		if errors.Is(err, recipes.ErrUnfinished) {
 			return nil
 		}
@@ -328,7 +341,9 @@ func (c coordinated) Await(ctx context.Context) (bool, error) {
 }
 
 func twoPhaseCommit() scenario.Workload {
-	return TwoPhase(func(env Env) TwoPhaser { return coordinated{recipes.NewTwoPhaseCommit(env.Conn, env.Path)} }, TwoPhaseClaims{
+	return TwoPhase(func(env Env) TwoPhaser {
+		return coordinated{recipes.NewTwoPhaseCommit(env.Conn, env.Path)}
+	}, TwoPhaseClaims{
 		About: "the two-phase commit of package recipes",
 	}).Named("recipes.TwoPhaseCommit")
 }

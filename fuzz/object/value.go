@@ -18,7 +18,8 @@ import (
 type Valuer interface {
 	Get(ctx context.Context) (recipes.ValueState, error)
 	Set(ctx context.Context, data []byte) (recipes.ValueState, error)
-	CompareAndSet(ctx context.Context, seen recipes.ValueState, data []byte) (now recipes.ValueState, done bool, err error)
+	CompareAndSet(ctx context.Context, seen recipes.ValueState,
+		data []byte) (now recipes.ValueState, done bool, err error)
 }
 
 // Awaiter is a Valuer that can wait for a state other than seen.
@@ -55,23 +56,27 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "value",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
-			v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
-			for turn := range 2 * s.Rounds {
-				v.read(turn)
-				v.write(turn)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
+				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
+				for turn := range 2 * s.Rounds {
+					v.read(turn)
+					v.write(turn)
+				}
+			}),
 		Shared: true,
-		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * nextPatience },
-		Judge:  claims.judge,
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(2*s.Rounds) * nextPatience
+		},
+		Judge: claims.judge,
 	}
 }
 
 func (c ValueClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !stores(e.History, ops.Write, c.Path) {
-		return linearizability.Report{}, fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
-			scenario.ErrClaims, c.Path)
+		return linearizability.Report{},
+			fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
+				scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Value{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
@@ -90,7 +95,8 @@ const nextPatience = 20 * time.Second
 
 // read looks at the value, or waits until it changes.
 func (p *valuePlayer) read(turn int) {
-	ctx, cancel := p.Within(p.Context(), nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(),
+		nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
 	defer cancel()
 	look := p.value().Get
 	if a, ok := p.value().(Awaiter); ok && p.Choose(scenario.At("next", turn), 3) == 0 {
@@ -111,14 +117,16 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 	if !state.Exists {
 		return linearizability.Result{Empty: true}
 	}
-	return linearizability.Result{Output: linearizability.Versioned(string(state.Data), state.Version)}
+	return linearizability.Result{Output: linearizability.Versioned(string(state.Data),
+		state.Version)}
 }
 
 // write writes data that nobody else writes. Whether a failed write took effect
 // is for the judge to find out; it is not repeated.
 func (p *valuePlayer) write(turn int) {
 	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	if p.Choose(scenario.At("kind", turn), 2) == 0 {
 		p.set(ctx, data)
@@ -161,7 +169,9 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 
 // recordedValue is the shared value to use.
 func recordedValue() scenario.Workload {
-	return Value(func(env Env) Valuer { return recipes.NewSharedValue(env.InTurn(), env.Path) }, ValueClaims{
+	return Value(func(env Env) Valuer {
+		return recipes.NewSharedValue(env.InTurn(), env.Path)
+	}, ValueClaims{
 		About: "the shared value of package recipes, which knows its own write when the reply is lost", Definite: true,
 	}).Named("recipes.SharedValue")
 }

@@ -50,13 +50,16 @@ func frozenAt(stacks string) string {
 		case len(frames) == 0:
 		case durable(stack):
 			if (place{frames}).first() != "" {
-				others = append(others, "a goroutine that waits:\n"+place{underTest(frames)}.String())
+				others = append(others,
+					"a goroutine that waits:\n"+place{underTest(frames)}.String())
 			}
 		case waiting(stack):
 			blocked = true
-			culprits = append(culprits, "a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{underTest(frames)}.String())
+			culprits = append(culprits,
+				"a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{underTest(frames)}.String())
 		default:
-			culprits = append(culprits, "a goroutine that spins:\n"+place{spinning(frames)}.String())
+			culprits = append(culprits,
+				"a goroutine that spins:\n"+place{spinning(frames)}.String())
 		}
 	}
 	if blocked {
@@ -86,15 +89,18 @@ func durable(stack string) bool { return strings.Contains(firstLine(stack), "(du
 // waiting reports whether a goroutine's stack says that it is blocked.
 func waiting(stack string) bool {
 	_, state, _ := strings.Cut(firstLine(stack), "[")
-	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"}, func(kind string) bool {
-		return strings.HasPrefix(state, kind)
-	})
+	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"},
+		func(kind string) bool {
+			return strings.HasPrefix(state, kind)
+		})
 }
 
 // underTest leaves out by which calls of this package the code under test was called;
 // they say nothing, and change with it. If there is no such code it leaves out nothing.
 func underTest(frames []frame) []frame {
-	user := slices.IndexFunc(frames, func(f frame) bool { return !machinery.MatchString(f.function) })
+	user := slices.IndexFunc(frames, func(f frame) bool {
+		return !machinery.MatchString(f.function)
+	})
 	if user < 0 {
 		return named(frames)
 	}
@@ -166,11 +172,13 @@ func leaks(report string) []string {
 	var told []string
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
 		frames := framesOf(stack)
-		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack, "/realworld.(*run).script(")
+		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack,
+			"/realworld.(*run).script(")
 		if len(frames) == 0 || !inRun {
 			continue // in a real world the stacks are those of the whole process
 		}
-		at := "it never ends: it is at " + cmp.Or((place{frames}).first(), frames[0].source) + ", in " + nameOf(frames[len(frames)-1].function)
+		at := "it never ends: it is at " + cmp.Or((place{frames}).first(),
+			frames[0].source) + ", in " + nameOf(frames[len(frames)-1].function)
 		if function, source := begunBy(stack); function != "" {
 			at += ", begun at " + source + " by " + nameOf(function)
 		}

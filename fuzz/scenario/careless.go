@@ -68,7 +68,8 @@ const closedWithin = time.Second
 // judgeClosing adds to a report what is to be said of closed objects: that Close
 // returns, and that what was under way ends soon, whatever becomes of the
 // connection. What gives something back may take longer: it waits for the server.
-func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Leftovers) {
+func judgeClosing(r *linearizability.Report, h linearizability.History,
+	rest *linearizability.Leftovers) {
 	for _, c := range h.Ops {
 		if c.Kind != ops.Close {
 			continue
@@ -85,7 +86,8 @@ func judgeClosing(r *linearizability.Report, h linearizability.History, rest *li
 }
 
 func neverClosed(c linearizability.Op) linearizability.Verdict {
-	return violatedLiveness([]int64{c.Call}, "%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
+	return violatedLiveness([]int64{c.Call},
+		"%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
 }
 
 // outlives says so if op went on for too long after its object was closed.
@@ -100,17 +102,21 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 	if op.Client != c.Client || op.CallTime >= c.CallTime || end <= c.CallTime+closedWithin {
 		return linearizability.Verdict{}, false
 	}
-	return violatedLiveness([]int64{op.Call, c.Call}, "%s's %s (step %d) went on for %v after its object was closed at step %d",
+	return violatedLiveness([]int64{op.Call, c.Call},
+		"%s's %s (step %d) went on for %v after its object was closed at step %d",
 		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
 }
 
 // TriesFirst reports whether a client tries before it waits, as it does for one label in
 // three of a careless script.
-func (p *Player) TriesFirst(label string) bool { return p.careless && p.Choose(label+" try", 3) == 0 }
+func (p *Player) TriesFirst(label string) bool {
+	return p.careless && p.Choose(label+" try", 3) == 0
+}
 
 // Try calls something that does not wait, and records what came of it. token is
 // asked when it has succeeded.
-func (p *Player) Try(kind, input string, do func(context.Context) (bool, error), token func() int64) error {
+func (p *Player) Try(kind, input string, do func(context.Context) (bool, error),
+	token func() int64) error {
 	c := p.Begin(kind, input)
 	ok, err := do(p.ctx)
 	switch {

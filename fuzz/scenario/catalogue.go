@@ -38,7 +38,8 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 	if known == nil {
 		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(c.Kinds()))
 	}
-	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name, impl, known)
+	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name,
+		impl, known)
 }
 
 // Sound lists the workloads that promise to survive: those that are not Flawed.
@@ -69,12 +70,15 @@ func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 	for _, w := range more {
 		switch {
 		case w.Name == "" || w.Impl == "":
-			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name, w.Impl)
+			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name,
+				w.Impl)
 		case !isWord(w.Name) || !isWord(w.Impl):
 			return nil, fmt.Errorf("workload %q %q: Name and Impl must have no spaces and no control characters", w.Name, w.Impl)
 		case w.Play == nil || w.Judge == nil:
 			return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", w.Name, w.Impl)
-		case slices.ContainsFunc(c, func(known Workload) bool { return known.Name == w.Name && known.Impl == w.Impl }):
+		case slices.ContainsFunc(c, func(known Workload) bool {
+			return known.Name == w.Name && known.Impl == w.Impl
+		}):
 			return nil, fmt.Errorf("workload %s %s is there already", w.Name, w.Impl)
 		}
 		c = append(c, w)
@@ -84,7 +88,9 @@ func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 
 // isWord reports whether all of a name can be seen.
 func isWord(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	})
 }
 
 // oneOf lists names as a choice: "a, b or c".

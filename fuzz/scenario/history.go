@@ -29,7 +29,8 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 	}
 	for _, n := range r.Notices {
 		if kind, ok := noticeKinds[n.Kind]; ok {
-			h.Notices = append(h.Notices, linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
+			h.Notices = append(h.Notices,
+				linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
 		}
 	}
 	return h
@@ -83,8 +84,10 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 	events := make([]linearizability.ServerEvent, 0, len(r.Changes))
 	for _, c := range r.Changes {
 		ev := linearizability.ServerEvent{
-			Step: c.Step, Time: c.Time, Kind: changeKinds[c.Kind], Path: c.Path, Data: string(c.Data),
-			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client, Notified: c.Notified,
+			Step: c.Step, Time: c.Time, Kind: changeKinds[c.Kind], Path: c.Path,
+			Data: string(c.Data),
+			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client,
+			Notified: c.Notified,
 		}
 		if ev.Client == "" {
 			ev.Client = r.SessionClient[c.Owner]
@@ -95,7 +98,8 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 }
 
 // rest tells the judge of the world at rest.
-func rest(r *trace.Result, h linearizability.History, players []*Player) *linearizability.Leftovers {
+func rest(r *trace.Result, h linearizability.History,
+	players []*Player) *linearizability.Leftovers {
 	out := &linearizability.Leftovers{
 		Nodes:    []linearizability.NodeAtRest{},
 		Sessions: []linearizability.SessionAtRest{},
@@ -105,25 +109,29 @@ func rest(r *trace.Result, h linearizability.History, players []*Player) *linear
 	}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
-			Path: n.Path, Data: string(n.Data), Owner: n.Owner, OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
+			Path: n.Path, Data: string(n.Data), Owner: n.Owner,
+			OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
 		})
 	}
 	for _, s := range r.Sessions {
-		out.Sessions = append(out.Sessions, linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
+		out.Sessions = append(out.Sessions,
+			linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
 	}
 	leaves := gaveUp(h)
 	for _, w := range r.Watches {
 		if leaves[r.SessionClient[w.Session]] {
 			continue
 		}
-		out.Watches = append(out.Watches, linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
+		out.Watches = append(out.Watches,
+			linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
 	}
 	for _, p := range players {
 		if !slices.Contains(r.Busy, p.client.Of()) {
 			continue
 		}
 		if why := failsForEver(p.ops(r)); why != "" {
-			out.Wedged = append(out.Wedged, fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
+			out.Wedged = append(out.Wedged,
+				fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
 		}
 	}
 	return out
@@ -138,7 +146,8 @@ const hopeless = baseLimit / 2
 func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) string {
 	switch {
 	case r.OutOfSteps:
-		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps, virtualTime(r.Elapsed))
+		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps,
+			virtualTime(r.Elapsed))
 	case stillGetsOn(r, h, limit):
 		return fmt.Sprintf("the run was cut short after %s of virtual time, while its clients still got on", virtualTime(min(limit, r.Elapsed)))
 	}

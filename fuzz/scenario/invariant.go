@@ -24,7 +24,8 @@ func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error
 		r := linearizability.Judge(e.History, e.Rest, linearizability.Anything{})
 		var verdicts []linearizability.Verdict
 		for _, inv := range list {
-			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK, Summary: inv.Name}
+			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK,
+				Summary: inv.Name}
 			if err := inv.Holds(e); err != nil {
 				v.Status, v.Summary = linearizability.Violated, inv.Name+": "+err.Error()
 			}

@@ -70,8 +70,12 @@ func (realClient) Number() int  { return 0 }
 
 func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
-	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
-	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
+	p.calls = linearizability.NewRecorder(func() int64 {
+		return int64(c.Note("%s", p.text))
+	}, c.Now)
+	p.asides = linearizability.NewRecorder(func() int64 {
+		return int64(c.NoteAside("is told: lost"))
+	}, c.Now)
 	return p
 }
 
@@ -96,7 +100,8 @@ func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) =
 // Within returns a context that is done after d of virtual time. Use it instead of
 // context.WithTimeout, which goes by the clock: in a real world a script is played
 // faster than it says.
-func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context,
+	context.CancelFunc) {
 	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
 }
 
@@ -185,7 +190,8 @@ func resultText(r linearizability.Result) string {
 
 // Do is one operation from its call to its return: a result of do is recorded by
 // OK, an error by Unknown. Use Begin where an error says more.
-func (p *Player) Do(kind, input string, do func(context.Context) (linearizability.Result, error)) error {
+func (p *Player) Do(kind, input string,
+	do func(context.Context) (linearizability.Result, error)) error {
 	c := p.Begin(kind, input)
 	r, err := do(p.ctx)
 	if err != nil {

@@ -34,7 +34,8 @@ func paceOr(pace int) int {
 // DefaultPace; what goes by the clock itself, such as the pauses of a retry policy,
 // is slower by the pace than the history says. An error means what it means in Run,
 // or that the server could not be used; see [fakezk.RealWorld].
-func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int) (*Outcome, error) {
+func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int) (*Outcome,
+	error) {
 	if err := s.playable(); err != nil {
 		return nil, err
 	}
@@ -50,11 +51,12 @@ func (s Scenario) RunReal(ctx context.Context, server realworld.Server, pace int
 		SessionTimeout: SessionTimeout, Limit: s.limit(), Settle: s.settle(),
 	}
 	for i, name := range s.Script.ClientNames() {
-		w.Clients = append(w.Clients, realworld.Actor{Name: name, Run: func(ctx context.Context, c *realworld.Client) {
-			p := newPlayer(ctx, realClient{c}, i, s.Seed)
-			players[i] = p
-			s.Workload.Play(p, s.Script)
-		}})
+		w.Clients = append(w.Clients,
+			realworld.Actor{Name: name, Run: func(ctx context.Context, c *realworld.Client) {
+				p := newPlayer(ctx, realClient{c}, i, s.Seed)
+				players[i] = p
+				s.Workload.Play(p, s.Script)
+			}})
 	}
 	result, err := w.Run(ctx)
 	if err != nil {
@@ -86,7 +88,8 @@ func asItWas(plan []fault.Fault, down time.Duration) []fault.Fault {
 const maxStalled = 500 * time.Millisecond
 
 // timely are the properties by which something has to happen within some time.
-var timely = []string{linearizability.Liveness, linearizability.Belief, linearizability.View, linearizability.Presence}
+var timely = []string{linearizability.Liveness, linearizability.Belief, linearizability.View,
+	linearizability.Presence}
 
 // Disturbed reports whether the outcome of a real run says nothing, as the machine
 // was too busy: something that has to happen within some time did not, and the run

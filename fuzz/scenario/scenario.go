@@ -119,7 +119,8 @@ func (s Scenario) Run() (*Outcome, error) {
 // playable is Validate for a scenario that is to be run.
 func (s Scenario) playable() error {
 	if s.Workload.Play == nil || s.Workload.Judge == nil {
-		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
+		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name,
+			s.Workload.Impl)
 	}
 	return s.Validate()
 }
@@ -139,7 +140,8 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	if o.Reached, err = reached(s.Workload, players); err != nil {
 		return nil, err
 	}
-	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players), Reached: o.Reached})
+	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
+		Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
@@ -170,7 +172,8 @@ func signals(players []*Player) bool {
 
 func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
 	return linearizability.Verdict{
-		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps, Summary: fmt.Sprintf(format, args...),
+		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps,
+		Summary: fmt.Sprintf(format, args...),
 	}
 }
 
@@ -218,12 +221,13 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Freeze:         s.Workload.Freeze,
 	}
 	for i, name := range s.Script.ClientNames() {
-		w.Clients = append(w.Clients, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-			p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
-			p.careless, p.drawn = s.Script.Careless, s.drawn
-			players[i] = p
-			s.Workload.Play(p, s.Script)
-		}})
+		w.Clients = append(w.Clients,
+			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
+				p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
+				p.careless, p.drawn = s.Script.Careless, s.drawn
+				players[i] = p
+				s.Workload.Play(p, s.Script)
+			}})
 	}
 	return w, players
 }

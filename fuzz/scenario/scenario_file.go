@@ -79,7 +79,8 @@ func (f File) Marshal() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	command := cmp.Or(f.Command, "zksim replay FILE")
-	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n", strings.ReplaceAll(command, "\n", "\n# "))
+	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n",
+		strings.ReplaceAll(command, "\n", "\n# "))
 	if err := yaml.NewEncoder(&b, yaml.IndentSequence(true)).Encode(form); err != nil {
 		return nil, fmt.Errorf("encode scenario: %w", err)
 	}
@@ -145,9 +146,11 @@ func ReadFile(name string) ([]byte, error) {
 // values that mean nothing are refused with the place, as name:line:column,
 // what was found and what was expected. A byte order mark at the beginning is skipped.
 // find looks up workloads.
-func Parse(name string, data []byte, find func(workload, impl string) (Workload, error)) (File, error) {
+func Parse(name string, data []byte, find func(workload, impl string) (Workload, error)) (File,
+	error) {
 	if len(data) > maxScenarioFile {
-		return File{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data), maxScenarioFile)
+		return File{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data),
+			maxScenarioFile)
 	}
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	doc, err := parser.ParseBytes(data, 0)
@@ -194,7 +197,8 @@ func yamlError(name string, err error) error {
 }
 
 var scenarioKeys = []string{
-	"workload", "implementation", "clients", "rounds", "goroutines", "careless", "seed", "schedule", "plan", "expect", "property", "trace",
+	"workload", "implementation", "clients", "rounds", "goroutines", "careless", "seed", "schedule",
+	"plan", "expect", "property", "trace",
 }
 
 type scenarioParser struct {
@@ -204,7 +208,8 @@ type scenarioParser struct {
 
 var traceHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func (p scenarioParser) file(form fileForm, find func(string, string) (Workload, error)) (File, error) {
+func (p scenarioParser) file(form fileForm, find func(string, string) (Workload, error)) (File,
+	error) {
 	var f File
 	for _, key := range []string{"workload", "clients", "rounds", "expect"} {
 		if p.node("$."+key) == nil {
@@ -223,7 +228,8 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line
 	}
-	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines, Careless: form.Careless}
+	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
+		Careless: form.Careless}
 	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
 		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d", MaxGoroutines)
 	}
@@ -257,7 +263,8 @@ func (p scenarioParser) plan(lines []string, script Script) ([]fault.Fault, erro
 			return nil, p.wrong(at, "%v", err)
 		}
 		if !clients[fault.Client] {
-			return nil, p.wrong(at, "fault %q: no client is called %q; with clients: %d they are %s",
+			return nil, p.wrong(at,
+				"fault %q: no client is called %q; with clients: %d they are %s",
 				line, fault.Client, script.Clients, strings.Join(script.ClientNames(), ", "))
 		}
 		if slices.Contains(plan, fault) {
@@ -281,12 +288,15 @@ func (p scenarioParser) expectation(f *File, form fileForm) error {
 		if f.Expect == linearizability.OK {
 			return p.wrong("$.property", "property goes with expect: violated only")
 		}
-		if judged := f.Scenario.Workload.judged(); judged != nil && !slices.Contains(judged, form.Property) {
-			return p.wrong("$.property", "property: %q; expected one of %s", form.Property, strings.Join(judged, ", "))
+		if judged := f.Scenario.Workload.judged(); judged != nil && !slices.Contains(judged,
+			form.Property) {
+			return p.wrong("$.property", "property: %q; expected one of %s", form.Property,
+				strings.Join(judged, ", "))
 		}
 	}
 	if form.Trace != "" && !traceHash.MatchString(form.Trace) {
-		return p.wrong("$.trace", "trace: %q; expected a SHA-256 of 64 hexadecimal digits", form.Trace)
+		return p.wrong("$.trace", "trace: %q; expected a SHA-256 of 64 hexadecimal digits",
+			form.Trace)
 	}
 	return nil
 }
@@ -333,7 +343,10 @@ func (f File) Check(withTrace bool) (*Replay, error) {
 		return nil, err
 	}
 	r := &Replay{File: f, Outcome: o}
-	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
+	problem := func(format string,
+		args ...any) {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
 	for _, missed := range o.Result.Missed {
 		problem("fault %q matches nothing in this run any more", missed.String())
 	}
@@ -348,7 +361,8 @@ func (f File) Check(withTrace bool) (*Replay, error) {
 		problem("expected ok, but the verdict is unknown: %s", o.Report.First().Summary)
 	}
 	if hash := o.Result.Trace.Hash(); withTrace && f.Trace != "" && f.Trace != hash {
-		problem("the trace differs from the recorded one: its hash is %s, recorded is %s", hash, f.Trace)
+		problem("the trace differs from the recorded one: its hash is %s, recorded is %s", hash,
+			f.Trace)
 	}
 	return r, nil
 }

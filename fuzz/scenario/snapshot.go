@@ -64,7 +64,8 @@ func (s Snapshot) String() string {
 	var b strings.Builder
 	b.WriteString("  sessions: " + strings.Join(s.Sessions, " ") + "\n")
 	for _, op := range s.Calls {
-		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(fmt.Sprintf("%s is in %s %s", op.Client, op.Kind, op.Input), " "))
+		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(fmt.Sprintf("%s is in %s %s", op.Client,
+			op.Kind, op.Input), " "))
 	}
 	for _, n := range s.Nodes {
 		line := "  " + n.Path

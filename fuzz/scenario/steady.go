@@ -15,7 +15,8 @@ func (o *Outcome) Steady() bool {
 	}
 	for range moreRuns {
 		again, err := o.Scenario.Run()
-		if err != nil || again.Property() != o.Property() || again.Result.Trace.Hash() != o.Result.Trace.Hash() {
+		if err != nil || again.Property() != o.Property() ||
+			again.Result.Trace.Hash() != o.Result.Trace.Hash() {
 			return false
 		}
 	}

@@ -49,7 +49,8 @@ func (o *Outcome) excerpt() string {
 	if len(lines) > head+tail+5 {
 		cut := len(lines) - head - tail
 		middle := fmt.Sprintf("      ... %d more lines of the trace", cut)
-		lines = append(append(append([]string{}, lines[:head]...), middle), lines[len(lines)-tail:]...)
+		lines = append(append(append([]string{}, lines[:head]...), middle),
+			lines[len(lines)-tail:]...)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
@@ -57,7 +58,8 @@ func (o *Outcome) excerpt() string {
 // dull are the beginnings of lines that say little: replies, which the line of
 // their request tells already, and what the server does because of a request.
 var dull = []string{
-	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ", "session ", "notifies ",
+	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ",
+	"session ", "notifies ",
 }
 
 func telling(e trace.Entry) bool {
@@ -72,14 +74,17 @@ func (o *Outcome) Measurements() []string {
 	r := o.Report
 	var lines []string
 	for _, z := range r.ZombieWindows {
-		lines = append(lines, fmt.Sprintf("zombie window: %s could not know for %s that it had lost the lock (steps %d to %d)",
-			z.Client, virtualTime(z.Duration), z.From, z.To))
+		lines = append(lines,
+			fmt.Sprintf("zombie window: %s could not know for %s that it had lost the lock (steps %d to %d)",
+				z.Client, virtualTime(z.Duration), z.From, z.To))
 	}
 	if r.MaxHerd > 0 {
-		lines = append(lines, fmt.Sprintf("herd: at most %d watch notifications per release", r.MaxHerd))
+		lines = append(lines, fmt.Sprintf("herd: at most %d watch notifications per release",
+			r.MaxHerd))
 	}
 	if r.Waits.Granted > 0 {
-		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Waits.Granted, virtualTime(r.Waits.Longest)))
+		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Waits.Granted,
+			virtualTime(r.Waits.Longest)))
 	}
 	return lines
 }
@@ -89,7 +94,9 @@ func (o *Outcome) Measurements() []string {
 func (o *Outcome) Verdicts() []linearizability.Verdict {
 	var verdicts []linearizability.Verdict
 	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
-		verdicts = append(verdicts, linearizability.Verdict{Property: o.Property(), Status: o.Status(), Summary: o.Summary()})
+		verdicts = append(verdicts,
+			linearizability.Verdict{Property: o.Property(), Status: o.Status(),
+				Summary: o.Summary()})
 	}
 	for _, v := range o.Report.Verdicts {
 		v.Summary = o.Result.Trace.Rename(v.Summary)

@@ -17,7 +17,8 @@ import (
 // judge has spoken, if it speaks of liveness at all; one that waits outside of every
 // call is seen by no judge. It returns where those scripts are that it speaks of, and
 // speaks of none if the judge has found somebody stuck: who fails for ever, say.
-func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player, limit time.Duration) (where string) {
+func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player,
+	limit time.Duration) (where string) {
 	liveness, judged := report.Verdict(linearizability.Liveness)
 	if liveness.Status == linearizability.Violated {
 		return ""
@@ -36,7 +37,8 @@ func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Pl
 			why += ", and it is at " + at
 		}
 		report.Worsen(violatedLiveness(nil,
-			"client %s's script has not ended after %s, although the faults stopped: %s", client, virtualTime(limit), why))
+			"client %s's script has not ended after %s, although the faults stopped: %s", client,
+			virtualTime(limit), why))
 		where += fmt.Sprintf("client %s's script:\n%s", client, place)
 	}
 	return where
@@ -50,7 +52,9 @@ func pendingCall(r *trace.Result, players []*Player, client string) string {
 			continue
 		}
 		ops := p.ops(r)
-		if i := slices.IndexFunc(ops, func(op linearizability.Op) bool { return op.Outcome == linearizability.OpPending }); i >= 0 {
+		if i := slices.IndexFunc(ops, func(op linearizability.Op) bool {
+			return op.Outcome == linearizability.OpPending
+		}); i >= 0 {
 			return ops[i].Kind
 		}
 	}
@@ -84,7 +88,8 @@ func framesOf(stack string) []frame {
 	lines := strings.Split(stack, "\n")
 	for i := 1; i+1 < len(lines); i += 2 {
 		m := sourceLine.FindStringSubmatch(lines[i+1])
-		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i], "/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
+		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i],
+			"/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
 			break
 		}
 		function := lines[i]
