@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// selectorElector is a LeaderSelector that stands again after each term. Whoever
-// is asked to lead waits there until the script is ready for that.
+// selectorElector is a LeaderSelector that is a candidate again after each term. A call of
+// TakeLeadership waits there until the script calls Lead.
 type selectorElector struct {
 	*recipes.LeaderSelector
 	turns chan turn
@@ -29,7 +29,7 @@ func newSelectorElector(env Env) *selectorElector {
 	return e
 }
 
-// TakeLeadership leads until it is told to stop.
+// TakeLeadership leads until its context is done.
 func (e *selectorElector) TakeLeadership(ctx context.Context) {
 	t := turn{ctx, make(chan struct{})}
 	defer close(t.over)
