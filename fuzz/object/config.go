@@ -72,8 +72,8 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
-		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan,
-			c.Recheck),
+		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
+		Patience: quiet(e.Plan, c.Recheck),
 	})
 	for _, key := range configKeys {
 		one := linearizability.Judge(ofKey(e.History, key), nil,
@@ -113,8 +113,10 @@ var configKeys = []string{"x", "y"}
 
 type configPlayer struct {
 	*cachePlayer
-	config  Configurer
-	doubted map[string]bool // keys whose removal may still happen: a second one could not be told from it
+	config Configurer
+	// doubted are keys whose removal may still happen. The judge could not tell it from a second
+	// removal.
+	doubted map[string]bool
 }
 
 // write changes or fetches one setting. A failed write is not repeated: the judge finds out whether
@@ -159,8 +161,8 @@ func (p configPlayer) end(c scenario.Call, err error, output string) {
 		c.OK(linearizability.Result{Output: output})
 	case errors.Is(err, recipes.ErrAmbiguous):
 		c.Unknown(linearizability.Result{}, err)
-	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err,
-		zk.ErrBadVersion):
+	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode),
+		errors.Is(err, zk.ErrBadVersion):
 		c.OK(linearizability.Result{Output: ops.Refused})
 		return
 	default:
@@ -176,19 +178,22 @@ func (p configPlayer) fetch(key string) {
 	entry, there, err := p.config.Fetch(p.Context(), key)
 	switch {
 	case err != nil:
-		c.Failed(err) // it changes nothing, whatever else
+		c.Failed(err) // a failed read changes nothing
 		p.Pause(scenario.RetryPause)
 	case !there:
 		c.OK(linearizability.Result{Empty: true})
 	default:
-		c.OK(linearizability.Result{Output: linearizability.Versioned(string(entry.Value),
-			entry.Version)})
+		output := linearizability.Versioned(string(entry.Value), entry.Version)
+		c.OK(linearizability.Result{Output: output})
 	}
 }
 
 // configCenter is the recommended configuration centre.
 func configCenter() scenario.Workload {
-	claims := ConfigClaims{About: "the configuration centre of package recipes, read from a local copy", Records: configPath + "/writes", Recheck: cacheRecheck}
+	claims := ConfigClaims{
+		About:   "the configuration centre of package recipes, read from a local copy",
+		Records: configPath + "/writes", Recheck: cacheRecheck,
+	}
 	return Config(func(env Env) Configurer {
 		config := recipes.NewConfigCenter(env.Conn, configPath, recipes.RecheckEvery(cacheRecheck))
 		return &startedConfig{ConfigCenter: config,

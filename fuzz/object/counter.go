@@ -68,7 +68,8 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !stores(e.History, ops.Add, c.Path) {
 		return linearizability.Report{},
-			fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
+			fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; "+
+				"set CounterClaims.Path to the counter's znode",
 				scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Counter{
@@ -131,7 +132,7 @@ func (p counterPlayer) get(turn int) {
 	c := p.Begin(ops.Get, "")
 	value, err := g.Get(p.Context())
 	if err != nil {
-		c.Failed(err) // it changes nothing, whatever else
+		c.Failed(err) // a failed read changes nothing
 		p.Pause(scenario.RetryPause)
 		return
 	}
@@ -143,7 +144,8 @@ func recordedCounter() scenario.Workload {
 	return Counter(func(env Env) Counterer {
 		return recipes.NewCounter(env.InTurn(), env.Path)
 	}, CounterClaims{
-		About:    "the counter of package recipes, which a lost reply neither adds to twice nor never",
+		About: "the counter of package recipes, " +
+			"which a lost reply neither adds to twice nor never",
 		Definite: true,
 	}).Named("recipes.Counter")
 }

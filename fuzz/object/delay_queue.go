@@ -27,15 +27,17 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 	return claims.workload("delay-queue", ofKindDelayQueue,
 		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
-				queuePlayer{Player: p, queue: func() taker {
-					return h.Now()
-				}, put: func(round int, element string) (string, offer) {
-					delay := max(0, time.Duration(p.Choose(scenario.At("delay", round),
-						4000)-1000)*time.Millisecond)
+				queue := func() taker { return h.Now() }
+				put := func(round int, element string) (string, offer) {
+					drawn := p.Choose(scenario.At("delay", round), 4000) - 1000
+					delay := max(0, time.Duration(drawn)*time.Millisecond)
 					due := p.Clock(delay).Truncate(time.Millisecond)
 					return linearizability.Due(element, p.VirtualTime(due)),
-						func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), due) }
-				}}.play(s)
+						func(ctx context.Context) error {
+							return h.Now().Offer(ctx, []byte(element), due)
+						}
+				}
+				queuePlayer{Player: p, queue: queue, put: put}.play(s)
 			}))
 }
 
@@ -43,7 +45,9 @@ func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workl
 func delayQueue() scenario.Workload {
 	return DelayQueue(func(env Env) DelayQueuer {
 		return recipes.NewDelayQueue(env.InTurn(), env.Path)
-	}, claimsOfOurs("the delay queue of package recipes, exactly-once removal")).Named("recipes.DelayQueue")
+	}, claimsOfOurs(
+		"the delay queue of package recipes, exactly-once removal",
+	)).Named("recipes.DelayQueue")
 }
 
 func ofKindDelayQueue(q linearizability.Queue) linearizability.Claims {

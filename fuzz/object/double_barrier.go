@@ -31,9 +31,8 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			size := groupSize(p, s.Clients)
-			dp := doubleBarrierPlayer{p,
-				open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path,
-					Size: size}), strconv.Itoa(size)}
+			env := Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}
+			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size)}
 			for round := range s.Rounds {
 				dp.turn(round)
 			}

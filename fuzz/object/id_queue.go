@@ -31,14 +31,16 @@ func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 	return claims.workload("id-queue", ofKindIDQueue,
 		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
-				queuePlayer{Player: p, queue: func() taker {
-					return h.Now()
-				}, put: func(round int, element string) (string, offer) {
+				queue := func() taker { return h.Now() }
+				put := func(round int, element string) (string, offer) {
 					id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*s.GoroutineCount()))
-					return linearizability.Identified(element, id), func(ctx context.Context) error {
+					offer := func(ctx context.Context) error {
 						return h.Now().Offer(ctx, id, []byte(element))
 					}
-				}, offered: func(round int) { discard(p, h.Now(), round) }}.play(s)
+					return linearizability.Identified(element, id), offer
+				}
+				offered := func(round int) { discard(p, h.Now(), round) }
+				queuePlayer{Player: p, queue: queue, put: put, offered: offered}.play(s)
 			}))
 }
 
@@ -68,7 +70,9 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 func idQueue() scenario.Workload {
 	return IDQueue(func(env Env) IDQueuer {
 		return recipes.NewIDQueue(env.InTurn(), env.Path)
-	}, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
+	}, claimsOfOurs(
+		"the queue with ids of package recipes, exactly-once removal",
+	)).Named("recipes.IDQueue")
 }
 
 func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {

@@ -21,8 +21,9 @@ func (c inTurn) Create(path string, data []byte, flags int32, acl []zk.ACL) (str
 	return c.conn.Create(path, data, flags, acl)
 }
 
-func (c inTurn) CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string,
-	error) {
+func (c inTurn) CreateContainer(
+	path string, data []byte, flags int32, acl []zk.ACL,
+) (string, error) {
 	sim.AwaitTurn("CreateContainer " + path)
 	defer sim.Dawdle()
 	return c.conn.CreateContainer(path, data, flags, acl)

@@ -80,18 +80,21 @@ func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 }
 
 // fitting returns the report, or an error if the claims do not fit the object.
-func (c LockClaims) fitting(e scenario.Evidence,
-	report linearizability.Report) (linearizability.Report, error) {
+func (c LockClaims) fitting(
+	e scenario.Evidence, report linearizability.Report,
+) (linearizability.Report, error) {
 	if report.Status() != linearizability.Violated && granted(e.History) &&
 		!c.seesNodes(e.History) {
-		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", scenario.ErrClaims, c.Path)
+		return report, fmt.Errorf("%w: the lock was granted, "+
+			"but no ephemeral znode was ever created at or under %s; set LockClaims.Path", scenario.ErrClaims, c.Path)
 	}
-	if dir := inOneBelow(e.History,
-		c.Path); dir != "" && len(e.Plan) == 0 &&
-		report.First().Status == linearizability.Violated &&
-		report.First().Property == linearizability.Orphans {
-		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s or as its child, and %s; set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
-			scenario.ErrClaims, dir, c.Path, report.First().Summary)
+	first := report.First()
+	orphans := first.Status == linearizability.Violated && first.Property == linearizability.Orphans
+	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && orphans {
+		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s "+
+			"or as its child, and %s; "+
+			"set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
+			scenario.ErrClaims, dir, c.Path, first.Summary)
 	}
 	return report, nil
 }
@@ -106,8 +109,8 @@ func granted(h linearizability.History) bool {
 func (c LockClaims) seesNodes(h linearizability.History) bool {
 	dir := strings.TrimSuffix(c.Path, "/") + "/"
 	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && (ev.Path == c.Path ||
-			strings.HasPrefix(ev.Path, dir))
+		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 &&
+			(ev.Path == c.Path || strings.HasPrefix(ev.Path, dir))
 	})
 }
 
@@ -139,8 +142,8 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
-		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock",
-			round)) {
+		label := scenario.At("lock", round)
+		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(label) {
 			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {

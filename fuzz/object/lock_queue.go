@@ -71,7 +71,8 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 					return h.Now().Offer(ctx, []byte(element))
 				}
 			}
-			queuePlayer{Player: p, queue: func() taker { return lp }, put: put, done: lp.finish}.play(s)
+			queue := func() taker { return lp }
+			queuePlayer{Player: p, queue: queue, put: put, done: lp.finish}.play(s)
 		})
 	w.Length = func(s scenario.Script) time.Duration {
 		return time.Duration(2*s.Rounds) * (takePatience + scenario.LongHold + time.Second)

@@ -23,7 +23,7 @@ type serviceRegistry struct {
 	picks        int
 }
 
-// twoLevelRegistry is the registry to use.
+// twoLevelRegistry is the recommended registry.
 func twoLevelRegistry() scenario.Workload {
 	return Membership(func(env Env) Roster {
 		return newServiceRegistry(env)
@@ -98,5 +98,5 @@ func (g *serviceRegistry) Pick(ctx context.Context, service string) (string, err
 	return entry(i), nil
 }
 
-// entry is an instance as the judge reads it.
+// entry is an instance in the form that the judge reads.
 func entry(i recipes.Instance) string { return fmt.Sprintf("%s/%s=%s", i.Service, i.ID, i.Data) }
