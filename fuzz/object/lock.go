@@ -86,7 +86,8 @@ func (c LockClaims) fitting(
 	if report.Status() != linearizability.Violated && granted(e.History) &&
 		!c.seesNodes(e.History) {
 		return report, fmt.Errorf("%w: the lock was granted, "+
-			"but no ephemeral znode was ever created at or under %s; set LockClaims.Path", scenario.ErrClaims, c.Path)
+			"but no ephemeral znode was ever created at or under %s; set LockClaims.Path",
+			scenario.ErrClaims, c.Path)
 	}
 	first := report.First()
 	orphans := first.Status == linearizability.Violated && first.Property == linearizability.Orphans

@@ -39,7 +39,7 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 	})
 }
 
-// all are the players of the client's goroutines.
+// all lists the players of the client's goroutines.
 func (p *Player) all() []*Player { return append([]*Player{p}, p.others...) }
 
 // A Handle holds the object that the goroutines of a client share. When a careless script

@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// checkKinds refuses values of another kind than their key takes. The YAML
-// library alone would take 1.5 for 1 and "2" for 2, and it would follow aliases.
+// checkKinds returns an error for a value whose kind does not fit its key. The YAML library alone
+// would take 1.5 for 1 and "2" for 2, and it would follow aliases.
 func (p scenarioParser) checkKinds() error {
 	body, ok := p.doc.Docs[0].Body.(*ast.MappingNode)
 	if !ok {
@@ -59,7 +59,7 @@ func (p scenarioParser) checkKind(key string, value ast.Node) error {
 	return nil
 }
 
-// plainNumber leaves out 010, which is eight to some readers of YAML, 0x1F and 1_000.
+// plainNumber excludes 010, which is eight to some readers of YAML, 0x1F and 1_000.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 
 // kindNames are the kinds of YAML values in words.
