@@ -11,15 +11,15 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Barrierer is a barrier under test. If it has IsSet(ctx) (bool, error), that is
-// tested, too.
+// Barrierer is a barrier under test. An IsSet(ctx) (bool, error) method is optional and tested,
+// too.
 type Barrierer interface {
 	Set(ctx context.Context) error
 	Remove(ctx context.Context) error
 	Wait(ctx context.Context) error
 }
 
-// BarrierClaims say what a barrier claims to be.
+// BarrierClaims are the promises of a barrier.
 type BarrierClaims struct {
 	// About is one line about the implementation.
 	About string
@@ -29,9 +29,8 @@ type BarrierClaims struct {
 	LeavesAtRest []string
 }
 
-// BarrierWorkload makes a workload of a barrier. Each client calls open once, with
-// a connection of its own; in each round it waits at the barrier, or puts it up,
-// leaves it for a while and takes it down.
+// Barrier makes a workload of a barrier. Each client calls open once. In each turn it waits at the
+// barrier, or sets the barrier, holds it for a while and removes it.
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -40,12 +39,13 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 	return scenario.Workload{
 		Name:  "barrier",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
-			bp := barrierPlayer{p, h.Now}
-			for round := range 2 * s.Rounds {
-				bp.turn(round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Barrierer]) {
+				bp := barrierPlayer{p, h.Now}
+				for round := range 2 * s.Rounds {
+					bp.turn(round)
+				}
+			}),
 		Shared: true,
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
@@ -54,7 +54,8 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
 				return linearizability.Report{}, err
 			}
-			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest, Patience: patience(e.Plan)}
+			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
+				Patience: patience(e.Plan)}
 			return linearizability.Judge(e.History, e.Rest, opts), nil
 		},
 	}
@@ -65,7 +66,7 @@ type barrierPlayer struct {
 	barrier func() Barrierer
 }
 
-// turn is one of setting and removing, waiting, and looking.
+// turn sets and removes the barrier, waits at it, or neither, and then asks for its state.
 func (p barrierPlayer) turn(round int) {
 	switch p.Choose(scenario.At("kind", round), 5) {
 	case 0, 1:
@@ -78,14 +79,15 @@ func (p barrierPlayer) turn(round int) {
 	p.look()
 }
 
-// persist calls an operation until it succeeds, now and then with a short patience
-// at first.
+// persist calls an operation until it succeeds. The first attempt has a short context in some
+// rounds.
 func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond,
+					50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, do(p.barrier(), ctx)
@@ -93,7 +95,7 @@ func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, contex
 	})
 }
 
-// look asks whether the barrier is up, if it can tell.
+// look asks whether the barrier is set, if the object has IsSet.
 func (p barrierPlayer) look() {
 	looker, ok := p.barrier().(interface {
 		IsSet(ctx context.Context) (bool, error)
@@ -114,7 +116,9 @@ func (p barrierPlayer) look() {
 const barrierPath = "/barriers/b"
 
 func fixedBarrier() scenario.Workload {
-	return Barrier(func(env Env) Barrierer { return recipes.NewBarrier(env.InTurn(), barrierPath) }, BarrierClaims{
+	return Barrier(func(env Env) Barrierer {
+		return recipes.NewBarrier(env.InTurn(), env.Path)
+	}, BarrierClaims{
 		About: "the barrier of package recipes",
 	}).Named("recipes.Barrier")
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Cacher is a cache under test. Ready waits until everything was read once; Nodes
-// is what it shows, and Stale what it says of itself. It may begin to read when it
-// is made, or with Ready. The events of an Eventer are tested, too.
+// Cacher is a cache under test. Ready waits until everything was read once. Nodes returns the
+// content, and Stale reports whether the cache knows that it may be out of date. A cache may begin
+// to read when it is made or with Ready. The events of an Eventer are tested, too.
 type Cacher interface {
 	Ready(ctx context.Context) error
 	Nodes() []recipes.CachedNode
@@ -23,34 +23,32 @@ type Cacher interface {
 	Close(ctx context.Context) error
 }
 
-// Eventer is a Cacher that tells of its changes. TryNext returns the next event if
-// there is one; all events so far, applied to nothing, must give what Nodes
-// returns.
+// Eventer is a Cacher with events. TryNext returns the next event if there is one. All events so
+// far, applied to an empty cache, must give the result of Nodes.
 type Eventer interface {
 	TryNext() (recipes.CacheEvent, bool)
 }
 
-// CacheClaims say what a cache claims to show.
+// CacheClaims are the promises of a cache.
 type CacheClaims struct {
 	// About is one line about the implementation.
 	About string
 	// Path is the cached node, or the directory; "" means /cache.
 	Path string
-	// Levels below Path that are shown; below 0 means all.
+	// Levels is the number of levels below Path that are cached; below 0 means all.
 	Levels int
-	// Rootless: Path itself is not shown, only what is below.
+	// Rootless says that Path is not cached, only the znodes below it.
 	Rootless bool
-	// Silent: it tells of no events.
+	// Silent says that the cache has no events.
 	Silent bool
-	// Recheck is how often it looks again without an event, on which it relies
-	// where the client loses one; 0 if it needs no such thing.
+	// Recheck is how often the cache reads again without an event, in case the client loses one; 0
+	// if it does not.
 	Recheck time.Duration
 }
 
-// CacheWorkload makes a workload of a cache. Each client calls open once, with a
-// connection of its own, and then, twice a round, changes a node in the cached part
-// of the tree or near it by that connection, and looks several times into its
-// cache. At the end it waits until faults are over and looks once more.
+// Cache makes a workload of a cache. Each client calls open once. Twice a round it changes a znode
+// in the cached part of the tree or near it, through its connection, and looks several times into
+// its cache. At the end it waits until all faults are over and looks once more.
 func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -75,24 +73,23 @@ func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 }
 
 func (c CacheClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
+	opts := linearizability.Cache{Path: c.Path, Levels: c.Levels, Rootless: c.Rootless,
+		Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck)}
 	return linearizability.Judge(e.History, e.Rest, opts), nil
 }
 
-// cacheRest is how long a client waits before it looks for the last time: longer
-// than a few short faults and the ends of the sessions they cost, and what the
-// recheck needs after that.
+// cacheRest is how long a client waits before its last look: longer than a few short faults, the
+// sessions that they end, and a recheck after that.
 const cacheRest = 40 * time.Second
 
-// cacheRecheck is how often the caches of package recipes look again here. They
-// need it: the go-zookeeper client asks for missed events since the newest zxid it
-// has seen in any reply, so that a reply to a request that it sends before it sets
-// its watches again, and a second loss of the connection just then, hide a change
-// from it.
+// cacheRecheck is how often the caches of package recipes read again in these workloads. They must:
+// the go-zookeeper client asks for missed events since the newest zxid of any reply. A reply to a
+// request that it sends before it sets its watches again, and a second loss of the connection just
+// then, hide a change from it.
 const cacheRecheck = 15 * time.Second
 
-// quiet is how long after the last change a plan may still keep a cache from
-// showing it, or 0 if that is too long to wait for.
+// quiet is how long after the last change the faults of a plan may keep a cache out of date, or 0
+// if the last look may come before that.
 func quiet(plan []fault.Fault, recheck time.Duration) time.Duration {
 	d := 2 * scenario.SessionTimeout
 	for _, f := range plan {
@@ -122,9 +119,8 @@ func (p *cachePlayer) ready() {
 	})
 }
 
-// change changes one node, by a request that is sent once. What became of it is
-// in the server's log. A node that is deleted and created again soon after has
-// the same version.
+// change changes one znode by a request that is sent once. The log of the server says whether it
+// took effect. A znode that is deleted and soon made again has the same version.
 func (p *cachePlayer) change(turn int) {
 	nodes := []string{"", "/a", "/b", "/a/x", "/a", "/b"}
 	path := p.path + nodes[p.Choose(scenario.At("node", turn), len(nodes))]
@@ -149,7 +145,7 @@ func (p *cachePlayer) change(turn int) {
 	}
 }
 
-// look looks into the cache a few times, now and then after seconds.
+// look looks into the cache twice, now and then after some seconds.
 func (p *cachePlayer) look(turn int) {
 	for i := range 2 {
 		d := time.Duration(p.Choose(scenario.At("pause", turn, i), 30_000)) * time.Microsecond
@@ -163,7 +159,7 @@ func (p *cachePlayer) look(turn int) {
 	}
 }
 
-// settle waits until nothing can go wrong any more and the cache agrees.
+// settle waits until all faults are over and the cache is not stale, and looks.
 func (p *cachePlayer) settle() {
 	c := p.Begin(ops.Settle, "")
 	if !p.Pause(cacheRest) {
@@ -181,8 +177,8 @@ func (p *cachePlayer) settle() {
 	}
 }
 
-// see looks at everything at one moment: it looks again if an event comes while
-// it does.
+// see looks at state, events and nodes at one moment: it reads the nodes again if an event comes
+// meanwhile.
 func (p *cachePlayer) see() linearizability.CacheLook {
 	down := p.down()
 	look := linearizability.CacheLook{Stale: p.cache.Stale()}
@@ -200,7 +196,7 @@ func (p *cachePlayer) see() linearizability.CacheLook {
 
 func (p *cachePlayer) down() bool { return p.Conn().State() != zk.StateHasSession }
 
-// hear reads the events that are there, and reports whether there were any.
+// hear takes the events that are there, and reports whether there were any.
 func (p *cachePlayer) hear() bool {
 	e, ok := p.cache.(Eventer)
 	if !ok {
@@ -209,7 +205,8 @@ func (p *cachePlayer) hear() bool {
 	before := len(p.heard)
 	for ev, ok := e.TryNext(); ok; ev, ok = e.TryNext() {
 		if ev.Kind != recipes.CacheReady {
-			p.heard = append(p.heard, linearizability.CacheChange{Kind: ev.Kind.String(), Node: asSeen(ev.Node)})
+			p.heard = append(p.heard, linearizability.CacheChange{Kind: ev.Kind.String(),
+				Node: asSeen(ev.Node)})
 		}
 	}
 	return len(p.heard) > before
@@ -219,7 +216,7 @@ func asSeen(n recipes.CachedNode) linearizability.CacheNode {
 	return linearizability.CacheNode{Path: n.Path, Data: string(n.Data), Zxid: n.Stat.Mzxid}
 }
 
-// record ends a look, with all that was heard until then.
+// record ends a look, with all events since the one before.
 func (p *cachePlayer) record(c scenario.Call, look linearizability.CacheLook) {
 	look.Events, p.heard = p.heard, nil
 	c.OK(linearizability.Result{Output: look.String()})
@@ -231,30 +228,33 @@ func (p *cachePlayer) close() {
 	}
 }
 
-// treeCache is the cache of most, so it comes first.
+// treeCache is the recommended cache.
 func treeCache() scenario.Workload {
 	return Cache(func(env Env) Cacher {
-		cache := recipes.NewTreeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		cache := recipes.NewTreeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1, Recheck: cacheRecheck}).Named("recipes.TreeCache")
+	}, CacheClaims{About: "the copy of a tree of package recipes", Levels: -1,
+		Recheck: cacheRecheck}).Named("recipes.TreeCache")
 }
 
 func childrenCache() scenario.Workload {
-	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1, Rootless: true, Recheck: cacheRecheck}
+	claims := CacheClaims{About: "the copy of a directory's children of package recipes", Levels: 1,
+		Rootless: true, Recheck: cacheRecheck}
 	return Cache(func(env Env) Cacher {
-		cache := recipes.NewChildrenCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		cache := recipes.NewChildrenCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
 	}, claims).Named("recipes.ChildrenCache")
 }
 
 func nodeCache() scenario.Workload {
 	return Cache(func(env Env) Cacher {
-		cache := recipes.NewNodeCache(env.Conn, cachePath, recipes.RecheckEvery(cacheRecheck))
+		cache := recipes.NewNodeCache(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
 		return started(cache, cache.Start, cache.Changes())
-	}, CacheClaims{About: "the copy of one node of package recipes", Recheck: cacheRecheck}).Named("recipes.NodeCache")
+	}, CacheClaims{About: "the copy of one node of package recipes",
+		Recheck: cacheRecheck}).Named("recipes.NodeCache")
 }
 
-// started is a cache of package recipes with a reader of its changes.
+// started makes a cache of package recipes with a reader of its changes.
 func started(cache Cacher, start func() error, changes *recipes.CacheChanges) *startedCache {
 	return &startedCache{Cacher: cache, CacheChanges: changes, start: start}
 }
@@ -276,7 +276,7 @@ func (c *startedCache) Ready(ctx context.Context) error {
 	return c.Cacher.Ready(ctx)
 }
 
-// Close closes the cache, and not only the reader.
+// Close closes the cache and not only the reader.
 func (c *startedCache) Close(ctx context.Context) error { return c.Cacher.Close(ctx) }
 
 // cachePath is the node that the workloads of caches use.

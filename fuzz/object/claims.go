@@ -10,16 +10,16 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// succeeded reports whether an operation of the kind did.
+// succeeded reports whether an operation of the kind succeeded.
 func succeeded(h linearizability.History, kind string) bool {
 	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
 		return op.Kind == kind && op.Outcome == linearizability.OpOK
 	})
 }
 
-// elsewhere is an error if an operation of the kind succeeded in a run without faults,
-// though no znode was ever made at or below where, which the field says: there an object
-// that does nothing at the path of its claims is one that lives elsewhere.
+// elsewhere returns an error if an operation of the kind succeeded in a run without faults, and no
+// znode was ever made at or below where. Then the object is at another path than its claims say.
+// The error names the field of the claims to set.
 func elsewhere(e scenario.Evidence, kind, where, field string) error {
 	if len(e.Plan) > 0 || !succeeded(e.History, kind) {
 		return nil
@@ -34,10 +34,11 @@ func elsewhere(e scenario.Evidence, kind, where, field string) error {
 		}
 		made = append(made, ev.Path)
 	}
-	return fmt.Errorf("%w: %s succeeded, but no znode was ever created at or under %s%s; set %s", scenario.ErrClaims, kind, where, butAt(made), field)
+	return fmt.Errorf("%w: %s succeeded, but no znode was ever created at or under %s%s; set %s",
+		scenario.ErrClaims, kind, where, butAt(made), field)
 }
 
-// butAt says which znodes were made instead, if any.
+// butAt names the first of the znodes that were made at other paths, if any.
 func butAt(made []string) string {
 	if len(made) == 0 {
 		return ""
@@ -45,8 +46,9 @@ func butAt(made []string) string {
 	return fmt.Sprintf(" (one was at %s)", made[0])
 }
 
-// inOneBelow returns the directory below dir in which all ephemeral znodes were made that
-// were made below dir, or "" if some were made at dir or as its children, or in several.
+// inOneBelow returns the child of dir below which all ephemeral znodes under dir were made. It
+// returns "" if there is no such znode, if one was made at dir or as its child, or if they are
+// below several children.
 func inOneBelow(h linearizability.History, dir string) string {
 	found := ""
 	for _, ev := range h.Server {

@@ -14,9 +14,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Configurer is a configuration centre under test: a cache of its settings, and
-// writes that go to the server. Errors of writes mean what those of
-// recipes.ConfigCenter mean.
+// Configurer is a configuration centre under test: a cache of its settings, and writes that go to
+// the server. Errors of writes mean the same as those of recipes.ConfigCenter.
 type Configurer interface {
 	Cacher
 	Get(key string) (recipes.ConfigEntry, bool)
@@ -26,26 +25,25 @@ type Configurer interface {
 	Delete(ctx context.Context, key string, version int32) error
 }
 
-// ConfigClaims say what a configuration centre claims to be.
+// ConfigClaims are the promises of a configuration centre.
 type ConfigClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the directory of the settings, one znode for each, its data the
-	// value; "" means /config/keys.
+	// Path is the directory of the settings; "" means /config/keys. Each setting is a znode with
+	// the value as its data.
 	Path string
-	// Records is a directory that is empty at rest, "" none.
+	// Records is a directory that is empty at rest; "" means that there is none.
 	Records string
-	// Silent: it tells of no events.
+	// Silent says that the configuration centre has no events.
 	Silent bool
-	// Recheck is as in CacheClaims.
+	// Recheck is the field of CacheClaims.
 	Recheck time.Duration
 }
 
-// ConfigWorkload makes a workload of a configuration centre. Each client calls
-// open once, with a connection of its own, and then, twice a round, creates,
-// updates, deletes or fetches one of two settings, now and then with little
-// patience, and looks several times into its copy. At the end it waits until
-// faults are over and looks once more.
+// Config makes a workload of a configuration centre. Each client calls open once. Twice a round it
+// creates, updates, deletes or fetches one of two settings, now and then with a short context, and
+// looks several times into its copy. At the end it waits until all faults are over and looks once
+// more.
 func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -56,7 +54,8 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			config := opener(open, claims.Path)(p)
-			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config, doubted: map[string]bool{}}
+			c := configPlayer{cachePlayer: &cachePlayer{Player: p, cache: config}, config: config,
+				doubted: map[string]bool{}}
 			c.ready()
 			for turn := range 2 * s.Rounds {
 				c.write(turn)
@@ -73,10 +72,12 @@ func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload 
 // judge judges the copies, and each setting as a shared value.
 func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	r := linearizability.Judge(e.History, e.Rest, linearizability.Cache{
-		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent, Patience: quiet(e.Plan, c.Recheck),
+		Path: c.Path, Levels: 1, Rootless: true, Events: !c.Silent,
+		Patience: quiet(e.Plan, c.Recheck),
 	})
 	for _, key := range configKeys {
-		one := linearizability.Judge(ofKey(e.History, key), nil, linearizability.Value{Path: c.Path + "/" + key})
+		one := linearizability.Judge(ofKey(e.History, key), nil,
+			linearizability.Value{Path: c.Path + "/" + key})
 		for _, v := range one.Verdicts {
 			v.Summary = key + ": " + v.Summary
 			r.Worsen(v)
@@ -95,8 +96,7 @@ func (c ConfigClaims) judge(e scenario.Evidence) (linearizability.Report, error)
 	return r, nil
 }
 
-// ofKey returns the history of one setting. Inputs of its operations begin with
-// the key.
+// ofKey returns the history of one setting. The inputs of its operations begin with the key.
 func ofKey(h linearizability.History, key string) linearizability.History {
 	var ops []linearizability.Op
 	for _, op := range h.Ops {
@@ -113,16 +113,19 @@ var configKeys = []string{"x", "y"}
 
 type configPlayer struct {
 	*cachePlayer
-	config  Configurer
-	doubted map[string]bool // keys whose removal may still happen: a second one could not be told from it
+	config Configurer
+	// doubted are keys whose removal may still happen. The judge could not tell it from a second
+	// removal.
+	doubted map[string]bool
 }
 
-// write changes or fetches one setting. Whether a failed write took effect is for
-// the judge to find out; it is not repeated.
+// write changes or fetches one setting. A failed write is not repeated: the judge finds out whether
+// it took effect.
 func (p configPlayer) write(turn int) {
 	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
 	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	switch entry, there := p.config.Get(key); {
 	case p.Choose(scenario.At("fetch", turn), 5) == 0:
@@ -132,11 +135,13 @@ func (p configPlayer) write(turn int) {
 	case p.Choose(scenario.At("delete", turn), 3) == 0 && !p.doubted[key]:
 		p.remove(ctx, key)
 	default:
-		p.swap(key, value, entry.Version, func() error { return p.config.Update(ctx, key, []byte(value), entry.Version) })
+		p.swap(key, value, entry.Version, func() error {
+			return p.config.Update(ctx, key, []byte(value), entry.Version)
+		})
 	}
 }
 
-// swap writes a value that has one version or, for -1, does not exist.
+// swap writes a setting that has the version or, for -1, does not exist.
 func (p configPlayer) swap(key, value string, version int32, write func() error) {
 	c := p.Begin(ops.CAS, key+"="+linearizability.Versioned(value, version))
 	p.end(c, write(), linearizability.Versioned(value, version+1))
@@ -149,14 +154,15 @@ func (p configPlayer) remove(ctx context.Context, key string) {
 	p.end(c, err, "")
 }
 
-// end records what came of a write.
+// end records the result of a write.
 func (p configPlayer) end(c scenario.Call, err error, output string) {
 	switch {
 	case err == nil:
 		c.OK(linearizability.Result{Output: output})
 	case errors.Is(err, recipes.ErrAmbiguous):
 		c.Unknown(linearizability.Result{}, err)
-	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrBadVersion):
+	case errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNoNode),
+		errors.Is(err, zk.ErrBadVersion):
 		c.OK(linearizability.Result{Output: ops.Refused})
 		return
 	default:
@@ -172,25 +178,30 @@ func (p configPlayer) fetch(key string) {
 	entry, there, err := p.config.Fetch(p.Context(), key)
 	switch {
 	case err != nil:
-		c.Failed(err) // it changes nothing, whatever else
+		c.Failed(err) // a failed read changes nothing
 		p.Pause(scenario.RetryPause)
 	case !there:
 		c.OK(linearizability.Result{Empty: true})
 	default:
-		c.OK(linearizability.Result{Output: linearizability.Versioned(string(entry.Value), entry.Version)})
+		output := linearizability.Versioned(string(entry.Value), entry.Version)
+		c.OK(linearizability.Result{Output: output})
 	}
 }
 
-// configCenter is the configuration centre to use.
+// configCenter is the recommended configuration centre.
 func configCenter() scenario.Workload {
-	claims := ConfigClaims{About: "the configuration centre of package recipes, read from a local copy", Records: configPath + "/writes", Recheck: cacheRecheck}
+	claims := ConfigClaims{
+		About:   "the configuration centre of package recipes, read from a local copy",
+		Records: configPath + "/writes", Recheck: cacheRecheck,
+	}
 	return Config(func(env Env) Configurer {
 		config := recipes.NewConfigCenter(env.Conn, configPath, recipes.RecheckEvery(cacheRecheck))
-		return &startedConfig{ConfigCenter: config, cache: started(config, config.Start, config.Changes())}
+		return &startedConfig{ConfigCenter: config,
+			cache: started(config, config.Start, config.Changes())}
 	}, claims).Named("recipes.ConfigCenter")
 }
 
-// startedConfig is the one of package recipes with a reader of its changes.
+// startedConfig is a configuration centre of package recipes with a reader of its changes.
 type startedConfig struct {
 	*recipes.ConfigCenter
 	cache *startedCache

@@ -13,39 +13,37 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Counterer is a counter under test. Add adds and returns the value after that.
-// An error of Add that wraps recipes.ErrAmbiguous means that nobody knows whether
-// it has added; see CounterClaims.Definite for others. Get is tested, too, if it
-// has one: see Getter.
+// Counterer is a counter under test. Add adds and returns the new value. An error of Add that wraps
+// recipes.ErrAmbiguous means that the number may have been added; see CounterClaims.Definite for
+// other errors. The method of [Getter] is optional and tested, too.
 type Counterer interface {
 	Add(ctx context.Context, delta int64) (int64, error)
 }
 
-// Getter is a Counterer that can tell its value.
+// Getter is a Counterer that can read its value.
 type Getter interface {
 	Get(ctx context.Context) (int64, error)
 }
 
-// CounterClaims say what a counter claims to be.
+// CounterClaims are the promises of a counter.
 type CounterClaims struct {
 	// About is one line about the implementation.
 	About string
 	// Path is the counter's znode; "" means /counter.
 	Path string
-	// Value reads the znode's data, and reports false if it holds no value yet; nil
-	// reads decimal digits.
+	// Value reads the znode's data. It returns false if the znode holds no value yet. Nil reads
+	// decimal digits.
 	Value func(data string) (int64, bool)
-	// Definite: an error of Add that does not wrap recipes.ErrAmbiguous promises
-	// that nothing was added, nor will be.
+	// Definite says that an error of Add that does not wrap recipes.ErrAmbiguous promises that
+	// nothing was added and nothing will be.
 	Definite bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that
 	// may stay.
 	LeavesAtRest []string
 }
 
-// CounterWorkload makes a workload of a counter. Each client calls open once,
-// with a connection of its own, and then, twice a round, adds a number of its
-// own, now and then with little patience, and looks at the value.
+// Counter makes a workload of a counter. Each client calls open once. Twice a round it adds a
+// number that no other call adds, now and then with a short context, and reads the value.
 func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -54,13 +52,14 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 	return scenario.Workload{
 		Name:  "counter",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
-			c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
-			for turn := range 2 * s.Rounds {
-				c.add(turn)
-				c.get(turn)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Counterer]) {
+				c := counterPlayer{Player: p, counter: h.Now, definite: claims.Definite}
+				for turn := range 2 * s.Rounds {
+					c.add(turn)
+					c.get(turn)
+				}
+			}),
 		Shared: true,
 		Judge:  claims.judge,
 	}
@@ -68,19 +67,21 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 
 func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !stores(e.History, ops.Add, c.Path) {
-		return linearizability.Report{}, fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; set CounterClaims.Path to the counter's znode",
-			scenario.ErrClaims, c.Path)
+		return linearizability.Report{},
+			fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; "+
+				"set CounterClaims.Path to the counter's znode",
+				scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
 	}), nil
 }
 
-// stores reports whether data was ever stored at path, or no operation of the
-// kind succeeded.
+// stores reports whether data was ever stored at path, or no operation of the kind succeeded.
 func stores(h linearizability.History, kind, path string) bool {
 	for _, ev := range h.Server {
-		if ev.Path == path && (ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged) {
+		if ev.Path == path && (ev.Kind == linearizability.NodeCreated ||
+			ev.Kind == linearizability.DataChanged) {
 			return true
 		}
 	}
@@ -93,14 +94,15 @@ type counterPlayer struct {
 	definite bool
 }
 
-// add adds once; whether a failed add took effect is for the judge to find out.
-// No two adds of a script add the same number, so that each is told from others.
+// add adds once. A failed add is not repeated: the judge finds out whether it took effect. No two
+// adds of a script add the same number, so that the judge can tell them apart.
 func (p counterPlayer) add(turn int) {
 	delta := int64(1 + p.Index() + scenario.MaxClients*(turn+2*scenario.MaxRounds*p.Goroutine()))
 	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))
 	value, err := p.counter().Add(ctx, delta)
@@ -121,7 +123,7 @@ func fails(c scenario.Call, definite bool, err error) {
 	c.Unknown(linearizability.Result{}, err)
 }
 
-// get looks at the value, in every other turn, if the counter can do that.
+// get reads the value, in every other turn, if the counter has Get.
 func (p counterPlayer) get(turn int) {
 	g, ok := p.counter().(Getter)
 	if !ok || p.Choose(scenario.At("get", turn), 2) > 0 {
@@ -130,17 +132,21 @@ func (p counterPlayer) get(turn int) {
 	c := p.Begin(ops.Get, "")
 	value, err := g.Get(p.Context())
 	if err != nil {
-		c.Failed(err) // it changes nothing, whatever else
+		c.Failed(err) // a failed read changes nothing
 		p.Pause(scenario.RetryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: strconv.FormatInt(value, 10)})
 }
 
-// recordedCounter is the counter to use.
+// recordedCounter is the recommended counter.
 func recordedCounter() scenario.Workload {
-	return Counter(func(env Env) Counterer { return recipes.NewCounter(env.InTurn(), counterPath) }, CounterClaims{
-		About: "the counter of package recipes, which a lost reply neither adds to twice nor never", Definite: true,
+	return Counter(func(env Env) Counterer {
+		return recipes.NewCounter(env.InTurn(), env.Path)
+	}, CounterClaims{
+		About: "the counter of package recipes, " +
+			"which a lost reply neither adds to twice nor never",
+		Definite: true,
 	}).Named("recipes.Counter")
 }
 

@@ -17,10 +17,10 @@ type DoubleBarrierer interface {
 	Leave(ctx context.Context) error
 }
 
-// DoubleBarrierWorkload makes a workload of a double barrier whose groups have as
-// many members as there are clients, or in half of the runs any smaller number. Each
-// client calls open once, with a connection of its own and the size, and in each round
-// enters, stays for a while and leaves. Who has waited for half a minute gives up. The claims are those of a barrier; Path "" means /double.
+// DoubleBarrier makes a workload of a double barrier. A group has as many members as there are
+// clients or, in half of the runs, a number up to that. Each client calls open once, with the size
+// in Env. In each round it enters, stays for a while and leaves. A client that has waited for half
+// a minute gives up. The claims are those of a barrier; Path "" means /double.
 func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -31,7 +31,8 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
 			size := groupSize(p, s.Clients)
-			dp := doubleBarrierPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}), strconv.Itoa(size)}
+			env := Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: size}
+			dp := doubleBarrierPlayer{p, open(env), strconv.Itoa(size)}
 			for round := range s.Rounds {
 				dp.turn(round)
 			}
@@ -51,8 +52,7 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 	}
 }
 
-// enterPatience is how long a member waits for the others, of whom some may have
-// given up a round.
+// enterPatience is how long a member waits for the others. Some of them may have given up a round.
 const enterPatience = 30 * time.Second
 
 type doubleBarrierPlayer struct {
@@ -61,7 +61,7 @@ type doubleBarrierPlayer struct {
 	size   string
 }
 
-// groupSize draws how many are a group in this run.
+// groupSize draws the number of members of a group in this run.
 func groupSize(p *scenario.Player, clients int) int {
 	if p.Agree("everybody", 2) == 0 {
 		return clients
@@ -72,7 +72,8 @@ func groupSize(p *scenario.Player, clients int) int {
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
 	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("enter", round), 8, time.Millisecond, 50*time.Millisecond)
+		ctx, cancel := p.Hasty(ctx, scenario.At("enter", round), 8, time.Millisecond,
+			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
@@ -90,7 +91,8 @@ func (p doubleBarrierPlayer) turn(round int) {
 		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("leave", round), 8, time.Millisecond, 50*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("leave", round), 8, time.Millisecond,
+					50*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, p.member.Leave(ctx)
@@ -98,8 +100,7 @@ func (p doubleBarrierPlayer) turn(round int) {
 	})
 }
 
-// leaveUnheard leaves as one does who has no time: once, with a context that is done,
-// which must do all the same.
+// leaveUnheard calls Leave once with a context that is done. The member must leave all the same.
 func (p doubleBarrierPlayer) leaveUnheard() {
 	ctx, cancel := context.WithCancel(p.Context())
 	cancel()
@@ -111,8 +112,8 @@ func (p doubleBarrierPlayer) leaveUnheard() {
 	call.OK(linearizability.Result{})
 }
 
-// barrierRecheck is how often the barriers of package recipes look again here, well
-// within what a member has patience for; see cacheRecheck for why they need it.
+// barrierRecheck is how often the barriers of package recipes read again in these workloads, well
+// within enterPatience. cacheRecheck says why they must.
 const barrierRecheck = 10 * time.Second
 
 // doubleBarrierPath is the directory that the workloads of double barriers use.
@@ -120,7 +121,8 @@ const doubleBarrierPath = "/double"
 
 func doubleBarrier() scenario.Workload {
 	return DoubleBarrier(func(env Env) DoubleBarrierer {
-		return recipes.NewDoubleBarrier(env.Conn, doubleBarrierPath, env.Size, recipes.RecheckEvery(barrierRecheck))
+		return recipes.NewDoubleBarrier(env.Conn, env.Path, env.Size,
+			recipes.RecheckEvery(barrierRecheck))
 	}, BarrierClaims{
 		About: "the double barrier of package recipes",
 	}).Named("recipes.DoubleBarrier")

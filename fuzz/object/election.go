@@ -11,25 +11,24 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Elector is a candidate in a leader election under test. If it has a method
-// Lost() <-chan struct{}, that is what tells a leader that it leads no longer; if
-// it has Token() int64, that is the epoch of the present term, the czxid of the
-// leader's znode; if it has Leader(ctx) (name, epoch, error), that tells who leads
-// now, "" for nobody.
+// Elector is a candidate in a leader election under test. These methods are optional and tested,
+// too: Lost() <-chan struct{} is the signal to a leader that it does not lead any more; Token()
+// int64 is the epoch of the present term, the czxid of the leader's znode; Leader(ctx) (name,
+// epoch, error) returns the present leader, "" if there is none.
 type Elector interface {
-	// Lead returns nil when the candidate leads. After an error it may stand on.
+	// Lead returns nil when the candidate leads. After an error the candidate may still be in the
+	// election.
 	Lead(ctx context.Context) error
-	// Resign gives leadership up.
+	// Resign gives up leadership.
 	Resign(ctx context.Context) error
-	// Close takes the candidate out of the election; a leader resigns with that. It
-	// is called instead of the last Resign.
+	// Close takes the candidate out of the election; a leader resigns. It is called instead of the
+	// last Resign.
 	Close(ctx context.Context) error
 }
 
-// ElectionWorkload makes a workload of a leader election. Each client calls open
-// once, with a connection and a name of its own, and leads round after round;
-// after an error it tries again, and after a loss it leads once more. The claims
-// are those of a lock; Path "" means /election.
+// Election makes a workload of a leader election. Each client calls open once and leads round after
+// round. After an error it tries again, and after a loss it leads once more. The claims are those
+// of a lock; Path "" means /election.
 func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -50,7 +49,9 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 			ep.ask()
 		},
 		Length: scenario.HoldingTime,
-		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return claims.judgeElection(e) },
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return claims.judgeElection(e)
+		},
 	}
 }
 
@@ -73,7 +74,7 @@ type electionPlayer struct {
 	elector Elector
 }
 
-// turn leads and resigns, or leaves with the last turn.
+// turn leads and resigns; the last turn closes the candidate.
 func (p electionPlayer) turn(round int, last bool) {
 	for term := range 2 {
 		lost, led := p.lead(scenario.At("lead", round, term))
@@ -96,7 +97,7 @@ func (p electionPlayer) turn(round int, last bool) {
 	})
 }
 
-// lead waits until it leads, or the World ends, and returns the signal of loss.
+// lead waits until the candidate leads or the World ends, and returns the signal of loss.
 func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
 	led = p.Persist(func(attempt int) error {
 		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
@@ -115,7 +116,7 @@ func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
 	return lost, led
 }
 
-// epochAfter is the epoch of a term that has begun.
+// epochAfter is the epoch of a term that has begun, 0 after an error.
 func (p electionPlayer) epochAfter(err error) int64 {
 	if t, ok := p.elector.(interface{ Token() int64 }); ok && err == nil {
 		return t.Token()
@@ -123,9 +124,8 @@ func (p electionPlayer) epochAfter(err error) int64 {
 	return 0
 }
 
-// ask asks who leads, if the elector can tell. It is called while the client does not
-// stand: the order of its requests and of those of a candidacy in the background
-// would be left to chance.
+// ask asks for the leader, if the elector has Leader. The client is not a candidate then: the order
+// of its requests and of those of a candidacy in the background would depend on the scheduler.
 func (p electionPlayer) ask() {
 	teller, ok := p.elector.(interface {
 		Leader(ctx context.Context) (name string, epoch int64, err error)
@@ -154,9 +154,10 @@ func isClosed(c <-chan struct{}) bool {
 // electionPath is the directory that the workloads of elections use.
 const electionPath = "/election"
 
-// latchElector is a LeaderLatch, a new one for each time it stands.
+// latchElector is a LeaderLatch, a new one for each candidacy.
 type latchElector struct {
 	conn  *zk.Conn
+	path  string
 	name  string
 	latch *recipes.LeaderLatch // nil: does not stand
 	term  *recipes.Term        // the latest
@@ -164,7 +165,8 @@ type latchElector struct {
 
 func (l *latchElector) Lead(ctx context.Context) error {
 	if l.latch == nil {
-		l.latch = recipes.NewLeaderLatch(l.conn, electionPath, l.name, recipes.SessionTimeout(scenario.SessionTimeout))
+		l.latch = recipes.NewLeaderLatch(l.conn, l.path, l.name,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 		if err := l.latch.Start(); err != nil {
 			return err
 		}
@@ -192,13 +194,15 @@ func (l *latchElector) Lost() <-chan struct{}           { return l.term.Lost() }
 func (l *latchElector) Token() int64                    { return l.term.Epoch() }
 
 func (l *latchElector) Leader(ctx context.Context) (string, int64, error) {
-	teller := recipes.NewLeaderLatch(l.conn, electionPath, l.name)
+	teller := recipes.NewLeaderLatch(l.conn, l.path, l.name)
 	leader, _, err := teller.Leader(ctx)
 	return leader.ID, leader.Epoch, err
 }
 
 func leaderLatch() scenario.Workload {
-	return Election(func(env Env) Elector { return &latchElector{conn: env.Conn, name: env.Name} }, LockClaims{
+	return Election(func(env Env) Elector {
+		return &latchElector{conn: env.Conn, path: env.Path, name: env.Name}
+	}, LockClaims{
 		About: "the leader latch of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.LeaderLatch")
 }

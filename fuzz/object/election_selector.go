@@ -3,13 +3,12 @@ package object
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/recipes"
 )
 
-// selectorElector is a LeaderSelector that stands again after each term. Whoever
-// is asked to lead waits there until the script is ready for that.
+// selectorElector is a LeaderSelector that is a candidate again after each term. A call of
+// TakeLeadership waits there until the script calls Lead.
 type selectorElector struct {
 	*recipes.LeaderSelector
 	turns chan turn
@@ -22,13 +21,15 @@ type turn struct {
 	over chan struct{} // closed when it returns
 }
 
-func newSelectorElector(c *zk.Conn, name string) *selectorElector {
+func newSelectorElector(env Env) *selectorElector {
 	e := &selectorElector{turns: make(chan turn)}
-	e.LeaderSelector = recipes.NewLeaderSelector(c, electionPath, name, e, recipes.SessionTimeout(scenario.SessionTimeout)).AutoRequeue()
+	selector := recipes.NewLeaderSelector(env.Conn, env.Path, env.Name, e,
+		recipes.SessionTimeout(scenario.SessionTimeout))
+	e.LeaderSelector = selector.AutoRequeue()
 	return e
 }
 
-// TakeLeadership leads until it is told to stop.
+// TakeLeadership leads until its context is done.
 func (e *selectorElector) TakeLeadership(ctx context.Context) {
 	t := turn{ctx, make(chan struct{})}
 	defer close(t.over)
@@ -73,7 +74,7 @@ func (e *selectorElector) Leader(ctx context.Context) (string, int64, error) {
 }
 
 func leaderSelector() scenario.Workload {
-	return Election(func(env Env) Elector { return newSelectorElector(env.Conn, env.Name) }, LockClaims{
+	return Election(func(env Env) Elector { return newSelectorElector(env) }, LockClaims{
 		About: "the leader selector of package recipes, with auto-requeue", Fair: true, MaxHerd: 1,
 	}).Named("recipes.LeaderSelector")
 }

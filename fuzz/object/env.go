@@ -8,30 +8,32 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Env is what a client gives to the code under test when it opens an object.
+// Env is the surroundings of an object: a client passes it to the function that makes the object.
 type Env struct {
-	// Conn is the client's connection, and the client's alone.
+	// Conn is the client's connection. No other client uses it.
 	Conn *zk.Conn
-	// Name is a name for the object's owner that no other client has.
+	// Name is a name for the owner of the object. No other client has it.
 	Name string
-	// Path is where the object is to be: judges look there and below.
+	// Path is the place of the object. Judges look at this znode and below it.
 	Path string
-	// Paths are those of an object with several, in the client's own order.
+	// Paths are the paths of an object with several, in an order of this client.
 	Paths []string
 	// Size is the number of members of a group.
 	Size int
 }
 
-// InTurn is Conn for an object that several goroutines of the client share: each of its
-// requests waits for the turn of the goroutine, so that two runs of a seed are equal.
+// InTurn is Conn for an object that several goroutines of the client share. Each request waits for
+// the turn of its goroutine, so that two runs of a seed are equal.
 func (e Env) InTurn() recipes.Conn { return inTurn{e.Conn} }
 
-// opener opens an object at a path for a player.
+// opener turns a function that makes an object from an Env into one that makes it from a player.
 func opener[T any](open func(Env) T, path string) func(*scenario.Player) T {
-	return func(p *scenario.Player) T { return open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}) }
+	return func(p *scenario.Player) T {
+		return open(Env{Conn: p.Conn(), Name: p.Name(), Path: path})
+	}
 }
 
-// only is the one optional argument, or the zero value.
+// only returns the one optional argument, or the zero value.
 func only[T any](given []T) T {
 	if len(given) > 1 {
 		panic(fmt.Sprintf("object: at most one set of claims, got %d", len(given)))

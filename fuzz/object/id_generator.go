@@ -11,30 +11,28 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// IDGenerator is a generator of numbers under test, each of which it hands out
-// once.
+// IDSource is a generator under test. It returns each number once.
 type IDSource interface {
 	Next(ctx context.Context) (int64, error)
 }
 
-// IDClaims say what a generator claims to be.
+// IDClaims are the promises of a generator.
 type IDClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the znode of its counter, in decimal digits; "" means /ids.
+	// Path is the znode of the counter, in decimal digits; "" means /ids.
 	Path string
-	// Uncounted: it has no counter at Path whose changes reserve the numbers.
+	// Uncounted says that there is no counter at Path whose changes reserve the numbers.
 	Uncounted bool
-	// Ordered: a call that begins after another has returned gets a greater number,
-	// whoever makes them; otherwise only calls of one client do.
+	// Ordered says that a call gets a greater number than every call that returned before it began.
+	// Without Ordered this holds for the calls of one client.
 	Ordered bool
 	// LeavesAtRest are patterns (path.Match) of znodes below Path that may stay.
 	LeavesAtRest []string
 }
 
-// IDGeneratorWorkload makes a workload of a generator of numbers. Each client
-// calls open once, with a connection of its own, and then takes three numbers a
-// round, now and then with little patience.
+// IDGenerator makes a workload of a generator of numbers. Each client calls open once and takes
+// three numbers a round, now and then with a short context.
 func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -43,11 +41,12 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "id-generator",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
-			for turn := range 3 * s.Rounds {
-				takeID(p, h.Now(), turn)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDSource]) {
+				for turn := range 3 * s.Rounds {
+					takeID(p, h.Now(), turn)
+				}
+			}),
 		Shared: true,
 		Judge:  claims.judge,
 	}
@@ -55,9 +54,11 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 
 func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if c.Uncounted {
-		return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{Ordered: c.Ordered}), nil
+		return linearizability.Judge(e.History, e.Rest,
+			linearizability.IDGenerator{Ordered: c.Ordered}), nil
 	}
-	if err := elsewhere(e, ops.Next, c.Path, "IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
+	if err := elsewhere(e, ops.Next, c.Path,
+		"IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
 		return linearizability.Report{}, err
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{
@@ -65,10 +66,11 @@ func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	}), nil
 }
 
-// takeID takes one number. A failed call may have used some up, which nobody
-// misses, so it is not repeated.
+// takeID takes one number. A failed call may have used up some numbers, which is allowed; it is not
+// repeated.
 func takeID(p *scenario.Player, ids IDSource, turn int) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("next", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("next", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Next, "")
 	id, err := ids.Next(ctx)
@@ -80,9 +82,11 @@ func takeID(p *scenario.Player, ids IDSource, turn int) {
 	c.OK(linearizability.Result{Output: strconv.FormatInt(id, 10)})
 }
 
-// blockIDs is the generator to use.
+// blockIDs is the recommended generator.
 func blockIDs() scenario.Workload {
-	return IDGenerator(func(env Env) IDSource { return recipes.NewIDGenerator(env.InTurn(), idPath, 2) }, IDClaims{
+	return IDGenerator(func(env Env) IDSource {
+		return recipes.NewIDGenerator(env.InTurn(), env.Path, 2)
+	}, IDClaims{
 		About: "the generator of package recipes, with blocks of two numbers",
 	}).Named("recipes.IDGenerator")
 }

@@ -13,31 +13,38 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// IDQueuer is a queue under test from which elements can be removed by their ids.
-// Remove returns how many it has removed; an error that does not wrap
-// recipes.ErrAmbiguous must mean that it has removed none. What is said of Take,
-// and of the methods of Poller and Peeker, is what a Queuer needs.
+// IDQueuer is a queue under test that can remove elements by their ids. Remove returns the number
+// of removed elements; an error that does not wrap recipes.ErrAmbiguous must mean that it has
+// removed none. The rules for Take, and for the methods of Poller and Peeker, are those of
+// [Queuer].
 type IDQueuer interface {
 	Offer(ctx context.Context, id string, data []byte) error
 	Take(ctx context.Context) ([]byte, error)
 	Remove(ctx context.Context, id string) (int, error)
 }
 
-// IDQueueWorkload makes a workload of a queue with ids. The clients do what those
-// of QueueWorkload do, with two ids for each goroutine, and discard one of their own
-// after two offers in five.
+// IDQueue makes a workload of a queue with ids. The clients do the same as those of [Queue], with
+// two ids for each goroutine. After two offers in five a client removes the elements of one of its
+// ids.
 func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("id-queue", ofKindIDQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
-		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*s.GoroutineCount()))
-			return linearizability.Identified(element, id), func(ctx context.Context) error { return h.Now().Offer(ctx, id, []byte(element)) }
-		}, offered: func(round int) { discard(p, h.Now(), round) }}.play(s)
-	}))
+	return claims.workload("id-queue", ofKindIDQueue,
+		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
+				queue := func() taker { return h.Now() }
+				put := func(round int, element string) (string, offer) {
+					id := fmt.Sprint(p.Choose(scenario.At("id", round), 2*s.GoroutineCount()))
+					offer := func(ctx context.Context) error {
+						return h.Now().Offer(ctx, id, []byte(element))
+					}
+					return linearizability.Identified(element, id), offer
+				}
+				offered := func(round int) { discard(p, h.Now(), round) }
+				queuePlayer{Player: p, queue: queue, put: put, offered: offered}.play(s)
+			}))
 }
 
-// discard removes the elements of one id, in some rounds, with little patience in
-// some of those.
+// discard removes the elements of one id, in some rounds, now and then with a short context.
 func discard(p *scenario.Player, q IDQueuer, round int) {
 	if p.Choose(scenario.At("discard", round), 5) > 1 {
 		return
@@ -59,9 +66,13 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	p.Pause(scenario.RetryPause)
 }
 
-// idQueue is the queue to use for work that may be called off.
+// idQueue is the recommended queue for work that may be cancelled.
 func idQueue() scenario.Workload {
-	return IDQueue(func(env Env) IDQueuer { return recipes.NewIDQueue(env.InTurn(), queuePath) }, claimsOfOurs("the queue with ids of package recipes, exactly-once removal")).Named("recipes.IDQueue")
+	return IDQueue(func(env Env) IDQueuer {
+		return recipes.NewIDQueue(env.InTurn(), env.Path)
+	}, claimsOfOurs(
+		"the queue with ids of package recipes, exactly-once removal",
+	)).Named("recipes.IDQueue")
 }
 
 func ofKindIDQueue(q linearizability.Queue) linearizability.Claims {

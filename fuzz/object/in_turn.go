@@ -5,12 +5,11 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
-// inTurn makes a connection on which the goroutines of a client send their requests one
-// after the other, each in its turn ([sim.AwaitTurn]), and now and then dawdle when
-// they have a reply, as a goroutine does that the scheduler has put aside. Without it
-// the outcome of equal requests of several goroutines would depend on the scheduler, and
-// two runs of a scenario could differ: an object under test that goroutines share needs
-// it. With one goroutine it changes nothing.
+// inTurn is a connection on which the goroutines of a client send their requests one after the
+// other, each in its turn ([sim.AwaitTurn]). With a reply a goroutine waits now and then, as if the
+// scheduler had suspended it. Without inTurn the outcome of equal requests of several goroutines
+// would depend on the Go scheduler, and two runs of a scenario could differ. With one goroutine it
+// changes nothing.
 type inTurn struct{ conn *zk.Conn }
 
 func (c inTurn) SessionID() int64 { return c.conn.SessionID() }
@@ -22,7 +21,9 @@ func (c inTurn) Create(path string, data []byte, flags int32, acl []zk.ACL) (str
 	return c.conn.Create(path, data, flags, acl)
 }
 
-func (c inTurn) CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
+func (c inTurn) CreateContainer(
+	path string, data []byte, flags int32, acl []zk.ACL,
+) (string, error) {
 	sim.AwaitTurn("CreateContainer " + path)
 	defer sim.Dawdle()
 	return c.conn.CreateContainer(path, data, flags, acl)
@@ -88,7 +89,7 @@ func (c inTurn) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return c.conn.Multi(ops...)
 }
 
-// pathsOf are the paths of a transaction's operations.
+// pathsOf lists the paths of a transaction's operations, each after a space.
 func pathsOf(ops []any) string {
 	text := ""
 	for _, op := range ops {

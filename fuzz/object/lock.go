@@ -15,43 +15,40 @@ import (
 	"github.com/zksim/zksim/recipes/classic"
 )
 
-// Locker is a lock under test. Lock returns nil when the caller owns it. If it
-// has a method Lost() <-chan struct{}, that is what tells a holder that it owns
-// the lock no longer; if it has Token() int64, that is the fencing token of the
-// present hold, the czxid of the holder's znode.
+// Locker is a lock under test. Lock returns nil when the caller owns the lock. Two methods are
+// optional and tested, too: Lost() <-chan struct{} is the signal to a holder that it does not own
+// the lock any more; Token() int64 is the fencing token of the present hold, the czxid of the
+// holder's znode.
 type Locker interface {
 	Lock(ctx context.Context) error
 	Unlock(ctx context.Context) error
 }
 
-// TryLocker is a [Locker] that need not be waited for: TryLock returns false if it has
-// another owner. Clients of a careless script try before they wait.
+// TryLocker is a [Locker] with a call that does not wait: TryLock returns false if the lock has
+// another owner. Clients of a careless script call it before they wait.
 type TryLocker interface {
 	TryLock(ctx context.Context) (bool, error)
 }
 
-// LockClaims say what a lock claims to be.
+// LockClaims are the promises of a lock.
 type LockClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the directory of its znodes, or the znode itself; "" means /lock. A
-	// lock of which no ephemeral znode was ever made there is an input error.
+	// Path is the directory of the lock's znodes, or the znode itself; "" means /lock. A run that
+	// grants the lock without an ephemeral znode there ends with an error.
 	Path string
-	// Fair says that it is granted in the order in which the waiters' znodes were
-	// created.
+	// Fair says that waiters get the lock in the order in which their znodes were created.
 	Fair bool
-	// MaxHerd is the greatest number of watch notifications one release may
-	// cause; 0 means any. It is judged only in histories in which no wait was
-	// given up (by an error, a done context or the end of a session), as the
-	// client cannot take back the watch of one that was.
+	// MaxHerd is the greatest number of watch notifications that one release may cause; 0 means
+	// any. It is judged only in runs in which no wait was given up by an error, a done context or
+	// the end of a session: the client cannot remove the watch of such a wait.
 	MaxHerd int
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
 
-// LockWorkload makes a workload of a lock. Each client calls open once, with a
-// connection of its own, and takes the lock round after round; after an error
-// it tries again.
+// Lock makes a workload of a lock. Each client calls open once and takes the lock round after
+// round. After an error it tries again.
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -70,7 +67,7 @@ func (c LockClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	return c.fitting(e, linearizability.Judge(e.History, e.Rest, c.options(e)))
 }
 
-// options are what the judge has to know of the claims.
+// options are the claims in the form that the judge takes.
 func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 	opts := linearizability.Lock{
 		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
@@ -82,15 +79,23 @@ func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 	return opts
 }
 
-// fitting returns the report, or an error if the claims cannot be about what was
-// judged.
-func (c LockClaims) fitting(e scenario.Evidence, report linearizability.Report) (linearizability.Report, error) {
-	if report.Status() != linearizability.Violated && granted(e.History) && !c.seesNodes(e.History) {
-		return report, fmt.Errorf("%w: the lock was granted, but no ephemeral znode was ever created at or under %s; set LockClaims.Path", scenario.ErrClaims, c.Path)
+// fitting returns the report, or an error if the claims do not fit the object.
+func (c LockClaims) fitting(
+	e scenario.Evidence, report linearizability.Report,
+) (linearizability.Report, error) {
+	if report.Status() != linearizability.Violated && granted(e.History) &&
+		!c.seesNodes(e.History) {
+		return report, fmt.Errorf("%w: the lock was granted, "+
+			"but no ephemeral znode was ever created at or under %s; set LockClaims.Path",
+			scenario.ErrClaims, c.Path)
 	}
-	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && report.First().Status == linearizability.Violated && report.First().Property == linearizability.Orphans {
-		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s or as its child, and %s; set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
-			scenario.ErrClaims, dir, c.Path, report.First().Summary)
+	first := report.First()
+	orphans := first.Status == linearizability.Violated && first.Property == linearizability.Orphans
+	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && orphans {
+		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s "+
+			"or as its child, and %s; "+
+			"set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
+			scenario.ErrClaims, dir, c.Path, first.Summary)
 	}
 	return report, nil
 }
@@ -101,19 +106,20 @@ func granted(h linearizability.History) bool {
 	})
 }
 
-// seesNodes reports whether the lock made an ephemeral znode where it claims to.
+// seesNodes reports whether the lock made an ephemeral znode at the path of the claims.
 func (c LockClaims) seesNodes(h linearizability.History) bool {
 	dir := strings.TrimSuffix(c.Path, "/") + "/"
 	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && (ev.Path == c.Path || strings.HasPrefix(ev.Path, dir))
+		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 &&
+			(ev.Path == c.Path || strings.HasPrefix(ev.Path, dir))
 	})
 }
 
-// signalWithin is how soon after its session's end was told a holder must be
-// told by the lock, if the lock has a signal for that.
+// signalWithin is how soon after the end of its session a holder must get the signal of loss, if
+// the lock has one.
 const signalWithin = time.Second
 
-// loser is a lock with a signal for losses.
+// loser is an object with a signal of loss.
 type loser interface{ Lost() <-chan struct{} }
 
 type lockPlayer struct {
@@ -132,12 +138,13 @@ func playLock(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker])
 	}
 }
 
-// turn takes the lock, holds it, and gives it back; after an error it tries
-// again until it succeeds or the World ends.
+// turn takes the lock, holds it and releases it. After an error it tries again until it succeeds or
+// the World ends.
 func (p lockPlayer) turn(round int) {
 	locked := p.Persist(func(attempt int) error {
 		lock := p.lock()
-		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(scenario.At("lock", round)) {
+		label := scenario.At("lock", round)
+		if t, ok := lock.(TryLocker); ok && attempt == 0 && p.TriesFirst(label) {
 			return p.Try(ops.Lock, "", t.TryLock, func() int64 { return tokenOf(lock) })
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
@@ -162,11 +169,12 @@ func (p lockPlayer) turn(round int) {
 	})
 }
 
-// attempt calls Lock, now and then with a short patience at first.
+// attempt calls Lock. The first attempt has a short context in some rounds.
 func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
 	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond, 100*time.Millisecond)
+		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond,
+			100*time.Millisecond)
 		defer cancel()
 	}
 	return lock.Lock(ctx)
@@ -180,10 +188,11 @@ func tokenOf(lock Locker) int64 {
 	return 0
 }
 
-// fairLock is the lock to use.
+// fairLock is the recommended lock.
 func fairLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewLock(env.InTurn(), lockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the fair lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.Lock")
@@ -191,14 +200,17 @@ func fairLock() scenario.Workload {
 
 func herdLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
-		return recipes.NewHerdLock(env.InTurn(), lockPath+"/herd", recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewHerdLock(env.InTurn(), env.Path+"/herd",
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the simple lock that everybody watches",
 	}).Named("recipes.HerdLock")
 }
 
 func clientLock() scenario.Workload {
-	w := Lock(func(env Env) Locker { return classic.NewClientLock(env.Conn, lockPath, zk.WorldACL(zk.PermAll)) }, LockClaims{
+	w := Lock(func(env Env) Locker {
+		return classic.NewClientLock(env.Conn, env.Path, zk.WorldACL(zk.PermAll))
+	}, LockClaims{
 		About: "the go-zookeeper client's own lock", MaxHerd: 1,
 	}).Named("zk.Lock")
 	w.Flawed = linearizability.Liveness

@@ -12,32 +12,31 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// LockQueuer is a queue under test that keeps an element until it is
-// acknowledged. Take waits for an element that nobody holds. An error of Take that
-// wraps its context's error must mean that nothing is held, unless it also wraps
-// recipes.ErrAmbiguous. If it has a method Poll as [DeliveryPoller] has, that is
-// tested, too.
+// LockQueuer is a queue under test that keeps an element until it is acknowledged. Take waits for
+// an element without a holder. An error of Take that wraps the error of its context must mean that
+// the caller holds nothing, unless it also wraps recipes.ErrAmbiguous. The method of
+// [DeliveryPoller] is optional and tested, too.
 type LockQueuer interface {
 	Offer(ctx context.Context, data []byte) error
 	Take(ctx context.Context) (Delivery, error)
 }
 
-// Delivery is an element that a client holds. After an error of Ack that does
-// not wrap recipes.ErrAmbiguous the element must not have been removed; one that
-// wraps recipes.ErrDeliveryLost says that trying again is of no use.
+// Delivery is an element that a client holds. After an error of Ack that does not wrap
+// recipes.ErrAmbiguous the element must not have been removed. An error that wraps
+// recipes.ErrDeliveryLost says that another attempt cannot succeed.
 type Delivery interface {
 	Data() []byte
 	Ack(ctx context.Context) error
 	Release(ctx context.Context) error
 }
 
-// DeliveryPoller is a LockQueuer that can take an element without waiting; ok is
-// false if there is none that nobody holds.
+// DeliveryPoller is a LockQueuer that can take an element without waiting; ok is false if every
+// element has a holder.
 type DeliveryPoller interface {
 	Poll(ctx context.Context) (d Delivery, ok bool, err error)
 }
 
-// LockQueueClaims say what a queue with locks claims to be.
+// LockQueueClaims are the promises of a queue with locks.
 type LockQueueClaims struct {
 	// About, Path, Items, Element, Unordered and LeavesAtRest are those of
 	// QueueClaims.
@@ -45,39 +44,43 @@ type LockQueueClaims struct {
 	Element            func(data string) (string, bool)
 	Unordered          bool
 	LeavesAtRest       []string
-	// Lock returns the path of the lock of the element stored at a path; nil means that
-	// path with -lock behind it.
+	// Lock returns the path of the lock of the element stored at a path; nil means that path
+	// followed by -lock.
 	Lock func(item string) string
 }
 
-// LockQueueWorkload makes a workload of a queue that delivers at least once. The
-// clients offer and take as those of QueueWorkload do. They keep an element for a
-// while, now and then past the end of a session that has lost its connection, and
-// then acknowledge it or, one in five, give it back.
+// LockQueue makes a workload of a queue that delivers at least once. The clients offer and take as
+// those of [Queue] do. They hold an element for a while, now and then past the end of a session
+// that has lost its connection. Then they acknowledge it or, one in five, give it back.
 func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
-	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items, Element: claims.Element,
+	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items,
+		Element:   claims.Element,
 		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
 	w := plain.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
 		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
 	}, nil)
-	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
-		lp := &lockQueuePlayer{Player: p, queue: h.Now}
-		put := func(_ int, element string) (string, offer) {
-			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
-		}
-		queuePlayer{Player: p, queue: func() taker { return lp }, put: put, done: lp.finish}.play(s)
-	})
+	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
+			lp := &lockQueuePlayer{Player: p, queue: h.Now}
+			put := func(_ int, element string) (string, offer) {
+				return element, func(ctx context.Context) error {
+					return h.Now().Offer(ctx, []byte(element))
+				}
+			}
+			queue := func() taker { return lp }
+			queuePlayer{Player: p, queue: queue, put: put, done: lp.finish}.play(s)
+		})
 	w.Length = func(s scenario.Script) time.Duration {
 		return time.Duration(2*s.Rounds) * (takePatience + scenario.LongHold + time.Second)
 	}
 	return w
 }
 
-// lockQueuePlayer is a queue's client that ends what it was delivered.
+// lockQueuePlayer is a client that ends its deliveries.
 type lockQueuePlayer struct {
 	*scenario.Player
 	queue func() LockQueuer
@@ -107,7 +110,7 @@ func (p *lockQueuePlayer) Poll(ctx context.Context) (data []byte, ok bool, err e
 	return d.Data(), true, nil
 }
 
-// finish works on the last delivery and ends it.
+// finish holds the last delivery for a while and ends it.
 func (p *lockQueuePlayer) finish(round int) {
 	d := p.last
 	p.Hold(scenario.At("hold", round), nil)
@@ -122,8 +125,8 @@ func (p *lockQueuePlayer) finish(round int) {
 	})
 }
 
-// acknowledge says that the client is done with an element, with little patience
-// at first in some rounds, and reports whether that has ended the delivery.
+// acknowledge calls Ack up to three times, and reports whether the delivery has ended. The first
+// attempt has a short context in some rounds.
 func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) bool {
 	return p.Attempt(3, func(attempt int) error {
 		ctx := p.Context()
@@ -149,10 +152,11 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 	})
 }
 
-// lockQueue is the queue to use for elements that must not be lost with their
-// consumers.
+// lockQueue is the recommended queue for elements that must not be lost with their consumers.
 func lockQueue() scenario.Workload {
-	return LockQueue(func(env Env) LockQueuer { return redelivering{recipes.NewLockQueue(env.InTurn(), queuePath)} }, LockQueueClaims{
+	return LockQueue(func(env Env) LockQueuer {
+		return redelivering{recipes.NewLockQueue(env.InTurn(), env.Path)}
+	}, LockQueueClaims{
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
 	}).Named("recipes.LockQueue")

@@ -16,59 +16,56 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Membership is one client's side of a group or a service registry under test:
-// its own instance, and a view of all. A registry may have the methods of Updater
-// and Picker, too.
+// Roster is the side of one client in a group or a service registry under test: its instance, and a
+// view of all instances. The methods of [Updater] and [Picker] are optional and tested, too.
 type Roster interface {
-	// Join registers the client's instance with data, and waits until it is there.
-	// After an error it is called again, with the same data, until it returns nil.
+	// Join registers the client's instance with data, and waits until it is there. After an error
+	// it is called again with the same data until it returns nil.
 	Join(ctx context.Context, data string) error
-	// Leave takes the instance back. After an error it is called again until it
-	// returns nil.
+	// Leave removes the instance. After an error it is called again until it returns nil.
 	Leave(ctx context.Context) error
-	// View shows all instances. Of a group that is their names, sorted: "a,b"; of a
-	// registry service, name and data of each: "mail/b=data,web/a=data".
+	// View shows all instances, sorted. Those of a group are names: "a,b". Those of a registry are
+	// service, name and data: "mail/b=data,web/a=data".
 	View(ctx context.Context) (string, error)
 }
 
-// Updater is a Membership whose data can be changed while it is registered.
+// Updater is a Roster that can change the data of a registered instance.
 type Updater interface {
 	Update(ctx context.Context, data string) error
 }
 
-// Picker is a Membership that chooses an instance of a service: "web/a=data", or
-// "" if the service has none.
+// Picker is a Roster that chooses an instance of a service: "web/a=data", or "" if the service has
+// none.
 type Picker interface {
 	Pick(ctx context.Context, service string) (string, error)
 }
 
-// MembershipClaims say what a group or a registry claims to be.
+// MembershipClaims are the promises of a group or a registry.
 type MembershipClaims struct {
 	// About is one line about the implementation.
 	About string
 	// Path is the directory of the members or services; "" means /members.
 	Path string
-	// Services says that it is a registry: the instances are children of their
-	// services, and those are children of Path.
+	// Services says that it is a registry: the instances are children of their services, and the
+	// services are children of Path.
 	Services bool
-	// Rivals says that all clients want one instance, "x" or "web/x", of which one has
-	// it at a time. Then data is looked at in a group, too, and there is another
-	// instance, "secret", that nobody may read.
+	// Rivals says that all clients want one instance, "x" or "web/x", and one of them has it at a
+	// time. Then data is judged in a group, too, and there is another instance, "secret", that no
+	// client may read.
 	Rivals bool
-	// Recheck is how often a view looks again without having been told; it may be out
-	// of date for so much longer (see cacheRecheck).
+	// Recheck is how often a view reads again without an event. A view may be out of date for so
+	// much longer (see cacheRecheck).
 	Recheck time.Duration
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
 
-// MembershipWorkload makes a workload of a group, or of a registry. Each client
-// calls open once, with a connection and an instance of its own: its name in a
-// group, "web/name" or "mail/name" in a registry. It joins and leaves round after
-// round, looks at the others, and now and then deletes one of them behind its
-// back. In the end all are there for a minute, and then none for longer than the
-// server keeps empty containers. Rivals give up waiting for their instance after a
-// while, but want it all the same.
+// Membership makes a workload of a group or a registry. Each client calls open once, with the name
+// of its instance in Env: its own name in a group, "web/name" or "mail/name" in a registry. It
+// joins and leaves round after round, looks at the view, and now and then deletes the instance of
+// another client. In the end all members are there for a minute, and then none for longer than the
+// server keeps empty containers. Rivals wait for their instance for a limited time, and go on
+// wanting it.
 func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -112,21 +109,26 @@ const (
 
 func (c MembershipClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
-		return linearizability.Report{}, fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; set MembershipClaims.Path", scenario.ErrClaims, c.Path)
+		return linearizability.Report{},
+			fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; "+
+				"set MembershipClaims.Path", scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Membership{
-		Path: c.Path, Services: c.Services, Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
+		Path: c.Path, Services: c.Services,
+		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
 	}), nil
 }
 
-// mayStay are the patterns of what may be left at rest: of the services, those in which
-// the server has not looked for empty containers since they lost their last instance. It
-// looks once a minute; one that restarts begins to count then, which may be so late that
-// the next look is after the end.
+// mayStay lists the patterns of znodes that may be left at rest. Among them are the services in
+// which the server has not looked for empty containers since they lost their last instance. The
+// server looks once a minute, counted from its last restart, so that the next look may come after
+// the end.
 func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	list := append(slices.Clone(c.LeavesAtRest), c.Path+"/"+secret)
-	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == fault.Restart })
+	restarts := slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
+		return f.Kind == fault.Restart
+	})
 	for _, service := range services {
 		dir := c.Path + "/" + service
 		if restarts || emptied(e.History, dir, e.History.EndTime-untilReaped) {
@@ -136,32 +138,33 @@ func (c MembershipClaims) mayStay(e scenario.Evidence) []string {
 	return list
 }
 
-// emptied reports whether a directory has lost a child after a time: a late-reap may keep
-// an instance there for long after its client has left.
+// emptied reports whether a directory has lost a child after a time. A late-reap fault may keep an
+// instance there for long after its client has left.
 func emptied(h linearizability.History, dir string, after time.Duration) bool {
 	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeDeleted && ev.Time > after && strings.HasPrefix(ev.Path, dir+"/")
+		return ev.Kind == linearizability.NodeDeleted && ev.Time > after &&
+			strings.HasPrefix(ev.Path, dir+"/")
 	})
 }
 
-// seesNodes reports whether a member appeared where the claims say, or none has
-// joined.
+// seesNodes reports whether a member appeared at the path of the claims, or no client has joined.
 func (c MembershipClaims) seesNodes(h linearizability.History) bool {
 	joined := false
 	for _, op := range h.Ops {
 		joined = joined || op.Kind == ops.Join && op.Outcome == linearizability.OpOK
 	}
 	for _, ev := range h.Server {
-		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 && strings.HasPrefix(ev.Path, c.Path+"/") {
+		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 &&
+			strings.HasPrefix(ev.Path, c.Path+"/") {
 			return true
 		}
 	}
 	return !joined
 }
 
-// lag is how long a view may be out of date, or a member missing: while the
-// faults last, and a session that each of them ends, and until the next look
-// besides. 0, for plans too long, means that it is not judged.
+// lag is how long a view may be out of date or a member missing: the length of the faults, of a
+// session that each of them ends, and of a recheck. 0 means that the plan is too long and nothing
+// is judged.
 func lag(plan []fault.Fault, recheck time.Duration) time.Duration {
 	d := 2*scenario.SessionTimeout + recheck
 	for _, f := range plan {
@@ -190,7 +193,7 @@ type memberPlayer struct {
 	joined  bool
 }
 
-// instance is the instance of the n-th client.
+// instance is the name of the instance of the n-th client.
 func (p *memberPlayer) instance(n int) string {
 	name := string(rune('a' + n))
 	if p.claims.Rivals {
@@ -202,7 +205,7 @@ func (p *memberPlayer) instance(n int) string {
 	return name
 }
 
-// services are those of a registry.
+// services are the services of a registry.
 var services = []string{"web", "mail"}
 
 func (p *memberPlayer) service(n int) string { return services[n%len(services)] }
@@ -225,7 +228,7 @@ func (p *memberPlayer) turn(round int) {
 	}
 }
 
-// finish brings everybody together, and then nobody.
+// finish lets all clients join, and then all leave.
 func (p *memberPlayer) finish(rounds int) {
 	p.join(rounds)
 	if p.claims.Rivals {
@@ -243,20 +246,25 @@ func (p *memberPlayer) finish(rounds int) {
 	p.pick(rounds + 1)
 }
 
-// join joins, unless that was done.
+// join joins, unless the client has joined.
 func (p *memberPlayer) join(round int) {
 	if p.joined {
 		return
 	}
 	data := fmt.Sprintf("%s%d", p.Name(), round)
 	p.joined = p.insist(func(attempt int) error {
-		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt, func(ctx context.Context) error { return p.own.Join(ctx, data) })
+		return p.change(ops.Join, "="+data, scenario.At("join", round), attempt,
+			func(ctx context.Context) error {
+				return p.own.Join(ctx, data)
+			})
 	})
 }
 
-// change is an attempt to change one's own instance. What is refused since its context
-// was done from the start has not begun.
-func (p *memberPlayer) change(kind, with, label string, attempt int, do func(context.Context) error) error {
+// change is an attempt to change the client's instance. A call that fails with a context that was
+// done from the start has not begun.
+func (p *memberPlayer) change(
+	kind, with, label string, attempt int, do func(context.Context) error,
+) error {
 	c := p.Begin(kind, p.instance(p.Index())+with)
 	ctx, cancel := p.hasty(p.Context(), label, attempt)
 	defer cancel()
@@ -276,9 +284,10 @@ func (p *memberPlayer) change(kind, with, label string, attempt int, do func(con
 
 var errNotBegun = errors.New("not begun")
 
-// hasty is the context of an attempt: the first one now and then has little
-// patience.
-func (p *memberPlayer) hasty(ctx context.Context, label string, attempt int) (context.Context, context.CancelFunc) {
+// hasty is the context of an attempt. The first attempt has a short one now and then.
+func (p *memberPlayer) hasty(
+	ctx context.Context, label string, attempt int,
+) (context.Context, context.CancelFunc) {
 	if attempt > 0 {
 		return ctx, func() {}
 	}
@@ -291,8 +300,8 @@ func (p *memberPlayer) hasty(ctx context.Context, label string, attempt int) (co
 	return ctx, func() { impatient(); cancel() }
 }
 
-// insist tries until it succeeds; but what a rival wants he may not get, as long as
-// another has it, and it is enough that he has said so, once his context lets him.
+// insist tries until it succeeds. A rival cannot succeed while another has the instance: one
+// attempt is enough, after one that has not begun a second.
 func (p *memberPlayer) insist(try func(attempt int) error) bool {
 	if !p.claims.Rivals {
 		return p.Persist(try)
@@ -313,8 +322,8 @@ func (p *memberPlayer) leave(round int) {
 	})
 }
 
-// update changes the data, if that can be done, and stays for a while: what the
-// object does behind the call, and the next call, must not be of one moment.
+// update changes the data, if the object has Update, and stays for a while: work of the object in
+// the background and the next call must not happen at one instant.
 func (p *memberPlayer) update(round int) {
 	u, ok := p.own.(Updater)
 	if !ok || p.Choose(scenario.At("update", round), 2) > 0 {
@@ -322,7 +331,10 @@ func (p *memberPlayer) update(round int) {
 	}
 	data := fmt.Sprintf("%s%du", p.Name(), round)
 	p.insist(func(attempt int) error {
-		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt, func(ctx context.Context) error { return u.Update(ctx, data) })
+		return p.change(ops.Update, "="+data, scenario.At("updating", round), attempt,
+			func(ctx context.Context) error {
+				return u.Update(ctx, data)
+			})
 	})
 	p.Hold(scenario.At("updated", round), nil)
 }
@@ -336,21 +348,23 @@ func (p *memberPlayer) look() {
 	})
 }
 
-// pick chooses three instances, if that can be done.
+// pick chooses three instances, if the object has Pick.
 func (p *memberPlayer) pick(round int) {
 	picker, ok := p.own.(Picker)
 	for n := 0; n < 3 && ok; n++ {
 		service := p.service(p.Choose(scenario.At("pick", round, n), 2))
 		p.Persist(func(int) error {
-			return p.Do(ops.Pick, service, func(ctx context.Context) (linearizability.Result, error) {
-				chosen, err := picker.Pick(ctx, service)
-				return linearizability.Result{Output: chosen, Empty: err == nil && chosen == ""}, err
-			})
+			return p.Do(ops.Pick, service,
+				func(ctx context.Context) (linearizability.Result, error) {
+					chosen, err := picker.Pick(ctx, service)
+					empty := err == nil && chosen == ""
+					return linearizability.Result{Output: chosen, Empty: empty}, err
+				})
 		})
 	}
 }
 
-// meddle deletes the instance of another client, or writes into it.
+// meddle deletes the instance of another client, or changes its data.
 func (p *memberPlayer) meddle(round int) {
 	other := (p.Index() + 1) % p.clients
 	if p.claims.Rivals && p.Choose(scenario.At("spoil", round), 2) == 0 {
@@ -360,7 +374,7 @@ func (p *memberPlayer) meddle(round int) {
 	p.evict(other)
 }
 
-// spoil writes into the instance of another client.
+// spoil changes the data of another client's instance.
 func (p *memberPlayer) spoil(other int) {
 	instance := p.instance(other)
 	err := p.Do(ops.Spoil, instance, func(context.Context) (linearizability.Result, error) {
@@ -375,10 +389,10 @@ func (p *memberPlayer) spoil(other int) {
 	}
 }
 
-// secret is the instance that nobody may read.
+// secret is the instance that no client may read.
 const secret = "secret"
 
-// hide makes it, if there are rivals, by a request that is sent once.
+// hide makes the secret instance, if there are rivals, by a request that is sent once.
 func (p *memberPlayer) hide() {
 	if !p.claims.Rivals || p.Index() > 0 {
 		return
@@ -388,7 +402,8 @@ func (p *memberPlayer) hide() {
 		if path != p.claims.Path {
 			perms &^= zk.PermRead
 		}
-		if _, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+		_, err := p.Conn().Create(path, nil, 0, zk.WorldACL(perms))
+		if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 			p.Pause(scenario.RetryPause)
 		}
 	}
@@ -412,15 +427,17 @@ func (p *memberPlayer) evict(other int) {
 // group is the group of package recipes.
 type group struct {
 	conn   *zk.Conn
+	path   string
 	name   string
 	view   *recipes.Group
 	member *recipes.GroupMember // nil: not joined
 }
 
-// watchedGroup is the group to use.
+// watchedGroup is the recommended group.
 func watchedGroup() scenario.Workload {
 	return Membership(func(env Env) Roster {
-		return &group{conn: env.Conn, name: env.Name, view: recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))}
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		return &group{conn: env.Conn, path: env.Path, name: env.Name, view: view}
 	}, MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "group and members of package recipes",
@@ -429,7 +446,7 @@ func watchedGroup() scenario.Workload {
 
 func (g *group) Join(ctx context.Context, data string) error {
 	if g.member == nil {
-		g.member = recipes.NewGroupMember(g.conn, membersPath, g.name, []byte(data))
+		g.member = recipes.NewGroupMember(g.conn, g.path, g.name, []byte(data))
 	}
 	return g.member.Join(ctx)
 }

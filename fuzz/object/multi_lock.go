@@ -1,25 +1,24 @@
 package object
 
 import (
+	"slices"
+
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 	"github.com/zksim/zksim/recipes"
 )
 
-// MultiLockWorkload makes a workload of a lock on several paths, which excludes
-// everybody who locks one of them, too. Each client calls open once, with the same
-// paths in another order, and takes the lock round after round. Of the claims Path
-// is the parent of the paths, or "" for /multilock. Token, if there is one, is the
-// czxid of the client's znode below the greatest of the paths.
+// MultiLock makes a workload of a lock on several paths. It excludes all holders of a lock on one
+// of them. Each client calls open once, with the same paths in another order, and takes the lock
+// round after round. Path of the claims is the parent of the paths; "" means /multilock. Token, if
+// the object has it, is the czxid of the client's znode below the greatest of the paths.
 func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
 		claims.Path = multiLockPath
 	}
 	paths := []string{claims.Path + "/a", claims.Path + "/b", claims.Path + "/c"}
-	for _, path := range paths {
-		claims.LeavesAtRest = append(claims.LeavesAtRest[:len(claims.LeavesAtRest):len(claims.LeavesAtRest)], path)
-	}
+	claims.LeavesAtRest = append(slices.Clone(claims.LeavesAtRest), paths...)
 	return scenario.Workload{
 		Name:  "multi-lock",
 		About: claims.About,
@@ -39,19 +38,24 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	}
 }
 
-// orderedMultiLock is the lock on several paths to use.
+// orderedMultiLock is the recommended lock on several paths.
 func orderedMultiLock() scenario.Workload {
 	return MultiLock(func(env Env) Locker {
-		return multiLock{recipes.NewMultiLock(env.Conn, env.Paths, recipes.SessionTimeout(scenario.SessionTimeout))}
+		lock := recipes.NewMultiLock(env.Conn, env.Paths,
+			recipes.SessionTimeout(scenario.SessionTimeout))
+		return multiLock{MultiLock: lock, last: env.Path + "/c"}
 	}, LockClaims{
 		About: "several locks at once, of package recipes", MaxHerd: 1,
 	}).Named("recipes.MultiLock")
 }
 
-// multiLock has the token of the path that is locked last.
-type multiLock struct{ *recipes.MultiLock }
+// multiLock is a lock of package recipes whose token is that of the last path.
+type multiLock struct {
+	*recipes.MultiLock
+	last string // the greatest of the paths
+}
 
-func (l multiLock) Token() int64 { return l.MultiLock.Token(multiLockPath + "/c") }
+func (l multiLock) Token() int64 { return l.MultiLock.Token(l.last) }
 
 // multiLockPath is the parent of the paths of the workloads of such locks.
 const multiLockPath = "/multilock"

@@ -10,8 +10,7 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// persistentNode is a node that several clients want, kept by package recipes, and
-// a view of it.
+// persistentNode is a node of package recipes that several clients want, and a view of it.
 type persistentNode struct {
 	conn *zk.Conn
 	path string
@@ -19,21 +18,22 @@ type persistentNode struct {
 	node *recipes.PersistentNode // nil: not wanted
 }
 
-// rivalNodes is the persistent node, as it is used by processes one of which is to
-// have a name.
+// rivalNodes is the persistent node as several processes use it when one of them is to have a name.
 func rivalNodes() scenario.Workload {
 	return Membership(func(env Env) Roster {
-		view := recipes.NewGroup(env.Conn, membersPath, recipes.RecheckEvery(cacheRecheck))
-		return &persistentNode{conn: env.Conn, path: membersPath + "/" + env.Name, view: view}
+		view := recipes.NewGroup(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck))
+		return &persistentNode{conn: env.Conn, path: env.Path + "/" + env.Name, view: view}
 	}, MembershipClaims{
 		Recheck: cacheRecheck, Rivals: true,
-		About: "one node that all clients want to keep, with the persistent node of package recipes",
+		About: "one node that all clients want to keep, " +
+			"with the persistent node of package recipes",
 	}).Named("recipes.PersistentNode")
 }
 
 func (n *persistentNode) Join(ctx context.Context, data string) error {
 	if n.node == nil {
-		n.node = recipes.NewPersistentNode(n.conn, n.path, []byte(data), recipes.RecheckEvery(cacheRecheck))
+		n.node = recipes.NewPersistentNode(n.conn, n.path, []byte(data),
+			recipes.RecheckEvery(cacheRecheck))
 	}
 	return n.node.Keep(ctx)
 }

@@ -9,36 +9,47 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// PriorityQueuer is a priority queue under test: the element with the smallest
-// priority leaves first, and of several the oldest. What is said of Take, and of
-// the methods of Poller and Peeker, is what a Queuer needs.
+// PriorityQueuer is a priority queue under test: the element with the smallest priority leaves
+// first; of several with one priority, the oldest. The rules for Take, and for the methods of
+// Poller and Peeker, are those of [Queuer].
 type PriorityQueuer interface {
 	Offer(ctx context.Context, data []byte, priority int32) error
 	Take(ctx context.Context) ([]byte, error)
 }
 
-// PriorityQueueWorkload makes a workload of a priority queue. The clients do what
-// those of QueueWorkload do, with three priorities. The claims are those of a
-// queue; Unordered is one that does not claim to go by priorities.
+// PriorityQueue makes a workload of a priority queue. The clients do the same as those of [Queue],
+// with three priorities. The claims are those of a queue; Unordered says that the queue ignores
+// priorities.
 func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("priority-queue", ofKindPriorityQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
-		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(round int, element string) (string, offer) {
-			priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
-			return linearizability.Prioritized(element, int64(priority)),
-				func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element), priority) }
-		}}.play(s)
-	}))
+	return claims.workload("priority-queue", ofKindPriorityQueue,
+		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
+				queue := func() taker { return h.Now() }
+				put := func(round int, element string) (string, offer) {
+					priority := int32(p.Choose(scenario.At("priority", round), 3)) - 1
+					return linearizability.Prioritized(element, int64(priority)),
+						func(ctx context.Context) error {
+							return h.Now().Offer(ctx, []byte(element), priority)
+						}
+				}
+				queuePlayer{Player: p, queue: queue, put: put}.play(s)
+			}))
 }
 
-// priorityQueue is the priority queue to use.
+// priorityQueue is the recommended priority queue.
 func priorityQueue() scenario.Workload {
-	return PriorityQueue(func(env Env) PriorityQueuer { return recipes.NewPriorityQueue(env.InTurn(), queuePath) }, claimsOfOurs("the priority queue of package recipes, exactly-once removal")).Named("recipes.PriorityQueue")
+	return PriorityQueue(func(env Env) PriorityQueuer {
+		return recipes.NewPriorityQueue(env.InTurn(), env.Path)
+	}, claimsOfOurs(
+		"the priority queue of package recipes, exactly-once removal",
+	)).Named("recipes.PriorityQueue")
 }
 
-// claimsOfOurs are those of the queues of package recipes that remove by claims.
+// claimsOfOurs are the claims of those queues of package recipes that remove by claims.
 func claimsOfOurs(about string) QueueClaims {
-	return QueueClaims{About: about, Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
+	return QueueClaims{About: about, Items: queuePath + "/items",
+		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"}}
 }
 
 func ofKindPriorityQueue(q linearizability.Queue) linearizability.Claims {

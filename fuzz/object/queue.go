@@ -18,11 +18,10 @@ import (
 	"github.com/zksim/zksim/recipes/classic"
 )
 
-// Queuer is a queue under test. Offer appends, Take waits for the first element
-// and removes it. An error of Take that wraps its context's error must mean
-// that nothing was taken, unless it also wraps recipes.ErrAmbiguous. The methods
-// of Poller and Peeker are tested, too, if it has them; the same holds for the
-// errors of Poll.
+// Queuer is a queue under test. Offer appends an element. Take waits for the first element and
+// removes it. An error of Take that wraps the error of its context must mean that nothing was
+// taken, unless it also wraps recipes.ErrAmbiguous. The methods of [Poller] and [Peeker] are
+// optional and tested, too; the rule for errors of Take holds for those of Poll.
 type Queuer interface {
 	Offer(ctx context.Context, data []byte) error
 	Take(ctx context.Context) ([]byte, error)
@@ -40,49 +39,54 @@ type Peeker interface {
 	Peek(ctx context.Context) (data []byte, ok bool, err error)
 }
 
-// QueueClaims say what a queue claims to be.
+// QueueClaims are the promises of a queue.
 type QueueClaims struct {
 	// About is one line about the implementation.
 	About string
 	// Path is the directory of all its znodes; "" means /queue.
 	Path string
-	// Items is the directory whose children are the elements; "" means Path.
+	// Items is the directory with the elements as its children; "" means Path.
 	Items string
-	// Element returns the element that a znode's data stands for, and false if it
-	// stands for none, for queues that store more than what they are given. Nil
-	// means that the data is the element.
+	// Element returns the element in a znode's data, and false if there is none. It is for queues
+	// that store more than the element. Nil means that the data is the element.
 	Element func(data string) (string, bool)
-	// MayLose and MayDuplicate say that it delivers an element at most once, or at least
-	// once. Without either it promises exactly once.
+	// MayLose and MayDuplicate say that the queue delivers an element at most once, or at least
+	// once. Without them it promises exactly once.
 	MayLose, MayDuplicate bool
-	// Unordered says that it does not claim to be FIFO.
+	// Unordered says that the queue does not promise FIFO order.
 	Unordered bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes that may stay.
 	LeavesAtRest []string
 }
 
-// QueueWorkload makes a workload of a queue. Each client calls open once, with a
-// connection of its own, and then, round after round, offers an element and
-// takes one, now and then after a look at the first, by a poll, or with less
-// patience at first. Of several clients the first only offers, two elements a
-// round, and the second only takes, two a round: so takers wait at an empty
-// queue.
+// Queue makes a workload of a queue. Each client calls open once. In each round it offers an
+// element and takes one, now and then after a peek, by a poll, or with a short context at first. Of
+// several clients the first only offers, two elements a round, and the second only takes, two a
+// round: so takers wait at an empty queue.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
 	claims := only(given)
-	return claims.workload("queue", ofKindQueue, scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
-		queuePlayer{Player: p, queue: func() taker { return h.Now() }, put: func(_ int, element string) (string, offer) {
-			return element, func(ctx context.Context) error { return h.Now().Offer(ctx, []byte(element)) }
-		}}.play(s)
-	}))
+	return claims.workload("queue", ofKindQueue,
+		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
+				queue := func() taker { return h.Now() }
+				put := func(_ int, element string) (string, offer) {
+					return element, func(ctx context.Context) error {
+						return h.Now().Offer(ctx, []byte(element))
+					}
+				}
+				queuePlayer{Player: p, queue: queue, put: put}.play(s)
+			}))
 }
 
-// queueKind makes the claims of one kind of queue of those of a FIFO queue.
+// queueKind turns the claims of a FIFO queue into those of a kind of queue.
 type queueKind func(linearizability.Queue) linearizability.Claims
 
 func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
 
-// workload makes a workload of some kind of queue.
-func (c QueueClaims) workload(name string, kind queueKind, play func(*scenario.Player, scenario.Script)) scenario.Workload {
+// workload makes a workload of a kind of queue.
+func (c QueueClaims) workload(
+	name string, kind queueKind, play func(*scenario.Player, scenario.Script),
+) scenario.Workload {
 	if c.Path == "" {
 		c.Path = queuePath
 	}
@@ -91,29 +95,37 @@ func (c QueueClaims) workload(name string, kind queueKind, play func(*scenario.P
 		About:  c.About,
 		Play:   play,
 		Shared: true,
-		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * takePatience },
-		Judge:  func(e scenario.Evidence) (linearizability.Report, error) { return c.judge(e, kind) },
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(2*s.Rounds) * takePatience
+		},
+		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
+			return c.judge(e, kind)
+		},
 	}
 }
 
 func (c QueueClaims) judge(e scenario.Evidence, kind queueKind) (linearizability.Report, error) {
 	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
 		items := cmp.Or(c.Items, c.Path)
-		return linearizability.Report{}, fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data was ever made under %s as its child%s; "+
-			"set QueueClaims.Path to the directory of all its znodes, QueueClaims.Items to that of the elements, or QueueClaims.Element to read their data",
-			scenario.ErrClaims, items, butAt(others))
+		return linearizability.Report{},
+			fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data "+
+				"was ever made under %s as its child%s; set QueueClaims.Path to the directory of "+
+				"all its znodes, QueueClaims.Items to that of the elements, or "+
+				"QueueClaims.Element to read their data",
+				scenario.ErrClaims, items, butAt(others))
 	}
 	return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
-		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose, MayDuplicate: c.MayDuplicate,
-		Unordered: c.Unordered, AllowedAtRest: c.LeavesAtRest,
+		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
+		MayDuplicate: c.MayDuplicate,
+		Unordered:    c.Unordered, AllowedAtRest: c.LeavesAtRest,
 		Patience: patience(e.Plan),
 	})), nil
 }
 
-// seesElements reports whether some offered element was stored where the claims
-// say, as a child of that directory, or no offer succeeded; and else the paths at which
-// elements were stored. It is asked of runs without faults: there an offer that stores
-// nothing is one that stores elsewhere, or in another form.
+// seesElements reports whether some offered element was stored as a child of the directory of the
+// claims, or no offer succeeded. Otherwise it also returns the paths at which elements were stored.
+// It is used for runs without faults only: there an offer that stores nothing at that directory
+// stores at another place, or in another form.
 func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others []string) {
 	offered := map[string]bool{}
 	for _, op := range h.Ops {
@@ -142,8 +154,8 @@ func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others 
 	return !succeeded(h, ops.Offer), others
 }
 
-// elementOf returns the element of an offer's input, in which its place in the
-// queue may follow.
+// elementOf returns the element of an offer's input. The place of the element in the queue may
+// follow it.
 func elementOf(input string) string {
 	if i := strings.IndexAny(input, "#@"); i >= 0 {
 		return input[:i]
@@ -151,7 +163,7 @@ func elementOf(input string) string {
 	return input
 }
 
-// taker is a queue of any kind, as far as taking goes. The methods of Poller and
+// taker is a queue of any kind, as far as the client takes from it. The methods of Poller and
 // Peeker are used, too.
 type taker interface {
 	Take(ctx context.Context) ([]byte, error)
@@ -164,11 +176,11 @@ type offer func(ctx context.Context) error
 type queuePlayer struct {
 	*scenario.Player
 	queue func() taker // to be asked before each call
-	// put says how an element is to be recorded that is offered, and offered.
+	// put returns the recorded input of an offer of the element, and the call that offers it.
 	put func(round int, element string) (input string, do offer)
-	// offered, unless it is nil, is what is done after an offer.
+	// offered, unless it is nil, is called after an offer.
 	offered func(round int)
-	// done, unless it is nil, is what is done with an element that was taken.
+	// done, unless it is nil, is called after an element was taken.
 	done func(round int)
 }
 
@@ -191,8 +203,8 @@ func (p queuePlayer) play(s scenario.Script) {
 	}
 }
 
-// offer appends one element, of which no other client has the like. Whether a
-// failed offer took effect is for the judge to find out; it is not repeated.
+// offer appends one element that no other call offers. A failed offer is not repeated: the judge
+// finds out whether it took effect.
 func (p queuePlayer) offer(round int) {
 	input, do := p.put(round, fmt.Sprintf("%s%d", p.Name(), round+1))
 	c := p.Begin(ops.Offer, input)
@@ -204,15 +216,14 @@ func (p queuePlayer) offer(round int) {
 	c.OK(linearizability.Result{})
 }
 
-// takePatience is how long a client waits for an element before it goes on
-// without: another's offer may have failed. It is longer than four faults and the
-// ends of the sessions they cost, so that a take that does not see an element
-// for so long can be told from one that could not.
+// takePatience is how long a client waits for an element before it goes on without one: the offer
+// of another client may have failed. It is longer than four faults and the ends of the sessions
+// that they cost, so that the judge can tell a take that ignores an element from one that could not
+// see it.
 const takePatience = time.Minute
 
-// patience is how long an element may be there for a take that waits: while the
-// faults last, and a session that they end. 0, for plans too long, means that it
-// is not judged.
+// patience is how long an element may be there for a take that waits: the length of the faults, and
+// of a session that they end. 0 means that the plan is too long and nothing is judged.
 func patience(plan []fault.Fault) time.Duration {
 	d := 2 * scenario.SessionTimeout
 	for _, f := range plan {
@@ -232,7 +243,7 @@ func (p queuePlayer) get(round int) {
 	}
 }
 
-// peek looks at the first element, in some rounds, if the queue can do that.
+// peek looks at the first element, in some rounds, if the queue has Peek.
 func (p queuePlayer) peek(round int) {
 	q, ok := p.queue().(Peeker)
 	if !ok || p.Choose(scenario.At("peek", round), 4) > 0 {
@@ -241,15 +252,15 @@ func (p queuePlayer) peek(round int) {
 	c := p.Begin(ops.Peek, "")
 	data, ok, err := q.Peek(p.Context())
 	if err != nil {
-		c.Failed(err) // it takes nothing, whatever else
+		c.Failed(err) // a failed peek takes nothing
 		p.Pause(scenario.RetryPause)
 		return
 	}
 	c.OK(linearizability.Result{Output: string(data), Empty: !ok})
 }
 
-// poll takes an element without waiting, in some rounds, if the queue can do
-// that. It reports whether it got one.
+// poll takes an element without waiting, in some rounds, if the queue has Poll. It reports whether
+// it got one.
 func (p queuePlayer) poll(round int) bool {
 	q, ok := p.queue().(Poller)
 	if !ok || p.Choose(scenario.At("poll", round), 4) > 0 {
@@ -267,11 +278,11 @@ func (p queuePlayer) poll(round int) bool {
 	return ok
 }
 
-// take removes one element; after an error it tries again. In some rounds it has
-// little patience at first, so that it gives up at any moment. It reports whether
-// it got one.
+// take removes one element. After an error it tries again. In some rounds the first attempt has a
+// short context, so that it ends at any moment. It reports whether it got an element.
 func (p queuePlayer) take(round int) bool {
-	ctx, cancel := p.Within(p.Context(), takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(),
+		takePatience+time.Duration(p.Choose(scenario.At("patience", round), 1000))*time.Microsecond)
 	defer cancel()
 	for attempt := 0; ctx.Err() == nil; attempt++ {
 		if p.takeOnce(ctx, round, attempt) {
@@ -285,7 +296,8 @@ func (p queuePlayer) take(round int) bool {
 func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	if attempt == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond, 30*time.Millisecond)
+		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond,
+			30*time.Millisecond)
 		defer cancel()
 	}
 	c := p.Begin(ops.Take, "")
@@ -303,16 +315,21 @@ func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
 	return false
 }
 
-// fifoQueue is the queue to use.
+// fifoQueue is the recommended queue.
 func fifoQueue() scenario.Workload {
-	return Queue(func(env Env) Queuer { return recipes.NewQueue(env.InTurn(), queuePath) }, QueueClaims{
-		About: "the FIFO queue of package recipes, exactly-once removal", Items: queuePath + "/items",
+	return Queue(func(env Env) Queuer {
+		return recipes.NewQueue(env.InTurn(), env.Path)
+	}, QueueClaims{
+		About:        "the FIFO queue of package recipes, exactly-once removal",
+		Items:        queuePath + "/items",
 		LeavesAtRest: []string{queuePath + "/claims", queuePath + "/dedup"},
 	}).Named("recipes.Queue")
 }
 
 func apacheQueue() scenario.Workload {
-	w := Queue(func(env Env) Queuer { return classic.NewApacheQueue(env.InTurn(), queuePath, zk.WorldACL(zk.PermAll)) }, QueueClaims{
+	w := Queue(func(env Env) Queuer {
+		return classic.NewApacheQueue(env.InTurn(), env.Path, zk.WorldACL(zk.PermAll))
+	}, QueueClaims{
 		About: "the plain get-then-delete queue of the Apache recipes",
 	}).Named("recipes.ApacheQueue")
 	w.Flawed = linearizability.Delivery

@@ -9,9 +9,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// ReentrantWorkload makes a workload of a lock that its owner may lock again and
-// unlocks as often. Each client calls open once, and takes the lock round after
-// round, in up to three levels.
+// Reentrant makes a workload of a lock that its owner may lock again and must unlock as often. Each
+// client calls open once and takes the lock round after round, in up to three levels.
 func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -20,23 +19,25 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
-			l := onlySide(p, h)
-			if l.lost != nil {
-				p.Signals()
-			}
-			for round := range s.Rounds {
-				playReentrant(l, round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Locker]) {
+				l := onlySide(p, h)
+				if l.lost != nil {
+					p.Signals()
+				}
+				for round := range s.Rounds {
+					playReentrant(l, round)
+				}
+			}),
 		Length: scenario.HoldingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.ReentrantLock(claims.options(e))))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
+				linearizability.ReentrantLock(claims.options(e))))
 		},
 	}
 }
 
-// onlySide is a lock that can be held in one way.
+// onlySide is a lock with one mode.
 func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
 	type numbered interface{ Token() int64 }
 	s := side{
@@ -51,13 +52,15 @@ func onlySide[L Locker](p *scenario.Player, h *scenario.Handle[L]) side {
 		s.token = func() int64 { return any(h.Now()).(numbered).Token() }
 	}
 	if _, ok := any(h.Now()).(TryLocker); ok {
-		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(TryLocker).TryLock(ctx) }
+		s.try = func(ctx context.Context) (bool, error) {
+			return any(h.Now()).(TryLocker).TryLock(ctx)
+		}
 	}
 	return s
 }
 
-// playReentrant plays a round: a level, in it up to two that end before it, one
-// of which may be inside of the other.
+// playReentrant plays a round: the outer level, and in it up to two inner levels that end before
+// it. One of these may be inside the other.
 func playReentrant(l side, round int) {
 	if !l.persist(scenario.At("lock", round)) {
 		return
@@ -74,8 +77,8 @@ func playReentrant(l side, round int) {
 	l.release(scenario.At("unlock", round))
 }
 
-// outlast holds for longer than a session lives in one of two rounds, so that
-// there may be nothing left that could be locked again.
+// outlast holds for longer than a session lives in one of two rounds. The lock may be lost then, so
+// that it cannot be locked again.
 func (s side) outlast(label string) {
 	stop := s.heed()
 	d := time.Millisecond
@@ -86,7 +89,7 @@ func (s side) outlast(label string) {
 	stop()
 }
 
-// deep locks again and holds at the inner level, with another one in it.
+// deep locks again and holds at the inner level, with a further level in it.
 func (s side) deep(label string) {
 	defer s.heed()()
 	if s.acquire(s.Context()) != nil {
@@ -98,10 +101,11 @@ func (s side) deep(label string) {
 	s.release(label + " unlock")
 }
 
-// reentrantLock is the re-entrant lock to use.
+// reentrantLock is the recommended re-entrant lock.
 func reentrantLock() scenario.Workload {
 	return Reentrant(func(env Env) Locker {
-		return recipes.NewReentrantLock(env.InTurn(), reentrantPath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewReentrantLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the re-entrant lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.ReentrantLock")

@@ -5,9 +5,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// builtin makes the built-in workloads, one line for each, those of one kind
-// together and the recommended implementation of a kind first. Everything else
-// that lists workloads is derived from it.
+// builtin makes the built-in workloads. Those of one kind are together, the recommended
+// implementation first. Every other list of workloads is derived from it.
 var builtin = []func() scenario.Workload{
 	fairLock,
 	herdLock,
@@ -54,17 +53,20 @@ func Workloads() scenario.Catalogue {
 	return list
 }
 
-// judged are the properties that the judge of a kind speaks of.
+// judged lists the properties that the judge of a kind judges.
 func judged(kind string) []string {
 	switch kind {
 	case "lock":
 		return []string{
-			linearizability.Safety, linearizability.Belief, linearizability.Fencing, linearizability.Linearizability,
-			linearizability.Order, linearizability.Liveness, linearizability.Orphans, linearizability.Herd,
+			linearizability.Safety, linearizability.Belief, linearizability.Fencing,
+			linearizability.Linearizability,
+			linearizability.Order, linearizability.Liveness, linearizability.Orphans,
+			linearizability.Herd,
 		}
 	case "queue":
 		return []string{
-			linearizability.Linearizability, linearizability.Order, linearizability.Delivery, linearizability.Liveness,
+			linearizability.Linearizability, linearizability.Order, linearizability.Delivery,
+			linearizability.Liveness,
 			linearizability.Orphans,
 		}
 	default:
@@ -75,5 +77,5 @@ func judged(kind string) []string {
 // Find returns a built-in workload. An empty impl means the recommended one.
 func Find(name, impl string) (scenario.Workload, error) { return Workloads().Find(name, impl) }
 
-// Kinds lists the kinds of objects that there are built-in workloads of.
+// Kinds lists the kinds of objects that have built-in workloads.
 func Kinds() []string { return Workloads().Kinds() }

@@ -10,19 +10,18 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Revocable is a lock under test whose owner can be asked to give it up. Revoke
-// asks the present owner, by changing the data of its znode. Revoked is closed when
-// the owner of the present hold was asked.
+// RevocableLocker is a lock under test with a request to its owner to release it. Revoke asks the
+// present owner, by a change of the data of its znode. Revoked is closed when the owner of the
+// present hold was asked.
 type RevocableLocker interface {
 	Locker
 	Revoke(ctx context.Context) (bool, error)
 	Revoked() <-chan struct{}
 }
 
-// RevocableWorkload makes a workload of a revocable lock. Each client calls open
-// once; round after round it waits a while for the lock, asks the owner, and then
-// holds the lock until it is asked itself or, in every other round, for a short
-// time.
+// Revocable makes a workload of a revocable lock. Each client calls open once. In each round it
+// waits a while for the lock, asks the owner, and then holds the lock until it is asked itself or,
+// in every other round, for a short time.
 func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -31,15 +30,16 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 	return scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
-			rp := revocablePlayer{onlySide(p, h), h.Now}
-			if rp.lost != nil {
-				p.Signals()
-			}
-			for round := range s.Rounds {
-				rp.turn(round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RevocableLocker]) {
+				rp := revocablePlayer{onlySide(p, h), h.Now}
+				if rp.lost != nil {
+					p.Signals()
+				}
+				for round := range s.Rounds {
+					rp.turn(round)
+				}
+			}),
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
 		},
@@ -53,8 +53,8 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 const (
 	// enough is how long an owner waits to be asked.
 	enough = 2 * time.Minute
-	// heardWithin is how long it may take to hear of it: more than all faults of a
-	// plan together.
+	// heardWithin is how long a request may take to reach the owner: more than all faults of a plan
+	// together.
 	heardWithin = 90 * time.Second
 )
 
@@ -63,7 +63,7 @@ type revocablePlayer struct {
 	lock func() RevocableLocker
 }
 
-// turn takes the lock, asking its owner for it, holds it, and gives it back.
+// turn takes the lock, asks its owner for it if need be, holds it and releases it.
 func (p revocablePlayer) turn(round int) {
 	patience := time.Duration(20+p.Choose(scenario.At("patience", round), 2000)) * time.Millisecond
 	locked := p.Persist(func(attempt int) error {
@@ -90,7 +90,7 @@ func (p revocablePlayer) turn(round int) {
 	p.release(scenario.At("unlock", round))
 }
 
-// ask asks the owner, if there is one, to give the lock up.
+// ask asks the owner, if there is one, to release the lock.
 func (p revocablePlayer) ask() error {
 	return p.Do("revoke", "", func(ctx context.Context) (r linearizability.Result, err error) {
 		asked, err := p.lock().Revoke(ctx)
@@ -99,7 +99,7 @@ func (p revocablePlayer) ask() error {
 	})
 }
 
-// await holds the lock until somebody asks for it.
+// await holds the lock until another client asks for it.
 func (p revocablePlayer) await() {
 	c := p.Begin(ops.Hold, "")
 	lost := p.signal()
@@ -124,10 +124,11 @@ func (p revocablePlayer) await() {
 	c.OK(linearizability.Result{Output: end})
 }
 
-// revocableLock is the revocable lock to use.
+// revocableLock is the recommended revocable lock.
 func revocableLock() scenario.Workload {
 	return Revocable(func(env Env) RevocableLocker {
-		return recipes.NewRevocableLock(env.InTurn(), revocablePath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRevocableLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the revocable lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RevocableLock")

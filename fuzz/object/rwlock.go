@@ -10,21 +10,19 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// RWLocker is a read-write lock under test: many readers or one writer, who may
-// lock again what they hold. Methods Lost and Token are those of a [Locker], about
-// the write lock; RLost and RToken are about the read lock. The znode of a hold is
-// the one whose czxid is the token; a writer who reads, too, may do so under the
-// token of its write lock.
+// RWLocker is a read-write lock under test: many readers or one writer. A holder may lock again.
+// The methods Lost and Token are those of a [Locker], for the write lock; RLost and RToken are
+// those for the read lock. The token is the czxid of the znode of the hold. A writer that also
+// reads may do so under the token of its write lock.
 type RWLocker interface {
 	Locker
 	RLock(ctx context.Context) error
 	RUnlock(ctx context.Context) error
 }
 
-// RWLockWorkload makes a workload of a read-write lock. Each client calls open
-// once, and reads or writes round after round, locks again what it holds, and goes
-// over from writing to reading. Of MaxHerd, readers who go on together count as
-// one.
+// RWLock makes a workload of a read-write lock. Each client calls open once. Round after round it
+// reads or writes, locks again, and changes from writing to reading. For MaxHerd, readers that get
+// the lock together count as one.
 func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -33,23 +31,25 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
-			if _, ok := h.Now().(loser); ok {
-				p.Signals()
-			}
-			reads, writes := readSide(p, h), writeSide(p, h)
-			for round := range s.Rounds {
-				playRWLock(reads, writes, round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[RWLocker]) {
+				if _, ok := h.Now().(loser); ok {
+					p.Signals()
+				}
+				reads, writes := readSide(p, h), writeSide(p, h)
+				for round := range s.Rounds {
+					playRWLock(reads, writes, round)
+				}
+			}),
 		Length: scenario.HoldingTime,
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, linearizability.RWLock(claims.options(e))))
+			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
+				linearizability.RWLock(claims.options(e))))
 		},
 	}
 }
 
-// side is one way to hold a lock: the calls for it, and what is recorded of them.
+// side is one mode of a lock: the calls for it, and the recorded input.
 type side struct {
 	*scenario.Player
 	mode         string // input of the operations
@@ -83,7 +83,9 @@ func readSide(p *scenario.Player, h *scenario.Handle[RWLocker]) side {
 		s.token = func() int64 { return any(h.Now()).(rNumbered).RToken() }
 	}
 	if _, ok := any(h.Now()).(rTryLocker); ok {
-		s.try = func(ctx context.Context) (bool, error) { return any(h.Now()).(rTryLocker).TryRLock(ctx) }
+		s.try = func(ctx context.Context) (bool, error) {
+			return any(h.Now()).(rTryLocker).TryRLock(ctx)
+		}
 	}
 	return s
 }
@@ -106,8 +108,8 @@ func (s side) held() int64 {
 	return s.token()
 }
 
-// persist locks until that succeeds or the World ends, at first perhaps with a
-// short patience.
+// persist locks until that succeeds or the World ends. The first attempt has a short context in
+// some rounds.
 func (s side) persist(label string) bool {
 	return s.Persist(func(attempt int) error {
 		if attempt > 0 {
@@ -131,13 +133,12 @@ func (s side) release(label string) {
 	})
 }
 
-// heed records it as a loss when what is held is lost before it is released. The
-// release comes after stop.
+// heed records a loss of the hold before stop as a loss. The release comes after stop.
 func (s side) heed() (stop func()) {
 	return s.Player.Heed(s.Player.Token(), s.signal())
 }
 
-// signal is closed when the present hold is lost; nil: there is no signal.
+// signal is closed when the present hold is lost; nil means that there is no signal.
 func (s side) signal() <-chan struct{} {
 	if s.lost == nil {
 		return nil
@@ -145,11 +146,10 @@ func (s side) signal() <-chan struct{} {
 	return s.lost()
 }
 
-// hold is Player.Hold of this side.
+// hold is Player.Hold with the signal of this side.
 func (s side) hold(label string) { s.Hold(label, s.signal()) }
 
-// again locks what is held once more and leaves that level. What is lost meanwhile is
-// the level outside, too.
+// again locks once more and unlocks that level. A loss meanwhile is a loss of the outer level, too.
 func (s side) again(label string) {
 	defer s.heed()()
 	if s.acquire(s.Context()) != nil {
@@ -159,8 +159,8 @@ func (s side) again(label string) {
 	s.release(label + " unlock")
 }
 
-// playRWLock plays a round: mostly reading or writing, sometimes in two levels,
-// sometimes reading after having written.
+// playRWLock plays a round: reading or writing, sometimes in two levels, sometimes reading after
+// writing.
 func playRWLock(reads, writes side, round int) {
 	kind := reads.Choose(scenario.At("kind", round), 8)
 	main := reads
@@ -180,7 +180,7 @@ func playRWLock(reads, writes side, round int) {
 	main.release(scenario.At("unlock", round))
 }
 
-// downgrade goes over from writing to reading, and returns what is held then.
+// downgrade changes from writing to reading, and returns the side that is held then.
 func downgrade(reads, writes side, round int) side {
 	stop := writes.heed()
 	err := reads.acquire(reads.Context())
@@ -194,10 +194,11 @@ func downgrade(reads, writes side, round int) side {
 	return reads
 }
 
-// fairRWLock is the read-write lock to use.
+// fairRWLock is the recommended read-write lock.
 func fairRWLock() scenario.Workload {
 	return RWLock(func(env Env) RWLocker {
-		return recipes.NewRWLock(env.InTurn(), rwLockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewRWLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the fair read-write lock of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.RWLock")
@@ -206,10 +207,11 @@ func fairRWLock() scenario.Workload {
 // rwLockPath is the directory that the workloads of read-write locks use.
 const rwLockPath = "/rwlock"
 
-// versionRWLock is the read-write lock around one node.
+// versionRWLock is the read-write lock on the version of one node.
 func versionRWLock() scenario.Workload {
 	return RWLock(func(env Env) RWLocker {
-		return recipes.NewVersionRWLock(env.InTurn(), rwLockPath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewVersionRWLock(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
 		About: "the read-write lock around one node's version",
 	}).Named("recipes.VersionRWLock")

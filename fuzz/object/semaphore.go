@@ -11,43 +11,40 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// A Semaphore under test lets so many in at once. Acquire returns a lease that is
-// held until Release. If it has a method AcquireN(ctx, n) ([]Lease, error), that
-// returns n leases at once, or none.
+// Acquirer is a semaphore under test, with a number of leases. Acquire returns a lease that is held
+// until Release. AcquireN(ctx, n) ([]Lease, error) is optional and tested, too: it returns n leases
+// at once, or none.
 type Acquirer interface {
 	Acquire(ctx context.Context) (Lease, error)
 }
 
-// A Lease of a Semaphore. Token is the czxid of its znode, or 0 if each client
-// holds one lease at most. If it has a method Lost() <-chan struct{}, that is what
-// tells a holder that it has the lease no longer.
+// Lease is a lease of an Acquirer. Token is the czxid of its znode, or 0 if each client holds at
+// most one lease. Lost() <-chan struct{} is optional and tested, too: it is the signal to a holder
+// that it does not have the lease any more.
 type Lease interface {
 	Token() int64
 	Release(ctx context.Context) error
 }
 
-// leaseTrier is a Semaphore that need not be waited for; ok is false if no lease is
-// free.
+// leaseTrier is an Acquirer with a call that does not wait; ok is false if no lease is free.
 type leaseTrier interface {
 	TryAcquire(ctx context.Context) (lease Lease, ok bool, err error)
 }
 
-// SemaphoreClaims say what a semaphore claims to be.
+// SemaphoreClaims are the promises of a semaphore.
 type SemaphoreClaims struct {
-	// LockClaims are those of a lock. Fair says that a lease is granted to those
-	// whose znodes are the oldest. Path is the directory of all its znodes; "" means
-	// /semaphore.
+	// LockClaims are the claims of a lock. Fair says that the oldest znodes get the leases. Path
+	// is the directory of all znodes; "" means /semaphore.
 	LockClaims
-	// Leases is how many there are; below 1 means 2.
+	// Leases is the number of leases; below 1 means 2.
 	Leases int
-	// Nodes is the directory of the znodes of leases, if there are others under
-	// Path; "" means Path.
+	// Nodes is the directory of the znodes of leases, if there are other znodes under Path; ""
+	// means Path.
 	Nodes string
 }
 
-// SemaphoreWorkload makes a workload of a semaphore. Each client calls open once,
-// and holds a lease round after round, now and then two: one after the other, or, if
-// the semaphore can, both at once.
+// Semaphore makes a workload of a semaphore. Each client calls open once and holds a lease round
+// after round, now and then two: one after the other or, with AcquireN, both at once.
 func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -59,12 +56,13 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 	return scenario.Workload{
 		Name:  "semaphore",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
-			sp := semaphorePlayer{p, h.Now, claims.Leases}
-			for round := range s.Rounds {
-				sp.turn(round)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Acquirer]) {
+				sp := semaphorePlayer{p, h.Now, claims.Leases}
+				for round := range s.Rounds {
+					sp.turn(round)
+				}
+			}),
 		Shared: true,
 		Length: scenario.HoldingTime,
 		Judge:  claims.judge,
@@ -83,10 +81,11 @@ type semaphorePlayer struct {
 	leases int
 }
 
-// turn holds a lease; now and then it takes a second one, if another client can
-// be waited for: a second one alone would wait for the first.
+// turn holds a lease. Now and then it takes a second one, if there is more than one lease:
+// otherwise it would wait for itself.
 func (p semaphorePlayer) turn(round int) {
-	if s, ok := p.sem().(several); ok && p.leases > 1 && p.Choose(scenario.At("both", round), 3) == 0 {
+	if s, ok := p.sem().(several); ok && p.leases > 1 &&
+		p.Choose(scenario.At("both", round), 3) == 0 {
 		p.both(round, s)
 		return
 	}
@@ -112,14 +111,15 @@ func (p semaphorePlayer) own(which string) string {
 	return which
 }
 
-// several is a semaphore that gives several leases at once.
+// several is a semaphore that returns several leases at once.
 type several interface {
 	AcquireN(ctx context.Context, n int) ([]Lease, error)
 }
 
 // both holds two leases that it gets at once, or gives up.
 func (p semaphorePlayer) both(round int, s several) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("acquire both", round), 3, 10*time.Millisecond, 100*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("acquire both", round), 3, 10*time.Millisecond,
+		100*time.Millisecond)
 	defer cancel()
 	names := []string{p.own("one"), p.own("two")}
 	var calls []scenario.Call
@@ -145,10 +145,11 @@ func (p semaphorePlayer) both(round int, s several) {
 	p.release(scenario.At("release both", round, 1), held[1], names[1])
 }
 
-// second holds a second lease for a while, if there is one soon: two clients with
-// one each would wait for each other.
+// second holds a second lease for a while, if one is free soon. It does not wait for long: two
+// clients with one lease each would wait for each other.
 func (p semaphorePlayer) second(round int) {
-	ctx, cancel := p.Within(p.Context(), time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
+	ctx, cancel := p.Within(p.Context(),
+		time.Duration(5+p.Choose(scenario.At("second patience", round), 50))*time.Millisecond)
 	defer cancel()
 	second := p.own("two")
 	two, err := p.try(ctx, second)
@@ -165,7 +166,8 @@ func (p semaphorePlayer) second(round int) {
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
 	ok = p.Persist(func(attempt int) (err error) {
 		ctx := p.Context()
-		if t, can := p.sem().(leaseTrier); can && attempt == 0 && p.TriesFirst(scenario.At("acquire", round)) {
+		if t, can := p.sem().(leaseTrier); can && attempt == 0 &&
+			p.TriesFirst(scenario.At("acquire", round)) {
 			return p.Player.Try(ops.Acquire, which, func(ctx context.Context) (ok bool, err error) {
 				lease, ok, err = t.TryAcquire(ctx)
 				return ok, err
@@ -173,7 +175,8 @@ func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool)
 		}
 		if attempt == 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, scenario.At("acquire", round), 6, 10*time.Millisecond, 100*time.Millisecond)
+			ctx, cancel = p.Hasty(ctx, scenario.At("acquire", round), 6, 10*time.Millisecond,
+				100*time.Millisecond)
 			defer cancel()
 		}
 		lease, err = p.try(ctx, which)
@@ -205,7 +208,7 @@ func (p semaphorePlayer) release(label string, lease Lease, which string) {
 	})
 }
 
-// heed records it as a loss when the lease is lost before stop.
+// heed records a loss of the lease before stop as a loss.
 func (p semaphorePlayer) heed(lease Lease) (stop func()) {
 	return p.Player.Heed(lease.Token(), lostOf(lease))
 }
@@ -218,10 +221,11 @@ func lostOf(lease Lease) <-chan struct{} {
 	return nil
 }
 
-// leaseSemaphore is the semaphore to use.
+// leaseSemaphore is the recommended semaphore.
 func leaseSemaphore() scenario.Workload {
 	return Semaphore(func(env Env) Acquirer {
-		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), semaphorePath, leases, recipes.SessionTimeout(scenario.SessionTimeout))}
+		return semaphoreAdapter{recipes.NewSemaphore(env.InTurn(), env.Path, leases,
+			recipes.SessionTimeout(scenario.SessionTimeout))}
 	}, SemaphoreClaims{
 		LockClaims: LockClaims{
 			About: "the semaphore of package recipes", Fair: true, MaxHerd: 2,
@@ -231,7 +235,7 @@ func leaseSemaphore() scenario.Workload {
 	}).Named("recipes.Semaphore")
 }
 
-// semaphoreAdapter gives a recipe's lease the type that the workload knows.
+// semaphoreAdapter is a semaphore of package recipes as an Acquirer.
 type semaphoreAdapter struct{ *recipes.Semaphore }
 
 func (s semaphoreAdapter) Acquire(ctx context.Context) (Lease, error) {

@@ -15,6 +15,7 @@ import (
 // serviceRegistry is the service registry of package recipes.
 type serviceRegistry struct {
 	conn         *zk.Conn
+	path         string
 	own          recipes.Instance
 	view         *recipes.ServiceRegistry
 	registration *recipes.Registration // nil: not registered
@@ -22,25 +23,30 @@ type serviceRegistry struct {
 	picks        int
 }
 
-// twoLevelRegistry is the registry to use.
+// twoLevelRegistry is the recommended registry.
 func twoLevelRegistry() scenario.Workload {
 	return Membership(func(env Env) Roster {
-		return newServiceRegistry(env.Conn, env.Name)
+		return newServiceRegistry(env)
 	}, MembershipClaims{
 		Recheck: cacheRecheck,
 		About:   "service registry with lookup strategies of package recipes", Services: true,
 	}).Named("recipes.ServiceRegistry")
 }
 
-func newServiceRegistry(c *zk.Conn, instance string) *serviceRegistry {
-	service, id, _ := strings.Cut(instance, "/")
-	g := &serviceRegistry{conn: c, own: recipes.Instance{Service: service, ID: id},
-		view: recipes.NewServiceRegistry(c, membersPath, recipes.RecheckEvery(cacheRecheck)), lookups: map[string][]*recipes.ServiceLookup{}}
+func newServiceRegistry(env Env) *serviceRegistry {
+	service, id, _ := strings.Cut(env.Name, "/")
+	g := &serviceRegistry{
+		conn: env.Conn, path: env.Path, own: recipes.Instance{Service: service, ID: id},
+		view:    recipes.NewServiceRegistry(env.Conn, env.Path, recipes.RecheckEvery(cacheRecheck)),
+		lookups: map[string][]*recipes.ServiceLookup{},
+	}
 	draws := uint64(0)
 	draw := func(n int) int { draws++; return int(mix.Hash(uint64(id[0]), draws) % uint64(n)) }
 	for _, service := range []string{"web", "mail"} {
-		for _, s := range []recipes.Strategy{recipes.RoundRobin(), recipes.Random(draw), recipes.Sticky(recipes.Random(draw))} {
-			g.lookups[service] = append(g.lookups[service], recipes.NewServiceLookup(g.view, service, s))
+		for _, s := range []recipes.Strategy{recipes.RoundRobin(), recipes.Random(draw),
+			recipes.Sticky(recipes.Random(draw))} {
+			g.lookups[service] = append(g.lookups[service],
+				recipes.NewServiceLookup(g.view, service, s))
 		}
 	}
 	return g
@@ -49,7 +55,7 @@ func newServiceRegistry(c *zk.Conn, instance string) *serviceRegistry {
 func (g *serviceRegistry) Join(ctx context.Context, data string) error {
 	if g.registration == nil {
 		g.own.Data = []byte(data)
-		g.registration = recipes.NewRegistration(g.conn, membersPath, g.own)
+		g.registration = recipes.NewRegistration(g.conn, g.path, g.own)
 	}
 	return g.registration.Register(ctx)
 }
@@ -92,5 +98,5 @@ func (g *serviceRegistry) Pick(ctx context.Context, service string) (string, err
 	return entry(i), nil
 }
 
-// entry is an instance as the judge reads it.
+// entry is an instance in the form that the judge reads.
 func entry(i recipes.Instance) string { return fmt.Sprintf("%s/%s=%s", i.Service, i.ID, i.Data) }

@@ -11,18 +11,17 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// ThresholdBarrierer is a threshold barrier under test: Set closes it until so many
-// members are there, each of whom calls Wait.
+// ThresholdBarrierer is a threshold barrier under test. Set closes it until so many members call
+// Wait.
 type ThresholdBarrierer interface {
 	Set(ctx context.Context, members int) error
 	Wait(ctx context.Context) error
 }
 
-// ThresholdBarrierWorkload makes a workload of a threshold barrier. Each client calls
-// open once, with a connection of its own. The first one sets the barrier to the
-// number of clients, and all wait; later any of them sets it to any number now and
-// then, also while others wait. Who has waited for half a minute gives up. The claims
-// are those of a barrier; Path "" means /thresholds/t.
+// ThresholdBarrier makes a workload of a threshold barrier. Each client calls open once. The first
+// client sets the barrier to the number of clients, and all wait. Later each of them sets it to a
+// drawn number now and then, also while others wait. A client that has waited for half a minute
+// gives up. The claims are those of a barrier; Path "" means /thresholds/t.
 func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -32,7 +31,8 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		Name:  "threshold-barrier",
 		About: claims.About,
 		Play: func(p *scenario.Player, s scenario.Script) {
-			tp := thresholdPlayer{p, open(Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: s.Clients}), s.Clients}
+			env := Env{Conn: p.Conn(), Name: p.Name(), Path: claims.Path, Size: s.Clients}
+			tp := thresholdPlayer{p, open(env), s.Clients}
 			for round := range 2 * s.Rounds {
 				tp.turn(round)
 			}
@@ -67,7 +67,8 @@ func (p thresholdPlayer) turn(round int) {
 		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
 	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond, 50*time.Millisecond)
+		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond,
+			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
 		defer cancel()
@@ -78,18 +79,19 @@ func (p thresholdPlayer) turn(round int) {
 	}
 }
 
-// set sets the barrier until that succeeds, now and then with a short patience at
-// first.
+// set sets the barrier until that succeeds. The first attempt has a short context in some rounds.
 func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
-		return p.Do(ops.Set, strconv.Itoa(members), func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond, 50*time.Millisecond)
-				defer cancel()
-			}
-			return linearizability.Result{}, p.barrier.Set(ctx, members)
-		})
+		return p.Do(ops.Set, strconv.Itoa(members),
+			func(ctx context.Context) (linearizability.Result, error) {
+				if attempt == 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond,
+						50*time.Millisecond)
+					defer cancel()
+				}
+				return linearizability.Result{}, p.barrier.Set(ctx, members)
+			})
 	})
 }
 
@@ -98,7 +100,7 @@ const thresholdBarrierPath = "/thresholds/t"
 
 func thresholdBarrier() scenario.Workload {
 	return ThresholdBarrier(func(env Env) ThresholdBarrierer {
-		return recipes.NewThresholdBarrier(env.Conn, thresholdBarrierPath, recipes.RecheckEvery(barrierRecheck))
+		return recipes.NewThresholdBarrier(env.Conn, env.Path, recipes.RecheckEvery(barrierRecheck))
 	}, BarrierClaims{
 		About: "the threshold barrier of package recipes",
 	}).Named("recipes.ThresholdBarrier")

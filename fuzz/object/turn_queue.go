@@ -5,10 +5,9 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// TurnQueueWorkload makes a workload of a line in which each member waits for its
-// turn: Lock joins it and waits, Unlock leaves it. The members do what those of
-// LockWorkload do, and the claims are those of a lock; Fair is the order of the
-// line.
+// TurnQueue makes a workload of a line of members, in which each waits for its turn: Lock joins the
+// line and waits, Unlock leaves it. The members do the same as the clients of [Lock], and the
+// claims are those of a lock; Fair is the order of the line.
 func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
 	w := Lock(open, claims)
@@ -16,11 +15,13 @@ func TurnQueue(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	return w
 }
 
-// turnQueue is the line to use.
+// turnQueue is the recommended line.
 func turnQueue() scenario.Workload {
 	return TurnQueue(func(env Env) Locker {
-		return recipes.NewTurnQueue(env.InTurn(), queuePath, recipes.SessionTimeout(scenario.SessionTimeout))
+		return recipes.NewTurnQueue(env.InTurn(), env.Path,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 	}, LockClaims{
-		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true, MaxHerd: 1,
+		About: "the take-your-turn queue of package recipes", Path: queuePath, Fair: true,
+		MaxHerd: 1,
 	}).Named("recipes.TurnQueue")
 }

@@ -14,54 +14,53 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// TwoPhaser is one client's side of one transaction of a two-phase commit under test.
-// Methods that find no transaction return an error that wraps
-// recipes.ErrNoTransaction. An error of which recipes.OutcomeOf says NotApplied
-// promises that nothing was done. What has the methods of TwoPhaseJoiner or
-// TwoPhaseFinisher is tested with them.
+// TwoPhaser is the side of one client in one transaction of a two-phase commit under test. A method
+// that finds no transaction returns an error that wraps recipes.ErrNoTransaction. An error for
+// which recipes.OutcomeOf returns NotApplied promises that nothing was done. The methods of
+// [TwoPhaseJoiner] and [TwoPhaseFinisher] are optional and tested, too.
 type TwoPhaser interface {
-	// Begin begins it, and is called once for each transaction, unless it says that
-	// nothing was done.
+	// Begin begins the transaction. It is called once for each, and again only after an error that
+	// promises that nothing was done.
 	Begin(ctx context.Context, sites []string, deadline time.Time) error
-	// Vote votes for a site, always the same.
+	// Vote votes for a site. Later calls repeat the same vote.
 	Vote(ctx context.Context, site string, yes bool) error
 	// Await waits for the decision.
 	Await(ctx context.Context) (commit bool, err error)
-	// Forget removes it, if all have finished; otherwise the error wraps
+	// Forget removes the transaction, if all sites have finished. Otherwise the error wraps
 	// recipes.ErrUnfinished.
 	Forget(ctx context.Context) error
 }
 
-// TwoPhaseJoiner is a TwoPhaser that shows that a site is there.
+// TwoPhaseJoiner is a TwoPhaser whose sites can show that they are present.
 type TwoPhaseJoiner interface {
 	Join(ctx context.Context, site string) error
-	// Close ends that, and all else.
+	// Close ends the presence and everything else.
 	Close(ctx context.Context) error
 }
 
-// TwoPhaseFinisher is a TwoPhaser that is told when a site has done what was decided.
+// TwoPhaseFinisher is a TwoPhaser with a call for a site that has carried out the decision.
 type TwoPhaseFinisher interface {
 	Done(ctx context.Context, site string) error
 }
 
-// TwoPhaseClaims say what a two-phase commit claims to be.
+// TwoPhaseClaims are the promises of a two-phase commit.
 type TwoPhaseClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the directory of the transactions; "" means /transactions. Each is a znode
-	// in it from its begin until it is forgotten.
+	// Path is the directory of the transactions; "" means /transactions. Each transaction is a
+	// znode in it, from Begin until Forget.
 	Path string
-	// Read tells what the znodes below a transaction say. Nil reads those of
-	// recipes.TwoPhaseCommit.
+	// Read interprets the znodes below a transaction. Nil reads those of recipes.TwoPhaseCommit.
 	Read linearizability.TransactionReader
 	// LeavesAtRest are patterns (path.Match) of znodes that may stay behind.
 	LeavesAtRest []string
 }
 
-// TwoPhaseWorkload makes a workload of a two-phase commit in which each client is a
-// site, and one is the coordinator, another one in each round. Sites vote yes or no,
-// or not at all; some show that they are there, and go before they have voted; some come too late. The coordinator may go as soon as it has begun. Each client calls
-// open for each transaction with the path of that, and again when it comes back.
+// TwoPhase makes a workload of a two-phase commit. Each client is a site, and one is the
+// coordinator, another one in each round. A site votes yes or no, or not at all. Some sites join
+// and leave again before they vote, and some come too late. The coordinator may die as soon as it
+// has begun. Each client calls open for each transaction, with the path of the transaction, and
+// again when it comes back.
 func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -90,10 +89,13 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 }
 
 func (c TwoPhaseClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !slices.ContainsFunc(e.History.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, c.Path+"/")
-	}) {
-		return linearizability.Report{}, fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path", scenario.ErrClaims, c.Path)
+	if len(e.Plan) == 0 && !slices.ContainsFunc(e.History.Server,
+		func(ev linearizability.ServerEvent) bool {
+			return ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, c.Path+"/")
+		}) {
+		return linearizability.Report{},
+			fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path",
+				scenario.ErrClaims, c.Path)
 	}
 	opts := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
 	return linearizability.Judge(e.History, e.Rest, opts), nil
@@ -102,8 +104,8 @@ func (c TwoPhaseClaims) judge(e scenario.Evidence) (linearizability.Report, erro
 const (
 	// transactionsPath is the directory that the workloads of two-phase commits use.
 	transactionsPath = "/transactions"
-	// hearsay is how long a site waits to hear of a transaction, which may be over
-	// before it does.
+	// hearsay is how long a site waits for a transaction to begin. A transaction may be over before
+	// a site sees it.
 	hearsay = 30 * time.Second
 )
 
@@ -114,7 +116,7 @@ type twoPhasePlayer struct {
 	sites  []string
 }
 
-// deal is one client's side of one transaction.
+// deal is the side of one client in one transaction.
 type deal struct {
 	TwoPhaser
 	name, path string
@@ -125,11 +127,12 @@ type deal struct {
 func (p *twoPhasePlayer) deal(round int) *deal {
 	name := fmt.Sprintf("t%d", round)
 	path := p.claims.Path + "/" + name
-	return &deal{TwoPhaser: p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}), name: name, path: path}
+	return &deal{TwoPhaser: p.open(Env{Conn: p.Conn(), Name: p.Name(), Path: path}), name: name,
+		path: path}
 }
 
-// turn is one transaction. It reports whether the client has died in it: then it has
-// no more to do with it.
+// turn is one transaction. It reports whether the client has died in it: then it does nothing more
+// in this transaction.
 func (p *twoPhasePlayer) turn(round int) (died bool) {
 	d := p.deal(round)
 	if p.Index() == round%len(p.sites) {
@@ -154,7 +157,7 @@ func (p *twoPhasePlayer) turn(round int) (died bool) {
 	return false
 }
 
-// finish looks at a transaction once more, and ends it.
+// finish awaits the decision once more, and ends the transaction.
 func (p *twoPhasePlayer) finish(round int) {
 	d := p.deal(round)
 	p.await(d, scenario.At("finish await", round))
@@ -162,8 +165,11 @@ func (p *twoPhasePlayer) finish(round int) {
 	p.forget(d)
 }
 
-// do is one call on a transaction, which is over if there is none.
-func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx context.Context) (linearizability.Result, error)) error {
+// do is one call on a transaction. The transaction is over if the call finds none.
+func (p *twoPhasePlayer) do(
+	d *deal, kind, operands string,
+	work func(ctx context.Context) (linearizability.Result, error),
+) error {
 	call := p.Begin(kind, operands)
 	r, err := work(p.Context())
 	d.over = errors.Is(err, recipes.ErrNoTransaction)
@@ -183,8 +189,10 @@ func (p *twoPhasePlayer) do(d *deal, kind, operands string, work func(ctx contex
 	return err
 }
 
-// persist is do until it succeeds, now and then with little patience at first.
-func (p *twoPhasePlayer) persist(d *deal, kind, operands, label string, work func(ctx context.Context) error) bool {
+// persist calls do until it succeeds. The first attempt has a short context in some rounds.
+func (p *twoPhasePlayer) persist(
+	d *deal, kind, operands, label string, work func(ctx context.Context) error,
+) bool {
 	return p.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
@@ -197,36 +205,39 @@ func (p *twoPhasePlayer) persist(d *deal, kind, operands, label string, work fun
 	})
 }
 
-// begin begins a transaction that has between half a second and three and a half. If
-// it cannot know whether it has, it does not try again: the others may have ended it.
+// begin begins a transaction with a deadline in 0.5 to 3.5 s. After an error that is not clear it
+// does not try again: the others may have ended the transaction.
 func (p *twoPhasePlayer) begin(d *deal, round int) {
-	patience := 500*time.Millisecond + time.Duration(p.Choose(scenario.At("deadline", round), 3000))*time.Millisecond
+	drawn := p.Choose(scenario.At("deadline", round), 3000)
+	patience := 500*time.Millisecond + time.Duration(drawn)*time.Millisecond
 	deadline := p.Clock(patience)
 	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
 			if attempt == 0 {
 				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond, 30*time.Millisecond)
+				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond,
+					30*time.Millisecond)
 				defer cancel()
 			}
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
-		if recipes.OutcomeOf(err) != recipes.NotApplied || errors.Is(err, recipes.ErrTransactionExists) {
+		if recipes.OutcomeOf(err) != recipes.NotApplied ||
+			errors.Is(err, recipes.ErrTransactionExists) {
 			return nil
 		}
 		return err
 	})
 }
 
-// isHeard reports whether another site has heard of the transaction, and will end it.
+// isHeard reports whether another site has seen the transaction, and will end it.
 func (p *twoPhasePlayer) isHeard(d *deal) bool {
 	p.Pause(scenario.RetryPause)
 	signs, _, err := p.Conn().Children(d.path)
 	return err == nil && len(signs) > 0
 }
 
-// hears waits until the transaction was begun.
+// hears waits until the transaction has begun, and reports whether it has.
 func (p *twoPhasePlayer) hears(d *deal) bool {
 	for end := p.Now() + hearsay; p.Alive() && p.Now() < end; p.Pause(scenario.RetryPause) {
 		if begun, _, err := p.Conn().Exists(d.path); err == nil && begun {
@@ -236,16 +247,17 @@ func (p *twoPhasePlayer) hears(d *deal) bool {
 	return false
 }
 
-// join shows that the site is there; in one of six cases it goes again at once, and
-// comes back as another process would.
+// join shows that the site is present. In one of six cases it leaves at once, and comes back as
+// another process would.
 func (p *twoPhasePlayer) join(d *deal, round int) {
 	joiner, ok := d.TwoPhaser.(TwoPhaseJoiner)
 	if !ok || p.Choose(scenario.At("join", round), 2) > 0 {
 		return
 	}
-	p.persist(d, ops.Join, d.name+" "+p.Name(), scenario.At("joining", round), func(ctx context.Context) error {
-		return joiner.Join(ctx, p.Name())
-	})
+	p.persist(d, ops.Join, d.name+" "+p.Name(), scenario.At("joining", round),
+		func(ctx context.Context) error {
+			return joiner.Join(ctx, p.Name())
+		})
 	if p.Choose(scenario.At("go", round), 6) > 0 {
 		return
 	}
@@ -263,31 +275,33 @@ func (p *twoPhasePlayer) vote(d *deal, round int) {
 	if yes {
 		word = "yes"
 	}
-	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, scenario.At("voting", round), func(ctx context.Context) error {
-		return d.Vote(ctx, p.Name(), yes)
-	})
+	p.persist(d, ops.Vote, d.name+" "+p.Name()+" "+word, scenario.At("voting", round),
+		func(ctx context.Context) error {
+			return d.Vote(ctx, p.Name(), yes)
+		})
 }
 
 // await waits for the decision.
 func (p *twoPhasePlayer) await(d *deal, label string) {
 	p.Persist(func(attempt int) error {
-		return p.do(d, ops.Await, d.name, func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
-				defer cancel()
-			}
-			commit, err := d.Await(ctx)
-			d.decided = err == nil
-			if commit {
-				return linearizability.Result{Output: ops.Commit}, err
-			}
-			return linearizability.Result{Output: ops.Abort}, err
-		})
+		return p.do(d, ops.Await, d.name,
+			func(ctx context.Context) (linearizability.Result, error) {
+				if attempt == 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
+					defer cancel()
+				}
+				commit, err := d.Await(ctx)
+				d.decided = err == nil
+				if commit {
+					return linearizability.Result{Output: ops.Commit}, err
+				}
+				return linearizability.Result{Output: ops.Abort}, err
+			})
 	})
 }
 
-// done says that the site has done what was decided, if there is a word for that.
+// done says that the site has carried out the decision, if the object has Done.
 func (p *twoPhasePlayer) done(d *deal, label string) {
 	finisher, ok := d.TwoPhaser.(TwoPhaseFinisher)
 	if !ok || d.over || !d.decided {
@@ -298,16 +312,17 @@ func (p *twoPhasePlayer) done(d *deal, label string) {
 	})
 }
 
-// forget removes a transaction, unless others have not finished it. The last one to
-// finish it can.
+// forget removes a transaction, unless some sites have not finished it. The last site to finish can
+// remove it.
 func (p *twoPhasePlayer) forget(d *deal) {
 	if d.over || !d.decided {
 		return
 	}
 	p.Persist(func(int) error {
-		err := p.do(d, ops.Forget, d.name, func(ctx context.Context) (linearizability.Result, error) {
-			return linearizability.Result{}, d.Forget(ctx)
-		})
+		err := p.do(d, ops.Forget, d.name,
+			func(ctx context.Context) (linearizability.Result, error) {
+				return linearizability.Result{}, d.Forget(ctx)
+			})
 		if errors.Is(err, recipes.ErrUnfinished) {
 			return nil
 		}
@@ -315,7 +330,7 @@ func (p *twoPhasePlayer) forget(d *deal) {
 	})
 }
 
-// coordinated is the transaction of package recipes.
+// coordinated is a transaction of package recipes as a TwoPhaser.
 type coordinated struct{ *recipes.TwoPhaseCommit }
 
 func (c coordinated) Begin(ctx context.Context, sites []string, deadline time.Time) error {
@@ -328,7 +343,9 @@ func (c coordinated) Await(ctx context.Context) (bool, error) {
 }
 
 func twoPhaseCommit() scenario.Workload {
-	return TwoPhase(func(env Env) TwoPhaser { return coordinated{recipes.NewTwoPhaseCommit(env.Conn, env.Path)} }, TwoPhaseClaims{
+	return TwoPhase(func(env Env) TwoPhaser {
+		return coordinated{recipes.NewTwoPhaseCommit(env.Conn, env.Path)}
+	}, TwoPhaseClaims{
 		About: "the two-phase commit of package recipes",
 	}).Named("recipes.TwoPhaseCommit")
 }

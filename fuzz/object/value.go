@@ -11,14 +11,14 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// Valuer is a shared value under test. Set writes, whatever the value is, and
-// returns the new state; Get reads. CompareAndSet writes if the value has the
-// version of seen, or does not exist if seen does not, and returns the new state
-// and true, or else what it has found and false.
+// Valuer is a shared value under test. Set writes without a condition and returns the new state.
+// Get reads. CompareAndSet writes if the value has the version of seen, or if neither exists, and
+// returns the new state and true; otherwise it returns the present state and false.
 type Valuer interface {
 	Get(ctx context.Context) (recipes.ValueState, error)
 	Set(ctx context.Context, data []byte) (recipes.ValueState, error)
-	CompareAndSet(ctx context.Context, seen recipes.ValueState, data []byte) (now recipes.ValueState, done bool, err error)
+	CompareAndSet(ctx context.Context, seen recipes.ValueState,
+		data []byte) (now recipes.ValueState, done bool, err error)
 }
 
 // Awaiter is a Valuer that can wait for a state other than seen.
@@ -26,27 +26,26 @@ type Awaiter interface {
 	Next(ctx context.Context, seen recipes.ValueState) (recipes.ValueState, error)
 }
 
-// ValueClaims say what a shared value claims to be.
+// ValueClaims are the promises of a shared value.
 type ValueClaims struct {
 	// About is one line about the implementation.
 	About string
 	// Path is the value's znode; "" means /value.
 	Path string
-	// Value reads the znode's data, and reports false if it holds no value yet; nil
-	// means that the data is the value.
+	// Value reads the znode's data. It returns false if the znode holds no value yet. Nil means
+	// that the data is the value.
 	Value func(data string) (string, bool)
-	// Definite: an error of a write that does not wrap recipes.ErrAmbiguous promises
-	// that nothing was written, nor will be.
+	// Definite says that an error of a write that does not wrap recipes.ErrAmbiguous promises that
+	// nothing was written and nothing will be.
 	Definite bool
 	// LeavesAtRest are patterns (path.Match) of bookkeeping znodes below Path that
 	// may stay.
 	LeavesAtRest []string
 }
 
-// ValueWorkload makes a workload of a shared value. Each client calls open once,
-// with a connection of its own, and then, twice a round, waits for a change or
-// looks at the value, and writes one of its own, compared with what it saw last
-// or not, and now and then with little patience.
+// Value makes a workload of a shared value. Each client calls open once. Twice a round it waits for
+// a change or reads the value, and writes data that no other call writes: with or without a
+// comparison with the state that it saw last, and now and then with a short context.
 func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	claims := only(given)
 	if claims.Path == "" {
@@ -55,23 +54,28 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	return scenario.Workload{
 		Name:  "value",
 		About: claims.About,
-		Play: scenario.Shared(opener(open, claims.Path), func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
-			v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
-			for turn := range 2 * s.Rounds {
-				v.read(turn)
-				v.write(turn)
-			}
-		}),
+		Play: scenario.Shared(opener(open, claims.Path),
+			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Valuer]) {
+				v := valuePlayer{Player: p, value: h.Now, definite: claims.Definite}
+				for turn := range 2 * s.Rounds {
+					v.read(turn)
+					v.write(turn)
+				}
+			}),
 		Shared: true,
-		Length: func(s scenario.Script) time.Duration { return time.Duration(2*s.Rounds) * nextPatience },
-		Judge:  claims.judge,
+		Length: func(s scenario.Script) time.Duration {
+			return time.Duration(2*s.Rounds) * nextPatience
+		},
+		Judge: claims.judge,
 	}
 }
 
 func (c ValueClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 	if len(e.Plan) == 0 && !stores(e.History, ops.Write, c.Path) {
-		return linearizability.Report{}, fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; set ValueClaims.Path to the value's znode",
-			scenario.ErrClaims, c.Path)
+		return linearizability.Report{},
+			fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; "+
+				"set ValueClaims.Path to the value's znode",
+				scenario.ErrClaims, c.Path)
 	}
 	return linearizability.Judge(e.History, e.Rest, linearizability.Value{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
@@ -88,9 +92,10 @@ type valuePlayer struct {
 // nextPatience is how long a client waits for a change before it goes on.
 const nextPatience = 20 * time.Second
 
-// read looks at the value, or waits until it changes.
+// read reads the value, or waits until it changes.
 func (p *valuePlayer) read(turn int) {
-	ctx, cancel := p.Within(p.Context(), nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
+	ctx, cancel := p.Within(p.Context(),
+		nextPatience+time.Duration(p.Choose(scenario.At("read", turn), 1000))*time.Microsecond)
 	defer cancel()
 	look := p.value().Get
 	if a, ok := p.value().(Awaiter); ok && p.Choose(scenario.At("next", turn), 3) == 0 {
@@ -99,7 +104,7 @@ func (p *valuePlayer) read(turn int) {
 	c := p.Begin(ops.Read, "")
 	state, err := look(ctx)
 	if err != nil {
-		c.Failed(err) // it changes nothing, whatever else
+		c.Failed(err) // a failed read changes nothing
 		p.Pause(scenario.RetryPause)
 		return
 	}
@@ -111,14 +116,16 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 	if !state.Exists {
 		return linearizability.Result{Empty: true}
 	}
-	return linearizability.Result{Output: linearizability.Versioned(string(state.Data), state.Version)}
+	return linearizability.Result{Output: linearizability.Versioned(string(state.Data),
+		state.Version)}
 }
 
-// write writes data that nobody else writes. Whether a failed write took effect
-// is for the judge to find out; it is not repeated.
+// write writes data that no other call writes. A failed write is not repeated: the judge finds out
+// whether it took effect.
 func (p *valuePlayer) write(turn int) {
 	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond, 20*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+		20*time.Millisecond)
 	defer cancel()
 	if p.Choose(scenario.At("kind", turn), 2) == 0 {
 		p.set(ctx, data)
@@ -159,10 +166,14 @@ func (p *valuePlayer) compareAndSet(ctx context.Context, data string) {
 	p.seen = state
 }
 
-// recordedValue is the shared value to use.
+// recordedValue is the recommended shared value.
 func recordedValue() scenario.Workload {
-	return Value(func(env Env) Valuer { return recipes.NewSharedValue(env.InTurn(), valuePath) }, ValueClaims{
-		About: "the shared value of package recipes, which knows its own write when the reply is lost", Definite: true,
+	return Value(func(env Env) Valuer {
+		return recipes.NewSharedValue(env.InTurn(), env.Path)
+	}, ValueClaims{
+		About: "the shared value of package recipes, " +
+			"which knows its own write when the reply is lost",
+		Definite: true,
 	}).Named("recipes.SharedValue")
 }
 

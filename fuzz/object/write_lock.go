@@ -7,18 +7,19 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// writeLock is the lock of the Apache recipes, made to wait.
+// writeLock is the lock of the Apache recipes, with a Lock that waits.
 func writeLock() scenario.Workload {
 	return Lock(func(env Env) Locker {
 		l := &awaitedLock{news: make(chan struct{}, 1), closed: make(chan struct{})}
-		l.WriteLock = recipes.NewWriteLock(env.InTurn(), lockPath, l, recipes.SessionTimeout(scenario.SessionTimeout))
+		l.WriteLock = recipes.NewWriteLock(env.InTurn(), env.Path, l,
+			recipes.SessionTimeout(scenario.SessionTimeout))
 		return l
 	}, LockClaims{
 		About: "the lock with a listener of package recipes", Fair: true, MaxHerd: 1,
 	}).Named("recipes.WriteLock")
 }
 
-// awaitedLock waits for what the listener of a WriteLock is told.
+// awaitedLock waits for the notifications of a WriteLock to its listener.
 type awaitedLock struct {
 	*recipes.WriteLock
 	news   chan struct{}
@@ -34,7 +35,7 @@ func (l *awaitedLock) LockAcquired() {
 
 func (l *awaitedLock) LockReleased() {}
 
-// Lock asks again after each news: the lock may be lost again by then.
+// Lock calls Lock again after each notification: the lock may be lost again by then.
 func (l *awaitedLock) Lock(ctx context.Context) error {
 	for {
 		owned, err := l.WriteLock.Lock(ctx)
@@ -54,7 +55,7 @@ func (l *awaitedLock) Lock(ctx context.Context) error {
 	}
 }
 
-// Close also ends who waits for news.
+// Close also ends the calls that wait for a notification.
 func (l *awaitedLock) Close(ctx context.Context) error {
 	close(l.closed)
 	return l.WriteLock.Close(ctx)

@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// brokeAt tells where a run broke that panicked or froze, one line for each call, the
-// same in each run; "" if it did neither.
+// brokeAt is the place at which a run panicked or froze, one line for each call, equal in each run;
+// "" if it did neither.
 func brokeAt(r *trace.Result) string {
 	if len(r.Panics) > 0 {
 		return place{panicFrames(r.Panics[0])}.String()
@@ -20,7 +20,7 @@ func brokeAt(r *trace.Result) string {
 	return frozenAt(r.Frozen)
 }
 
-// panicFrames are the calls that a panic, or the end of its goroutine, cut short.
+// panicFrames are the calls that were cut short by a panic or by the end of its goroutine.
 func panicFrames(report string) []frame {
 	_, stack, _ := strings.Cut(report, "\ngoroutine ")
 	lines := strings.Split(stack, "\n")
@@ -37,10 +37,10 @@ func panicFrames(report string) []frame {
 	return underTest(frames)
 }
 
-// frozenAt tells of those goroutines of a frozen run that keep virtual time from
-// passing: of one that spins as far as it stays the same however long it does. If one
-// of them waits for a mutex it tells of the others too that are in the code under
-// test: who holds it is among them.
+// frozenAt lists the goroutines of a frozen run that keep virtual time from passing. Of a goroutine
+// that spins it keeps the call that stays the same for as long as it spins. If a goroutine waits
+// for a mutex, the list also has the other goroutines in the code under test: the holder of the
+// mutex is among them.
 func frozenAt(stacks string) string {
 	var culprits, others []string
 	blocked := false
@@ -50,13 +50,17 @@ func frozenAt(stacks string) string {
 		case len(frames) == 0:
 		case durable(stack):
 			if (place{frames}).first() != "" {
-				others = append(others, "a goroutine that waits:\n"+place{underTest(frames)}.String())
+				others = append(others,
+					"a goroutine that waits:\n"+place{underTest(frames)}.String())
 			}
 		case waiting(stack):
 			blocked = true
-			culprits = append(culprits, "a goroutine that waits for a mutex, or for what is outside of the run:\n"+place{underTest(frames)}.String())
+			culprits = append(culprits,
+				"a goroutine that waits for a mutex, "+
+					"or for what is outside of the run:\n"+place{underTest(frames)}.String())
 		default:
-			culprits = append(culprits, "a goroutine that spins:\n"+place{spinning(frames)}.String())
+			culprits = append(culprits,
+				"a goroutine that spins:\n"+place{spinning(frames)}.String())
 		}
 	}
 	if blocked {
@@ -66,12 +70,12 @@ func frozenAt(stacks string) string {
 	return strings.Join(slices.Compact(culprits), "\n")
 }
 
-// FrozenStacks are the stacks of the goroutines that keep virtual time from passing in
-// a run that froze, as they were seen.
+// FrozenStacks are the stacks of the goroutines of a frozen run that keep virtual time from
+// passing.
 func (o *Outcome) FrozenStacks() string { return restless(o.Result.Frozen) }
 
-// restless are the stacks of those goroutines of a frozen run that keep virtual time from
-// passing, as they were seen; all of them if none is known to.
+// restless are the stacks of the goroutines of a frozen run that keep virtual time from passing, or
+// all stacks if no such goroutine is known.
 func restless(stacks string) string {
 	kept := slices.DeleteFunc(strings.Split(stacks, "\n\n"), durable)
 	if len(kept) == 0 {
@@ -80,21 +84,24 @@ func restless(stacks string) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// durable reports whether a goroutine's stack says that it lets virtual time pass.
+// durable reports whether the goroutine of a stack lets virtual time pass.
 func durable(stack string) bool { return strings.Contains(firstLine(stack), "(durable)") }
 
-// waiting reports whether a goroutine's stack says that it is blocked.
+// waiting reports whether the goroutine of a stack is blocked.
 func waiting(stack string) bool {
 	_, state, _ := strings.Cut(firstLine(stack), "[")
-	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"}, func(kind string) bool {
-		return strings.HasPrefix(state, kind)
-	})
+	return slices.ContainsFunc([]string{"sync.", "semacquire", "chan ", "select", "IO wait"},
+		func(kind string) bool {
+			return strings.HasPrefix(state, kind)
+		})
 }
 
-// underTest leaves out by which calls of this package the code under test was called;
-// they say nothing, and change with it. If there is no such code it leaves out nothing.
+// underTest returns the calls without those of this package that called the code under test: these
+// say nothing, and change with the package. If there is no code under test it returns all calls.
 func underTest(frames []frame) []frame {
-	user := slices.IndexFunc(frames, func(f frame) bool { return !machinery.MatchString(f.function) })
+	user := slices.IndexFunc(frames, func(f frame) bool {
+		return !machinery.MatchString(f.function)
+	})
 	if user < 0 {
 		return named(frames)
 	}
@@ -107,11 +114,11 @@ func underTest(frames []frame) []frame {
 	return named(frames[:user+caller])
 }
 
-// literal is in the names of function literals. How they go on depends on what the
-// compiler has inlined, and so on its flags.
+// literal matches the names of function literals. The rest of such a name depends on inlining, and
+// so on the compiler's flags.
 var literal = regexp.MustCompile(`^(.*/)?([^./]+)\..*(\.func\d|-range\d|wrap\d)`)
 
-// nameOf is a function's name, the same however it was compiled.
+// nameOf is the name of a function, equal for all flags of the compiler.
 func nameOf(function string) string {
 	if m := literal.FindStringSubmatch(function); m != nil {
 		return "a function literal in " + m[1] + m[2]
@@ -119,9 +126,8 @@ func nameOf(function string) string {
 	return function
 }
 
-// named are frames as they are however they were compiled. The line from which a
-// function calls its own literals is left out: those are mostly deferred, and it
-// depends on the compiler's flags which line that is.
+// named returns frames that are equal for all flags of the compiler. It removes the line at which a
+// function calls its own literals: most of them are deferred, and the line depends on the flags.
 func named(frames []frame) []frame {
 	told := slices.Clone(frames)
 	for i, f := range frames {
@@ -138,15 +144,14 @@ func (f frame) withoutLine() frame {
 	return f
 }
 
-// spinning is the call of a goroutine that spins that is the same whenever one looks:
-// that of the code under test. Its line is left out, as what it calls is.
+// spinning is the call of a spinning goroutine that is equal at any moment: the call of the code
+// under test, without its line.
 func spinning(frames []frame) []frame {
 	frames = underTest(frames)
 	return []frame{frames[len(frames)-1].withoutLine()}
 }
 
-// judgeLeaks adds to a report that goroutines were left behind, unless it says already
-// that something was.
+// judgeLeaks adds a verdict to a report if goroutines were left behind.
 func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers) {
 	if len(rest.Leaked) > 0 {
 		report.Worsen(linearizability.Verdict{
@@ -156,8 +161,8 @@ func judgeLeaks(report *linearizability.Report, rest *linearizability.Leftovers)
 	}
 }
 
-// leaks tells of each goroutine that a run left behind: where it hangs and what began
-// it, the same in each run. report is a line and stacks.
+// leaks describes each goroutine that a run left behind: its place, and the call that began it,
+// equal in each run. The report is a line and stacks.
 func leaks(report string) []string {
 	if report == "" {
 		return nil
@@ -166,11 +171,13 @@ func leaks(report string) []string {
 	var told []string
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
 		frames := framesOf(stack)
-		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack, "/realworld.(*run).script(")
+		inRun := strings.Contains(firstLine(stack), "synctest bubble") || strings.Contains(stack,
+			"/realworld.(*run).script(")
 		if len(frames) == 0 || !inRun {
 			continue // in a real world the stacks are those of the whole process
 		}
-		at := "it never ends: it is at " + cmp.Or((place{frames}).first(), frames[0].source) + ", in " + nameOf(frames[len(frames)-1].function)
+		at := "it never ends: it is at " + cmp.Or((place{frames}).first(),
+			frames[0].source) + ", in " + nameOf(frames[len(frames)-1].function)
 		if function, source := begunBy(stack); function != "" {
 			at += ", begun at " + source + " by " + nameOf(function)
 		}
@@ -183,7 +190,7 @@ func leaks(report string) []string {
 	return slices.Compact(told)
 }
 
-// begunBy is the last call of a stack trace, which made the goroutine.
+// begunBy is the last call of a stack trace, which began the goroutine.
 func begunBy(stack string) (function, source string) {
 	_, last, ok := strings.Cut(stack, "\ncreated by ")
 	if !ok {

@@ -9,17 +9,17 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// errBusy is recorded of a call that does not wait, and did not get what it was for.
+// errBusy is recorded for a call that does not wait and found another owner.
 var errBusy = errors.New("somebody else is the owner")
 
-// closer is an object under test that can be closed: that ends its operations under
-// way, and gives back what is held through it.
+// closer is an object under test with a Close: it ends the operations under way, and gives back
+// what is held through the object.
 type closer interface {
 	Close(ctx context.Context) error
 }
 
-// closeNowAndThen is the script of the goroutine that closes what the others share, at any
-// moment, and puts a new object in its place.
+// closeNowAndThen is the script of the goroutine that closes the shared object at any moment and
+// opens a new one in its place.
 func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 	for round := 0; round < 2*s.Rounds; round++ {
 		if !p.Pause(time.Duration(p.Choose(At("close", round), 80_000)) * time.Microsecond) {
@@ -36,8 +36,8 @@ func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 	}
 }
 
-// replace puts a new object in the place of the present one, which it returns. It
-// reports false, and does nothing, if nobody uses it any more.
+// replace opens a new object in the place of the present one, and returns the present one. It
+// reports false, and does nothing, if all users have ended.
 func (h *Handle[T]) replace() (old T, inUse bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,8 +49,8 @@ func (h *Handle[T]) replace() (old T, inUse bool) {
 	return old, true
 }
 
-// close closes an object and records that, in a step before: what other goroutines
-// say of it in the same step might come first in the trace.
+// close closes an object and records the call one step before: in one step the lines of other
+// goroutines about it might come first in the trace.
 func (p *Player) close(ctx context.Context, c closer) {
 	call := p.Begin(ops.Close, "")
 	p.Pause(time.Microsecond)
@@ -61,14 +61,15 @@ func (p *Player) close(ctx context.Context, c closer) {
 	call.OK(linearizability.Result{})
 }
 
-// closedWithin is how soon an operation must end when its object is closed: far
-// more than the moment that it may wait for its clean-up.
+// closedWithin is how soon an operation must end when its object is closed. It is far longer than
+// an operation may wait for its clean-up.
 const closedWithin = time.Second
 
-// judgeClosing adds to a report what is to be said of closed objects: that Close
-// returns, and that what was under way ends soon, whatever becomes of the
-// connection. What gives something back may take longer: it waits for the server.
-func judgeClosing(r *linearizability.Report, h linearizability.History, rest *linearizability.Leftovers) {
+// judgeClosing adds verdicts on closed objects to a report: Close must return, and operations under
+// way must end soon, also without a connection. A release may take longer, because it waits for the
+// server.
+func judgeClosing(r *linearizability.Report, h linearizability.History,
+	rest *linearizability.Leftovers) {
 	for _, c := range h.Ops {
 		if c.Kind != ops.Close {
 			continue
@@ -85,10 +86,11 @@ func judgeClosing(r *linearizability.Report, h linearizability.History, rest *li
 }
 
 func neverClosed(c linearizability.Op) linearizability.Verdict {
-	return violatedLiveness([]int64{c.Call}, "%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
+	return violatedLiveness([]int64{c.Call},
+		"%s's close (step %d) never returned, although the faults stopped", c.Client, c.Call)
 }
 
-// outlives says so if op went on for too long after its object was closed.
+// outlives returns a verdict and true if op went on for too long after its object was closed.
 func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verdict, bool) {
 	switch op.Kind {
 	case ops.Close, ops.Release, ops.Unlock:
@@ -100,17 +102,21 @@ func outlives(op, c linearizability.Op, end time.Duration) (linearizability.Verd
 	if op.Client != c.Client || op.CallTime >= c.CallTime || end <= c.CallTime+closedWithin {
 		return linearizability.Verdict{}, false
 	}
-	return violatedLiveness([]int64{op.Call, c.Call}, "%s's %s (step %d) went on for %v after its object was closed at step %d",
+	return violatedLiveness([]int64{op.Call, c.Call},
+		"%s's %s (step %d) went on for %v after its object was closed at step %d",
 		op.Client, op.Kind, op.Call, end-c.CallTime, c.Call), true
 }
 
-// TriesFirst reports whether a client tries before it waits, as it does for one label in
-// three of a careless script.
-func (p *Player) TriesFirst(label string) bool { return p.careless && p.Choose(label+" try", 3) == 0 }
+// TriesFirst reports whether the client tries before it waits: in a careless script, for one label
+// in three.
+func (p *Player) TriesFirst(label string) bool {
+	return p.careless && p.Choose(label+" try", 3) == 0
+}
 
-// Try calls something that does not wait, and records what came of it. token is
-// asked when it has succeeded.
-func (p *Player) Try(kind, input string, do func(context.Context) (bool, error), token func() int64) error {
+// Try calls an operation that does not wait, and records the result. It calls token after a
+// success.
+func (p *Player) Try(kind, input string, do func(context.Context) (bool, error),
+	token func() int64) error {
 	c := p.Begin(kind, input)
 	ok, err := do(p.ctx)
 	switch {

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// A Catalogue is a list of workloads that flags and scenario files can name; for
-// each kind of object the recommended implementation comes first.
+// Catalogue is a list of workloads that flags and scenario files can name. For each kind of object
+// the recommended implementation comes first.
 type Catalogue []Workload
 
-// Kinds lists the kinds of objects that there are workloads of.
+// Kinds lists the kinds of objects of the workloads.
 func (c Catalogue) Kinds() []string {
 	var names []string
 	for _, w := range c {
@@ -38,10 +38,11 @@ func (c Catalogue) Find(name, impl string) (Workload, error) {
 	if known == nil {
 		return Workload{}, fmt.Errorf("unknown workload %q; expected %s", name, oneOf(c.Kinds()))
 	}
-	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name, impl, known)
+	return Workload{}, fmt.Errorf("workload %s has no implementation %q; expected one of %q", name,
+		impl, known)
 }
 
-// Sound lists the workloads that promise to survive: those that are not Flawed.
+// Sound lists the workloads without a known flaw: those whose Flawed is "".
 func (c Catalogue) Sound() Catalogue {
 	var sound Catalogue
 	for _, w := range c {
@@ -61,20 +62,24 @@ func (c Catalogue) Load(name string) (File, error) {
 	return Parse(name, data, c.Find)
 }
 
-// With adds workloads to a catalogue. It is an error if one has no name, no
-// implementation or no script and judge, or is there already, and if one of its names
-// has a space or a control character: flags and lines of output take names for words.
+// With adds workloads to a catalogue. It returns an error if one has no name, no implementation, no
+// script or no judge, if it is in the catalogue already, or if one of its names has a space or a
+// control character: in flags and lines of output a name is one word.
 func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 	c = slices.Clone(c)
 	for _, w := range more {
 		switch {
 		case w.Name == "" || w.Impl == "":
-			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name, w.Impl)
+			return nil, fmt.Errorf("workload %q %q: Name and Impl must not be empty", w.Name,
+				w.Impl)
 		case !isWord(w.Name) || !isWord(w.Impl):
-			return nil, fmt.Errorf("workload %q %q: Name and Impl must have no spaces and no control characters", w.Name, w.Impl)
+			return nil, fmt.Errorf("workload %q %q: "+
+				"Name and Impl must have no spaces and no control characters", w.Name, w.Impl)
 		case w.Play == nil || w.Judge == nil:
 			return nil, fmt.Errorf("workload %s %s: Play or Judge is missing", w.Name, w.Impl)
-		case slices.ContainsFunc(c, func(known Workload) bool { return known.Name == w.Name && known.Impl == w.Impl }):
+		case slices.ContainsFunc(c, func(known Workload) bool {
+			return known.Name == w.Name && known.Impl == w.Impl
+		}):
 			return nil, fmt.Errorf("workload %s %s is there already", w.Name, w.Impl)
 		}
 		c = append(c, w)
@@ -82,9 +87,11 @@ func (c Catalogue) With(more ...Workload) (Catalogue, error) {
 	return c, nil
 }
 
-// isWord reports whether all of a name can be seen.
+// isWord reports whether a name has only visible characters.
 func isWord(name string) bool {
-	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	})
 }
 
 // oneOf lists names as a choice: "a, b or c".

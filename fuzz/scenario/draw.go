@@ -8,9 +8,9 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/mix"
 )
 
-// Choose returns a number in [0,n), fixed by seed, client, goroutine and label. Each
-// decision of a script needs a label of its own: two with one label would always turn out
-// alike. [At] makes the labels of a decision that is made again and again.
+// Choose returns a number in [0,n), fixed by seed, client, goroutine and label. Each decision of a
+// script needs its own label: two decisions with one label always have the same result. [At] makes
+// the labels of a repeated decision.
 func (p *Player) Choose(label string, n int) int {
 	p.tell(label, n)
 	h := mix.Hash(p.seed, uint64(p.index), uint64(p.client.Number()), hashOf(label))
@@ -23,8 +23,8 @@ func (p *Player) Agree(label string, n int) int {
 	return int(mix.Hash(p.seed, hashOf(label)) % uint64(n))
 }
 
-// At is the label of a decision that is made in several places, of which the numbers say
-// which it is: At("kind", 3) of the third round is kind[3].
+// At is the label of a repeated decision, with the numbers that identify it: At("kind", 3) is
+// kind[3], the kind of round 3.
 func At(label string, numbers ...int) string {
 	var text strings.Builder
 	text.WriteString(label)

@@ -103,15 +103,19 @@ func sharedLabels(t *testing.T, w scenario.Workload, script scenario.Script) []s
 			first, seen := known[label]
 			known[label] = now
 			if key := p.Name() + " " + label; drawn[key] {
-				problems = append(problems, fmt.Sprintf("%s drawn twice by %s, at\n%s", label, p.Name(), now.site))
+				problems = append(problems,
+					fmt.Sprintf("%s drawn twice by %s, at\n%s", label, p.Name(), now.site))
 			} else {
 				drawn[key] = true
 			}
 			switch {
 			case seen && first.n != n:
-				problems = append(problems, fmt.Sprintf("%s drawn of %d and of %d", label, first.n, n))
+				problems = append(problems,
+					fmt.Sprintf("%s drawn of %d and of %d", label, first.n, n))
 			case seen && first.site != now.site:
-				problems = append(problems, fmt.Sprintf("%s drawn in two places:\n%s\nand\n%s", label, first.site, now.site))
+				problems = append(problems,
+					fmt.Sprintf("%s drawn in two places:\n%s\nand\n%s", label, first.site,
+						now.site))
 			}
 		}).Run()
 		if err != nil {
@@ -128,7 +132,8 @@ func drawPlan(t *testing.T, seed uint64) []fault.Fault {
 		return nil
 	}
 	for _, text := range []string{
-		fmt.Sprintf("expire client=a request=%d", 2+seed), fmt.Sprintf("cut client=b request=%d", 3+2*seed),
+		fmt.Sprintf("expire client=a request=%d", 2+seed), fmt.Sprintf("cut client=b request=%d",
+			3+2*seed),
 	} {
 		f, err := fault.Parse(text)
 		if err != nil {

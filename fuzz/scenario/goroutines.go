@@ -11,7 +11,9 @@ import (
 // returns when all have ended. Each has a Player; that of the first is p. To the judge
 // they are one client that makes several calls at once. Call Goroutines once, at the end
 // of the Play of a workload that is Shared.
-func (p *Player) Goroutines(s Script, script func(p *Player)) { p.hands(s.GoroutineCount(), script) }
+func (p *Player) Goroutines(s Script, script func(p *Player)) {
+	p.hands(s.GoroutineCount(), script)
+}
 
 func (p *Player) hands(number int, script func(hand *Player)) {
 	world, ok := p.client.(worldClient)
@@ -37,7 +39,7 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 	})
 }
 
-// all are the players of the client's goroutines.
+// all lists the players of the client's goroutines.
 func (p *Player) all() []*Player { return append([]*Player{p}, p.others...) }
 
 // A Handle holds the object that the goroutines of a client share. When a careless script
@@ -60,7 +62,8 @@ func (h *Handle[T]) Now() T {
 // Shared returns a Play for clients whose goroutines share one object: open opens it, and
 // each goroutine runs play. In a careless script one more goroutine closes the object now
 // and then.
-func Shared[T any](open func(*Player) T, play func(hand *Player, s Script, h *Handle[T])) func(*Player, Script) {
+func Shared[T any](open func(*Player) T,
+	play func(hand *Player, s Script, h *Handle[T])) func(*Player, Script) {
 	return func(p *Player, s Script) {
 		h := &Handle[T]{open: func() T { return open(p) }, users: s.GoroutineCount()}
 		h.opened = h.open()

@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// history puts together what the players recorded and what the server did.
-// Moments become lines of the trace.
+// history combines the records of the players with the log of the server. Moments become lines of
+// the trace.
 func history(r *trace.Result, players []*Player) linearizability.History {
 	h := linearizability.History{
 		Server:  serverEvents(r),
@@ -29,7 +29,8 @@ func history(r *trace.Result, players []*Player) linearizability.History {
 	}
 	for _, n := range r.Notices {
 		if kind, ok := noticeKinds[n.Kind]; ok {
-			h.Notices = append(h.Notices, linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
+			h.Notices = append(h.Notices,
+				linearizability.Notice{Client: n.Client, Step: n.Step, Time: n.Time, Kind: kind})
 		}
 	}
 	return h
@@ -46,17 +47,16 @@ func (p *Player) ops(r *trace.Result) []linearizability.Op {
 	return ops
 }
 
-// A disconnect takes nothing from a holder, but excuses a signal of loss, and until
-// the client is connected again it is asked for no patience.
+// noticeKinds are the notices that the judge needs. A disconnected holder still holds, but it may
+// have no signal of loss, and a waiter may wait longer until the client is connected again.
 var noticeKinds = map[trace.NoticeKind]linearizability.NoticeKind{
 	trace.Disconnected:   linearizability.Disconnected,
 	trace.Connected:      linearizability.Connected,
 	trace.SessionExpired: linearizability.SessionExpired,
 }
 
-// numbered turns an operation's moments into trace lines. What returned only
-// when the World was torn down has not returned; what was called then never
-// began.
+// numbered turns the moments of an operation into lines of the trace. A call that returned only
+// when the World was torn down is pending; a call that began then is left out.
 func numbered(r *trace.Result, op linearizability.Op) (linearizability.Op, bool) {
 	if trace.Moment(op.Call) == trace.AfterEnd {
 		return op, false
@@ -83,8 +83,10 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 	events := make([]linearizability.ServerEvent, 0, len(r.Changes))
 	for _, c := range r.Changes {
 		ev := linearizability.ServerEvent{
-			Step: c.Step, Time: c.Time, Kind: changeKinds[c.Kind], Path: c.Path, Data: string(c.Data),
-			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client, Notified: c.Notified,
+			Step: c.Step, Time: c.Time, Kind: changeKinds[c.Kind], Path: c.Path,
+			Data: string(c.Data),
+			Zxid: c.Zxid, Czxid: c.Czxid, Session: c.Session, Owner: c.Owner, Client: c.Client,
+			Notified: c.Notified,
 		}
 		if ev.Client == "" {
 			ev.Client = r.SessionClient[c.Owner]
@@ -94,8 +96,9 @@ func serverEvents(r *trace.Result) []linearizability.ServerEvent {
 	return events
 }
 
-// rest tells the judge of the world at rest.
-func rest(r *trace.Result, h linearizability.History, players []*Player) *linearizability.Leftovers {
+// rest describes the world at rest.
+func rest(r *trace.Result, h linearizability.History,
+	players []*Player) *linearizability.Leftovers {
 	out := &linearizability.Leftovers{
 		Nodes:    []linearizability.NodeAtRest{},
 		Sessions: []linearizability.SessionAtRest{},
@@ -105,42 +108,48 @@ func rest(r *trace.Result, h linearizability.History, players []*Player) *linear
 	}
 	for _, n := range r.Nodes {
 		out.Nodes = append(out.Nodes, linearizability.NodeAtRest{
-			Path: n.Path, Data: string(n.Data), Owner: n.Owner, OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
+			Path: n.Path, Data: string(n.Data), Owner: n.Owner,
+			OwnerClient: r.SessionClient[n.Owner], Czxid: n.Czxid,
 		})
 	}
 	for _, s := range r.Sessions {
-		out.Sessions = append(out.Sessions, linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
+		out.Sessions = append(out.Sessions,
+			linearizability.SessionAtRest{ID: s.ID, Client: r.SessionClient[s.ID]})
 	}
 	leaves := gaveUp(h)
 	for _, w := range r.Watches {
 		if leaves[r.SessionClient[w.Session]] {
 			continue
 		}
-		out.Watches = append(out.Watches, linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
+		out.Watches = append(out.Watches,
+			linearizability.WatchAtRest{Client: r.SessionClient[w.Session], Path: w.Path})
 	}
 	for _, p := range players {
 		if !slices.Contains(r.Busy, p.client.Of()) {
 			continue
 		}
 		if why := failsForEver(p.ops(r)); why != "" {
-			out.Wedged = append(out.Wedged, fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
+			out.Wedged = append(out.Wedged,
+				fmt.Sprintf("client %s gets no further: %s", p.Name(), why))
 		}
 	}
 	return out
 }
 
-// hopeless is how long a client whose every call fails may take to succeed.
+// hopeless is how long all calls of a client may fail before the client counts as stuck.
 const hopeless = baseLimit / 2
 
-// cutShort says why the run was cut short, or "". It was if the World ended while
-// scripts were busy, and not for want of progress: some operation had succeeded not
-// long before; and if it ran out of steps.
+// cutShort says why the run was cut short, or returns "". A run was cut short if it ran out of
+// steps, or if the World ended while scripts were busy and some operation had succeeded not long
+// before.
 func cutShort(r *trace.Result, h linearizability.History, limit time.Duration) string {
 	switch {
 	case r.OutOfSteps:
-		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps, virtualTime(r.Elapsed))
+		return fmt.Sprintf("the run was cut short after %d steps and %s of virtual time", r.Steps,
+			virtualTime(r.Elapsed))
 	case stillGetsOn(r, h, limit):
-		return fmt.Sprintf("the run was cut short after %s of virtual time, while its clients still got on", virtualTime(min(limit, r.Elapsed)))
+		return fmt.Sprintf("the run was cut short after %s of virtual time, "+
+			"while its clients still got on", virtualTime(min(limit, r.Elapsed)))
 	}
 	return ""
 }
@@ -151,9 +160,8 @@ func stillGetsOn(r *trace.Result, h linearizability.History, limit time.Duration
 	})
 }
 
-// failsForEver says so if all that a hand has called for a long time has
-// failed, up to the end: it waits for nothing, and is stuck all the same.
-// Otherwise it returns "".
+// failsForEver describes the calls of a goroutine that have all failed for a long time, up to the
+// end of the run: the goroutine does not wait, but it is stuck. Otherwise it returns "".
 func failsForEver(ops []linearizability.Op) string {
 	var first, last linearizability.Op
 	attempts := 0
@@ -175,9 +183,9 @@ func failsForEver(ops []linearizability.Op) string {
 		last.Kind, attempts, first.Call, last.Err)
 }
 
-// gaveUp names the clients that gave up a wait: those with a call that failed on
-// the way, or whose session ended, so that the wait began again. The
-// go-zookeeper client cannot take back a watch, so these may leave some.
+// gaveUp names the clients that gave up a wait: those with a failed call, and those whose session
+// ended, so that the wait began again. The go-zookeeper client cannot remove a watch, so these
+// clients may leave some.
 func gaveUp(h linearizability.History) map[string]bool {
 	clients := map[string]bool{}
 	for _, op := range h.Ops {
@@ -193,7 +201,7 @@ func gaveUp(h linearizability.History) map[string]bool {
 	return clients
 }
 
-// waits tells, for each call that has not returned, which znode it watches.
+// waits lists the znode that each pending call watches.
 func waits(r *trace.Result, h linearizability.History) []linearizability.Wait {
 	waits := []linearizability.Wait{}
 	for _, op := range h.Ops {

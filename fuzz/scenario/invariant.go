@@ -7,24 +7,24 @@ import (
 // InvariantProperty is the property that a broken [Invariant] violates.
 const InvariantProperty = "invariant"
 
-// An Invariant is what must hold of every run of code of your own.
+// Invariant is a rule that must hold in every run.
 type Invariant struct {
-	// Name is what the invariant says.
+	// Name is the rule in a few words.
 	Name string
-	// Holds returns an error that tells how the run breaks it. Evidence.Rest is nil if
+	// Holds returns an error that describes how the run breaks the rule. Evidence.Rest is nil if
 	// the run was cut short.
 	Holds func(Evidence) error
 }
 
-// Invariants is the Judge of a [Workload] that has no model: each of the
-// invariants must hold, and every call must return once the faults have stopped. That
-// every script must come to its end then is asked of any workload.
+// Invariants is the Judge of a [Workload] without a model: each invariant must hold, and every call
+// must return once the faults have stopped. As in any workload, every script must end then.
 func Invariants(list ...Invariant) func(Evidence) (linearizability.Report, error) {
 	return func(e Evidence) (linearizability.Report, error) {
 		r := linearizability.Judge(e.History, e.Rest, linearizability.Anything{})
 		var verdicts []linearizability.Verdict
 		for _, inv := range list {
-			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK, Summary: inv.Name}
+			v := linearizability.Verdict{Property: InvariantProperty, Status: linearizability.OK,
+				Summary: inv.Name}
 			if err := inv.Holds(e); err != nil {
 				v.Status, v.Summary = linearizability.Violated, inv.Name+": "+err.Error()
 			}

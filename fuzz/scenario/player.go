@@ -13,10 +13,10 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Player is one client as a workload's script sees it: its connection, virtual
-// time, dice, and a record of what it does and sees. A Player belongs to the
-// goroutine of its script. Each of several goroutines of a client has a Player,
-// with another name, other draws and a separate record; see [Player.Goroutines].
+// Player is one client in the script of a workload: its connection, virtual time, draws, and a
+// record of calls and results. A Player belongs to the goroutine of its script. Each of several
+// goroutines of a client has a Player, with another name, other draws and a separate record; see
+// [Player.Goroutines].
 type Player struct {
 	ctx      context.Context
 	client   client
@@ -33,27 +33,26 @@ type Player struct {
 	reached  []string
 }
 
-// client is what a player needs of the world that it plays in: a hand of a
-// [fakezk.World]'s client, or a client of a [fakezk.RealWorld], which has one hand
-// only.
+// client is the part of a world that a player needs: a hand of a client of a [fakezk.World], or a
+// client of a [fakezk.RealWorld], which has one hand only.
 type client interface {
-	// Name is the hand's name, Number its place among the client's from 0, and Of the
-	// client's name.
+	// Name is the name of the hand, Number its place among the hands of the client from 0, and Of
+	// the name of the client.
 	Name() string
 	Number() int
 	Of() string
 	Conn() *zk.Conn
 	Sleep(ctx context.Context, d time.Duration) error
 	Now() time.Duration
-	// At is what Now is when the clock shows t: the same for all clients of a world.
+	// At is the value of Now when the clock shows t, equal for all clients of a world.
 	At(t time.Time) time.Duration
 	Note(format string, args ...any) trace.Moment
 	NoteAside(format string, args ...any) trace.Moment
-	// Pace is how many seconds of the world's time pass in one of the clock's.
+	// Pace is how many seconds of the world's time pass in one second of the clock.
 	Pace() int
 }
 
-// worldClient is a hand of a client in a World, in whose bubble the clock shows the
+// worldClient is a hand of a client in a World. In the bubble of a World the clock shows the
 // World's time.
 type worldClient struct{ *sim.Hand }
 
@@ -70,8 +69,12 @@ func (realClient) Number() int  { return 0 }
 
 func newPlayer(ctx context.Context, c client, index int, seed uint64) *Player {
 	p := &Player{ctx: ctx, client: c, index: index, seed: seed}
-	p.calls = linearizability.NewRecorder(func() int64 { return int64(c.Note("%s", p.text)) }, c.Now)
-	p.asides = linearizability.NewRecorder(func() int64 { return int64(c.NoteAside("is told: lost")) }, c.Now)
+	p.calls = linearizability.NewRecorder(func() int64 {
+		return int64(c.Note("%s", p.text))
+	}, c.Now)
+	p.asides = linearizability.NewRecorder(func() int64 {
+		return int64(c.NoteAside("is told: lost"))
+	}, c.Now)
 	return p
 }
 
@@ -93,10 +96,10 @@ func (p *Player) Alive() bool { return p.ctx.Err() == nil }
 // Pause sleeps in virtual time and reports whether the World still runs.
 func (p *Player) Pause(d time.Duration) bool { return p.client.Sleep(p.ctx, d) == nil }
 
-// Within returns a context that is done after d of virtual time. Use it instead of
-// context.WithTimeout, which goes by the clock: in a real world a script is played
-// faster than it says.
-func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// Within returns a context that is done after d of virtual time. Use it and not
+// context.WithTimeout, which counts time of the clock: in a real world virtual time passes faster.
+func (p *Player) Within(ctx context.Context, d time.Duration) (context.Context,
+	context.CancelFunc) {
 	return context.WithTimeout(ctx, d/time.Duration(p.client.Pace()))
 }
 
@@ -106,22 +109,22 @@ func (p *Player) Goroutine() int { return p.client.Number() }
 // Now is the virtual time since the World began.
 func (p *Player) Now() time.Duration { return p.client.Now() }
 
-// Careless reports whether the script is a careless one; see [Script].
+// Careless reports whether the script is careless; see [Script].
 func (p *Player) Careless() bool { return p.careless }
 
-// Token is that of what was taken last, 0 if it has none.
+// Token is the token of the last successful call with one, 0 if there is none.
 func (p *Player) Token() int64 { return p.token }
 
-// Clock is what a clock shows in d of virtual time.
+// Clock is the time that the clock shows after d of virtual time.
 func (p *Player) Clock(d time.Duration) time.Time {
 	return time.Now().Add(d / time.Duration(p.client.Pace()))
 }
 
-// VirtualTime is when it will be t by the clock, since the World began.
+// VirtualTime is the virtual time, since the World began, at which the clock shows t.
 func (p *Player) VirtualTime(t time.Time) time.Duration { return p.client.At(t) }
 
-// Sometimes notes that a goal was reached: something rare that a test is about, and
-// that it must see in some run, or it tests nothing. It is one of [Workload.Sometimes].
+// Sometimes notes that a goal was reached: a rare event that some run must reach for the test to
+// mean anything. The goal is one of [Workload.Sometimes].
 func (p *Player) Sometimes(goal string) { p.reached = append(p.reached, goal) }
 
 // Call is an operation under way; it ends with the first of OK, Unknown and
@@ -132,9 +135,9 @@ type Call struct {
 	rec  *linearizability.Call
 }
 
-// Begin records that the client calls an operation; see the kinds of package
-// linearizability. Several goroutines begin one after the other, so that they do not race
-// for what the object keeps in memory.
+// Begin records that the client calls an operation; package linearizability lists the kinds.
+// Several goroutines begin one after the other, so that they do not race for the memory of the
+// object.
 func (p *Player) Begin(kind, input string) Call {
 	sim.AwaitTurn(kind)
 	p.text = "calls " + kind
@@ -144,8 +147,8 @@ func (p *Player) Begin(kind, input string) Call {
 	return Call{p, kind, p.calls.Call(p.client.Of(), kind, input)}
 }
 
-// OK records a result. Its session, unless it is given, is the client's at this
-// moment.
+// OK records a result. Without a session in the result it takes the session that the client has
+// now.
 func (c Call) OK(r linearizability.Result) {
 	c.p.text = c.kind + " returns" + resultText(r)
 	c.p.token = cmp.Or(r.Token, c.p.token)
@@ -158,7 +161,7 @@ func (c Call) Unknown(r linearizability.Result, err error) {
 	c.rec.Unknown(c.inSession(r), err)
 }
 
-// Failed records an error that promises that nothing took effect, ever.
+// Failed records an error that promises that the operation did not take effect and never will.
 func (c Call) Failed(err error) {
 	c.p.text = fmt.Sprintf("%s fails: %v", c.kind, err)
 	c.rec.Failed(err)
@@ -183,9 +186,10 @@ func resultText(r linearizability.Result) string {
 	return ""
 }
 
-// Do is one operation from its call to its return: a result of do is recorded by
-// OK, an error by Unknown. Use Begin where an error says more.
-func (p *Player) Do(kind, input string, do func(context.Context) (linearizability.Result, error)) error {
+// Do is one operation from its call to its return: it records a result with OK and an error with
+// Unknown. Use Begin for an operation whose errors promise more.
+func (p *Player) Do(kind, input string,
+	do func(context.Context) (linearizability.Result, error)) error {
 	c := p.Begin(kind, input)
 	r, err := do(p.ctx)
 	if err != nil {

@@ -12,44 +12,42 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// A Scenario is everything that decides a run: who does what, what goes wrong,
-// and the schedule. Two runs of a Scenario are equal to the byte.
+// Scenario is everything that decides a run: the workload, the script, the seed, the faults and the
+// schedule. Two runs of a Scenario have equal traces, byte for byte.
 type Scenario struct {
 	Workload Workload
 	Script   Script
 	Seed     uint64
 	Plan     []fault.Fault
-	// Schedule is what orders the messages; the zero value gives each a latency.
+	// Schedule orders the messages; the zero value gives each a latency.
 	Schedule sim.Schedule
 
 	drawn func(p *Player, label string, n int) // for tests: is told of each draw
 }
 
-// An Outcome is what a Scenario led to, and what is to be said of it.
+// Outcome is the result of a run of a Scenario.
 type Outcome struct {
 	Scenario Scenario
-	// Result is the run, its trace included.
+	// Result is the run with its trace.
 	Result *trace.Result
-	// History is what the clients did and saw; its steps are lines of the trace.
+	// History is the record of the clients and of the server; its steps are lines of the trace.
 	History linearizability.History
-	// Rest is the world after the faults and the scripts had ended, nil if
-	// CutShort.
+	// Rest is the world after the faults and the scripts had ended, nil if CutShort.
 	Rest *linearizability.Leftovers
-	// CutShort says that the virtual time of the run ended while clients still got on,
-	// or that it ran out of steps (fakezk.World.MaxSteps): nothing can be said of
-	// liveness then, nor of what is left at rest.
+	// CutShort says that the virtual time of the run ended while clients still made progress, or
+	// that the run ran out of steps (fakezk.World.MaxSteps). Liveness and leftovers are unknown
+	// then.
 	CutShort bool
 	// Report holds the verdicts.
 	Report linearizability.Report
 	// Reached are the goals that scripts have reached, sorted.
 	Reached []string
-	// Hangs tells where those scripts are that hang outside of every call, one line for
-	// each function; "" if none does.
+	// Hangs is the place of each script that hangs outside of every call, one line for each
+	// function; "" if there is none.
 	Hangs string
 }
 
-// Status is the worst status of the verdicts; a run that panicked or froze is
-// violated whatever else is known of it.
+// Status is the worst status of the verdicts. A run that panicked or froze is violated in any case.
 func (o *Outcome) Status() linearizability.Status {
 	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
 		return linearizability.Violated
@@ -60,8 +58,8 @@ func (o *Outcome) Status() linearizability.Status {
 // Undecided reports whether nothing is violated, but some verdict is unknown.
 func (o *Outcome) Undecided() bool { return o.Status() == linearizability.Unknown }
 
-// Property names what is violated, or is "" if nothing is. Besides the
-// properties of package linearizability there are "panic" and "frozen".
+// Property names the violated property, "" if there is none. Besides the properties of package
+// linearizability there are "panic" and "frozen".
 func (o *Outcome) Property() string {
 	switch {
 	case len(o.Result.Panics) > 0:
@@ -75,7 +73,7 @@ func (o *Outcome) Property() string {
 	return ""
 }
 
-// Summary is one line about what is violated, in the words of the trace, or "".
+// Summary is one line about the violation, in the words of the trace, or "".
 func (o *Outcome) Summary() string {
 	switch o.Property() {
 	case "":
@@ -83,27 +81,29 @@ func (o *Outcome) Summary() string {
 	case "panic":
 		return firstLine(o.Result.Panics[0])
 	case "frozen":
-		return "the run froze: code spins, or holds a mutex while it waits, so that no virtual time can pass"
+		return "the run froze: code spins, or holds a mutex while it waits, " +
+			"so that no virtual time can pass"
 	}
 	return o.Result.Trace.Rename(o.Report.First().Summary)
 }
 
-// Validate says what is wrong with the script, alone or for the workload, or
-// returns nil. The error begins with the key of a scenario file.
+// Validate returns an error if the script is wrong, alone or for the workload. The error begins
+// with the key of a scenario file.
 func (s Scenario) Validate() error {
 	if err := s.Script.Validate(); err != nil {
 		return err
 	}
 	if s.Script.GoroutineCount() > 1 && !s.Workload.Shared {
-		return fmt.Errorf("goroutines: %d; expected 1: an object of %s %s is not used by several goroutines",
+		return fmt.Errorf("goroutines: %d; expected 1: "+
+			"an object of %s %s is not used by several goroutines",
 			s.Script.Goroutines, s.Workload.Name, s.Workload.Impl)
 	}
 	return nil
 }
 
-// Run plays the scenario and judges it. An error means that the scenario is
-// wrong, for instance that its plan names a client that it does not have, or
-// that the code under test does nothing at the path of its claims.
+// Run plays the scenario and judges it. An error means that the scenario is wrong, for instance
+// that its plan names a client that it does not have, or that the code under test does nothing at
+// the path of its claims.
 func (s Scenario) Run() (*Outcome, error) {
 	if err := s.playable(); err != nil {
 		return nil, err
@@ -116,15 +116,16 @@ func (s Scenario) Run() (*Outcome, error) {
 	return s.judge(result, players)
 }
 
-// playable is Validate for a scenario that is to be run.
+// playable is Validate for a scenario that is about to run.
 func (s Scenario) playable() error {
 	if s.Workload.Play == nil || s.Workload.Judge == nil {
-		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name, s.Workload.Impl)
+		return fmt.Errorf("workload %s %s: Play or Judge is missing", s.Workload.Name,
+			s.Workload.Impl)
 	}
 	return s.Validate()
 }
 
-// judge says what is to be said of a run.
+// judge makes the outcome of a run.
 func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, err error) {
 	o = &Outcome{Scenario: s, Result: result}
 	if result.Frozen != "" {
@@ -139,7 +140,8 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	if o.Reached, err = reached(s.Workload, players); err != nil {
 		return nil, err
 	}
-	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan, Signals: signals(players), Reached: o.Reached})
+	o.Report, err = s.Workload.Judge(Evidence{History: o.History, Rest: o.Rest, Plan: s.Plan,
+		Signals: signals(players), Reached: o.Reached})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", s.Workload.Name, s.Workload.Impl, err)
 	}
@@ -153,7 +155,7 @@ func (s Scenario) judge(result *trace.Result, players []*Player) (o *Outcome, er
 	return o, nil
 }
 
-// everyGoroutine lists the players of all goroutines of those clients that have begun.
+// everyGoroutine lists the players of all goroutines of the clients that have begun.
 func everyGoroutine(clients []*Player) []*Player {
 	var all []*Player
 	for _, p := range clients {
@@ -170,12 +172,13 @@ func signals(players []*Player) bool {
 
 func violatedLiveness(steps []int64, format string, args ...any) linearizability.Verdict {
 	return linearizability.Verdict{
-		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps, Summary: fmt.Sprintf(format, args...),
+		Property: linearizability.Liveness, Status: linearizability.Violated, Steps: steps,
+		Summary: fmt.Sprintf(format, args...),
 	}
 }
 
-// reached are the goals that players have reached. One that the workload does not
-// declare is an error: nobody would miss it.
+// reached lists the goals that players have reached. A goal that the workload does not declare is
+// an error: no test would miss it.
 func reached(w Workload, players []*Player) ([]string, error) {
 	var goals []string
 	for _, p := range players {
@@ -185,14 +188,15 @@ func reached(w Workload, players []*Player) ([]string, error) {
 	goals = slices.Compact(goals)
 	for _, goal := range goals {
 		if !slices.Contains(w.Sometimes, goal) {
-			return nil, fmt.Errorf("%s %s: the goal %q was reached, which is none of Workload.Sometimes: %q", w.Name, w.Impl, goal, w.Sometimes)
+			return nil, fmt.Errorf("%s %s: the goal %q was reached, "+
+				"which is none of Workload.Sometimes: %q", w.Name, w.Impl, goal, w.Sometimes)
 		}
 	}
 	return goals, nil
 }
 
-// withoutEnd puts the verdict of a run that was cut short in the place of what is
-// said of liveness: why.
+// withoutEnd replaces the verdict on liveness by that of a run that was cut short: unknown, with
+// the reason.
 func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizability.Verdict {
 	verdicts = slices.DeleteFunc(slices.Clone(verdicts), func(v linearizability.Verdict) bool {
 		return v.Property == linearizability.Liveness && v.Status != linearizability.Violated
@@ -202,7 +206,7 @@ func withoutEnd(verdicts []linearizability.Verdict, why string) []linearizabilit
 	})
 }
 
-// world describes the run; players are filled in while it runs.
+// world describes the run. The list of players is filled in while it runs.
 func (s Scenario) world() (sim.World, []*Player) {
 	players := make([]*Player, s.Script.Clients)
 	w := sim.World{
@@ -218,12 +222,13 @@ func (s Scenario) world() (sim.World, []*Player) {
 		Freeze:         s.Workload.Freeze,
 	}
 	for i, name := range s.Script.ClientNames() {
-		w.Clients = append(w.Clients, sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-			p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
-			p.careless, p.drawn = s.Script.Careless, s.drawn
-			players[i] = p
-			s.Workload.Play(p, s.Script)
-		}})
+		w.Clients = append(w.Clients,
+			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
+				p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
+				p.careless, p.drawn = s.Script.Careless, s.drawn
+				players[i] = p
+				s.Workload.Play(p, s.Script)
+			}})
 	}
 	return w, players
 }
@@ -236,7 +241,7 @@ func (s Scenario) settle() time.Duration {
 	return Settle
 }
 
-// limit is how long the scripts get.
+// limit is how much virtual time the scripts get.
 func (s Scenario) limit() time.Duration {
 	limit := baseLimit
 	if s.Workload.Length != nil {
@@ -248,8 +253,8 @@ func (s Scenario) limit() time.Duration {
 	return limit
 }
 
-// Traces runs the scenario twice and reports whether the traces are equal, and
-// the first outcome.
+// Traces runs the scenario twice. It returns the first outcome, and reports whether the traces are
+// equal.
 func (s Scenario) Traces() (*Outcome, bool, error) {
 	first, err := s.Run()
 	if err != nil {
@@ -271,5 +276,5 @@ func (s Scenario) String() string {
 	return text
 }
 
-// virtualTime prints a virtual time for people.
+// virtualTime is a virtual time in milliseconds as text.
 func virtualTime(d time.Duration) string { return d.Round(time.Millisecond).String() }

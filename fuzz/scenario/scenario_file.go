@@ -20,7 +20,7 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// A ScenarioFile is a scenario with what is expected of it, as a file keeps it.
+// File is a scenario with its expected outcome, as a file keeps it.
 type File struct {
 	Scenario Scenario
 	// Expect is the expected status, OK or Violated.
@@ -30,12 +30,12 @@ type File struct {
 	// Trace is the SHA-256 of the expected trace in hexadecimal, "" if the file
 	// has none.
 	Trace string
-	// Command shows the scenario again: the file names it in a comment, which is not
-	// read back. "" means zksim replay FILE.
+	// Command repeats the scenario: the file names it in a comment, which is not read back. ""
+	// means zksim replay FILE.
 	Command string
 }
 
-// fileForm is the file's YAML.
+// fileForm is the YAML of the file.
 type fileForm struct {
 	Workload       string   `yaml:"workload"`
 	Implementation string   `yaml:"implementation"`
@@ -51,7 +51,7 @@ type fileForm struct {
 	Trace          string   `yaml:"trace,omitempty"`
 }
 
-// FileOf is the file form of an outcome: it expects exactly that outcome.
+// FileOf makes a file that expects exactly the given outcome.
 func FileOf(o *Outcome) File {
 	f := File{Scenario: o.Scenario, Trace: o.Result.Trace.Hash(), Property: o.Property()}
 	if o.Status() == linearizability.Violated {
@@ -79,15 +79,16 @@ func (f File) Marshal() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	command := cmp.Or(f.Command, "zksim replay FILE")
-	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n", strings.ReplaceAll(command, "\n", "\n# "))
+	fmt.Fprintf(&b, "# A zksim scenario. Replay it with: %s\n",
+		strings.ReplaceAll(command, "\n", "\n# "))
 	if err := yaml.NewEncoder(&b, yaml.IndentSequence(true)).Encode(form); err != nil {
 		return nil, fmt.Errorf("encode scenario: %w", err)
 	}
 	return b.Bytes(), nil
 }
 
-// Save writes the file, with its directory if need be. Whatever happens meanwhile,
-// the name holds what it held before or the whole file, never a part.
+// Save writes the file, and makes its directory if need be. At any moment the name has the old
+// content or the whole new file, never a part.
 func (f File) Save(name string) error {
 	data, err := f.Marshal()
 	if err != nil {
@@ -102,8 +103,8 @@ func (f File) Save(name string) error {
 	return nil
 }
 
-// writeWhole writes a file beside the place where it is to be, and then moves it
-// there. What it is called until then does not end as a scenario file does.
+// writeWhole writes a file under another name in the same directory, and then renames it. The other
+// name does not end like that of a scenario file.
 func writeWhole(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -125,6 +126,7 @@ func writeWhole(name string, data []byte) error {
 	return nil
 }
 
+// ReadFile reads a scenario file. A file that is too long is an error.
 func ReadFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -141,13 +143,14 @@ func ReadFile(name string) ([]byte, error) {
 	return data, nil
 }
 
-// ParseScenario reads a scenario. It is strict: unknown keys, wrong types and
-// values that mean nothing are refused with the place, as name:line:column,
-// what was found and what was expected. A byte order mark at the beginning is skipped.
-// find looks up workloads.
-func Parse(name string, data []byte, find func(workload, impl string) (Workload, error)) (File, error) {
+// Parse reads a scenario. It is strict: unknown keys, wrong types and invalid values are errors
+// that name the place, as name:line:column, the value and the expected values. A byte order mark at
+// the beginning is skipped. find looks up workloads.
+func Parse(name string, data []byte, find func(workload, impl string) (Workload, error)) (File,
+	error) {
 	if len(data) > maxScenarioFile {
-		return File{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data), maxScenarioFile)
+		return File{}, fmt.Errorf("%s: %d bytes; expected at most %d", name, len(data),
+			maxScenarioFile)
 	}
 	data = bytes.TrimPrefix(data, []byte(byteOrderMark))
 	doc, err := parser.ParseBytes(data, 0)
@@ -172,14 +175,14 @@ func Parse(name string, data []byte, find func(workload, impl string) (Workload,
 	return p.file(form, find)
 }
 
-// byteOrderMark is what some editors begin a file in UTF-8 with.
+// byteOrderMark begins a file in UTF-8 of some editors.
 const byteOrderMark = "\ufeff"
 
-// maxScenarioFile also keeps the YAML library, which takes quadratic time for
-// nested brackets, from taking long.
+// maxScenarioFile is the greatest length of a file in bytes. The YAML library takes quadratic time
+// for nested brackets; the limit keeps that short.
 const maxScenarioFile = 16 << 10
 
-// yamlError puts a YAML library's error into our form.
+// yamlError turns an error of the YAML library into the form of this package.
 func yamlError(name string, err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {
@@ -194,7 +197,8 @@ func yamlError(name string, err error) error {
 }
 
 var scenarioKeys = []string{
-	"workload", "implementation", "clients", "rounds", "goroutines", "careless", "seed", "schedule", "plan", "expect", "property", "trace",
+	"workload", "implementation", "clients", "rounds", "goroutines", "careless", "seed", "schedule",
+	"plan", "expect", "property", "trace",
 }
 
 type scenarioParser struct {
@@ -204,7 +208,8 @@ type scenarioParser struct {
 
 var traceHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-func (p scenarioParser) file(form fileForm, find func(string, string) (Workload, error)) (File, error) {
+func (p scenarioParser) file(form fileForm, find func(string, string) (Workload, error)) (File,
+	error) {
 	var f File
 	for _, key := range []string{"workload", "clients", "rounds", "expect"} {
 		if p.node("$."+key) == nil {
@@ -223,7 +228,8 @@ func (p scenarioParser) file(form fileForm, find func(string, string) (Workload,
 	if s.Seed = form.Seed; p.node("$.seed") == nil {
 		s.Seed = 1 // as on the command line
 	}
-	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines, Careless: form.Careless}
+	s.Script = Script{Clients: form.Clients, Rounds: form.Rounds, Goroutines: form.Goroutines,
+		Careless: form.Careless}
 	if p.node("$.goroutines") != nil && form.Goroutines == 0 {
 		return f, p.wrong("$.goroutines", "goroutines: 0; expected 1 to %d", MaxGoroutines)
 	}
@@ -257,7 +263,8 @@ func (p scenarioParser) plan(lines []string, script Script) ([]fault.Fault, erro
 			return nil, p.wrong(at, "%v", err)
 		}
 		if !clients[fault.Client] {
-			return nil, p.wrong(at, "fault %q: no client is called %q; with clients: %d they are %s",
+			return nil, p.wrong(at,
+				"fault %q: no client is called %q; with clients: %d they are %s",
 				line, fault.Client, script.Clients, strings.Join(script.ClientNames(), ", "))
 		}
 		if slices.Contains(plan, fault) {
@@ -281,12 +288,15 @@ func (p scenarioParser) expectation(f *File, form fileForm) error {
 		if f.Expect == linearizability.OK {
 			return p.wrong("$.property", "property goes with expect: violated only")
 		}
-		if judged := f.Scenario.Workload.judged(); judged != nil && !slices.Contains(judged, form.Property) {
-			return p.wrong("$.property", "property: %q; expected one of %s", form.Property, strings.Join(judged, ", "))
+		if judged := f.Scenario.Workload.judged(); judged != nil && !slices.Contains(judged,
+			form.Property) {
+			return p.wrong("$.property", "property: %q; expected one of %s", form.Property,
+				strings.Join(judged, ", "))
 		}
 	}
 	if form.Trace != "" && !traceHash.MatchString(form.Trace) {
-		return p.wrong("$.trace", "trace: %q; expected a SHA-256 of 64 hexadecimal digits", form.Trace)
+		return p.wrong("$.trace", "trace: %q; expected a SHA-256 of 64 hexadecimal digits",
+			form.Trace)
 	}
 	return nil
 }
@@ -315,25 +325,27 @@ func (p scenarioParser) wrong(path, format string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %s", p.name, pos.Line, pos.Column, message)
 }
 
-// A Replay is what became of a scenario file.
+// Replay is the result of File.Check.
 type Replay struct {
 	File    File
 	Outcome *Outcome
-	// Problems say how the outcome differs from what was expected, one line each;
-	// empty if it does not.
+	// Problems are the differences between the outcome and the expected one, one line each.
 	Problems []string
 }
 
-// Check runs a scenario file and compares the outcome with what it expects.
-// Faults whose coordinates match nothing any more are a problem too: such a run
-// shows nothing. withTrace says whether the trace must be the recorded one.
+// Check runs a scenario file and compares the outcome with the expected one. A fault that matches
+// nothing is a problem too: such a run shows nothing. With withTrace the trace must be the recorded
+// one.
 func (f File) Check(withTrace bool) (*Replay, error) {
 	o, err := f.Scenario.Run()
 	if err != nil {
 		return nil, err
 	}
 	r := &Replay{File: f, Outcome: o}
-	problem := func(format string, args ...any) { r.Problems = append(r.Problems, fmt.Sprintf(format, args...)) }
+	problem := func(format string,
+		args ...any) {
+		r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	}
 	for _, missed := range o.Result.Missed {
 		problem("fault %q matches nothing in this run any more", missed.String())
 	}
@@ -348,7 +360,8 @@ func (f File) Check(withTrace bool) (*Replay, error) {
 		problem("expected ok, but the verdict is unknown: %s", o.Report.First().Summary)
 	}
 	if hash := o.Result.Trace.Hash(); withTrace && f.Trace != "" && f.Trace != hash {
-		problem("the trace differs from the recorded one: its hash is %s, recorded is %s", hash, f.Trace)
+		problem("the trace differs from the recorded one: its hash is %s, recorded is %s", hash,
+			f.Trace)
 	}
 	return r, nil
 }

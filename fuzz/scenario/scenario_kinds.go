@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// checkKinds refuses values of another kind than their key takes. The YAML
-// library alone would take 1.5 for 1 and "2" for 2, and it would follow aliases.
+// checkKinds returns an error for a value whose kind does not fit its key. The YAML library alone
+// would take 1.5 for 1 and "2" for 2, and it would follow aliases.
 func (p scenarioParser) checkKinds() error {
 	body, ok := p.doc.Docs[0].Body.(*ast.MappingNode)
 	if !ok {
@@ -31,7 +31,8 @@ func (p scenarioParser) checkKind(key string, value ast.Node) error {
 		}
 		if !plainNumber.MatchString(n.Token.Value) {
 			pos := n.Token.Position
-			return fmt.Errorf("%s:%d:%d: %s: found %s; expected plain decimal digits", p.name, pos.Line, pos.Column, key, n.Token.Value)
+			return fmt.Errorf("%s:%d:%d: %s: found %s; expected plain decimal digits", p.name,
+				pos.Line, pos.Column, key, n.Token.Value)
 		}
 		if v, ok := n.Value.(int64); ok && v < 0 && key == "seed" {
 			return p.wrongKind(value, key, "a whole number that is not negative")
@@ -58,14 +59,17 @@ func (p scenarioParser) checkKind(key string, value ast.Node) error {
 	return nil
 }
 
-// plainNumber leaves out 010, which is eight to some readers of YAML, 0x1F and 1_000.
+// plainNumber excludes 010, which is eight to some readers of YAML, 0x1F and 1_000.
 var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 
 // kindNames are the kinds of YAML values in words.
 var kindNames = map[ast.NodeType]string{
-	ast.NullType: "nothing", ast.MappingType: "keys and values", ast.MappingValueType: "keys and values",
-	ast.SequenceType: "a list", ast.IntegerType: "a number", ast.FloatType: "a fraction", ast.BoolType: "true or false",
-	ast.StringType: "text", ast.LiteralType: "a block of text", ast.AliasType: "an alias", ast.AnchorType: "an anchor",
+	ast.NullType: "nothing", ast.MappingType: "keys and values",
+	ast.MappingValueType: "keys and values",
+	ast.SequenceType:     "a list", ast.IntegerType: "a number", ast.FloatType: "a fraction",
+	ast.BoolType:   "true or false",
+	ast.StringType: "text", ast.LiteralType: "a block of text", ast.AliasType: "an alias",
+	ast.AnchorType: "an anchor",
 }
 
 func (p scenarioParser) wrongKind(node ast.Node, key, expected string) error {
@@ -74,5 +78,6 @@ func (p scenarioParser) wrongKind(node ast.Node, key, expected string) error {
 		found = node.Type().String()
 	}
 	pos := node.GetToken().Position
-	return fmt.Errorf("%s:%d:%d: %s: found %s; expected %s", p.name, pos.Line, pos.Column, key, found, expected)
+	return fmt.Errorf("%s:%d:%d: %s: found %s; expected %s", p.name, pos.Line, pos.Column, key,
+		found, expected)
 }

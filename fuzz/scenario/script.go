@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Persist calls try, with the number of the attempt from 0, until it returns nil
-// or the World ends, with a pause after each error. It reports whether try
-// succeeded.
+// Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
+// and pauses after each error. It reports whether try succeeded.
 func (p *Player) Persist(try func(attempt int) error) bool {
 	for attempt := 0; p.Alive(); attempt++ {
 		if try(attempt) == nil {
@@ -20,8 +19,7 @@ func (p *Player) Persist(try func(attempt int) error) bool {
 	return false
 }
 
-// Attempt is Persist with no more than n attempts, as a careful caller does who
-// gives something back.
+// Attempt is Persist with at most n attempts. A careful caller releases like that.
 func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	for attempt := range n {
 		if try(attempt) == nil {
@@ -34,10 +32,10 @@ func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	return false
 }
 
-// Hasty returns ctx, or for one label in oneIn a context that is done after least
-// to least+spread of virtual time. In a careless script one of three of those is done
-// from the start. Pass it to first attempts: so a call is given up at any moment of its
-// work. Its draws have labels that begin with label.
+// Hasty returns ctx or, for one label in oneIn, a context that is done after least to least+spread
+// of virtual time. In a careless script one in three of these is done from the start. Pass it to
+// first attempts: so calls end at any moment of their work. The labels of its draws begin with
+// label.
 func (p *Player) Hasty(
 	ctx context.Context, label string, oneIn int, least, spread time.Duration,
 ) (context.Context, context.CancelFunc) {
@@ -58,9 +56,9 @@ func tooLate(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, cancel
 }
 
-// GiveBack calls a release up to three times, until it succeeds, as a careful
-// caller does. In a careless script it calls it for one label in three only once, with a
-// context that is done already: what was held must be given back all the same.
+// GiveBack calls a release up to three times, until it succeeds, as a careful caller does. In a
+// careless script, for one label in three, it calls it only once, with a context that is done: the
+// object must release all the same.
 func (p *Player) GiveBack(label string, release func(ctx context.Context) error) bool {
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
 		ctx, _ := tooLate(p.ctx)
@@ -69,17 +67,17 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 	return p.Attempt(3, func(int) error { return release(p.ctx) })
 }
 
-// LongHold is how long something is held now and then, besides the usual: past
-// the end of a session that has lost its connection.
+// LongHold is how long a hold takes now and then, besides the usual: past the end of a session that
+// has lost its connection.
 const LongHold = 2 * SessionTimeout
 
-// Hold keeps what the client holds for some 5 to 45 ms, in one of eight rounds
-// for longer than a session lives, and records it as a loss (LockLost of package linearizability)
-// when lost is closed meanwhile. A nil lost is no signal. Its draws have labels that begin
-// with label.
+// Hold waits for 5 to 45 ms, in one of eight rounds for longer than a session lives, while the
+// client holds the object. It records a loss (LockLost of package linearizability) when lost is
+// closed meanwhile. A nil lost means that there is no signal. The labels of its draws begin with
+// label.
 func (p *Player) Hold(label string, lost <-chan struct{}) { p.Keep(label, p.token, lost) }
 
-// Keep is Hold of what has a token.
+// Keep is Hold for a hold with another token than that of the last call.
 func (p *Player) Keep(label string, token int64, lost <-chan struct{}) {
 	defer p.Heed(token, lost)()
 	d := time.Duration(5+p.Choose(label+" time", 40)) * time.Millisecond
@@ -89,12 +87,12 @@ func (p *Player) Keep(label string, token int64, lost <-chan struct{}) {
 	p.Pause(d)
 }
 
-// Signals tells the judge that the object under test has a signal of losses, so
-// that a missing one counts.
+// Signals tells the judge that the object under test has a signal of loss, so that a missing signal
+// is a violation.
 func (p *Player) Signals() { p.signals = true }
 
-// Heed records it as a loss of what has a token, 0 if that is not known, when lost is
-// closed before stop. A nil lost is no signal.
+// Heed records a loss of the hold with the token, 0 if unknown, when lost is closed before stop. A
+// nil lost means that there is no signal.
 func (p *Player) Heed(token int64, lost <-chan struct{}) (stop func()) {
 	if lost == nil {
 		return func() {}
@@ -117,8 +115,7 @@ func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	}
 }
 
-// HoldingTime is how long the turns of a script may take in which each client
-// has to wait for all others.
+// HoldingTime is how long the turns of a script may take if each client has to wait for all others.
 func HoldingTime(s Script) time.Duration {
 	return time.Duration(s.Clients*s.Rounds) * (LongHold + time.Second)
 }

@@ -9,13 +9,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// A Snapshot is the world of a run as it was after a line of its trace.
+// Snapshot is the world of a run after a line of its trace.
 type Snapshot struct {
-	// Nodes are those that have been made, by path; those that every server has
-	// are left out.
+	// Nodes are the znodes that the run has made, by path.
 	Nodes []trace.Change
-	// Sessions are the live ones, in the order in which they began, named as in the
-	// trace.
+	// Sessions are the live sessions in the order of their beginnings, named as in the trace.
 	Sessions []string
 	// Calls are the operations under way.
 	Calls []linearizability.Op
@@ -64,7 +62,8 @@ func (s Snapshot) String() string {
 	var b strings.Builder
 	b.WriteString("  sessions: " + strings.Join(s.Sessions, " ") + "\n")
 	for _, op := range s.Calls {
-		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(fmt.Sprintf("%s is in %s %s", op.Client, op.Kind, op.Input), " "))
+		fmt.Fprintf(&b, "  %s\n", strings.TrimSuffix(fmt.Sprintf("%s is in %s %s", op.Client,
+			op.Kind, op.Input), " "))
 	}
 	for _, n := range s.Nodes {
 		line := "  " + n.Path

@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Story tells a person what went wrong in a run: the verdict in words, the
-// plan, and the part of the trace that matters.
+// Story describes a run for a person: the verdict in words, the plan, and the part of the trace
+// that matters.
 func (o *Outcome) Story() string {
 	var b strings.Builder
 	if property := o.Property(); property != "" {
@@ -36,8 +36,8 @@ func (o *Outcome) Story() string {
 	return b.String()
 }
 
-// excerpt is the trace without what says little: handshakes, pings, replies and
-// the server's echo of a request. A long one is cut in the middle.
+// excerpt is the trace without the lines that say little: handshakes, pings, replies, and the
+// server's events of a request. A long excerpt is cut in the middle.
 func (o *Outcome) excerpt() string {
 	var lines []string
 	for n := int64(1); n <= int64(o.Result.Trace.Len()); n++ {
@@ -49,15 +49,17 @@ func (o *Outcome) excerpt() string {
 	if len(lines) > head+tail+5 {
 		cut := len(lines) - head - tail
 		middle := fmt.Sprintf("      ... %d more lines of the trace", cut)
-		lines = append(append(append([]string{}, lines[:head]...), middle), lines[len(lines)-tail:]...)
+		lines = append(append(append([]string{}, lines[:head]...), middle),
+			lines[len(lines)-tail:]...)
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// dull are the beginnings of lines that say little: replies, which the line of
-// their request tells already, and what the server does because of a request.
+// dull are the beginnings of lines that say little: replies, which the line of their request
+// contains already, and the server's events of a request.
 var dull = []string{
-	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ", "session ", "notifies ",
+	"<- ", "-> ping", "-> connect", "connects ", "is told: connected", "created ", "changed ",
+	"session ", "notifies ",
 }
 
 func telling(e trace.Entry) bool {
@@ -67,29 +69,35 @@ func telling(e trace.Entry) bool {
 	return !slices.ContainsFunc(dull, func(d string) bool { return strings.HasPrefix(e.Text, d) })
 }
 
-// Measurements are what was measured besides the verdicts, one line each.
+// Measurements are the measured values besides the verdicts, one line each.
 func (o *Outcome) Measurements() []string {
 	r := o.Report
 	var lines []string
 	for _, z := range r.ZombieWindows {
-		lines = append(lines, fmt.Sprintf("zombie window: %s could not know for %s that it had lost the lock (steps %d to %d)",
-			z.Client, virtualTime(z.Duration), z.From, z.To))
+		lines = append(lines,
+			fmt.Sprintf("zombie window: %s could not know for %s "+
+				"that it had lost the lock (steps %d to %d)",
+				z.Client, virtualTime(z.Duration), z.From, z.To))
 	}
 	if r.MaxHerd > 0 {
-		lines = append(lines, fmt.Sprintf("herd: at most %d watch notifications per release", r.MaxHerd))
+		lines = append(lines, fmt.Sprintf("herd: at most %d watch notifications per release",
+			r.MaxHerd))
 	}
 	if r.Waits.Granted > 0 {
-		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Waits.Granted, virtualTime(r.Waits.Longest)))
+		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Waits.Granted,
+			virtualTime(r.Waits.Longest)))
 	}
 	return lines
 }
 
-// Verdicts is one line for each property judged, after that it panicked or froze if it
-// did: no judge speaks of that.
+// Verdicts are the verdicts on each property. A run that panicked or froze has a verdict on that
+// first: no judge has one.
 func (o *Outcome) Verdicts() []linearizability.Verdict {
 	var verdicts []linearizability.Verdict
 	if len(o.Result.Panics) > 0 || o.Result.Frozen != "" {
-		verdicts = append(verdicts, linearizability.Verdict{Property: o.Property(), Status: o.Status(), Summary: o.Summary()})
+		verdicts = append(verdicts,
+			linearizability.Verdict{Property: o.Property(), Status: o.Status(),
+				Summary: o.Summary()})
 	}
 	for _, v := range o.Report.Verdicts {
 		v.Summary = o.Result.Trace.Rename(v.Summary)

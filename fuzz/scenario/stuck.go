@@ -12,12 +12,13 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// judgeScripts adds to a report what is to be said of scripts that had not ended
-// when the faults were over and their time, limit, was up. Of one with a call under way the
-// judge has spoken, if it speaks of liveness at all; one that waits outside of every
-// call is seen by no judge. It returns where those scripts are that it speaks of, and
-// speaks of none if the judge has found somebody stuck: who fails for ever, say.
-func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player, limit time.Duration) (where string) {
+// judgeScripts adds a verdict to a report for scripts that had not ended when the faults were over
+// and their time, limit, was up. The judge has a verdict on scripts with a call under way, if it
+// judges liveness at all; no judge sees a script that waits outside of every call. It returns the
+// places of the scripts with a new verdict. It adds none if liveness is violated already, for
+// instance by a client that fails for ever.
+func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Player,
+	limit time.Duration) (where string) {
 	liveness, judged := report.Verdict(linearizability.Liveness)
 	if liveness.Status == linearizability.Violated {
 		return ""
@@ -36,29 +37,32 @@ func judgeScripts(report *linearizability.Report, r *trace.Result, players []*Pl
 			why += ", and it is at " + at
 		}
 		report.Worsen(violatedLiveness(nil,
-			"client %s's script has not ended after %s, although the faults stopped: %s", client, virtualTime(limit), why))
+			"client %s's script has not ended after %s, although the faults stopped: %s", client,
+			virtualTime(limit), why))
 		where += fmt.Sprintf("client %s's script:\n%s", client, place)
 	}
 	return where
 }
 
-// pendingCall is the kind of a call that some goroutine of a client has under way, ""
-// if there is none.
+// pendingCall is the kind of a call that some goroutine of a client has under way, "" if there is
+// none.
 func pendingCall(r *trace.Result, players []*Player, client string) string {
 	for _, p := range players {
 		if p.client.Of() != client {
 			continue
 		}
 		ops := p.ops(r)
-		if i := slices.IndexFunc(ops, func(op linearizability.Op) bool { return op.Outcome == linearizability.OpPending }); i >= 0 {
+		if i := slices.IndexFunc(ops, func(op linearizability.Op) bool {
+			return op.Outcome == linearizability.OpPending
+		}); i >= 0 {
 			return ops[i].Kind
 		}
 	}
 	return ""
 }
 
-// place is where the goroutines of a script are: the calls of each, the innermost first.
-// Unlike a stack trace it is the same in each run.
+// place is the position of the goroutines of a script: the calls of each, the innermost first.
+// Unlike a stack trace it is equal in each run.
 type place [][]frame
 
 // frame is a call: the function, and the place in the source.
@@ -77,14 +81,15 @@ func placeOf(r *trace.Result, busy int) place {
 
 var sourceLine = regexp.MustCompile(`^\t(.*):(\d+)(?: \+0x[0-9a-f]+)?$`)
 
-// framesOf reads one goroutine's part of a stack trace down to where the World
+// framesOf reads the part of a stack trace with one goroutine, down to the call by which the World
 // started the script.
 func framesOf(stack string) []frame {
 	var frames []frame
 	lines := strings.Split(stack, "\n")
 	for i := 1; i+1 < len(lines); i += 2 {
 		m := sourceLine.FindStringSubmatch(lines[i+1])
-		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i], "/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
+		if m == nil || strings.HasPrefix(lines[i], "created by ") || strings.Contains(lines[i],
+			"/scenario.Scenario.world") || strings.Contains(lines[i], "/sim.(*Hand).play") {
 			break
 		}
 		function := lines[i]
@@ -96,9 +101,8 @@ func framesOf(stack string) []frame {
 	return frames
 }
 
-// first is the innermost call that is neither of this module's machinery nor of what
-// the code under test stands on: a line of that code, or of its script. It is "" if
-// nothing is known.
+// first is the innermost call of the code under test or of its script: calls of this module and of
+// the standard library are left out. It is "" if nothing is known.
 func (p place) first() string {
 	for _, hand := range p {
 		for _, f := range hand {
@@ -111,7 +115,8 @@ func (p place) first() string {
 }
 
 var machinery = regexp.MustCompile(`^((runtime|internal|sync|time|context|testing)[./]|` +
-	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld)?|fuzz(/scenario|/object)?))\.)`)
+	`github\.com/(go-zookeeper/zk|zksim/zksim/(fakezk(/sim|/realworld)?|` +
+	`fuzz(/scenario|/object)?))\.)`)
 
 // playing are the functions that call the code under test.
 var playing = regexp.MustCompile(`^github\.com/zksim/zksim/fuzz(/scenario|/object)?\.`)

@@ -1,0 +1,101 @@
+// Package object makes workloads for the usual objects of coordination: locks, queues, elections,
+// barriers, counters, caches and more. A workload is a script for several clients and a judge. The
+// tests of package fuzz run it.
+//
+// # A test of an object
+//
+// An object is the code under test, made by one client on its connection. Two clients that make a
+// lock at the same path have two objects, and compete for one lock. A test passes a function that
+// makes the object:
+//
+//	func TestMyLock(t *testing.T) {
+//		fuzz.Test(t, object.Lock(func(env object.Env) object.Locker {
+//			return mylock.New(env.Conn, env.Path)
+//		}))
+//	}
+//
+// [Env] holds the client's connection, the path of the object, and a name that no other client has.
+// Make the object at the path of Env: the judge looks there. With several goroutines in a client
+// ([scenario.Script]) the object must send its requests through [Env.InTurn] and not through
+// Env.Conn; otherwise two runs of a scenario can differ.
+//
+// # The kinds
+//
+// Each kind has a function that makes its workload, and an interface for the object. The methods in
+// the last column are optional: an object that has them is tested with them.
+//
+//	function          object              path           also tested
+//	Lock              Locker              /lock          TryLocker, Lost, Token, Close
+//	Reentrant         Locker              /reentrant     TryLocker, Lost, Token, Close
+//	Revocable         RevocableLocker     /revocable     Lost, Token, Close
+//	MultiLock         Locker              /multilock     TryLocker, Lost, Token, Close
+//	RWLock            RWLocker            /rwlock        TryLock, TryRLock, Lost, RLost, Token,
+//	                                                     RToken, Close
+//	Semaphore         Acquirer            /semaphore     AcquireN, TryAcquire, Close, Lost
+//	TurnQueue         Locker              /lock          TryLocker, Lost, Token, Close
+//	Queue             Queuer              /queue         Poller, Peeker, Close
+//	PriorityQueue     PriorityQueuer      /queue         Poller, Peeker, Close
+//	DelayQueue        DelayQueuer         /queue         Poller, Peeker, Close
+//	IDQueue           IDQueuer            /queue         Poller, Peeker, Close
+//	LockQueue         LockQueuer          /queue         DeliveryPoller, Close
+//	Election          Elector             /election      Lost, Token, Leader
+//	Barrier           Barrierer           /barriers/b    IsSet, Close
+//	DoubleBarrier     DoubleBarrierer     /double
+//	ThresholdBarrier  ThresholdBarrierer  /thresholds/t
+//	TwoPhase          TwoPhaser           /transactions  TwoPhaseJoiner, TwoPhaseFinisher
+//	Counter           Counterer           /counter       Getter, Close
+//	Value             Valuer              /value         Awaiter, Close
+//	IDGenerator       IDSource            /ids           Close
+//	Cache             Cacher              /cache         Eventer
+//	Config            Configurer          /config/keys   Eventer
+//	Membership        Roster              /members       Updater, Picker
+//
+// The comment of each interface says which errors promise what. An error of a call that may have
+// taken effect is the usual case after a lost connection, and no violation.
+//
+// # Claims
+//
+// Each function takes claims as an optional last argument: [LockClaims], [QueueClaims] and so on.
+// Claims say what the object promises beyond the least that its kind must do, and where its znodes
+// are. The zero values claim mutual exclusion for a lock, and FIFO order with exactly-once delivery
+// for a queue. The usual fields are:
+//
+//   - Path is the znode or the directory of the object, if it is not the one of the table.
+//   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
+//   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most so many.
+//   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
+//   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
+//     written.
+//
+// If a call succeeds in a run without faults and no znode was made at the path of the claims, the
+// run ends with an error that wraps [scenario.ErrClaims], and no verdict.
+//
+// # What the clients do
+//
+// A client repeats its turn for the number of rounds of the [scenario.Script]. After an error it
+// waits 100 ms and tries again, unless the comment of the kind says otherwise. Sessions have a
+// timeout of 4 s.
+//
+// A client of a lock locks, holds the lock for 5 to 45 ms, in one of eight rounds for longer than a
+// session lives, and unlocks. One Lock in six has a context of 10 to 110 ms.
+//
+// A client of a queue offers an element and then takes one, twice a round. With several clients the
+// first client only offers and the second client only takes. A failed offer is not repeated. Some
+// takes are polls, some follow a peek, and some have a context of a few milliseconds at first. In
+// queues of other kinds the elements have priorities, are due within three seconds, are discarded
+// by their ids, or are held like a lock until the client acknowledges them or, one time in five,
+// gives them back.
+//
+// The comment of each function of the table says what the clients of its kind do.
+//
+// # An object of another kind
+//
+// An object that fits no kind needs a [scenario.Workload] with a script and a judge; see package
+// scenario. The workloads of this package are built of the same exported parts: [scenario.Shared]
+// opens the object, [scenario.Player] draws and records, and package linearizability judges.
+//
+// # Built-in workloads
+//
+// [Workloads], [Find] and [Kinds] list the workloads of package recipes. The zksim command and
+// scenario files use them by name.
+package object

@@ -1,0 +1,111 @@
+// Package scenario runs one scenario: some clients use an object through ZooKeeper, faults break
+// connections and sessions on purpose, and a judge says whether the object kept its promises.
+//
+// A test of a lock, a queue or another usual object needs only packages fuzz and object. This
+// package is for objects of other kinds, and for tools that run or save scenarios themselves.
+//
+// # The parts of a scenario
+//
+//   - A [Workload] is a script, the function Play, and a judge, the function Judge. Play is called
+//     once for each client.
+//   - A [Script] says how many clients there are, how many rounds each client plays, and how many
+//     goroutines of a client share the object.
+//   - A [Player] is one client inside Play. It has the connection, virtual time, draws of random
+//     numbers, and a record of calls and results.
+//   - A [Scenario] is a workload, a script, a seed, a plan of faults and a schedule. It decides the
+//     run: two runs of a scenario have equal traces, byte for byte.
+//   - An [Outcome] is the result of a run: the trace, the history and the verdicts.
+//   - A story ([Outcome.Story]) tells a violated run: the violated property, the faults, and the
+//     lines of the trace that matter.
+//   - A [File] is a scenario as YAML, with the expected outcome. [Parse] reads it, [File.Save]
+//     writes it, and [File.Check] runs it and compares. A [Catalogue] finds the workload by name.
+//
+// # A workload for another kind of object
+//
+// Play calls the object and records each call with [Player.Do], or with [Player.Begin] if the
+// errors of the object promise that nothing was done:
+//
+//	Play: func(p *scenario.Player, s scenario.Script) {
+//		flag := flags.New(p.Conn(), "/flag")
+//		raise := func(ctx context.Context) (linearizability.Result, error) {
+//			return linearizability.Result{}, flag.Raise(ctx)
+//		}
+//		for range s.Rounds {
+//			p.Persist(func(int) error { // repeats the call after an error
+//				return p.Do("raise", "", raise)
+//			})
+//		}
+//	},
+//
+// Judge is a model of package linearizability, or [Invariants] with a function for each rule that
+// must hold. Either way every call must return once the faults have stopped, and every script must
+// end.
+//
+// Random decisions come from [Player.Choose] and waits from [Player.Pause]. Play must depend on
+// nothing else: no global random source, no wall clock, no state from an earlier run. A rare event
+// that some run must reach is a goal: list it in Workload.Sometimes and report it with
+// [Player.Sometimes].
+//
+// # Several goroutines
+//
+// Script.Goroutines is the number of goroutines of each client that share one object. It needs a
+// workload with Shared set, whose Play is made by [Shared] or calls [Player.Goroutines].
+//
+// Each goroutine is a Player with a name (a, a.2, a.3), draws and a record, on the client's one
+// connection. The judge treats their calls as overlapping calls of one client.
+//
+// The Go scheduler orders goroutines that run at one instant of virtual time, and could order them
+// otherwise in the next run. Therefore goroutines start, sleep and send some microseconds apart,
+// each has a crypto/rand source, and a goroutine with a reply waits now and then so that others
+// overtake it. The code under test takes part if it sends its requests through the InTurn
+// connection of package object's Env. Two goroutines that one watch event wakes must not race for
+// the same memory; if they do, the two runs of a scenario differ and the test says so.
+//
+// # Careless clients
+//
+// Script.Careless makes clients use an object without care, as programs do:
+//
+//   - One more goroutine closes the object at any moment, while others wait, hold and read through
+//     it, and opens a new one. One close in four has a context that is done or soon done. Calls
+//     under way must end within a second, and the object must give back what was held through it.
+//   - One in three of the calls with a short context has a context that is done from the start.
+//   - In one of three rounds a release is called only once, with a context that is done.
+//   - In one of three rounds a client calls TryLock, TryRLock or TryAcquire before it waits, if the
+//     object has that method.
+//
+// The judge sees a close as a call. An object without a method Close is not closed; nor are
+// elections, double barriers, caches, configuration centres, groups and registries. These only
+// get calls with done contexts.
+//
+// # When a run is not judged
+//
+// A run in which the object did nothing at the path of its claims ends with an error that wraps
+// [ErrClaims]. Liveness is unknown in a run whose virtual time ended while its clients still made
+// progress. Of a run that froze nothing but that is told; see Workload.Freeze.
+//
+// # Limits
+//
+//   - The code under test must be deterministic apart from its requests: no state shared between
+//     runs, no global math/rand source, no visible map order, no wall clock. A test whose two runs
+//     of one scenario differ says so. crypto/rand is seeded in a run and may be used. See
+//     fakezk.World for the rest.
+//   - A scenario tests one object.
+//   - A call must return when its context is done or its connection is closed. A goroutine that
+//     stays is reported as leaked. Code that spins, or that holds a mutex while it waits for the
+//     server, freezes virtual time: such a run is ended after 20 s of real time.
+//   - A panic in a goroutine that the code under test starts ends the process, with a stack and
+//     without a scenario, because Go lets no other goroutine recover it. The same flags repeat it.
+//     To get the scenario, begin that goroutine with
+//     defer func() { if recover() != nil { select {} } }(). The goroutine is then reported as
+//     leaked, with a story, the smallest plan and the command that repeats it.
+//   - Faults are those of one server and its network. There are no followers that lag and no
+//     failover, the clocks of clients do not drift apart, and zk.ErrNoServer does not occur.
+//   - Herd is judged only in runs in which no wait was given up.
+//   - A search that finds nothing is no proof. It says that these plans of faults, under these
+//     schedules, did no harm.
+//
+// # A real server
+//
+// [Scenario.RunReal] plays a scenario against a real ZooKeeper, with the same faults and the same
+// judge. Two such runs differ.
+package scenario
