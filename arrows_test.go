@@ -19,17 +19,20 @@ const module = "github.com/zksim/zksim/"
 // arrows lists, for each package, every import from outside the standard
 // library that its code (tests left out) may have. ARCHITECTURE.md draws them.
 var arrows = map[string][]string{
-	"model":                      {},
-	"linearizability":            append(own("linearizability/ops", "model"), "github.com/anishathalye/porcupine"),
-	"linearizability/ops":        {},
-	"internal/refstore":          {},
-	"recipes":                    {"github.com/go-zookeeper/zk"},
-	"recipes/classic":            {module + "recipes", "github.com/go-zookeeper/zk"},
-	"recipes/internal/testconn":  append(own("fakezk", "fakezk/fault", "fakezk/view"), "github.com/go-zookeeper/zk"),
-	"fakezk/internal/proto":      {},
-	"fakezk/internal/wire":       own("fakezk/internal/proto"),
-	"fakezk/internal/state":      own("fakezk/internal/proto"),
-	"fakezk/internal/engine":     own("fakezk/internal/proto", "fakezk/internal/state", "fakezk/internal/wire"),
+	"model": {},
+	"linearizability": append(own("linearizability/ops", "model"),
+		"github.com/anishathalye/porcupine"),
+	"linearizability/ops": {},
+	"internal/refstore":   {},
+	"recipes":             {"github.com/go-zookeeper/zk"},
+	"recipes/classic":     {module + "recipes", "github.com/go-zookeeper/zk"},
+	"recipes/internal/testconn": append(own("fakezk", "fakezk/fault", "fakezk/view"),
+		"github.com/go-zookeeper/zk"),
+	"fakezk/internal/proto": {},
+	"fakezk/internal/wire":  own("fakezk/internal/proto"),
+	"fakezk/internal/state": own("fakezk/internal/proto"),
+	"fakezk/internal/engine": own("fakezk/internal/proto", "fakezk/internal/state",
+		"fakezk/internal/wire"),
 	"fakezk/internal/fourletter": own("fakezk/internal/engine", "fakezk/internal/proto"),
 	"fakezk/internal/memnet":     {},
 	"fakezk/internal/txnlog":     own("fakezk/internal/proto", "fakezk/internal/wire"),
@@ -37,22 +40,31 @@ var arrows = map[string][]string{
 	"fakezk/fault":               own("fakezk/internal/proto"),
 	"fakezk/view":                {},
 	"fakezk/trace":               own("fakezk/fault", "fakezk/view"),
-	"fakezk/internal/carry":      own("fakezk/fault", "fakezk/internal/proto", "fakezk/internal/wire"),
-	"fakezk/internal/inspect":    own("fakezk/internal/engine", "fakezk/internal/proto", "fakezk/internal/state", "fakezk/view"),
-	"fakezk/internal/tracetext":  own("fakezk/fault", "fakezk/internal/carry", "fakezk/internal/engine", "fakezk/internal/proto", "fakezk/trace"),
-	"fakezk/internal/zkclient":   append(own("fakezk/trace"), "github.com/go-zookeeper/zk"),
+	"fakezk/internal/carry": own("fakezk/fault", "fakezk/internal/proto",
+		"fakezk/internal/wire"),
+	"fakezk/internal/inspect": own("fakezk/internal/engine", "fakezk/internal/proto",
+		"fakezk/internal/state", "fakezk/view"),
+	"fakezk/internal/tracetext": own("fakezk/fault", "fakezk/internal/carry",
+		"fakezk/internal/engine", "fakezk/internal/proto", "fakezk/trace"),
+	"fakezk/internal/zkclient": append(own("fakezk/trace"), "github.com/go-zookeeper/zk"),
 	"fakezk": append(own(
-		"fakezk/fault", "fakezk/view", "fakezk/internal/carry", "fakezk/internal/engine", "fakezk/internal/fourletter",
-		"fakezk/internal/inspect", "fakezk/internal/memnet", "fakezk/internal/proto", "fakezk/internal/state", "fakezk/internal/wire",
+		"fakezk/fault", "fakezk/view", "fakezk/internal/carry", "fakezk/internal/engine",
+		"fakezk/internal/fourletter",
+		"fakezk/internal/inspect", "fakezk/internal/memnet", "fakezk/internal/proto",
+		"fakezk/internal/state", "fakezk/internal/wire",
 	), "github.com/go-zookeeper/zk"),
 	"fakezk/sim": append(own(
-		"fakezk/fault", "fakezk/view", "fakezk/trace", "fakezk/internal/bubble", "fakezk/internal/carry", "fakezk/internal/engine",
-		"fakezk/internal/inspect", "fakezk/internal/memnet", "fakezk/internal/proto", "fakezk/internal/state",
+		"fakezk/fault", "fakezk/view", "fakezk/trace", "fakezk/internal/bubble",
+		"fakezk/internal/carry", "fakezk/internal/engine",
+		"fakezk/internal/inspect", "fakezk/internal/memnet", "fakezk/internal/proto",
+		"fakezk/internal/state",
 		"fakezk/internal/tracetext", "fakezk/internal/wire", "fakezk/internal/zkclient",
 	), "github.com/go-zookeeper/zk"),
 	"fakezk/realworld": append(own(
-		"fakezk/fault", "fakezk/view", "fakezk/trace", "fakezk/sim", "fakezk/internal/bubble", "fakezk/internal/carry",
-		"fakezk/internal/engine", "fakezk/internal/memnet", "fakezk/internal/proto", "fakezk/internal/tracetext",
+		"fakezk/fault", "fakezk/view", "fakezk/trace", "fakezk/sim", "fakezk/internal/bubble",
+		"fakezk/internal/carry",
+		"fakezk/internal/engine", "fakezk/internal/memnet", "fakezk/internal/proto",
+		"fakezk/internal/tracetext",
 		"fakezk/internal/txnlog", "fakezk/internal/wire", "fakezk/internal/zkclient",
 	), "github.com/go-zookeeper/zk"),
 	"fakezk/conform": {
@@ -62,16 +74,22 @@ var arrows = map[string][]string{
 	"examples/go":       {"github.com/go-zookeeper/zk"},
 	"fuzz/internal/mix": {},
 	"fuzz/scenario": append(own(
-		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "linearizability/ops", "fuzz/internal/mix",
+		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view",
+		"linearizability", "linearizability/ops", "fuzz/internal/mix",
 	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),
 	"fuzz/object": append(own(
-		"fakezk/fault", "fakezk/sim", "linearizability", "linearizability/ops", "recipes", "recipes/classic", "fuzz/internal/mix", "fuzz/scenario",
+		"fakezk/fault", "fakezk/sim", "linearizability", "linearizability/ops", "recipes",
+		"recipes/classic", "fuzz/internal/mix", "fuzz/scenario",
 	), "github.com/go-zookeeper/zk"),
 	"fuzz/hunt": own(
-		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "linearizability/ops", "fuzz/internal/mix", "fuzz/scenario",
+		"fakezk/fault", "fakezk/sim", "fakezk/trace", "linearizability", "linearizability/ops",
+		"fuzz/internal/mix", "fuzz/scenario",
 	),
-	"fuzz":                own("linearizability", "fuzz/hunt", "fuzz/scenario"),
-	"fuzz/museum":         append(own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "linearizability/ops", "recipes"), "github.com/go-zookeeper/zk"),
+	"fuzz": own("linearizability", "fuzz/hunt", "fuzz/scenario"),
+	"fuzz/museum": append(
+		own("fuzz/hunt", "fuzz/object", "fuzz/scenario", "linearizability", "linearizability/ops",
+			"recipes"), "github.com/go-zookeeper/zk",
+	),
 	"cmd/zksim":           {module + "cli"},
 	"examples/go/myzksim": append(own("cli", "fuzz/object"), "github.com/go-zookeeper/zk"),
 	"cli": append(own(
@@ -92,13 +110,19 @@ func own(names ...string) []string {
 // pure lists the packages that hold rules: values in, values out. They may not
 // reach for the network, a clock, a goroutine, a lock or a random number.
 var pure = []string{
-	"model", "internal/refstore", "fakezk/internal/proto", "fakezk/internal/wire", "fakezk/internal/state", "fakezk/internal/engine",
+	"model", "internal/refstore", "fakezk/internal/proto", "fakezk/internal/wire",
+	"fakezk/internal/state", "fakezk/internal/engine",
 	"fakezk/internal/fourletter", "fakezk/internal/carry", "fakezk/fault", "fakezk/view",
 }
 
-var impureImports = []string{"net", "os", "sync", "sync/atomic", "math/rand", "math/rand/v2", "crypto/rand", "context", "runtime"}
+var impureImports = []string{
+	"net", "os", "sync", "sync/atomic", "math/rand", "math/rand/v2", "crypto/rand",
+	"context", "runtime",
+}
 
-var clockCalls = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
+var clockCalls = []string{
+	"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker",
+}
 
 func TestImportsFollowTheArrows(t *testing.T) {
 	found := map[string]bool{}
@@ -127,7 +151,8 @@ func TestImportsFollowTheArrows(t *testing.T) {
 // covers reports whether an allowed import covers another: our own packages
 // each by name, other modules with all their packages.
 func covers(allowed, imported string) bool {
-	return imported == allowed || !strings.HasPrefix(imported, module) && strings.HasPrefix(imported, allowed+"/")
+	return imported == allowed ||
+		!strings.HasPrefix(imported, module) && strings.HasPrefix(imported, allowed+"/")
 }
 
 func TestRulesArePure(t *testing.T) {
@@ -145,7 +170,8 @@ func TestRulesArePure(t *testing.T) {
 			case *ast.GoStmt:
 				t.Errorf("%s: a package of rules must not start a goroutine", name)
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains(clockCalls, n.Sel.Name) {
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" &&
+					slices.Contains(clockCalls, n.Sel.Name) {
 					t.Errorf("%s: a package of rules must not call time.%s", name, n.Sel.Name)
 				}
 			}

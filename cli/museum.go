@@ -86,7 +86,9 @@ func (c *museumCommand) Run(a *app, line *kong.Context) error {
 func once(ids []string) []string {
 	var named []string
 	for _, id := range ids {
-		if !slices.ContainsFunc(named, func(before string) bool { return strings.EqualFold(before, id) }) {
+		if !slices.ContainsFunc(named, func(before string) bool {
+			return strings.EqualFold(before, id)
+		}) {
 			named = append(named, id)
 		}
 	}
@@ -97,13 +99,16 @@ func once(ids []string) []string {
 func (c *museumCommand) hunt(a *app, exhibits []museum.Exhibit) error {
 	report := museumJSON{Exhibits: []exhibitJSON{}}
 	if !c.JSON {
-		a.printf(museumRow, "bug", "violates", "found in", "runs", "faults", "clients", "what is wrong")
+		a.printf(museumRow, "bug", "violates", "found in", "runs", "faults", "clients",
+			"what is wrong")
 	}
 	missed := 0
 	var ended error
 	for i, e := range exhibits {
 		var hunts []museum.Hunted
-		hunts, ended = c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.ID, i+1, len(exhibits)))
+		hunts, ended = c.huntOne(
+			a, e, fmt.Sprintf("%s: exhibit %d of %d", e.ID, i+1, len(exhibits)),
+		)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
 			report.Exhibits = append(report.Exhibits, j)
@@ -130,11 +135,13 @@ func (c *museumCommand) end(a *app, report museumJSON, of, missed int) error {
 	if c.JSON {
 		return a.json(report)
 	}
-	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"), howEnded(report.Interrupted, report.Error))
+	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"),
+		howEnded(report.Interrupted, report.Error))
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)
-		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n", plural(n, "hunt"))
+		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
+			plural(n, "hunt"))
 		a.printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
 		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
 			a.printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
@@ -174,7 +181,9 @@ func (c *museumCommand) huntOne(a *app, e museum.Exhibit, about string) ([]museu
 // and how many have it. If none has found anything, it is a hunt that has not, and 0.
 func commonest(hunts []museum.Hunted) (best museum.Hunted, same int) {
 	counts := map[string]int{}
-	name := func(h museum.Hunted) string { return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan) }
+	name := func(h museum.Hunted) string {
+		return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan)
+	}
 	for _, h := range hunts {
 		if h.Found() {
 			counts[name(h)]++
@@ -189,7 +198,10 @@ func commonest(hunts []museum.Hunted) (best museum.Hunted, same int) {
 }
 
 func entryOf(e museum.Exhibit, hunts []museum.Hunted) exhibitJSON {
-	j := exhibitJSON{ID: e.ID, Title: e.Title, Report: e.Report, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
+	j := exhibitJSON{
+		ID: e.ID, Title: e.Title, Report: e.Report, See: e.See, Bug: e.Bug, Property: e.Property,
+		Hunts: len(hunts),
+	}
 	var times []float64
 	var runs []int
 	for _, h := range hunts {
@@ -222,10 +234,12 @@ const museumRow = "%-6s %-10s %8s %5s %6s %7s  %s\n"
 func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
 	title := j.Title
 	if j.Same < j.Found {
-		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same, plural(j.Found, "hunt"))
+		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same,
+			plural(j.Found, "hunt"))
 	}
 	if j.Found < j.Hunts {
-		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found, plural(j.Hunts, "hunt"))
+		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found,
+			plural(j.Hunts, "hunt"))
 	}
 	if j.Hunts < c.Seeds {
 		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, plural(c.Seeds, "hunt"))
@@ -233,7 +247,8 @@ func (c *museumCommand) print(a *app, j exhibitJSON, hunts []museum.Hunted) {
 	if j.Found == 0 {
 		a.printf(museumRow, j.ID, j.Property, "-", "-", "-", "-", title)
 	} else {
-		a.printf(museumRow, j.ID, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
+		a.printf(museumRow, j.ID, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs),
+			fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
 	a.printf("%6s %s\n", "", j.Report)
 	if c.Story {

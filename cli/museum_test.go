@@ -17,7 +17,9 @@ func hunts(t *testing.T) []museum.Hunted {
 	o := finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1").Outcome
 	var list []museum.Hunted
 	for i, runs := range []int{9, 2, 4, 1} {
-		list = append(list, museum.Hunted{Minimal: o, Runs: runs, Took: time.Duration(1+i) * time.Second})
+		list = append(list, museum.Hunted{
+			Minimal: o, Runs: runs, Took: time.Duration(1+i) * time.Second,
+		})
 	}
 	return list
 }
@@ -26,7 +28,8 @@ func hunts(t *testing.T) []museum.Hunted {
 func TestMedians(t *testing.T) {
 	j := entryOf(museum.Exhibit{ID: "B1"}, hunts(t))
 	if j.Seconds != 2.5 || j.Worst != 4 || j.Runs != 4 {
-		t.Errorf("median %v s, worst %v s, median of %d scenarios; want 2.5, 4 and 4", j.Seconds, j.Worst, j.Runs)
+		t.Errorf("median %v s, worst %v s, median of %d scenarios; want 2.5, 4 and 4", j.Seconds,
+			j.Worst, j.Runs)
 	}
 	var out strings.Builder
 	c := museumCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}
@@ -54,9 +57,16 @@ func TestInterruptKeepsHunts(t *testing.T) {
 		{3, true, []string{`"hunts": 2,`, `"found": 2,`, `"interrupted": true`}},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
-		shown := interrupter{after: fmt.Sprintf("\rS0-10: exhibit 1 of 1, hunt %d of 3", c.during), interrupt: cancel}
+		shown := interrupter{
+			after:     fmt.Sprintf("\rS0-10: exhibit 1 of 1, hunt %d of 3", c.during),
+			interrupt: cancel,
+		}
 		var out strings.Builder
-		a := &app{name: "zksim", ctx: ctx, out: &out, progress: &progress{out: &shown, columns: func() int { return 0 }}}
+		a := &app{
+			name: "zksim", ctx: ctx, out: &out, progress: &progress{
+				out: &shown, columns: func() int { return 0 },
+			},
+		}
 		exhibits, err := museum.Named("S0-10")
 		if err != nil {
 			t.Fatal(err)
@@ -87,12 +97,15 @@ func TestErrorKeepsExhibits(t *testing.T) {
 		a := &app{name: "zksim", ctx: t.Context(), out: &out, errors: &errs, progress: &progress{}}
 		c := museumCommand{Seeds: 1, Seed: 1, Runs: 20, JSON: json}
 		err := c.hunt(a, []museum.Exhibit{shown[0], missed, broken})
-		if !errors.Is(err, errViolated) || !strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
+		if !errors.Is(err, errViolated) ||
+			!strings.HasSuffix(errs.String(), ": the judge has gone home\n") {
 			t.Errorf("%v, stderr %q; want what was missed, and the error", err, errs.String())
 		}
 		wants := []string{"\nS0-10 ", "NOT FOUND", "\n1 of 3 exhibits found; ended by an error\n"}
 		if json {
-			wants = []string{`"id": "S0-10"`, `"id": "M"`, `"interrupted": false`, `"error": "hunt F: `}
+			wants = []string{
+				`"id": "S0-10"`, `"id": "M"`, `"interrupted": false`, `"error": "hunt F: `,
+			}
 		}
 		for _, want := range wants {
 			if !strings.Contains(out.String(), want) {

@@ -14,7 +14,9 @@ import (
 // it behind.
 func TestProgressStaysOnOneRow(t *testing.T) {
 	var out strings.Builder
-	p := &progress{out: &out, columns: func() int { return 40 }, start: time.Now().Add(-time.Minute)}
+	p := &progress{
+		out: &out, columns: func() int { return 40 }, start: time.Now().Add(-time.Minute),
+	}
 	p.show("3/31 recipes.Lock: %d scenarios, %s", 12345, strings.Repeat("é", 100))
 	if got, want := out.String(), "\r3/31 recipes.Lock: 12345 scenarios, ééé"; got != want {
 		t.Errorf("shown: %q; want %q", got, want)
@@ -66,7 +68,9 @@ func TestShrinkingIsShown(t *testing.T) {
 	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now()}
 	a := &app{ctx: t.Context(), out: io.Discard, progress: p}
 	p.phase("at work")
-	if _, err := makeSmall(a, []hunt.Finding{finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1")}); err != nil {
+	if _, err := makeSmall(a, []hunt.Finding{
+		finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1"),
+	}); err != nil {
 		t.Error(err)
 	}
 	exhibits, err := museum.Named("B3")
@@ -76,7 +80,10 @@ func TestShrinkingIsShown(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"\rmaking finding 1 of 1 small", "\rB3: exhibit 1 of 1, hunt 1 of 1\r", "\rB3: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario"} {
+	for _, want := range []string{
+		"\rmaking finding 1 of 1 small", "\rB3: exhibit 1 of 1, hunt 1 of 1\r",
+		"\rB3: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q; want %q", out.String(), want)
 		}

@@ -45,7 +45,9 @@ func run(t testing.TB, s scenario.Scenario) *scenario.Outcome {
 func holdsUndisturbed(t *testing.T, w scenario.Workload, seeds uint64) {
 	t.Helper()
 	for seed := range seeds {
-		if o := run(t, scenario.Scenario{Workload: w, Script: scenario.DefaultScript, Seed: seed}); o.Status() != linearizability.OK {
+		if o := run(t, scenario.Scenario{
+			Workload: w, Script: scenario.DefaultScript, Seed: seed,
+		}); o.Status() != linearizability.OK {
 			t.Fatalf("seed %d: %s", seed, o.Story())
 		}
 	}
