@@ -38,13 +38,11 @@ func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
-	sameStory(
-		t, s,
-		"innermost call first:\n\n  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n  stuck_test.go:19  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n",
-	)
-	sameStory(t, unseen(func(*scenario.Player) {
-		exit()
-	}), "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
+	sameStory(t, s, "innermost call first:\n\n"+
+		"  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n"+
+		"  stuck_test.go:19  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n")
+	exits := unseen(func(*scenario.Player) { exit() })
+	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
 }
 
 // frozenStacks are what the runtime tells of a run in which one goroutine spins, one

@@ -44,11 +44,10 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 		"barrier": {object.Barrier(func(env object.Env) object.Barrierer {
 			return recipes.NewBarrier(env.InTurn(), "/barrier")
 		}).Named(""), "under /barriers/b (one was at /barrier); set BarrierClaims.Path"},
-		"threshold barrier": {object.ThresholdBarrier(func(
-			env object.Env,
-		) object.ThresholdBarrierer {
-			return recipes.NewThresholdBarrier(env.Conn, "/gate")
-		}).Named(""), "set BarrierClaims.Path"},
+		"threshold barrier": {object.ThresholdBarrier(
+			func(env object.Env) object.ThresholdBarrierer {
+				return recipes.NewThresholdBarrier(env.Conn, "/gate")
+			}).Named(""), "set BarrierClaims.Path"},
 		"double barrier": {object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
 			return recipes.NewDoubleBarrier(env.Conn, "/mine", env.Size)
 		}).Named(""), "set BarrierClaims.Path"},

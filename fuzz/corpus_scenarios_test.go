@@ -21,9 +21,8 @@ var corpus = []struct {
 }{
 	{
 		"zk-lock-waits-for-itself", "lock", "zk.Lock", 1, scenario.Script{Clients: 1, Rounds: 1},
-		[]string{
-			"drop-request client=a op=getChildren2 request=1",
-		}, "which belongs to a's own session",
+		[]string{"drop-request client=a op=getChildren2 request=1"},
+		"which belongs to a's own session",
 	},
 	{
 		"apache-queue-loses-an-element", "queue", "recipes.ApacheQueue", 1,
@@ -85,15 +84,13 @@ var corpus = []struct {
 	},
 	{
 		"revocable-lock-survives-lost-reply-to-the-question", "revocable", "", 2, pair,
-		[]string{
-			"drop-reply client=b op=setData request=1",
-		}, "hits b's #10 setData /revocable/_c_G1-lock-",
+		[]string{"drop-reply client=b op=setData request=1"},
+		"hits b's #10 setData /revocable/_c_G1-lock-",
 	},
 	{
 		"lock-queue-survives-lost-reply-to-its-acknowledgement", "lock-queue", "", 1, pair,
-		[]string{
-			"drop-reply client=b op=multi request=2",
-		}, "hits b's #13 multi /queue/items/_c_G1-item-",
+		[]string{"drop-reply client=b op=multi request=2"},
+		"hits b's #13 multi /queue/items/_c_G1-item-",
 	},
 	{
 		"lock-queue-survives-expiry-of-a-consumer", "lock-queue", "", 1, pair,
@@ -137,9 +134,8 @@ var corpus = []struct {
 	},
 	{
 		"two-phase-commit-survives-lost-reply-to-the-decision", "two-phase-commit", "", 1, pair,
-		[]string{
-			"drop-reply client=a op=multi request=4",
-		}, "hits a's #19 multi /transactions/t0/decision",
+		[]string{"drop-reply client=a op=multi request=4"},
+		"hits a's #19 multi /transactions/t0/decision",
 	},
 	{
 		"two-phase-commit-survives-expiry-before-a-vote", "two-phase-commit", "", 17, pair,
@@ -201,9 +197,8 @@ var corpus = []struct {
 	},
 	{
 		"persistent-node-survives-lost-reply-to-its-create", "membership", "recipes.PersistentNode",
-		1, pair, []string{
-			"drop-reply client=b op=create request=3",
-		}, "hits b's #4 create /members/x",
+		1, pair, []string{"drop-reply client=b op=create request=3"},
+		"hits b's #4 create /members/x",
 	},
 	{
 		"registry-survives-expiry-of-a-registration", "registry", "", 1, pair,

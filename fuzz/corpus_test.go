@@ -54,8 +54,8 @@ func writeCorpus(t *testing.T) {
 		if survives := strings.Contains(c.name, "survives"); survives != (o.Property() == "") {
 			t.Fatalf("%s: property violated: %q\n%s", c.name, o.Property(), o.Story())
 		}
-		if told := o.Story() + strings.Join(o.Measurements(), "\n"); !strings.Contains(told,
-			c.shows) {
+		told := o.Story() + strings.Join(o.Measurements(), "\n")
+		if !strings.Contains(told, c.shows) {
 			t.Fatalf("%s: %q is not in:\n%s", c.name, c.shows, told)
 		}
 		if err := scenario.FileOf(o).Save(

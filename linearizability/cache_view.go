@@ -103,10 +103,9 @@ func (t *cacheTable) wrongSettled() (v Verdict, bad bool) {
 			now := states[len(states)-1]
 			if shown := l.find(path); !now.is(shown) {
 				return violated(Liveness, []int64{l.op.Call, now.from},
-						"%s: long after the last change and all faults the cache shows %s of %s, "+
-							"which is %s since step %d", describe(l.op), shown, path,
-						now, now.from),
-					true
+					"%s: long after the last change and all faults the cache shows %s of %s, "+
+						"which is %s since step %d",
+					describe(l.op), shown, path, now, now.from), true
 			}
 		}
 	}

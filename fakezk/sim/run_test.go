@@ -107,9 +107,8 @@ func TestWorldIsValidated(t *testing.T) {
 		},
 		{World{Clients: []Actor{actor("a b", idle)}}, `client name "a b"`},
 		{
-			World{
-				Clients: []Actor{actor("a", idle), actor("a", idle)},
-			}, `client name "a" is used twice`,
+			World{Clients: []Actor{actor("a", idle), actor("a", idle)}},
+			`client name "a" is used twice`,
 		},
 		{World{Clients: []Actor{{Name: "a"}}}, `client "a" has nothing to run`},
 		{World{Next: map[string]int32{"/a": 1}}, `next: 1 for "/a": expected a path of Nodes`},
@@ -117,9 +116,8 @@ func TestWorldIsValidated(t *testing.T) {
 			`next: 0 for "/a": expected a path of Nodes or one of their parents, and a number of 1 at least, or below 0`},
 		{World{Plan: []fault.Fault{{Kind: "explode"}}}, `fault 1: unknown fault kind "explode"`},
 		{
-			World{
-				Plan: []fault.Fault{{Kind: fault.Cut, At: 1, Client: "z"}},
-			}, `no client is called "z"`,
+			World{Plan: []fault.Fault{{Kind: fault.Cut, At: 1, Client: "z"}}},
+			`no client is called "z"`,
 		},
 	}
 	for _, test := range tests {

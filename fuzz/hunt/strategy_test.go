@@ -233,9 +233,11 @@ func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 		Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
 		// Those of a whole generation, so that nothing else is known when the strategy
 		// begins.
-		Corpus: slices.Repeat([]scenario.Scenario{
-			{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 5},
-		}, 32),
+		Corpus: slices.Repeat(
+			[]scenario.Scenario{
+				{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 5},
+			}, 32,
+		),
 	}
 	if found, err := search.Run(t.Context()); err != nil || found.Runs != search.Runs {
 		t.Errorf("%d runs, %v", found.Runs, err)
