@@ -69,7 +69,8 @@ func follow(page, target string) error {
 		return err
 	}
 	if known := anchors(string(text)); !slices.Contains(known, anchor) {
-		return fmt.Errorf("no heading of %s has the anchor %q; expected one of %q", name, anchor, known)
+		return fmt.Errorf("no heading of %s has the anchor %q; expected one of %q", name,
+			anchor, known)
 	}
 	return nil
 }
@@ -81,7 +82,9 @@ func anchors(page string) []string {
 	count := map[string]int{}
 	var list []string
 	for _, match := range heading.FindAllStringSubmatch(withoutCode(page), -1) {
-		anchor := strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-")
+		anchor := strings.ReplaceAll(
+			dropped.ReplaceAllString(strings.ToLower(match[1]), ""), " ", "-",
+		)
 		unique := anchor
 		if n := count[anchor]; n > 0 {
 			unique = fmt.Sprintf("%s-%d", anchor, n)
@@ -102,7 +105,10 @@ func TestPagesShowTestedCode(t *testing.T) {
 	for _, name := range pages(t) {
 		for _, code := range blocks(readPage(t, name), "go") {
 			if _, known := tested[code]; !known {
-				t.Errorf("%s shows code that is not in snippets_test.go nor the example:\n%s", name, code)
+				t.Errorf(
+					"%s shows code that is not in snippets_test.go nor the example:\n%s", name,
+					code,
+				)
 			}
 			tested[code] = true
 		}
@@ -159,7 +165,9 @@ func TestReadmeListsTheFaults(t *testing.T) {
 // TestServerPageListsTheOperations: the table of docs/server.md has the operations that
 // the comparison with a real server sends.
 func TestServerPageListsTheOperations(t *testing.T) {
-	rows := table(t, "docs/server.md", "| operations | compared with "+conform.Version+" | remarks |")
+	rows := table(
+		t, "docs/server.md", "| operations | compared with "+conform.Version+" | remarks |",
+	)
 	var listed []string
 	for row := range strings.Lines(rows) {
 		names, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
@@ -209,7 +217,9 @@ func TestArchitectureNamesThePackages(t *testing.T) {
 	}
 	quoted := regexp.MustCompile("`([^`]+)`")
 	var named []string
-	for row := range strings.Lines(table(t, "ARCHITECTURE.md", "| package | one job | must not know |")) {
+	for row := range strings.Lines(
+		table(t, "ARCHITECTURE.md", "| package | one job | must not know |"),
+	) {
 		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
 		for _, match := range quoted.FindAllStringSubmatch(cell, -1) {
 			named = append(named, match[1])

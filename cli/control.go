@@ -46,13 +46,31 @@ func init() {
 		{"GET", "/sessions", "", "the sessions", (*controlServer).getSessions},
 		{"GET", "/watches", "", "the watches", (*controlServer).getWatches},
 		{"GET", "/faults", "", "the faults and whether they fired", (*controlServer).getFaults},
-		{"GET", "/dump", "?format=yaml or json", "the tree as a tree file", (*controlServer).getDump},
-		{"POST", "/load", "a tree file, ?format=yaml or json", "load it", (*controlServer).postLoad},
+		{
+			"GET", "/dump", "?format=yaml or json", "the tree as a tree file",
+			(*controlServer).getDump,
+		},
+		{
+			"POST", "/load", "a tree file, ?format=yaml or json", "load it",
+			(*controlServer).postLoad,
+		},
 		{"POST", "/expire", `{"session":"S1"}`, "end a session", (*controlServer).postExpire},
-		{"POST", "/drop", `{"session":"S1"} or nothing for all`, "close connections", (*controlServer).postDrop},
-		{"POST", "/stall", `{"for":"2s","session":"S1"}, without session for all`, "hold connections", (*controlServer).postStall},
-		{"POST", "/fault", `{"line":"drop-reply op=create request=1"} or lines as in a plan`, "arm faults", (*controlServer).postFault},
-		{"POST", "/clear", "", "disarm all faults and end what they do", (*controlServer).postClear},
+		{
+			"POST", "/drop", `{"session":"S1"} or nothing for all`, "close connections",
+			(*controlServer).postDrop,
+		},
+		{
+			"POST", "/stall", `{"for":"2s","session":"S1"}, without session for all`,
+			"hold connections", (*controlServer).postStall,
+		},
+		{
+			"POST", "/fault", `{"line":"drop-reply op=create request=1"} or lines as in a plan`,
+			"arm faults", (*controlServer).postFault,
+		},
+		{
+			"POST", "/clear", "", "disarm all faults and end what they do",
+			(*controlServer).postClear,
+		},
 		{"POST", "/reset", "", "make the server as new", (*controlServer).postReset},
 	}
 }
@@ -145,7 +163,8 @@ func (c *controlServer) answer(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		level = slog.LevelDebug
 	}
-	c.log.Log(r.Context(), level, "control", "method", r.Method, "path", r.URL.Path, "status", status)
+	c.log.Log(r.Context(), level, "control", "method", r.Method, "path", r.URL.Path,
+		"status", status)
 	if err := reply(w, status, value); err != nil {
 		c.log.Debug("control: reply not written", "error", err)
 	}

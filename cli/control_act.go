@@ -119,7 +119,9 @@ func (c *controlServer) postFault(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if len(plan) == 0 {
-		return nil, errors.New(`no fault; expected {"line":"drop-reply op=create request=1"} or lines as in a plan`)
+		return nil, errors.New(
+			`no fault; expected {"line":"drop-reply op=create request=1"} or lines as in a plan`,
+		)
 	}
 	if err := armPlan(c.server, plan); err != nil {
 		return nil, failure(http.StatusConflict, "%v; the lines before it are armed", err)

@@ -13,7 +13,9 @@ import (
 // The requests of this file do not change the server.
 
 func (c *controlServer) getIndex(*http.Request) (any, error) {
-	return map[string]any{"zksim": "control endpoint of an in-memory ZooKeeper", "endpoints": endpoints}, nil
+	return map[string]any{
+		"zksim": "control endpoint of an in-memory ZooKeeper", "endpoints": endpoints,
+	}, nil
 }
 
 // treeEntry is a node. Data is nil for null data, and for data that is not text, which is
@@ -74,7 +76,8 @@ func (c *controlServer) getSessions(*http.Request) (any, error) {
 	sessions := []sessionEntry{}
 	for _, s := range c.server.Sessions() {
 		sessions = append(sessions, sessionEntry{
-			Session: sessionText(s.ID), Name: s.Name, Timeout: s.Timeout.String(), Connected: s.Connected,
+			Session: sessionText(s.ID), Name: s.Name, Timeout: s.Timeout.String(),
+			Connected:  s.Connected,
 			Ephemerals: append([]string{}, s.Ephemerals...),
 		})
 	}
@@ -95,7 +98,8 @@ func (c *controlServer) getWatches(*http.Request) (any, error) {
 	watches := []watchEntry{}
 	for _, w := range c.server.Watches() {
 		watches = append(watches, watchEntry{
-			Path: w.Path, Children: w.Children, Mode: w.Mode.String(), Session: sessionText(w.Session),
+			Path: w.Path, Children: w.Children, Mode: w.Mode.String(),
+			Session: sessionText(w.Session),
 		})
 	}
 	return watches, nil

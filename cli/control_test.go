@@ -33,7 +33,8 @@ func TestDumpHoldsAllThatControlAcknowledged(t *testing.T) {
 	for i := range loaders {
 		loading.Go(func() {
 			for n := 0; ; n++ {
-				status, _, err := request("POST", h.control+"/load", fmt.Sprintf("/load%d-%d: x", i, n))
+				status, _, err := request("POST", h.control+"/load",
+					fmt.Sprintf("/load%d-%d: x", i, n))
 				if n < before {
 					warm.Done()
 				}
@@ -100,7 +101,8 @@ func (c *controlServer) ask(t *testing.T, r *http.Request) (status int, failure 
 	w := httptest.NewRecorder()
 	c.http.Handler.ServeHTTP(w, r)
 	var body struct{ Error string }
-	if err := json.NewDecoder(w.Body).Decode(&body); err != nil || w.Header().Get("Content-Type") != "application/json" {
+	if err := json.NewDecoder(w.Body).Decode(&body); err != nil ||
+		w.Header().Get("Content-Type") != "application/json" {
 		t.Fatalf("%s %s: status %d: no JSON: %v, %v", r.Method, r.URL, w.Code, err, w.Header())
 	}
 	return w.Code, body.Error
@@ -131,22 +133,28 @@ func TestControlIsForThisMachineByName(t *testing.T) {
 		anywhere bool
 		want     int
 	}{
-		{"localhost", false, 200}, {"LOCALHOST:80", false, 200}, {"127.0.0.1:8080", false, 200}, {"127.9.9.9", false, 200},
+		{"localhost", false, 200}, {"LOCALHOST:80", false, 200}, {"127.0.0.1:8080", false, 200},
+		{"127.9.9.9", false, 200},
 		{"[::1]:8080", false, 200}, {"[::1]", false, 200}, {"[::ffff:127.0.0.1]:1", false, 200},
-		{"evil.example", false, 403}, {"evil.example:8080", false, 403}, {"localhost.evil.example", false, 403},
-		{"10.0.0.1:8080", false, 403}, {"0.0.0.0", false, 403}, {"", false, 403}, {"127.0.0.1.evil.example", false, 403},
+		{"evil.example", false, 403}, {"evil.example:8080", false, 403},
+		{"localhost.evil.example", false, 403},
+		{"10.0.0.1:8080", false, 403}, {"0.0.0.0", false, 403}, {"", false, 403},
+		{"127.0.0.1.evil.example", false, 403},
 		{"evil.example", true, 200}, {"10.0.0.1:8080", true, 200},
 	} {
 		c := controlHere(t, test.anywhere)
 		for _, method := range []string{"GET", "POST"} {
-			r := httptest.NewRequest(method, map[string]string{"GET": "/tree", "POST": "/clear"}[method], nil)
+			r := httptest.NewRequest(
+				method, map[string]string{"GET": "/tree", "POST": "/clear"}[method], nil,
+			)
 			r.Host = test.host
 			r.Header.Set("Origin", "http://"+test.host)
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
 			w := httptest.NewRecorder()
 			c.http.Handler.ServeHTTP(w, r)
 			if w.Code != test.want {
-				t.Errorf("%s for %q, anywhere %v: status %d; want %d: %s", method, test.host, test.anywhere, w.Code, test.want, w.Body)
+				t.Errorf("%s for %q, anywhere %v: status %d; want %d: %s", method, test.host,
+					test.anywhere, w.Code, test.want, w.Body)
 			}
 		}
 	}
@@ -157,11 +165,13 @@ func TestRefusedSitesGetJSON(t *testing.T) {
 	c := controlHere(t, false)
 	cross := httptest.NewRequest("POST", "http://localhost/reset", nil)
 	cross.Header.Set("Sec-Fetch-Site", "cross-site")
-	if status, failure := c.ask(t, cross); status != 403 || !strings.Contains(failure, "cross-origin") {
+	if status, failure := c.ask(t, cross); status != 403 ||
+		!strings.Contains(failure, "cross-origin") {
 		t.Errorf("status %d: %s", status, failure)
 	}
 	rebound := httptest.NewRequest("POST", "http://evil.example/reset", nil)
-	if status, failure := c.ask(t, rebound); status != 403 || !strings.HasPrefix(failure, `host "evil.example": expected localhost`) {
+	if status, failure := c.ask(t, rebound); status != 403 ||
+		!strings.HasPrefix(failure, `host "evil.example": expected localhost`) {
 		t.Errorf("status %d: %s", status, failure)
 	}
 }
@@ -172,9 +182,12 @@ func TestDropOfNobodyDropsNobody(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
 	_, events := h.client(t, nil)
-	for _, body := range []string{`{"session":null}`, `{"session":""}`, `null`, `"S1"`, `{"Session":"S1"}`} {
+	for _, body := range []string{
+		`{"session":null}`, `{"session":""}`, `null`, `"S1"`, `{"Session":"S1"}`,
+	} {
 		for _, path := range []string{"/drop", "/stall", "/expire"} {
-			if status, reply, err := request("POST", h.control+path, body); err != nil || status != 400 {
+			if status, reply, err := request("POST", h.control+path, body); err != nil ||
+				status != 400 {
 				t.Errorf("%s %s: status %d, %s, %v; want 400", path, body, status, reply, err)
 			}
 		}
@@ -194,10 +207,14 @@ func TestDumpTooLongToLoadIsTold(t *testing.T) {
 	for size, want := range map[int]bool{1: false, maxTreeFile: true} {
 		var log strings.Builder
 		server := fakezk.New(fakezk.Options{})
-		if err := server.Put("/a", make([]byte, size*3/4)); err != nil { // longer by a third in base64
+		// longer by a third in base64
+		if err := server.Put("/a", make([]byte, size*3/4)); err != nil {
 			t.Fatal(err)
 		}
-		s := &serving{server: server, log: slog.New(slog.NewTextHandler(&log, nil)), dump: filepath.Join(t.TempDir(), "dump.json")}
+		s := &serving{
+			server: server, log: slog.New(slog.NewTextHandler(&log, nil)),
+			dump: filepath.Join(t.TempDir(), "dump.json"),
+		}
 		if err := s.writeDump(); err != nil {
 			t.Error(err)
 		}

@@ -100,7 +100,8 @@ func printedTrace(name, text string) ([]string, error) {
 		number := traceLine.FindStringSubmatch(line)
 		switch {
 		case number != nil && over:
-			return nil, fmt.Errorf("%s:%d: line %s of a trace, which has ended before", name, at, number[1])
+			return nil, fmt.Errorf("%s:%d: line %s of a trace, which has ended before", name,
+				at, number[1])
 		case number != nil && number[1] != fmt.Sprint(len(trace)+1):
 			return nil, fmt.Errorf("%s:%d: line %s of a trace; expected line %d "+
 				"(zksim replay --trace prints all of them, a story does not)",

@@ -81,13 +81,16 @@ func commandLines(page string) []string {
 }
 
 // placeholders are words of synopses, with a value for each.
-var placeholders = strings.NewReplacer("[", "", "]", "", "...", "", "HOST:PORT", "127.0.0.1:0", "COMMAND", "list")
+var placeholders = strings.NewReplacer("[", "", "]", "", "...", "", "HOST:PORT", "127.0.0.1:0",
+	"COMMAND", "list")
 
 // parses returns an error if the command does not take a line of arguments.
 func parses(line string) error {
 	exited := false
 	parser, err := kong.New(&commands{},
-		kong.Exit(func(int) { exited = true }), kong.Vars{"version": ""}, kong.Writers(io.Discard, io.Discard))
+		kong.Exit(func(int) {
+			exited = true
+		}), kong.Vars{"version": ""}, kong.Writers(io.Discard, io.Discard))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,9 @@ func failingJudge(kind fault.Kind, failure error) scenario.Workload {
 	w := ownLock("failing")
 	judge := w.Judge
 	w.Judge = func(e scenario.Evidence) (linearizability.Report, error) {
-		if kind == "" && len(e.Plan) == 0 || slices.ContainsFunc(e.Plan, func(f fault.Fault) bool { return f.Kind == kind }) {
+		if kind == "" && len(e.Plan) == 0 || slices.ContainsFunc(e.Plan, func(f fault.Fault) bool {
+			return f.Kind == kind
+		}) {
 			return linearizability.Report{}, failure
 		}
 		return judge(e)
@@ -31,17 +33,34 @@ func failingJudge(kind fault.Kind, failure error) scenario.Workload {
 func TestErrorKeepsWhatWasFound(t *testing.T) {
 	w := failingJudge(fault.Cut, errors.New("the judge has gone home"))
 	for args, wants := range map[string][]string{
-		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99":               {", 1 finding; ended by an error\n", "\nliveness is violated: "},
-		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99 --json":        {`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `},
-		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800":        {"lock failing: ", ", 1 finding; ended by an error\n", "\nliveness is violated: ", " 1 finding, 0 undecided; ended by an error\n"},
-		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800 --json": {`"property": "liveness"`, `"error": "lock failing: `},
-		"sweep failing --clients 1 --rounds 1":                                             {" tried, of ", "; ended by an error\n", "\nliveness is violated at "},
-		"sweep failing --clients 1 --rounds 1 --json":                                      {`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `},
+		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99": {
+			", 1 finding; ended by an error\n", "\nliveness is violated: ",
+		},
+		"fuzz failing --clients 1 --rounds 1 --strategy sweep --findings 99 --json": {
+			`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `,
+		},
+		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800": {
+			"lock failing: ", ", 1 finding; ended by an error\n", "\nliveness is violated: ",
+			" 1 finding, 0 undecided; ended by an error\n",
+		},
+		"fuzz all --clients 1 --rounds 1 --strategy sweep --findings 99 --runs 800 --json": {
+			`"property": "liveness"`, `"error": "lock failing: `,
+		},
+		"sweep failing --clients 1 --rounds 1": {
+			" tried, of ", "; ended by an error\n", "\nliveness is violated at ",
+		},
+		"sweep failing --clients 1 --rounds 1 --json": {
+			`"property": "liveness"`, `"interrupted": false`, `"error": "lock failing, `,
+		},
 	} {
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
-		if status != exitViolated || !strings.HasSuffix(stderr.String(), ": the judge has gone home\n") || strings.Count(stderr.String(), "\n") != 1 {
-			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status, stderr.String(), exitViolated)
+		status := program{"zksim", []scenario.Workload{w}}.run(t.Context(), strings.Fields(args),
+			&stdout, &stderr)
+		if status != exitViolated ||
+			!strings.HasSuffix(stderr.String(), ": the judge has gone home\n") ||
+			strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%s: status %d, stderr %q; want status %d and the error", args, status,
+				stderr.String(), exitViolated)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout.String(), want) {
@@ -60,7 +79,9 @@ func idle() scenario.Workload {
 				_, _, _ = p.Conn().Exists("/parcel") // whatever comes of it
 			}
 		},
-		Judge: func(scenario.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
+		Judge: func(scenario.Evidence) (linearizability.Report, error) {
+			return linearizability.Report{}, nil
+		},
 	}
 }
 
@@ -68,14 +89,22 @@ func idle() scenario.Workload {
 func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 	goals := idle()
 	goals.Sometimes = []string{"a parcel comes"}
-	for _, args := range []string{"fuzz idle --runs 20", "fuzz idle --runs 20 --json", "sweep idle --clients 1"} {
+	for _, args := range []string{
+		"fuzz idle --runs 20", "fuzz idle --runs 20 --json", "sweep idle --clients 1",
+	} {
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{idle()}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
-		if status != exitInput || stdout.Len() > 0 || !strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
-			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing", args, status, stdout.String(), stderr.String(), exitInput)
+		status := program{"zksim", []scenario.Workload{idle()}}.run(t.Context(),
+			strings.Fields(args), &stdout, &stderr)
+		if status != exitInput || stdout.Len() > 0 ||
+			!strings.HasPrefix(stderr.String(), "zksim: no client has recorded a call in any of ") {
+			t.Errorf("%s: status %d, stdout %q, stderr %q; want status %d and what is missing",
+				args, status, stdout.String(), stderr.String(), exitInput)
 		}
-		if status := (program{"zksim", []scenario.Workload{goals}}).run(t.Context(), strings.Fields(args), &stdout, &stderr); status != exitOK {
-			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK, stderr.String())
+		if status := (program{"zksim", []scenario.Workload{goals}}).run(
+			t.Context(), strings.Fields(args), &stdout, &stderr,
+		); status != exitOK {
+			t.Errorf("%s with a goal: status %d, want %d: %s", args, status, exitOK,
+				stderr.String())
 		}
 	}
 }
@@ -83,13 +112,21 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 // TestErrorLikeAnInterrupt is wrong input all the same, be there anything to tell or not.
 func TestErrorLikeAnInterrupt(t *testing.T) {
 	failure := fmt.Errorf("ask the oracle: %w", context.Canceled)
-	for kind, w := range map[string]scenario.Workload{"at once": failingJudge("", failure), "later": failingJudge(fault.DropRequest, failure)} {
-		for _, args := range []string{"fuzz failing --strategy sweep", "fuzz all --strategy sweep --runs 800", "sweep failing"} {
+	for kind, w := range map[string]scenario.Workload{
+		"at once": failingJudge("", failure), "later": failingJudge(fault.DropRequest, failure),
+	} {
+		for _, args := range []string{
+			"fuzz failing --strategy sweep", "fuzz all --strategy sweep --runs 800",
+			"sweep failing",
+		} {
 			args += " --clients 1 --rounds 1"
 			var stdout, stderr strings.Builder
-			status := program{"zksim", []scenario.Workload{w}}.run(t.Context(), strings.Fields(args), &stdout, &stderr)
-			if status != exitInput || !strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
-				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind, status, stderr.String(), exitInput)
+			status := program{"zksim", []scenario.Workload{w}}.run(t.Context(),
+				strings.Fields(args), &stdout, &stderr)
+			if status != exitInput ||
+				!strings.HasSuffix(stderr.String(), ": ask the oracle: context canceled\n") {
+				t.Errorf("%s, %s: status %d, stderr %q; want status %d and the error", args, kind,
+					status, stderr.String(), exitInput)
 			}
 			for _, lie := range []string{"interrupted", "no violation found"} {
 				if strings.Contains(stdout.String(), lie) {

@@ -77,7 +77,8 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 	}
 	if report.Divergences != nil {
 		a.printf("determinism: %s run twice, %s\n",
-			plural(report.Replayed+report.Runs, "scenario"), plural(*report.Divergences, "divergence"))
+			plural(report.Replayed+report.Runs, "scenario"),
+			plural(*report.Divergences, "divergence"))
 	}
 }
 

@@ -41,7 +41,8 @@ func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 		corpus = append(corpus, file.Scenario)
 	}
 	if len(bad) > 0 && len(corpus) == 0 {
-		return nil, fmt.Errorf("--corpus: none of %s is a scenario of a known workload; first error: %w",
+		return nil, fmt.Errorf(
+			"--corpus: none of %s is a scenario of a known workload; first error: %w",
 			plural(len(bad), "file"), bad[0])
 	}
 	a.leftOut(bad)

@@ -99,7 +99,10 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 		j.Findings = append(j.Findings, shown)
 	}
 	if !c.JSON && c.knewAll(h) {
-		a.printf("\nthe corpus has what ended this hunt: to go on, raise --findings above %d\n", c.Findings)
+		a.printf(
+			"\nthe corpus has what ended this hunt: to go on, raise --findings above %d\n",
+			c.Findings,
+		)
 	}
 	return j, c.reportDivergences(a, h.Found, &j)
 }
@@ -108,7 +111,9 @@ func (c *fuzzCommand) report(a *app, s scenario.Scenario, h hunted) (fuzzJSON, e
 // would end there again.
 func (c *fuzzCommand) knewAll(h hunted) bool {
 	return h.ended == nil && len(h.Findings) >= c.Findings &&
-		!slices.ContainsFunc(h.Findings, func(f hunt.Finding) bool { return f.Strategy != "corpus" })
+		!slices.ContainsFunc(h.Findings, func(f hunt.Finding) bool {
+			return f.Strategy != "corpus"
+		})
 }
 
 // reportGoals prints the goals of a workload. A goal that was never reached shows that the
@@ -202,7 +207,8 @@ func (c *fuzzCommand) show(a *app, f *smallFinding) (findingJSON, error) {
 		for i, b := range f.by {
 			by[i] = b.String()
 		}
-		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "), whyLarge(f.unfinished), f.Story())
+		a.printf("\nfound %s%s:\n\n%s", strings.Join(by, ", and "),
+			whyLarge(f.unfinished), f.Story())
 	}
 	var err error
 	found.File, err = a.keepFinding(f.Outcome, found.foundJSON, c.Save, c.JSON)

@@ -23,7 +23,10 @@ func finding(t *testing.T, runs int, workload, impl, line string) hunt.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f}}.Run()
+	o, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+		Plan: []fault.Fault{f},
+	}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +55,10 @@ func TestFindingsThatBecomeTheSameAreOne(t *testing.T) {
 			runs = append(runs, by.Runs)
 		}
 	}
-	if !slices.Equal(properties, []string{"liveness", "delivery"}) || !slices.Equal(runs, []int{1, 3, 2}) {
-		t.Errorf("findings of %q after %v scenarios; want liveness after 1 and 3, delivery after 2", properties, runs)
+	if !slices.Equal(properties, []string{"liveness", "delivery"}) ||
+		!slices.Equal(runs, []int{1, 3, 2}) {
+		t.Errorf("findings of %q after %v scenarios; want liveness after 1 and 3, delivery after 2",
+			properties, runs)
 	}
 }
 
@@ -76,11 +81,14 @@ func TestManyDivergencesAreCounted(t *testing.T) {
 		found := &hunt.Found{Divergences: make([]scenario.Scenario, n)}
 		var j fuzzJSON
 		c := fuzzCommand{CheckDeterminism: true}
-		if err := c.reportDivergences(&app{out: &out, progress: &progress{}}, found, &j); err != nil {
+		if err := c.reportDivergences(
+			&app{out: &out, progress: &progress{}}, found, &j,
+		); err != nil {
 			t.Fatal(err)
 		}
 		if lines := strings.Count(out.String(), "\n"); lines != want || *j.Divergences != n {
-			t.Errorf("%d divergences: counted %d, told in %d lines; want %d lines", n, *j.Divergences, lines, want)
+			t.Errorf("%d divergences: counted %d, told in %d lines; want %d lines", n,
+				*j.Divergences, lines, want)
 		}
 		if n == 200 && !strings.HasSuffix(out.String(), "two runs differ: 195 more scenarios\n") {
 			t.Errorf("%q; want it to end with 195 more", out.String())

@@ -121,7 +121,9 @@ func (c *galleryCommand) list(a *app) error {
 func once(ids []string) []string {
 	var named []string
 	for _, id := range ids {
-		if !slices.ContainsFunc(named, func(before string) bool { return strings.EqualFold(before, id) }) {
+		if !slices.ContainsFunc(named, func(before string) bool {
+			return strings.EqualFold(before, id)
+		}) {
 			named = append(named, id)
 		}
 	}
@@ -165,11 +167,13 @@ func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	if c.JSON {
 		return a.json(report)
 	}
-	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"), howEnded(report.Interrupted, report.Error))
+	a.printf("\n%d of %s found%s\n", len(report.Exhibits)-missed, plural(of, "exhibit"),
+		howEnded(report.Interrupted, report.Error))
 	if n := len(c.counts); n > 0 {
 		slices.Sort(c.counts)
 		slices.Sort(c.times)
-		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n", plural(n, "hunt"))
+		a.printf("until a bug was found, in the median of %s, nine of ten and at most:\n",
+			plural(n, "hunt"))
 		a.printf("  %d, %d and %d scenarios", c.counts[n/2], c.counts[n*9/10], c.counts[n-1])
 		if low := c.counts[(n-1)/2]; low < c.counts[n/2] {
 			a.printf(" (the median is the larger of %d and %d)", low, c.counts[n/2])
@@ -258,10 +262,12 @@ const galleryRow = "%-32s %-10s %8s %5s %6s %7s  %s\n"
 func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 	title := j.Title
 	if j.Same < j.Found {
-		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same, plural(j.Found, "hunt"))
+		title = fmt.Sprintf("%s (%d of %s end in this scenario)", title, j.Same,
+			plural(j.Found, "hunt"))
 	}
 	if j.Found < j.Hunts {
-		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found, plural(j.Hunts, "hunt"))
+		title = fmt.Sprintf("%s (NOT FOUND in %d of %s)", title, j.Hunts-j.Found,
+			plural(j.Hunts, "hunt"))
 	}
 	if j.Hunts < c.Seeds {
 		title = fmt.Sprintf("%s (only %d of %s)", title, j.Hunts, plural(c.Seeds, "hunt"))

@@ -61,7 +61,8 @@ func absent(ids []string) ([]absentJSON, error) {
 			continue
 		}
 		if by := shownBy(id); by != nil {
-			return nil, fmt.Errorf("%s is not absent: it is shown by %s", id, strings.Join(by, ", "))
+			return nil, fmt.Errorf("%s is not absent: it is shown by %s", id,
+				strings.Join(by, ", "))
 		}
 		_, err := gallery.Named(id)
 		if err == nil {
@@ -107,5 +108,7 @@ var bugName = regexp.MustCompile(`(?i)\b[a-z]+[0-9]*-?[0-9]+\b`)
 // of a bug.
 func names(text, id string) bool {
 	return strings.EqualFold(text, id) ||
-		slices.ContainsFunc(bugName.FindAllString(text, -1), func(name string) bool { return strings.EqualFold(name, id) })
+		slices.ContainsFunc(bugName.FindAllString(text, -1), func(name string) bool {
+			return strings.EqualFold(name, id)
+		})
 }

@@ -26,7 +26,8 @@ func hunts(t *testing.T) []gallery.Hunted {
 func TestMedians(t *testing.T) {
 	j := entryOf(gallery.Exhibit{Slug: "B1"}, hunts(t))
 	if j.Seconds != 2.5 || j.Worst != 4 || j.Runs != 4 {
-		t.Errorf("median %v s, worst %v s, median of %d scenarios; want 2.5, 4 and 4", j.Seconds, j.Worst, j.Runs)
+		t.Errorf("median %v s, worst %v s, median of %d scenarios; want 2.5, 4 and 4", j.Seconds,
+			j.Worst, j.Runs)
 	}
 	var out strings.Builder
 	c := galleryCommand{counts: []int{9, 2, 4, 1}, times: []float64{1, 2, 3, 4}}

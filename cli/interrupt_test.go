@@ -32,10 +32,19 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 // TestInterruptedShrinkingIsTold, and the violation counts all the same.
 func TestInterruptedShrinkingIsTold(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"fuzz own.Lock --clients 2 --strategy sweep":        {", 1 finding; interrupted\n", " (not made smaller: interrupted):\n\nliveness is violated"},
-		"fuzz own.Lock --clients 2 --strategy sweep --json": {`"unfinished": true`, `"interrupted": true`},
-		"sweep own.Lock --clients 1":                        {"; a scenario (not made smaller: interrupted):\n\n  liveness is violated"},
-		"sweep own.Lock --clients 1 --json":                 {`"unfinished": true`, `"interrupted": true`},
+		"fuzz own.Lock --clients 2 --strategy sweep": {
+			", 1 finding; interrupted\n",
+			" (not made smaller: interrupted):\n\nliveness is violated",
+		},
+		"fuzz own.Lock --clients 2 --strategy sweep --json": {
+			`"unfinished": true`, `"interrupted": true`,
+		},
+		"sweep own.Lock --clients 1": {
+			"; a scenario (not made smaller: interrupted):\n\n  liveness is violated",
+		},
+		"sweep own.Lock --clients 1 --json": {
+			`"unfinished": true`, `"interrupted": true`,
+		},
 	} {
 		status, stdout, stderr := interruptedShrinking(t, strings.Fields(args)...)
 		if status != exitViolated {
@@ -55,7 +64,9 @@ func TestInterruptedRunKeepsWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stderr strings.Builder
 	stdout := interrupter{after: "testdata/calm.yaml", interrupt: cancel}
-	if got := run(ctx, []string{"run", "testdata/calm.yaml", "testdata/calm.yaml"}, &stdout, &stderr); got != exitViolated {
+	if got := run(ctx, []string{
+		"run", "testdata/calm.yaml", "testdata/calm.yaml",
+	}, &stdout, &stderr); got != exitViolated {
 		t.Errorf("exit status %d; want %d", got, exitViolated)
 	}
 	if n := strings.Count(stdout.String(), "NOT AS EXPECTED"); n != 1 {
@@ -89,11 +100,14 @@ func TestInterruptEndsLoading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr strings.Builder
-	if got := run(ctx, []string{"fuzz", "lock", "--corpus", dir}, &stdout, &stderr); got != exitInterrupted {
+	if got := run(
+		ctx, []string{"fuzz", "lock", "--corpus", dir}, &stdout, &stderr,
+	); got != exitInterrupted {
 		t.Errorf("exit status %d; want %d", got, exitInterrupted)
 	}
 	if stdout.Len() > 0 || stderr.String() != "zksim: interrupted\n" {
-		t.Errorf("stdout %q, stderr %q; want that it was interrupted, and nothing else", stdout.String(), stderr.String())
+		t.Errorf("stdout %q, stderr %q; want that it was interrupted, and nothing else",
+			stdout.String(), stderr.String())
 	}
 }
 
@@ -102,7 +116,9 @@ func TestInterruptedWalkEndsWithTheProblems(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var stdout, stderr strings.Builder
-	if got := run(ctx, []string{"replay", "--step", "testdata/calm.yaml"}, &stdout, &stderr); got != exitViolated {
+	if got := run(ctx, []string{
+		"replay", "--step", "testdata/calm.yaml",
+	}, &stdout, &stderr); got != exitViolated {
 		t.Errorf("exit status %d; want %d", got, exitViolated)
 	}
 	const want = "testdata/calm.yaml: NOT AS EXPECTED: expected a violation, but the verdict is ok\n"

@@ -27,18 +27,24 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"zksim":       func() { Main() },
-		"myzksim":     func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },
-		"clash":       func() { Main(ownLock("recipes.Lock")) },
-		"twice":       func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
-		"several":     func() { Main(ownKind("lock", "mine"), ownKind("parcel", "mine"), ownKind("box", "mine")) },
+		"zksim":   func() { Main() },
+		"myzksim": func() { Main(ownLock("own.Lock"), ownKind("parcel", "own/Parcel")) },
+		"clash":   func() { Main(ownLock("recipes.Lock")) },
+		"twice":   func() { Main(ownLock("own.Lock"), ownLock("own.Lock")) },
+		"several": func() {
+			Main(ownKind("lock", "mine"), ownKind("parcel", "mine"), ownKind("box", "mine"))
+		},
 		"goals":       func() { Main(withGoals()) },
 		"interrupted": func() { Main(interrupting(60, os.Interrupt)) },
 		"terminated":  func() { Main(interrupting(60, syscall.SIGTERM)) },
-		"stopped":     func() { Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel")) },
-		"reserved":    func() { Main(ownKind("all", "own.Parcel")) },
-		"mylock":      func() { Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", "")) },
-		"incomplete":  func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
+		"stopped": func() {
+			Main(interrupting(2, os.Interrupt), ownKind("parcel", "own.Parcel"))
+		},
+		"reserved": func() { Main(ownKind("all", "own.Parcel")) },
+		"mylock": func() {
+			Main(unnamed(), ownLock("mylock-2"), unnamed(), ownKind("box", ""))
+		},
+		"incomplete": func() { Main(scenario.Workload{Name: "parcel", Impl: "own.Parcel"}) },
 	})
 }
 
@@ -121,7 +127,8 @@ func checkJSON(ts *testscript.TestScript, neg bool, args []string) {
 		got = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	if (got == args[2]) == neg {
-		ts.Fatalf("%s: %s is %q; want it %sto be %q", args[0], args[1], got, map[bool]string{true: "not "}[neg], args[2])
+		ts.Fatalf("%s: %s is %q; want it %sto be %q", args[0], args[1], got,
+			map[bool]string{true: "not "}[neg], args[2])
 	}
 }
 

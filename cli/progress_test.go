@@ -14,7 +14,9 @@ import (
 // it behind.
 func TestProgressStaysOnOneRow(t *testing.T) {
 	var out strings.Builder
-	p := &progress{out: &out, columns: func() int { return 40 }, start: time.Now().Add(-time.Minute)}
+	p := &progress{
+		out: &out, columns: func() int { return 40 }, start: time.Now().Add(-time.Minute),
+	}
 	p.show("3/31 recipes.Lock: %d scenarios, %s", 12345, strings.Repeat("é", 100))
 	if got, want := out.String(), "\r3/31 recipes.Lock: 12345 scenarios, ééé"; got != want {
 		t.Errorf("shown: %q; want %q", got, want)
@@ -66,7 +68,9 @@ func TestShrinkingIsShown(t *testing.T) {
 	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now()}
 	a := &app{ctx: t.Context(), out: io.Discard, progress: p}
 	p.phase("at work")
-	if _, err := makeSmall(a, []hunt.Finding{finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1")}); err != nil {
+	if _, err := makeSmall(a, []hunt.Finding{
+		finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1"),
+	}); err != nil {
 		t.Error(err)
 	}
 	exhibits, err := gallery.Named("B3")

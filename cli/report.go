@@ -34,7 +34,8 @@ func outcomeOf(o *scenario.Outcome) outcomeJSON {
 	s := o.Scenario
 	j := outcomeJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
-		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Goroutines: max(1, s.Script.Goroutines), Careless: s.Script.Careless, Seed: s.Seed,
+		Clients: s.Script.Clients, Rounds: s.Script.Rounds, Goroutines: max(1, s.Script.Goroutines),
+		Careless: s.Script.Careless, Seed: s.Seed,
 		Plan: []string{}, Status: o.Status().String(), Property: o.Property(), Summary: o.Summary(),
 		Verdicts: []verdictJSON{}, Trace: o.Result.Trace.Hash(),
 	}

@@ -29,7 +29,9 @@ func TestReplayOfAPanicIsNotOk(t *testing.T) {
 		"replay --json":  {`"property": "panic",` + "\n" + `        "status": "violated",`},
 	} {
 		var stdout, stderr strings.Builder
-		if got := (program{"zksim", []scenario.Workload{w}}).run(t.Context(), append(strings.Fields(args), name), &stdout, &stderr); got != exitOK {
+		if got := (program{"zksim", []scenario.Workload{w}}).run(
+			t.Context(), append(strings.Fields(args), name), &stdout, &stderr,
+		); got != exitOK {
 			t.Errorf("%s: status %d, stderr %q; want %d", args, got, stderr.String(), exitOK)
 		}
 		for _, want := range wants {

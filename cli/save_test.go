@@ -18,7 +18,8 @@ func moody() scenario.Workload {
 		report, err := judge(e)
 		if runs.Add(1)%7 == 0 {
 			report.Verdicts = append(report.Verdicts, linearizability.Verdict{
-				Property: linearizability.Safety, Status: linearizability.Violated, Summary: "a bad day",
+				Property: linearizability.Safety, Status: linearizability.Violated,
+				Summary: "a bad day",
 			})
 		}
 		return report, err
@@ -29,24 +30,32 @@ func moody() scenario.Workload {
 // TestWhatDoesNotShowEachTimeIsNotSaved, and said to be so.
 func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"fuzz moody --runs 20":           {"\nsafety is violated, but not each time, so it is not saved: two runs of one seed differ; "},
-		"fuzz moody --runs 20 --json":    {`"unsteady": true`},
-		"sweep moody --clients 1":        {"\nsafety is violated, but not each time, so it is not saved: two runs of one seed differ; "},
+		"fuzz moody --runs 20": {
+			"\nsafety is violated, but not each time, so it is not saved: two runs of one seed differ; ",
+		},
+		"fuzz moody --runs 20 --json": {`"unsteady": true`},
+		"sweep moody --clients 1": {
+			"\nsafety is violated, but not each time, so it is not saved: two runs of one seed differ; ",
+		},
 		"sweep moody --clients 1 --json": {`"unsteady": true`},
 	} {
 		dir := t.TempDir()
 		var stdout, stderr strings.Builder
-		status := program{"zksim", []scenario.Workload{moody()}}.run(t.Context(), append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
+		status := program{"zksim", []scenario.Workload{moody()}}.run(t.Context(),
+			append(strings.Fields(args), "--rounds", "1", "--save", dir), &stdout, &stderr)
 		if status != exitViolated {
-			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(), exitViolated)
+			t.Errorf("%s: status %d, stderr %q; want %d", args, status, stderr.String(),
+				exitViolated)
 		}
 		for _, want := range wants {
 			if !strings.Contains(stdout.String(), want) {
 				t.Errorf("%s: %q; want %q", args, stdout.String(), want)
 			}
 		}
-		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 || strings.Contains(stdout.String(), "to see it again") {
-			t.Errorf("%s: saved %v, error %v: %q; want nothing saved", args, left, err, stdout.String())
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 ||
+			strings.Contains(stdout.String(), "to see it again") {
+			t.Errorf("%s: saved %v, error %v: %q; want nothing saved", args, left, err,
+				stdout.String())
 		}
 	}
 }

@@ -201,7 +201,8 @@ func (s *serving) writeDump() error {
 	}
 	s.log.Info("dump", "file", s.dump, "nodes", len(tree.nodes))
 	if n > maxTreeFile {
-		s.log.Warn("the dump is too long for --load", "file", s.dump, "bytes", n, "limit", maxTreeFile)
+		s.log.Warn("the dump is too long for --load", "file", s.dump, "bytes", n, "limit",
+			maxTreeFile)
 	}
 	return nil
 }

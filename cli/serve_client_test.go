@@ -43,7 +43,12 @@ func serveHere(t *testing.T, flags ...string) here {
 	go func() {
 		defer close(done)
 		defer out.Close()
-		status = run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0", "--log-level", "debug"}, flags...), out, &stderr)
+		status = run(
+			ctx, append([]string{
+				"serve", "--addr", "127.0.0.1:0", "--control", "127.0.0.1:0",
+				"--log-level", "debug",
+			}, flags...), out, &stderr,
+		)
 	}()
 	h := here{stop: func() (int, string) {
 		cancel()
@@ -95,8 +100,8 @@ func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
 		dial = net.DialTimeout
 	}
 	passed := &states{more: make(chan struct{}, 1)}
-	conn, _, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
-		zk.WithDialer(dial), zk.WithEventCallback(passed.add))
+	conn, _, err := zk.Connect([]string{h.addr}, 10*time.Second, zk.WithLogInfo(false),
+		zk.WithLogger(silent{}), zk.WithDialer(dial), zk.WithEventCallback(passed.add))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +175,8 @@ func TestControlLosesAReply(t *testing.T) {
 	h := serveHere(t)
 	conn, events := h.client(t, nil)
 	h.call(t, "POST", "/fault", "drop-reply op=create request=1", nil)
-	if _, err := conn.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
+	if _, err := conn.Create("/a", []byte("x"), 0, zk.WorldACL(zk.PermAll)); !errors.Is(err,
+		zk.ErrConnectionClosed) {
 		t.Errorf("create: %v; want %v", err, zk.ErrConnectionClosed)
 	}
 	events.await(t, zk.StateHasSession)
@@ -188,7 +194,10 @@ func TestControlLosesAReply(t *testing.T) {
 	if status != exitOK {
 		t.Errorf("exit status %d", status)
 	}
-	for _, want := range []string{`msg="session begins" session=S1 id=0x`, `msg=fault line="drop-reply op=create request=1"`, "msg=stop"} {
+	for _, want := range []string{
+		`msg="session begins" session=S1 id=0x`, `msg=fault line="drop-reply op=create request=1"`,
+		"msg=stop",
+	} {
 		if !strings.Contains(log, want) {
 			t.Errorf("no %s in the log:\n%s", want, log)
 		}
@@ -210,12 +219,14 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 	}
 	var sessions []sessionEntry
 	h.call(t, "GET", "/sessions", "", &sessions)
-	if len(sessions) != 1 || sessions[0].Name != "S1" || sessions[0].Timeout != "10s" || !sessions[0].Connected || len(sessions[0].Ephemerals) != 1 {
+	if len(sessions) != 1 || sessions[0].Name != "S1" || sessions[0].Timeout != "10s" ||
+		!sessions[0].Connected || len(sessions[0].Ephemerals) != 1 {
 		t.Fatalf("sessions are %+v", sessions)
 	}
 	var watches []map[string]any
 	h.call(t, "GET", "/watches", "", &watches)
-	if len(watches) != 1 || watches[0]["path"] != "/missing" || watches[0]["session"] != sessions[0].Session {
+	if len(watches) != 1 || watches[0]["path"] != "/missing" ||
+		watches[0]["session"] != sessions[0].Session {
 		t.Errorf("watches are %v", watches)
 	}
 	// Without its watch: a client that sets watches again as it loses another
@@ -262,7 +273,8 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last := tree.nodes[len(tree.nodes)-1]; len(tree.nodes) != 2 || last.Path != "/a" || string(last.Data) != "/a" {
+	if last := tree.nodes[len(tree.nodes)-1]; len(tree.nodes) != 2 || last.Path != "/a" ||
+		string(last.Data) != "/a" {
 		t.Errorf("the dump holds %+v; want / and /a", tree)
 	}
 }
@@ -286,7 +298,9 @@ func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
 func TestLongBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
-	status, reply, err := request("POST", h.control+"/expire", `{"session":"`+strings.Repeat("x", maxControlBody)+`"}`)
+	status, reply, err := request(
+		"POST", h.control+"/expire", `{"session":"`+strings.Repeat("x", maxControlBody)+`"}`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +321,9 @@ func TestTLS(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(pair.Leaf)
-	config := &tls.Config{RootCAs: roots, ServerName: "localhost", Certificates: []tls.Certificate{pair}}
+	config := &tls.Config{
+		RootCAs: roots, ServerName: "localhost", Certificates: []tls.Certificate{pair},
+	}
 	conn, _ := h.client(t, func(network, addr string, timeout time.Duration) (net.Conn, error) {
 		return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, addr, config)
 	})
@@ -320,7 +336,8 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err) // with TLS 1.3 it is the first read that fails
 	}
 	defer bare.Close()
-	if _, err := bare.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), "certificate required") {
+	if _, err := bare.Read(make([]byte, 1)); err == nil ||
+		!strings.Contains(err.Error(), "certificate required") {
 		t.Errorf("a client without a certificate reads: %v; want an error that asks for one", err)
 	}
 }
@@ -333,8 +350,10 @@ func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"},
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
@@ -346,7 +365,9 @@ func writeCertificate(t *testing.T, dir string) (certFile, keyFile string) {
 	}
 	write := func(name, kind string, data []byte) string {
 		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600); err != nil {
+		if err := os.WriteFile(
+			name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600,
+		); err != nil {
 			t.Fatal(err)
 		}
 		return name

@@ -22,9 +22,10 @@ func TestClientsLiveThroughARestart(t *testing.T) {
 	first := serveHere(t, "--dump", dump)
 	var addr atomic.Pointer[string]
 	addr.Store(&first.addr)
-	conn, events := first.client(t, func(network, _ string, timeout time.Duration) (net.Conn, error) {
-		return net.DialTimeout(network, *addr.Load(), timeout)
-	})
+	conn, events := first.client(t,
+		func(network, _ string, timeout time.Duration) (net.Conn, error) {
+			return net.DialTimeout(network, *addr.Load(), timeout)
+		})
 	for _, path := range []string{"/a", "/b", "/c"} {
 		if _, err := conn.Create(path, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)

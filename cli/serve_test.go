@@ -58,7 +58,8 @@ func startServe(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	s := ts.Value(servedKey{}).(*served)
 	*s = served{cmd: exec.Command(self), rest: make(chan struct{})}
-	s.cmd.Args = slices.Concat([]string{"zksim", "serve"}, args) // the test's binary is zksim by that name
+	// the test's binary is zksim by that name
+	s.cmd.Args = slices.Concat([]string{"zksim", "serve"}, args)
 	s.cmd.Dir = ts.MkAbs(".")
 	s.cmd.Stderr = &s.stderr
 	stdout, err := s.cmd.StdoutPipe()
@@ -178,7 +179,8 @@ func postFrom(url, site string) (status int, err error) {
 
 func TestLoopbackIsThisMachineOnly(t *testing.T) {
 	for ip, want := range map[string]bool{
-		"127.0.0.1": true, "127.8.8.8": true, "::1": true, "0.0.0.0": false, "::": false, "192.168.1.2": false, "::ffff:127.0.0.1": true,
+		"127.0.0.1": true, "127.8.8.8": true, "::1": true, "0.0.0.0": false, "::": false,
+		"192.168.1.2": false, "::ffff:127.0.0.1": true,
 	} {
 		if got := isLoopback(&net.TCPAddr{IP: net.ParseIP(ip), Port: 1}); got != want {
 			t.Errorf("%s: %v; want %v", ip, got, want)

@@ -59,7 +59,11 @@ func (t target) scenario(workloads scenario.Catalogue, name string) (scenario.Sc
 
 // scenarioOf is the scenario without faults of a workload.
 func (t target) scenarioOf(w scenario.Workload) (scenario.Scenario, error) {
-	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Careless: t.Careless}, Seed: t.Seed}
+	s := scenario.Scenario{
+		Workload: w, Script: scenario.Script{
+			Clients: t.Clients, Rounds: t.Rounds, Goroutines: t.Goroutines, Careless: t.Careless,
+		}, Seed: t.Seed,
+	}
 	if t.Goroutines < 1 {
 		return s, fmt.Errorf("goroutines: %d; expected 1 or more", t.Goroutines)
 	}

@@ -59,7 +59,9 @@ func aclOfValue(v fileValue) ([]view.ACL, error) {
 		return nil, err
 	}
 	if len(v.list) == 0 {
-		return nil, v.at.wrong("acl: is empty; expected at least one entry such as world:anyone:cdrwa")
+		return nil, v.at.wrong(
+			"acl: is empty; expected at least one entry such as world:anyone:cdrwa",
+		)
 	}
 	acl := make([]view.ACL, 0, len(v.list))
 	for _, element := range v.list {

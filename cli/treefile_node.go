@@ -143,7 +143,9 @@ func kindOfValue(v fileValue) (view.NodeKind, error) {
 			return kind, nil
 		}
 	}
-	return view.PersistentNode, v.at.wrong("kind: %q; expected persistent, container or ttl", v.text)
+	return view.PersistentNode, v.at.wrong(
+		"kind: %q; expected persistent, container or ttl", v.text,
+	)
 }
 
 func ttlOfValue(v fileValue) (time.Duration, error) {

@@ -47,7 +47,9 @@ func drawTree(t *rapid.T) treeFile {
 		if rapid.Bool().Draw(t, "has acl") {
 			spec.ACL = rapid.SliceOfN(drawACL(), 1, 3).Draw(t, "acl")
 		}
-		spec.Kind = rapid.SampledFrom([]view.NodeKind{view.PersistentNode, view.ContainerNode, view.TTLNode}).Draw(t, "kind")
+		spec.Kind = rapid.SampledFrom([]view.NodeKind{
+			view.PersistentNode, view.ContainerNode, view.TTLNode,
+		}).Draw(t, "kind")
 		if spec.Kind == view.TTLNode {
 			spec.TTL = time.Duration(rapid.Int64Range(1, 1<<40-1).Draw(t, "ttl")) * time.Millisecond
 		}
@@ -56,14 +58,22 @@ func drawTree(t *rapid.T) treeFile {
 		}
 		specs = append(specs, spec)
 	}
-	return treeFile{zxid: rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, maxFileZxid)).Draw(t, "zxid"), nodes: specs}
+	return treeFile{
+		zxid:  rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, maxFileZxid)).Draw(t, "zxid"),
+		nodes: specs,
+	}
 }
 
 func drawPath() *rapid.Generator[string] {
 	name := rapid.OneOf(
 		rapid.StringMatching(`[a-z]{1,4}[0-9]{0,3}`),
-		rapid.SampledFrom([]string{"a: b", "#c", "it's", `"q"`, "x y", "~", "-", "{}", "[1]", "é", "日本", "\u00a0", `\n`, "&a", "*b", "?", "%", "null", "a:", "@", "`", "<<", "e #f"}),
-		rapid.StringN(1, 6, -1).Filter(func(s string) bool { return !strings.Contains(s, "/") && !strings.Contains(s, "\uFFFD") }),
+		rapid.SampledFrom([]string{
+			"a: b", "#c", "it's", `"q"`, "x y", "~", "-", "{}", "[1]", "é", "日本", "\u00a0", `\n`,
+			"&a", "*b", "?", "%", "null", "a:", "@", "`", "<<", "e #f",
+		}),
+		rapid.StringN(1, 6, -1).Filter(func(s string) bool {
+			return !strings.Contains(s, "/") && !strings.Contains(s, "\uFFFD")
+		}),
 	)
 	return rapid.Custom(func(t *rapid.T) string {
 		return "/" + strings.Join(rapid.SliceOfN(name, 1, 3).Draw(t, "names"), "/")
@@ -71,8 +81,14 @@ func drawPath() *rapid.Generator[string] {
 }
 
 func drawData() *rapid.Generator[[]byte] {
-	word := rapid.SampledFrom([]string{"a", "key: value", "no", "8080", "- x", "{", "}", "#", " lead", "trail ", "\ttab", "", "it's", `"q"`, "|", ">", "---", "...", "é", "\u2028", "\ufeff", "\r", "true", "~", "'", "a: b: c", "? k", "/p", ":", "%", "=", "end\\"})
-	lines := rapid.Map(rapid.SliceOfN(word, 0, 5), func(w []string) []byte { return []byte(strings.Join(w, "\n")) })
+	word := rapid.SampledFrom([]string{
+		"a", "key: value", "no", "8080", "- x", "{", "}", "#", " lead", "trail ", "\ttab", "",
+		"it's", `"q"`, "|", ">", "---", "...", "é", "\u2028", "\ufeff", "\r", "true", "~", "'",
+		"a: b: c", "? k", "/p", ":", "%", "=", "end\\",
+	})
+	lines := rapid.Map(rapid.SliceOfN(word, 0, 5), func(w []string) []byte {
+		return []byte(strings.Join(w, "\n"))
+	})
 	return rapid.OneOf(
 		rapid.Just([]byte(nil)),
 		rapid.Map(rapid.String(), func(s string) []byte { return []byte(s) }),
@@ -86,7 +102,11 @@ func drawACL() *rapid.Generator[view.ACL] {
 		return view.ACL{
 			Perms:  rapid.OneOf(rapid.Int32Range(0, 31), rapid.Int32()).Draw(t, "perms"),
 			Scheme: rapid.SampledFrom([]string{"world", "digest", "ip"}).Draw(t, "scheme"),
-			ID:     rapid.OneOf(rapid.SampledFrom([]string{"anyone", "user:aGFzaA==", "10.0.0.0/8", "", ":", "a: #b"}), rapid.String()).Draw(t, "id"),
+			ID: rapid.OneOf(
+				rapid.SampledFrom([]string{
+					"anyone", "user:aGFzaA==", "10.0.0.0/8", "", ":", "a: #b",
+				}), rapid.String(),
+			).Draw(t, "id"),
 		}
 	})
 }
@@ -122,15 +142,22 @@ func TestDumpsLoad(t *testing.T) {
 func drawLoadable(t *rapid.T) []view.NodeSpec {
 	name := rapid.StringMatching(`[a-c#: ]{1,3}`)
 	var specs []view.NodeSpec
-	for _, names := range rapid.SliceOfNDistinct(rapid.SliceOfN(name, 0, 3), 0, 6, func(n []string) string { return strings.Join(n, "/") }).Draw(t, "paths") {
-		spec := view.NodeSpec{Path: "/" + strings.Join(names, "/"), Data: drawData().Draw(t, "data")}
+	for _, names := range rapid.SliceOfNDistinct(rapid.SliceOfN(name, 0, 3), 0, 6,
+		func(n []string) string { return strings.Join(n, "/") }).Draw(t, "paths") {
+		spec := view.NodeSpec{
+			Path: "/" + strings.Join(names, "/"), Data: drawData().Draw(t, "data"),
+		}
 		spec.Next = rapid.Int32Range(0, 5).Draw(t, "next")
 		if kind := rapid.IntRange(0, 3).Draw(t, "kind"); kind == 1 && len(names) > 0 {
 			spec.Kind = view.ContainerNode
 		} else if kind == 2 && len(names) > 0 {
 			spec.Kind, spec.TTL = view.TTLNode, time.Hour
 		} else if kind == 3 {
-			spec.ACL = []view.ACL{{Perms: 1, Scheme: "digest", ID: "user:hash"}, {Perms: 77, Scheme: "ip", ID: "10.0.0.0/8"}}
+			spec.ACL = []view.ACL{
+				{
+					Perms: 1, Scheme: "digest", ID: "user:hash",
+				}, {Perms: 77, Scheme: "ip", ID: "10.0.0.0/8"},
+			}
 		}
 		specs = append(specs, spec)
 	}
@@ -147,15 +174,27 @@ func TestTreeFileIsForPeople(t *testing.T) {
 		{Path: "/app/nothing", ACL: openACL()},
 		{Path: "/app/port", Data: []byte("8080"), ACL: openACL()},
 		{Path: "/app/raw", Data: []byte{0, 1, 2}, ACL: openACL()},
-		{Path: "/app/locks", ACL: []view.ACL{{Perms: 1, Scheme: "world", ID: "anyone"}, {Perms: 31, Scheme: "digest", ID: "user:hash="}}, Kind: view.ContainerNode, Next: 12},
-		{Path: "/app/short", Data: []byte("x"), ACL: []view.ACL{{Perms: 0, Scheme: "ip", ID: "10.0.0.0/8"}}, Kind: view.TTLNode, TTL: 90 * time.Second},
+		{
+			Path: "/app/locks", ACL: []view.ACL{
+				{Perms: 1, Scheme: "world", ID: "anyone"}, {
+					Perms: 31, Scheme: "digest", ID: "user:hash=",
+				},
+			}, Kind: view.ContainerNode, Next: 12,
+		},
+		{
+			Path: "/app/short", Data: []byte("x"), ACL: []view.ACL{
+				{Perms: 0, Scheme: "ip", ID: "10.0.0.0/8"},
+			}, Kind: view.TTLNode, TTL: 90 * time.Second,
+		},
 	}
 	for _, format := range []treeFormat{treeYAML, treeJSON} {
 		want, err := os.ReadFile(filepath.Join("testdata", "tree."+string(format)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), string(formatTree(format, treeFile{zxid: 4711, nodes: specs}))); diff != "" {
+		if diff := cmp.Diff(
+			string(want), string(formatTree(format, treeFile{zxid: 4711, nodes: specs})),
+		); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 	}
@@ -169,35 +208,96 @@ func TestBadTreeFiles(t *testing.T) {
 		{"slash at the end", "/a/: b", `tree:1:1: path "/a/": expected a name after each /`},
 		{"twice", "/a: b\n/a: c", `tree:2:1: mapping key "/a" already defined at [1:1]`},
 		{"number", "/a: b\n/b: 8080", `tree:2:5: /b: found a number; expected text in quotes`},
-		{"truth", "/a:\n  data: true", `tree:2:9: data: found true or false; expected text in quotes`},
+		{
+			"truth", "/a:\n  data: true",
+			`tree:2:9: data: found true or false; expected text in quotes`,
+		},
 		{"data is a list", "/a:\n  data: [x]", `tree:2:9: data: found a list; expected text`},
 		{"node is a list", "/a: [x]", `tree:1:5: /a: found a list; expected text`},
-		{"unknown key", "/a:\n  dota: x", `tree:2:3: unknown key "dota"; expected data, base64, acl, kind, ttl or next`},
-		{"both", "/a:\n  data: x\n  base64: eA==", `tree:3:3: /a: both data and base64; expected one of them`},
-		{"base64", "/a:\n  base64: '***'", `tree:2:11: base64: illegal base64 data at input byte 0; expected base64 with padding`},
+		{
+			"unknown key", "/a:\n  dota: x",
+			`tree:2:3: unknown key "dota"; expected data, base64, acl, kind, ttl or next`,
+		},
+		{
+			"both", "/a:\n  data: x\n  base64: eA==",
+			`tree:3:3: /a: both data and base64; expected one of them`,
+		},
+		{
+			"base64", "/a:\n  base64: '***'",
+			`tree:2:11: base64: illegal base64 data at input byte 0; expected base64 with padding`,
+		},
 		{"acl is text", "/a:\n  acl: world:anyone:r", `tree:2:8: acl: found text; expected a list`},
-		{"no acl", "/a:\n  acl: []", `tree:2:8: acl: is empty; expected at least one entry such as world:anyone:cdrwa`},
-		{"short acl", "/a:\n  acl:\n    - world:r", `tree:3:7: acl: "world:r"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`},
-		{"perms", "/a:\n  acl:\n    - world:anyone:rx", `tree:3:7: acl: "world:anyone:rx"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`},
-		{"kind", "/a:\n  kind: magic", `tree:2:9: kind: "magic"; expected persistent, container or ttl`},
-		{"ttl", "/a:\n  kind: ttl\n  ttl: soon", `tree:3:8: ttl: "soon"; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`},
-		{"ttl is a number", "/a:\n  kind: ttl\n  ttl: 5", `tree:3:8: ttl: found a number; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`},
-		{"ttl alone", "/a:\n  ttl: 5s", `tree:2:3: /a: ttl and kind: ttl go together; expected both or neither`},
-		{"next", "/a:\n  next: 2147483648", `tree:2:9: next: 2147483648; expected a whole number from -2147483648 to 2147483647`},
+		{
+			"no acl", "/a:\n  acl: []",
+			`tree:2:8: acl: is empty; expected at least one entry such as world:anyone:cdrwa`,
+		},
+		{
+			"short acl", "/a:\n  acl:\n    - world:r",
+			`tree:3:7: acl: "world:r"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`,
+		},
+		{
+			"perms", "/a:\n  acl:\n    - world:anyone:rx",
+			`tree:3:7: acl: "world:anyone:rx"; expected scheme:id:perms with perms out of cdrwa or a number, such as world:anyone:cdrwa`,
+		},
+		{
+			"kind", "/a:\n  kind: magic",
+			`tree:2:9: kind: "magic"; expected persistent, container or ttl`,
+		},
+		{
+			"ttl", "/a:\n  kind: ttl\n  ttl: soon",
+			`tree:3:8: ttl: "soon"; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`,
+		},
+		{
+			"ttl is a number", "/a:\n  kind: ttl\n  ttl: 5",
+			`tree:3:8: ttl: found a number; expected a duration of whole milliseconds from 1ms, such as 90s or 1h30m`,
+		},
+		{
+			"ttl alone", "/a:\n  ttl: 5s",
+			`tree:2:3: /a: ttl and kind: ttl go together; expected both or neither`,
+		},
+		{
+			"next", "/a:\n  next: 2147483648",
+			`tree:2:9: next: 2147483648; expected a whole number from -2147483648 to 2147483647`,
+		},
 		{"next is text", "/a:\n  next: x", `tree:2:9: next: found text; expected a number`},
 		{"two documents", "/a: b\n---\n/b: c", `tree:2:1: found a second document; expected one`},
-		{"anchor", "/a: &x b\n/b: *x", `tree:1:5: found "&"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
+		{
+			"anchor", "/a: &x b\n/b: *x",
+			`tree:1:5: found "&"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+		},
 		{"deep", "/a: [[[[[", `tree:1:9: nested more than 4 levels deep`},
-		{"tag alone", "!!!...", `tree:1:1: found "!!!..."; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
-		{"tag at the end", "/a: b\n# c\n!x", `tree:3:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
-		{"tag as a node", "/a: !!str", `tree:1:5: found "!!str"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
-		{"tag and blanks", "/a: b\n!x  ", `tree:2:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`},
+		{
+			"tag alone", "!!!...",
+			`tree:1:1: found "!!!..."; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+		},
+		{
+			"tag at the end", "/a: b\n# c\n!x",
+			`tree:3:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+		},
+		{
+			"tag as a node", "/a: !!str",
+			`tree:1:5: found "!!str"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+		},
+		{
+			"tag and blanks", "/a: b\n!x  ",
+			`tree:2:1: found "!x"; expected plain keys, text and lists (anchors, tags and the like are not taken)`,
+		},
 		{"zxid is text", "zxid: x", `tree:1:7: zxid: found text; expected a number`},
-		{"zxid below 0", "zxid: -1", `tree:1:7: zxid: -1; expected a whole number from 0 to 4611686018427387903`},
-		{"zxid too large", "zxid: 4611686018427387904", `tree:1:7: zxid: 4611686018427387904; expected a whole number from 0 to 4611686018427387903`},
-		{"not UTF-8", "/a: \xff", `tree: byte 5 is not UTF-8; data that is not text goes into base64`},
+		{
+			"zxid below 0", "zxid: -1",
+			`tree:1:7: zxid: -1; expected a whole number from 0 to 4611686018427387903`,
+		},
+		{
+			"zxid too large", "zxid: 4611686018427387904",
+			`tree:1:7: zxid: 4611686018427387904; expected a whole number from 0 to 4611686018427387903`,
+		},
+		{
+			"not UTF-8", "/a: \xff",
+			`tree: byte 5 is not UTF-8; data that is not text goes into base64`,
+		},
 	} {
-		if _, err := parseTree("tree", treeYAML, []byte(c.text)); err == nil || err.Error() != c.want {
+		if _, err := parseTree("tree", treeYAML, []byte(c.text)); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("%s: error %v; want %s", c.about, err, c.want)
 		}
 	}
@@ -207,13 +307,20 @@ func TestBadJSONTreeFiles(t *testing.T) {
 	for _, c := range []struct{ about, text, want string }{
 		{"empty", "", `tree:1:1: the JSON ends too early`},
 		{"cut off", "{\n  \"/a\": ", `tree:2:9: the JSON ends too early`},
-		{"syntax", "{\n  \"/a\": x}", `tree:2:9: invalid character 'x' looking for beginning of value`},
-		{"twice", "{\"/a\": null,\n \"/a\": null}", `tree:2:2: key "/a" is given twice, first in line 1`},
+		{
+			"syntax", "{\n  \"/a\": x}",
+			`tree:2:9: invalid character 'x' looking for beginning of value`,
+		},
+		{
+			"twice", "{\"/a\": null,\n \"/a\": null}",
+			`tree:2:2: key "/a" is given twice, first in line 1`,
+		},
 		{"number", "{\"/a\": 1}", `tree:1:8: /a: found a number; expected text in quotes`},
 		{"more", "{} {}", `tree:1:4: found more after the end of the JSON value; expected nothing`},
 		{"deep", "[[[[[", `tree:1:5: nested more than 4 levels deep`},
 	} {
-		if _, err := parseTree("tree", treeJSON, []byte(c.text)); err == nil || err.Error() != c.want {
+		if _, err := parseTree("tree", treeJSON, []byte(c.text)); err == nil ||
+			err.Error() != c.want {
 			t.Errorf("%s: error %v; want %s", c.about, err, c.want)
 		}
 	}
@@ -222,8 +329,12 @@ func TestBadJSONTreeFiles(t *testing.T) {
 // TestByteOrderMarkIsSkipped: at the beginning only, and what ends a file is no
 // less than what ends with a line break.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
-	want := treeFile{zxid: 3, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}}}
-	for format, text := range map[treeFormat]string{treeYAML: "zxid: 3\n/a: x!", treeJSON: `{"zxid": 3, "/a": "x!"}`} {
+	want := treeFile{
+		zxid: 3, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x!"), ACL: openACL()}},
+	}
+	for format, text := range map[treeFormat]string{
+		treeYAML: "zxid: 3\n/a: x!", treeJSON: `{"zxid": 3, "/a": "x!"}`,
+	} {
 		got, err := parseTree("tree", format, []byte("\xef\xbb\xbf"+text))
 		if err != nil {
 			t.Fatalf("%s: %v", format, err)
@@ -231,7 +342,9 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 		if diff := diffTrees(want, got); diff != "" {
 			t.Errorf("%s: %s", format, diff)
 		}
-		if _, err := parseTree("tree", format, []byte("\xef\xbb\xbf\xef\xbb\xbf"+text)); err == nil {
+		if _, err := parseTree(
+			"tree", format, []byte("\xef\xbb\xbf\xef\xbb\xbf"+text),
+		); err == nil {
 			t.Errorf("%s: two byte order marks are taken", format)
 		}
 	}
@@ -244,7 +357,11 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	const n = 20000
 	want := make([]view.NodeSpec, n)
 	for i := range want {
-		want[i] = view.NodeSpec{Path: "/n" + strings.Repeat("x", i%5) + string(rune('a'+i%26)) + time.Duration(i).String(), Data: []byte("one\ntwo"), ACL: openACL()}
+		want[i] = view.NodeSpec{
+			Path: "/n" +
+				strings.Repeat("x", i%5) + string(rune('a'+i%26)) + time.Duration(i).String(),
+			Data: []byte("one\ntwo"), ACL: openACL(),
+		}
 	}
 	text.Write(yamlTree(treeFile{nodes: want}))
 	got, err := parseTree("tree", treeYAML, []byte(text.String()))
@@ -256,7 +373,8 @@ func TestLongTreeFileIsReadInBatches(t *testing.T) {
 	}
 	text.WriteString("/last: 5\n")
 	_, err = parseTree("tree", treeYAML, []byte(text.String()))
-	if want := "tree:60002:8: /last: found a number; expected text in quotes"; err == nil || err.Error() != want {
+	if want := "tree:60002:8: /last: found a number; expected text in quotes"; err == nil ||
+		err.Error() != want {
 		t.Errorf("error %v; want %s", err, want)
 	}
 }
@@ -300,7 +418,9 @@ func FuzzParseTree(f *testing.F) {
 func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "tree.yaml")
-	tree := treeFile{zxid: 7, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}}}
+	tree := treeFile{
+		zxid: 7, nodes: []view.NodeSpec{{Path: "/a", Data: []byte("x"), ACL: openACL()}},
+	}
 	n, err := writeTreeFile(name, tree)
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +439,8 @@ func TestTreeFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	if err := os.Mkdir(taken, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writeTreeFile(taken, tree); err == nil || !strings.HasPrefix(err.Error(), "write "+taken) {
+	if _, err := writeTreeFile(taken, tree); err == nil ||
+		!strings.HasPrefix(err.Error(), "write "+taken) {
 		t.Errorf("error %v; want one that names the file", err)
 	}
 	entries, err := os.ReadDir(dir)

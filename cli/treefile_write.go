@@ -92,7 +92,9 @@ func fieldsOf(spec view.NodeSpec) (fields []nodeField, plain bool) {
 		fields = append(fields, nodeField{key: "ttl", text: spec.TTL.String()})
 	}
 	if spec.Next != 0 {
-		fields = append(fields, nodeField{key: "next", text: strconv.Itoa(int(spec.Next)), number: true})
+		fields = append(fields, nodeField{
+			key: "next", text: strconv.Itoa(int(spec.Next)), number: true,
+		})
 	}
 	return fields, plain && len(fields) == rest
 }
@@ -198,7 +200,9 @@ func yamlNode(b *bytes.Buffer, fields []nodeField) {
 }
 
 // plainYAML matches text that needs no quotes in YAML. It is stricter than YAML's rules.
-var plainYAML = regexp.MustCompile(`^[A-Za-z/_][A-Za-z0-9/_.+=-]*(:[A-Za-z0-9/_.+=-]+)*( [A-Za-z0-9/_.+=-]+(:[A-Za-z0-9/_.+=-]+)*)*$`)
+var plainYAML = regexp.MustCompile(
+	`^[A-Za-z/_][A-Za-z0-9/_.+=-]*(:[A-Za-z0-9/_.+=-]+)*( [A-Za-z0-9/_.+=-]+(:[A-Za-z0-9/_.+=-]+)*)*$`,
+)
 
 // yamlKeywords are words that some readers of YAML do not take for text.
 var yamlKeywords = []string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"}

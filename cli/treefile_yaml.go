@@ -176,7 +176,8 @@ func yamlMapping(v fileValue, values []*ast.MappingValueNode, depth int) (fileVa
 	v.kind = mappingValue
 	for i, n := range values {
 		at := placeOf(n.Key.GetToken())
-		if i == 0 && v.at.line == at.line { // the library's place of a block mapping is its first colon
+		// the library's place of a block mapping is its first colon
+		if i == 0 && v.at.line == at.line {
 			v.at.column = min(v.at.column, at.column)
 		}
 		key, ok := n.Key.(*ast.StringNode)

@@ -15,11 +15,23 @@ func TestVersion(t *testing.T) {
 		info debug.BuildInfo
 		want string
 	}{
-		{"zksim itself", debug.BuildInfo{GoVersion: "go1.26.0", Main: own}, "zksim: github.com/zksim/zksim v1.2.3, go1.26.0"},
-		{"a command of one's own", debug.BuildInfo{GoVersion: "go1.26.0", Main: other, Deps: []*debug.Module{&own}}, "zksim: github.com/zksim/zksim v1.2.3, go1.26.0"},
-		{"a test", debug.BuildInfo{GoVersion: "go1.26.0"}, "zksim: github.com/zksim/zksim unknown version, go1.26.0"},
+		{
+			"zksim itself", debug.BuildInfo{GoVersion: "go1.26.0", Main: own},
+			"zksim: github.com/zksim/zksim v1.2.3, go1.26.0",
+		},
+		{
+			"a command of one's own", debug.BuildInfo{
+				GoVersion: "go1.26.0", Main: other, Deps: []*debug.Module{&own},
+			}, "zksim: github.com/zksim/zksim v1.2.3, go1.26.0",
+		},
+		{
+			"a test", debug.BuildInfo{GoVersion: "go1.26.0"},
+			"zksim: github.com/zksim/zksim unknown version, go1.26.0",
+		},
 	} {
-		if got := version("zksim", func() (*debug.BuildInfo, bool) { return &c.info, true }); got != c.want {
+		if got := version("zksim", func() (*debug.BuildInfo, bool) {
+			return &c.info, true
+		}); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
 		}
 	}
@@ -31,7 +43,8 @@ func TestVersionIsPrinted(t *testing.T) {
 	if got := run(t.Context(), []string{"--version"}, &stdout, &stderr); got != exitOK {
 		t.Errorf("exit status %d", got)
 	}
-	if !strings.HasPrefix(stdout.String(), "zksim: github.com/zksim/zksim ") || strings.Count(stdout.String(), "\n") != 1 || stderr.Len() > 0 {
+	if !strings.HasPrefix(stdout.String(), "zksim: github.com/zksim/zksim ") ||
+		strings.Count(stdout.String(), "\n") != 1 || stderr.Len() > 0 {
 		t.Errorf("stdout %q, stderr %q; want one line", stdout.String(), stderr.String())
 	}
 }

@@ -49,7 +49,8 @@ func (o *observer) connect() error {
 	o.watching = map[refstore.EventType]set{watchData: {}, watchExist: {}, watchChild: {}}
 	o.mu.Unlock()
 	conn, _, err := zk.Connect([]string{Address}, DefaultSessionTimeout,
-		zk.WithDialer(o.dial), zk.WithHostProvider(&hostProvider{}), zk.WithLogger(zkclient.Quiet{}),
+		zk.WithDialer(o.dial), zk.WithHostProvider(&hostProvider{}),
+		zk.WithLogger(zkclient.Quiet{}),
 		zk.WithMaxBufferSize(64<<10), zk.WithMaxConnBufferSize((64 << 10)),
 		zk.WithEventCallback(o.notice))
 	if err != nil {
@@ -128,7 +129,8 @@ func (o *observer) setWatches() (relative int64, data, exist, child []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.zxid, slices.Sorted(maps.Keys(o.watching[watchData])),
-		slices.Sorted(maps.Keys(o.watching[watchExist])), slices.Sorted(maps.Keys(o.watching[watchChild]))
+		slices.Sorted(maps.Keys(o.watching[watchExist])),
+		slices.Sorted(maps.Keys(o.watching[watchChild]))
 }
 
 // tap reads along with the client.
@@ -173,9 +175,10 @@ func codeOf(err error) refstore.Code {
 		refstore.BadVersion:              zk.ErrBadVersion,
 		refstore.NoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals,
 		refstore.NodeExists:              zk.ErrNodeExists,
-		refstore.NotEmpty:                zk.ErrNotEmpty, refstore.SessionExpired: zk.ErrSessionExpired,
-		refstore.InvalidACL:   zk.ErrInvalidACL,
-		refstore.BadArguments: zk.ErrBadArguments,
+		refstore.NotEmpty:                zk.ErrNotEmpty,
+		refstore.SessionExpired:          zk.ErrSessionExpired,
+		refstore.InvalidACL:              zk.ErrInvalidACL,
+		refstore.BadArguments:            zk.ErrBadArguments,
 	} {
 		if errors.Is(err, sentinel) {
 			return code

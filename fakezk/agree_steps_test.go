@@ -88,8 +88,8 @@ var (
 	})
 	stepData  = evenly([][]byte{nil, {}, []byte("x"), []byte("longer data")})
 	stepKinds = often(20, []stepKind{
-		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete, doSet, doSet,
-		doMulti, doMulti,
+		doCreate, doCreate, doCreate, doCreate, doCreate, doDelete, doDelete, doDelete,
+		doSet, doSet, doMulti, doMulti,
 		doExists, doExists, doExists, doGet, doGet, doChildren, doChildren, doChildren, doGetACL,
 	}, []stepKind{doContainer, doTTL, doSetACL, doSetACL, doSync, doDrop, doDrop, doDrop, doClose,
 		doExpire})
@@ -126,7 +126,8 @@ func drawStep(t *rapid.T) step {
 	case doMulti:
 		s.Ops = drawOps(t, s.By, doCreate, doCreate, doDelete, doSet, doCheck)
 	case doDrop:
-		s.Ops = drawOps(t, (s.By+1)%clientCount, doCreate, doCreate, doDelete, doDelete, doSet, doSetACL)
+		s.Ops = drawOps(t, (s.By+1)%clientCount, doCreate, doCreate, doDelete, doDelete,
+			doSet, doSetACL)
 	case doClose, doExpire:
 	default:
 		s.drawDetails(t)

@@ -76,7 +76,8 @@ func disagreement(script []step, wrong mutant) (diff string) {
 				wrong(s, &got)
 			}
 			if diff = cmp.Diff(want, got); diff != "" {
-				diff = fmt.Sprintf("step %d\n%s\n(-model +server)\n%s", i+1, listing(script[:i+1]), diff)
+				diff = fmt.Sprintf("step %d\n%s\n(-model +server)\n%s", i+1,
+					listing(script[:i+1]), diff)
 				break
 			}
 		}
@@ -325,8 +326,8 @@ func (p *pair) compareTrees() string {
 			stat.Czxid, stat.Mzxid, stat.Version, stat.EphemeralOwner, stat.NumChildren)
 	}
 	for _, n := range p.server.Tree() {
-		got[n.Path] = fmt.Sprintf("czxid %d mzxid %d version %d owner %x children %d", n.Czxid, n.Mzxid,
-			n.Version, n.Owner, n.NumChildren)
+		got[n.Path] = fmt.Sprintf("czxid %d mzxid %d version %d owner %x children %d",
+			n.Czxid, n.Mzxid, n.Version, n.Owner, n.NumChildren)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		return "trees differ (-model +server)\n" + diff
@@ -337,8 +338,9 @@ func (p *pair) compareTrees() string {
 // anyScript has about forty steps: rapid's slices hold six elements on average,
 // so it is a slice of slices.
 var anyScript = rapid.Custom(func(t *rapid.T) []step {
-	return slices.Concat(rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawStep), 1, 20), 1, 20).Draw(t,
-		"steps")...)
+	return slices.Concat(
+		rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(drawStep), 1, 20), 1, 20).Draw(t,
+			"steps")...)
 })
 
 func TestServerAgreesWithTheModel(t *testing.T) {

@@ -67,7 +67,8 @@ func (s *Server) answerWord(l *serverLink, p []byte) {
 func (s *Server) sayWord(l *serverLink, word string, argument []byte) string {
 	s.words.packets.Received++
 	text := fourletter.Refusal(word)
-	if slices.Contains(s.opts.FourLetterWords, word) || slices.Contains(s.opts.FourLetterWords, "*") {
+	if slices.Contains(s.opts.FourLetterWords, word) ||
+		slices.Contains(s.opts.FourLetterWords, "*") {
 		text = fourletter.Answer(word, argument, s.wordServer(l))
 		s.afterWord(word, argument)
 	}
@@ -113,8 +114,8 @@ func (s *Server) wordServer(l *serverLink) fourletter.Server {
 			MaxSessionTimeout: s.opts.MaxSessionTimeout,
 			MaxClientConns:    max(s.opts.MaxClientConns, 0),
 		},
-		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper", "/var/lib/zookeeper",
-			"/"),
+		Env: fourletter.Environment("zookeeper", "6.1.0-28-amd64", "zookeeper",
+			"/var/lib/zookeeper", "/"),
 	}
 }
 

@@ -218,7 +218,9 @@ func TestMetricsCountWhatARealServerCounts(t *testing.T) {
 	var diff string
 	for range 3 {
 		real := realzk.Start(t, realzk.Options{})
-		if diff = cmp.Diff(strings.Split(countedTraffic(t, real.Address()), "\n"), got); diff == "" {
+		if diff = cmp.Diff(
+			strings.Split(countedTraffic(t, real.Address()), "\n"), got,
+		); diff == "" {
 			return
 		}
 	}

@@ -90,14 +90,23 @@ var garbageAfterHandshake = []struct {
 		"00000004 00 ffffffff 00000001 2f 00 ffffffff 01 ffffffff"),
 		answers(nextZxid, proto.MarshallingError)},
 	{"getData without body", body(proto.OpGetData, ""), answers(noZxid, proto.MarshallingError)},
-	{"exists of null", body(proto.OpExists, "ffffffff 00"), answers(noZxid, proto.MarshallingError)},
+	{
+		"exists of null", body(proto.OpExists, "ffffffff 00"),
+		answers(noZxid, proto.MarshallingError),
+	},
 	{"setWatches of a billion", body(proto.OpSetWatches, "0000000000000000 3b9aca00"),
 		answers(noZxid, proto.MarshallingError)},
 	{"reconfig without body", body(proto.OpReconfig, ""), answers(noZxid, proto.MarshallingError)},
 	{"reconfig", body(proto.OpReconfig, "ffffffff ffffffff ffffffff ffffffffffffffff"),
 		answers(nextZxid, proto.ReconfigDisabled)},
-	{"trailing bytes", body(proto.OpGetData, "00000001 2f 00 dead beef"), answers(noZxid, proto.OK)},
-	{"any non-zero byte is true", body(proto.OpGetData, "00000001 2f 7f"), answers(noZxid, proto.OK)},
+	{
+		"trailing bytes", body(proto.OpGetData, "00000001 2f 00 dead beef"),
+		answers(noZxid, proto.OK),
+	},
+	{
+		"any non-zero byte is true", body(proto.OpGetData, "00000001 2f 7f"),
+		answers(noZxid, proto.OK),
+	},
 	{"empty multi", body(proto.OpMulti, "ffffffff 01 ffffffff"), answers(nextZxid, proto.OK)},
 	{"auth cut short", body(proto.OpAuth, "00000000"), endsSilently},
 	{"check that succeeds", body(proto.OpCheck, "00000001 2f ffffffff"), ignored},
@@ -152,7 +161,8 @@ func undisturbed(t *testing.T, s *Server, garbage func()) {
 	bystander.mustCall(rawCreate("/by", proto.FlagEphemeral))
 	bystander.mustCall(&proto.GetData{Path: "/by", Watch: true})
 	garbage()
-	if h := bystander.call(&proto.GetData{Path: "/by"}); h.Xid != bystander.xid || h.Err != proto.OK {
+	if h := bystander.call(&proto.GetData{Path: "/by"}); h.Xid != bystander.xid ||
+		h.Err != proto.OK {
 		t.Errorf("the bystander got %+v", h)
 	}
 	if got := s.Watches(); !slices.Contains(got, view.Watch{Path: "/by", Session: resp.SessionID}) {
@@ -192,7 +202,9 @@ func TestGarbageAfterTheHandshake(t *testing.T) {
 					}
 					if test.want.ends {
 						r = n.dial(t, s)
-						again := r.handshake(proto.ConnectRequest{SessionID: resp.SessionID, Password: resp.Password})
+						again := r.handshake(proto.ConnectRequest{
+							SessionID: resp.SessionID, Password: resp.Password,
+						})
 						if again.SessionID != resp.SessionID {
 							t.Error("the session cannot be taken up again")
 						}

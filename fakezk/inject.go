@@ -68,7 +68,8 @@ func (s *Server) Inject(f fault.Fault) error {
 	}
 	in := s.injection()
 	if len(in.net.Armed()) >= maxArmed {
-		return fmt.Errorf("fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
+		return fmt.Errorf(
+			"fakezk: inject: fault %q: %d faults are on the list already; call ClearFaults",
 			f, maxArmed)
 	}
 	in.net.Arm(f, in.now())

@@ -32,8 +32,8 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 		{"stall 3s request=2", created, already, nil, 3 * second, 3 * second, true},
 		{"stall-mid-frame 3s request=2", created, already, nil, 3 * second, 3 * second, true},
 		{"delay 3s request=2", created, already, nil, 3 * second, 3 * second, true},
-		{"blackhole 1s request=2", lostReply, created, disconnected, recvTimeout, recvTimeout + second,
-			true},
+		{"blackhole 1s request=2", lostReply, created, disconnected, recvTimeout,
+			recvTimeout + second, true},
 		{"blackhole 13s request=2", lostReply, created, expired, 13 * second, 15 * second,
 			false}, // it expires after 12 s
 		{"refuse 3s request=2", lostReply, created, disconnected, 3 * second, 4 * second, true},
@@ -58,7 +58,8 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				began := time.Now()
 				create := func() string {
 					_, err := c.Create("/x", nil, 0, openACL)
-					for err == zk.ErrSessionExpired || err == zk.ErrNoServer { // it waited in the client's queue
+					// it waited in the client's queue
+					for err == zk.ErrSessionExpired || err == zk.ErrNoServer {
 						_, err = c.Create("/x", nil, 0, openACL)
 					}
 					return fmt.Sprintf("create /x: %v", err)
@@ -80,7 +81,8 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 				}); there != test.ephemeral {
 					t.Errorf("the ephemeral: %v", there)
 				}
-				if status := s.Faults(); len(status) != 1 || !status[0].Fired || status[0].Matched != 2 {
+				if status := s.Faults(); len(status) != 1 || !status[0].Fired ||
+					status[0].Matched != 2 {
 					t.Errorf("faults %+v", status)
 				}
 			})

@@ -27,8 +27,8 @@ func (st *stand) closeA() {
 func (st *stand) wantLinks(links, astray int) {
 	st.Helper()
 	if got := len(st.Server.links); got != links || detours(st.Server) != astray {
-		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got, detours(st.Server),
-			links, astray)
+		st.Errorf("at %s: %d links and %d detours, want %d and %d", st.since(), got,
+			detours(st.Server), links, astray)
 	}
 }
 

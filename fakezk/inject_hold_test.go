@@ -253,7 +253,9 @@ func TestDirectCallsDoNotWaitForWhatIsOnHold(t *testing.T) {
 func TestClientThatKeepsSendingIntoAStallIsReset(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.StallConnections(time.Hour, st.aSession.SessionID)
-		large := wire.AppendRequest(nil, 1, &proto.SetData{Path: "/", Data: make([]byte, 1<<20-100)})
+		large := wire.AppendRequest(nil, 1, &proto.SetData{
+			Path: "/", Data: make([]byte, 1<<20-100),
+		})
 		n := 0
 		for ; n < 100; n++ {
 			if _, err := st.a.Write(large); err != nil {
@@ -271,7 +273,9 @@ func TestClientThatKeepsSendingIntoAStallIsReset(t *testing.T) {
 		st.b.mustCall(&proto.SetData{Path: "/", Data: make([]byte, 1<<20-100), Version: -1})
 		n := 0
 		for ; n < 100; n++ {
-			if _, err := st.a.Write(wire.AppendRequest(nil, 1, &proto.GetData{Path: "/"})); err != nil {
+			if _, err := st.a.Write(
+				wire.AppendRequest(nil, 1, &proto.GetData{Path: "/"}),
+			); err != nil {
 				break
 			}
 		}

@@ -133,7 +133,8 @@ func TestInjectStallMidFrame(t *testing.T) {
 		st.sleepTill(3*time.Second - time.Millisecond)
 		st.want(st.a, "")
 		st.sleepTill(3 * time.Second)
-		if rest, err := io.ReadAll(io.LimitReader(st.a, 13)); err != nil || string(rest[11:]) != "/x" {
+		if rest, err := io.ReadAll(io.LimitReader(st.a, 13)); err != nil ||
+			string(rest[11:]) != "/x" {
 			st.Errorf("the rest of the frame: %q, %v", rest, err)
 		}
 		st.want(st.a, "reply 2 ok")
@@ -146,7 +147,8 @@ func TestInjectStallMidFrame(t *testing.T) {
 		st.want(st.a, "half 17")
 		st.wantNodes("/ /x /y")
 		st.sleepTill(3 * time.Second)
-		if rest, err := io.ReadAll(io.LimitReader(st.a, 17)); err != nil || string(rest[15:]) != "/x" {
+		if rest, err := io.ReadAll(io.LimitReader(st.a, 17)); err != nil ||
+			string(rest[15:]) != "/x" {
 			st.Errorf("the rest of the frame: %q, %v", rest, err)
 		}
 		st.want(st.a, "reply 2 ok")
@@ -411,7 +413,9 @@ func TestInjectedSelectors(t *testing.T) {
 			st.inject(test.line)
 			for i := 1; i <= 3; i++ {
 				path := fmt.Sprint("/", i)
-				for _, req := range []proto.Request{ping, rawCreate(path, 0), &proto.Exists{Path: path}} {
+				for _, req := range []proto.Request{
+					ping, rawCreate(path, 0), &proto.Exists{Path: path},
+				} {
 					st.a.ask(req)
 					if got := st.a.got(); strings.Contains(got, "reset") {
 						if lost := req.Op().String() + " " + path; lost != test.lost {
@@ -452,15 +456,32 @@ func TestInjectSaysWhatIsWrong(t *testing.T) {
 			{fault.Fault{Kind: fault.Stall, Request: 1}, `stall needs a duration`},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "a"},
 				`fault "cut client=a request=1": client=a: expected a session, S1 being the first`},
-			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S0"}, `client=S0: expected a session`},
-			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S01"}, `client=S01: expected a session`},
-			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "S3"}, `client=S3: the session has ended`},
+			{
+				fault.Fault{
+					Kind: fault.Cut, Request: 1, Client: "S0",
+				}, `client=S0: expected a session`,
+			},
+			{
+				fault.Fault{
+					Kind: fault.Cut, Request: 1, Client: "S01",
+				}, `client=S01: expected a session`,
+			},
+			{
+				fault.Fault{
+					Kind: fault.Cut, Request: 1, Client: "S3",
+				}, `client=S3: the session has ended`,
+			},
 			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0xg"},
 				`client=0xg: expected up to 16 hexadecimal digits`},
-			{fault.Fault{Kind: fault.Cut, Request: 1, Client: "0x1"}, `client=0x1: no such session`},
+			{
+				fault.Fault{
+					Kind: fault.Cut, Request: 1, Client: "0x1",
+				}, `client=0x1: no such session`,
+			},
 		}
 		for _, test := range tests {
-			if err := st.Inject(test.fault); err == nil || !strings.Contains(err.Error(), test.want) {
+			if err := st.Inject(test.fault); err == nil ||
+				!strings.Contains(err.Error(), test.want) {
 				st.Errorf("%+v: %v; want %s", test.fault, err, test.want)
 			}
 		}

@@ -57,7 +57,8 @@ func (s *Server) admit(from peer) error {
 		return nil
 	}
 	if limit := s.opts.MaxClientConns; limit > 0 && s.clients[from.ip] >= limit {
-		return fmt.Errorf("fakezk: %s has %d connections already, which is the limit", from.ip, limit)
+		return fmt.Errorf("fakezk: %s has %d connections already, which is the limit",
+			from.ip, limit)
 	}
 	s.clients[from.ip]++
 	return nil

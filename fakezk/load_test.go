@@ -131,7 +131,9 @@ func TestParentOfManyChildren(t *testing.T) {
 	go func() {
 		var batch []byte
 		for i := range n {
-			batch = wire.AppendRequest(batch, int32(i), rawCreate(fmt.Sprintf("/parent/child-%06d", i), 0))
+			batch = wire.AppendRequest(
+				batch, int32(i), rawCreate(fmt.Sprintf("/parent/child-%06d", i), 0),
+			)
 			if len(batch) > 60_000 || i == n-1 {
 				if _, err := r.Write(batch); err != nil {
 					t.Error(err)
@@ -146,7 +148,11 @@ func TestParentOfManyChildren(t *testing.T) {
 		}
 	}
 	for range 3 {
-		r.send(wire.AppendRequest(nil, 1, &proto.GetChildren{Code: proto.OpGetChildren, Path: "/parent"}))
+		r.send(
+			wire.AppendRequest(nil, 1, &proto.GetChildren{
+				Code: proto.OpGetChildren, Path: "/parent",
+			}),
+		)
 		_, body := r.reply()
 		reply, err := wire.DecodeReply(proto.OpGetChildren, body)
 		if err != nil {

@@ -157,7 +157,8 @@ func (s *Server) logRefusal(l *serverLink, frame []byte) {
 	case err != nil:
 		attrs = append(attrs, slog.String("why", err.Error()))
 	case req.LastZxidSeen > last:
-		attrs = append(attrs, slog.String("why", "the client has seen a higher zxid than the server's"),
+		attrs = append(attrs,
+			slog.String("why", "the client has seen a higher zxid than the server's"),
 			slog.String("seen", hexText(req.LastZxidSeen)), slog.String("last", hexText(last)))
 	case s.roster.name(req.SessionID) == "":
 		attrs = append(attrs, idAttr(req.SessionID), slog.String("why", "no such session"))
@@ -199,7 +200,9 @@ func (s *Server) logMalformed(l *serverLink, r engine.Request) {
 	if r.Session != 0 {
 		why = fmt.Sprintf("xid %d: %s that cannot be read", r.Header.Xid, r.Header.Op)
 	}
-	s.log.add(slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", why))...)
+	s.log.add(
+		slog.LevelInfo, "malformed frame", append(l.sessionAttrs(), slog.String("why", why))...,
+	)
 }
 
 // logFault logs that a fault acts for the first time.

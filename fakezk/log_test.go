@@ -43,7 +43,8 @@ func TestLogTellsWhatHappens(t *testing.T) {
 		_, session := rawSession(t, s, 10*time.Second)
 		s.DropConnections()
 		again := rawDial(t, s)
-		again.handshake(proto.ConnectRequest{SessionID: session.SessionID, Password: session.Password,
+		again.handshake(proto.ConnectRequest{SessionID: session.SessionID,
+			Password:  session.Password,
 			TimeoutMs: 10000})
 
 		ahead := rawDial(t, s)
@@ -133,8 +134,8 @@ func TestLogTellsOfEveryFaultThatFires(t *testing.T) {
 			faults = append(faults, strings.Trim(rest, "\"\n"))
 		}
 	}
-	want := []string{"cut op=create request=1", "cut op=create request=1", "cut op=create request=1",
-		"restart 1s at=1s", "refuse 10s at=5s"}
+	want := []string{"cut op=create request=1", "cut op=create request=1",
+		"cut op=create request=1", "restart 1s at=1s", "refuse 10s at=5s"}
 	if diff := cmp.Diff(want, faults); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, log.String())
 	}
@@ -148,7 +149,9 @@ func TestLogTellsOfConnectionsBeyondTheLimit(t *testing.T) {
 	refused := dialTCP(t, address)
 	refused.wantClosed()
 	_ = s.Close()
-	want := fmt.Sprintf(`msg="connection refused" addr=%s why="127.0.0.1 has 1 connections already, which is the limit"`, refused.LocalAddr())
+	want := fmt.Sprintf(
+		`msg="connection refused" addr=%s why="127.0.0.1 has 1 connections already, which is the limit"`, refused.LocalAddr(),
+	)
 	if !strings.Contains(log.String(), want) {
 		t.Errorf("no %s in\n%s", want, log.String())
 	}
@@ -214,8 +217,8 @@ func TestLogHoldsNobodyUp(t *testing.T) {
 				t.Errorf("%d lines and %d dropped; want %d in all", lines, dropped, all)
 			}
 			if dropped < stuck-maxLogLines-1 || lines < maxLogLines+1+after {
-				t.Errorf("%d lines and %d dropped of %d while the log was stuck and %d later", lines, dropped,
-					stuck, after)
+				t.Errorf("%d lines and %d dropped of %d while the log was stuck and %d later",
+					lines, dropped, stuck, after)
 			}
 			if next := h.lines[maxLogLines+1].Message; next != "log lines dropped" {
 				t.Errorf("after the queue came %q", next)

@@ -27,15 +27,17 @@ func TestTimeoutsFitTheProtocol(t *testing.T) {
 			s := Start(t, test.options)
 			resp := rawDial(t, s).handshake(proto.ConnectRequest{TimeoutMs: ask})
 			if resp.TimeoutMs != test.want {
-				t.Errorf("%+v: a timeout of %d ms; want %d", test.options, resp.TimeoutMs, test.want)
+				t.Errorf("%+v: a timeout of %d ms; want %d", test.options,
+					resp.TimeoutMs, test.want)
 			}
 		})
 	}
 }
 
 func TestFourLetterWordsAreKnown(t *testing.T) {
-	for word, want := range map[string]bool{"ruok": true, "mntr": true, "rouk": false, "RUOK": false,
-		"": false, "*": false} {
+	for word, want := range map[string]bool{"ruok": true, "mntr": true, "rouk": false,
+		"RUOK": false,
+		"":     false, "*": false} {
 		if got := IsFourLetterWord(word); got != want {
 			t.Errorf("%q: %v; want %v", word, got, want)
 		}

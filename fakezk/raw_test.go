@@ -124,7 +124,9 @@ func (r *raw) mustCall(req proto.Request) proto.ReplyHeader {
 var worldAll = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 
 func rawCreate(path string, flags int32) *proto.Create {
-	return &proto.Create{Code: proto.OpCreate, Path: path, Flags: flags, ACL: worldAll, Data: []byte{}}
+	return &proto.Create{
+		Code: proto.OpCreate, Path: path, Flags: flags, ACL: worldAll, Data: []byte{},
+	}
 }
 
 var ping = &proto.Simple{Code: proto.OpPing}

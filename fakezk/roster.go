@@ -76,7 +76,9 @@ func (r *roster) resolve(client string) (string, error) {
 	if digits, ok := strings.CutPrefix(client, "0x"); ok {
 		id, err := strconv.ParseUint(digits, 16, 64)
 		if err != nil {
-			return "", fmt.Errorf("client=%s: expected up to 16 hexadecimal digits after 0x", client)
+			return "", fmt.Errorf(
+				"client=%s: expected up to 16 hexadecimal digits after 0x", client,
+			)
 		}
 		if name := r.name(int64(id)); name != "" {
 			return name, nil
@@ -86,8 +88,9 @@ func (r *roster) resolve(client string) (string, error) {
 	digits, ok := strings.CutPrefix(client, "S")
 	n, err := strconv.Atoi(digits)
 	if !ok || err != nil || n < 1 || strconv.Itoa(n) != digits {
-		return "", fmt.Errorf("client=%s: expected a session, S1 being the first that was created, "+
-			"or 0x and its id", client)
+		return "", fmt.Errorf(
+			"client=%s: expected a session, S1 being the first that was created, "+
+				"or 0x and its id", client)
 	}
 	if n <= r.created && r.find(client) == 0 {
 		return "", fmt.Errorf("client=%s: the session has ended", client)

@@ -160,7 +160,9 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 		return nil, err
 	}
 	s.nextConn++
-	l := &serverLink{id: s.nextConn, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k}
+	l := &serverLink{
+		id: s.nextConn, peer: from, frames: wire.Splitter{Max: s.opts.MaxFrame}, sink: k,
+	}
 	s.links[l.id] = l
 	s.engine.Open(l.id, from.ip, time.Now())
 	if s.inject != nil {

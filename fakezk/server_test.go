@@ -64,7 +64,9 @@ func TestConnectToAStoppedServerFailsTheTest(t *testing.T) {
 			"no session after 1m0s") {
 			t.Errorf("Fatalf said %q", got)
 		}
-		if got := fatally(t, func(tb TB) { Start(tb, Options{}, Options{}) }); !strings.Contains(got,
+		if got := fatally(t, func(tb TB) {
+			Start(tb, Options{}, Options{})
+		}); !strings.Contains(got,
 			"at most one Options") {
 			t.Errorf("Fatalf said %q", got)
 		}
@@ -189,7 +191,8 @@ func TestAuthIsAnsweredWithoutZxidAndRefusedWithTheConnection(t *testing.T) {
 			s := Start(t)
 			r, _ := rawSession(t, s, 4*time.Second)
 			r.send(wire.AppendRequest(nil, -4, &test.auth))
-			if h, body := r.reply(); h != (proto.ReplyHeader{Xid: -4, Err: test.want}) || len(body) > 0 {
+			if h, body := r.reply(); h != (proto.ReplyHeader{Xid: -4, Err: test.want}) ||
+				len(body) > 0 {
 				t.Errorf("%+v: reply %+v % x", test.auth, h, body)
 			}
 			if test.want == proto.OK {

@@ -36,7 +36,8 @@ type states struct {
 }
 
 func (s *states) notice(ev zk.Event) {
-	if ev.Type == zk.EventSession && ev.State != zk.StateConnecting && ev.State != zk.StateConnected {
+	if ev.Type == zk.EventSession && ev.State != zk.StateConnecting &&
+		ev.State != zk.StateConnected {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.list = append(s.list, ev.State)
@@ -122,7 +123,8 @@ func TestIdleClientKeepsItsSession(t *testing.T) {
 		if got := told.take(); len(got) > 0 {
 			t.Errorf("was told %v", got)
 		}
-		if got := s.Sessions(); len(got) != 1 || !slices.Equal(got[0].Ephemerals, []string{"/mine"}) {
+		if got := s.Sessions(); len(got) != 1 ||
+			!slices.Equal(got[0].Ephemerals, []string{"/mine"}) {
 			t.Errorf("sessions: %+v", got)
 		}
 	})
@@ -168,8 +170,14 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 		watches := []<-chan zk.Event{}
 		for _, arm := range []func() (<-chan zk.Event, error){
 			func() (<-chan zk.Event, error) { _, _, ch, err := c.GetW("/data"); return ch, err },
-			func() (<-chan zk.Event, error) { _, _, ch, err := c.ChildrenW("/data"); return ch, err },
-			func() (<-chan zk.Event, error) { _, _, ch, err := c.ExistsW("/data/child"); return ch, err },
+			func() (<-chan zk.Event, error) {
+				_, _, ch, err := c.ChildrenW("/data")
+				return ch, err
+			},
+			func() (<-chan zk.Event, error) {
+				_, _, ch, err := c.ExistsW("/data/child")
+				return ch, err
+			},
 		} {
 			ch, err := arm()
 			if err != nil {
@@ -189,12 +197,16 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 		for _, ch := range watches {
 			got = append(got, (<-ch).Type)
 		}
-		want := []zk.EventType{zk.EventNodeDataChanged, zk.EventNodeChildrenChanged, zk.EventNodeCreated}
+		want := []zk.EventType{
+			zk.EventNodeDataChanged, zk.EventNodeChildrenChanged, zk.EventNodeCreated,
+		}
 		if !slices.Equal(got, want) {
 			t.Errorf("events %v, want %v", got, want)
 		}
 		synctest.Wait()
-		if got := told.take(); !slices.Equal(got, []zk.State{zk.StateDisconnected, zk.StateHasSession}) {
+		if got := told.take(); !slices.Equal(got, []zk.State{
+			zk.StateDisconnected, zk.StateHasSession,
+		}) {
 			t.Errorf("was told %v", got)
 		}
 		sessions := s.Sessions()
@@ -220,7 +232,9 @@ func TestDropConnectionsOfOneSessionLeavesTheOthers(t *testing.T) {
 		bTold.take()
 		s.DropConnections(a.SessionID())
 		synctest.Wait()
-		if got := aTold.take(); !slices.Equal(got, []zk.State{zk.StateDisconnected, zk.StateHasSession}) {
+		if got := aTold.take(); !slices.Equal(got, []zk.State{
+			zk.StateDisconnected, zk.StateHasSession,
+		}) {
 			t.Errorf("a was told %v", got)
 		}
 		if got := bTold.take(); len(got) > 0 {
@@ -255,7 +269,9 @@ func TestExpiredClientIsToldAndGetsAnotherSession(t *testing.T) {
 
 func TestReattach(t *testing.T) {
 	good := func(resp proto.ConnectResponse) proto.ConnectRequest {
-		return proto.ConnectRequest{SessionID: resp.SessionID, Password: resp.Password, TimeoutMs: 8000}
+		return proto.ConnectRequest{
+			SessionID: resp.SessionID, Password: resp.Password, TimeoutMs: 8000,
+		}
 	}
 	tests := []struct {
 		name     string
@@ -276,8 +292,16 @@ func TestReattach(t *testing.T) {
 		{"short password", func(_ *Server, r *proto.ConnectRequest) {
 			r.Password = r.Password[:15]
 		}, false, true},
-		{"null password", func(_ *Server, r *proto.ConnectRequest) { r.Password = nil }, false, true},
-		{"unknown session", func(_ *Server, r *proto.ConnectRequest) { r.SessionID++ }, false, false},
+		{
+			"null password", func(_ *Server, r *proto.ConnectRequest) {
+				r.Password = nil
+			}, false, true,
+		},
+		{
+			"unknown session", func(_ *Server, r *proto.ConnectRequest) {
+				r.SessionID++
+			}, false, false,
+		},
 		{"session -1", func(_ *Server, r *proto.ConnectRequest) { r.SessionID = -1 }, false, false},
 		{"expired session", func(s *Server, r *proto.ConnectRequest) {
 			if err := s.ExpireSession(r.SessionID); err != nil {
@@ -304,7 +328,8 @@ func TestReattach(t *testing.T) {
 					}
 					r.mustCall(ping)
 				} else {
-					if got.SessionID != 0 || got.TimeoutMs != 0 || !slices.Equal(got.Password, make([]byte, 16)) {
+					if got.SessionID != 0 || got.TimeoutMs != 0 ||
+						!slices.Equal(got.Password, make([]byte, 16)) {
 						t.Errorf("response %+v", got)
 					}
 					r.wantClosed()
@@ -350,7 +375,8 @@ func TestZxidFromTheFutureIsRefusedWithoutAnAnswer(t *testing.T) {
 			id   int64
 			ok   bool
 		}{
-			{last + 1, 0, false}, {last + 1, resp.SessionID, false}, {1 << 62, resp.SessionID, false},
+			{last + 1, 0, false}, {last + 1, resp.SessionID, false},
+			{1 << 62, resp.SessionID, false},
 			{last, resp.SessionID, true}, {0, resp.SessionID, true}, {-1, resp.SessionID, true},
 		}
 		for _, test := range tests {
@@ -391,8 +417,11 @@ func TestTimeoutIsNegotiatedBetween2And20Ticks(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := Start(t, test.opts)
 			r := rawDial(t, s)
-			if got := r.handshake(proto.ConnectRequest{TimeoutMs: test.asked}).TimeoutMs; got != test.want {
-				t.Errorf("%+v: asked for %d ms, got %d, want %d", test.opts, test.asked, got, test.want)
+			if got := r.handshake(
+				proto.ConnectRequest{TimeoutMs: test.asked},
+			).TimeoutMs; got != test.want {
+				t.Errorf("%+v: asked for %d ms, got %d, want %d", test.opts, test.asked,
+					got, test.want)
 			}
 			if got := s.Sessions()[0].Timeout; got != time.Duration(test.want)*time.Millisecond {
 				t.Errorf("Sessions shows %s", got)
@@ -432,7 +461,8 @@ func TestStopRefusesAndRestartKeepsEverything(t *testing.T) {
 		told.take()
 		s.Restart()
 		time.Sleep(2 * time.Second)
-		if got := told.take(); !slices.Equal(got, []zk.State{zk.StateHasSession}) || c.SessionID() != id {
+		if got := told.take(); !slices.Equal(got, []zk.State{zk.StateHasSession}) ||
+			c.SessionID() != id {
 			t.Errorf("was told %v, session 0x%x after 0x%x", got, c.SessionID(), id)
 		}
 		if got := s.Tree(); fmt.Sprint(got) != fmt.Sprint(tree) {

@@ -130,7 +130,9 @@ func TestWithoutABoundClientThatNeverReadsTakesMuchMemory(t *testing.T) {
 	awaitNode(t, s, "/last", func() { _, session = neverReads(t, s, address) })
 	wantConnected(t, s, session.SessionID)
 	if got, limit := unread(s), stuckQueued+stuckReplyBytes+100; got <= limit {
-		t.Errorf("only %d bytes are kept: the bound of the test above is not what keeps it small", got)
+		t.Errorf(
+			"only %d bytes are kept: the bound of the test above is not what keeps it small", got,
+		)
 	}
 }
 
@@ -229,7 +231,9 @@ func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 		dial   func(net.Conn) net.Conn
 	}{
 		"plain": {func(l net.Listener) net.Listener { return l }, plain},
-		"TLS":   {func(l net.Listener) net.Listener { return tls.NewListener(l, serverTLS(t)) }, secured},
+		"TLS": {
+			func(l net.Listener) net.Listener { return tls.NewListener(l, serverTLS(t)) }, secured,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

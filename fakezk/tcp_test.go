@@ -186,7 +186,9 @@ func TestCloseEndsAServerThatCannotAccept(t *testing.T) {
 	ended := make(chan error)
 	begun := make(chan struct{}, 1)
 	go func() {
-		ended <- s.Serve(&brokenListener{errs: []error{syscall.EMFILE}, again: true, accepting: begun})
+		ended <- s.Serve(&brokenListener{
+			errs: []error{syscall.EMFILE}, again: true, accepting: begun,
+		})
 	}()
 	<-begun
 	if err := s.Close(); err != nil {

@@ -54,7 +54,9 @@ type loading struct {
 // nothing.
 func (l *loading) plan(nodes []view.NodeSpec) error {
 	nodes = slices.Clone(nodes)
-	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(nodes, func(a, b view.NodeSpec) int {
+		return cmp.Compare(a.Path, b.Path)
+	})
 	for i := range nodes {
 		if err := l.add(&nodes[i]); err != nil {
 			if before := l.rehearse(); before != nil {
@@ -112,7 +114,9 @@ func (l *loading) exists(p string) bool {
 }
 
 func (l *loading) create(n *view.NodeSpec, about string) {
-	req := &proto.Create{Code: proto.OpCreate, Path: n.Path, Data: slices.Clone(n.Data), ACL: aclOf(n)}
+	req := &proto.Create{
+		Code: proto.OpCreate, Path: n.Path, Data: slices.Clone(n.Data), ACL: aclOf(n),
+	}
 	switch n.Kind {
 	case view.ContainerNode:
 		req.Code, req.Flags = proto.OpCreateContainer, proto.FlagContainer

@@ -75,7 +75,9 @@ func TestLoadAndSnapshotAreInverse(t *testing.T) {
 			t.Errorf("(-loaded +snapshot)\n%s", diff)
 		}
 		for _, n := range s.Tree() {
-			i := slices.IndexFunc(specs, func(spec view.NodeSpec) bool { return spec.Path == n.Path })
+			i := slices.IndexFunc(specs, func(spec view.NodeSpec) bool {
+				return spec.Path == n.Path
+			})
 			if spec := specs[i]; n.Kind != spec.Kind || n.TTL != spec.TTL ||
 				(n.ACL == nil) != slices.Equal(spec.ACL, everybody) {
 				t.Errorf("node %+v of %+v", n, spec)
@@ -118,7 +120,9 @@ func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := Start(t)
 		err := s.Load([]view.NodeSpec{
-			{Path: "/used", Kind: view.ContainerNode, Next: 1}, {Path: "/unused", Kind: view.ContainerNode},
+			{
+				Path: "/used", Kind: view.ContainerNode, Next: 1,
+			}, {Path: "/unused", Kind: view.ContainerNode},
 			{Path: "/short", Kind: view.TTLNode, TTL: time.Millisecond},
 			{Path: "/long", Kind: view.TTLNode, TTL: time.Hour},
 		})
@@ -131,7 +135,9 @@ func TestLoadedContainersAndTTLNodesGoInTheirTime(t *testing.T) {
 		for _, n := range s.Tree() {
 			left = append(left, n.Path+" "+n.Kind.String())
 		}
-		if want := []string{"/ persistent", "/long ttl", "/unused container"}; !slices.Equal(left, want) {
+		if want := []string{
+			"/ persistent", "/long ttl", "/unused container",
+		}; !slices.Equal(left, want) {
 			t.Errorf("left %q, want %q", left, want)
 		}
 	})
@@ -152,13 +158,17 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 			{Path: "/", Data: []byte{}, ACL: everybody, Next: 2},
 			{Path: "/a", ACL: everybody},
 			{Path: "/zookeeper/quota/a", ACL: everybody, Next: 1},
-			{Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=9,bytes=-1"), ACL: everybody},
+			{
+				Path: "/zookeeper/quota/a/zookeeper_limits", Data: []byte("count=9,bytes=-1"),
+				ACL: everybody,
+			},
 		}
 		if diff := cmp.Diff(want, s.Snapshot()); diff != "" {
 			t.Error(diff)
 		}
 		tree := s.Tree()
-		if e := tree[2]; e.Path != "/e" || e.Kind != view.EphemeralNode || e.Owner != c.SessionID() {
+		if e := tree[2]; e.Path != "/e" || e.Kind != view.EphemeralNode ||
+			e.Owner != c.SessionID() {
 			t.Errorf("%+v", e)
 		}
 		other := Start(t)
@@ -213,7 +223,11 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 			`ttl 1.5ms: expected whole milliseconds`},
 		{view.NodeSpec{Path: "/x", Kind: view.TTLNode, TTL: 1 << 40 * time.Millisecond},
 			`node "/x": BadArguments`},
-		{view.NodeSpec{Path: "/x", ACL: []view.ACL{{Perms: 1, Scheme: "auth"}}}, `node "/x": InvalidACL`},
+		{
+			view.NodeSpec{
+				Path: "/x", ACL: []view.ACL{{Perms: 1, Scheme: "auth"}},
+			}, `node "/x": InvalidACL`,
+		},
 		{view.NodeSpec{Path: "/x", Next: -1}, `node "/x": next -1: expected 0 to 2147483647`},
 		{view.NodeSpec{Path: "/x", Next: math.MinInt32},
 			`node "/x": next -2147483648: expected 0 to 2147483647`},
@@ -224,12 +238,14 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: %v; want %s", test.bad, err, test.want)
 		}
-		if diff := cmp.Diff(before, s.Snapshot()); diff != "" || s.engine.Store().LastZxid() != zxid {
+		if diff := cmp.Diff(before, s.Snapshot()); diff != "" ||
+			s.engine.Store().LastZxid() != zxid {
 			t.Fatalf("%+v: something changed: %s", test.bad, diff)
 		}
 	}
 	bad := []view.NodeSpec{{Path: "/x", Kind: 9}, {Path: "/there"}}
-	if err := s.Load(bad); err == nil || !strings.Contains(err.Error(), `node "/there": NodeExists`) {
+	if err := s.Load(bad); err == nil ||
+		!strings.Contains(err.Error(), `node "/there": NodeExists`) {
 		t.Errorf("not the first in order of path: %v", err)
 	}
 	bad = []view.NodeSpec{{Path: "/", ACL: []view.ACL{{Scheme: "auth"}}}}
@@ -276,11 +292,13 @@ func TestLoadedNumbersAndCversions(t *testing.T) {
 	}{
 		{"/", 7, 2*7 - 5}, // three before, four now; five are there with /zookeeper
 		{"/few", 1, 1}, {"/few/a", 0, 0}, {"/some", 7, 13},
-		{"/most", math.MaxInt32, -2}, {"/half", 1 << 30, math.MinInt32}, // wraps around, as Java's does
+		// wraps around, as Java's does
+		{"/most", math.MaxInt32, -2}, {"/half", 1 << 30, math.MinInt32},
 	} {
 		n, _ := s.engine.Store().Node(test.path)
 		if next[test.path] != test.next || n.Stat.Cversion != test.cversion {
-			t.Errorf("%s: next %d, cversion %d; want %+v", test.path, next[test.path], n.Stat.Cversion, test)
+			t.Errorf("%s: next %d, cversion %d; want %+v", test.path, next[test.path],
+				n.Stat.Cversion, test)
 		}
 	}
 }
@@ -333,7 +351,8 @@ func TestResetMakesAnEmptyServer(t *testing.T) {
 		zxid := st.Server.engine.Store().LastZxid()
 		st.Reset()
 		if n := len(st.Sessions()) + len(st.Watches()) + len(st.Faults()); n != 0 {
-			st.Errorf("sessions %v, watches %v, faults %v", st.Sessions(), st.Watches(), st.Faults())
+			st.Errorf("sessions %v, watches %v, faults %v", st.Sessions(), st.Watches(),
+				st.Faults())
 		}
 		got := st.Snapshot()
 		got[0].Next = 0 // goes on

@@ -15,13 +15,17 @@ import (
 //	go test ./fuzz -run '^$' -bench Scenario
 func BenchmarkScenario(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	for _, c := range []struct{ workload, impl string }{{"lock", "recipes.Lock"}, {"queue", "recipes.Queue"}} {
+	for _, c := range []struct{ workload, impl string }{
+		{"lock", "recipes.Lock"}, {"queue", "recipes.Queue"},
+	} {
 		for _, faults := range []int{0, 4} {
 			name := c.workload + "/calm"
 			if faults > 0 {
 				name = c.workload + "/faults"
 			}
-			b.Run(name, func(b *testing.B) { benchmarkScenario(b, builtin(b, c.workload, c.impl), faults) })
+			b.Run(name, func(b *testing.B) {
+				benchmarkScenario(b, builtin(b, c.workload, c.impl), faults)
+			})
 		}
 	}
 }
@@ -29,7 +33,9 @@ func BenchmarkScenario(b *testing.B) {
 func benchmarkScenario(b *testing.B, w scenario.Workload, maxFaults int) {
 	requests, steps := 0, int64(0)
 	for i := range b.N {
-		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: uint64(i)}
+		s := scenario.Scenario{
+			Workload: w, Script: scenario.Script{Clients: 4, Rounds: 4}, Seed: uint64(i),
+		}
 		rng := rand.New(rand.NewPCG(uint64(i), 9))
 		for range rng.IntN(maxFaults + 1) {
 			s.Plan = append(s.Plan, randomFault(rng, 4))

@@ -38,8 +38,11 @@ func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
-	sameStory(t, s, "innermost call first:\n\n  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n  stuck_test.go:19  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n")
-	sameStory(t, unseen(func(*scenario.Player) { exit() }), "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
+	sameStory(t, s, "innermost call first:\n\n"+
+		"  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n"+
+		"  stuck_test.go:19  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n")
+	exits := unseen(func(*scenario.Player) { exit() })
+	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
 }
 
 // frozenStacks are what the runtime tells of a run in which one goroutine spins, one
@@ -80,7 +83,12 @@ created by github.com/go-zookeeper/zk.(*Conn).loop in goroutine 46
 func TestStoryOfAFrozenRunSaysWhere(t *testing.T) {
 	var stories []string
 	for _, line := range []string{"30", "31"} {
-		o := &scenario.Outcome{Scenario: unseen(nil), Result: &trace.Result{Frozen: strings.Replace(frozenStacks, "LINE", line, 1), Trace: run(t, unseen(func(*scenario.Player) {})).Result.Trace}}
+		o := &scenario.Outcome{
+			Scenario: unseen(nil), Result: &trace.Result{
+				Frozen: strings.Replace(frozenStacks, "LINE", line, 1),
+				Trace:  run(t, unseen(func(*scenario.Player) {})).Result.Trace,
+			},
+		}
 		stories = append(stories, o.Story())
 	}
 	want := `where it broke, the innermost call first:
@@ -107,7 +115,8 @@ a goroutine that waits:
 func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 	s := unseen(func(*scenario.Player) { go waitForEver() })
 	o := run(t, s)
-	if o.Property() != linearizability.Orphans || !strings.Contains(o.Summary(), "fuzz_test.waitForEver, begun at broken_test.go:") {
+	if o.Property() != linearizability.Orphans ||
+		!strings.Contains(o.Summary(), "fuzz_test.waitForEver, begun at broken_test.go:") {
 		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
 	}
 	sameStory(t, s)
@@ -117,7 +126,8 @@ func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 // process ends. One that recovers itself and stays is told of as leaked.
 func TestPanicOfAnotherGoroutineCanBeFound(t *testing.T) {
 	o := run(t, unseen(func(p *scenario.Player) { go renewBadly(p.Context()) }))
-	if o.Property() != linearizability.Orphans || !strings.Contains(o.Summary(), "fuzz_test.renewBadly, begun at broken_test.go:") {
+	if o.Property() != linearizability.Orphans ||
+		!strings.Contains(o.Summary(), "fuzz_test.renewBadly, begun at broken_test.go:") {
 		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
 	}
 }

@@ -23,7 +23,10 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 		workload scenario.Workload
 		want     string
 	}{
-		"lock deeper": {object.Lock(lock("/lock/mine")).Named(""), "under /lock/mine, none at /lock or as its child"},
+		"lock deeper": {
+			object.Lock(lock("/lock/mine")).Named(""),
+			"under /lock/mine, none at /lock or as its child",
+		},
 		"reentrant deeper": {object.Reentrant(func(env object.Env) object.Locker {
 			return recipes.NewReentrantLock(env.InTurn(), "/reentrant/mine")
 		}).Named(""), "set LockClaims.Path"},
@@ -42,9 +45,10 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 		"barrier": {object.Barrier(func(env object.Env) object.Barrierer {
 			return recipes.NewBarrier(env.InTurn(), "/barrier")
 		}).Named(""), "under /barriers/b (one was at /barrier); set BarrierClaims.Path"},
-		"threshold barrier": {object.ThresholdBarrier(func(env object.Env) object.ThresholdBarrierer {
-			return recipes.NewThresholdBarrier(env.Conn, "/gate")
-		}).Named(""), "set BarrierClaims.Path"},
+		"threshold barrier": {object.ThresholdBarrier(
+			func(env object.Env) object.ThresholdBarrierer {
+				return recipes.NewThresholdBarrier(env.Conn, "/gate")
+			}).Named(""), "set BarrierClaims.Path"},
 		"double barrier": {object.DoubleBarrier(func(env object.Env) object.DoubleBarrierer {
 			return recipes.NewDoubleBarrier(env.Conn, "/mine", env.Size)
 		}).Named(""), "set BarrierClaims.Path"},
@@ -56,14 +60,18 @@ func TestRightCodeAtAnotherPathIsNotConvicted(t *testing.T) {
 		}).Named(""), "set IDClaims.Path"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := scenario.Scenario{Workload: c.workload, Script: scenario.DefaultScript, Seed: 1}.Run()
+			_, err := scenario.Scenario{
+				Workload: c.workload, Script: scenario.DefaultScript, Seed: 1,
+			}.Run()
 			if !errors.Is(err, scenario.ErrClaims) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %v that says %q", err, scenario.ErrClaims, c.want)
 			}
 		})
 	}
 	claimed := object.Lock(lock("/lock/mine"), object.LockClaims{Path: "/lock/mine"}).Named("")
-	if o := run(t, scenario.Scenario{Workload: claimed, Script: scenario.DefaultScript, Seed: 1}); o.Status() != linearizability.OK {
+	if o := run(t, scenario.Scenario{
+		Workload: claimed, Script: scenario.DefaultScript, Seed: 1,
+	}); o.Status() != linearizability.OK {
 		t.Errorf("with the claim: %s", o.Story())
 	}
 }

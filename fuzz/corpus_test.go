@@ -47,14 +47,20 @@ func TestCorpus(t *testing.T) {
 func writeCorpus(t *testing.T) {
 	t.Helper()
 	for _, c := range corpus {
-		o := run(t, scenario.Scenario{Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed, Plan: plan(t, c.faults...)})
+		o := run(t, scenario.Scenario{
+			Workload: builtin(t, c.workload, c.impl), Script: c.script, Seed: c.seed,
+			Plan: plan(t, c.faults...),
+		})
 		if survives := strings.Contains(c.name, "survives"); survives != (o.Property() == "") {
 			t.Fatalf("%s: property violated: %q\n%s", c.name, o.Property(), o.Story())
 		}
-		if told := o.Story() + strings.Join(o.Measurements(), "\n"); !strings.Contains(told, c.shows) {
+		told := o.Story() + strings.Join(o.Measurements(), "\n")
+		if !strings.Contains(told, c.shows) {
 			t.Fatalf("%s: %q is not in:\n%s", c.name, c.shows, told)
 		}
-		if err := scenario.FileOf(o).Save(filepath.Join("testdata", "scenarios", c.name+".yaml")); err != nil {
+		if err := scenario.FileOf(o).Save(
+			filepath.Join("testdata", "scenarios", c.name+".yaml"),
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

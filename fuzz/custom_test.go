@@ -70,7 +70,9 @@ func tallyWorkload(impl string, blind bool) scenario.Workload {
 			}
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return linearizability.Judge(e.History, e.Rest, linearizability.Counter{Path: path}), nil
+			return linearizability.Judge(
+				e.History, e.Rest, linearizability.Counter{Path: path},
+			), nil
 		},
 	}
 }
@@ -118,11 +120,14 @@ func TestKindsAreListed(t *testing.T) {
 
 // TestNamesAreWords: lines of output and flags have them.
 func TestNamesAreWords(t *testing.T) {
-	for _, name := range []string{"my lock", "lock\n", "\tlock", "lo\x1b[31mck", "lock\u00a0two", "lock\u2028", "\xff"} {
+	for _, name := range []string{
+		"my lock", "lock\n", "\tlock", "lo\x1b[31mck", "lock\u00a0two", "lock\u2028", "\xff",
+	} {
 		for _, names := range [][2]string{{name, "mine"}, {"lock", name}} {
 			w := tallyWorkload(names[1], false)
 			w.Name = names[0]
-			if c, err := object.Workloads().With(w); err == nil || !strings.Contains(err.Error(), "must have no spaces and no control characters") {
+			if c, err := object.Workloads().With(w); err == nil ||
+				!strings.Contains(err.Error(), "must have no spaces and no control characters") {
 				t.Errorf("%q %q: %d workloads, %v; want an error", w.Name, w.Impl, len(c), err)
 			}
 		}

@@ -15,7 +15,10 @@ import (
 // randomScenario draws a scenario of a built-in workload.
 func randomScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1 + rng.IntN(4), Rounds: 1 + rng.IntN(3)}, Seed: rng.Uint64()}
+	s := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1 + rng.IntN(4), Rounds: 1 + rng.IntN(3)},
+		Seed: rng.Uint64(),
+	}
 	for range rng.IntN(5) {
 		s.Plan = append(s.Plan, randomFault(rng, s.Script.Clients))
 	}
@@ -58,7 +61,8 @@ func checkTwice(t *testing.T, from, to uint64) {
 				t.Errorf("two runs differ: %s, plan %v", s, s.Plan)
 			}
 			if o.Result.Leaked+o.Result.Frozen != "" || len(o.Result.Panics) > 0 {
-				t.Errorf("%s, plan %v: panics %v, leaked %s, frozen %s", s, s.Plan, o.Result.Panics, o.Result.Leaked, o.Result.Frozen)
+				t.Errorf("%s, plan %v: panics %v, leaked %s, frozen %s", s, s.Plan, o.Result.Panics,
+					o.Result.Leaked, o.Result.Frozen)
 			}
 		}
 	}
@@ -79,7 +83,8 @@ func TestTracesDoNotDependOnTheNumberOfProcessors(t *testing.T) {
 				s := randomScenario(w, seed)
 				key, hash := s.String(), run(t, s).Result.Trace.Hash()
 				if was, ok := hashes[key]; ok && was != hash {
-					t.Errorf("GOMAXPROCS %d: another trace than before: %s, plan %v", procs, s, s.Plan)
+					t.Errorf("GOMAXPROCS %d: another trace than before: %s, plan %v",
+						procs, s, s.Plan)
 				}
 				hashes[key] = hash
 			}

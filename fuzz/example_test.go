@@ -27,7 +27,8 @@ func ExampleScenario_Run() {
 		panic(err)
 	}
 	o, err := scenario.Scenario{
-		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: []fault.Fault{f},
 	}.Run()
 	if err != nil {
 		panic(err)
@@ -90,7 +91,8 @@ func Example() {
 		panic(err)
 	}
 	o, err := scenario.Scenario{
-		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1, Plan: []fault.Fault{f},
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+		Plan: []fault.Fault{f},
 	}.Run()
 	if err != nil {
 		panic(err)
@@ -106,7 +108,8 @@ type forgetfulLock struct {
 }
 
 func (l *forgetfulLock) Lock(ctx context.Context) error {
-	if _, err := l.conn.Create("/lock", nil, 0, zk.WorldACL(zk.PermAll)); err != nil && err != zk.ErrNodeExists {
+	if _, err := l.conn.Create("/lock", nil, 0, zk.WorldACL(zk.PermAll)); err != nil &&
+		err != zk.ErrNodeExists {
 		return err
 	}
 	for {
@@ -115,7 +118,8 @@ func (l *forgetfulLock) Lock(ctx context.Context) error {
 			return err
 		}
 		if len(holders) == 0 {
-			l.node, err = l.conn.Create("/lock/holder-", nil, zk.FlagEphemeral|zk.FlagSequence, zk.WorldACL(zk.PermAll))
+			l.node, err = l.conn.Create("/lock/holder-", nil, zk.FlagEphemeral|zk.FlagSequence,
+				zk.WorldACL(zk.PermAll))
 			return err
 		}
 		select {

@@ -36,8 +36,13 @@ func failure(test func(TB)) string {
 func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var plays atomic.Int64
-	w := scenario.Workload{Name: "own", Impl: "freezes", Judge: scenario.Invariants(), Play: func(*scenario.Player, scenario.Script) { plays.Add(1) }}
-	o, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}.Run()
+	w := scenario.Workload{
+		Name: "own", Impl: "freezes", Judge: scenario.Invariants(),
+		Play: func(*scenario.Player, scenario.Script) { plays.Add(1) },
+	}
+	o, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +51,8 @@ func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 	if plays.Load() != 1 {
 		t.Errorf("played %d times", plays.Load())
 	}
-	if !strings.Contains(text, "frozen is violated") || !strings.Contains(text, "/src/mylock.go:7") || strings.Contains(text, "zk.loop") {
+	if !strings.Contains(text, "frozen is violated") ||
+		!strings.Contains(text, "/src/mylock.go:7") || strings.Contains(text, "zk.loop") {
 		t.Errorf("failed with:\n%s", text)
 	}
 }
@@ -66,20 +72,25 @@ func TestViolationIsToldBeforeADivergence(t *testing.T) {
 					call.OK(linearizability.Result{})
 				}
 			},
-			Judge: scenario.Invariants(scenario.Invariant{Name: "never 2", Holds: func(e scenario.Evidence) error {
-				for _, op := range e.History.Ops {
-					if violates && op.Input == "2" {
-						return fmt.Errorf("it is")
+			Judge: scenario.Invariants(scenario.Invariant{Name: "never 2",
+				Holds: func(e scenario.Evidence) error {
+					for _, op := range e.History.Ops {
+						if violates && op.Input == "2" {
+							return fmt.Errorf("it is")
+						}
 					}
-				}
-				return nil
-			}}),
+					return nil
+				}}),
 		}
 	}
 	const violation, divergence = "invariant is violated: never 2", "two runs of one seed differ"
-	for _, c := range []struct{ violates, diverges bool }{{true, true}, {true, false}, {false, true}} {
+	for _, c := range []struct{ violates, diverges bool }{
+		{true, true}, {true, false}, {false, true},
+	} {
 		text := failure(func(tb TB) { Test(tb, both(c.violates, c.diverges)) })
-		if strings.HasPrefix(text, violation) != c.violates || strings.Contains(text, divergence) != c.diverges || strings.Contains(text, "not each time") {
+		if strings.HasPrefix(text, violation) != c.violates ||
+			strings.Contains(text, divergence) != c.diverges ||
+			strings.Contains(text, "not each time") {
 			t.Errorf("violates: %v, diverges: %v; failed with:\n%s", c.violates, c.diverges, text)
 		}
 	}

@@ -17,7 +17,10 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-var pairs = flag.Int("pairs", 3, "number of random scenarios with several hands, or rough, that each workload plays twice")
+var pairs = flag.Int(
+	"pairs", 3,
+	"number of random scenarios with several hands, or rough, that each workload plays twice",
+)
 
 // otherScenario draws a scenario that is rough, or in which goroutines share an
 // object, of each kind of schedule in turn.
@@ -72,16 +75,22 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range []scenario.Scenario{
 		{
-			Workload: builtin(t, "semaphore", "recipes.Semaphore"), Script: scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3}, Seed: 13557070725866855798,
+			Workload: builtin(t, "semaphore", "recipes.Semaphore"),
+			Script:   scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3},
+			Seed:     13557070725866855798,
 			Schedule: sim.Schedule{Kind: sim.Priorities, Numbers: []int{129, 85}},
 		},
 		{
-			Workload: builtin(t, "id-generator", ""), Script: scenario.Script{Clients: 3, Rounds: 2, Goroutines: 3, Careless: true}, Seed: 1,
+			Workload: builtin(t, "id-generator", ""), Script: scenario.Script{
+				Clients: 3, Rounds: 2, Goroutines: 3, Careless: true,
+			}, Seed: 1,
 			Plan: plan(t, "delay 10s client=b event=16"),
 		},
 		{
-			Workload: builtin(t, "lock", "recipes.WriteLock"), Script: scenario.Script{Clients: 1, Rounds: 2, Careless: true}, Seed: 14226008342426946284,
-			Plan: plan(t, "stall 3s client=a request=11", "blackhole 3s client=a request=6"),
+			Workload: builtin(t, "lock", "recipes.WriteLock"),
+			Script:   scenario.Script{Clients: 1, Rounds: 2, Careless: true},
+			Seed:     14226008342426946284,
+			Plan:     plan(t, "stall 3s client=a request=11", "blackhole 3s client=a request=6"),
 		},
 	} {
 		first := run(t, s).Result.Trace.Hash()
@@ -110,20 +119,26 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 				}
 				<-start
 				for range s.Rounds {
-					if err := h.Do("take", "", func(context.Context) (linearizability.Result, error) {
-						return linearizability.Result{Output: fmt.Sprint(given.Add(1))}, nil
-					}); err != nil {
+					if err := h.Do("take", "",
+						func(context.Context) (linearizability.Result, error) {
+							return linearizability.Result{Output: fmt.Sprint(given.Add(1))}, nil
+						}); err != nil {
 						t.Error(err)
 					}
 				}
 			})
 		},
 	}
-	s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Goroutines: 4}, Seed: 1}
+	s := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Goroutines: 4}, Seed: 1,
+	}
 	for range 50 {
 		for i, op := range run(t, s).History.Ops {
-			if want := fmt.Sprint(1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Goroutines); op.Output != want {
-				t.Fatalf("call %d of hand %d has got number %s, want %s", 1+i%s.Script.Rounds, 1+i/s.Script.Rounds, op.Output, want)
+			if want := fmt.Sprint(
+				1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Goroutines,
+			); op.Output != want {
+				t.Fatalf("call %d of hand %d has got number %s, want %s", 1+i%s.Script.Rounds,
+					1+i/s.Script.Rounds, op.Output, want)
 			}
 		}
 	}
@@ -134,7 +149,8 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 	t.Parallel()
 	w := scenario.Workload{
-		Name: "numbers", Impl: "out of turn", Shared: true, Judge: scenario.Invariants(), Nodes: map[string]string{"/numbers": ""},
+		Name: "numbers", Impl: "out of turn", Shared: true, Judge: scenario.Invariants(),
+		Nodes: map[string]string{"/numbers": ""},
 		Play: func(p *scenario.Player, s scenario.Script) {
 			start := make(chan struct{})
 			p.Goroutines(s, func(h *scenario.Player) {
@@ -144,7 +160,8 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 					close(start)
 				}
 				<-start
-				made, err := p.Conn().Create("/numbers/n-", nil, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+				made, err := p.Conn().Create("/numbers/n-", nil, zk.FlagSequence,
+					zk.WorldACL(zk.PermAll))
 				if err != nil {
 					t.Error(err)
 				}
@@ -153,7 +170,9 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 		},
 	}
 	for seed := range uint64(300) {
-		s := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1, Goroutines: 8}, Seed: seed}
+		s := scenario.Scenario{
+			Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1, Goroutines: 8}, Seed: seed,
+		}
 		if _, same, err := s.Traces(); err != nil {
 			t.Fatal(err)
 		} else if !same {
@@ -165,8 +184,14 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 
 // TestHandsAreForWhatIsShared, and for nothing else.
 func TestHandsAreForWhatIsShared(t *testing.T) {
-	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2}}
-	if _, err := s.Run(); err == nil || !strings.Contains(err.Error(), "goroutines: 2; expected 1: an object of lock recipes.Lock") {
+	s := scenario.Scenario{
+		Workload: builtin(t, "lock", ""),
+		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2},
+	}
+	if _, err := s.Run(); err == nil ||
+		!strings.Contains(
+			err.Error(), "goroutines: 2; expected 1: an object of lock recipes.Lock",
+		) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -47,23 +47,29 @@ func primaries(careless bool, goals ...string) scenario.Workload {
 				return p.Do("announce", "", func(context.Context) (linearizability.Result, error) {
 					start := time.Now()
 					primary, err := announce(p.Conn(), p.Name(), careless)
-					if time.Since(start) > 50*time.Millisecond && slices.Contains(goals, lostReply) {
+					if time.Since(start) > 50*time.Millisecond &&
+						slices.Contains(goals, lostReply) {
 						p.Sometimes(lostReply)
 					}
 					return linearizability.Result{Output: fmt.Sprint(primary)}, err
 				})
 			})
 		},
-		Judge: scenario.Invariants(scenario.Invariant{Name: "who is written there serves", Holds: func(e scenario.Evidence) error {
-			for _, op := range e.History.Ops {
-				for _, ev := range e.History.Server {
-					if ev.Path == "/primary" && ev.Data == op.Client && op.Outcome == linearizability.OpOK && op.Output != "true" {
-						return fmt.Errorf("client %s is written there, and was told that it is not", op.Client)
+		Judge: scenario.Invariants(scenario.Invariant{Name: "who is written there serves",
+			Holds: func(e scenario.Evidence) error {
+				for _, op := range e.History.Ops {
+					for _, ev := range e.History.Server {
+						if ev.Path == "/primary" && ev.Data == op.Client &&
+							op.Outcome == linearizability.OpOK && op.Output != "true" {
+							return fmt.Errorf(
+								"client %s is written there, and was told that it is not",
+								op.Client,
+							)
+						}
 					}
 				}
-			}
-			return nil
-		}}),
+				return nil
+			}}),
 	}
 }
 
@@ -75,7 +81,10 @@ func TestRunChecksInvariants(t *testing.T) {
 		t.Errorf("the careful one fails:\n%s", strings.Join(good.log, "\n"))
 	}
 	bad := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
-	if text := strings.Join(bad.log, "\n"); !bad.failed || !strings.HasPrefix(text, "invariant is violated: who is written there serves: client a is written there") {
+	if text := strings.Join(bad.log, "\n"); !bad.failed ||
+		!strings.HasPrefix(
+			text, "invariant is violated: who is written there serves: client a is written there",
+		) {
 		t.Errorf("the careless one: failed: %v\n%s", bad.failed, text)
 	}
 }
@@ -85,8 +94,11 @@ func TestRunChecksInvariants(t *testing.T) {
 func TestRunWantsItsGoals(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
 	for want, goals := range map[string][]string{
-		`the goal "the moon is full" was reached in none of`:               {lostReply, "the moon is full"},
-		`the goals "the moon is full", "it rains" were reached in none of`: {"the moon is full", lostReply, "it rains"},
+		`the goal "the moon is full" was reached in none of`: {lostReply,
+			"the moon is full"},
+		`the goals "the moon is full", "it rains" were reached in none of`: {
+			"the moon is full", lostReply, "it rains",
+		},
 	} {
 		tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, primaries(false, goals...)) })
 		text := strings.Join(tb.log, "\n")
@@ -112,29 +124,37 @@ func TestGoalsAreDeclared(t *testing.T) {
 func TestRunWantsSomethingToJudge(t *testing.T) {
 	setFlag(t, "zksim.runs", "1")
 	smallScript(t)
-	silent := func(judge func(scenario.Evidence) (linearizability.Report, error), goals ...string) scenario.Workload {
-		return scenario.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge, Play: func(p *scenario.Player, _ scenario.Script) {
-			_, _, err := p.Conn().Exists("/")
-			if err == nil && goals != nil {
-				p.Sometimes(goals[0])
-			}
-		}}
+	silent := func(
+		judge func(scenario.Evidence) (linearizability.Report, error), goals ...string,
+	) scenario.Workload {
+		return scenario.Workload{Name: "own", Impl: "silent", Sometimes: goals, Judge: judge,
+			Play: func(p *scenario.Player, _ scenario.Script) {
+				_, _, err := p.Conn().Exists("/")
+				if err == nil && goals != nil {
+					p.Sometimes(goals[0])
+				}
+			}}
 	}
-	invariant := scenario.Invariant{Name: "holds", Holds: func(scenario.Evidence) error { return nil }}
+	invariant := scenario.Invariant{
+		Name: "holds", Holds: func(scenario.Evidence) error { return nil },
+	}
 	for about, c := range map[string]struct {
 		workload scenario.Workload
 		fails    bool
 	}{
 		"no invariant": {silent(scenario.Invariants()), true},
 		"a judge of calls": {silent(func(e scenario.Evidence) (linearizability.Report, error) {
-			return linearizability.Judge(e.History, e.Rest, linearizability.Counter{Path: "/tally"}), nil
+			return linearizability.Judge(
+				e.History, e.Rest, linearizability.Counter{Path: "/tally"},
+			), nil
 		}), true},
 		"an invariant": {silent(scenario.Invariants(invariant)), false},
 		"a goal":       {silent(scenario.Invariants(), "was there"), false},
 	} {
 		tb := result("TestSilent", func(t fuzz.TB) { fuzz.Test(t, c.workload) })
 		text := strings.Join(tb.log, "\n")
-		if tb.failed != c.fails || c.fails != strings.Contains(text, "no client has recorded a call in any of") {
+		if tb.failed != c.fails ||
+			c.fails != strings.Contains(text, "no client has recorded a call in any of") {
 			t.Errorf("%s: failed: %v; want %v\n%s", about, tb.failed, c.fails, text)
 		}
 	}

@@ -31,7 +31,9 @@ func TestRecipesSurviveTheLastNumber(t *testing.T) {
 	} {
 		for _, next := range []int32{math.MaxInt32 - 3, math.MaxInt32} {
 			t.Run(fmt.Sprint(c.impl, c.dir, next), func(t *testing.T) {
-				if found := huntAtLastNumber(t, builtin(t, c.name, c.impl), c.dir, next); found != nil {
+				if found := huntAtLastNumber(
+					t, builtin(t, c.name, c.impl), c.dir, next,
+				); found != nil {
 					t.Error(found.Story())
 				}
 			})
@@ -59,7 +61,9 @@ func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32)
 	t.Helper()
 	w.Nodes, w.Next = map[string]string{dir: ""}, map[string]int32{dir: next}
 	w.Play = swept(w.Play, dir)
-	found, err := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 4, Rounds: 2}, Seed: 1, Runs: 12}.Run(t.Context())
+	found, err := hunt.Hunt{
+		Workload: w, Script: scenario.Script{Clients: 4, Rounds: 2}, Seed: 1, Runs: 12,
+	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,9 @@ func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32)
 
 // swept is play with one client less, who does what ErrNumbersUsedUp advises: it
 // deletes the directory when it is empty.
-func swept(play func(*scenario.Player, scenario.Script), dir string) func(*scenario.Player, scenario.Script) {
+func swept(
+	play func(*scenario.Player, scenario.Script), dir string,
+) func(*scenario.Player, scenario.Script) {
 	return func(p *scenario.Player, s scenario.Script) {
 		s.Clients--
 		if p.Index() < s.Clients {
@@ -79,7 +85,8 @@ func swept(play func(*scenario.Player, scenario.Script), dir string) func(*scena
 			if !p.Pause(time.Second) {
 				return
 			}
-			if err := p.Conn().Delete(dir, -1); err != nil && !errors.Is(err, zk.ErrNotEmpty) && !errors.Is(err, zk.ErrNoNode) {
+			if err := p.Conn().Delete(dir, -1); err != nil && !errors.Is(err, zk.ErrNotEmpty) &&
+				!errors.Is(err, zk.ErrNoNode) {
 				p.Pause(time.Second)
 			}
 		}

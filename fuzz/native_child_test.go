@@ -16,7 +16,8 @@ import (
 const child = "ZKSIM_FUZZ_CHILD"
 
 func FuzzChild(f *testing.F) {
-	open := map[string]func(object.Env) object.Locker{"good": goodLock, "bad": clientLock}[os.Getenv(child)]
+	open := map[string]func(object.Env) object.Locker{"good": goodLock,
+		"bad": clientLock}[os.Getenv(child)]
 	if open == nil {
 		f.Skip("for TestFuzzTargets")
 	}
@@ -31,7 +32,9 @@ func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, te
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), binary, append([]string{"-test.run=^FuzzChild$", "-test.v"}, flags...)...)
+	cmd := exec.CommandContext(
+		t.Context(), binary, append([]string{"-test.run=^FuzzChild$", "-test.v"}, flags...)...,
+	)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), child+"="+lock)
 	out, err := cmd.CombinedOutput()
 	return err == nil, string(out)
@@ -42,7 +45,8 @@ func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, te
 func TestFuzzTargets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if passed, text := fuzzChild(t, dir, "good"); !passed || strings.Contains(text, "SKIP") || strings.Count(text, "--- PASS: FuzzChild/") < 8 {
+	if passed, text := fuzzChild(t, dir, "good"); !passed || strings.Contains(text, "SKIP") ||
+		strings.Count(text, "--- PASS: FuzzChild/") < 8 {
 		t.Errorf("a good lock: passed: %v\n%s", passed, text)
 	}
 	const headline = "liveness is violated: client a waits for /lock/"
@@ -55,7 +59,9 @@ func TestFuzzTargets(t *testing.T) {
 		return text
 	}
 	found("a bad lock")
-	files, err := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "FuzzChild", "liveness-*.yaml"))
+	files, err := filepath.Glob(
+		filepath.Join(dir, "testdata", "zksim", "FuzzChild", "liveness-*.yaml"),
+	)
 	if err != nil || len(files) != 1 {
 		t.Fatalf("saved: %q, %v", files, err)
 	}
@@ -66,10 +72,12 @@ func TestFuzzTargets(t *testing.T) {
 	if text := found("replay", replay); !strings.Contains(text, "the whole trace:") {
 		t.Errorf("replay:\n%s", text)
 	}
-	if passed, text := fuzzChild(t, dir, "good", replay); !passed || !strings.Contains(text, "nothing is violated any more") {
+	if passed, text := fuzzChild(t, dir, "good", replay); !passed ||
+		!strings.Contains(text, "nothing is violated any more") {
 		t.Errorf("replay of what was mended: passed: %v\n%s", passed, text)
 	}
-	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2"); passed || !strings.Contains(text, "-zksim.goroutines=2; expected 1") {
+	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2"); passed ||
+		!strings.Contains(text, "-zksim.goroutines=2; expected 1") {
 		t.Errorf("two hands: passed: %v\n%s", passed, text)
 	}
 }

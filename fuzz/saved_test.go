@@ -40,7 +40,9 @@ func edit(t *testing.T, name, old, new string) {
 }
 
 // testPrimary is what becomes of a test of primaries that are judged so.
-func testPrimary(judge func(scenario.Evidence) (linearizability.Report, error)) (failed bool, text string) {
+func testPrimary(
+	judge func(scenario.Evidence) (linearizability.Report, error),
+) (failed bool, text string) {
 	w := primaries(true)
 	if judge != nil {
 		w.Judge = judge
@@ -66,13 +68,19 @@ func failing(t *testing.T) (file string) {
 // as it is.
 func TestSavedFailuresComeFirst(t *testing.T) {
 	file := failing(t)
-	if !regexp.MustCompile(`^testdata/zksim/TestPrimary/invariant-[0-9a-f]{8}\.yaml$`).MatchString(filepath.ToSlash(file)) {
+	if !regexp.MustCompile(
+		`^testdata/zksim/TestPrimary/invariant-[0-9a-f]{8}\.yaml$`,
+	).MatchString(filepath.ToSlash(file)) {
 		t.Errorf("saved as %s", file)
 	}
 	played, judge := 0, primaries(true).Judge
-	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) { played++; return judge(e) })
+	failed, text := testPrimary(func(e scenario.Evidence) (linearizability.Report, error) {
+		played++
+		return judge(e)
+	})
 	if !failed || played != 1 || !strings.Contains(text, "-zksim.replay="+file) {
-		t.Errorf("failed: %v after %d runs; expected the saved scenario first\n%s", failed, played, text)
+		t.Errorf("failed: %v after %d runs; expected the saved scenario first\n%s", failed,
+			played, text)
 	}
 	if names := saved(t, "TestPrimary"); len(names) != 1 {
 		t.Errorf("%q are saved; want what was", names)
@@ -83,14 +91,17 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 func TestMendedFailuresStay(t *testing.T) {
 	file := failing(t)
 	other := func(e scenario.Evidence) (linearizability.Report, error) {
-		return scenario.Invariants(scenario.Invariant{Name: "nobody writes", Holds: func(e scenario.Evidence) error {
-			if len(e.Plan) > 0 && len(e.History.Ops) > 2 {
-				return errors.New("somebody did")
-			}
-			return nil
-		}})(e)
+		return scenario.Invariants(
+			scenario.Invariant{Name: "nobody writes", Holds: func(e scenario.Evidence) error {
+				if len(e.Plan) > 0 && len(e.History.Ops) > 2 {
+					return errors.New("somebody did")
+				}
+				return nil
+			}})(e)
 	}
-	mended := scenario.Invariants(scenario.Invariant{Name: "anything", Holds: func(scenario.Evidence) error { return nil }})
+	mended := scenario.Invariants(scenario.Invariant{
+		Name: "anything", Holds: func(scenario.Evidence) error { return nil },
+	})
 	if failed, text := testPrimary(mended); failed || strings.Contains(text, file) {
 		t.Errorf("mended: failed: %v\n%s", failed, text)
 	}
@@ -101,7 +112,8 @@ func TestMendedFailuresStay(t *testing.T) {
 		t.Errorf("%q are saved; want %s and another", names, file)
 	}
 	setFlag(t, "zksim.replay", file)
-	if failed, text := testPrimary(mended); failed || !strings.Contains(text, "nothing is violated any more; the file may stay") {
+	if failed, text := testPrimary(mended); failed ||
+		!strings.Contains(text, "nothing is violated any more; the file may stay") {
 		t.Errorf("replay: failed: %v\n%s", failed, text)
 	}
 }
@@ -110,8 +122,11 @@ func TestMendedFailuresStay(t *testing.T) {
 func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	file := failing(t)
 	edit(t, file, `drop-reply client=a .*`, "drop-reply client=a op=getACL request=7")
-	mended := scenario.Invariants(scenario.Invariant{Name: "anything", Holds: func(scenario.Evidence) error { return nil }})
-	want := file + `: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
+	mended := scenario.Invariants(scenario.Invariant{
+		Name: "anything", Holds: func(scenario.Evidence) error { return nil },
+	})
+	want := file +
+		`: fault "drop-reply client=a op=getACL request=7" matches nothing in this run any more`
 	if failed, text := testPrimary(mended); failed || !strings.Contains(text, want) {
 		t.Errorf("failed: %v\n%s\nwant %s", failed, text, want)
 	}
@@ -126,7 +141,10 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 	file := failing(t)
 	for _, c := range []struct{ old, new, want string }{
 		{`seed: \d+`, "seed: many", file + ":6:7: seed: found text; expected a whole number"},
-		{`implementation: .*`, "implementation: other", file + ":3:17: workload primary other; this test is for primary careless: true"},
+		{
+			`implementation: .*`, "implementation: other",
+			file + ":3:17: workload primary other; this test is for primary careless: true",
+		},
 		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
 	} {
 		edit(t, file, c.old, c.new)
@@ -134,7 +152,9 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 			t.Errorf("failed: %v\n%s\nwant %s", failed, text, c.want)
 		}
 		if c.new != "frob" {
-			edit(t, file, c.new, map[bool]string{true: "seed: 1", false: "implementation: 'careless: true'"}[c.new == "seed: many"])
+			edit(t, file, c.new, map[bool]string{
+				true: "seed: 1", false: "implementation: 'careless: true'",
+			}[c.new == "seed: many"])
 		}
 	}
 }
@@ -146,7 +166,8 @@ func TestLongNamesAreSaved(t *testing.T) {
 		name := "TestPrimary/" + strings.Repeat("x", 300) + end
 		tb := result(name, func(t fuzz.TB) { fuzz.Test(t, primaries(true)) })
 		text := strings.Join(tb.log, "\n")
-		if dirs := saved(t, ""); !tb.failed || len(dirs) != i+1 || strings.Contains(text, "could not be saved") {
+		if dirs := saved(t, ""); !tb.failed || len(dirs) != i+1 ||
+			strings.Contains(text, "could not be saved") {
 			t.Errorf("failed: %v, saved: %q\n%s", tb.failed, dirs, text)
 		}
 	}
@@ -159,7 +180,8 @@ func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# A zksim scenario. Replay it with: go test -run '^TestPrimary$' -zksim.replay=" + file + "\n"
+	want := "# A zksim scenario. Replay it with: go test -run '^TestPrimary$' -zksim.replay=" +
+		file + "\n"
 	if !strings.HasPrefix(string(data), want) {
 		t.Errorf("the file:\n%s\nwant %s", data, want)
 	}
@@ -175,7 +197,10 @@ func TestWhatCannotBeSavedIsPrinted(t *testing.T) {
 		}
 		return judge(e)
 	})
-	for _, want := range []string{"it could not be saved: ", "# A zksim scenario.", "\nworkload: primary\n", "\nexpect: violated\n"} {
+	for _, want := range []string{
+		"it could not be saved: ", "# A zksim scenario.", "\nworkload: primary\n",
+		"\nexpect: violated\n",
+	} {
 		if !failed || !strings.Contains(text, want) {
 			t.Errorf("failed: %v; %q is missing in:\n%s", failed, want, text)
 		}

@@ -82,23 +82,37 @@ func (l *lateLease) Release(ctx context.Context) error {
 func TestSignalsAreOfWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	asking := object.Reentrant(func(env object.Env) object.Locker {
-		return &askingLock{ReentrantLock: recipes.NewReentrantLock(env.Conn, "/reentrant", recipes.SessionTimeout(4*time.Second)), conn: env.Conn}
+		return &askingLock{
+			ReentrantLock: recipes.NewReentrantLock(env.Conn, "/reentrant",
+				recipes.SessionTimeout(4*time.Second)), conn: env.Conn,
+		}
 	}, object.LockClaims{Path: "/reentrant"}).Named("asking")
 	late := object.Semaphore(func(env object.Env) object.Acquirer {
-		return lateSemaphore{recipes.NewSemaphore(env.InTurn(), "/semaphore", 2, recipes.SessionTimeout(4*time.Second))}
+		return lateSemaphore{
+			recipes.NewSemaphore(
+				env.InTurn(), "/semaphore", 2, recipes.SessionTimeout(4*time.Second),
+			),
+		}
 	}, object.SemaphoreClaims{Nodes: "/semaphore/leases", LockClaims: object.LockClaims{
 		Path: "/semaphore", LeavesAtRest: []string{"/semaphore/leases", "/semaphore/lock"},
 	}}).Named("late")
 	for seed := range uint64(20) {
 		scenarios := []scenario.Scenario{
 			{Workload: asking, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed,
-				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=1", "refuse 3s client=a op=exists path=/probe request=2")},
+				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=1",
+					"refuse 3s client=a op=exists path=/probe request=2")},
 			{Workload: asking, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed,
-				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=2", "refuse 3s client=a op=exists path=/probe request=3")},
-			{Workload: late, Script: scenario.Script{Clients: 1, Rounds: 8, Goroutines: 2}, Seed: seed},
+				Plan: plan(t, "refuse 8s client=a op=exists path=/probe request=2",
+					"refuse 3s client=a op=exists path=/probe request=3")},
+			{
+				Workload: late, Script: scenario.Script{Clients: 1, Rounds: 8, Goroutines: 2},
+				Seed: seed,
+			},
 		}
 		for i := range 4 {
-			scenarios[2].Plan = append(scenarios[2].Plan, fault.Fault{Kind: fault.Expire, Client: "a", Request: 5 + int(seed*7)%11 + i*17})
+			scenarios[2].Plan = append(scenarios[2].Plan, fault.Fault{
+				Kind: fault.Expire, Client: "a", Request: 5 + int(seed*7)%11 + i*17,
+			})
 		}
 		for _, s := range scenarios {
 			if o := run(t, s); o.Status() != linearizability.OK {

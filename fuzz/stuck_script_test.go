@@ -12,15 +12,16 @@ import (
 
 // unseen is a workload whose script ends in a way that no judge of calls can see.
 func unseen(play func(p *scenario.Player)) scenario.Scenario {
-	w := scenario.Workload{Name: "own", Impl: "unseen", Judge: scenario.Invariants(), Play: func(p *scenario.Player, _ scenario.Script) {
-		err := p.Do("look", "", func(context.Context) (linearizability.Result, error) {
-			_, _, err := p.Conn().Exists("/never")
-			return linearizability.Result{}, err
-		})
-		if err == nil {
-			play(p)
-		}
-	}}
+	w := scenario.Workload{Name: "own", Impl: "unseen", Judge: scenario.Invariants(),
+		Play: func(p *scenario.Player, _ scenario.Script) {
+			err := p.Do("look", "", func(context.Context) (linearizability.Result, error) {
+				_, _, err := p.Conn().Exists("/never")
+				return linearizability.Result{}, err
+			})
+			if err == nil {
+				play(p)
+			}
+		}}
 	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
 }
 
@@ -41,7 +42,8 @@ func TestScriptThatHangsOutsideOfACallViolatesLiveness(t *testing.T) {
 	if o.Property() != linearizability.Liveness || !strings.HasPrefix(o.Summary(), want) {
 		t.Errorf("property %q, summary %q; want liveness, %q", o.Property(), o.Summary(), want)
 	}
-	if story := o.Story(); !strings.Contains(story, "where it hangs") || !strings.Contains(story, "fuzz_test.awaitForEver") || strings.Contains(story, "0x") {
+	if story := o.Story(); !strings.Contains(story, "where it hangs") ||
+		!strings.Contains(story, "fuzz_test.awaitForEver") || strings.Contains(story, "0x") {
 		t.Errorf("the story:\n%s", story)
 	}
 	if again := run(t, s); again.Story() != o.Story() {
@@ -59,7 +61,9 @@ func TestScriptThatHangsIsSeenWhateverTheJudge(t *testing.T) {
 		"within a call":     func(p *scenario.Player) { p.Begin("wait", ""); awaitForEver(p) },
 	} {
 		s := unseen(play)
-		s.Workload.Judge = func(scenario.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil }
+		s.Workload.Judge = func(scenario.Evidence) (linearizability.Report, error) {
+			return linearizability.Report{}, nil
+		}
 		if o := run(t, s); o.Property() != linearizability.Liveness {
 			t.Errorf("%s: property %q, summary %q; want liveness", name, o.Property(), o.Summary())
 		}
@@ -69,7 +73,8 @@ func TestScriptThatHangsIsSeenWhateverTheJudge(t *testing.T) {
 // TestScriptThatEndsItsGoroutineIsAPanic: what it had still to do is never done.
 func TestScriptThatEndsItsGoroutineIsAPanic(t *testing.T) {
 	o := run(t, unseen(func(*scenario.Player) { runtime.Goexit() }))
-	if o.Property() != "panic" || !strings.Contains(o.Summary(), "ended its goroutine (runtime.Goexit, as t.Fatal does)") {
+	if o.Property() != "panic" ||
+		!strings.Contains(o.Summary(), "ended its goroutine (runtime.Goexit, as t.Fatal does)") {
 		t.Errorf("property %q, summary %q; want a panic", o.Property(), o.Summary())
 	}
 }

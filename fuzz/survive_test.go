@@ -60,7 +60,8 @@ type trial struct {
 }
 
 func (n trial) String() string {
-	return fmt.Sprintf("survived %d of %d fault points (%d not reached) and %d random plans (%d of them run twice); %d unknown verdicts",
+	return fmt.Sprintf(
+		"survived %d of %d fault points (%d not reached) and %d random plans (%d of them run twice); %d unknown verdicts",
 		n.survived, n.points, n.missed, n.plans, n.twice, n.unknown)
 }
 
@@ -70,7 +71,9 @@ func registered(w scenario.Workload) bool {
 	return err == nil
 }
 
-func try(t *testing.T, w scenario.Workload, script scenario.Script, sweep bool, plans int) (n trial, err error) {
+func try(
+	t *testing.T, w scenario.Workload, script scenario.Script, sweep bool, plans int,
+) (n trial, err error) {
 	if sweep {
 		if n, err = trySweep(t, w, script); err != nil {
 			return n, err
@@ -93,7 +96,8 @@ func try(t *testing.T, w scenario.Workload, script scenario.Script, sweep bool, 
 		case found.First() != nil:
 			return n, fmt.Errorf("after %d random plans:\n%s", n.plans, found.First().Story())
 		case len(found.Divergences) > 0:
-			return n, fmt.Errorf("two runs differ: %s, plan %v", found.Divergences[0], found.Divergences[0].Plan)
+			return n, fmt.Errorf("two runs differ: %s, plan %v", found.Divergences[0],
+				found.Divergences[0].Plan)
 		}
 	}
 	if n.unknown*100 > n.points+n.plans {
@@ -103,13 +107,19 @@ func try(t *testing.T, w scenario.Workload, script scenario.Script, sweep bool, 
 }
 
 func trySweep(t *testing.T, w scenario.Workload, script scenario.Script) (trial, error) {
-	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(
+		t.Context(), scenario.Scenario{Workload: w, Script: script, Seed: 1}, nil,
+	)
 	if err != nil {
 		return trial{}, err
 	}
-	n := trial{points: sweep.Points, survived: sweep.Survived, missed: sweep.Missed, unknown: sweep.Undecided}
+	n := trial{
+		points: sweep.Points, survived: sweep.Survived, missed: sweep.Missed,
+		unknown: sweep.Undecided,
+	}
 	for _, v := range sweep.Violations {
-		return n, fmt.Errorf("%d violations in %d fault points; the first: %s\n%s", sweep.Violated, sweep.Points, v.Faults[0], v.First.Story())
+		return n, fmt.Errorf("%d violations in %d fault points; the first: %s\n%s", sweep.Violated,
+			sweep.Points, v.Faults[0], v.First.Story())
 	}
 	return n, nil
 }
@@ -129,7 +139,8 @@ func TestFlawedWorkloadsDoNotSurvive(t *testing.T) {
 			t.Errorf("%s %s: got %v (%s); want a violation of %s", w.Name, w.Impl, err, n, w.Flawed)
 		}
 	}
-	if sound := len(object.Workloads().Sound()); flawed == 0 || sound+flawed != len(object.Workloads()) {
+	if sound := len(object.Workloads().Sound()); flawed == 0 ||
+		sound+flawed != len(object.Workloads()) {
 		t.Errorf("%d flawed and %d sound workloads of %d", flawed, sound, len(object.Workloads()))
 	}
 }

@@ -71,9 +71,13 @@ func clientLock(env object.Env) object.Locker {
 func TestGoodLockPasses(t *testing.T) {
 	t.Parallel()
 	setFlag(t, "zksim.runs", "20")
-	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1})) })
+	tb := result("TestMine", func(t fuzz.TB) {
+		fuzz.Test(t, object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1}))
+	})
 	got := strings.Join(tb.log, "\n")
-	n := regexp.MustCompile(`survived (\d+) of (\d+) fault points and 20 other scenarios \(0 undecided\)`).FindStringSubmatch(got)
+	n := regexp.MustCompile(
+		`survived (\d+) of (\d+) fault points and 20 other scenarios \(0 undecided\)`,
+	).FindStringSubmatch(got)
 	if tb.failed || n == nil || n[1] != n[2] {
 		t.Errorf("failed: %v; want all fault points survived\n%s", tb.failed, got)
 	}
@@ -95,7 +99,8 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	got := strings.Join(tb.log, "\n")
 	for _, want := range []string{
 		"liveness is violated: client a waits for /lock/", "clients: 1, rounds: 1",
-		"fault: drop-request client=a op=getChildren2 request=1", "what happened (step, virtual time, who):",
+		"fault: drop-request client=a op=getChildren2 request=1",
+		"what happened (step, virtual time, who):",
 		"to see it again, with the whole trace: go test -run '^TestMine$/^on v1\\.0\\.4$' -zksim.replay=" + file,
 	} {
 		if !strings.Contains(got, want) {
@@ -104,15 +109,21 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	}
 	setFlag(t, "zksim.replay", file)
 	again := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(clientLock)) })
-	if text := strings.Join(again.log, "\n"); !again.failed || !strings.HasPrefix(text, "liveness is violated: ") || !strings.Contains(text, "the whole trace:") {
+	if text := strings.Join(again.log, "\n"); !again.failed ||
+		!strings.HasPrefix(text, "liveness is violated: ") ||
+		!strings.Contains(text, "the whole trace:") {
 		t.Errorf("replay failed: %v\n%s", again.failed, text)
 	}
-	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
-	if text := strings.Join(repaired.log, "\n"); repaired.failed || !strings.Contains(text, "nothing is violated any more") {
+	repaired := result("TestMine/on v1.0.4", func(t fuzz.TB) {
+		fuzz.Test(t, object.Lock(goodLock))
+	})
+	if text := strings.Join(repaired.log, "\n"); repaired.failed ||
+		!strings.Contains(text, "nothing is violated any more") {
 		t.Errorf("the replay with a good lock: failed: %v\n%s", repaired.failed, text)
 	}
 	other := result("TestOther", func(t fuzz.TB) { fuzz.Test(t, object.Lock(goodLock)) })
-	if text := strings.Join(other.log, "\n"); !other.failed || !strings.Contains(text, "this test is for lock TestOther") {
+	if text := strings.Join(other.log, "\n"); !other.failed ||
+		!strings.Contains(text, "this test is for lock TestOther") {
 		t.Errorf("another test's scenario: failed: %v\n%s", other.failed, text)
 	}
 }
@@ -124,7 +135,8 @@ func TestBadQueueFails(t *testing.T) {
 			return classic.NewApacheQueue(env.Conn, "/queue", zk.WorldACL(zk.PermAll))
 		}))
 	})
-	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.HasPrefix(got, "delivery is violated: ") {
+	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+		!strings.HasPrefix(got, "delivery is violated: ") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }
@@ -138,11 +150,16 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 		return deliveringQueue{recipes.NewLockQueue(env.Conn, "/queue")}
 	}
 	claims := object.LockQueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"}}
-	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open, claims)) }); tb.failed {
+	if tb := result("TestMine", func(t fuzz.TB) {
+		fuzz.Test(t, object.LockQueue(open, claims))
+	}); tb.failed {
 		t.Errorf("with its claims it fails:\n%s", strings.Join(tb.log, "\n"))
 	}
-	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, object.LockQueue(open)) }); !tb.failed {
-		t.Errorf("without claims, which are not those of this queue, it passes:\n%s", strings.Join(tb.log, "\n"))
+	if tb := result("TestMine", func(t fuzz.TB) {
+		fuzz.Test(t, object.LockQueue(open))
+	}); !tb.failed {
+		t.Errorf("without claims, which are not those of this queue, it passes:\n%s",
+			strings.Join(tb.log, "\n"))
 	}
 	defer func() {
 		if got, want := recover(), "object: at most one set of claims, got 2"; got != want {
@@ -231,12 +248,18 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 		{"zksim.runs", "0", "zksim: -zksim.runs=0; expected 1 or more"},
 		{"zksim.runs", "-5", "zksim: -zksim.runs=-5; expected 1 or more"},
 		{"zksim.goroutines", "0", "zksim: -zksim.goroutines=0; expected 1 to 8"},
-		{"zksim.goroutines", "2", "zksim: -zksim.goroutines=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, set Shared of its workload"},
+		{
+			"zksim.goroutines", "2",
+			"zksim: -zksim.goroutines=2; expected 1: an object of lock TestMine is not used by several goroutines; if it may be, set Shared of its workload",
+		},
 	} {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
 			setFlag(t, c.flag, c.value)
 			played := false
-			w := object.Lock(func(env object.Env) object.Locker { played = true; return goodLock(env) }).Named("TestMine")
+			w := object.Lock(func(env object.Env) object.Locker {
+				played = true
+				return goodLock(env)
+			}).Named("TestMine")
 			tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
 			if got := strings.Join(tb.log, "\n"); !tb.failed || got != c.want || played {
 				t.Errorf("failed: %v, played: %v\n got %s\nwant %s", tb.failed, played, got, c.want)
@@ -246,7 +269,8 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	setFlag(t, "zksim.goroutines", "9")
 	counter := builtin(t, "counter", "")
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, counter) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed || got != "zksim: -zksim.goroutines=9; expected 1 to 8" {
+	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+		got != "zksim: -zksim.goroutines=9; expected 1 to 8" {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }
@@ -260,14 +284,18 @@ func TestFlagsOfTheScript(t *testing.T) {
 	setFlag(t, "zksim.careless", "true")
 	smallScript(t)
 	var scripts sync.Map
-	w := object.Lock(func(env object.Env) object.Locker { return recipes.NewLock(env.InTurn(), "/lock") }).Named("TestMine")
+	w := object.Lock(func(env object.Env) object.Locker {
+		return recipes.NewLock(env.InTurn(), "/lock")
+	}).Named("TestMine")
 	w.Shared = true
 	play := w.Play
 	w.Play = func(p *scenario.Player, s scenario.Script) { scripts.Store(s, true); play(p, s) }
 	if tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) }); tb.failed {
 		t.Errorf("fails:\n%s", strings.Join(tb.log, "\n"))
 	}
-	if _, played := scripts.Load(scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2, Careless: true}); !played {
+	if _, played := scripts.Load(scenario.Script{
+		Clients: 1, Rounds: 1, Goroutines: 2, Careless: true,
+	}); !played {
 		t.Error("no rough script of two hands was played")
 	}
 }
@@ -307,7 +335,10 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	smallScript(t)
 	tb := result("TestCounting", func(t fuzz.TB) { fuzz.Test(t, object.Lock(countingLock)) })
 	got := strings.Join(tb.log, "\n")
-	if !tb.failed || !strings.HasPrefix(got, "zksim: two runs of one seed differ; does the code share state between runs") {
+	if !tb.failed ||
+		!strings.HasPrefix(
+			got, "zksim: two runs of one seed differ; does the code share state between runs",
+		) {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }
@@ -334,11 +365,15 @@ func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
 	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
-		v := linearizability.Verdict{Property: "safety", Status: linearizability.Unknown, Summary: "it took too long"}
+		v := linearizability.Verdict{
+			Property: "safety", Status: linearizability.Unknown, Summary: "it took too long",
+		}
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	})
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "nothing could be decided in any of") || !strings.Contains(got, "it took too long") {
+	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+		!strings.Contains(got, "nothing could be decided in any of") ||
+		!strings.Contains(got, "it took too long") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }
@@ -356,7 +391,9 @@ func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 		return linearizability.Report{Verdicts: []linearizability.Verdict{v}}, nil
 	})
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, w) })
-	if got := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(got, "not each time: two runs of one seed differ") || strings.Contains(got, "to see it again") {
+	if got := strings.Join(tb.log, "\n"); !tb.failed ||
+		!strings.Contains(got, "not each time: two runs of one seed differ") ||
+		strings.Contains(got, "to see it again") {
 		t.Errorf("failed: %v\n%s", tb.failed, got)
 	}
 }

@@ -26,8 +26,10 @@ func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 // TestAMissedEventLeavesAWatchOnAQueue in the same way.
 func TestAMissedEventLeavesAWatchOnAQueue(t *testing.T) {
 	o := run(t, scenario.Scenario{
-		Workload: builtin(t, "delay-queue", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 3,
-		Plan: plan(t, "drop-request client=a op=multi request=3", "drop-request client=a op=setWatches request=1"),
+		Workload: builtin(t, "delay-queue", ""),
+		Script:   scenario.Script{Clients: 1, Rounds: 1}, Seed: 3,
+		Plan: plan(t, "drop-request client=a op=multi request=3",
+			"drop-request client=a op=setWatches request=1"),
 	})
 	if len(o.Rest.Watches) != 1 || o.Rest.Watches[0].Path != "/queue/items" {
 		t.Errorf("watches at rest: %v; expected one on /queue/items", o.Rest.Watches)

@@ -71,7 +71,9 @@ func newBarrierTable(h History, claims Barrier) *barrierTable {
 		}
 	}
 	fits := func(op Op, i int) bool { return op.Kind == changer(changes[i]) }
-	return &barrierTable{history: h, known: h.Server != nil, attribution: attribute(h, changes, fits)}
+	return &barrierTable{
+		history: h, known: h.Server != nil, attribution: attribute(h, changes, fits),
+	}
 }
 
 // changer is the kind of operation that makes a change.

@@ -35,7 +35,8 @@ func (a *attendance) comes(op Op) *stay {
 		}
 	}
 	for _, e := range a.history.Server {
-		own := a.log.clients[e.subject()] == op.Client || op.Session != 0 && e.subject() == op.Session
+		own := a.log.clients[e.subject()] == op.Client ||
+			op.Session != 0 && e.subject() == op.Session
 		if e.Kind == SessionEnded && own {
 			s.ended = append(s.ended, e.Step)
 		}

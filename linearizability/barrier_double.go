@@ -33,7 +33,9 @@ func (claims DoubleBarrier) judge(h History, left *Leftovers) Report {
 	r.add(t.judgeSafety())
 	r.add(t.judgeLiveness(left)...)
 	if left != nil {
-		r.add(judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits))
+		r.add(
+			judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits),
+		)
 	}
 	return r
 }

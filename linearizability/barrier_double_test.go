@@ -58,13 +58,14 @@ func TestDoubleBarriers(t *testing.T) {
 			f.departs("b")
 			return &Leftovers{}
 		}},
-		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) *Leftovers {
-			op := f.call("a", ops.Enter, "2")
-			f.creates("a", 1, "/d/a", "", 1)
-			f.ret(op, OpUnknown, Result{})
-			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
-			return nil
-		}},
+		{name: "enters with oneself", bad: Safety, says: "a entered",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("a", ops.Enter, "2")
+				f.creates("a", 1, "/d/a", "", 1)
+				f.ret(op, OpUnknown, Result{})
+				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
+				return nil
+			}},
 		{name: "enters with one who is in the round before", bad: Safety,
 			says: "a entered at step 9", build: func(f *fixture) *Leftovers {
 				enterTogether(f)
@@ -254,7 +255,10 @@ func enterAlone(_ *rapid.T, h *History) bool {
 func leaveAtOnce(_ *rapid.T, h *History) bool {
 	enterAlone(nil, h)
 	h.Ops = append(h.Ops,
-		Op{Client: "y", Kind: ops.Enter, Input: "2", Call: h.End + 5, Return: h.End + 7, Outcome: OpOK},
+		Op{
+			Client: "y", Kind: ops.Enter, Input: "2", Call: h.End + 5, Return: h.End + 7,
+			Outcome: OpOK,
+		},
 		Op{Client: "z", Kind: ops.Leave, Call: h.End + 8, Return: h.End + 9, Outcome: OpOK})
 	return true
 }

@@ -191,7 +191,10 @@ func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 			[]string{Delivery, Linearizability}, 50},
 		{"passed while it is up", passWhileUp, []string{Linearizability}, 0},
 		{"nobody's change", strayChange, []string{Delivery}, 0},
-		{"a hanging call", neverReturns(ops.Set, ops.Remove, ops.Wait, ops.IsSet), []string{Liveness}, 0},
+		{
+			"a hanging call", neverReturns(ops.Set, ops.Remove, ops.Wait, ops.IsSet),
+			[]string{Liveness}, 0,
+		},
 	})
 }
 

@@ -36,14 +36,15 @@ func TestThresholdBarriers(t *testing.T) {
 		build     func(f *fixture) *Leftovers
 		bad, says string
 	}{
-		{name: "opens, lets the late pass, closes and opens again", build: func(f *fixture) *Leftovers {
-			for range 2 {
-				f.setsTo("a", "2")
-				f.pass(f.waits("a"), f.waits("b"))
-				f.pass(f.waits("c"))
-			}
-			return &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
-		}},
+		{name: "opens, lets the late pass, closes and opens again",
+			build: func(f *fixture) *Leftovers {
+				for range 2 {
+					f.setsTo("a", "2")
+					f.pass(f.waits("a"), f.waits("b"))
+					f.pass(f.waits("c"))
+				}
+				return &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
+			}},
 		{name: "passes before it is set", bad: Safety,
 			says: "a passed at step 2, but at no moment of its call was the barrier open: it " +
 				"was never set", build: func(f *fixture) *Leftovers {
@@ -75,14 +76,15 @@ func TestThresholdBarriers(t *testing.T) {
 			f.deletes("a", 1, "/t/a", 0)
 			return &Leftovers{}
 		}},
-		{name: "passes with oneself", bad: Safety, says: "a passed", build: func(f *fixture) *Leftovers {
-			f.setsTo("a", "2")
-			op := f.waits("a")
-			f.creates("a", 1, "/t/a", "", 1)
-			f.ret(op, OpUnknown, Result{})
-			f.pass(f.waits("a"))
-			return nil
-		}},
+		{name: "passes with oneself", bad: Safety, says: "a passed",
+			build: func(f *fixture) *Leftovers {
+				f.setsTo("a", "2")
+				op := f.waits("a")
+				f.creates("a", 1, "/t/a", "", 1)
+				f.ret(op, OpUnknown, Result{})
+				f.pass(f.waits("a"))
+				return nil
+			}},
 		{name: "passes late when it was set anew", bad: Safety, says: "c passed",
 			build: func(f *fixture) *Leftovers {
 				f.setsTo("a", "2")
@@ -170,8 +172,10 @@ func TestThresholdBarriers(t *testing.T) {
 		}},
 		{name: "gives up when it was set to more", build: func(f *fixture) *Leftovers {
 			left := giveUpAtT(f)
-			f.h.Ops = append(f.h.Ops, Op{Client: "c", Kind: ops.Set, Input: "3", Call: 60, Return: 70,
-				CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond, Outcome: OpOK})
+			f.h.Ops = append(f.h.Ops,
+				Op{Client: "c", Kind: ops.Set, Input: "3", Call: 60, Return: 70,
+					CallTime: 60 * time.Millisecond, ReturnTime: 70 * time.Millisecond,
+					Outcome: OpOK})
 			return left
 		}},
 		{name: "gives up at an open barrier", bad: Liveness,
@@ -364,7 +368,10 @@ func settle(h *History) {
 func passAnew(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,
-		Op{Client: "z", Kind: ops.Set, Input: "2", Call: h.End + 1, Return: h.End + 3, Outcome: OpOK},
+		Op{
+			Client: "z", Kind: ops.Set, Input: "2", Call: h.End + 1, Return: h.End + 3,
+			Outcome: OpOK,
+		},
 		Op{Client: "z", Kind: ops.Wait, Call: h.End + 4, Return: h.End + 5, Outcome: OpOK})
 	return true
 }
@@ -379,7 +386,10 @@ func dropSets(_ *rapid.T, h *History) bool {
 func waitForEver(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,
-		Op{Client: "z", Kind: ops.Set, Input: "1", Call: h.End + 1, Return: h.End + 3, Outcome: OpOK},
+		Op{
+			Client: "z", Kind: ops.Set, Input: "1", Call: h.End + 1, Return: h.End + 3,
+			Outcome: OpOK,
+		},
 		Op{Client: "z", Kind: ops.Wait, Call: h.End + 4, Return: h.End + 5, Outcome: OpOK},
 		Op{Client: "y", Kind: ops.Wait, Call: h.End + 6, Return: -1})
 	return true

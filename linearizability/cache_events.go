@@ -19,7 +19,8 @@ func (t *cacheTable) judgeEvents() Verdict {
 		for _, e := range l.Events {
 			events++
 			if problem := applyChange(replica, e); problem != "" {
-				return violated(Delivery, []int64{l.op.Call}, "%s: it was told that %s was %s, but %s",
+				return violated(Delivery, []int64{l.op.Call},
+					"%s: it was told that %s was %s, but %s",
 					describe(l.op), e.Node.Path, e.Kind, problem)
 			}
 		}

@@ -87,20 +87,22 @@ func TestCaches(t *testing.T) {
 			f.looks("a", sees(f.changes("/c", "2")))
 			f.looks("b", sees(one))
 		}},
-		{name: "from the future", bad: View, says: "is so only from step 3 on", build: func(f *fixture) {
-			f.looks("a", sees(CacheNode{"/c", "1", 3}))
-			f.makes("/c", "1")
-		}},
+		{name: "from the future", bad: View, says: "is so only from step 3 on",
+			build: func(f *fixture) {
+				f.looks("a", sees(CacheNode{"/c", "1", 3}))
+				f.makes("/c", "1")
+			}},
 		{name: "never was", bad: View, says: "which the server never had", build: func(f *fixture) {
 			one := f.makes("/c", "1")
 			f.looks("a", sees(CacheNode{"/c", "2", one.Zxid}))
 		}},
-		{name: "same data, other node", bad: View, says: `shows "1" of zxid 1`, build: func(f *fixture) {
-			one := f.makes("/c", "1")
-			f.deletes("w", 0, "/c", 0)
-			f.looks("a", sees(f.makes("/c", "1")))
-			f.looks("a", sees(one))
-		}},
+		{name: "same data, other node", bad: View, says: `shows "1" of zxid 1`,
+			build: func(f *fixture) {
+				one := f.makes("/c", "1")
+				f.deletes("w", 0, "/c", 0)
+				f.looks("a", sees(f.makes("/c", "1")))
+				f.looks("a", sees(one))
+			}},
 		{name: "believes while it is down", bad: Belief, says: "says that it is up to date",
 			build: func(f *fixture) {
 				f.looks("a", CacheLook{Down: true})
@@ -181,9 +183,11 @@ func TestCachesWithoutLog(t *testing.T) {
 		looks     []CacheLook
 		bad, says string
 	}{
-		"follows":           {[]CacheLook{sees(one), sees(two), sees(), sees(two)}, "", ""},
-		"goes back":         {[]CacheLook{sees(two), sees(), sees(one)}, View, "goes back"},
-		"two of one moment": {[]CacheLook{sees(one), sees(CacheNode{"/c", "2", 1})}, View, "goes back"},
+		"follows":   {[]CacheLook{sees(one), sees(two), sees(), sees(two)}, "", ""},
+		"goes back": {[]CacheLook{sees(two), sees(), sees(one)}, View, "goes back"},
+		"two of one moment": {
+			[]CacheLook{sees(one), sees(CacheNode{"/c", "2", 1})}, View, "goes back",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fixture{}
@@ -223,7 +227,8 @@ func randomCache(t *rapid.T) History {
 		case "change":
 			s.change(path)
 		case "follow":
-			s.at[client+path] = rapid.IntRange(s.at[client+path], len(s.states[path])-1).Draw(t, "state")
+			s.at[client+path] = rapid.IntRange(s.at[client+path],
+				len(s.states[path])-1).Draw(t, "state")
 		default:
 			op := s.call(client, ops.Look, "")
 			s.ret(op, OpOK, Result{Output: s.look(client).String()})
@@ -319,7 +324,9 @@ func anEvent(change func(l *CacheLook, i int)) func(*rapid.T, *History) bool {
 
 // exchangeLooks lets a client see in one look what it saw in another.
 func exchangeLooks(t *rapid.T, h *History) bool {
-	a := one(t, h.Ops, func(op *Op) bool { return returned(ops.Look)(op) && hasNodes(readLook(*op)) })
+	a := one(t, h.Ops, func(op *Op) bool {
+		return returned(ops.Look)(op) && hasNodes(readLook(*op))
+	})
 	if a == nil {
 		return false
 	}

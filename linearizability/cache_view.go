@@ -104,7 +104,8 @@ func (t *cacheTable) wrongSettled() (v Verdict, bad bool) {
 			if shown := l.find(path); !now.is(shown) {
 				return violated(Liveness, []int64{l.op.Call, now.from},
 					"%s: long after the last change and all faults the cache shows %s of %s, "+
-						"which is %s since step %d", describe(l.op), shown, path, now, now.from), true
+						"which is %s since step %d",
+					describe(l.op), shown, path, now, now.from), true
 			}
 		}
 	}

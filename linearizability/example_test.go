@@ -46,7 +46,10 @@ func ExampleQueue() {
 	rec.Call("a", ops.Offer, "x").OK(lin.Result{})
 	rec.Call("b", ops.Take, "").Unknown(lin.Result{}, errors.New("zk: connection closed"))
 	h := rec.History([]lin.ServerEvent{
-		{Step: 1, Kind: lin.NodeCreated, Path: "/q/n-0", Data: "x", Czxid: 1, Session: 1, Client: "a"},
+		{
+			Step: 1, Kind: lin.NodeCreated, Path: "/q/n-0", Data: "x", Czxid: 1, Session: 1,
+			Client: "a",
+		},
 		{Step: 3, Kind: lin.NodeDeleted, Path: "/q/n-0", Czxid: 1, Session: 2, Client: "b"},
 	})
 	fmt.Print(lin.Judge(h, nil, lin.Queue{Path: "/q"}))
@@ -89,8 +92,14 @@ func ExampleObject() {
 func ExampleCounter() {
 	h := lin.History{
 		Ops: []lin.Op{
-			{Client: "a", Kind: ops.Add, Input: "1", Output: "1", Call: 1, Return: 3, Outcome: lin.OpOK},
-			{Client: "b", Kind: ops.Add, Input: "1", Output: "3", Call: 4, Return: 9, Outcome: lin.OpOK},
+			{
+				Client: "a", Kind: ops.Add, Input: "1", Output: "1", Call: 1, Return: 3,
+				Outcome: lin.OpOK,
+			},
+			{
+				Client: "b", Kind: ops.Add, Input: "1", Output: "3", Call: 4, Return: 9,
+				Outcome: lin.OpOK,
+			},
 		},
 		Server: []lin.ServerEvent{
 			{Step: 2, Kind: lin.DataChanged, Path: "/n", Data: "1", Client: "a"},

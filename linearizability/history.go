@@ -181,7 +181,9 @@ func (h History) sorted() History {
 	h.Server = slices.Clone(h.Server)
 	h.Notices = slices.Clone(h.Notices)
 	slices.SortStableFunc(h.Ops, func(a, b Op) int { return cmp.Compare(a.Call, b.Call) })
-	slices.SortStableFunc(h.Server, func(a, b ServerEvent) int { return cmp.Compare(a.Step, b.Step) })
+	slices.SortStableFunc(h.Server, func(a, b ServerEvent) int {
+		return cmp.Compare(a.Step, b.Step)
+	})
 	slices.SortStableFunc(h.Notices, func(a, b Notice) int { return cmp.Compare(a.Step, b.Step) })
 	for _, op := range h.Ops {
 		h.End = max(h.End, op.Call, op.Return)
@@ -216,5 +218,7 @@ func (h History) pendingOps(kinds ...string) []Op {
 
 // waits reports whether the client has a call in flight at the end.
 func (h History) waits(client string) bool {
-	return slices.ContainsFunc(h.Ops, func(op Op) bool { return op.Client == client && op.pending() })
+	return slices.ContainsFunc(h.Ops, func(op Op) bool {
+		return op.Client == client && op.pending()
+	})
 }

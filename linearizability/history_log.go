@@ -62,7 +62,10 @@ func readServer(events []ServerEvent) serverLog {
 		case NodeDeleted:
 			z := current[e.Path]
 			if z == nil { // it is older than the history
-				z = &znode{path: e.Path, data: e.Data, czxid: e.Czxid, owner: e.Owner, created: math.MinInt64}
+				z = &znode{
+					path: e.Path, data: e.Data, czxid: e.Czxid, owner: e.Owner,
+					created: math.MinInt64,
+				}
 				log.znodes = append(log.znodes, z)
 			}
 			delete(current, e.Path)

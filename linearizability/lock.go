@@ -73,7 +73,8 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 	r.add(judgeLockLiveness(t, left)...)
 	if left != nil {
 		mayWatch := func(client string) bool {
-			return t.history.waits(client) || t.holdsAtEnd(client) // a holder may watch its own znode
+			// a holder may watch its own znode
+			return t.history.waits(client) || t.holdsAtEnd(client)
 		}
 		r.add(judgeOrphans(left, t.claims.AllowedAtRest, lockOrphans(t, left), mayWatch))
 	}

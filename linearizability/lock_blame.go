@@ -35,7 +35,9 @@ func blame(t lockTable, n NodeAtRest, waiting Op, left *Leftovers) string {
 		return fmt.Sprintf("belongs to %s's own %s and was left by %s: nobody will delete it",
 			client, session(n.Owner), origin(t, n))
 	case isGone(t.log, n.Owner, left):
-		return fmt.Sprintf("belongs to %s; that session has ended, but the znode is still there", owner)
+		return fmt.Sprintf(
+			"belongs to %s; that session has ended, but the znode is still there", owner,
+		)
 	case isHeld(t, n):
 		return fmt.Sprintf("belongs to %s, who holds the %s through it", owner, t.kind.noun)
 	case isWaiting(t, n, waiting.Client):

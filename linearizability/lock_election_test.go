@@ -53,15 +53,16 @@ func TestElections(t *testing.T) {
 			f.resigns("a", 2, node("a", 1))
 			return &Leftovers{}
 		}},
-		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) *Leftovers {
-			token := f.creates("a", 1, node("a", 0), "a", 1)
-			f.expires(1, node("a", 0))
-			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-			f.told("a", SessionExpired)
-			f.leads("b", 2, node("b", 1))
-			f.resigns("b", 2, node("b", 1))
-			return &Leftovers{}
-		}},
+		{name: "lost before the call that tells of it, and not told",
+			build: func(f *fixture) *Leftovers {
+				token := f.creates("a", 1, node("a", 0), "a", 1)
+				f.expires(1, node("a", 0))
+				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
+				f.told("a", SessionExpired)
+				f.leads("b", 2, node("b", 1))
+				f.resigns("b", 2, node("b", 1))
+				return &Leftovers{}
+			}},
 		{name: "lost before the call that tells of it, and told", bad: Safety,
 			says: "was deleted at step 2, and the client was told so (session expired) at step 3",
 			build: func(f *fixture) *Leftovers {
@@ -90,14 +91,15 @@ func TestElections(t *testing.T) {
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Session: 1, Token: 77})
 				return nil
 			}},
-		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) *Leftovers {
-			op := f.call("b", ops.Lead, "")
-			old := f.creates("b", 2, node("b", 0), "b", 2)
-			f.leads("a", 1, node("a", 1))
-			f.resigns("a", 1, node("a", 1))
-			f.ret(op, OpOK, Result{Session: 2, Token: old})
-			return nil
-		}},
+		{name: "an older epoch", bad: Fencing, says: "turns b away",
+			build: func(f *fixture) *Leftovers {
+				op := f.call("b", ops.Lead, "")
+				old := f.creates("b", 2, node("b", 0), "b", 2)
+				f.leads("a", 1, node("a", 1))
+				f.resigns("a", 1, node("a", 1))
+				f.ret(op, OpOK, Result{Session: 2, Token: old})
+				return nil
+			}},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b",
 			build: func(f *fixture) *Leftovers {
 				f.call("b", ops.Lead, "")
@@ -125,12 +127,13 @@ func TestElections(t *testing.T) {
 				f.asksWho("c", Result{Empty: true})
 				return nil
 			}},
-		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) *Leftovers {
-			f.leads("a", 1, node("a", 0))
-			f.call("b", ops.Lead, "")
-			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
-			return nil
-		}},
+		{name: "told of the second", bad: Answers, says: `"b" leads`,
+			build: func(f *fixture) *Leftovers {
+				f.leads("a", 1, node("a", 0))
+				f.call("b", ops.Lead, "")
+				f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
+				return nil
+			}},
 		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned",
 			build: func(f *fixture) *Leftovers {
 				f.call("a", ops.Lead, "")
@@ -191,11 +194,17 @@ func TestCorrectElectionsAreFoundCorrect(t *testing.T) {
 
 func TestBrokenElectionsAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomElection, judgeFairElection, []mutation{
-		{"a second leader", onHold(leadership, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{
+			"a second leader", onHold(leadership, addHolder),
+			[]string{Safety, Linearizability, Fencing}, 0,
+		},
 		{"epochs exchanged", onHold(leadership, swapTokens), []string{Safety, Fencing}, 0},
 		{"a resignation that never happened", onHold(leadership, dropDelete),
 			[]string{Safety, Linearizability}, 0},
-		{"a candidate that is never elected", onHold(leadership, neverReturn), []string{Liveness}, 0},
+		{
+			"a candidate that is never elected", onHold(leadership, neverReturn),
+			[]string{Liveness}, 0,
+		},
 		{"nobody woke up the right one", onHold(leadership, overtake), []string{Order}, 0},
 		{"a leader of another time", wrongLeader, []string{Answers}, 0},
 	})

@@ -33,6 +33,6 @@ func overtook(b *hold, a waiter, kind lockKind) Verdict {
 	return violated(Order, []int64{a.op.Call, b.granted()},
 		"%s overtook %s: %s was granted the %s at step %d with %s (czxid %d), "+
 			"while %s waited with the older %s (czxid %d)",
-		b.lock.Client, a.op.Client, b.lock.Client, kind.noun, b.granted(), b.node.path, b.node.czxid,
-		a.op.Client, a.node.path, a.node.czxid)
+		b.lock.Client, a.op.Client, b.lock.Client, kind.noun, b.granted(), b.node.path,
+		b.node.czxid, a.op.Client, a.node.path, a.node.czxid)
 }

@@ -27,7 +27,8 @@ func judgeFencing(t lockTable) Verdict {
 func greatestToken(grants []*hold, b *hold, kind lockKind) *hold {
 	var top *hold
 	for _, a := range grants {
-		if a.lock.Token == 0 || !kind.conflicts(a.lock, b.lock) || kind.named && !kind.differ(a, b) {
+		if a.lock.Token == 0 || !kind.conflicts(a.lock, b.lock) ||
+			kind.named && !kind.differ(a, b) {
 			continue
 		}
 		if top == nil || a.lock.Token > top.lock.Token {
@@ -45,6 +46,8 @@ func grantsOf(holds []*hold) []*hold {
 			list = append(list, h)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b *hold) int { return cmp.Compare(a.granted(), b.granted()) })
+	slices.SortStableFunc(list, func(a, b *hold) int {
+		return cmp.Compare(a.granted(), b.granted())
+	})
 	return list
 }

@@ -67,7 +67,8 @@ func holdsOf(client string, calls []Op, kind lockKind) (holds []*hold) {
 					h.unlock, open[kind.slot(h.lock)] = op, nil
 				}
 			}
-		case op.Kind == kind.acquire && op.ok() && current != nil && kind.isAgain(current.lock, *op):
+		case op.Kind == kind.acquire && op.ok() && current != nil &&
+			kind.isAgain(current.lock, *op):
 			current.inner, current.depth = append(current.inner, op), current.depth+1
 		case op.Kind == kind.acquire && op.ok():
 			open[slot] = &hold{lock: *op, second: kind.named && holdsToken(holds, op.Token)}

@@ -123,7 +123,8 @@ func unknownLocks(t lockTable) []event[model.LockOp] {
 				Token: op.Token, Shared: t.kind.isShared(op), Outcome: model.Maybe,
 			},
 			call: op.Call, ret: t.history.End + 1, key: at(t.history.End+1, phaseGrant),
-			lane: op.Client, text: fmt.Sprintf("%s(%s) -> unknown", op.Kind, op.Input), note: note(op),
+			lane: op.Client, text: fmt.Sprintf("%s(%s) -> unknown", op.Kind, op.Input),
+			note: note(op),
 		})
 	}
 	return list

@@ -22,7 +22,8 @@ func judgeLockLiveness(t lockTable, left *Leftovers) []Verdict {
 	}
 	if len(stuck) > 0 {
 		h := holderAtRest(t, stuck[0])
-		return []Verdict{fine(Liveness, "%s still waiting, for %s holds the %s and has not released it",
+		return []Verdict{fine(
+			Liveness, "%s still waiting, for %s holds the %s and has not released it",
 			count(len(stuck), "call"), h.lock.Client, t.kind.noun)}
 	}
 	return []Verdict{fine(Liveness, "every call returned")}
@@ -34,7 +35,8 @@ func holderAtRest(t lockTable, op Op) *hold {
 	var other *hold
 	taken := 0
 	for _, h := range t.holds {
-		if h.phantom != "" || h.unlock != nil || h.heldUntil() <= t.history.End || !blocks(t, h, op) {
+		if h.phantom != "" || h.unlock != nil || h.heldUntil() <= t.history.End ||
+			!blocks(t, h, op) {
 			continue
 		}
 		if h.lock.Client != op.Client {

@@ -12,7 +12,10 @@ import (
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomLock,
 		func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, []mutation{
-			{"a second holder", onHold(mutex, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+			{
+				"a second holder", onHold(mutex, addHolder),
+				[]string{Safety, Linearizability, Fencing}, 0,
+			},
 			{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
 			{"a release that never happened", onHold(mutex, dropDelete),
 				[]string{Safety, Linearizability}, 0},
@@ -25,7 +28,9 @@ func TestBrokenLocksAreFoundBroken(t *testing.T) {
 func onHold(
 	kind lockKind, mutate func(*rapid.T, *History, lockTable) bool,
 ) func(*rapid.T, *History) bool {
-	return func(t *rapid.T, h *History) bool { return mutate(t, h, newLockTable(*h, kind, fairLock)) }
+	return func(t *rapid.T, h *History) bool {
+		return mutate(t, h, newLockTable(*h, kind, fairLock))
+	}
 }
 
 // pick returns one of the holds that fit, or nil.
@@ -126,7 +131,8 @@ func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 		for i := range h.Ops {
 			h.Ops[i].Session = 0
 		}
-		if v, _ := Judge(h, &Leftovers{}, Lock{}).Verdict(Safety); v.Status == Violated && !anyNotice(h) {
+		if v, _ := Judge(h, &Leftovers{}, Lock{}).Verdict(Safety); v.Status == Violated &&
+			!anyNotice(h) {
 			t.Fatalf("without the log: %s\n%s", v, dump(h))
 		}
 	})

@@ -51,8 +51,14 @@ func TestReentrantLocks(t *testing.T) {
 				f.lock("b", 2, b)
 				return nil
 			}},
-		{name: "two at once", bad: Safety, says: "a and b own the lock at once", build: twoReentrant},
-		{name: "two at once, believed", bad: Belief, says: "a and b both believe", build: twoReentrant},
+		{
+			name: "two at once", bad: Safety, says: "a and b own the lock at once",
+			build: twoReentrant,
+		},
+		{
+			name: "two at once, believed", bad: Belief, says: "a and b both believe",
+			build: twoReentrant,
+		},
 		{name: "two at once, not linearizable", bad: Linearizability, says: "it goes wrong with b",
 			build: twoReentrant},
 		{name: "locked again with a lower token", bad: Linearizability, says: "lock() -> token 1",

@@ -93,7 +93,9 @@ func TestBrokenRevocableLocksAreFoundBroken(t *testing.T) {
 			return e != nil
 		}, []string{Delivery}, 0},
 		{"asked, but never heard", func(t *rapid.T, h *History) bool {
-			op := one(t, h.Ops, func(op *Op) bool { return op.Kind == ops.Hold && op.Output == ops.Revoked })
+			op := one(t, h.Ops, func(op *Op) bool {
+				return op.Kind == ops.Hold && op.Output == ops.Revoked
+			})
 			if op != nil {
 				op.Output, op.ReturnTime = ops.Over, op.ReturnTime+time.Minute
 			}

@@ -92,7 +92,8 @@ func TestRWLocks(t *testing.T) {
 				f.call("c", ops.Lock, ops.ReadMode)
 				token := f.creates("c", 3, c, "", 3)
 				return &Leftovers{Nodes: []NodeAtRest{{Path: a, Owner: 1, Czxid: 2},
-					{Path: c, Owner: 3, Czxid: token}}, Waiting: []Wait{{Client: "c", Op: ops.Lock, Path: a}}}
+					{Path: c, Owner: 3, Czxid: token}},
+					Waiting: []Wait{{Client: "c", Op: ops.Lock, Path: a}}}
 			}},
 		{name: "a znode is left", bad: Orphans, says: "/lock/a-0000000000",
 			build: func(f *fixture) *Leftovers {

@@ -18,7 +18,8 @@ func judgeLockSafety(t lockTable) Verdict {
 			return t.kind.tooManyOwn(others, h)
 		}
 	}
-	return fine(Safety, "%d grants, never %s owners at once", len(t.holds), oneMore(t.kind.capacity))
+	return fine(Safety, "%d grants, never %s owners at once", len(t.holds),
+		oneMore(t.kind.capacity))
 }
 
 // oneMore is the number n+1 in words.

@@ -16,7 +16,12 @@ func TestSemaphores(t *testing.T) {
 	give := func(f *fixture, client string, n int) {
 		f.gives(two, client, int64(client[0]-'a'+1), node(client, n), "")
 	}
-	three := func(f *fixture) *Leftovers { get(f, "a", 0); get(f, "b", 1); get(f, "c", 2); return nil }
+	three := func(f *fixture) *Leftovers {
+		get(f, "a", 0)
+		get(f, "b", 1)
+		get(f, "c", 2)
+		return nil
+	}
 	tests := []struct {
 		name      string
 		build     func(f *fixture) *Leftovers
@@ -33,7 +38,8 @@ func TestSemaphores(t *testing.T) {
 			return &Leftovers{}
 		}},
 		{name: "three of two", bad: Safety,
-			says: "a, b and c own the semaphore at once, which has 2 places: a since step 3", build: three},
+			says:  "a, b and c own the semaphore at once, which has 2 places: a since step 3",
+			build: three},
 		{name: "three of two, believed", bad: Belief,
 			says: "a, b and c all believe that they hold the semaphore, which has 2 places, at " +
 				"step 9", build: three},

@@ -67,19 +67,21 @@ func TestSignalsOfLoss(t *testing.T) {
 		{name: "too late", opts: signals, bad: Belief,
 			says: "the lock's signal of loss did not come within 3ms", build: expired(3, lost)},
 		{name: "never", opts: signals, bad: Belief,
-			says: "a's session expired at step 5 while it held the lock", build: expired(3, unlocks)},
+			says:  "a's session expired at step 5 while it held the lock",
+			build: expired(3, unlocks)},
 		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
 		{name: "never, and nobody asked", opts: Lock{Signals: true}, build: expired(9, unlocks)},
-		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) *Leftovers {
-			f.expires(9)
-			f.lock("a", 1, node("a", 0))
-			f.told("a", SessionExpired)
-			for range 9 {
-				f.next()
-			}
-			f.unlock("a", 1, node("a", 0))
-			return nil
-		}},
+		{name: "late news of an earlier session", opts: signals,
+			build: func(f *fixture) *Leftovers {
+				f.expires(9)
+				f.lock("a", 1, node("a", 0))
+				f.told("a", SessionExpired)
+				for range 9 {
+					f.next()
+				}
+				f.unlock("a", 1, node("a", 0))
+				return nil
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, tt.run)

@@ -35,7 +35,8 @@ func TestStolenLocks(t *testing.T) {
 	}
 	tests := []lockTest{
 		{name: "blind release", bad: Safety,
-			says: "b deleted a's znode /lock/x at step 9 while a held the lock", build: blindRelease(true)},
+			says:  "b deleted a's znode /lock/x at step 9 while a held the lock",
+			build: blindRelease(true)},
 		{name: "release that hits its own znode only", build: blindRelease(false)},
 		{name: "snatched, then granted to another", bad: Belief, says: "a and b both believe",
 			build: func(f *fixture) *Leftovers {

@@ -226,7 +226,10 @@ func TestLockFairnessAndHerd(t *testing.T) {
 	}
 	tests := []lockTest{
 		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
-		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a", build: overtaken},
+		{
+			name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a",
+			build: overtaken,
+		},
 		{name: "no claim to fairness", build: overtaken},
 		{name: "overtaken for good", opts: Lock{Fair: true}, bad: Order,
 			says: "while a waited with the older /lock/a-0000000000",
@@ -261,7 +264,9 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 			f.call("b", ops.Lock, "")
 			own := f.creates("b", 2, node("b", 1), "", 2)
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/lock"},
-				{Path: node("a", 0), Owner: 1, Czxid: token}, {Path: node("b", 1), Owner: 2, Czxid: own}},
+				{
+					Path: node("a", 0), Owner: 1, Czxid: token,
+				}, {Path: node("b", 1), Owner: 2, Czxid: own}},
 				Waiting: waiting("b", node("a", 0))}
 		}},
 		{name: "self-deadlock", bad: Liveness,
@@ -272,7 +277,9 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				first := f.creates("b", 2, node("b", 0), "", 2)
 				second := f.creates("b", 2, node("b", 1), "", 2)
 				return &Leftovers{Nodes: []NodeAtRest{{Path: node("b", 0), Owner: 2, Czxid: first,
-					OwnerClient: "b"}, {Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b"}},
+					OwnerClient: "b"}, {
+					Path: node("b", 1), Owner: 2, Czxid: second, OwnerClient: "b",
+				}},
 					Waiting: waiting("b", node("b", 0))}
 			}},
 		{name: "behind a forgotten znode", bad: Liveness,

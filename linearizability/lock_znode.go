@@ -99,7 +99,8 @@ func (n lockNodes) tokensAreCzxids() bool {
 			continue
 		}
 		for _, z := range n.log.znodes {
-			own := z.creator == "" || z.creator == op.Client || op.Session != 0 && z.owner == op.Session
+			own := z.creator == "" || z.creator == op.Client ||
+				op.Session != 0 && z.owner == op.Session
 			if z.czxid == op.Token && own && z.created <= op.Return && z.deleted >= op.Call {
 				return true
 			}
@@ -188,7 +189,8 @@ func (n lockNodes) isPartOf(z *znode, op Op) bool {
 		return false
 	}
 	for _, other := range n.log.znodes {
-		if other.created > z.created && madeBy(other, op) && path.Dir(other.path) == path.Dir(z.path) {
+		if other.created > z.created && madeBy(other, op) &&
+			path.Dir(other.path) == path.Dir(z.path) {
 			return false
 		}
 	}

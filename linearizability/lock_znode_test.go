@@ -50,7 +50,9 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 			token := f.lock("a", 1, node("a", 0))
 			helper := f.creates("a", 1, "/lock/helper", "", 1)
 			left := &Leftovers{Watches: []WatchAtRest{{"a", node("a", 0)}},
-				Nodes: []NodeAtRest{{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"}}}
+				Nodes: []NodeAtRest{
+					{Path: "/lock/helper", Owner: 1, Czxid: helper, OwnerClient: "a"},
+				}}
 			if release {
 				f.unlock("a", 1, node("a", 0))
 			} else {
@@ -61,6 +63,8 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 		}
 	}
 	lockTest{build: watched(false)}.run(t)
-	lockTest{bad: Orphans, says: "/lock/helper (session 0x1 of client a)", build: watched(true)}.run(t)
+	lockTest{
+		bad: Orphans, says: "/lock/helper (session 0x1 of client a)", build: watched(true),
+	}.run(t)
 	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", build: watched(true)}.run(t)
 }

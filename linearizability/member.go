@@ -117,7 +117,8 @@ func (t *memberTable) judgeSafety() Verdict {
 		for _, e := range t.history.Server {
 			if e.Kind == DataChanged && e.Path == z.path && z.existsAt(e.Step) &&
 				t.isForeign(z, e, ops.Spoil, instance) {
-				return violated(Safety, []int64{e.Step}, "%s wrote %q into %s at step %d, which was %s's",
+				return violated(Safety, []int64{e.Step},
+					"%s wrote %q into %s at step %d, which was %s's",
 					e.Client, e.Data, z.path, e.Step, z.creator)
 			}
 		}

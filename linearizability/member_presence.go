@@ -49,7 +49,8 @@ func (t *memberTable) whyNotThere(i int) (why string, steps []int64) {
 		return fmt.Sprintf("nobody has had %s, with his data, for %v since step %d, "+
 			"though it was wanted (%s)", instance, missing, since, describe(op)), []int64{since}
 	}
-	return fmt.Sprintf("%s has not been there with %q for %v since step %d, though it had joined (%s)",
+	return fmt.Sprintf(
+		"%s has not been there with %q for %v since step %d, though it had joined (%s)",
 		instance, data, missing, since, describe(op)), []int64{since}
 }
 

@@ -146,7 +146,9 @@ func (c *groupSimulator) evict(m, other *simulatedMember) {
 // before the last one, and not too long ago.
 func (c *groupSimulator) look(m *simulatedMember) {
 	op := c.call(m.name, ops.View, "")
-	truth := newMemberTable(c.history().sorted(), Membership{Path: "/m", Services: c.services}).truth
+	truth := newMemberTable(
+		c.history().sorted(), Membership{Path: "/m", Services: c.services},
+	).truth
 	shown := ""
 	if c.services {
 		var entries []string
@@ -221,7 +223,10 @@ func groupMutations(swapped int) []mutation {
 		{"a leave has no effect", dropChange(ops.Leave), []string{Presence}, 0},
 		{"an instance is deleted by another", deleteOthers, []string{Safety}, 0},
 		{"an instance comes back after it has left", returnGhost, []string{Presence}, 0},
-		{"a call never returns", neverReturns(ops.Join, ops.Leave, ops.View), []string{Liveness}, 0},
+		{
+			"a call never returns", neverReturns(ops.Join, ops.Leave, ops.View),
+			[]string{Liveness}, 0,
+		},
 	}
 }
 
@@ -259,7 +264,9 @@ func dropCreation(t *rapid.T, h *History) bool {
 
 // deleteOthers lets somebody delete an instance without being asked to.
 func deleteOthers(t *rapid.T, h *History) bool {
-	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeDeleted && e.Session != 0 })
+	e := one(t, h.Server, func(e *ServerEvent) bool {
+		return e.Kind == NodeDeleted && e.Session != 0
+	})
 	if e != nil {
 		e.Client, e.Session = "x", 77
 	}

@@ -121,7 +121,9 @@ func TestRegistries(t *testing.T) {
 			left := tt.build(f)
 			f.passes(2 * time.Second)
 			f.ret(f.call("d", ops.View, "of something else"), OpFailed, Result{})
-			r := Judge(f.history(), left, Membership{Path: "/m", Services: true, Within: time.Second})
+			r := Judge(f.history(), left, Membership{
+				Path: "/m", Services: true, Within: time.Second,
+			})
 			checkReport(t, r, tt.bad, tt.says)
 		})
 	}

@@ -160,7 +160,8 @@ func TestRivals(t *testing.T) {
 			f := &fixture{}
 			left := tt.build(f)
 			opts := Membership{Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond,
-				Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"}}
+				Hidden: []string{"secret"}, Within: time.Second,
+				AllowedAtRest: []string{"/m/secret"}}
 			checkReport(t, Judge(f.history(), left, opts), tt.bad, tt.says)
 		})
 	}

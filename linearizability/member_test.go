@@ -61,7 +61,9 @@ func TestGroups(t *testing.T) {
 			f.views("c", "b")
 			f.passes(time.Second)
 			f.views("c", "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}}, Watches: []WatchAtRest{{"c", "/m"}}}
+			return &Leftovers{
+				Nodes: []NodeAtRest{{Path: "/m"}}, Watches: []WatchAtRest{{"c", "/m"}},
+			}
 		}},
 		{name: "shows a member who never was", bad: Answers,
 			says: "c's view (steps 4 to 5) shows a,x, which was never so",

@@ -25,7 +25,9 @@ func TestCallsThatWaitTooLongAreFound(t *testing.T) {
 			}
 			f.deletes("b", 0, "/q/x", 0)
 			f.ret(op, OpOK, Result{Output: "x"})
-			return Judge(f.history(), &Leftovers{}, Queue{Path: "/q", Patience: 50 * time.Millisecond})
+			return Judge(f.history(), &Leftovers{}, Queue{
+				Path: "/q", Patience: 50 * time.Millisecond,
+			})
 		}
 	}
 	waits := func(wait int, told bool) func(f *fixture) Report {
@@ -38,7 +40,9 @@ func TestCallsThatWaitTooLongAreFound(t *testing.T) {
 				f.told("b", Disconnected)
 			}
 			f.ret(op, OpOK, Result{})
-			return Judge(f.history(), &Leftovers{}, Barrier{Path: "/b", Patience: 50 * time.Millisecond})
+			return Judge(f.history(), &Leftovers{}, Barrier{
+				Path: "/b", Patience: 50 * time.Millisecond,
+			})
 		}
 	}
 	for _, test := range []struct {
@@ -89,16 +93,24 @@ func TestClientCutOffMayBeLate(t *testing.T) {
 		{[]told{{Connected, 1}, {LockLost, 20}}, Liveness},
 		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 40}}, Liveness},
 		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 70}}, ""},
-		{[]told{{Connected, 1}, {Disconnected, 20}, {SessionExpired, 30}, {Connected, 40}}, Liveness},
+		{
+			[]told{
+				{Connected, 1}, {Disconnected, 20}, {SessionExpired, 30}, {Connected, 40},
+			}, Liveness,
+		},
 		{[]told{{Connected, 1}, {Disconnected, 20}, {Connected, 30}, {Disconnected, 40}}, ""},
 		{[]told{{Disconnected, 20}}, Liveness}, // a history without connections
 	} {
-		for kind, judge := range map[string]func(*fixture) Report{"take": takes, "barrier": passes} {
+		for kind, judge := range map[string]func(*fixture) Report{"take": takes,
+			"barrier": passes} {
 			t.Run(fmt.Sprint(kind, test.notices), func(t *testing.T) {
 				f := &fixture{}
 				for _, n := range test.notices {
 					f.h.Notices = append(f.h.Notices,
-						Notice{Client: "b", Step: n.at, Time: time.Duration(n.at) * time.Millisecond, Kind: n.kind})
+						Notice{
+							Client: "b", Step: n.at, Time: time.Duration(n.at) * time.Millisecond,
+							Kind: n.kind,
+						})
 				}
 				checkReport(t, judge(f), test.bad, "")
 			})

@@ -26,7 +26,12 @@ func TestDelayQueue(t *testing.T) {
 			f.take("b", "x")
 			return &Leftovers{}
 		}},
-		{name: "due at once", build: func(f *fixture) *Leftovers { put(f, "x", 0); return gone(f, "x") }},
+		{
+			name: "due at once", build: func(f *fixture) *Leftovers {
+				put(f, "x", 0)
+				return gone(f, "x")
+			},
+		},
 		{name: "too early", bad: Order,
 			says: "element x (due at 6ms) was removed at step 5, at 5ms: too early",
 			build: func(f *fixture) *Leftovers {
@@ -83,7 +88,8 @@ func TestDelayQueue(t *testing.T) {
 				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"}}}
 			}},
 		{name: "gave up beside one that was due", opts: patient, bad: Liveness,
-			says: "gave up although element x was in the queue for the last 5ms", build: givesUp(put, 5)},
+			says:  "gave up although element x was in the queue for the last 5ms",
+			build: givesUp(put, 5)},
 		{name: "gave up soon after it was due", opts: patient, build: givesUp(put, 6)},
 		{name: "put back", build: func(f *fixture) *Leftovers {
 			put(f, "x", 0)
@@ -107,7 +113,9 @@ func TestDelayQueue(t *testing.T) {
 			says: "/q/claims/1 is no element", build: bookkeeping},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { tt.runBy(t, func(q Queue) Claims { return DelayQueue(q) }) })
+		t.Run(tt.name, func(t *testing.T) {
+			tt.runBy(t, func(q Queue) Claims { return DelayQueue(q) })
+		})
 	}
 }
 
@@ -129,7 +137,9 @@ func givesUp(
 func randomDelayQueue(t *rapid.T) History {
 	return randomRanked(t,
 		func(now time.Duration) int64 {
-			return int64(now + time.Duration(rapid.IntRange(0, 20).Draw(t, "delay"))*time.Millisecond)
+			return int64(
+				now + time.Duration(rapid.IntRange(0, 20).Draw(t, "delay"))*time.Millisecond,
+			)
 		},
 		func(value string, rank int64) string { return Due(value, time.Duration(rank)) },
 		func(rank int64, now time.Duration) bool { return time.Duration(rank) <= now })
@@ -145,7 +155,10 @@ func TestBrokenDelayQueuesAreFoundBroken(t *testing.T) {
 	late := func(value string, rank int64) string { return Due(value, time.Duration(rank)) }
 	checkMutations(t, randomDelayQueue, judgeSomeDelayQueue, []mutation{
 		{"due much later", reRank(late, int64(time.Hour)), []string{Order}, 0},
-		{"results exchanged", swapOutputs(ops.Poll), []string{Linearizability, Delivery, Order}, 80},
+		{
+			"results exchanged", swapOutputs(ops.Poll),
+			[]string{Linearizability, Delivery, Order}, 80,
+		},
 		{"out of nothing", neverStored, []string{Linearizability}, 0},
 		{"said to have failed", sayFailed(ops.Offer), []string{Delivery}, 0},
 		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Peek), []string{Liveness}, 0},

@@ -118,7 +118,8 @@ func badDiscardOf(e *element, op *Op) (v Verdict, bad bool) {
 		return z.created < op.Call && z.deleted > op.Return
 	}) {
 		return violated(Delivery, []int64{op.Call, op.Return},
-			"element %s of the id %q stayed in the queue during %s", e.value, op.Input, describe(*op)), true
+			"element %s of the id %q stayed in the queue during %s", e.value, op.Input,
+			describe(*op)), true
 	}
 	return Verdict{}, false
 }

@@ -64,12 +64,13 @@ func TestIDQueue(t *testing.T) {
 				f.discards("b", "1", "2", "x", "z", "y")
 				return nil
 			}},
-		{name: "counted by two", bad: Delivery, says: "but it was 0", build: func(f *fixture) *Leftovers {
-			three(f)
-			f.discards("b", "1", "2", "x", "z")
-			f.discards("c", "1", "1")
-			return nil
-		}},
+		{name: "counted by two", bad: Delivery, says: "but it was 0",
+			build: func(f *fixture) *Leftovers {
+				three(f)
+				f.discards("b", "1", "2", "x", "z")
+				f.discards("c", "1", "1")
+				return nil
+			}},
 		{name: "taken and counted", bad: Delivery, says: "says that it removed 2 elements",
 			build: func(f *fixture) *Leftovers {
 				three(f)
@@ -140,7 +141,9 @@ func TestIDQueue(t *testing.T) {
 			says: "/q/claims/1 is no element", build: bookkeeping},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { tt.runBy(t, func(q Queue) Claims { return IDQueue(q) }) })
+		t.Run(tt.name, func(t *testing.T) {
+			tt.runBy(t, func(q Queue) Claims { return IDQueue(q) })
+		})
 	}
 }
 

@@ -69,7 +69,8 @@ func freeAtRest(t queueTable, e *element, path string) bool {
 func queueOrphans(t queueTable, left *Leftovers) []orphan {
 	var list []orphan
 	for _, n := range left.Nodes {
-		if !below(t.claims.Path, n.Path) || n.Path == t.claims.itemsDir() || left.hasChild(n.Path) ||
+		if !below(t.claims.Path, n.Path) || n.Path == t.claims.itemsDir() ||
+			left.hasChild(n.Path) ||
 			t.storedIn(n) != nil {
 			continue
 		}

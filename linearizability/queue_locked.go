@@ -106,10 +106,13 @@ func findDeliveries(t lockedTable) []delivery {
 		if !isTake(op) || !op.ok() || op.Empty || t.byValue[op.Output] == nil {
 			continue
 		}
-		d := delivery{take: op, element: t.byValue[op.Output], end: endOfDelivery(t.history.Ops, op)}
+		d := delivery{
+			take: op, element: t.byValue[op.Output], end: endOfDelivery(t.history.Ops, op),
+		}
 		for _, item := range d.element.znodes {
 			for _, lock := range t.locks[item] {
-				if lock.creator == op.Client && lock.created <= op.Return && lock.deleted >= op.Call &&
+				if lock.creator == op.Client && lock.created <= op.Return &&
+					lock.deleted >= op.Call &&
 					(op.Token == 0 || op.Token == lock.czxid) {
 					d.lock = lock
 				}

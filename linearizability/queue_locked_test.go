@@ -98,16 +98,17 @@ func TestLockQueue(t *testing.T) {
 				f.does("b", "x")
 				return nil
 			}},
-		{name: "lock is given up by a close that was under way", build: func(f *fixture) *Leftovers {
-			xy(f)
-			op := f.call("b", ops.Close, "")
-			f.gets("b", "x")
-			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-			f.ret(op, OpOK, Result{})
-			f.gets("c", "x")
-			f.does("c", "x")
-			return nil
-		}},
+		{name: "lock is given up by a close that was under way",
+			build: func(f *fixture) *Leftovers {
+				xy(f)
+				op := f.call("b", ops.Close, "")
+				f.gets("b", "x")
+				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
+				f.ret(op, OpOK, Result{})
+				f.gets("c", "x")
+				f.does("c", "x")
+				return nil
+			}},
 		{name: "lock is given up after a close", bad: Safety,
 			says: "b gave up /q/x-lock at step 12", build: func(f *fixture) *Leftovers {
 				xy(f)
@@ -299,7 +300,8 @@ func randomLockQueue(t *rapid.T) History {
 			session[client]++
 			holds[client] = ""
 		case held != "":
-			return rapid.SampledFrom([]string{ops.Ack, ops.Ack, ops.Ack, ops.Release}).Draw(t, "end"), held
+			return rapid.SampledFrom([]string{ops.Ack, ops.Ack, ops.Ack, ops.Release}).Draw(t,
+				"end"), held
 		}
 		if rapid.IntRange(0, 4).Draw(t, "offer") < 2 {
 			return ops.Offer, fmt.Sprintf("v%d", len(s.h.Ops))
@@ -324,7 +326,9 @@ func randomLockQueue(t *rapid.T) History {
 			return Result{}
 		}
 		for _, v := range queue {
-			if !slices.ContainsFunc([]string{"a", "b", "c"}, func(o string) bool { return holds[o] == v }) {
+			if !slices.ContainsFunc([]string{"a", "b", "c"}, func(o string) bool {
+				return holds[o] == v
+			}) {
 				s.creates(client, id, "/q/"+v+"-lock", "guid", id)
 				holds[client] = v
 				return Result{Output: v}
@@ -367,7 +371,10 @@ func TestBrokenLockQueuesAreFoundBroken(t *testing.T) {
 		{"lock deleted by somebody else", steal, []string{Safety}, 0},
 		{"said not to be acknowledged", sayFailed(ops.Ack), []string{Delivery}, 80},
 		{"element or lock stays after it", dropChange(ops.Ack), []string{Delivery}, 25},
-		{"delivered after all was over", moveBeyond(ops.Poll), []string{Safety, Delivery, Order}, 30},
+		{
+			"delivered after all was over", moveBeyond(ops.Poll),
+			[]string{Safety, Delivery, Order}, 30,
+		},
 		{"results exchanged", swapOutputs(ops.Poll), []string{Safety, Order}, 80},
 		{"not stored", dropChange(ops.Offer), []string{Delivery, Safety, Order}, 80},
 		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Ack, ops.Release), []string{Liveness}, 0},

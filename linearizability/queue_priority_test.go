@@ -196,7 +196,9 @@ func randomRanked(
 		if kind != ops.Offer {
 			return kind, ""
 		}
-		w := waiting{fmt.Sprintf("v%d", len(offered)), rank(time.Duration(s.step) * time.Millisecond)}
+		w := waiting{
+			fmt.Sprintf("v%d", len(offered)), rank(time.Duration(s.step) * time.Millisecond),
+		}
 		in = input(w.value, w.rank)
 		offered[in] = w
 		return kind, in
@@ -289,7 +291,10 @@ func (h *History) deathOf(path string) int64 {
 func TestBrokenPriorityQueuesAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomPriorityQueue, judgeSomePriorityQueue, []mutation{
 		{"less urgent than others", reRank(Prioritized, 9), []string{Order}, 0},
-		{"results exchanged", swapOutputs(ops.Poll), []string{Linearizability, Delivery, Order}, 80},
+		{
+			"results exchanged", swapOutputs(ops.Poll),
+			[]string{Linearizability, Delivery, Order}, 80,
+		},
 		{"out of nothing", neverStored, []string{Linearizability}, 0},
 		{"said to have failed", sayFailed(ops.Offer), []string{Delivery}, 0},
 		{"hangs", neverReturns(ops.Offer, ops.Poll, ops.Peek), []string{Liveness}, 0},

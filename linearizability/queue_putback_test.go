@@ -88,13 +88,14 @@ func TestElementsPutBack(t *testing.T) {
 				f.ret(op, OpUnknown, Result{})
 				return nil
 			}},
-		{name: "stale peek beside it", opts: Queue{StaleReads: true}, build: func(f *fixture) *Leftovers {
-			f.offer("a", "x")
-			f.offer("a", "y")
-			f.takeBack("b", "x")
-			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
-			return nil
-		}},
+		{name: "stale peek beside it", opts: Queue{StaleReads: true},
+			build: func(f *fixture) *Leftovers {
+				f.offer("a", "x")
+				f.offer("a", "y")
+				f.takeBack("b", "x")
+				f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
+				return nil
+			}},
 		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty",
 			build: func(f *fixture) *Leftovers {
 				f.offer("a", "x")

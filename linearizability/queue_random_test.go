@@ -66,7 +66,9 @@ func (c *customer) begin(t *rapid.T, f *fixture, value string) {
 
 func (c *customer) apply(t *rapid.T, f *fixture, queue, lost []string) (q, l []string) {
 	c.after = "return"
-	fault := rapid.SampledFrom([]string{"", "", "", "", "request lost", "reply lost"}).Draw(t, "fault")
+	fault := rapid.SampledFrom([]string{
+		"", "", "", "", "request lost", "reply lost",
+	}).Draw(t, "fault")
 	if fault != "" {
 		c.got = OpUnknown
 	}
@@ -164,7 +166,8 @@ func twoTakes(t *rapid.T, h *History) (a, b *Op) {
 	for i := range h.Ops {
 		for j := range h.Ops {
 			a, b := &h.Ops[i], &h.Ops[j]
-			if isTake(a) && isTake(b) && a.ok() && b.ok() && !a.Empty && !b.Empty && a.Return < b.Call {
+			if isTake(a) && isTake(b) && a.ok() && b.ok() && !a.Empty && !b.Empty &&
+				a.Return < b.Call {
 				pairs = append(pairs, [2]*Op{a, b})
 			}
 		}
@@ -300,7 +303,8 @@ func dump(h History) string {
 	var b strings.Builder
 	for _, op := range h.Ops {
 		fmt.Fprintf(&b, "%4d..%-4d %s %s(%s) -> %q empty=%t token=%d session=%d %v\n", op.Call,
-			op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token, op.Session, op.Outcome)
+			op.Return, op.Client, op.Kind, op.Input, op.Output, op.Empty, op.Token,
+			op.Session, op.Outcome)
 	}
 	for _, e := range h.Server {
 		fmt.Fprintf(&b, "%4d server %v %s %q session=%d owner=%d client=%s\n", e.Step, e.Kind,

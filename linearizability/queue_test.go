@@ -186,7 +186,10 @@ func TestQueueDelivery(t *testing.T) {
 				f.ret(op, OpFailed, Result{})
 				return nil
 			}},
-		{name: "stored twice", bad: Delivery, says: "element x was delivered twice", build: storedTwice},
+		{
+			name: "stored twice", bad: Delivery, says: "element x was delivered twice",
+			build: storedTwice,
+		},
 		{name: "stored twice is not linearizable", bad: Linearizability,
 			says: "element x was taken twice", build: storedTwice},
 		{name: "stored twice, at least once", opts: Queue{MayDuplicate: true}, build: storedTwice},
@@ -313,7 +316,8 @@ func TestLostAndDuplicatedAreCounted(t *testing.T) {
 	f.take("b", "y")
 	f.ret(f.call("c", ops.Take, ""), OpOK, Result{Output: "y"})
 	r := Judge(f.history(), nil, Queue{Path: "/q"})
-	if !reflect.DeepEqual(r.Lost, []string{"x"}) || !reflect.DeepEqual(r.Duplicated, []string{"y"}) {
+	if !reflect.DeepEqual(r.Lost, []string{"x"}) ||
+		!reflect.DeepEqual(r.Duplicated, []string{"y"}) {
 		t.Errorf("lost %v, duplicated %v", r.Lost, r.Duplicated)
 	}
 }

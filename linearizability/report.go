@@ -160,7 +160,8 @@ func (r Report) String() string {
 	}
 	for _, z := range r.ZombieWindows {
 		fmt.Fprintf(&b, "zombie window: client %s believed in session 0x%x until step %d, "+
-			"%v after the server ended it at step %d\n", z.Client, z.Session, z.To, z.Duration, z.From)
+			"%v after the server ended it at step %d\n", z.Client, z.Session, z.To,
+			z.Duration, z.From)
 	}
 	return b.String()
 }

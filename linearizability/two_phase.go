@@ -47,7 +47,9 @@ func (claims TwoPhase) judge(h History, left *Leftovers) Report {
 	}
 	r.add(judgeReturns(t.history, left, nil)...)
 	if left != nil {
-		r.add(judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits))
+		r.add(
+			judgeOrphans(left, claims.AllowedAtRest, leftBelow(left, claims.Path), t.history.waits),
+		)
 	}
 	return r
 }

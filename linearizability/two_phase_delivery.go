@@ -13,7 +13,8 @@ func (t *twoPhaseTable) judgeDelivery() Verdict {
 	for _, op := range t.history.Ops {
 		if aboutTransaction(op) && op.ok() && !t.transaction(operand(op, 0)).shows(op) {
 			return violated(Delivery, []int64{op.Call, op.Return},
-				"%s of %s was acknowledged, but the server never applied it", describe(op), op.Input)
+				"%s of %s was acknowledged, but the server never applied it",
+				describe(op), op.Input)
 		}
 	}
 	for _, tx := range t.transactions {

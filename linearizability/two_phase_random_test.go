@@ -23,13 +23,17 @@ type stage struct {
 func randomTwoPhase(t *rapid.T) History {
 	s := &stage{simulator: &simulator{t: t}}
 	s.begin = func(client string) (kind, input string) {
-		calls := []string{ops.Begin, ops.Begin, ops.Begin, ops.Begin, ops.Vote, ops.Await, ops.Forget}
+		calls := []string{
+			ops.Begin, ops.Begin, ops.Begin, ops.Begin, ops.Vote, ops.Await, ops.Forget,
+		}
 		switch {
 		case s.model.Phase == model.Undecided && s.model.Yes|s.model.No != s.model.Sites:
 			calls = []string{ops.Begin, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote, ops.Vote,
 				ops.Vote, ops.Await, ops.Await, ops.Forget}
 		case s.model.Phase != model.NotBegun:
-			calls = []string{ops.Vote, ops.Await, ops.Await, ops.Await, ops.Done, ops.Done, ops.Forget}
+			calls = []string{
+				ops.Vote, ops.Await, ops.Await, ops.Await, ops.Done, ops.Done, ops.Forget,
+			}
 		}
 		switch rapid.SampledFrom(calls).Draw(t, "call") {
 		case ops.Vote:
@@ -198,7 +202,9 @@ func tellNothing(t *rapid.T, h *History) bool {
 
 // overwrite changes the data of a znode, soon after it was created.
 func overwrite(t *rapid.T, h *History, fits func(path string) bool, other map[string]string) bool {
-	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated && fits(e.Path) })
+	e := one(t, h.Server, func(e *ServerEvent) bool {
+		return e.Kind == NodeCreated && fits(e.Path)
+	})
 	if e == nil {
 		return false
 	}
@@ -220,7 +226,9 @@ func changeVote(t *rapid.T, h *History) bool {
 // decideEarly lets somebody abort what has just begun.
 func decideEarly(t *rapid.T, h *History) bool {
 	e := one(t, h.Server,
-		func(e *ServerEvent) bool { return e.Path == "/t/t1" && e.Kind == NodeCreated && e.Step < 290 })
+		func(e *ServerEvent) bool {
+			return e.Path == "/t/t1" && e.Kind == NodeCreated && e.Step < 290
+		})
 	if e == nil {
 		return false
 	}

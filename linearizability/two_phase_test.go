@@ -163,7 +163,9 @@ func TestTwoPhaseCommits(t *testing.T) {
 			build: func(f *fixture) *Leftovers {
 				f.commits()
 				f.step = 16
-				f.server(ServerEvent{Kind: DataChanged, Path: "/t/t1/decision", Data: "abort", Client: "b"})
+				f.server(ServerEvent{
+					Kind: DataChanged, Path: "/t/t1/decision", Data: "abort", Client: "b",
+				})
 				return nil
 			}},
 		{name: "a decision that is taken back", bad: Safety,
@@ -177,7 +179,9 @@ func TestTwoPhaseCommits(t *testing.T) {
 			build: func(f *fixture) *Leftovers {
 				f.begins("a", 0)
 				f.votes("b", "no")
-				f.server(ServerEvent{Kind: DataChanged, Path: "/t/t1/vote-b", Data: "yes", Client: "b"})
+				f.server(ServerEvent{
+					Kind: DataChanged, Path: "/t/t1/vote-b", Data: "yes", Client: "b",
+				})
 				return nil
 			}},
 		{name: "finished undecided", bad: Safety,
@@ -293,16 +297,19 @@ func TestTwoPhaseCommits(t *testing.T) {
 				f.creates("a", 0, "/t/t1/vote-b", "yes", 0)
 				return nil
 			}},
-		{name: "begun by another", bad: Delivery, says: "b's begin", build: func(f *fixture) *Leftovers {
-			f.begins("a", 0)
-			f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)), OpOK, Result{})
-			return nil
-		}},
-		{name: "not forgotten", bad: Delivery, says: "a's forget", build: func(f *fixture) *Leftovers {
-			f.commits()
-			f.ret(f.call("a", ops.Forget, "t1"), OpOK, Result{})
-			return nil
-		}},
+		{name: "begun by another", bad: Delivery, says: "b's begin",
+			build: func(f *fixture) *Leftovers {
+				f.begins("a", 0)
+				f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)),
+					OpOK, Result{})
+				return nil
+			}},
+		{name: "not forgotten", bad: Delivery, says: "a's forget",
+			build: func(f *fixture) *Leftovers {
+				f.commits()
+				f.ret(f.call("a", ops.Forget, "t1"), OpOK, Result{})
+				return nil
+			}},
 		{name: "not finished", bad: Delivery, says: "a's done", build: func(f *fixture) *Leftovers {
 			f.commits()
 			f.ret(f.call("a", ops.Done, "t1 a"), OpOK, Result{})
@@ -367,11 +374,12 @@ func TestTwoPhaseWithoutLog(t *testing.T) {
 // TestTwoPhaseOfAnotherLayout: that of the guide, whose coordinator makes the nodes that the sites
 // write into.
 func TestTwoPhaseOfAnotherLayout(t *testing.T) {
-	opts := TwoPhase{Path: "/t", Read: func(name, data string) (model.TransactionKind, string, bool) {
-		kind, says := map[string]model.TransactionKind{"commit": model.VoteYes,
-			"abort": model.VoteNo}[data]
-		return kind, name, says
-	}}
+	opts := TwoPhase{Path: "/t",
+		Read: func(name, data string) (model.TransactionKind, string, bool) {
+			kind, says := map[string]model.TransactionKind{"commit": model.VoteYes,
+				"abort": model.VoteNo}[data]
+			return kind, name, says
+		}}
 	build := func(votes ...string) History {
 		f := &fixture{}
 		f.begins("a", 0)

@@ -146,7 +146,10 @@ func TestCorrectCountersWithoutLog(t *testing.T) {
 func TestBrokenCountersAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomCounter, judgeCounterAtN, []mutation{
 		{"results exchanged", swapOutputs(ops.Add, ops.Get), []string{Linearizability}, 90},
-		{"a change that never happened", dropChange(ops.Add), []string{Delivery, Linearizability}, 0},
+		{
+			"a change that never happened", dropChange(ops.Add),
+			[]string{Delivery, Linearizability}, 0,
+		},
 		{"applied twice", repeatChange(addAgain, ops.Add), []string{Delivery}, 75},
 		{"failed, and applied", sayFailed(ops.Add), []string{Delivery}, 0},
 		{"an add after the end", moveBeyond(ops.Add), []string{Delivery, Linearizability}, 0},

@@ -63,10 +63,11 @@ func TestValues(t *testing.T) {
 				f.sets("a", "y", 1)
 				f.quick("b", ops.Read, "", "x@0")
 			}},
-		{name: "wrong version", bad: Linearizability, says: "read() -> x@4", build: func(f *fixture) {
-			f.sets("a", "x", 0)
-			f.quick("b", ops.Read, "", "x@4")
-		}},
+		{name: "wrong version", bad: Linearizability, says: "read() -> x@4",
+			build: func(f *fixture) {
+				f.sets("a", "x", 0)
+				f.quick("b", ops.Read, "", "x@4")
+			}},
 		{name: "one of two wins", build: func(f *fixture) { race(f, "refused", false) }},
 		{name: "both win", bad: Linearizability, says: "cas",
 			build: func(f *fixture) { race(f, "z@2", true) }},
@@ -170,7 +171,9 @@ func randomValue(t *rapid.T) History {
 			input = fmt.Sprintf("v%d", writes)
 		}
 		if kind == ops.CAS {
-			input = Versioned(input, max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))))
+			input = Versioned(
+				input, max(-1, state.Version-int32(rapid.IntRange(-1, 1).Draw(t, "behind"))),
+			)
 		}
 		return kind, input
 	}

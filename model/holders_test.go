@@ -38,14 +38,25 @@ func TestReentrantLockStep(t *testing.T) {
 	free, once, twice := ReentrantLock{Token: 5}, ReentrantLock{ownerA, 1, 5}, ReentrantLock{ownerA,
 		2, 5}
 	checkSteps(t, ReentrantLock.Step, []stepTest[ReentrantLock, LockOp]{
-		{"granted", free, LockOp{Kind: Acquire, By: ownerA, Token: 6}, []ReentrantLock{{ownerA, 1, 6}}},
+		{
+			"granted", free, LockOp{Kind: Acquire, By: ownerA, Token: 6},
+			[]ReentrantLock{{ownerA, 1, 6}},
+		},
 		{"old token", free, LockOp{Kind: Acquire, By: ownerA, Token: 5}, nil},
 		{"again", once, LockOp{Kind: Acquire, By: ownerA, Token: 5}, []ReentrantLock{twice}},
 		{"again without a token", once, LockOp{Kind: Acquire, By: ownerA}, []ReentrantLock{twice}},
 		{"again with another token", once, LockOp{Kind: Acquire, By: ownerA, Token: 6}, nil},
 		{"another", once, LockOp{Kind: Acquire, By: ownerB, Token: 6}, nil},
-		{"maybe", free, LockOp{Kind: Acquire, By: ownerA, Outcome: Maybe}, []ReentrantLock{free, once}},
-		{"given up", once, LockOp{Kind: Acquire, By: ownerB, Outcome: NoEffect}, []ReentrantLock{once}},
+		{
+			"maybe", free, LockOp{
+				Kind: Acquire, By: ownerA, Outcome: Maybe,
+			}, []ReentrantLock{free, once},
+		},
+		{
+			"given up", once, LockOp{
+				Kind: Acquire, By: ownerB, Outcome: NoEffect,
+			}, []ReentrantLock{once},
+		},
 		{"inner release", twice, LockOp{Kind: Release, By: ownerA}, []ReentrantLock{once}},
 		{"last release", once, LockOp{Kind: Release, By: ownerA}, []ReentrantLock{free}},
 		{"another's release", once, LockOp{Kind: Release, By: ownerB}, nil},
@@ -66,7 +77,10 @@ func TestRWLockStep(t *testing.T) {
 			[]RWLock{{Readers: owners(ownerA, ownerB), Token: 3, Latest: 6}}},
 		{"a writer", free, LockOp{Kind: Acquire, By: ownerB, Token: 6},
 			[]RWLock{{Writer: ownerB, Token: 6, Latest: 6}}},
-		{"a writer from before the last reader", free, LockOp{Kind: Acquire, By: ownerB, Token: 5}, nil},
+		{
+			"a writer from before the last reader", free,
+			LockOp{Kind: Acquire, By: ownerB, Token: 5}, nil,
+		},
 		{"a writer beside a reader", read, LockOp{Kind: Acquire, By: ownerB, Token: 6}, nil},
 		{"a reader becomes the writer", read, LockOp{Kind: Acquire, By: ownerA, Token: 6}, nil},
 		{"a reader beside the writer", written,
@@ -74,7 +88,11 @@ func TestRWLockStep(t *testing.T) {
 		{"the writer reads", written, LockOp{Kind: Acquire, By: ownerA, Shared: true, Token: 5},
 			[]RWLock{{Writer: ownerA, Readers: owners(ownerA), Token: 5, Latest: 5}}},
 		{"maybe", written, LockOp{Kind: Acquire, By: ownerB, Outcome: Maybe}, []RWLock{written}},
-		{"given up", written, LockOp{Kind: Acquire, By: ownerB, Outcome: NoEffect}, []RWLock{written}},
+		{
+			"given up", written, LockOp{
+				Kind: Acquire, By: ownerB, Outcome: NoEffect,
+			}, []RWLock{written},
+		},
 		{"a reader leaves", read, LockOp{Kind: Release, By: ownerA, Shared: true}, []RWLock{free}},
 		{"a reader releases what a writer has", written,
 			LockOp{Kind: Release, By: ownerA, Shared: true}, nil},
@@ -122,7 +140,8 @@ func TestOwnersAreAMultiset(t *testing.T) {
 				}
 			}
 			if o.has(owner) != (counts[owner] > 0) || o.Len() != n {
-				t.Fatalf("%q: has %v: %v, want %d of %d", o.list, owner, o.has(owner), counts[owner], n)
+				t.Fatalf("%q: has %v: %v, want %d of %d", o.list, owner, o.has(owner),
+					counts[owner], n)
 			}
 		}
 	})

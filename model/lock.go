@@ -82,7 +82,8 @@ func (l Lock) release(op LockOp) []Lock {
 
 // expire is always possible; it frees the lock if the session held it.
 func (l Lock) expire(op LockOp) []Lock {
-	if l.Holder.Session == op.By.Session && (op.By.Client == "" || op.By.Client == l.Holder.Client) {
+	if l.Holder.Session == op.By.Session &&
+		(op.By.Client == "" || op.By.Client == l.Holder.Client) {
 		return []Lock{{Token: l.Token}}
 	}
 	return []Lock{l}

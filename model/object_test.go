@@ -25,12 +25,21 @@ func TestLockStep(t *testing.T) {
 		{"maybe, but held", heldA, LockOp{Kind: Acquire, By: b, Outcome: Maybe}, []Lock{heldA}},
 		{"released", heldA, LockOp{Kind: Release, By: a}, []Lock{free}},
 		{"released by another", heldA, LockOp{Kind: Release, By: b}, nil},
-		{"maybe released", heldA, LockOp{Kind: Release, By: a, Outcome: Maybe}, []Lock{heldA, free}},
+		{
+			"maybe released", heldA, LockOp{Kind: Release, By: a, Outcome: Maybe},
+			[]Lock{heldA, free},
+		},
 		{"not held", heldA, LockOp{Kind: Release, By: b, Outcome: NoEffect}, []Lock{heldA}},
 		{"said not held, but held", heldA, LockOp{Kind: Release, By: a, Outcome: NoEffect}, nil},
 		{"expired", heldA, LockOp{Kind: Expire, By: Owner{Session: 1}}, []Lock{free}},
-		{"another's session expired", heldA, LockOp{Kind: Expire, By: Owner{Session: 2}}, []Lock{heldA}},
-		{"another client of the session", heldA, LockOp{Kind: Expire, By: Owner{"c", 1}}, []Lock{heldA}},
+		{
+			"another's session expired", heldA, LockOp{Kind: Expire, By: Owner{Session: 2}},
+			[]Lock{heldA},
+		},
+		{
+			"another client of the session", heldA, LockOp{Kind: Expire, By: Owner{"c", 1}},
+			[]Lock{heldA},
+		},
 	}
 	for _, tt := range tests {
 		if got := tt.from.Step(tt.op); !reflect.DeepEqual(got, tt.want) {

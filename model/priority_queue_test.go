@@ -33,7 +33,10 @@ func TestPriorityQueueSteps(t *testing.T) {
 			[]PriorityQueue{empty, priorityQueueOf(a)}},
 		{"no offer", all, PriorityOp{QueueOp{Kind: Offer, Item: "x", Outcome: NoEffect}, 2},
 			[]PriorityQueue{all}},
-		{"take the first", all, PriorityOp{QueueOp: take("c")}, []PriorityQueue{priorityQueueOf(a, b)}},
+		{
+			"take the first", all, PriorityOp{QueueOp: take("c")},
+			[]PriorityQueue{priorityQueueOf(a, b)},
+		},
 		{"take the oldest", priorityQueueOf(a, b), PriorityOp{QueueOp: take("a")},
 			[]PriorityQueue{priorityQueueOf(b)}},
 		{"take another", all, PriorityOp{QueueOp: take("a")}, nil},
@@ -42,7 +45,11 @@ func TestPriorityQueueSteps(t *testing.T) {
 			[]PriorityQueue{all, priorityQueueOf(a, b)}},
 		{"maybe a take of nothing", empty, PriorityOp{QueueOp: QueueOp{Kind: Take, Outcome: Maybe}},
 			[]PriorityQueue{empty}},
-		{"empty", empty, PriorityOp{QueueOp: QueueOp{Kind: Take, Empty: true}}, []PriorityQueue{empty}},
+		{
+			"empty", empty, PriorityOp{
+				QueueOp: QueueOp{Kind: Take, Empty: true},
+			}, []PriorityQueue{empty},
+		},
 		{"not empty", all, PriorityOp{QueueOp: QueueOp{Kind: Take, Empty: true}}, nil},
 		{"peek", all, PriorityOp{QueueOp: QueueOp{Kind: Peek, Item: "c"}}, []PriorityQueue{all}},
 		{"peek at another", all, PriorityOp{QueueOp: QueueOp{Kind: Peek, Item: "b"}}, nil},
@@ -96,7 +103,9 @@ func TestDelayQueueSteps(t *testing.T) {
 		{"seen too early", op(2, QueueOp{Kind: Peek, Item: "b"}), nil},
 		{"maybe, when nothing is due", op(2, QueueOp{Kind: Take, Outcome: Maybe}), []DelayQueue{q}},
 		{"offer", DelayOp{PriorityOp{QueueOp{Kind: Offer, Item: "c"}, 4}, 0},
-			[]DelayQueue{{priorityQueueOf(rankedItem{3, "b"}, rankedItem{4, "c"}, rankedItem{5, "a"})}}},
+			[]DelayQueue{
+				{priorityQueueOf(rankedItem{3, "b"}, rankedItem{4, "c"}, rankedItem{5, "a"})},
+			}},
 	}
 	for _, tt := range tests {
 		if got := q.Step(tt.op); !reflect.DeepEqual(got, tt.want) {

@@ -5,8 +5,15 @@ import "testing"
 func TestCounterStep(t *testing.T) {
 	checkSteps(t, Counter.Step, []stepTest[Counter, CounterOp]{
 		{"added", 3, CounterOp{Kind: Add, Delta: 2}, []Counter{5}},
-		{"added, and said so", 3, CounterOp{Kind: Add, Delta: 2, Value: 5, Known: true}, []Counter{5}},
-		{"added, and said otherwise", 3, CounterOp{Kind: Add, Delta: 2, Value: 6, Known: true}, nil},
+		{
+			"added, and said so", 3, CounterOp{Kind: Add, Delta: 2, Value: 5, Known: true},
+			[]Counter{5},
+		},
+		{
+			"added, and said otherwise", 3, CounterOp{
+				Kind: Add, Delta: 2, Value: 6, Known: true,
+			}, nil,
+		},
 		{"maybe", 3, CounterOp{Kind: Add, Delta: 2, Outcome: Maybe}, []Counter{3, 5}},
 		{"no effect", 3, CounterOp{Kind: Add, Delta: 2, Outcome: NoEffect}, []Counter{3}},
 		{"seen", 3, CounterOp{Kind: Get, Value: 3, Known: true}, []Counter{3}},
@@ -18,13 +25,20 @@ func TestValueStep(t *testing.T) {
 	none, x3 := Value{}, Value{true, "x", 3}
 	checkSteps(t, Value.Step, []stepTest[Value, ValueOp]{
 		{"first write", none, ValueOp{Kind: Write, Data: "x", Version: 0}, []Value{{true, "x", 0}}},
-		{"next write", x3, ValueOp{Kind: Write, Data: "y", Version: NoVersion}, []Value{{true, "y", 4}}},
+		{
+			"next write", x3, ValueOp{
+				Kind: Write, Data: "y", Version: NoVersion,
+			}, []Value{{true, "y", 4}},
+		},
 		{"write of another version", x3, ValueOp{Kind: Write, Data: "y", Version: 3}, nil},
 		{"maybe written", x3, ValueOp{Kind: Write, Data: "y", Version: NoVersion, Outcome: Maybe},
 			[]Value{x3, {true, "y", 4}}},
 		{"no effect", x3, ValueOp{Kind: Write, Data: "y", Outcome: NoEffect}, []Value{x3}},
 		{"read", x3, ValueOp{Kind: Read, Data: "x", Version: 3}, []Value{x3}},
-		{"read without a version", x3, ValueOp{Kind: Read, Data: "x", Version: NoVersion}, []Value{x3}},
+		{
+			"read without a version", x3, ValueOp{Kind: Read, Data: "x", Version: NoVersion},
+			[]Value{x3},
+		},
 		{"read of an old version", x3, ValueOp{Kind: Read, Data: "x", Version: 2}, nil},
 		{"read of other data", x3, ValueOp{Kind: Read, Data: "y", Version: 3}, nil},
 		{"absent", none, ValueOp{Kind: Read, Absent: true}, []Value{none}},
@@ -35,7 +49,11 @@ func TestValueStep(t *testing.T) {
 		{"cas of what is absent", none, ValueOp{Kind: CAS, Data: "y", Expect: NoVersion,
 			Version: 0}, []Value{{true, "y", 0}}},
 		{"refused", x3, ValueOp{Kind: CAS, Data: "y", Expect: 2, Refused: true}, []Value{x3}},
-		{"refused, though it fits", x3, ValueOp{Kind: CAS, Data: "y", Expect: 3, Refused: true}, nil},
+		{
+			"refused, though it fits", x3, ValueOp{
+				Kind: CAS, Data: "y", Expect: 3, Refused: true,
+			}, nil,
+		},
 		{"maybe cas", x3, ValueOp{Kind: CAS, Data: "y", Expect: 3, Version: NoVersion,
 			Outcome: Maybe}, []Value{x3, {true, "y", 4}}},
 		{"maybe cas of another version", x3, ValueOp{Kind: CAS, Data: "y", Expect: 2,

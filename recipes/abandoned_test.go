@@ -44,7 +44,9 @@ func TestAbandonedQueueCallSendsNothingNew(t *testing.T) {
 						c := s.Connect()
 						q := NewQueue(c, "/q")
 						mustOffer(t, q, "a")
-						sent := abandon(t, c, op, lost, func(ctx context.Context) error { return call(q, ctx) })
+						sent := abandon(t, c, op, lost, func(ctx context.Context) error {
+							return call(q, ctx)
+						})
 						if len(sent) > 0 {
 							t.Errorf("sent %v", sent)
 						}
@@ -77,23 +79,25 @@ func TestAbandonedLockMakesNoNewNode(t *testing.T) {
 			"answered": {}, "missing": {Lose: true, Err: zk.ErrNoNode}, "lost": loseRequest,
 		} {
 			t.Run(op+" "+name, func(t *testing.T) {
-				everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
-					c := s.Connect()
-					l := newLock(c)
-					mustLock(t, l)
-					mustUnlock(t, l)
-					herd := strings.HasSuffix(t.Name(), "HerdLock")
-					if herd == (op == "create" || op == "children") {
-						return // a request of the other kind of lock
-					}
-					sent := abandon(t, c, op, lost, l.Lock)
-					for _, request := range sent {
-						if strings.HasPrefix(request, "create ") || strings.HasPrefix(request, "getW ") {
-							t.Errorf("sent %v", sent)
+				everyLock(t,
+					func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+						c := s.Connect()
+						l := newLock(c)
+						mustLock(t, l)
+						mustUnlock(t, l)
+						herd := strings.HasSuffix(t.Name(), "HerdLock")
+						if herd == (op == "create" || op == "children") {
+							return // a request of the other kind of lock
 						}
-					}
-					s.WantBelow(t, "/locks/a", 0)
-				})
+						sent := abandon(t, c, op, lost, l.Lock)
+						for _, request := range sent {
+							if strings.HasPrefix(request, "create ") ||
+								strings.HasPrefix(request, "getW ") {
+								t.Errorf("sent %v", sent)
+							}
+						}
+						s.WantBelow(t, "/locks/a", 0)
+					})
 			})
 		}
 	}
@@ -105,7 +109,9 @@ func TestLockAbandonedInParentsIsNotCreated(t *testing.T) {
 		c := s.Connect()
 		c.On("create", 1, rule{})
 		l := NewLock(c, "/l")
-		sent := abandon(t, c, "create", noServer, func(ctx context.Context) error { return l.Lock(ctx) })
+		sent := abandon(t, c, "create", noServer, func(ctx context.Context) error {
+			return l.Lock(ctx)
+		})
 		if len(sent) > 0 {
 			t.Errorf("sent %v", sent)
 		}

@@ -187,7 +187,8 @@ func TestAbandonedBarrierCalls(t *testing.T) {
 		b := NewBarrier(c, "/b")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrAmbiguous) {
+		if err := b.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Wait: %v", err)
 		}
 		c.Disconnect()
@@ -206,7 +207,8 @@ func TestRefusedBarrier(t *testing.T) {
 		c := s.Connect()
 		c.On("create", 1, refusal)
 		b := NewBarrier(c, "/b")
-		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied ||
+		if err := b.Set(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied ||
 			err.Error() != "set barrier /b: zk: not authenticated" {
 			t.Errorf("got %v", err)
 		}

@@ -135,7 +135,8 @@ func TestDoubleBarriersInManyWorlds(t *testing.T) {
 			board.add("leaves", 1)
 			err = b.Leave(ctx)
 			if left := board.add("leaves", 0); err != nil ||
-				left < 3 && board.add("lost", 0) == 0 && !slices.ContainsFunc(w.Plan, endsSessions) {
+				left < 3 && board.add("lost", 0) == 0 &&
+					!slices.ContainsFunc(w.Plan, endsSessions) {
 				board.fail("%s has left after %d: %v", c.Name(), left, err)
 			}
 		})

@@ -16,7 +16,9 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 		news int // that can still be read
 	}{
 		"cache": {
-			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) { quit(t, c) }, ErrClosed, 2,
+			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) {
+				quit(t, c)
+			}, ErrClosed, 2,
 		},
 		"conn": {
 			func(

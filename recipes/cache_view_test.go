@@ -106,12 +106,18 @@ func TestNodeCacheFollowsItsNode(t *testing.T) {
 			{func() { putNode(t, writer, "/n/child", "") }, "", "/n=2"},
 			{func() { dropNodes(t, writer, "/n/child", "/n") }, "removed /n", ""},
 			{func() { putNode(t, writer, "/n", "1") }, "added /n", "/n=1"},
-			{func() { dropNodes(t, writer, "/n"); putNode(t, writer, "/n", "1") }, "updated /n", "/n=1"},
+			{
+				func() {
+					dropNodes(t, writer, "/n")
+					putNode(t, writer, "/n", "1")
+				}, "updated /n", "/n=1",
+			},
 		} {
 			tc.change()
 			letSettle()
 			if got := newsOf(changes); got != tc.news || shownText(c.Nodes()) != tc.shown {
-				t.Errorf("news %q, shown %q; want %q, %q", got, shownText(c.Nodes()), tc.news, tc.shown)
+				t.Errorf("news %q, shown %q; want %q, %q", got, shownText(c.Nodes()),
+					tc.news, tc.shown)
 			}
 		}
 		if err := c.Close(t.Context()); err != nil || !c.Stale() {
@@ -228,8 +234,10 @@ func TestCachesSurviveWhatIsLost(t *testing.T) {
 					putNode(t, writer, "/t/a/b", "2")
 					putData(t, writer, "/t/a", "3")
 					letSettle()
-					if got, want := shownText(c.Nodes()), "/t= /t/a=3 /t/a/b=2"; got != want || c.Stale() {
-						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.Err, got, want, c.Stale())
+					if got, want := shownText(c.Nodes()),
+						"/t= /t/a=3 /t/a/b=2"; got != want || c.Stale() {
+						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.Err, got,
+							want, c.Stale())
 					}
 					if err := c.Close(t.Context()); err != nil {
 						t.Error(err)
@@ -418,7 +426,9 @@ func TestJoinedEventsGiveWhatIsShown(t *testing.T) {
 		replica := map[string]int64{}
 		for zxid := range int64(rapid.IntRange(1, 40).Draw(t, "steps")) {
 			path := rapid.SampledFrom([]string{"/a", "/b", "/c"}).Draw(t, "path")
-			switch rapid.SampledFrom([]string{"show", "show", "drop", "read", "read all"}).Draw(t, "what") {
+			switch rapid.SampledFrom([]string{
+				"show", "show", "drop", "read", "read all",
+			}).Draw(t, "what") {
 			case "show":
 				v.show(CachedNode{Path: path, Stat: zk.Stat{Mzxid: zxid}})
 			case "drop":

@@ -22,14 +22,15 @@ func TestServerThatResetsAtOnceIsNotTakenForClosed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
-				c := s.Connect()
-				l := newLock(c)
-				mustLock(t, l)
-				c.Cut(30, seen...)
-				mustUnlock(t, l)
-				s.WantBelow(t, "/locks/a", 0)
-			})
+			everyLock(t,
+				func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+					c := s.Connect()
+					l := newLock(c)
+					mustLock(t, l)
+					c.Cut(30, seen...)
+					mustUnlock(t, l)
+					s.WantBelow(t, "/locks/a", 0)
+				})
 		})
 	}
 }

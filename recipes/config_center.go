@@ -130,7 +130,9 @@ func (c *ConfigCenter) Update(ctx context.Context, key string, value []byte, ver
 
 // Delete removes a setting, if it has the version. Errors are as those of Update.
 func (c *ConfigCenter) Delete(ctx context.Context, key string, version int32) error {
-	return c.change(ctx, "delete", key, &zk.DeleteRequest{Path: join(c.root, key), Version: version})
+	return c.change(ctx, "delete", key, &zk.DeleteRequest{
+		Path: join(c.root, key), Version: version,
+	})
 }
 
 // change makes one change of a key together with its record.

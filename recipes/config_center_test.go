@@ -11,7 +11,8 @@ func wantFetch(t *testing.T, c *ConfigCenter, key, value string, version int32) 
 	t.Helper()
 	e, ok, err := c.Fetch(t.Context(), key)
 	if err != nil || !ok || string(e.Value) != value || e.Version != version || e.Key != key {
-		t.Fatalf("Fetch %s: %s@%d %v %v, want %s@%d", key, e.Value, e.Version, ok, err, value, version)
+		t.Fatalf("Fetch %s: %s@%d %v %v, want %s@%d", key, e.Value, e.Version, ok, err,
+			value, version)
 	}
 }
 
@@ -84,7 +85,8 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 		if _, ok := c.Get("c"); ok {
 			t.Error("c is there")
 		}
-		if list := c.Entries(); len(list) != 2 || list[0].Key != "a" || list[1].Key != "b" || c.Stale() {
+		if list := c.Entries(); len(list) != 2 || list[0].Key != "a" ||
+			list[1].Key != "b" || c.Stale() {
 			t.Errorf("%+v", list)
 		}
 		if len(conn.Calls()) != before {

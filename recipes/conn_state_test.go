@@ -40,7 +40,8 @@ func TestMonitorFollowsOneEpoch(t *testing.T) {
 		}
 		c.Reconnect()
 		time.Sleep(time.Second)
-		if got := changed(t, changes); got.State != StateConnected || got.Epoch != 2 || closed(m.Lost()) {
+		if got := changed(t, changes); got.State != StateConnected || got.Epoch != 2 ||
+			closed(m.Lost()) {
 			t.Errorf("reconnected %+v", got)
 		}
 		lost = m.Lost()
@@ -70,7 +71,8 @@ func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T
 		}
 		c.Expire() // between two looks
 		time.Sleep(time.Second)
-		if got := m.Status(); got != (ConnStatus{StateConnected, 2, c.SessionID()}) || !closed(lost) {
+		if got := m.Status(); got != (ConnStatus{StateConnected, 2, c.SessionID()}) ||
+			!closed(lost) {
 			t.Errorf("after an expiry %+v", got)
 		}
 		if err := m.Close(t.Context()); err != nil {

@@ -131,7 +131,8 @@ func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 				t.Error(err)
 			}
 			s.WantBelow(t, "/c", 0)
-			if _, err := c.Add(t.Context(), 1); !errors.Is(err, ErrClosed) || OutcomeOf(err) != NotApplied {
+			if _, err := c.Add(t.Context(), 1); !errors.Is(err, ErrClosed) ||
+				OutcomeOf(err) != NotApplied {
 				t.Error(err)
 			}
 		})

@@ -54,15 +54,16 @@ func CreateProtected(
 ) (Node, error) {
 	l := newLifecycle(conn, "node", join(dir, name), opts)
 	data = bytes.Clone(data)
-	return call(ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {
-		return withRestarts(ctx, func() (Node, error) {
-			own, err := newCreation(dir, name, kind)
-			if err != nil {
-				return Node{}, err
-			}
-			return own.run(ctx, r, t, data)
+	return call(
+		ctx, l, "create", func(ctx context.Context, r *requests, t *task[Node]) (Node, error) {
+			return withRestarts(ctx, func() (Node, error) {
+				own, err := newCreation(dir, name, kind)
+				if err != nil {
+					return Node{}, err
+				}
+				return own.run(ctx, r, t, data)
+			})
 		})
-	})
 }
 
 // creation is one attempt to create a node.

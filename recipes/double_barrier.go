@@ -65,8 +65,9 @@ type DoubleBarrier struct {
 
 	mu       sync.Mutex
 	entering bool
-	cleaning <-chan struct{} // closed when nothing is left of the latest Enter; nil before the first
-	member   *member         // the latest; nil before the first
+	// closed when nothing is left of the latest Enter; nil before the first
+	cleaning <-chan struct{}
+	member   *member // the latest; nil before the first
 }
 
 // member is a membership in a group that has entered.

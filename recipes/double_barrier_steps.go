@@ -119,7 +119,9 @@ func (b *DoubleBarrier) admit(
 		},
 	}
 	for _, name := range group {
-		ops = append(ops, &zk.SetDataRequest{Path: join(b.path, name), Data: []byte(ready), Version: 0})
+		ops = append(ops, &zk.SetDataRequest{
+			Path: join(b.path, name), Data: []byte(ready), Version: 0,
+		})
 	}
 	_, err = r.multiUntil(ctx, ops...)
 	switch {
@@ -165,7 +167,9 @@ func restartIfMissing(err error) error {
 // readyNodes are the nodes of groups among names.
 func readyNodes(names []string) []string {
 	nodes := slices.DeleteFunc(
-		slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, readyPrefix) },
+		slices.Clone(names), func(name string) bool {
+			return !strings.HasPrefix(name, readyPrefix)
+		},
 	)
 	slices.Sort(nodes)
 	return nodes
@@ -260,7 +264,9 @@ func (b *DoubleBarrier) sweep(r *requests) error {
 			continue
 		case err != nil:
 			return err
-		case slices.ContainsFunc(group, func(name string) bool { return slices.Contains(names, name) }):
+		case slices.ContainsFunc(group, func(name string) bool {
+			return slices.Contains(names, name)
+		}):
 			continue
 		}
 		if err := r.remove(join(b.path, ready)); err != nil {

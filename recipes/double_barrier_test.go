@@ -210,7 +210,8 @@ func TestLeaveWithADoneContextLeaves(t *testing.T) {
 		}
 		s.WantBelow(t, "/d", 2) // the other and the group
 		c[1].Disconnect()
-		if err := m[1].Leave(gone); !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAmbiguous) {
+		if err := m[1].Leave(gone); !errors.Is(err, context.Canceled) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("got %v", err)
 		}
 		c[1].Reconnect()

@@ -53,7 +53,9 @@ func newElection(
 	e := &election{lifecycle: newLifecycle(conn, what, path, opts), changed: make(chan struct{})}
 	queueOpts := e.opts
 	queueOpts.data = []byte(id)
-	e.queue = &turnstile{dir: path, kind: kind, markers: markers, opts: queueOpts, ahead: predecessor}
+	e.queue = &turnstile{
+		dir: path, kind: kind, markers: markers, opts: queueOpts, ahead: predecessor,
+	}
 	return e
 }
 

@@ -41,7 +41,9 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		var latches []*LeaderLatch
 		for i := range 4 {
-			latches = append(latches, started(t, NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))))
+			latches = append(
+				latches, started(t, NewLeaderLatch(s.Connect(), "/e", fmt.Sprint("n", i))),
+			)
 			time.Sleep(time.Second)
 		}
 		all, err := latches[3].Participants(t.Context())
@@ -59,7 +61,8 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 					t.Errorf("%d leads, and %d says %v", i, j, other.HasLeadership())
 				}
 			}
-			if leader, ok, err := latches[3].Leader(t.Context()); leader != all[i] || !ok || err != nil {
+			if leader, ok, err := latches[3].Leader(t.Context()); leader != all[i] || !ok ||
+				err != nil {
 				t.Errorf("leader %v %v %v; want %v", leader, ok, err, all[i])
 			}
 			if term.Epoch() <= last || closed(term.Lost()) {
@@ -72,7 +75,8 @@ func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
 			}
 		}
 		s.WantBelow(t, "/e", 0)
-		if _, ok, err := NewLeaderLatch(s.Connect(), "/e", "").Leader(t.Context()); ok || err != nil {
+		if _, ok, err := NewLeaderLatch(s.Connect(), "/e", "").Leader(t.Context()); ok ||
+			err != nil {
 			t.Errorf("there is a leader: %v %v", ok, err)
 		}
 	})
@@ -235,7 +239,8 @@ func TestOneResignationWakesOne(t *testing.T) {
 		var latches []*LeaderLatch
 		for range 5 {
 			c := s.Connect()
-			conns, latches = append(conns, c), append(latches, started(t, NewLeaderLatch(c, "/e", "")))
+			conns, latches = append(conns, c),
+				append(latches, started(t, NewLeaderLatch(c, "/e", "")))
 			time.Sleep(time.Second)
 		}
 		looks := func() (n []int) {

@@ -97,7 +97,9 @@ func TestEnsembleLocks(t *testing.T) {
 	for _, kind := range []string{"Lock", "HerdLock"} {
 		t.Run(kind, func(t *testing.T) {
 			path := testPath(t)
-			conns := []*zk.Conn{ensemble(t, true), ensemble(t, false), ensemble(t, true), ensemble(t, false)}
+			conns := []*zk.Conn{
+				ensemble(t, true), ensemble(t, false), ensemble(t, true), ensemble(t, false),
+			}
 			var owners, last atomic.Int64
 			var all sync.WaitGroup
 			for i := range 8 {

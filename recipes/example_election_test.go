@@ -25,7 +25,8 @@ func ExampleLeaderLatch() {
 		}
 		if latch == first {
 			term, err := first.Await(ctx) // so that it is the first
-			fmt.Println("leads:", first.HasLeadership(), err, "fenced by an epoch:", term.Epoch() > 0)
+			fmt.Println("leads:", first.HasLeadership(), err, "fenced by an epoch:",
+				term.Epoch() > 0)
 		}
 	}
 	leader, ok, err := second.Leader(ctx)

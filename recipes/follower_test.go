@@ -50,7 +50,8 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	time.Sleep(10 * time.Second)
 	if closed(changed) || closed(changedAll) || newsOf(news) != "" {
 		t.Errorf(
-			"changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll), newsOf(news),
+			"changed: group %v, registry %v, cache %v", closed(changed), closed(changedAll),
+			newsOf(news),
 		)
 	}
 	quit(t, g, v, c)
@@ -65,7 +66,8 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 		tree := NewTreeCache(c, "/s")
 		for _, view := range []aView{g, v, tree} {
 			if !view.Stale() || view.Err() != nil {
-				t.Errorf("%T: nothing was read, and stale is %v, error %v", view, view.Stale(), view.Err())
+				t.Errorf("%T: nothing was read, and stale is %v, error %v", view,
+					view.Stale(), view.Err())
 			}
 		}
 		wantMembers(t, g)
@@ -119,11 +121,14 @@ func TestViewsEndWithTheConn(t *testing.T) {
 func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()
-		for _, path := range []string{"/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b"} {
+		for _, path := range []string{
+			"/s", "/s/mail", "/s/mail/x", "/s/web", "/s/web/a", "/s/web/b",
+		} {
 			s.Seed(path, "1")
 		}
 		allow := s.Forbid("/s/mail", "/s/web/a")
-		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)), NewTreeCache(c, "/s", RecheckEvery(0))
+		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
+			NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		if err := tree.Start(); err != nil {
 			t.Fatal(err)
@@ -141,7 +146,9 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 				t.Errorf("%T: stale %v, error %v", view, view.Stale(), view.Err())
 			}
 		}
-		requests := c.Called("get") + c.Called("getW") + c.Called("childrenW") + c.Called("children")
+		requests := c.Called(
+			"get",
+		) + c.Called("getW") + c.Called("childrenW") + c.Called("children")
 		time.Sleep(time.Hour)
 		if again := c.Called("get") + c.Called("getW") + c.Called("childrenW") +
 			c.Called("children") - requests; again > 6*360+60 {
@@ -157,7 +164,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 		if err := tree.Ready(t.Context()); err != nil || tree.Stale() || tree.Err() != nil ||
 			v.Stale() || v.Err() != nil {
 			t.Errorf(
-				"Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(), tree.Err(), v.Err(),
+				"Ready: %v, stale %v %v, error %v %v", err, tree.Stale(), v.Stale(),
+				tree.Err(), v.Err(),
 			)
 		}
 		quit(t, v, tree)
@@ -179,7 +187,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		putData(t, writer, "/s/web/b", "2")
 		time.Sleep(2 * time.Minute)
 		wantServices(t, v, "web/a=1 web/b=2")
-		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
+		if got, want := shownText(tree.Nodes()),
+			"/s=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
 		dropNodes(t, writer, "/s/web/a")

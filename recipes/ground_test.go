@@ -34,7 +34,8 @@ func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if n, ok := s.Node("/a/b"); !ok || (n.Kind == znode.ContainerNode) != tc.containers {
+				if n, ok := s.Node("/a/b"); !ok ||
+					(n.Kind == znode.ContainerNode) != tc.containers {
 					t.Errorf("node %v, %v", ok, n.Kind)
 				}
 			})
@@ -154,7 +155,8 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		s.Seed("/gate", "")
-		v, l := vigil{path: "/gate"}, newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
+		v, l := vigil{path: "/gate"},
+			newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
 		wait := func(ctx context.Context) error {
 			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
 				return v.until(ctx, r, r.epoch(), func() (*watch, bool, error) {
@@ -219,7 +221,8 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 		if err := GuaranteedDelete(t.Context(), c, "/n"); err != nil {
 			t.Error(err)
 		}
-		if _, _, _, err := v.data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) || v.current() != nil {
+		if _, _, _, err := v.data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) ||
+			v.current() != nil {
 			t.Errorf("missing node: %v", err)
 		}
 	})

@@ -133,7 +133,9 @@ func created(
 	doubts := 0
 	w.Clients = actors(func(ctx context.Context, c *sim.Client) {
 		for i := range 4 {
-			kind := []recipes.NodeKind{recipes.EphemeralSequential, recipes.PersistentSequential}[i%2]
+			kind := []recipes.NodeKind{
+				recipes.EphemeralSequential, recipes.PersistentSequential,
+			}[i%2]
 			path, err := create(ctx, c.Conn(), kind)
 			c.Note("created %s: %v", path, err)
 			mu.Lock()
@@ -190,7 +192,9 @@ func TestRepeatedCreationsLeaveStrays(t *testing.T) {
 				flags |= zk.FlagEphemeral
 			}
 			for range 10 {
-				if path, err = conn.Create("/d/n-", nil, flags, zk.WorldACL(zk.PermAll)); err == nil {
+				if path, err = conn.Create(
+					"/d/n-", nil, flags, zk.WorldACL(zk.PermAll),
+				); err == nil {
 					break
 				}
 			}
@@ -238,7 +242,9 @@ func TestGuaranteedDeletionsInManyWorlds(t *testing.T) {
 func TestPlainDeletionsLeaveNodes(t *testing.T) {
 	bad := badWorlds(t, func(w *sim.World) func(*trace.Result) string {
 		return deleted(
-			w, func(_ context.Context, conn *zk.Conn, path string) error { return conn.Delete(path, -1) },
+			w, func(_ context.Context, conn *zk.Conn, path string) error {
+				return conn.Delete(path, -1)
+			},
 		)
 	})
 	if bad == 0 {

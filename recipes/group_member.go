@@ -66,7 +66,8 @@ func (n named) Close(ctx context.Context) error { return n.node.Close(ctx) }
 func checkName(what, name string) error {
 	if name == "" || name == "." || name == ".." || strings.Contains(name, "/") {
 		return fmt.Errorf(
-			"%s %q: expected the name of one node, without a slash: %w", what, name, zk.ErrInvalidPath,
+			"%s %q: expected the name of one node, without a slash: %w", what, name,
+			zk.ErrInvalidPath,
 		)
 	}
 	return nil

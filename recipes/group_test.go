@@ -199,13 +199,15 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
-		a, b := NewGroupMember(s.Connect(), "/g", "a", nil), NewGroupMember(s.Connect(), "/g", "b", nil)
+		a, b := NewGroupMember(s.Connect(), "/g", "a", nil),
+			NewGroupMember(s.Connect(), "/g", "b", nil)
 		mustJoin(t, a)
 		mustJoin(t, b)
 		allow := s.Forbid("/g/a")
 		g := NewGroup(c, "/g", RecheckEvery(0))
 		wantMembers(t, g, "a", "b")
-		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 || list[0].Name != "b" ||
+		if list, err := g.Members(t.Context()); err != nil || len(list) != 1 ||
+			list[0].Name != "b" ||
 			!errors.Is(g.Err(), zk.ErrNoAuth) || !g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}

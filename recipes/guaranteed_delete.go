@@ -22,7 +22,9 @@ func GuaranteedDelete(ctx context.Context, conn Conn, path string, opts ...Optio
 	l := newLifecycle(conn, "node", path, opts)
 	if ctx.Err() != nil { // it begins all the same
 		t := start(
-			func(*task[struct{}]) (struct{}, error) { return struct{}{}, l.requests().remove(path) },
+			func(*task[struct{}]) (struct{}, error) {
+				return struct{}{}, l.requests().remove(path)
+			},
 		)
 		_, known, err := t.await(ctx)
 		return l.explain("delete", doubtOf(!known, err))

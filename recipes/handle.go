@@ -182,7 +182,8 @@ func (h *handle) startAcquire(
 
 // contend is the work of an acquisition.
 func (h *handle) contend(
-	ctx context.Context, r *requests, t *task[*hold], before <-chan struct{}, stale *hold, wait bool,
+	ctx context.Context, r *requests, t *task[*hold], before <-chan struct{},
+	stale *hold, wait bool,
 ) (*hold, error) {
 	if before != nil {
 		<-before

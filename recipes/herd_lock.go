@@ -105,8 +105,12 @@ func (f *flag) create(ctx context.Context, r *requests) error {
 			return context.Cause(ctx)
 		}
 		failed, err := r.multi(
-			&zk.CreateRequest{Path: f.path, Data: []byte(f.guid), Acl: r.opts.acl, Flags: zk.FlagEphemeral},
-			&zk.CreateRequest{Path: f.receipt(), Data: nil, Acl: r.opts.acl, Flags: zk.FlagEphemeral},
+			&zk.CreateRequest{
+				Path: f.path, Data: []byte(f.guid), Acl: r.opts.acl, Flags: zk.FlagEphemeral,
+			},
+			&zk.CreateRequest{
+				Path: f.receipt(), Data: nil, Acl: r.opts.acl, Flags: zk.FlagEphemeral,
+			},
 		)
 		f.raised = f.raised || OutcomeOf(err) != NotApplied
 		switch {

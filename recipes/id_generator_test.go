@@ -73,7 +73,8 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 			!strings.HasPrefix(err.Error(), "take from id generator /ids: ") {
 			t.Error(err)
 		}
-		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) || OutcomeOf(err) != NotApplied {
+		if _, err := g.Next(ctx); !errors.Is(err, context.Canceled) ||
+			OutcomeOf(err) != NotApplied {
 			t.Error(err)
 		}
 		conn.Reconnect()

@@ -71,7 +71,8 @@ func TestRemoveCountsWhatRivalsLeave(t *testing.T) {
 				mustOfferID(t, q, "x", "1")
 				mustOfferID(t, q, "x", "2")
 				fault.Before = func() {
-					if data, ok, err := rival.Poll(t.Context()); string(data) != "1" || !ok || err != nil {
+					if data, ok, err := rival.Poll(t.Context()); string(data) != "1" || !ok ||
+						err != nil {
 						t.Errorf("Poll: %q %v %v", data, ok, err)
 					}
 				}

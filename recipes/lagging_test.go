@@ -49,7 +49,9 @@ func votedOn(t *testing.T, c *testConn) {
 	p := NewTwoPhaseCommit(c, "/t")
 	mustDo(
 		t, p.Begin(
-			t.Context(), Transaction{Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour)},
+			t.Context(), Transaction{
+				Sites: []string{"a", "b"}, Deadline: time.Now().Add(time.Hour),
+			},
 		),
 	)
 	mustDo(t, p.Vote(t.Context(), "a", true))

@@ -98,7 +98,8 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 					}
 					for _, dir := range kind.dirs {
 						s.WantBelow(t, dir, 0)
-						if err := s.Connect().Delete(dir, -1); err != nil && !errors.Is(err, zk.ErrNoNode) {
+						if err := s.Connect().Delete(dir, -1); err != nil &&
+							!errors.Is(err, zk.ErrNoNode) {
 							t.Error(err)
 						}
 					}
@@ -113,7 +114,8 @@ func TestNobodyOwnsThroughTheLastNumber(t *testing.T) {
 
 // ownAtOnce lets six come, and returns how many of them have owned.
 func ownAtOnce(
-	t *testing.T, s *testServer, own func(context.Context, Conn) (func(context.Context) error, error),
+	t *testing.T, s *testServer,
+	own func(context.Context, Conn) (func(context.Context) error, error),
 ) (total int) {
 	var mu sync.Mutex
 	owners := 0

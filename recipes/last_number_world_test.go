@@ -55,7 +55,9 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 	for name, q := range kinds {
 		for _, next := range []int32{math.MaxInt32 - 3, math.MaxInt32} {
 			t.Run(fmt.Sprint(name, next), func(t *testing.T) {
-				inWorlds(t, func(w *sim.World) func(*trace.Result) string { return offersAt(w, next, q) })
+				inWorlds(t, func(w *sim.World) func(*trace.Result) string {
+					return offersAt(w, next, q)
+				})
 			})
 		}
 	}

@@ -20,14 +20,15 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 		var epochs []int64
 		var selectors []*LeaderSelector
 		for i := range 10 {
-			selectors = append(selectors, NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(
-				ctx context.Context,
-			) {
-				log = append(log, fmt.Sprint(i, " becomes leader"))
-				epochs = append(epochs, LeaderEpoch(ctx))
-				sleep(ctx, 50*time.Second)
-				log = append(log, fmt.Sprint(i, " leaves"))
-			})).AutoRequeue())
+			selectors = append(selectors,
+				NewLeaderSelector(c, "/master", fmt.Sprint(i), LeaderFunc(func(
+					ctx context.Context,
+				) {
+					log = append(log, fmt.Sprint(i, " becomes leader"))
+					epochs = append(epochs, LeaderEpoch(ctx))
+					sleep(ctx, 50*time.Second)
+					log = append(log, fmt.Sprint(i, " leaves"))
+				})).AutoRequeue())
 			if err := selectors[i].Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -99,11 +99,13 @@ func (s *stage) problem() string {
 		case i == 0:
 		case t.begin < s.turns[i-1].end:
 			return fmt.Sprintf(
-				"turn %d begins at %v, before %v, the end of the last", i, t.begin, s.turns[i-1].end,
+				"turn %d begins at %v, before %v, the end of the last", i, t.begin,
+				s.turns[i-1].end,
 			)
 		case t.begin > s.turns[i-1].end+takeOver:
 			return fmt.Sprintf(
-				"turn %d begins at %v, long after %v, the end of the last", i, t.begin, s.turns[i-1].end,
+				"turn %d begins at %v, long after %v, the end of the last", i, t.begin,
+				s.turns[i-1].end,
 			)
 		case t.epoch <= s.turns[i-1].epoch:
 			return fmt.Sprintf("turn %d has epoch %d after %d", i, t.epoch, s.turns[i-1].epoch)
@@ -129,12 +131,14 @@ func herd(res *trace.Result) string {
 		key := e.Path + " " + e.Client
 		told[key]++
 		if e.Type != "NodeDeleted" || !strings.HasPrefix(e.Path, "/master/") || told[key] > 1 {
-			return fmt.Sprintf("%s is notified of %s of %s: %d times", e.Client, e.Type, e.Path, told[key])
+			return fmt.Sprintf("%s is notified of %s of %s: %d times", e.Client, e.Type,
+				e.Path, told[key])
 		}
 	}
 	releases := 0
 	for _, c := range res.Changes {
-		if c.Kind != trace.NodeDeleted || !strings.HasPrefix(c.Path, "/master/") || c.Time > playTime {
+		if c.Kind != trace.NodeDeleted || !strings.HasPrefix(c.Path, "/master/") ||
+			c.Time > playTime {
 			continue
 		}
 		if releases++; c.Notified > 1 {
@@ -183,7 +187,8 @@ func TestTenCandidatesAlternate(t *testing.T) {
 					hashes[i] = res.Trace.Hash()
 					longest = max(longest, s.longest())
 					for _, problem := range []string{
-						s.problem(), herd(res), res.Leaked, res.Frozen, strings.Join(leftovers(res, "/master"), " "),
+						s.problem(), herd(res), res.Leaked, res.Frozen,
+						strings.Join(leftovers(res, "/master"), " "),
 					} {
 						if problem != "" {
 							t.Fatalf("seed %d: %s\n%s", seed, problem, res.Trace)
@@ -239,7 +244,8 @@ func TestProblemsOfTurnsAreTold(t *testing.T) {
 			begin := time.Duration(i) * 4 * time.Second
 			s.turns = append(
 				s.turns, stageTurn{
-					who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver, epoch: int64(i),
+					who: i % candidates, begin: begin, end: begin + 4*time.Second - takeOver,
+					epoch: int64(i),
 				},
 			)
 		}

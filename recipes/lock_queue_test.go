@@ -47,7 +47,8 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		wantNoDelivery(t, q)
 		if a.Attempt() != 1 || b.Token() <= a.Token() || closed(a.Lost()) {
 			t.Errorf(
-				"attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(), closed(a.Lost()),
+				"attempt %d, tokens %d %d, lost %v", a.Attempt(), a.Token(), b.Token(),
+				closed(a.Lost()),
 			)
 		}
 		for range 2 {
@@ -59,7 +60,8 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 		if again.Attempt() != 2 || again.Token() <= b.Token() {
 			t.Errorf("attempt %d, token %d", again.Attempt(), again.Token())
 		}
-		if err := a.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) || errors.Is(err, ErrAmbiguous) {
+		if err := a.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) ||
+			errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Ack after Release: %v", err)
 		}
 		for _, d := range []*Delivery{again, b} {
@@ -218,7 +220,8 @@ func TestAckThatNobodyCanTell(t *testing.T) {
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
 		c.On("multi", 1, rule{Err: zk.ErrSessionExpired, After: func() { c.Expire() }})
-		if err := d.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) || !errors.Is(err, ErrAmbiguous) {
+		if err := d.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) ||
+			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Ack: %v", err)
 		}
 		mustClose(t, q)
@@ -250,7 +253,8 @@ func TestDoubtAboutARemovalLasts(t *testing.T) {
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
 		c.On("multi", 1, refusal)
-		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+		if err := d.Ack(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("refused: %v", err)
 		}
 		c.On("multi", 1, loseReply) // and applied

@@ -36,7 +36,8 @@ var kinds = map[string]func(Conn, ...Option) handleLocker{
 // everyLock runs a test for each kind of lock in a bubble. The bubble fails if a goroutine is left
 // at the end.
 func everyLock(
-	t *testing.T, test func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker),
+	t *testing.T,
+	test func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker),
 ) {
 	for _, kind := range []string{"Lock", "HerdLock"} {
 		t.Run(kind, func(t *testing.T) {
@@ -124,17 +125,18 @@ func TestLostReplyToCreateIsFoundAgain(t *testing.T) {
 func TestExpiryBetweenRequestsMakesNewNode(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, op := range []string{"create", "multi", "children", "getW"} {
-			everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
-				c := s.Connect()
-				l := newLock(c)
-				mustLock(t, l)
-				mustUnlock(t, l)
-				c.On(op, 1, rule{After: expiry(c, late)})
-				mustLock(t, l)
-				s.WantOwner(t, l.Path(), c.SessionID())
-				mustUnlock(t, l)
-				s.WantBelow(t, "/locks/a", 0)
-			})
+			everyLock(t,
+				func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
+					c := s.Connect()
+					l := newLock(c)
+					mustLock(t, l)
+					mustUnlock(t, l)
+					c.On(op, 1, rule{After: expiry(c, late)})
+					mustLock(t, l)
+					s.WantOwner(t, l.Path(), c.SessionID())
+					mustUnlock(t, l)
+					s.WantBelow(t, "/locks/a", 0)
+				})
 		}
 	}
 }
@@ -146,7 +148,9 @@ func TestLostReplyAndLateReapIsNotAdopted(t *testing.T) {
 		mustLock(t, l)
 		mustUnlock(t, l)
 		for _, op := range []string{"create", "multi"} {
-			c.On(op, 1, rule{Err: zk.ErrSessionExpired, After: func() { c.ExpireLate(testconn.Stays) }})
+			c.On(op, 1, rule{Err: zk.ErrSessionExpired, After: func() {
+				c.ExpireLate(testconn.Stays)
+			}})
 		}
 		mustLock(t, l)
 		s.WantOwner(t, l.Path(), c.SessionID())

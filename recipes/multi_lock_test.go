@@ -44,7 +44,8 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != NotApplied {
+		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("Lock: %v", err)
 		}
 		wantNodes(t, s, 0, 1, 0)
@@ -144,7 +145,8 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 		m := NewMultiLock(s.Connect(), nil)
 		err := m.Lock(t.Context())
 		held, tryErr := m.TryLock(t.Context())
-		if err == nil || held || tryErr == nil || OutcomeOf(err) != NotApplied || !closed(m.Lost()) {
+		if err == nil || held || tryErr == nil || OutcomeOf(err) != NotApplied ||
+			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
 		if err := errors.Join(m.Unlock(t.Context()), m.Close(t.Context())); err != nil {

@@ -44,7 +44,9 @@ func (p inLine) Participants(ctx context.Context) (owner, waiters []Member, err 
 // participants reads the queue: a node that waits for no other holds.
 func (q *turnstile) participants(ctx context.Context, r *requests) (participants, error) {
 	return r.participants(
-		ctx, q.dir, q.markers, func(queue []numbered, own int) bool { return q.ahead(queue, own) == "" },
+		ctx, q.dir, q.markers, func(queue []numbered, own int) bool {
+			return q.ahead(queue, own) == ""
+		},
 	)
 }
 
@@ -116,5 +118,7 @@ func (r *requests) member(ctx context.Context, path string) (m Member, there boo
 	case err != nil:
 		return m, false, err
 	}
-	return Member{Path: path, Data: data, Session: stat.EphemeralOwner, Token: stat.Czxid}, true, nil
+	return Member{
+		Path: path, Data: data, Session: stat.EphemeralOwner, Token: stat.Czxid,
+	}, true, nil
 }

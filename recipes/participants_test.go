@@ -27,7 +27,8 @@ func wantParticipants(
 	held, wait, err := list(t.Context())
 	if err != nil || !slices.Equal(dataOf(held), holders) || !slices.Equal(dataOf(wait), waiters) {
 		t.Errorf(
-			"holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err, holders, waiters,
+			"holders %q, waiters %q, %v; want %q and %q", dataOf(held), dataOf(wait), err,
+			holders, waiters,
 		)
 	}
 }
@@ -58,7 +59,9 @@ func TestParticipantsOfLocks(t *testing.T) {
 		) participantLock {
 			return NewRevocableLock(c, "/p", opts...)
 		},
-		"RWLock": func(c Conn, opts ...Option) participantLock { return NewRWLock(c, "/p", opts...) },
+		"RWLock": func(c Conn, opts ...Option) participantLock {
+			return NewRWLock(c, "/p", opts...)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s *testServer) {
@@ -78,7 +81,8 @@ func TestParticipantsOfLocks(t *testing.T) {
 				wantParticipants(t, locks[2].Participants, []string{"a"}, []string{"b", "c"})
 				owner, _, err := locks[1].Participants(t.Context())
 				if want := (Member{
-					Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(), Token: locks[0].Token(),
+					Path: locks[0].Path(), Data: []byte("a"), Session: c.SessionID(),
+					Token: locks[0].Token(),
 				}); err != nil ||
 					owner[0].Path != want.Path || owner[0].Session != want.Session ||
 					owner[0].Token != want.Token || owner[0].Reads {
@@ -89,7 +93,8 @@ func TestParticipantsOfLocks(t *testing.T) {
 					time.Sleep(time.Second)
 					if i < 2 {
 						wantParticipants(
-							t, locks[2].Participants, []string{[]string{"b", "c"}[i]}, []string{"c", "x"}[i:1],
+							t, locks[2].Participants, []string{[]string{"b", "c"}[i]},
+							[]string{"c", "x"}[i:1],
 						)
 					}
 				}

@@ -110,10 +110,12 @@ func TestFlappingConnectionIsNotTakenForClosed(t *testing.T) {
 func TestOptionsReachTheNodes(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		acl := zk.WorldACL(zk.PermAll &^ zk.PermAdmin)
-		l := NewLock(s.Connect(), "/l", Data([]byte("host")), ACL(acl...), RecheckEvery(time.Second))
+		l := NewLock(s.Connect(), "/l", Data([]byte("host")), ACL(acl...),
+			RecheckEvery(time.Second))
 		mustLock(t, l)
 		n, _ := s.Node(l.Path())
-		if string(n.Data) != "host" || !slices.Equal(l.opts.acl, acl) || l.opts.recheck != time.Second {
+		if string(n.Data) != "host" || !slices.Equal(l.opts.acl, acl) ||
+			l.opts.recheck != time.Second {
 			t.Errorf("data %q, options %+v", n.Data, l.opts)
 		}
 		mustUnlock(t, l)

@@ -182,7 +182,8 @@ func (n *PersistentNode) maintain(ctx context.Context, r *requests, data []byte)
 			err = ignore(n.own.create(ctx, r, data), zk.ErrNodeExists)
 		case err != nil:
 		case stat.EphemeralOwner != session:
-			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.path, stat.EphemeralOwner)
+			return 0, fmt.Errorf("%w: %s is owned by 0x%x", ErrOccupied, n.path,
+				stat.EphemeralOwner)
 		case bytes.Equal(stored, data):
 			return session, nil
 		default:

@@ -35,14 +35,17 @@ func TestPersistentNodeComesBack(t *testing.T) {
 			c.ExpireLate(3 * time.Second)
 			return nil
 		},
-		"deletion": func(_ *testServer, _, other *testConn) error { return other.Delete("/dir/n", -1) },
+		"deletion": func(_ *testServer, _, other *testConn) error {
+			return other.Delete("/dir/n", -1)
+		},
 		"other data": func(_ *testServer, _, other *testConn) error {
 			_, err := other.Set("/dir/n", []byte("graffiti"), -1)
 			return err
 		},
 		"deletion of the directory": func(_ *testServer, _, other *testConn) error {
 			_, err := other.Multi(
-				&zk.DeleteRequest{Path: "/dir/n", Version: -1}, &zk.DeleteRequest{Path: "/dir", Version: -1},
+				&zk.DeleteRequest{Path: "/dir/n", Version: -1},
+				&zk.DeleteRequest{Path: "/dir", Version: -1},
 			)
 			return err
 		},
@@ -139,7 +142,8 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		c := s.Connect()
 		c.On("create", 1, refusal)
 		n := NewPersistentNode(c, "/dir/n", nil)
-		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied ||
+		if err := n.Keep(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied ||
 			!errors.Is(n.Err(), zk.ErrNoAuth) {
 			t.Errorf("Keep: %v, %v", err, n.Err())
 		}

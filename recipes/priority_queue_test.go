@@ -162,7 +162,8 @@ func TestDelayQueueWaitsUntilDue(t *testing.T) {
 
 func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		q, producer := NewDelayQueue(s.Connect(), "/q", RecheckEvery(0)), NewDelayQueue(s.Connect(), "/q")
+		q, producer := NewDelayQueue(s.Connect(), "/q", RecheckEvery(0)),
+			NewDelayQueue(s.Connect(), "/q")
 		start := time.Now()
 		offer := func(e string, after time.Duration) {
 			if err := producer.Offer(t.Context(), []byte(e), start.Add(after)); err != nil {

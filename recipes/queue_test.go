@@ -13,7 +13,8 @@ import (
 
 func newQueues(c Conn) []queuer {
 	return []queuer{
-		NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")}, presentQueue{NewDelayQueue(c, "/q")},
+		NewQueue(c, "/q"), evenQueue{NewPriorityQueue(c, "/q")},
+		presentQueue{NewDelayQueue(c, "/q")},
 	}
 }
 
@@ -238,7 +239,8 @@ func TestCancelledOfferTellsTheTruthWhenItCan(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				tc.fault.After = cancel
 				c.On("multi", 1, tc.fault)
-				if err := q.Offer(ctx, []byte("a")); !errors.Is(err, tc.err) || errors.Is(err, ErrAmbiguous) {
+				if err := q.Offer(ctx, []byte("a")); !errors.Is(err, tc.err) ||
+					errors.Is(err, ErrAmbiguous) {
 					t.Fatalf("Offer: %v", err)
 				}
 				s.WantBelow(t, "/q/items", tc.items)

@@ -103,7 +103,9 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 			m.nudge("/a")
 		}
 		synctest.Wait()
-		if want := []time.Duration{0, 15 * time.Second, 30 * time.Second}; !slices.Equal(all, want) {
+		if want := []time.Duration{
+			0, 15 * time.Second, 30 * time.Second,
+		}; !slices.Equal(all, want) {
 			t.Errorf("everything was looked at after %v; want %v", all, want)
 		}
 		if err := m.l.Close(t.Context()); err != nil {
@@ -146,7 +148,9 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 		c := s.Connect()
 		f := &fixed{path: "/own"}
 		m := newReconciler(newLifecycle(c, "own", "", nil))
-		m.step = func(ctx context.Context, r *requests, _ due) error { return f.create(ctx, r, nil) }
+		m.step = func(ctx context.Context, r *requests, _ due) error {
+			return f.create(ctx, r, nil)
+		}
 		m.last = f.remove
 		if err := m.start(); err != nil {
 			t.Fatal(err)

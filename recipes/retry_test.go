@@ -43,13 +43,17 @@ func TestPausesOfPolicies(t *testing.T) {
 		policy RetryPolicy
 		want   []time.Duration
 	}{
-		"forever":          {RetryForever(), milliseconds(0, 10, 20, 40, 80, 160, 320, 640, 1000, 1000)},
+		"forever": {
+			RetryForever(), milliseconds(0, 10, 20, 40, 80, 160, 320, 640, 1000, 1000),
+		},
 		"fixed":            {RetryFixed(50*time.Millisecond, 3), milliseconds(50, 50)},
 		"fixed, once":      {RetryFixed(50*time.Millisecond, 1), nil},
 		"fixed, unbounded": {RetryFixed(0, 0), milliseconds(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
 		"until":            {RetryUntil(steady, 350*time.Millisecond), milliseconds(100, 100, 100)},
 		"if": {
-			RetryIf(steady, func(err error) bool { return !errors.Is(err, zk.ErrConnectionClosed) }), nil,
+			RetryIf(steady, func(err error) bool {
+				return !errors.Is(err, zk.ErrConnectionClosed)
+			}), nil,
 		},
 		"without end": {
 			withoutEnd(RetryFixed(time.Millisecond, 2)), milliseconds(
@@ -134,7 +138,8 @@ func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 		c.On("multi", 1, loseRequest)
 		down(c, "delete") // what settles the outcome is clean-up and goes on
 		err := q.Offer(t.Context(), []byte("b"))
-		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, ErrAmbiguous) || OutcomeOf(err) != Unknown {
+		if !errors.Is(err, ErrGaveUp) || !errors.Is(err, ErrAmbiguous) ||
+			OutcomeOf(err) != Unknown {
 			t.Errorf("Offer: %v", err)
 		}
 		if err := q.Close(t.Context()); err != nil {
@@ -183,7 +188,8 @@ func TestRowsComeBackApart(t *testing.T) {
 		begun   time.Duration
 		cleanUp bool
 	}{
-		{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false}, {"lock", time.Nanosecond, false}, {
+		{"lock", 0, false}, {"lock", 0, true}, {"queue", 0, false},
+		{"lock", time.Nanosecond, false}, {
 			"lock", time.Second, true,
 		},
 	}

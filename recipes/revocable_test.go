@@ -55,7 +55,8 @@ func TestOwnerHearsThatItIsAsked(t *testing.T) {
 			other.mustClose(t)
 			owner.mustClose(t)
 			s.WantBelow(t, "/rl", 0)
-			if _, err := owner.Revoke(t.Context()); !errors.Is(err, ErrClosed) || !closed(owner.Revoked()) {
+			if _, err := owner.Revoke(t.Context()); !errors.Is(err, ErrClosed) ||
+				!closed(owner.Revoked()) {
 				t.Errorf("Revoke after Close: %v", err)
 			}
 		})

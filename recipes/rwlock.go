@@ -56,14 +56,17 @@ const (
 // be used for this lock only. It sends nothing. The options that matter are ACL, Data,
 // SessionTimeout, RecheckEvery, Retry and Containers.
 func NewRWLock(conn Conn, path string, opts ...Option) *RWLock {
-	queue := turnstile{dir: path, markers: []string{readMarker, writeMarker}, opts: newOptions(opts)}
+	queue := turnstile{
+		dir: path, markers: []string{readMarker, writeMarker}, opts: newOptions(opts),
+	}
 	readers, writers := queue, queue
 	readers.kind, readers.ahead = readMarker, lastWriter
 	writers.kind, writers.ahead = writeMarker, predecessor
 	write := newHandle(conn, path, opts, &writers)
 	queue.ahead = eitherRule
 	return &RWLock{
-		newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})), &queue,
+		newReadWrite(write, newHandle(conn, path, opts, &reader{queue: &readers, write: write})),
+		&queue,
 	}
 }
 

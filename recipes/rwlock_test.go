@@ -125,7 +125,8 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 			}
 			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
 				t.Errorf(
-					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(), l[0].Path(),
+					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(),
+					l[0].Path(),
 				)
 			}
 			mustUnlock(t, l[0])
@@ -248,7 +249,8 @@ func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
 		began := time.Now()
-		if err := l.Close(done); OutcomeOf(err) != Unknown || !closed(l.Lost()) || !closed(l.RLost()) {
+		if err := l.Close(done); OutcomeOf(err) != Unknown || !closed(l.Lost()) ||
+			!closed(l.RLost()) {
 			t.Errorf("Close: %v", err)
 		}
 		if took := time.Since(began); took > grace {

@@ -134,7 +134,9 @@ func (s *Semaphore) Participants(ctx context.Context) (holders, waiters []Member
 			return participants{}, err
 		}
 		leases, err := r.participants(
-			ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool { return own < s.leases },
+			ctx, s.dir(), []string{leaseMarker}, func(_ []numbered, own int) bool {
+				return own < s.leases
+			},
 		)
 		return participants{leases.holders, line.waiters}, err
 	})

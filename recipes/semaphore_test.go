@@ -128,9 +128,12 @@ func TestAnyReleaseServesTheOneWhoWaits(t *testing.T) {
 }
 
 func TestSemaphoreSurvivesFaults(t *testing.T) {
-	for _, op := range []string{"create", "children", "childrenW", "getW", "get", "sync", "delete"} {
+	for _, op := range []string{
+		"create", "children", "childrenW", "getW", "get", "sync", "delete",
+	} {
 		for name, fault := range map[string]rule{
-			"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+			"reply": loseReply, "net error": netError, "request": loseRequest,
+			"no server": noServer,
 		} {
 			for nth := 1; nth <= 2; nth++ {
 				inBubble(t, func(t *testing.T, s *testServer) {
@@ -283,7 +286,8 @@ func TestSemaphoreReportsRefusals(t *testing.T) {
 		for _, op := range []string{"get", "create", "children", "getW"} {
 			c := s.Connect()
 			c.On(op, 1, refusal)
-			if _, err := NewSemaphore(c, "/sem", 1).Acquire(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
+			if _, err := NewSemaphore(c, "/sem", 1).Acquire(t.Context()); !errors.Is(err,
+				zk.ErrNoAuth) {
 				t.Errorf("%s: %v", op, err)
 			}
 		}
@@ -335,7 +339,8 @@ func TestSeveralLeasesOrNone(t *testing.T) {
 		c := s.Connect()
 		sem := NewSemaphore(c, "/sem", 2)
 		for _, n := range []int{-1, 0, 3} {
-			if leases, err := sem.AcquireN(t.Context(), n); leases != nil || !errors.Is(err, ErrLeases) ||
+			if leases, err := sem.AcquireN(t.Context(), n); leases != nil ||
+				!errors.Is(err, ErrLeases) ||
 				OutcomeOf(err) != NotApplied {
 				t.Errorf("AcquireN(%d): %v %v", n, leases, err)
 			}

@@ -70,7 +70,8 @@ func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 		}
 		var off []string
 		for _, seq := range rapid.SliceOfN(rapid.Int32(), 0, 5).Draw(t, "far off") {
-			if name := serverName(seq); !slices.Contains(want, name) && !slices.Contains(off, name) {
+			if name := serverName(seq); !slices.Contains(want, name) &&
+				!slices.Contains(off, name) {
 				off = append(off, name)
 			}
 		}
@@ -84,7 +85,9 @@ func TestFarOffNumbersDoNotDisturb(t *testing.T) {
 		if len(sorted) != len(all) {
 			t.Fatalf("%d of %d names", len(sorted), len(all))
 		}
-		got := slices.DeleteFunc(sorted, func(name string) bool { return !slices.Contains(want, name) })
+		got := slices.DeleteFunc(sorted, func(name string) bool {
+			return !slices.Contains(want, name)
+		})
 		if !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}

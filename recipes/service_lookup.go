@@ -27,7 +27,9 @@ func (f strategyFunc) Choose(instances []Instance) Instance { return f(instances
 // Random chooses any instance. intN draws a number from 0 up to n, n excluded, such as rand.IntN of
 // math/rand/v2.
 func Random(intN func(n int) int) Strategy {
-	return strategyFunc(func(instances []Instance) Instance { return instances[intN(len(instances))] })
+	return strategyFunc(func(instances []Instance) Instance {
+		return instances[intN(len(instances))]
+	})
 }
 
 // RoundRobin chooses one after the other, in the order of their IDs. Instances that come and go do
@@ -85,7 +87,8 @@ type registered struct {
 // each lookup one of its own.
 func NewServiceLookup(registry *ServiceRegistry, service string, strategy Strategy) *ServiceLookup {
 	return &ServiceLookup{
-		registry: registry, service: service, strategy: strategy, avoided: map[registered]time.Time{},
+		registry: registry, service: service, strategy: strategy,
+		avoided: map[registered]time.Time{},
 	}
 }
 

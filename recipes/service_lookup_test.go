@@ -26,7 +26,10 @@ func TestStrategies(t *testing.T) {
 	}{
 		{"random", Random(third), "abc abcd ab a", "c c b a"},
 		{"round robin", RoundRobin(), "abc abc abc abc", "a b c a"},
-		{"round robin goes on where one has gone", RoundRobin(), "abc abc acd acd acd", "a b c d a"},
+		{
+			"round robin goes on where one has gone", RoundRobin(), "abc abc acd acd acd",
+			"a b c d a",
+		},
 		{"round robin and newcomers", RoundRobin(), "bd abd abcd abcd abcd", "b d a b c"},
 		{"sticky", Sticky(RoundRobin()), "abc abc abc", "a a a"},
 		{"sticky until it is gone", Sticky(Random(third)), "abc abcd abd abd abcd", "c c d d d"},

@@ -30,7 +30,8 @@ func compareInstances(a, b Instance) int {
 
 // equalInstances is whether two instances are one registration with the same data.
 func equalInstances(a, b Instance) bool {
-	return a.Service == b.Service && a.ID == b.ID && a.Czxid == b.Czxid && bytes.Equal(a.Data, b.Data)
+	return a.Service == b.Service && a.ID == b.ID && a.Czxid == b.Czxid &&
+		bytes.Equal(a.Data, b.Data)
 }
 
 // cloneInstances copies instances, so that the receiver may change them.

@@ -80,7 +80,8 @@ func TestRegistrySeesAServiceAgain(t *testing.T) {
 			g := register(t, c, "web", id, "1")
 			wantServices(t, v, "web/"+id+"=1")
 			quit(t, g)
-			if err := c.Delete("/s/web", -1); err != nil { // as the server does with an empty container
+			// as the server does with an empty container
+			if err := c.Delete("/s/web", -1); err != nil {
 				t.Fatal(err)
 			}
 			wantServices(t, v, "")
@@ -106,7 +107,8 @@ func TestServicesAreContainers(t *testing.T) {
 
 func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 	faults := map[string]rule{
-		"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer, "refused": {
+		"reply": loseReply, "request": loseRequest, "net": netError, "no server": noServer,
+		"refused": {
 			Lose: true, Err: zk.ErrNoAuth,
 		},
 	}
@@ -119,7 +121,8 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 						a, b := register(t, c, "web", "a", "1"), register(t, c, "mail", "b", "1")
 						view.On(op, nth, fault)
 						v := NewServiceRegistry(view, "/s", RecheckEvery(0))
-						if _, err := v.All(t.Context()); err != nil && !errors.Is(err, zk.ErrNoAuth) {
+						if _, err := v.All(t.Context()); err != nil &&
+							!errors.Is(err, zk.ErrNoAuth) {
 							t.Error(err)
 						}
 						wantServices(t, v, "mail/b=1 web/a=1")

@@ -85,7 +85,8 @@ func TestSharedValueTellsAnEchoFromARival(t *testing.T) {
 
 func TestNextSeesEachChange(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		v, writer := NewSharedValue(s.Connect(), "/v", RecheckEvery(0)), NewSharedValue(s.Connect(), "/v")
+		v, writer := NewSharedValue(s.Connect(), "/v", RecheckEvery(0)),
+			NewSharedValue(s.Connect(), "/v")
 		seen := make(chan ValueState)
 		go func() {
 			defer close(seen)
@@ -161,7 +162,8 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 				if now, err := v.Get(t.Context()); err != nil || !now.same(seen) {
 					t.Errorf("%s %d: Get: %+v, %v; want %+v", op, nth, now, err, seen)
 				}
-				if now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("3")); err != nil || !ok {
+				if now, ok, err := v.CompareAndSet(t.Context(), seen, []byte("3")); err != nil ||
+					!ok {
 					t.Errorf("%s %d: CompareAndSet: %+v, %v, %v", op, nth, now, ok, err)
 				}
 				quit(t, v)

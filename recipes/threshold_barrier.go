@@ -82,14 +82,18 @@ type visit struct {
 // parents, Containers.
 func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarrier {
 	l := newLifecycle(conn, "threshold barrier", path, opts)
-	return &ThresholdBarrier{lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l}}
+	return &ThresholdBarrier{
+		lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l},
+	}
 }
 
 // Set closes the barrier until so many members are there, at least 1. For members that wait already
 // it changes the number, and they pass if they are enough.
 func (b *ThresholdBarrier) Set(ctx context.Context, members int) error {
 	if members < 1 {
-		return b.explain("set", fmt.Errorf("%w: %d members; expected at least 1", ErrThreshold, members))
+		return b.explain(
+			"set", fmt.Errorf("%w: %d members; expected at least 1", ErrThreshold, members),
+		)
 	}
 	_, err := b.number.Set(ctx, strconv.AppendInt(nil, int64(members), 10))
 	return err

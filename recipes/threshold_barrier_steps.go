@@ -143,7 +143,8 @@ func (b *ThresholdBarrier) await(
 		if err != nil {
 			return nil, false, err
 		}
-		counted, err := b.counted(ctx, r, own) // after the barrier: what comes between fires the watch
+		// after the barrier: what comes between fires the watch
+		counted, err := b.counted(ctx, r, own)
 		if err != nil || counted || now.open {
 			return nil, true, err
 		}
@@ -184,7 +185,9 @@ func (b *ThresholdBarrier) open(
 		ops := setOps(b.path, []byte(openData), now.stat, r.opts.acl)
 		before := len(ops)
 		for _, name := range members {
-			ops = append(ops, &zk.SetDataRequest{Path: join(b.path, name), Data: []byte(inData), Version: 0})
+			ops = append(ops, &zk.SetDataRequest{
+				Path: join(b.path, name), Data: []byte(inData), Version: 0,
+			})
 		}
 		failed, err := r.multiUntil(ctx, ops...)
 		switch {
@@ -195,7 +198,8 @@ func (b *ThresholdBarrier) open(
 		case failed < before:
 			return false, nil // and the watch fires
 		}
-		members = slices.Delete(members, failed-before, failed-before+1) // gone, or of the round before
+		// gone, or of the round before
+		members = slices.Delete(members, failed-before, failed-before+1)
 	}
 	return false, nil
 }

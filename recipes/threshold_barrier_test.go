@@ -16,7 +16,8 @@ func thresholds(
 ) (members []*ThresholdBarrier, conns []*testConn) {
 	for range n {
 		c := s.Connect()
-		members, conns = append(members, NewThresholdBarrier(c, "/gates/t", opts...)), append(conns, c)
+		members, conns = append(members, NewThresholdBarrier(c, "/gates/t", opts...)),
+			append(conns, c)
 	}
 	return members, conns
 }
@@ -44,7 +45,8 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 		for range 3 {
 			mustSet(t, m[3], 3)
 			first, second := early, waiting(t, m[1].Wait)
-			if open, err := m[3].IsOpen(t.Context()); len(first)+len(second) > 0 || open || err != nil {
+			if open, err := m[3].IsOpen(t.Context()); len(first)+len(second) > 0 || open ||
+				err != nil {
 				t.Errorf("two have passed: %v %v", open, err)
 			}
 			wantAll(t, first, second, waiting(t, m[2].Wait), waiting(t, m[3].Wait))
@@ -172,7 +174,8 @@ func TestNobodyCountsTwice(t *testing.T) {
 		c[0].On("delete", 1, rule{Before: func() { time.Sleep(10 * time.Second) }})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m[0].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) || OutcomeOf(err) != Unknown {
+		if err := m[0].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) ||
+			OutcomeOf(err) != Unknown {
 			t.Errorf("got %v", err)
 		}
 		again := waiting(t, m[0].Wait)
@@ -216,7 +219,8 @@ func TestExpiryAtTheThreshold(t *testing.T) {
 			expiry(c[0], late)()
 			c[0].Reconnect()
 			err := <-first
-			if late && err != nil || !late && (!errors.Is(err, ErrMemberLost) || OutcomeOf(err) != Unknown) {
+			if late && err != nil ||
+				!late && (!errors.Is(err, ErrMemberLost) || OutcomeOf(err) != Unknown) {
 				t.Errorf("late %v: got %v", late, err)
 			}
 			next := waiting(t, m[0].Wait)
@@ -231,7 +235,9 @@ func TestExpiryAtTheThreshold(t *testing.T) {
 
 func TestLostRepliesAtTheThreshold(t *testing.T) {
 	for _, fault := range []rule{loseReply, loseRequest, netError, noServer} {
-		for _, op := range []string{"create", "multi", "getW", "get", "children", "delete", "sync"} {
+		for _, op := range []string{
+			"create", "multi", "getW", "get", "children", "delete", "sync",
+		} {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				m, c := thresholds(s, 2)
 				for range 2 {
@@ -273,7 +279,8 @@ func TestBadThresholds(t *testing.T) {
 			}
 			for _, err := range []error{m[0].Wait(t.Context()), <-early} {
 				if !errors.Is(err, ErrThreshold) ||
-					!strings.Contains(err.Error(), `/gates/t has "`+data+`"`) || OutcomeOf(err) != NotApplied {
+					!strings.Contains(err.Error(), `/gates/t has "`+data+`"`) ||
+					OutcomeOf(err) != NotApplied {
 					t.Errorf("got %v", err)
 				}
 			}
@@ -311,11 +318,13 @@ func TestRefusedThreshold(t *testing.T) {
 		m, c := thresholds(s, 1)
 		mustSet(t, m[0], 1)
 		c[0].On("multi", 1, refusal)
-		if err := m[0].Wait(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+		if err := m[0].Wait(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("got %v", err)
 		}
 		c[0].On("create", 1, refusal)
-		if err := m[0].Wait(t.Context()); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
+		if err := m[0].Wait(t.Context()); !errors.Is(err, zk.ErrNoAuth) ||
+			OutcomeOf(err) != NotApplied {
 			t.Errorf("got %v", err)
 		}
 		closeAll(t, s, m)

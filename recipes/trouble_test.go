@@ -55,7 +55,10 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 		l := newLock(c)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		c.On("getW", 1, rule{After: func() { c.Off(); refuse(c, func() { time.Sleep(time.Second) }) }})
+		c.On("getW", 1, rule{After: func() {
+			c.Off()
+			refuse(c, func() { time.Sleep(time.Second) })
+		}})
 		c.On("multi", 1, loseRequest) // makes a herd lock doubt whether its node is there
 		if err := l.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Lock: %v", err)

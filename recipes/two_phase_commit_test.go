@@ -22,7 +22,8 @@ func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, con
 	for i := range n {
 		tx.Sites = append(tx.Sites, string(rune('a'+i)))
 		c := s.Connect()
-		handles, conns = append(handles, NewTwoPhaseCommit(c, "/tx/1", RecheckEvery(0))), append(conns, c)
+		handles, conns = append(handles, NewTwoPhaseCommit(c, "/tx/1", RecheckEvery(0))),
+			append(conns, c)
 	}
 	mustDo(t, handles[0].Begin(t.Context(), tx))
 	return handles, conns
@@ -174,7 +175,8 @@ func TestLostRepliesInATransaction(t *testing.T) {
 				inBubble(t, func(t *testing.T, s *testServer) {
 					s.Seed("/tx", "")
 					conn := s.Connect()
-					c, other := NewTwoPhaseCommit(conn, "/tx/1"), NewTwoPhaseCommit(s.Connect(), "/tx/1")
+					c, other := NewTwoPhaseCommit(conn, "/tx/1"),
+						NewTwoPhaseCommit(s.Connect(), "/tx/1")
 					conn.On(op, nth+1, fault)
 					ctx := t.Context()
 					mustDo(t, c.Begin(ctx, Transaction{Sites: []string{"a", "b"}}))
@@ -354,7 +356,9 @@ func badTransactions(ctx context.Context, conn Conn) []badTransaction {
 
 func TestBadTransactions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		for name, data := range map[string]string{"empty": "", "array": "[]", "nobody": `{"sites":[]}`} {
+		for name, data := range map[string]string{
+			"empty": "", "array": "[]", "nobody": `{"sites":[]}`,
+		} {
 			s.Seed("/"+name, data)
 		}
 		s.Seed("/voted", `{"sites":["a"]}`)
@@ -388,7 +392,9 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 			time.Sleep(time.Second)
 			mustDo(t, do(t.Context()))
 		}
-		leave("vote", "create", func(ctx context.Context) error { return p[0].Vote(ctx, "a", true) })
+		leave("vote", "create", func(ctx context.Context) error {
+			return p[0].Vote(ctx, "a", true)
+		})
 		leave("join", "multi", func(ctx context.Context) error { return p[0].Join(ctx, "a") })
 		wantDecision(t, "commit", awaits(t, p[0]))
 		leave("done", "multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
@@ -405,9 +411,14 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		p, c := parties(t, s, 1)
-		abandon(t, c[0], "multi", rule{}, func(ctx context.Context) error { return p[0].Join(ctx, "a") })
+		abandon(t, c[0], "multi", rule{}, func(ctx context.Context) error {
+			return p[0].Join(ctx, "a")
+		})
 		s.WantBelow(t, "/tx/1", 0)
-		c[0].On("multi", 1, rule{After: func() { go p[0].Close(t.Context()); time.Sleep(time.Second) }})
+		c[0].On("multi", 1, rule{After: func() {
+			go p[0].Close(t.Context())
+			time.Sleep(time.Second)
+		}})
 		if err := p[0].Join(t.Context(), "a"); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}

@@ -31,7 +31,8 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 	b := &ballot{Transaction: tx, votes: map[string]string{}, here: map[string]bool{}}
 	for {
 		now := time.Now()
-		if since.check() != nil || b.isOver(now) { // the server may lag behind; so a vote in time is seen
+		// the server may lag behind; so a vote in time is seen
+		if since.check() != nil || b.isOver(now) {
 			if since, err = r.synced(ctx, c.path); err != nil {
 				return d, err
 			}
@@ -40,7 +41,8 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		if errors.Is(err, errRestart) {
 			continue
 		}
-		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) { // of what was listed: look again
+		// of what was listed: look again
+		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return d, err
 		}
 		if err := b.watch.wait(ctx, sooner(r.opts.recheck, b.Deadline)); err != nil {
@@ -124,7 +126,8 @@ func (c *TwoPhaseCommit) readVotes(ctx context.Context, r *requests, b *ballot) 
 			return err
 		}
 		if vote := string(data); vote != yesVote && vote != noVote {
-			return fmt.Errorf("the vote of %s is %.40q; expected %s or %s", site, data, yesVote, noVote)
+			return fmt.Errorf("the vote of %s is %.40q; expected %s or %s", site, data,
+				yesVote, noVote)
 		}
 		b.votes[site] = string(data)
 	}
@@ -139,7 +142,9 @@ func (c *TwoPhaseCommit) decide(
 	var ops []interface{}
 	if d.Commit {
 		for _, site := range b.Sites {
-			ops = append(ops, &zk.CheckVersionRequest{Path: join(c.path, votePrefix+site), Version: 0})
+			ops = append(ops, &zk.CheckVersionRequest{
+				Path: join(c.path, votePrefix+site), Version: 0,
+			})
 		}
 	}
 	ops = append(
@@ -171,7 +176,8 @@ func (c *TwoPhaseCommit) decision(ctx context.Context, r *requests) (Decision, e
 	case aborted:
 		return Decision{Why: why}, nil
 	}
-	return Decision{}, fmt.Errorf("the decision is %.40q; expected %s or %s", data, committed, aborted)
+	return Decision{}, fmt.Errorf("the decision is %.40q; expected %s or %s", data,
+		committed, aborted)
 }
 
 // encode makes the data of the decision's node.

@@ -93,7 +93,9 @@ func (c *TwoPhaseCommit) readHere(
 		return tx, false, ignore(err, zk.ErrNoNode)
 	}
 	if err := json.Unmarshal(data, &tx); err != nil || len(tx.Sites) == 0 {
-		return tx, false, fmt.Errorf("the data is %.40q; expected a transaction with sites as JSON", data)
+		return tx, false, fmt.Errorf(
+			"the data is %.40q; expected a transaction with sites as JSON", data,
+		)
 	}
 	return tx, true, nil
 }
@@ -157,14 +159,17 @@ func (c *TwoPhaseCommit) appear(ctx context.Context, r *requests, own *fixed) er
 		if stat != nil {
 			ops = append(ops, &zk.DeleteRequest{Path: own.path, Version: stat.Version})
 		}
-		ops = append(ops, &zk.CreateRequest{Path: own.path, Flags: zk.FlagEphemeral, Acl: r.opts.acl})
+		ops = append(ops, &zk.CreateRequest{
+			Path: own.path, Flags: zk.FlagEphemeral, Acl: r.opts.acl,
+		})
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		_, err = r.multi(ops...)
 		own.doubtful = own.doubtful || OutcomeOf(err) != NotApplied
 		switch {
-		case err == nil, raced(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)): // look whose it is
+		case err == nil, raced(err) && (stat != nil || !errors.Is(err, zk.ErrNoNode)):
+			// look whose it is
 		case errors.Is(err, zk.ErrNoNode):
 			return ErrNoTransaction
 		case transient(err):

@@ -192,7 +192,9 @@ func (e *entry) commit(ctx context.Context, r *requests, version int32) error {
 	}
 	_, err := r.multi(
 		&zk.SetDataRequest{Path: e.c.path, Data: nil, Version: version},
-		&zk.CreateRequest{Path: e.path, Data: e.c.opts.data, Acl: r.opts.acl, Flags: zk.FlagEphemeral},
+		&zk.CreateRequest{
+			Path: e.path, Data: e.c.opts.data, Acl: r.opts.acl, Flags: zk.FlagEphemeral,
+		},
 	)
 	e.made = e.made || OutcomeOf(err) != NotApplied
 	switch {

@@ -75,7 +75,8 @@ func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 func TestVersionRWLockSurvivesFaults(t *testing.T) {
 	for _, op := range []string{"get", "children", "multi", "getW", "create", "sync", "delete"} {
 		for name, fault := range map[string]rule{
-			"reply": loseReply, "net error": netError, "request": loseRequest, "no server": noServer,
+			"reply": loseReply, "net error": netError, "request": loseRequest,
+			"no server": noServer,
 		} {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				c := s.Connect()

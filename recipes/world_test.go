@@ -65,7 +65,8 @@ func inWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) st
 			problem := judge(res)
 			if res.Leaked+res.Frozen != "" || len(res.Panics)+len(res.Busy) > 0 {
 				problem += fmt.Sprintf(
-					"\nbusy %v, panics %v, leaked %s, frozen %s", res.Busy, res.Panics, res.Leaked, res.Frozen,
+					"\nbusy %v, panics %v, leaked %s, frozen %s", res.Busy, res.Panics,
+					res.Leaked, res.Frozen,
 				)
 			}
 			if problem != "" {
@@ -121,7 +122,8 @@ func TestLocksInManyWorlds(t *testing.T) {
 						}
 						mu.Lock()
 						if token() != 0 && token() <= last {
-							problem = fmt.Sprintf("%s has token %d after %d", c.Name(), token(), last)
+							problem = fmt.Sprintf("%s has token %d after %d", c.Name(),
+								token(), last)
 						}
 						last = token()
 						mu.Unlock()

@@ -39,7 +39,8 @@ func wantLock(t *testing.T, l *WriteLock, want bool) {
 	t.Helper()
 	owned, err := l.Lock(t.Context())
 	if owned != want || err != nil || l.IsOwner() != want || (l.Token() != 0) != want {
-		t.Fatalf("Lock: %v %v, owner %v, token %d, want %v", owned, err, l.IsOwner(), l.Token(), want)
+		t.Fatalf("Lock: %v %v, owner %v, token %d, want %v", owned, err, l.IsOwner(),
+			l.Token(), want)
 	}
 }
 
@@ -52,7 +53,8 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 		wantLock(t, one, true)
 		wantLock(t, two, false)
 		wantLock(t, two, false)
-		if one.ID() == two.ID() || !slices.Contains(s.Below("/wl"), two.ID()) || one.Dir() != "/wl" {
+		if one.ID() == two.ID() || !slices.Contains(s.Below("/wl"), two.ID()) ||
+			one.Dir() != "/wl" {
 			t.Errorf("nodes %q and %q below %s", one.ID(), two.ID(), one.Dir())
 		}
 		first.wantHeard(t, "acquired")
@@ -266,7 +268,8 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 // TestWhatIsGivenUpIsNoTrouble: Err tells of nothing that was wanted.
 func TestWhatIsGivenUpIsNoTrouble(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
-		one, two := NewWriteLock(s.Connect(), "/wl", nil), NewWriteLock(s.Connect(), "/wl", &fullDiary{})
+		one, two := NewWriteLock(s.Connect(), "/wl", nil),
+			NewWriteLock(s.Connect(), "/wl", &fullDiary{})
 		wantLock(t, one, true)
 		for _, end := range []func(context.Context) error{two.Unlock, two.Close} {
 			wantLock(t, two, false)

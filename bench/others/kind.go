@@ -72,11 +72,15 @@ func holds(h linearizability.History, n linearizability.Notice) bool {
 }
 
 func judgeBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.Judge(e.history, e.rest, linearizability.Barrier{Path: objectPath}))
+	return verdict(
+		linearizability.Judge(e.history, e.rest, linearizability.Barrier{Path: objectPath}),
+	)
 }
 
 func judgeDoubleBarrier(_ *recipe, e *evidence) string {
-	return verdict(linearizability.Judge(e.history, e.rest, linearizability.DoubleBarrier{Path: objectPath}))
+	return verdict(
+		linearizability.Judge(e.history, e.rest, linearizability.DoubleBarrier{Path: objectPath}),
+	)
 }
 
 // judgeCounter judges the adds and the value of the counter at the end.
@@ -90,7 +94,9 @@ func judgeCounter(_ *recipe, e *evidence) string {
 		})
 		h.End += 2
 	}
-	bad := verdict(linearizability.Judge(e.history, e.rest, linearizability.Counter{Path: objectPath}))
+	bad := verdict(
+		linearizability.Judge(e.history, e.rest, linearizability.Counter{Path: objectPath}),
+	)
 	if bad == "" {
 		return ""
 	}

@@ -18,7 +18,9 @@ const oursName = "zksim"
 // rounds, on a workload of package fuzz. It plays each point once: in virtual time
 // every run of a point is the same.
 func sweepOurs(ctx context.Context, w scenario.Workload) (*sweep, error) {
-	scenario := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: rounds}, Seed: 1}
+	scenario := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 2, Rounds: rounds}, Seed: 1,
+	}
 	base, err := scenario.Run()
 	if err != nil {
 		return nil, err

@@ -21,7 +21,11 @@ func TestTimesAreChecked(t *testing.T) {
 		{"old", []at{{7, now - 1e9, ""}, {100, now, ""}}},
 		{
 			"node of a new server",
-			[]at{{0, 0, ""}, {0, now, " (at the time " + fmt.Sprint(now) + ")"}, {5, 0, " (at the time 0)"}},
+			[]at{
+				{0, 0, ""}, {
+					0, now, " (at the time " + fmt.Sprint(now) + ")",
+				}, {5, 0, " (at the time 0)"},
+			},
 		},
 		{"two times", []at{{101, now, ""}, {101, now + 1, " (at a time that is not the zxid's)"}}},
 		{"falling", []at{

@@ -131,7 +131,9 @@ func TestFamiliesAgainstZooKeeper(t *testing.T) {
 func TestWaitingAgainstZooKeeper(t *testing.T) {
 	t.Parallel()
 	opts, real := hastySettings()
-	report := wantEqual(t, fake(t, opts), realTarget(t, real), Options{Fresh: true, Families: hasty})
+	report := wantEqual(
+		t, fake(t, opts), realTarget(t, real), Options{Fresh: true, Families: hasty},
+	)
 	for _, f := range report.Families {
 		if f.Skipped > 0 {
 			t.Errorf("%s: skipped", f.Name)
@@ -239,7 +241,9 @@ func TestCompareFails(t *testing.T) {
 func TestProgressGrows(t *testing.T) {
 	var calls []Progress
 	report := wantEqual(t, fake(t, settings), fake(t, settings), Options{
-		Families: []string{"stat", "zxids"}, Progress: func(p Progress) { calls = append(calls, p) },
+		Families: []string{"stat", "zxids"}, Progress: func(p Progress) {
+			calls = append(calls, p)
+		},
 	})
 	scripts := report.Families[0].Scripts + report.Families[1].Scripts
 	sorted := slices.IsSortedFunc(calls,

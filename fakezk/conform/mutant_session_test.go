@@ -25,7 +25,9 @@ func newPasswords() fault {
 	return func(c *mutantConn) {
 		number++
 		mine := number
-		connects(func(p []byte) []byte { return replaced(p, 20, bytes.Repeat([]byte{mine}, 16)) })(c)
+		connects(func(p []byte) []byte {
+			return replaced(p, 20, bytes.Repeat([]byte{mine}, 16))
+		})(c)
 	}
 }
 

@@ -314,7 +314,8 @@ func TestRandomFindsAndShrinks(t *testing.T) {
 	}
 	d := report.Differences[0]
 	if len(d.Steps) > 3 {
-		t.Errorf("shrunk to %d steps; want a watch and a write\n%s", len(d.Steps), report.Explain(d))
+		t.Errorf("shrunk to %d steps; want a watch and a write\n%s", len(d.Steps),
+			report.Explain(d))
 	}
 	for _, s := range d.Steps {
 		if strings.HasPrefix(s, "# ") {

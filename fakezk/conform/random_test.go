@@ -176,7 +176,11 @@ func TestNoSessionStays(t *testing.T) {
 		after int // interrupt after this number of scripts; -1: never
 		opts  Options
 	}{
-		{"to the end", -1, Options{Families: []string{"framing", "sessions", randomFamily}, Ops: 500}},
+		{
+			"to the end", -1, Options{
+				Families: []string{"framing", "sessions", randomFamily}, Ops: 500,
+			},
+		},
 		{"interrupted", 3, Options{Families: []string{"sessions"}}},
 		{"not fresh", -1, Options{Fresh: true}},
 	} {

@@ -238,7 +238,8 @@ func showData(data []byte) string {
 	case data == nil:
 		return "null"
 	case len(data) > 200:
-		return fmt.Sprintf("%q... of %d bytes, CRC %08x", data[:20], len(data), crc32.ChecksumIEEE(data))
+		return fmt.Sprintf("%q... of %d bytes, CRC %08x", data[:20], len(data),
+			crc32.ChecksumIEEE(data))
 	}
 	return fmt.Sprintf("%q", data)
 }

@@ -16,7 +16,8 @@ type Coordinate struct {
 // Selects reports whether a coordinate counts for the fault.
 func (f Fault) Selects(c Coordinate) bool {
 	return (f.Event != 0) == c.Event && (f.Client == "" || f.Client == c.Client) &&
-		(f.Conn == 0 || f.Conn == c.Conn) && (f.Op == "" || f.Op == c.Op) && matchPath(f.Path, c.Path)
+		(f.Conn == 0 || f.Conn == c.Conn) && (f.Op == "" || f.Op == c.Op) &&
+		matchPath(f.Path, c.Path)
 }
 
 // matchPath reports whether a znode path matches a Fault's glob.

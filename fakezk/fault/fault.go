@@ -111,8 +111,14 @@ var faultKinds = []KindInfo{
 	{Delay, true, true, true, false, "the request or event arrives late"},
 	{Blackhole, true, true, false, true, "bytes vanish without a reset; dials hang for a while"},
 	{Refuse, true, true, false, true, "the connection dies and dials fail for a while"},
-	{Expire, false, true, false, true, "the session ends at the server before the request is applied"},
-	{LateReap, true, true, false, true, "the session ends, its ephemerals stay visible for a while"},
+	{
+		Expire, false, true, false, true,
+		"the session ends at the server before the request is applied",
+	},
+	{
+		LateReap, true, true, false, true,
+		"the session ends, its ephemerals stay visible for a while",
+	},
 	{Restart, true, true, false, true,
 		"the server restarts: every connection dies, dials fail for a while"},
 }
@@ -167,7 +173,8 @@ func Parse(line string) (Fault, error) {
 	}
 	f := Fault{Kind: Kind(words[0])}
 	if _, ok := f.Kind.info(); !ok {
-		return Fault{}, fmt.Errorf("unknown fault kind %q; expected one of %s", words[0], kindNames())
+		return Fault{}, fmt.Errorf("unknown fault kind %q; expected one of %s", words[0],
+			kindNames())
 	}
 	words = words[1:]
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
@@ -211,7 +218,8 @@ func (f *Fault) set(key, value string) (err error) {
 	case "at":
 		f.At, err = parseDuration(key, value)
 	default:
-		return fmt.Errorf("unknown selector %q; expected client, conn, op, path, request, event or at",
+		return fmt.Errorf(
+			"unknown selector %q; expected client, conn, op, path, request, event or at",
 			key)
 	}
 	return err
@@ -228,7 +236,8 @@ func parseOrdinal(key, value string) (int, error) {
 func parseDuration(key, value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 || d > maxFaultDuration {
-		return 0, fmt.Errorf("%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms",
+		return 0, fmt.Errorf(
+			"%s %q: expected a positive duration of at most %s, such as 1.5s or 200ms",
 			key, value, maxFaultDuration)
 	}
 	return d, nil
@@ -254,7 +263,8 @@ func (f Fault) Validate() error {
 	switch {
 	case points != 1:
 		return wrong("expected exactly one of request=, event= and at=")
-	case f.Request != 0 && !info.OnRequest, f.Event != 0 && !info.OnEvent, f.At != 0 && !info.OnTime:
+	case f.Request != 0 && !info.OnRequest, f.Event != 0 && !info.OnEvent,
+		f.At != 0 && !info.OnTime:
 		return wrong("%s takes %s", f.Kind, info.coordinates())
 	case info.Lasts && f.For <= 0:
 		return wrong("%s needs a duration, as in %q", f.Kind, string(f.Kind)+" 2s ...")

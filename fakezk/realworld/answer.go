@@ -75,7 +75,8 @@ func (l *link) notified(body []byte, m *carry.Message) {
 	l.conn.CountEvent(m)
 	p := trace.EventPoint{Client: l.client.name, Number: m.Number, Type: ev.Type.String(),
 		Path: ev.Path}
-	at := r.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type, ev.Path, p.Number)
+	at := r.log("server", "notifies %s: %s %s (event %d)", l.client.name, ev.Type,
+		ev.Path, p.Number)
 	r.notes.Event(at, p)
 }
 

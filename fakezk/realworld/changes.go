@@ -154,7 +154,8 @@ func causes(c trace.Change, ev proto.WatcherEvent) bool {
 	case proto.EventDataChanged:
 		return c.Kind == trace.DataChanged && c.Path == ev.Path
 	case proto.EventChildrenChanged:
-		return (c.Kind == trace.NodeCreated || c.Kind == trace.NodeDeleted) && path.Dir(c.Path) == ev.Path
+		return (c.Kind == trace.NodeCreated || c.Kind == trace.NodeDeleted) &&
+			path.Dir(c.Path) == ev.Path
 	}
 	return false
 }

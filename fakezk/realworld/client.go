@@ -58,7 +58,8 @@ func (c *Client) connect() {
 		zk.WithMaxConnBufferSize(buffer),
 		zk.WithEventCallback(c.notice))
 	if err != nil {
-		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err)) // only a wrong option of ours can do it
+		// only a wrong option of ours can do it
+		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -118,7 +118,8 @@ func (r *run) expireSessionsOf(client int64, f *carry.Armed) {
 func (r *run) expire(c *Client, session int64) {
 	var frozen []*carry.Conn
 	for _, conn := range r.net.Conns() {
-		if l := r.links[conn.ID]; l.client == c && l.session == session && conn.State() == carry.Open {
+		if l := r.links[conn.ID]; l.client == c && l.session == session &&
+			conn.State() == carry.Open {
 			conn.Freeze()
 			frozen = append(frozen, conn)
 		}

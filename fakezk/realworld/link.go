@@ -52,7 +52,9 @@ func (r *run) open(c *Client, number int, server net.Conn) net.Conn {
 func (l *link) onWrite(p []byte) {
 	l.run.mu.Lock()
 	defer l.run.mu.Unlock()
-	err := l.frames.Feed(p, func(f []byte) { l.conn.QueueUp(&carry.Message{Bytes: slices.Clone(f)}) })
+	err := l.frames.Feed(p, func(f []byte) {
+		l.conn.QueueUp(&carry.Message{Bytes: slices.Clone(f)})
+	})
 	if err != nil {
 		l.conn.QueueUp(&carry.Message{End: err})
 	}

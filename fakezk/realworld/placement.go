@@ -41,8 +41,9 @@ func (r *run) places(entries []proto.LogEntry) ([]int, error) {
 			return r.wallMs[n] >= e.TimeMs
 		}))
 		if next < len(answers) && place > latest[next] {
-			return nil, fmt.Errorf("zxid %d of the log cannot have been applied before line %d of the "+
-				"trace, and the server had answered with a zxid as great by line %d",
+			return nil, fmt.Errorf(
+				"zxid %d of the log cannot have been applied before line %d of the "+
+					"trace, and the server had answered with a zxid as great by line %d",
 				e.Zxid, place, latest[next])
 		}
 		places[i] = place

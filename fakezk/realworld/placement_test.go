@@ -18,7 +18,9 @@ func asked(sent, received int, zxid int64) *request {
 func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 	const session = 7
 	entry := func(zxid int64, xid int32, ms int64) proto.LogEntry {
-		return proto.LogEntry{Session: session, Cxid: xid, Zxid: zxid, TimeMs: ms, Op: proto.OpDelete}
+		return proto.LogEntry{
+			Session: session, Cxid: xid, Zxid: zxid, TimeMs: ms, Op: proto.OpDelete,
+		}
 	}
 	tests := []struct {
 		name    string
@@ -42,9 +44,12 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 			calls:   map[int32]*request{1: asked(7, 0, 0), 2: asked(3, 0, 0)},
 			entries: []proto.LogEntry{entry(10, 1, 0), entry(11, 2, 0)}, want: []int{7, 7}},
 		{name: "the end of a session goes by the clock",
-			entries: []proto.LogEntry{{Session: session, Zxid: 10, TimeMs: 108, Op: proto.OpCloseSession}},
-			want:    []int{8}},
-		{name: "a request that was answered lies before its answer", answers: []*request{asked(4, 6, 10)},
+			entries: []proto.LogEntry{
+				{Session: session, Zxid: 10, TimeMs: 108, Op: proto.OpCloseSession},
+			},
+			want: []int{8}},
+		{name: "a request that was answered lies before its answer",
+			answers: []*request{asked(4, 6, 10)},
 			entries: []proto.LogEntry{entry(10, 1, 109)},
 			wrong:   "zxid 10 of the log cannot have been applied before line 9"},
 		{name: "an earlier request was answered with a greater zxid",
@@ -71,7 +76,9 @@ func TestChangesLieWhereTheyCanHaveBeen(t *testing.T) {
 func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
 	at := func(path string, children bool) watch { return watch{path, children} }
 	answered := func(body proto.Request, err proto.ErrCode) func(watchesBy) {
-		return func(w watchesBy) { w.asked(&request{Request: engine.Request{Body: body, Err: err}}) }
+		return func(w watchesBy) {
+			w.asked(&request{Request: engine.Request{Body: body, Err: err}})
+		}
 	}
 	fires := func(kind proto.EventType, path string) func(watchesBy) {
 		return func(w watchesBy) { w.fired(proto.WatcherEvent{Type: kind, Path: path}) }
@@ -83,16 +90,27 @@ func TestWatchesAreThoseAskedForAndNotFired(t *testing.T) {
 		steps []func(watchesBy)
 		want  []watch
 	}{
-		{"data and children", []func(watchesBy){get, list}, []watch{at("/a", false), at("/a", true)}},
-		{"no watch asked for", []func(watchesBy){answered(&proto.GetData{Path: "/a"}, proto.OK)}, nil},
+		{
+			"data and children", []func(watchesBy){get, list},
+			[]watch{at("/a", false), at("/a", true)},
+		},
+		{
+			"no watch asked for", []func(watchesBy){
+				answered(&proto.GetData{Path: "/a"}, proto.OK),
+			}, nil,
+		},
 		{"nothing to watch", []func(watchesBy){answered(&proto.GetData{Path: "/a", Watch: true},
 			proto.NoNode)}, nil},
 		{"absence is watched", []func(watchesBy){answered(&proto.Exists{Path: "/a", Watch: true},
 			proto.NoNode)}, []watch{at("/a", false)}},
 		{"a change of data uses up one",
-			[]func(watchesBy){get, list, fires(proto.EventDataChanged, "/a")}, []watch{at("/a", true)}},
+			[]func(watchesBy){
+				get, list, fires(proto.EventDataChanged, "/a"),
+			}, []watch{at("/a", true)}},
 		{"one of children the other",
-			[]func(watchesBy){get, list, fires(proto.EventChildrenChanged, "/a")}, []watch{at("/a", false)}},
+			[]func(watchesBy){
+				get, list, fires(proto.EventChildrenChanged, "/a"),
+			}, []watch{at("/a", false)}},
 		{"a deletion both", []func(watchesBy){get, list, fires(proto.EventDeleted, "/a")}, nil},
 		{"set again", []func(watchesBy){func(w watchesBy) {
 			w.setAgain(&request{Request: engine.Request{Body: &proto.SetWatches{DataWatches: []string{"/a"},

@@ -100,7 +100,8 @@ func (w World) Validate() error {
 			actors[i].Run = func(context.Context, *sim.Client) {}
 		}
 	}
-	like := sim.World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout, Limit: w.Limit,
+	like := sim.World{Plan: w.Plan, Clients: actors, SessionTimeout: w.SessionTimeout,
+		Limit:  w.Limit,
 		Settle: w.Settle}
 	if err := like.Validate(); err != nil {
 		return err

@@ -92,8 +92,8 @@ func report(told []string, r *trace.Result) string {
 		lines = append(lines, fmt.Sprintf("notice %s", n.Kind))
 	}
 	for _, c := range r.Changes {
-		lines = append(lines, fmt.Sprintf("%s %s %q by itself: %t, notifies %d", c.Kind, c.Path, c.Data,
-			c.Session == 0, c.Notified))
+		lines = append(lines, fmt.Sprintf("%s %s %q by itself: %t, notifies %d", c.Kind,
+			c.Path, c.Data, c.Session == 0, c.Notified))
 	}
 	for _, w := range r.Watches {
 		lines = append(lines, fmt.Sprintf("watch %s", w.Path))
@@ -205,9 +205,12 @@ func TestFaultsMeanTheSameToARealServer(t *testing.T) {
 					}
 				}
 				if surprises(virtual, genuine) {
-					t.Skip("connections time out or sessions expire by themselves: the machine is too busy")
+					t.Skip(
+						"connections time out or sessions expire by themselves: the machine is too busy",
+					)
 				}
-				t.Errorf("%d times in a row\n-World +RealWorld\n%s", maxTries, cmp.Diff(virtual, genuine))
+				t.Errorf("%d times in a row\n-World +RealWorld\n%s", maxTries,
+					cmp.Diff(virtual, genuine))
 			})
 		})
 	}
@@ -316,10 +319,16 @@ func TestRealWorldSaysWhatIsWrong(t *testing.T) {
 		{realworld.World{}, "no server is given"},
 		{realworld.World{Server: nowhere{}, Pace: -1}, "pace: -1"},
 		{realworld.World{Server: nowhere{}, Plan: lateReap}, "no proxy can"},
-		{realworld.World{Server: nowhere{}, Plan: []fault.Fault{{Kind: fault.Cut}}}, "exactly one of"},
+		{
+			realworld.World{Server: nowhere{}, Plan: []fault.Fault{{Kind: fault.Cut}}},
+			"exactly one of",
+		},
 		{realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a b", Run: run}}},
 			"client name"},
-		{realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a"}}}, "nothing to run"},
+		{
+			realworld.World{Server: nowhere{}, Clients: []realworld.Actor{{Name: "a"}}},
+			"nothing to run",
+		},
 		{realworld.World{Server: nowhere{}}, "clean the server"},
 	} {
 		if _, err := test.world.Run(t.Context()); err == nil ||

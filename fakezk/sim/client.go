@@ -62,7 +62,8 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 		zk.WithMaxConnBufferSize(c.sim.world.ClientBuffer),
 		zk.WithEventCallback(c.notice))
 	if err != nil {
-		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err)) // only a wrong option of ours can do it
+		// only a wrong option of ours can do it
+		panic(fmt.Sprintf("fakezk: connect %s: %v", c.name, err))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -76,7 +76,9 @@ func TestSameSeedSameTrace(t *testing.T) {
 	}
 	for seed := range uint64(runs) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		w := sim.World{Seed: seed, Plan: randomPlan(rng, 3), Clients: lockers(3, 3), Limit: time.Minute}
+		w := sim.World{
+			Seed: seed, Plan: randomPlan(rng, 3), Clients: lockers(3, 3), Limit: time.Minute,
+		}
 		if !runTwice(t, w) {
 			return
 		}

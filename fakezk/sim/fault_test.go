@@ -75,8 +75,8 @@ func perform(t *testing.T, plan string, scripts ...func(*stage)) *play {
 		}
 	})
 	if p.Leaked+p.Frozen != "" || len(p.Panics)+len(p.Busy)+len(p.Missed) > 0 {
-		t.Fatalf("leaked %q frozen %q panics %v busy %v missed %v", p.Leaked, p.Frozen, p.Panics, p.Busy,
-			p.Missed)
+		t.Fatalf("leaked %q frozen %q panics %v busy %v missed %v", p.Leaked, p.Frozen,
+			p.Panics, p.Busy, p.Missed)
 	}
 	return p
 }
@@ -193,7 +193,8 @@ func TestDropRequestIsNotApplied(t *testing.T) {
 	p := perform(t, "drop-request request=2", twice)
 	p.wantTold(t, "a", createdE, lostReply, created)
 	wantNotices(t, p, "a", reconnects)
-	if last := p.Requests[len(p.Requests)-1]; last.Number != 3 || last.Conn != 2 || last.Path != "/x" {
+	if last := p.Requests[len(p.Requests)-1]; last.Number != 3 || last.Conn != 2 ||
+		last.Path != "/x" {
 		t.Errorf("requests: %+v", p.Requests)
 	}
 }
@@ -313,7 +314,8 @@ func TestRefuseFailsDialsForAWhile(t *testing.T) {
 	p.wantTold(t, "a", createdE, lostReply, created)
 	wantNotices(t, p, "a", reconnects)
 	between(t, "the reset", p.notice(t, "a", trace.Disconnected, 1), 0, soon)
-	between(t, "the reconnect", p.notice(t, "a", trace.Connected, 2), 3*second, 3*second+reconnection)
+	between(t, "the reconnect", p.notice(t, "a", trace.Connected, 2), 3*second,
+		3*second+reconnection)
 }
 
 func TestExpireEndsTheSessionBeforeTheRequest(t *testing.T) {
@@ -405,7 +407,8 @@ func TestFaultsOnEvents(t *testing.T) {
 				t.Errorf("events: %+v", p.Events)
 			}
 			for i, ev := range p.Events {
-				if ev.Client != "a" || ev.Number != i+1 || ev.Path != "/x" || ev.Type != "NodeCreated" {
+				if ev.Client != "a" || ev.Number != i+1 || ev.Path != "/x" ||
+					ev.Type != "NodeCreated" {
 					t.Errorf("event %+v", ev)
 				}
 			}

@@ -18,28 +18,29 @@ import (
 // requests, each in a goroutine that it starts.
 func drawing(inTurn bool) sim.World {
 	acl := zk.WorldACL(zk.PermAll)
-	return sim.World{Seed: 3, Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
-		conn := c.Conn()
-		conn.Create("/n", nil, 0, acl)
-		start := time.Now().Add(time.Second).Truncate(time.Second)
-		c.Hands(4, func(h *sim.Hand) {
-			for round := range 5 {
-				time.Sleep(time.Until(start.Add(time.Duration(round) * time.Second)))
-				done := make(chan string)
-				go func() {
-					var name [8]byte
-					if inTurn {
-						sim.AwaitTurn("Create")
-						defer sim.Dawdle()
-					}
-					rand.Read(name[:])
-					path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
-					done <- fmt.Sprintf("%s %v for %x", path, err, name)
-				}()
-				h.Note("has made %s", <-done)
-			}
-		})
-	})}}
+	return sim.World{Seed: 3,
+		Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
+			conn := c.Conn()
+			conn.Create("/n", nil, 0, acl)
+			start := time.Now().Add(time.Second).Truncate(time.Second)
+			c.Hands(4, func(h *sim.Hand) {
+				for round := range 5 {
+					time.Sleep(time.Until(start.Add(time.Duration(round) * time.Second)))
+					done := make(chan string)
+					go func() {
+						var name [8]byte
+						if inTurn {
+							sim.AwaitTurn("Create")
+							defer sim.Dawdle()
+						}
+						rand.Read(name[:])
+						path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
+						done <- fmt.Sprintf("%s %v for %x", path, err, name)
+					}()
+					h.Note("has made %s", <-done)
+				}
+			})
+		})}}
 }
 
 func TestHandsOfOneSeedHaveOneTrace(t *testing.T) {
@@ -112,16 +113,17 @@ func TestHandsWakeOneByOne(t *testing.T) {
 	for range 50 {
 		var mu sync.Mutex
 		var names []string
-		runWorld(t, sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
-			end := c.Now() + time.Second
-			c.Hands(4, func(h *sim.Hand) {
-				if h.Sleep(ctx, end-c.Now()) == nil {
-					mu.Lock()
-					defer mu.Unlock()
-					names = append(names, h.Name())
-				}
-			})
-		})}})
+		runWorld(t,
+			sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
+				end := c.Now() + time.Second
+				c.Hands(4, func(h *sim.Hand) {
+					if h.Sleep(ctx, end-c.Now()) == nil {
+						mu.Lock()
+						defer mu.Unlock()
+						names = append(names, h.Name())
+					}
+				})
+			})}})
 		if want := []string{"a", "a.2", "a.3", "a.4"}; !slices.Equal(names, want) {
 			t.Fatalf("they wake in the order %q", names)
 		}

@@ -72,7 +72,8 @@ func (s *simulation) collect() bool {
 				cmp.Compare(a.conn.Number, b.conn.Number))
 		})
 		slices.SortStableFunc(dials, func(a, b *dialing) int {
-			return cmp.Or(cmp.Compare(a.client.index, b.client.index), cmp.Compare(a.connect, b.connect))
+			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
+				cmp.Compare(a.connect, b.connect))
 		})
 	}
 	for _, l := range written {
@@ -145,7 +146,9 @@ func (l *link) takeWrites() {
 // requests stay as they came: only the goroutines that wait for them can tell them
 // apart. SetWatches goes last, where this client's queue puts it nearly always.
 func compareFrames(a, b []byte) int {
-	return cmp.Or(cmp.Compare(frameRank(a), frameRank(b)), bytes.Compare(frameBody(a), frameBody(b)))
+	return cmp.Or(
+		cmp.Compare(frameRank(a), frameRank(b)), bytes.Compare(frameBody(a), frameBody(b)),
+	)
 }
 
 func frameRank(f []byte) int {

@@ -85,6 +85,7 @@ func TestNothingStrikesAfterTheScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Strikes) != 1 || len(p.Missed) != 1 || p.Missed[0].Kind != fault.Refuse {
-		t.Errorf("struck %v, missed %v; want the delay to strike only\n%s", p.Strikes, p.Missed, p.Trace)
+		t.Errorf("struck %v, missed %v; want the delay to strike only\n%s", p.Strikes,
+			p.Missed, p.Trace)
 	}
 }

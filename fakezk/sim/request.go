@@ -64,7 +64,9 @@ func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn,
 			damage = nil
 		}
 		if out.Frame != nil {
-			m := &carry.Message{Bytes: slices.Clone(out.Frame), Event: out.Event, Tag: &label{about: reply}}
+			m := &carry.Message{
+				Bytes: slices.Clone(out.Frame), Event: out.Event, Tag: &label{about: reply},
+			}
 			if out.Event != nil {
 				m.Tag = &label{about: tracetext.Event(*out.Event)}
 				s.countEvent(l, m)

@@ -101,15 +101,24 @@ func TestWorldIsValidated(t *testing.T) {
 		world World
 		want  string
 	}{
-		{World{Clients: []Actor{actor("", idle)}}, `client name "": expected letters, digits, - and _`},
+		{
+			World{Clients: []Actor{actor("", idle)}},
+			`client name "": expected letters, digits, - and _`,
+		},
 		{World{Clients: []Actor{actor("a b", idle)}}, `client name "a b"`},
-		{World{Clients: []Actor{actor("a", idle), actor("a", idle)}}, `client name "a" is used twice`},
+		{
+			World{Clients: []Actor{actor("a", idle), actor("a", idle)}},
+			`client name "a" is used twice`,
+		},
 		{World{Clients: []Actor{{Name: "a"}}}, `client "a" has nothing to run`},
 		{World{Next: map[string]int32{"/a": 1}}, `next: 1 for "/a": expected a path of Nodes`},
 		{World{Nodes: map[string]string{"/a/b": ""}, Next: map[string]int32{"/a": 0}},
 			`next: 0 for "/a": expected a path of Nodes or one of their parents, and a number of 1 at least, or below 0`},
 		{World{Plan: []fault.Fault{{Kind: "explode"}}}, `fault 1: unknown fault kind "explode"`},
-		{World{Plan: []fault.Fault{{Kind: fault.Cut, At: 1, Client: "z"}}}, `no client is called "z"`},
+		{
+			World{Plan: []fault.Fault{{Kind: fault.Cut, At: 1, Client: "z"}}},
+			`no client is called "z"`,
+		},
 	}
 	for _, test := range tests {
 		if _, err := test.world.Run(); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -125,7 +134,9 @@ func TestScriptThatPanics(t *testing.T) {
 				_ = c.Conn().Exists("/")
 			panic("broken script")
 		}),
-		actor("b", func(_ context.Context, c *Client) { _, _ = c.Conn().Create("/b", nil, 0, worldACL) }),
+		actor("b", func(_ context.Context, c *Client) {
+			_, _ = c.Conn().Create("/b", nil, 0, worldACL)
+		}),
 	}})
 	if len(r.Panics) != 1 || !strings.Contains(r.Panics[0], "client a: panic: broken script") ||
 		!strings.Contains(r.Panics[0], "run_test.go") {
@@ -185,7 +196,9 @@ func TestScriptThatWaitsForItsContext(t *testing.T) {
 func TestScriptThatNeverReturns(t *testing.T) {
 	r := mustRun(t, World{Limit: time.Minute, Clients: []Actor{
 		actor("a", func(_ context.Context, c *Client) { c.Conn(); waitForGodot() }),
-		actor("b", func(_ context.Context, c *Client) { _, _ = c.Conn().Create("/b", nil, 0, worldACL) }),
+		actor("b", func(_ context.Context, c *Client) {
+			_, _ = c.Conn().Create("/b", nil, 0, worldACL)
+		}),
 	}})
 	if !slices.Equal(r.Busy, []string{"a"}) || !strings.Contains(r.Leaked, "waitForGodot") ||
 		r.Frozen != "" {

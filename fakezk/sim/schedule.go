@@ -63,7 +63,9 @@ func (s Schedule) String() string {
 func ParseSchedule(text string) (Schedule, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return Schedule{}, fmt.Errorf("schedule is empty; expected latencies, priorities or choices")
+		return Schedule{}, fmt.Errorf(
+			"schedule is empty; expected latencies, priorities or choices",
+		)
 	}
 	s := Schedule{Kind: ScheduleKind(words[0])}
 	if words[0] == "latencies" {
@@ -161,7 +163,9 @@ func (o *order) heads() []head {
 			}
 		}
 	}
-	slices.SortFunc(heads, func(a, b head) int { return cmp.Compare(a.label().sent, b.label().sent) })
+	slices.SortFunc(heads, func(a, b head) int {
+		return cmp.Compare(a.label().sent, b.label().sent)
+	})
 	return heads
 }
 
@@ -187,7 +191,9 @@ func (o *order) pick(heads []head) int {
 		if o.delivered >= fairAfter {
 			return 0
 		}
-		first := slices.MaxFunc(heads, func(a, b head) int { return cmp.Compare(o.rank(a), o.rank(b)) })
+		first := slices.MaxFunc(heads, func(a, b head) int {
+			return cmp.Compare(o.rank(a), o.rank(b))
+		})
 		return slices.Index(heads, first)
 	}
 	if len(heads) == 1 || o.sim.net.Healed() {

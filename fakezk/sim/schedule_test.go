@@ -98,15 +98,16 @@ func TestConnIsOneConnectionWhoeverAsksFirst(t *testing.T) {
 }
 
 func TestConnectGivesTheSessionEvents(t *testing.T) {
-	r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
-		_, events := c.Connect()
-		for ev := range events {
-			if ev.State == zk.StateHasSession {
-				c.Note("has a session")
-				return
+	r := runWorld(t,
+		sim.World{Clients: []sim.Actor{actor("a", func(_ context.Context, c *sim.Client) {
+			_, events := c.Connect()
+			for ev := range events {
+				if ev.State == zk.StateHasSession {
+					c.Note("has a session")
+					return
+				}
 			}
-		}
-	})}})
+		})}})
 	if !strings.Contains(r.Trace.String(), "has a session") {
 		t.Errorf("no event came:\n%s", r.Trace)
 	}
@@ -128,7 +129,9 @@ func TestSecondFaultOnOneRequestIsMissed(t *testing.T) {
 }
 
 func TestTimedFaultsThatHitNobodyAreMissed(t *testing.T) {
-	idle := actor("a", func(ctx context.Context, c *sim.Client) { _ = c.Sleep(ctx, 10*time.Second) })
+	idle := actor("a", func(ctx context.Context, c *sim.Client) {
+		_ = c.Sleep(ctx, 10*time.Second)
+	})
 	for _, line := range []string{
 		"refuse 1s client=a at=2s", "blackhole 1s client=a at=2s", "cut client=a at=2s",
 		"stall 1s client=a at=2s", "expire client=a at=2s", "late-reap 1s client=a at=2s",
@@ -171,7 +174,8 @@ func TestEventNumbersAreCoordinates(t *testing.T) {
 		r := runWorld(t, w)
 		want := base.Events[0].Path
 		if !strings.Contains(r.Trace.String(), "hits a's event NodeCreated "+want) {
-			t.Fatalf("seed %d: event 1 is %s, but the fault hit something else:\n%s", seed, want, r.Trace)
+			t.Fatalf("seed %d: event 1 is %s, but the fault hit something else:\n%s", seed,
+				want, r.Trace)
 		}
 	}
 }

@@ -149,7 +149,9 @@ func (s *simulation) panicked(h *Hand, why any) {
 	h.Note("panics: %v", why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.panics = append(s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()))
+	s.panics = append(
+		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()),
+	)
 }
 
 // loop applies events until done, the time limit or the step limit.

@@ -56,7 +56,8 @@ func stacksOf(name string) string {
 	var kept []string
 	for _, g := range strings.Split(bubble.Stacks(), "\n\n") {
 		header, _, _ := strings.Cut(g, "\n")
-		ours := strings.Contains(g, "internal/bubble.Run") || strings.Contains(g, "testing/synctest.")
+		ours := strings.Contains(g, "internal/bubble.Run") ||
+			strings.Contains(g, "testing/synctest.")
 		if strings.Contains(header, name) && !ours {
 			kept = append(kept, g)
 		}

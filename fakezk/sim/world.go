@@ -101,12 +101,15 @@ func (w World) Validate() error {
 	}
 	scratch := engine.New(w.Server.engineConfig(), time.Unix(0, 0))
 	for _, path := range slices.Sorted(maps.Keys(w.Nodes)) {
-		if err := inspect.Put(scratch, path, nil, time.Unix(0, 0), func(engine.Reaction) {}); err != nil {
+		if err := inspect.Put(
+			scratch, path, nil, time.Unix(0, 0), func(engine.Reaction) {},
+		); err != nil {
 			return fmt.Errorf("nodes: %w", err)
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(w.Next)) {
-		if n, ok := scratch.Store().Node(path); !ok || w.Next[path] >= 0 && w.Next[path] < n.Created {
+		if n, ok := scratch.Store().Node(path); !ok ||
+			w.Next[path] >= 0 && w.Next[path] < n.Created {
 			return fmt.Errorf("next: %d for %q: expected a path of Nodes or one of their parents, "+
 				"and a number of %d at least, or below 0", w.Next[path], path, n.Created)
 		}

@@ -44,7 +44,8 @@ func TestLockersTakeTurns(t *testing.T) {
 			r.Trace)
 	}
 	text := r.Trace.String()
-	if got := strings.Count(text, "unlock: <nil>"); got != 6 || strings.Contains(text, "lock failed") {
+	if got := strings.Count(text, "unlock: <nil>"); got != 6 ||
+		strings.Contains(text, "lock failed") {
 		t.Errorf("%d of 6 rounds\n%s", got, text)
 	}
 	holder := ""

@@ -45,7 +45,8 @@ func (d Delivery) Commutes(e Delivery) bool {
 	case d.Opaque || e.Opaque:
 		return false
 	}
-	return !d.changes(e.Reads) && !d.changes(e.Writes) && !e.changes(d.Reads) && !e.changes(d.Writes)
+	return !d.changes(e.Reads) && !d.changes(e.Writes) && !e.changes(d.Reads) &&
+		!e.changes(d.Writes)
 }
 
 // changes reports whether a request may change any of some nodes. A sequential node

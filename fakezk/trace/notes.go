@@ -54,7 +54,9 @@ func (n *Notes) Strike(at Moment, what Strike, fired *bool) {
 // Into adds the notes to a Result whose Trace is complete. Notes of AfterEnd are
 // left out.
 func (n *Notes) Into(r *Result) {
-	slices.SortStableFunc(n.notices, func(a, b noted[Notice]) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(n.notices, func(a, b noted[Notice]) int {
+		return cmp.Compare(a.at, b.at)
+	})
 	for step, p := range numbered(r.Trace, n.notices) {
 		p.Step = step
 		r.Notices = append(r.Notices, p)

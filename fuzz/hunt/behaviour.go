@@ -145,7 +145,8 @@ func length(d time.Duration) string {
 }
 
 func outcomeName(op linearizability.Op) string {
-	if op.Empty && op.Outcome != linearizability.OpUnknown && op.Outcome != linearizability.OpPending {
+	if op.Empty && op.Outcome != linearizability.OpUnknown &&
+		op.Outcome != linearizability.OpPending {
 		return op.Outcome.String() + " empty"
 	}
 	return op.Outcome.String()

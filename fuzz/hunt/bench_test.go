@@ -25,13 +25,16 @@ func BenchmarkHunt(b *testing.B) {
 				virtual.Add(int64(e.History.EndTime))
 				return judge(e)
 			}
-			hunt := hunt.Hunt{Workload: w, Script: scenario.DefaultScript, Seed: 1, Runs: b.N, Findings: b.N + 1}
+			hunt := hunt.Hunt{
+				Workload: w, Script: scenario.DefaultScript, Seed: 1, Runs: b.N, Findings: b.N + 1,
+			}
 			found, err := hunt.Run(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(found.Runs)/b.Elapsed().Seconds(), "scenarios/s")
-			b.ReportMetric(time.Duration(virtual.Load()).Seconds()/b.Elapsed().Seconds(), "virtual-s/s")
+			b.ReportMetric(time.Duration(virtual.Load()).Seconds()/b.Elapsed().Seconds(),
+				"virtual-s/s")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

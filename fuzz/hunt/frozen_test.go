@@ -14,7 +14,9 @@ import (
 
 // exists is a workload whose only requests look whether / exists, five in all, and that
 // goes on with then after the first that fails.
-func exists(then func(), judge func(e scenario.Evidence) linearizability.Verdict) scenario.Workload {
+func exists(
+	then func(), judge func(e scenario.Evidence) linearizability.Verdict,
+) scenario.Workload {
 	return scenario.Workload{
 		Name: "exists", Impl: "own", Freeze: 100 * time.Millisecond,
 		Play: func(p *scenario.Player, _ scenario.Script) {
@@ -57,11 +59,14 @@ const mostAtOnce = 64
 // for each fault.
 func TestSweepStopsAtWhatFroze(t *testing.T) {
 	spin, times := spinning(t)
-	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: exists(spin, fine), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
+		Workload: exists(spin, fine), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sweep.Violated != 1 || sweep.Violations[0].Property != "frozen" || sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
+	if sweep.Violated != 1 || sweep.Violations[0].Property != "frozen" ||
+		sweep.Points >= sweep.Total || times.Load() > mostAtOnce {
 		t.Errorf("%d violations after %d of %d points, %d spin; want one that froze, and a stop",
 			sweep.Violated, sweep.Points, sweep.Total, times.Load())
 	}
@@ -83,16 +88,21 @@ func TestMinimizeStopsWhenATryFreezes(t *testing.T) {
 		return v
 	})
 	w.Play = playedByOne(w.Play)
-	o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
-		Plan: plan(t, "delay 1s client=b request=1", "drop-reply client=a request=1")})
+	o := run(t,
+		scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+			Plan: plan(t, "delay 1s client=b request=1", "drop-reply client=a request=1")})
 	small, err := hunt.Minimize(t.Context(), o)
-	if err != nil || small.Property() != scenario.InvariantProperty || times.Load() == 0 || times.Load() > mostAtOnce {
-		t.Errorf("got %v, error %v, %d spin; want what was found before the first of few", small, err, times.Load())
+	if err != nil || small.Property() != scenario.InvariantProperty || times.Load() == 0 ||
+		times.Load() > mostAtOnce {
+		t.Errorf("got %v, error %v, %d spin; want what was found before the first of few", small,
+			err, times.Load())
 	}
 }
 
 // playedByOne lets client a only play.
-func playedByOne(play func(p *scenario.Player, s scenario.Script)) func(p *scenario.Player, s scenario.Script) {
+func playedByOne(
+	play func(p *scenario.Player, s scenario.Script),
+) func(p *scenario.Player, s scenario.Script) {
 	return func(p *scenario.Player, s scenario.Script) {
 		if p.Name() == "a" {
 			play(p, s)
@@ -110,7 +120,10 @@ func TestMinimizeNeverLengthensAFault(t *testing.T) {
 		}
 		return v
 	})
-	o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 7, Plan: plan(t, "stall 10ms client=a request=2")})
+	o := run(t, scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 7,
+		Plan: plan(t, "stall 10ms client=a request=2"),
+	})
 	small, err := hunt.Minimize(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

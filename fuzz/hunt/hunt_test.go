@@ -26,7 +26,10 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 	} {
 		t.Run(c.impl, func(t *testing.T) {
 			for seed := uint64(1); seed <= 10; seed++ {
-				search := hunt.Hunt{Workload: builtin(t, c.workload, c.impl), Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs}
+				search := hunt.Hunt{
+					Workload: builtin(t, c.workload, c.impl),
+					Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: seed, Runs: c.runs,
+				}
 				found, err := search.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -42,7 +45,10 @@ func TestHuntFindsThePublishedBugs(t *testing.T) {
 // TestHuntIsDeterministic: the same seed finds the same, after the same number
 // of runs, shrunk to the same scenario, whatever the machine is doing meanwhile.
 func TestHuntIsDeterministic(t *testing.T) {
-	search := hunt.Hunt{Workload: builtin(t, "queue", "recipes.ApacheQueue"), Script: scenario.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400}
+	search := hunt.Hunt{
+		Workload: builtin(t, "queue", "recipes.ApacheQueue"),
+		Script:   scenario.Script{Clients: 2, Rounds: 2}, Seed: 3, Runs: 400,
+	}
 	var first *hunt.Found
 	for range 3 {
 		found, err := search.Run(t.Context())
@@ -54,7 +60,8 @@ func TestHuntIsDeterministic(t *testing.T) {
 			continue
 		}
 		a, b := first.First(), found.First()
-		if found.Runs != first.Runs || a.Result.Trace.Hash() != b.Result.Trace.Hash() || !slices.Equal(a.Scenario.Plan, b.Scenario.Plan) {
+		if found.Runs != first.Runs || a.Result.Trace.Hash() != b.Result.Trace.Hash() ||
+			!slices.Equal(a.Scenario.Plan, b.Scenario.Plan) {
 			t.Fatalf("%d runs, %s, plan %v\n%d runs, %s, plan %v",
 				first.Runs, a.Scenario, a.Scenario.Plan, found.Runs, b.Scenario, b.Scenario.Plan)
 		}
@@ -65,7 +72,10 @@ func TestHuntIsDeterministic(t *testing.T) {
 func TestSeedsDiffer(t *testing.T) {
 	plans := map[string]bool{}
 	for seed := range uint64(5) {
-		search := hunt.Hunt{Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: seed, Runs: 100}
+		search := hunt.Hunt{
+			Workload: builtin(t, "lock", "zk.Lock"), Script: scenario.Script{Clients: 1, Rounds: 1},
+			Seed: seed, Runs: 100,
+		}
 		found, err := search.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -80,14 +90,19 @@ func TestSeedsDiffer(t *testing.T) {
 }
 
 func TestHuntNeedsABound(t *testing.T) {
-	if _, err := (hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript}).Run(t.Context()); err == nil {
+	if _, err := (hunt.Hunt{
+		Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
+	}).Run(t.Context()); err == nil {
 		t.Error("no error")
 	}
 }
 
 // TestHuntBoundsThePlans: one that is too long would take all memory.
 func TestHuntBoundsThePlans(t *testing.T) {
-	search := hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Strategies: []string{"random"}, Runs: 3}
+	search := hunt.Hunt{
+		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1},
+		Strategies: []string{"random"}, Runs: 3,
+	}
 	for _, n := range []int{-1, hunt.MostFaults + 1, math.MaxInt} {
 		search.MaxFaults = n
 		want := fmt.Sprintf("hunt: MaxFaults: %d; expected 0 to 100", n)
@@ -106,7 +121,8 @@ func TestHuntBoundsThePlans(t *testing.T) {
 func TestHuntStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	search := hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
+	search := hunt.Hunt{Workload: builtin(t, "lock", ""),
+		Script: scenario.Script{Clients: 1, Rounds: 1}, Runs: 100_000,
 		Progress: func(f *hunt.Found) {
 			if f.Runs == 5 {
 				cancel()
@@ -132,9 +148,16 @@ func TestInterruptedGenerationIsTakenIn(t *testing.T) {
 		}
 		return r, err
 	}
-	search := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 1000, Findings: 9, Workers: 1}
+	search := hunt.Hunt{
+		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: 1000,
+		Findings: 9, Workers: 1,
+	}
 	found, err := search.Run(ctx)
-	if !errors.Is(err, context.Canceled) || found.First() == nil || found.Runs != found.Findings[0].Runs {
-		t.Errorf("err %v, found %+v; want context.Canceled and the violation, as the last one", err, found)
+	if !errors.Is(err, context.Canceled) || found.First() == nil ||
+		found.Runs != found.Findings[0].Runs {
+		t.Errorf(
+			"err %v, found %+v; want context.Canceled and the violation, as the last one", err,
+			found,
+		)
 	}
 }

@@ -17,7 +17,9 @@ func calmLocks(t *testing.T) *scenario.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, err := scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}.Run()
+	base, err := scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +46,13 @@ func TestEveryInputOfTheEngineIsAScenario(t *testing.T) {
 				data[i] = byte(mix.Hash(n, uint64(i)))
 			}
 			s := in.Scenario(data)
-			if again := in.Scenario(data); again.String() != s.String() || !slices.Equal(again.Plan, s.Plan) {
-				t.Errorf("%x is %s, plan %v, and then %s, plan %v", data, s, s.Plan, again, again.Plan)
+			if again := in.Scenario(data); again.String() != s.String() ||
+				!slices.Equal(again.Plan, s.Plan) {
+				t.Errorf("%x is %s, plan %v, and then %s, plan %v", data, s, s.Plan,
+					again, again.Plan)
 			}
-			if most := min(4, max(0, (length-9)/8)); len(s.Plan) > most || length >= 24 && len(s.Plan) == 0 {
+			if most := min(4, max(0, (length-9)/8)); len(s.Plan) > most ||
+				length >= 24 && len(s.Plan) == 0 {
 				t.Errorf("%d bytes are %d faults; want 1 to %d", length, len(s.Plan), most)
 			}
 			if n > 0 {
@@ -71,7 +76,8 @@ func TestBytesOfOneFaultChangeThatFault(t *testing.T) {
 		}
 		data[24+rapid.IntRange(0, 7).Draw(t, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 		other := in.Scenario(data)
-		if len(other.Plan) == 3 && (other.Seed != s.Seed || other.Plan[0] != s.Plan[0] || other.Plan[2] != s.Plan[2]) {
+		if len(other.Plan) == 3 && (other.Seed != s.Seed || other.Plan[0] != s.Plan[0] ||
+			other.Plan[2] != s.Plan[2]) {
 			t.Errorf("%v became %v", s.Plan, other.Plan)
 		}
 	})
@@ -90,6 +96,7 @@ func TestInputsAreManyScenarios(t *testing.T) {
 		kinds[s.Plan[0].Kind], schedules[s.Schedule.Kind] = true, true
 	}
 	if len(kinds) < 10 || len(schedules) != 2 {
-		t.Errorf("100 inputs have faults of %d kinds and schedules of %d", len(kinds), len(schedules))
+		t.Errorf("100 inputs have faults of %d kinds and schedules of %d", len(kinds),
+			len(schedules))
 	}
 }

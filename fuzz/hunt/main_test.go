@@ -73,7 +73,8 @@ func blindLocks() scenario.Workload {
 func (l *blindLock) Lock(context.Context) (err error) {
 	_, err = l.conn.Create("/lock", nil, 0, zk.WorldACL(zk.PermAll))
 	if err == nil || err == zk.ErrNodeExists {
-		l.node, err = l.conn.Create("/lock/n-", nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
+		l.node, err = l.conn.Create("/lock/n-", nil, zk.FlagEphemeralSequential,
+			zk.WorldACL(zk.PermAll))
 	}
 	return err
 }

@@ -32,7 +32,8 @@ func (m *minimizer) fromScratch() bool {
 		}
 	}
 	return len(m.best.Scenario.Plan) > 0 &&
-		(m.firstPoint(scripts, 1, 1, everyPoint) || m.firstPoint(scripts, 2, scratchSeeds, plainPoints))
+		(m.firstPoint(scripts, 1, 1, everyPoint) ||
+			m.firstPoint(scripts, 2, scratchSeeds, plainPoints))
 }
 
 // firstSeed looks for a run of a script without faults.

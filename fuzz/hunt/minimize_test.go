@@ -15,12 +15,20 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 		noise                         []string
 	}{
 		{
-			"lock", "zk.Lock", "drop-reply client=b op=getChildren2 request=1", "drop-request client=a op=getChildren2 request=1",
-			[]string{"delay 100ms client=a request=2", "cut client=c at=20ms", "stall 1s client=c request=4"},
+			"lock", "zk.Lock", "drop-reply client=b op=getChildren2 request=1",
+			"drop-request client=a op=getChildren2 request=1",
+			[]string{
+				"delay 100ms client=a request=2", "cut client=c at=20ms",
+				"stall 1s client=c request=4",
+			},
 		},
 		{
-			"queue", "recipes.ApacheQueue", "drop-reply client=b op=delete request=1", "drop-reply client=a op=delete request=1",
-			[]string{"delay 100ms client=a request=2", "drop-request client=a op=create request=1", "restart 200ms at=1m30s"},
+			"queue", "recipes.ApacheQueue", "drop-reply client=b op=delete request=1",
+			"drop-reply client=a op=delete request=1",
+			[]string{
+				"delay 100ms client=a request=2", "drop-request client=a op=create request=1",
+				"restart 200ms at=1m30s",
+			},
 		},
 	} {
 		t.Run(c.impl, func(t *testing.T) {
@@ -28,7 +36,8 @@ func TestMinimizeGivesOneSmallPlan(t *testing.T) {
 			tried := 0
 			for seed := uint64(1); seed <= 8; seed++ {
 				o := run(t, scenario.Scenario{
-					Workload: builtin(t, c.workload, c.impl), Script: scenario.DefaultScript, Seed: seed * 1_000_003,
+					Workload: builtin(t, c.workload, c.impl), Script: scenario.DefaultScript,
+					Seed: seed * 1_000_003,
 					Plan: plan(t, append(c.noise, c.trigger)...),
 				})
 				if o.Property() == "" {
@@ -54,27 +63,35 @@ func checkSmallest(t *testing.T, o, small *scenario.Outcome, want string) {
 	if small.Property() != o.Property() {
 		t.Errorf("%s became %s", o.Property(), small.Property())
 	}
-	if s.Script.Clients != 1 || s.Script.Rounds != 1 || len(s.Plan) != 1 || s.Plan[0].String() != want || s.Seed != 1 {
-		t.Errorf("from %s, plan %v:\n got %s, plan %v\nwant one client, one round, seed 1, plan [%s]", o.Scenario, o.Scenario.Plan, s, s.Plan, want)
+	if s.Script.Clients != 1 || s.Script.Rounds != 1 || len(s.Plan) != 1 ||
+		s.Plan[0].String() != want || s.Seed != 1 {
+		t.Errorf(
+			"from %s, plan %v:\n got %s, plan %v\nwant one client, one round, seed 1, plan [%s]",
+			o.Scenario, o.Scenario.Plan, s, s.Plan, want,
+		)
 	}
 }
 
 // TestMinimizeKeepsWhatIsNeeded: what needs two clients keeps
 // them, and loses the faults that it does not need.
 func TestMinimizeKeepsWhatIsNeeded(t *testing.T) {
-	s := scenario.Scenario{Workload: blindLocks(), Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
+	s := scenario.Scenario{Workload: blindLocks(),
+		Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
 		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")}
 	small, err := hunt.Minimize(t.Context(), run(t, s))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := small.Scenario; got.Script != (scenario.Script{Clients: 2, Rounds: 1}) || len(got.Plan) != 0 {
+	if got := small.Scenario; got.Script != (scenario.Script{Clients: 2, Rounds: 1}) ||
+		len(got.Plan) != 0 {
 		t.Errorf("got %s, plan %v; want 2 clients, 1 round, no faults", got, got.Plan)
 	}
 }
 
 func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
-	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1})
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	})
 	if _, err := hunt.Minimize(t.Context(), o); err == nil {
 		t.Error("no error")
 	}
@@ -82,7 +99,9 @@ func TestMinimizeRefusesWhatIsNotViolated(t *testing.T) {
 
 // TestMinimizeLeavesWhatFroze: each try would leave code that spins.
 func TestMinimizeLeavesWhatFroze(t *testing.T) {
-	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1})
+	o := run(t, scenario.Scenario{
+		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	})
 	o.Result.Frozen = "goroutine 7 [running]"
 	if small, err := hunt.Minimize(t.Context(), o); small != o || err != nil {
 		t.Errorf("got %v, error %v; want what was given", small, err)

@@ -28,8 +28,9 @@ var strategies = []Strategy{
 	{"random", "random plans; each draws first which kinds of faults there are", 3, newRandomPlans},
 	{"priorities", "random priorities of the messages (PCT), with and without faults", 1,
 		newPriorities},
-	{"orders", "all orders of the messages of a tiny script that differ in the first 60 decisions, " +
-		"20,000 waiting at most", 1, newOrders},
+	{"orders",
+		"all orders of the messages of a tiny script that differ in the first 60 decisions, " +
+			"20,000 waiting at most", 1, newOrders},
 	{"coverage", "mutations of what has shown new behaviour", 2, newCoverage},
 }
 

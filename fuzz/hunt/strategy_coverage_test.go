@@ -36,7 +36,8 @@ func TestCoverageStretchesNoFaultBeyondWhatPlansHave(t *testing.T) {
 			longest = max(longest, longestOf(s.Plan))
 		}
 		if longest != c.want {
-			t.Errorf("from %s: a fault of %v; want %v at most, and that it gets there", c.first, longest, c.want)
+			t.Errorf("from %s: a fault of %v; want %v at most, and that it gets there", c.first,
+				longest, c.want)
 		}
 	}
 }

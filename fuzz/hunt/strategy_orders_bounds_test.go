@@ -34,12 +34,15 @@ func TestOrdersThatDifferLateAreLeftOut(t *testing.T) {
 		var decisions []trace.Decision
 		for i := range depth {
 			decisions = append(decisions, trace.Decision{Candidates: []trace.Delivery{
-				{Client: "a", Up: true, Number: i, Opaque: true}, {Client: "b", Up: true, Number: i, Opaque: true},
+				{
+					Client: "a", Up: true, Number: i, Opaque: true,
+				}, {Client: "b", Up: true, Number: i, Opaque: true},
 			}})
 		}
 		o.learn(&scenario.Outcome{Result: &trace.Result{Decisions: decisions}}, true, 0)
 		if want := depth > orderDepth; o.leftOut() != want || len(o.open) != 1+orderDepth {
-			t.Errorf("of %d decisions: %d branches, some are left out: %v", depth, len(o.open), o.leftOut())
+			t.Errorf("of %d decisions: %d branches, some are left out: %v", depth, len(o.open),
+				o.leftOut())
 		}
 	}
 }

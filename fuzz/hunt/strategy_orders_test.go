@@ -62,7 +62,9 @@ func TestOrdersMissNothing(t *testing.T) {
 			seen := map[string]bool{}
 			w := scenario.Workload{
 				Name: "tiny", Impl: c.name,
-				Nodes: map[string]string{"/d": "", "/a": "", "/q": "old", "/many/1": "", "/many/2": "", "/many/3": ""},
+				Nodes: map[string]string{
+					"/d": "", "/a": "", "/q": "old", "/many/1": "", "/many/2": "", "/many/3": "",
+				},
 				Play: func(p *scenario.Player, _ scenario.Script) {
 					if err := p.Do("op", "", func(context.Context) (linearizability.Result, error) {
 						if p.Index() == 0 {
@@ -88,11 +90,15 @@ func TestOrdersMissNothing(t *testing.T) {
 				},
 			}
 			script := scenario.Script{Clients: 2, Rounds: 1}
-			found, err := hunt.Hunt{Workload: w, Script: script, Strategies: []string{"orders"}, Runs: 20_000, Workers: 1}.Run(t.Context())
+			found, err := hunt.Hunt{
+				Workload: w, Script: script, Strategies: []string{"orders"},
+				Runs: 20_000, Workers: 1,
+			}.Run(t.Context())
 			if err != nil || !found.Exhausted {
 				t.Fatalf("exhausted: %v, %v", found.Exhausted, err)
 			}
-			some := maps.Clone(seen) // and what the run with latencies shows, which a hunt begins with
+			// and what the run with latencies shows, which a hunt begins with
+			some := maps.Clone(seen)
 			clear(seen)
 			everyOrder(t, scenario.Scenario{Workload: w, Script: script})
 			for outcome := range seen {

@@ -19,7 +19,8 @@ type priorities struct {
 
 func newPriorities(t terrain) strategy {
 	return &priorities{
-		terrain: t, space: newPlanSpace(t.base, min(2, t.maxFaults)), dice: dice(t.seed, "priorities"),
+		terrain: t, space: newPlanSpace(t.base, min(2, t.maxFaults)),
+		dice: dice(t.seed, "priorities"),
 	}
 }
 

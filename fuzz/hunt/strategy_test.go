@@ -22,7 +22,9 @@ func wary() scenario.Workload {
 		Play: func(p *scenario.Player, _ scenario.Script) {
 			err := p.Do("claim", "", func(context.Context) (linearizability.Result, error) {
 				names, _, err := p.Conn().Children("/")
-				if err != nil || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "claim-") }) {
+				if err != nil || slices.ContainsFunc(names, func(name string) bool {
+					return strings.HasPrefix(name, "claim-")
+				}) {
 					return linearizability.Result{Empty: true}, err
 				}
 				_, err = p.Conn().Create("/claim-"+p.Name(), nil, 0, zk.WorldACL(zk.PermAll))
@@ -37,7 +39,9 @@ func wary() scenario.Workload {
 					claims++
 				}
 			}
-			v := linearizability.Verdict{Property: linearizability.Safety, Summary: fmt.Sprintf("%d claims", claims)}
+			v := linearizability.Verdict{
+				Property: linearizability.Safety, Summary: fmt.Sprintf("%d claims", claims),
+			}
 			if claims > 1 {
 				v.Status = linearizability.Violated
 			}
@@ -54,7 +58,12 @@ func TestEveryStrategyFinds(t *testing.T) {
 		if info.Name == "orders" {
 			w, property = wary(), linearizability.Safety
 		}
-		search := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Counts: func(o *scenario.Outcome) bool { return breaks(o, property) }, Strategies: []string{info.Name}, Seed: 5, Runs: 2000}
+		search := hunt.Hunt{
+			Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1},
+			Counts: func(o *scenario.Outcome) bool {
+				return breaks(o, property)
+			}, Strategies: []string{info.Name}, Seed: 5, Runs: 2000,
+		}
 		var first *hunt.Found
 		for _, workers := range []int{1, 3, 8} {
 			search.Workers = workers
@@ -69,9 +78,11 @@ func TestEveryStrategyFinds(t *testing.T) {
 				first = found
 				t.Logf("%s: %d scenarios", info.Name, found.Runs)
 			}
-			if found.Runs != first.Runs || found.Behaviours != first.Behaviours || found.Traces != first.Traces ||
+			if found.Runs != first.Runs || found.Behaviours != first.Behaviours ||
+				found.Traces != first.Traces ||
 				found.First().Result.Trace.Hash() != first.First().Result.Trace.Hash() {
-				t.Errorf("%s: %d workers find another violation, or after %d runs instead of %d", info.Name, workers, found.Runs, first.Runs)
+				t.Errorf("%s: %d workers find another violation, or after %d runs instead of %d",
+					info.Name, workers, found.Runs, first.Runs)
 			}
 		}
 	}
@@ -98,15 +109,21 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 					_ = err // there is no such node
 				}
 			},
-			Judge: func(scenario.Evidence) (linearizability.Report, error) { return linearizability.Report{}, nil },
+			Judge: func(scenario.Evidence) (linearizability.Report, error) {
+				return linearizability.Report{}, nil
+			},
 		}
-		search := hunt.Hunt{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Strategies: []string{"orders"}, Runs: 20_000}
+		search := hunt.Hunt{
+			Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1},
+			Strategies: []string{"orders"}, Runs: 20_000,
+		}
 		found, err := search.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !found.Exhausted || found.Traces < c.traces {
-			t.Errorf("%s: %d traces in %d runs (exhausted: %v); expected at least %d", c.name, found.Traces, found.Runs, found.Exhausted, c.traces)
+			t.Errorf("%s: %d traces in %d runs (exhausted: %v); expected at least %d", c.name,
+				found.Traces, found.Runs, found.Exhausted, c.traces)
 		}
 		runs[c.name] = found.Runs
 	}
@@ -119,8 +136,12 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenario) {
 	t.Helper()
 	kept = new([]scenario.Scenario)
-	return hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
-		Keep: func(o *scenario.Outcome) error { *kept = append(*kept, o.Scenario); return nil }}, kept
+	return hunt.Hunt{Workload: builtin(t, "lock", ""),
+		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1, Runs: runs,
+		Keep: func(o *scenario.Outcome) error {
+			*kept = append(*kept, o.Scenario)
+			return nil
+		}}, kept
 }
 
 // TestHuntGoesOnFromItsCorpus: what was kept shows most of what was shown, in fewer
@@ -144,10 +165,12 @@ func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(*kept) == 0 || len(*kept) >= first.Runs || behaviours < first.Behaviours {
-		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(*kept), first.Runs, behaviours, first.Behaviours)
+		t.Errorf("%d of %d scenarios kept; they show %d of %d behaviours", len(*kept), first.Runs,
+			behaviours, first.Behaviours)
 	}
 	if second.Replayed != len(*kept) || second.Runs != 5 {
-		t.Errorf("%d scenarios replayed and %d tried; want all %d, and 5", second.Replayed, second.Runs, len(*kept))
+		t.Errorf("%d scenarios replayed and %d tried; want all %d, and 5", second.Replayed,
+			second.Runs, len(*kept))
 	}
 }
 
@@ -171,7 +194,8 @@ func TestResumedHuntGoesElsewhere(t *testing.T) {
 	first := resumed[0]
 	for _, again := range resumed[1:] {
 		if again.Traces != first.Traces || again.Behaviours != first.Behaviours {
-			t.Errorf("%d traces and %d behaviours, then %d and %d", first.Traces, first.Behaviours, again.Traces, again.Behaviours)
+			t.Errorf("%d traces and %d behaviours, then %d and %d", first.Traces, first.Behaviours,
+				again.Traces, again.Behaviours)
 		}
 	}
 	if fresh := first.Traces - len(search.Corpus); fresh < 100 {
@@ -184,10 +208,16 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 		names []string
 		want  string
 	}{
-		{[]string{"luck"}, `unknown strategy "luck"; expected sweep, pairs, random, priorities, orders or coverage`},
+		{
+			[]string{"luck"},
+			`unknown strategy "luck"; expected sweep, pairs, random, priorities, orders or coverage`,
+		},
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
-		search := hunt.Hunt{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript, Strategies: c.names, Runs: 1}
+		search := hunt.Hunt{
+			Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript,
+			Strategies: c.names, Runs: 1,
+		}
 		if _, err := search.Run(t.Context()); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v; expected %s", c.names, err, c.want)
 		}
@@ -199,10 +229,15 @@ func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	t.Parallel()
 	w := builtin(t, "lock", "recipes.Lock")
 	search := hunt.Hunt{
-		Workload: w, Script: scenario.Script{Clients: 3, Rounds: 1}, Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
+		Workload: w, Script: scenario.Script{Clients: 3, Rounds: 1},
+		Strategies: []string{"coverage"}, Seed: 5, Runs: 100,
 		// Those of a whole generation, so that nothing else is known when the strategy
 		// begins.
-		Corpus: slices.Repeat([]scenario.Scenario{{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 5}}, 32),
+		Corpus: slices.Repeat(
+			[]scenario.Scenario{
+				{Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 5},
+			}, 32,
+		),
 	}
 	if found, err := search.Run(t.Context()); err != nil || found.Runs != search.Runs {
 		t.Errorf("%d runs, %v", found.Runs, err)
@@ -233,7 +268,10 @@ func TestPrioritiesStarveNobodyForEver(t *testing.T) {
 		},
 	}
 	for seed := uint64(1); seed <= 20; seed++ {
-		o := run(t, scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: seed, Schedule: sim.Schedule{Kind: sim.Priorities}})
+		o := run(t, scenario.Scenario{
+			Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: seed,
+			Schedule: sim.Schedule{Kind: sim.Priorities},
+		})
 		if o.Property() != "" {
 			t.Errorf("seed %d: %s", seed, o.Summary())
 		}

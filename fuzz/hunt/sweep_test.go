@@ -17,7 +17,9 @@ import (
 
 func sweepOf(t *testing.T, name, impl string, script scenario.Script) *hunt.Sweep {
 	t.Helper()
-	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: builtin(t, name, impl), Script: script, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
+		Workload: builtin(t, name, impl), Script: script, Seed: 1,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,18 +40,22 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 			t.Parallel()
 			sweep := sweepOf(t, c.workload, c.impl, scenario.Script{Clients: 2, Rounds: 2})
 			if sweep.Violated == 0 || sweep.Survived == 0 {
-				t.Fatalf("%d violations, %d survived; want some of both", sweep.Violated, sweep.Survived)
+				t.Fatalf("%d violations, %d survived; want some of both", sweep.Violated,
+					sweep.Survived)
 			}
 			if got := sweep.Survived + sweep.Undecided + sweep.Violated; got != sweep.Points {
 				t.Errorf("the numbers add up to %d, not to the %d points", got, sweep.Points)
 			}
 			for _, v := range sweep.Violations {
-				if v.Property != c.property || v.First.Property() != c.property || len(v.Faults) != sweep.Violated {
+				if v.Property != c.property || v.First.Property() != c.property ||
+					len(v.Faults) != sweep.Violated {
 					t.Errorf("%s: %s is violated, %d times of %d; want %s: %s",
-						v.Faults[0], v.Property, len(v.Faults), sweep.Violated, c.property, v.First.Summary())
+						v.Faults[0], v.Property, len(v.Faults), sweep.Violated, c.property,
+						v.First.Summary())
 				}
 				if !slices.Equal(v.First.Scenario.Plan, v.Faults[:1]) {
-					t.Errorf("the first outcome is of %v, not of %s", v.First.Scenario.Plan, v.Faults[0])
+					t.Errorf("the first outcome is of %v, not of %s", v.First.Scenario.Plan,
+						v.Faults[0])
 				}
 			}
 		})
@@ -60,7 +66,9 @@ func TestSweepFindsThePublishedBugs(t *testing.T) {
 // that last three times, and each notification the kinds that strike on the way to the
 // client.
 func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
-	base := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript, Seed: 1})
+	base := run(t, scenario.Scenario{
+		Workload: builtin(t, "lock", ""), Script: scenario.DefaultScript, Seed: 1,
+	})
 	perRequest := map[string]int{}
 	for _, f := range hunt.FaultPoints(base) {
 		if err := f.Validate(); err != nil {
@@ -84,7 +92,9 @@ func TestFaultPointsCoverEveryKindAtEveryStep(t *testing.T) {
 func TestSweepStopsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := scenario.Scenario{Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1}
+	s := scenario.Scenario{
+		Workload: builtin(t, "lock", ""), Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
+	}
 	sweep, err := hunt.RunSweep(ctx, s, func(done, total int) {
 		if done == 3 {
 			cancel()
@@ -92,7 +102,10 @@ func TestSweepStopsWhenTold(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || sweep == nil || sweep.Points != sweep.Survived ||
 		sweep.Points < 3 || sweep.Points > 3+runtime.GOMAXPROCS(0) {
-		t.Errorf("err %v, sweep %+v; want context.Canceled after three points and what was under way", err, sweep)
+		t.Errorf(
+			"err %v, sweep %+v; want context.Canceled after three points and what was under way",
+			err, sweep,
+		)
 	}
 }
 
@@ -103,8 +116,10 @@ func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sweep.Violations) != 1 || sweep.Violations[0].First != sweep.Base || sweep.Points != 0 || sweep.Violated != 0 {
-		t.Fatalf("%d violations, %d points; want the fault-free run only", len(sweep.Violations), sweep.Points)
+	if len(sweep.Violations) != 1 || sweep.Violations[0].First != sweep.Base || sweep.Points != 0 ||
+		sweep.Violated != 0 {
+		t.Fatalf("%d violations, %d points; want the fault-free run only", len(sweep.Violations),
+			sweep.Points)
 	}
 	if faults := sweep.Violations[0].Faults; len(faults) != 1 || faults[0] != (fault.Fault{}) {
 		t.Errorf("faults %v; want the zero one alone", faults)
@@ -126,12 +141,16 @@ func TestSweepKeepsOneRunOfEachProperty(t *testing.T) {
 		runs.Unlock()
 		return judge(e)
 	}
-	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}, nil)
+	sweep, err := hunt.RunSweep(t.Context(), scenario.Scenario{
+		Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC()
-	kept := len(slices.DeleteFunc(runs.calls, func(p weak.Pointer[linearizability.Op]) bool { return p.Value() == nil }))
+	kept := len(slices.DeleteFunc(runs.calls, func(p weak.Pointer[linearizability.Op]) bool {
+		return p.Value() == nil
+	}))
 	if want := 1 + len(sweep.Violations); kept != want || sweep.Violated <= want {
 		t.Errorf("%d violations of %d properties keep %d runs; want that of the base and one of each property",
 			sweep.Violated, len(sweep.Violations), kept)

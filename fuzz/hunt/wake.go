@@ -48,7 +48,9 @@ func (k keptRun) inWake(dice *rand.Rand) fault.Fault {
 
 // anyKind is a fault with one of some kinds, and a length if it lasts.
 func anyKind(f fault.Fault, dice *rand.Rand, among func(fault.KindInfo) bool) fault.Fault {
-	kinds := slices.DeleteFunc(fault.Kinds(), func(info fault.KindInfo) bool { return !among(info) })
+	kinds := slices.DeleteFunc(fault.Kinds(), func(info fault.KindInfo) bool {
+		return !among(info)
+	})
 	info := kinds[dice.IntN(len(kinds))]
 	f.Kind = info.Kind
 	if info.Lasts {

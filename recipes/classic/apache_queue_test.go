@@ -248,7 +248,8 @@ func TestApacheRemoveLoses(t *testing.T) {
 		q := newApache(c)
 		mustOffer(t, q, "a")
 		c.On("delete", 1, testconn.LoseReply)
-		if data, err := q.Remove(t.Context()); data != nil || !errors.Is(err, recipes.ErrAmbiguous) {
+		if data, err := q.Remove(t.Context()); data != nil ||
+			!errors.Is(err, recipes.ErrAmbiguous) {
 			t.Errorf("Remove: %q %v", data, err)
 		}
 		if _, err := q.Element(t.Context()); !errors.Is(err, ErrNoElement) {

@@ -63,7 +63,11 @@ func TestRunReportsHowABodyFailed(t *testing.T) {
 			"leak on a channel", "leak", "blocked goroutines remain",
 			func() { c := make(chan int); go func() { <-c }() },
 		},
-		{"leak of a sleeper", "leak", "blocked goroutines remain", func() { go time.Sleep(time.Hour) }},
+		{
+			"leak of a sleeper", "leak", "blocked goroutines remain", func() {
+				go time.Sleep(time.Hour)
+			},
+		},
 		{"deadlock", "deadlock", "deadlock", func() { select {} }},
 		{"deadlock on a channel", "deadlock", "deadlock", func() { <-make(chan int) }},
 	}

@@ -58,7 +58,9 @@ func seedRandom(seed uint64) (release func()) {
 	sourcesMu.Lock()
 	sources[id] = s
 	sourcesMu.Unlock()
-	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("bubble", strconv.FormatInt(id, 10))))
+	pprof.SetGoroutineLabels(
+		pprof.WithLabels(context.Background(), pprof.Labels("bubble", strconv.FormatInt(id, 10))),
+	)
 	s.inherit()
 	activeBubbles.Add(1)
 	return func() {

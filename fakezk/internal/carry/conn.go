@@ -192,7 +192,9 @@ func (c *Conn) dials(m *Message, now time.Duration) []Action {
 		c.state = Hanging
 		c.Up.hold(until)
 		c.Up.putBack(m)
-		return append(actions, Action{Do: Hang, Conn: c}, Action{Do: Later, Conn: c, Up: true, At: until})
+		return append(
+			actions, Action{Do: Hang, Conn: c}, Action{Do: Later, Conn: c, Up: true, At: until},
+		)
 	}
 	return append(actions, Action{Do: Apply, Conn: c, Message: m})
 }

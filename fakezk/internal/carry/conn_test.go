@@ -51,7 +51,10 @@ func TestHowConnectionsEnd(t *testing.T) {
 		client, half, server, reset outcome
 	}{
 		{Open, outcome{"sever 1, forget 1", Over}, soon, soon, resets},
-		{Hanging, outcome{"sever 1, forget 1", Over}, outcome{"sever 1, forget 1", Over}, soon, resets},
+		{
+			Hanging, outcome{"sever 1, forget 1", Over}, outcome{"sever 1, forget 1", Over},
+			soon, resets,
+		},
 		{Severed, outcome{"forget 1", Over}, nothing(Severed), nothing(Severed), resets},
 		{Blackholed, outcome{"unheard 1", BlackholedGone}, outcome{"unheard 1", BlackholedGone},
 			outcome{"sever 1, send 1 closed", Lost}, resets},
@@ -67,7 +70,9 @@ func TestHowConnectionsEnd(t *testing.T) {
 			end  func(*Conn) []Action
 			want outcome
 		}{
-			{"client", func(c *Conn) []Action { return append(c.ClientClosed(false), c.nextUp()...) },
+			{"client", func(c *Conn) []Action {
+				return append(c.ClientClosed(false), c.nextUp()...)
+			},
 				test.client},
 			{"half", func(c *Conn) []Action { return append(c.ClientClosed(true), c.nextUp()...) },
 				test.half},
@@ -82,7 +87,8 @@ func TestHowConnectionsEnd(t *testing.T) {
 				t.Errorf("state %d, %s: %+v, want %+v", test.state, e.name, got, e.want)
 			}
 			if known := len(n.Conns()) == 3; known != (c.State() != Over) {
-				t.Errorf("state %d, %s: the network knows the connection %t", test.state, e.name, known)
+				t.Errorf("state %d, %s: the network knows the connection %t", test.state,
+					e.name, known)
 			}
 		}
 	}

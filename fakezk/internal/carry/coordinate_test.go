@@ -9,7 +9,9 @@ import (
 )
 
 func TestRequestsAsCoordinates(t *testing.T) {
-	multi := []proto.Request{&proto.Check{Path: "/a"}, &proto.Create{Code: proto.OpCreate, Path: "/b"}}
+	multi := []proto.Request{
+		&proto.Check{Path: "/a"}, &proto.Create{Code: proto.OpCreate, Path: "/b"},
+	}
 	tests := []struct {
 		req      proto.Request
 		op, path string
@@ -32,7 +34,11 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		{&proto.Multi{Ops: multi}, "multi", "/a"},
 		{&proto.Multi{}, "multi", ""},
 		{&proto.MultiRead{Ops: []proto.Request{&proto.GetData{Path: "/a"}}}, "multiRead", "/a"},
-		{&proto.SetWatches{Code: proto.OpSetWatches, DataWatches: []string{"/a"}}, "setWatches", ""},
+		{
+			&proto.SetWatches{
+				Code: proto.OpSetWatches, DataWatches: []string{"/a"},
+			}, "setWatches", "",
+		},
 		{&proto.Simple{Code: proto.OpCloseSession}, "closeSession", ""},
 	}
 	for _, test := range tests {
@@ -46,7 +52,9 @@ func TestRequestsAsCoordinates(t *testing.T) {
 		c.Op != "getData" || c.Path != "" {
 		t.Errorf("a malformed request: %+v, %v", c, ok)
 	}
-	for _, none := range [][]byte{wire.AppendRequest(nil, -2, &proto.Simple{Code: proto.OpPing})[4:],
+	for _, none := range [][]byte{wire.AppendRequest(
+		nil, -2, &proto.Simple{Code: proto.OpPing},
+	)[4:],
 		{0, 0, 0, 1}} {
 		if c, ok := requestCoordinate("S1", 1, none); ok {
 			t.Errorf("% x counts as %+v", none, c)

@@ -88,7 +88,8 @@ func send(actions []Action) (rest []Action) {
 var doNames = map[Do]string{
 	Struck: "struck", Apply: "apply", Deliver: "deliver", Send: "send", Later: "later",
 	Sever: "sever", Hang: "hang",
-	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard", Vanish: "vanish",
+	Admit: "admit", End: "end", Reset: "reset", Forget: "forget", Unheard: "unheard",
+	Vanish: "vanish",
 	Expire: "expire", Restart: "restart",
 }
 

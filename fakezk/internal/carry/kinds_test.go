@@ -18,10 +18,12 @@ func TestEveryKindHasItsCase(t *testing.T) {
 		}
 		if before, after := r.request != nil, r.reply != nil; before && after ||
 			info.OnRequest != (before || after) {
-			t.Errorf("%s at a request: acts before it %t, damages the reply %t", info.Kind, before, after)
+			t.Errorf("%s at a request: acts before it %t, damages the reply %t", info.Kind,
+				before, after)
 		}
 		if info.OnEvent != (r.event != nil) || info.OnTime != (r.time != nil) {
-			t.Errorf("%s: acts on events %t, at a time %t", info.Kind, r.event != nil, r.time != nil)
+			t.Errorf("%s: acts on events %t, at a time %t", info.Kind, r.event != nil,
+				r.time != nil)
 		}
 	}
 	if _, ok := ruleOf("explode"); ok {
@@ -36,7 +38,10 @@ func TestEveryKindHasItsCase(t *testing.T) {
 var kindTests = []struct{ line, want string }{
 	{"drop-request request=1", "struck 1 taken, sever 1, send 1 reset"},
 	{"drop-reply request=1", "struck 1, apply 1 damaged / sever 1, send 1 reset"},
-	{"cut request=1", "struck 1, apply 1 damaged / send 1 event, send 1 reply, sever 1, send 1 reset"},
+	{
+		"cut request=1",
+		"struck 1, apply 1 damaged / send 1 event, send 1 reply, sever 1, send 1 reset",
+	},
 	{"cut event=1", "struck 1 taken, reset 1 reset"},
 	{"cut at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
 	{"cut-mid-frame request=1",
@@ -53,7 +58,10 @@ var kindTests = []struct{ line, want string }{
 	{"blackhole 3s request=1", "struck 1 taken, vanish 1, vanish 2"},
 	{"blackhole 3s at=1s", "vanish 1, vanish 2, vanish 3, struck"},
 	{"refuse 3s request=1", "struck 1 taken, sever 1, send 1 reset, sever 2, send 2 reset"},
-	{"refuse 3s at=1s", "sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck"},
+	{
+		"refuse 3s at=1s",
+		"sever 1, send 1 reset, sever 2, send 2 reset, sever 3, send 3 reset, struck",
+	},
 	{"expire request=1", "struck 1 taken, expire 1"},
 	{"expire at=1s", "expire of client 0"},
 	{"late-reap 3s request=1", "struck 1 taken, expire 1 late 3s"},
@@ -82,7 +90,8 @@ func TestWhatEachKindDoes(t *testing.T) {
 				t.Errorf("%s:\n got %q\nwant %q", test.line, got, test.want)
 			}
 		}
-		if fired := f.Kind != fault.Expire && f.Kind != fault.LateReap || f.At == 0; f.Fired != fired {
+		if fired := f.Kind != fault.Expire && f.Kind != fault.LateReap ||
+			f.At == 0; f.Fired != fired {
 			t.Errorf("%s: fired %t", test.line, f.Fired)
 		}
 		tested[string(f.Kind)+" "+point] = true
@@ -147,7 +156,9 @@ func TestRestOfAnEventIsDeliveredBeforeWhatFollows(t *testing.T) {
 
 // TestDelayHoldsOneWay: a stall holds both.
 func TestDelayHoldsOneWay(t *testing.T) {
-	for line, down := range map[string]bool{"delay 2s request=1": false, "stall 2s request=1": true} {
+	for line, down := range map[string]bool{
+		"delay 2s request=1": false, "stall 2s request=1": true,
+	} {
 		n := newTestNetwork(t, line)
 		ask(n.a1, second)
 		if !n.a1.Up.Busy(2*second) || n.a1.Down.Busy(2*second) != down {
@@ -170,6 +181,7 @@ func TestNothingStrikesWhatIsHealed(t *testing.T) {
 func TestFaultsOfAClientLeaveOthersAlone(t *testing.T) {
 	n := newTestNetwork(t, "cut client=b at=1s", "refuse 1s client=b request=1")
 	n.want("a's request", ask(n.a1, second), "apply 1")
-	n.want("b's time", n.Strike(n.Armed()[0], n.b.Client.ID, second), "sever 3, send 3 reset, struck")
+	n.want("b's time", n.Strike(n.Armed()[0], n.b.Client.ID, second),
+		"sever 3, send 3 reset, struck")
 	n.want("once more", n.Strike(n.Armed()[0], n.b.Client.ID, second), "")
 }

@@ -112,7 +112,9 @@ func (c *Conn) CountEvent(m *Message) {
 	}
 	c.Client.events++
 	m.Number = c.Client.events
-	m.Point = fault.Coordinate{Event: true, Client: c.Client.Name, Conn: c.Number, Path: m.Event.Path}
+	m.Point = fault.Coordinate{
+		Event: true, Client: c.Client.Name, Conn: c.Number, Path: m.Event.Path,
+	}
 	m.faults = c.net.due(m.Point)
 }
 

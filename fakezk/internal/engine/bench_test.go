@@ -29,7 +29,11 @@ func BenchmarkHandle(b *testing.B) {
 		{"set", set},
 		{"create", create("/parent/n-", proto.FlagPersistentSequential)},
 		{"children", &proto.GetChildren{Code: proto.OpGetChildren, Path: "/ten"}},
-		{"multi", &proto.Multi{Ops: []proto.Request{&proto.Check{Path: "/node", Version: -1}, set}}},
+		{
+			"multi", &proto.Multi{
+				Ops: []proto.Request{&proto.Check{Path: "/node", Version: -1}, set},
+			},
+		},
 		{"ping", &proto.Simple{Code: proto.OpPing}},
 		{"watch", &proto.GetData{Path: "/node", Watch: true}},
 	} {

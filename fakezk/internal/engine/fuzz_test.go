@@ -30,7 +30,8 @@ func newConversation(t *testing.T) *conversation {
 	return &conversation{
 		t: t, now: now, open: map[ConnID]bool{},
 		engine: New(Config{
-			TickTime: time.Second, MinSessionTimeout: 2 * time.Second, MaxSessionTimeout: 20 * time.Second,
+			TickTime: time.Second, MinSessionTimeout: 2 * time.Second,
+			MaxSessionTimeout:      20 * time.Second,
 			ContainerCheckInterval: 3 * time.Second, SuperDigest: superDigest, EnforceQuota: true,
 		}, now),
 	}
@@ -180,7 +181,8 @@ func (c *conversation) checkZxids(r Reaction) {
 			c.t.Fatalf("transaction %+v after zxid %d", a.Txn, c.drawn-1)
 		}
 		if len(a.Notified) != len(a.Result.Events) {
-			c.t.Fatalf("%d events, %d lists of notified sessions", len(a.Result.Events), len(a.Notified))
+			c.t.Fatalf("%d events, %d lists of notified sessions", len(a.Result.Events),
+				len(a.Notified))
 		}
 	}
 	if last := c.engine.Store().LastZxid(); last > c.drawn {

@@ -66,7 +66,8 @@ func (b *bench) must(id ConnID, reqs ...proto.Request) {
 // wait lets time pass and calls Tick at each deadline of the engine.
 func (b *bench) wait(d time.Duration) {
 	until := b.now.Add(d)
-	for next := b.e.NextDeadline(); !next.IsZero() && !next.After(until); next = b.e.NextDeadline() {
+	for next := b.e.NextDeadline(); !next.IsZero() &&
+		!next.After(until); next = b.e.NextDeadline() {
 		b.now = next
 		b.take(b.e.Tick(b.now))
 		if again := b.e.NextDeadline(); again.Equal(next) {
@@ -89,7 +90,9 @@ func (b *bench) take(r Reaction) Reaction {
 }
 
 func (b *bench) note(id ConnID, text string) {
-	b.outputs = append(b.outputs, fmt.Sprintf("%d:%s@%d", id, text, b.now.Sub(start).Milliseconds()))
+	b.outputs = append(
+		b.outputs, fmt.Sprintf("%d:%s@%d", id, text, b.now.Sub(start).Milliseconds()),
+	)
 }
 
 // takeOutputs returns the events and closes since its last call, with the time in ms

@@ -58,7 +58,9 @@ func parseRecord(t *testing.T, text string) proto.Request {
 	case "delete":
 		return &proto.Delete{Path: path(a[1]), Version: int32(number(t, a[2], -1))}
 	case "set":
-		return &proto.SetData{Path: path(a[1]), Version: int32(number(t, a[2], -1)), Data: []byte(a[3])}
+		return &proto.SetData{
+			Path: path(a[1]), Version: int32(number(t, a[2], -1)), Data: []byte(a[3]),
+		}
 	case "check":
 		return &proto.Check{Path: path(a[1]), Version: int32(number(t, a[2], -1))}
 	case "get":
@@ -100,7 +102,8 @@ func parseOther(t *testing.T, a []string) proto.Request {
 			DataWatches: list(a[2]), ExistWatches: list(a[3]), ChildWatches: list(a[4]),
 		}
 		if a[0] == "setwatches2" {
-			s.Code, s.PersistentWatches, s.RecursiveWatches = proto.OpSetWatches2, list(a[5]), list(a[6])
+			s.Code, s.PersistentWatches, s.RecursiveWatches = proto.OpSetWatches2,
+				list(a[5]), list(a[6])
 		}
 		return s
 	case "auth":
@@ -179,7 +182,9 @@ func acls(t *testing.T, s string) []proto.ACL {
 	for _, entry := range strings.Split(s, ",") {
 		scheme, rest, _ := strings.Cut(entry, ":")
 		i := strings.LastIndexByte(rest, ':')
-		acl = append(acl, proto.ACL{Scheme: scheme, ID: rest[:i], Perms: int32(number(t, rest[i+1:], 0))})
+		acl = append(acl, proto.ACL{
+			Scheme: scheme, ID: rest[:i], Perms: int32(number(t, rest[i+1:], 0)),
+		})
 	}
 	return acl
 }

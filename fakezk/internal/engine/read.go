@@ -22,7 +22,9 @@ func (e *Engine) read(c *conn, req proto.Request) (proto.Reply, proto.ErrCode) {
 	case *proto.Sync:
 		return proto.PathReply{Path: req.Path}, proto.OK
 	case *proto.GetEphemerals:
-		return proto.EphemeralsReply{Paths: e.store.EphemeralsUnder(c.session.id, req.Prefix)}, proto.OK
+		return proto.EphemeralsReply{
+			Paths: e.store.EphemeralsUnder(c.session.id, req.Prefix),
+		}, proto.OK
 	case *proto.GetAllChildrenNumber:
 		return e.countDescendants(c, req)
 	}

@@ -69,7 +69,9 @@ func (e *Engine) reap(now int64) {
 			e.reaper.skipTo(now)
 			continue
 		}
-		e.apply(e.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{}, now))
+		e.apply(
+			e.store.Prepare(&proto.DeleteContainer{Path: e.reaper.queue[0]}, state.Caller{}, now),
+		)
 		e.reaper.queue = e.reaper.queue[1:]
 		e.reaper.nextDelete += deleteEveryMs
 	}

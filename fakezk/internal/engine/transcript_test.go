@@ -52,7 +52,9 @@ func TestTranscripts(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")); diff != "" {
+			if diff := cmp.Diff(
+				strings.Split(string(text), "\n"), strings.Split(got, "\n"),
+			); diff != "" {
 				t.Errorf("(-transcript +server)\n%s", diff)
 			}
 		})
@@ -186,7 +188,9 @@ func (p *player) format(lines []line) []string {
 	names := strings.NewReplacer(p.root, "$", proto.NullPath, "null")
 	var outputs []string
 	for _, l := range lines {
-		outputs = append(outputs, fmt.Sprintf("%d: %s", l.conn, names.Replace(p.formatFrame(l.frame))))
+		outputs = append(
+			outputs, fmt.Sprintf("%d: %s", l.conn, names.Replace(p.formatFrame(l.frame))),
+		)
 	}
 	return outputs
 }

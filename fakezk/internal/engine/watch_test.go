@@ -152,7 +152,8 @@ func TestWatchTableAgreesWithAPlainOne(t *testing.T) {
 					got = append(got, c.id)
 				}
 				slices.Sort(got)
-				if want := plain.trigger(ev, path, len(conns)); !slices.Equal(slices.Compact(got), want) {
+				if want := plain.trigger(ev, path, len(conns)); !slices.Equal(slices.Compact(got),
+					want) {
 					t.Fatalf("%s %s: %v, want %v", ev, path, got, want)
 				}
 			}

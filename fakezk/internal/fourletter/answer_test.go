@@ -27,7 +27,9 @@ func TestMetricsOfAFreshServer(t *testing.T) {
 	f := newFake(t)
 	f.now = f.now.Add(4044 * time.Millisecond)
 	f.Words = engine.Stats{Received: 3, Sent: 3}
-	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(f.word("mntr"), "\n")); diff != "" {
+	if diff := cmp.Diff(
+		strings.Split(want, "\n"), strings.Split(f.word("mntr"), "\n"),
+	); diff != "" {
 		t.Errorf("-real +fake:\n%s", diff)
 	}
 }
@@ -66,7 +68,9 @@ func TestAStoppedServerKeepsItsStatistics(t *testing.T) {
 }
 
 func TestKnown(t *testing.T) {
-	for _, word := range append([]string{"srst", "crst", "stmk", "\xff\xf4\xff\xfd"}, everyWord...) {
+	for _, word := range append([]string{
+		"srst", "crst", "stmk", "\xff\xf4\xff\xfd",
+	}, everyWord...) {
 		if !fourletter.Known(word) {
 			t.Errorf("%q is not known", word)
 		}
@@ -203,7 +207,8 @@ func TestNumbersAsJavaWritesThem(t *testing.T) {
 	} {
 		f := newFake(t)
 		f.Traffic.NamespaceReads = map[string]*fourletter.Summary{"a": &c.sum}
-		if got := f.word("mntr"); !strings.Contains(got, "\nzk_avg_a_read_per_namespace\t"+c.want+"\n") {
+		if got := f.word("mntr"); !strings.Contains(got, "\nzk_avg_a_read_per_namespace\t"+
+			c.want+"\n") {
 			t.Errorf("the average %d/%d is not %s", c.sum.Sum, c.sum.Count, c.want)
 		}
 	}

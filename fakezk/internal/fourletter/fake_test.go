@@ -35,12 +35,15 @@ func newFake(t *testing.T) *fake {
 			TickTime:          settings.TickTime,
 			MinSessionTimeout: settings.MinSessionTimeout,
 			MaxSessionTimeout: settings.MaxSessionTimeout,
-			Observe:           func(frameBytes int, r engine.Reaction) { f.Traffic.Count(frameBytes, &r) },
+			Observe: func(frameBytes int, r engine.Reaction) {
+				f.Traffic.Count(frameBytes, &r)
+			},
 		}, start),
 		Started: start, Addr: addrOf, Asker: "127.0.0.1:50000",
 		TraceMask: fourletter.DefaultTraceMask,
 		Settings:  settings,
-		Env:       fourletter.Environment("localhost", "6.1.0", "zookeeper", "/var/lib/zookeeper", "/"),
+		Env: fourletter.Environment("localhost", "6.1.0", "zookeeper",
+			"/var/lib/zookeeper", "/"),
 	}
 	return f
 }

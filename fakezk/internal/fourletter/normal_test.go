@@ -52,7 +52,9 @@ var varying = []struct {
 	},
 	{regexp.MustCompile(`(?m)^(data|log)dir_size: \d+$`), "${1}dir_size: N"},
 	{
-		regexp.MustCompile(`(?m)^zk_(uptime|open_file_descriptor_count|max_file_descriptor_count)\t\d+$`),
+		regexp.MustCompile(
+			`(?m)^zk_(uptime|open_file_descriptor_count|max_file_descriptor_count)\t\d+$`,
+		),
 		"zk_$1\tN",
 	},
 	{regexp.MustCompile(`(?m)^zk_(avg|min|max)_latency\t\d+(\.\d+)?$`), "zk_${1}_latency\tN"},

@@ -221,7 +221,9 @@ func TestAnswersLikeTheRecordedServer(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := transcript(newFake(t), situation.get)
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+			if diff := cmp.Diff(
+				strings.Split(string(want), "\n"), strings.Split(got, "\n"),
+			); diff != "" {
 				t.Errorf("-real +fake:\n%s", diff)
 			}
 		})
@@ -241,7 +243,9 @@ func TestAnswersLikeARealServer(t *testing.T) {
 			var want, diff string
 			for range 3 {
 				want = transcript(newReal(t), situation.get)
-				if diff = cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff == "" {
+				if diff = cmp.Diff(
+					strings.Split(want, "\n"), strings.Split(got, "\n"),
+				); diff == "" {
 					break
 				}
 			}

@@ -19,7 +19,8 @@ func Tree(e *engine.Engine) []view.Node {
 			continue
 		}
 		n := view.Node{
-			Path: path, Data: slices.Clone(v.Data), Owner: v.Stat.EphemeralOwner, Czxid: v.Stat.Czxid, Mzxid: v.Stat.Mzxid,
+			Path: path, Data: slices.Clone(v.Data), Owner: v.Stat.EphemeralOwner,
+			Czxid: v.Stat.Czxid, Mzxid: v.Stat.Mzxid,
 			Version: v.Stat.Version, NumChildren: int(v.Stat.NumChildren),
 		}
 		n.Kind, n.TTL = Kind(v)
@@ -35,7 +36,8 @@ func Sessions(e *engine.Engine) []view.Session {
 	var sessions []view.Session
 	for _, v := range e.Sessions() {
 		sessions = append(sessions, view.Session{
-			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0, Ephemerals: slices.Sorted(slices.Values(e.Store().Ephemerals(v.ID))),
+			ID: v.ID, Timeout: v.Timeout, Connected: v.Conn != 0,
+			Ephemerals: slices.Sorted(slices.Values(e.Store().Ephemerals(v.ID))),
 		})
 	}
 	return sessions
@@ -43,11 +45,14 @@ func Sessions(e *engine.Engine) []view.Session {
 
 func Watches(e *engine.Engine) []view.Watch {
 	modes := [...]view.WatchMode{
-		engine.OneShot: view.OneShotWatch, engine.Persistent: view.PersistentWatch, engine.Recursive: view.RecursiveWatch,
+		engine.OneShot: view.OneShotWatch, engine.Persistent: view.PersistentWatch,
+		engine.Recursive: view.RecursiveWatch,
 	}
 	var watches []view.Watch
 	for _, v := range e.Watches() {
-		watches = append(watches, view.Watch{Path: v.Path, Children: v.Child, Mode: modes[v.Mode], Session: v.Session})
+		watches = append(watches, view.Watch{
+			Path: v.Path, Children: v.Child, Mode: modes[v.Mode], Session: v.Session,
+		})
 	}
 	return watches
 }
@@ -56,7 +61,8 @@ func Watches(e *engine.Engine) []view.Watch {
 // change.
 func CheckPath(path string) error {
 	switch {
-	case !strings.HasPrefix(path, "/"), strings.Contains(path, "//"), path != "/" && strings.HasSuffix(path, "/"):
+	case !strings.HasPrefix(path, "/"), strings.Contains(path, "//"),
+		path != "/" && strings.HasSuffix(path, "/"):
 		return fmt.Errorf("path %q: expected / or names that each follow one /", path)
 	case path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/"):
 		return fmt.Errorf("path %q: what is under /zookeeper is the server's own", path)
@@ -65,7 +71,9 @@ func CheckPath(path string) error {
 }
 
 // Put creates or sets a node and its missing parents.
-func Put(e *engine.Engine, path string, data []byte, now time.Time, deliver func(engine.Reaction)) error {
+func Put(
+	e *engine.Engine, path string, data []byte, now time.Time, deliver func(engine.Reaction),
+) error {
 	submit := func(req proto.Request) proto.ErrCode {
 		res, reaction := e.Submit(req, now)
 		deliver(reaction)

@@ -51,7 +51,8 @@ func do(t testing.TB, s *Store, by Caller, req proto.Request) Result {
 	before := s.LastZxid()
 	txn := s.Prepare(req, by, 1000*(before+1))
 	if s.LastZxid() != before || txn.Zxid != before+1 {
-		t.Fatalf("%s after zxid %d: prepared %d, store at %d", req.Op(), before, txn.Zxid, s.LastZxid())
+		t.Fatalf("%s after zxid %d: prepared %d, store at %d", req.Op(), before, txn.Zxid,
+			s.LastZxid())
 	}
 	r := s.Apply(txn)
 	if s.LastZxid() != txn.Zxid {

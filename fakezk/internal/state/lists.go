@@ -31,7 +31,9 @@ func (s *Store) EphemeralsUnder(id int64, prefix string) []string {
 	if prefix == proto.NullPath || trimmed == "" || trimmed == "/" {
 		return paths
 	}
-	return slices.DeleteFunc(paths, func(path string) bool { return !strings.HasPrefix(path, prefix) })
+	return slices.DeleteFunc(paths, func(path string) bool {
+		return !strings.HasPrefix(path, prefix)
+	})
 }
 
 // javaBlank reports whether String.trim removes a character.
@@ -53,7 +55,10 @@ func (s *Store) enlist(t *Txn, path string, n *node) {
 func (s *Store) own(t *Txn, owner int64, path string) {
 	ses, ok := s.sessions[owner]
 	if !ok {
-		panic(fmt.Sprintf("state: zxid %#x (%s): no session %#x to own %q", t.Zxid, t.Op, owner, path))
+		panic(
+			fmt.Sprintf("state: zxid %#x (%s): no session %#x to own %q", t.Zxid, t.Op,
+				owner, path),
+		)
 	}
 	if ses.ephemerals == nil {
 		ses.ephemerals = newHashSet(pathsTable)

@@ -29,7 +29,9 @@ func TestSetACLChecksInTheServersOrder(t *testing.T) {
 			s := newStore(t)
 			must(t, s, guest(), create("/a"), set("/a", "x", 0),
 				createACL("/locked", world(proto.PermWrite)))
-			r := do(t, s, guest(), &proto.SetACL{Path: test.path, ACL: test.acl, Version: test.version})
+			r := do(t, s, guest(), &proto.SetACL{
+				Path: test.path, ACL: test.acl, Version: test.version,
+			})
 			if r.Err != test.want || r.Events != nil {
 				t.Errorf("got %s and %q, want %s", r.Err, events(r), test.want)
 			}
@@ -49,7 +51,9 @@ func TestSetACLChangesOnlyTheACLVersion(t *testing.T) {
 }
 
 func TestStoredACLs(t *testing.T) {
-	digest := func(id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: "digest", ID: id}} }
+	digest := func(id string) []proto.ACL {
+		return []proto.ACL{{Perms: 1, Scheme: "digest", ID: id}}
+	}
 	ip := func(id string) []proto.ACL { return []proto.ACL{{Perms: 1, Scheme: "ip", ID: id}} }
 	of := func(scheme, id string) []proto.ACL {
 		return []proto.ACL{{Perms: 1, Scheme: scheme, ID: id}}

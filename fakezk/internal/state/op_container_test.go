@@ -42,7 +42,8 @@ func TestDeleteContainerChecks(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStore(t)
-			must(t, s, guest(), container("/box"), container("/full"), create("/full/x"), create("/plain"),
+			must(t, s, guest(), container("/box"), container("/full"), create("/full/x"),
+				create("/plain"),
 				createFlags("/e", 1), ttlNode("/ttl", 5), create("/ro"), container("/ro/box"),
 				&proto.SetACL{Path: "/ro", ACL: world(proto.PermRead), Version: -1})
 			r := do(t, s, test.by, &proto.DeleteContainer{Path: test.path})
@@ -62,8 +63,10 @@ func TestReapable(t *testing.T) {
 	if s.HasReapable() {
 		t.Error("a new store has something to reap")
 	}
-	must(t, s, guest(), container("/never"), container("/used"), create("/used/x"), remove("/used/x"),
-		container("/full"), create("/full/x"), create("/plain"), create("/plain/x"), remove("/plain/x"))
+	must(t, s, guest(), container("/never"), container("/used"), create("/used/x"),
+		remove("/used/x"),
+		container("/full"), create("/full/x"), create("/plain"), create("/plain/x"),
+		remove("/plain/x"))
 	if got := s.Reapable(1 << 40); !slices.Equal(got, []string{"/used"}) || !s.HasReapable() {
 		t.Errorf("%q %v", got, s.HasReapable())
 	}

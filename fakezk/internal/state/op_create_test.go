@@ -14,7 +14,8 @@ import (
 func createFixture(t testing.TB) *Store {
 	s := newStore(t)
 	must(t, s, guest(),
-		create("/a"), createACL("/ro", world(proto.PermRead)), createFlags("/e", proto.FlagEphemeral))
+		create("/a"), createACL("/ro", world(proto.PermRead)),
+		createFlags("/e", proto.FlagEphemeral))
 	return s
 }
 
@@ -200,7 +201,10 @@ func TestCreateVariants(t *testing.T) {
 			KindContainer, 0, "/x0000000003", true,
 		},
 		{"ttl", createAs(proto.OpCreateTTL, "/x", 5, 9), KindTTL, 0, "/x", true},
-		{"ttl with a number", createAs(proto.OpCreateTTL, "/x", 6, 9), KindTTL, 0, "/x0000000003", true},
+		{
+			"ttl with a number", createAs(proto.OpCreateTTL, "/x", 6, 9), KindTTL, 0,
+			"/x0000000003", true,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -242,7 +246,8 @@ func TestEphemeralNeedsASession(t *testing.T) {
 		path := "/x" + string(rune('a'+i))
 		r := do(t, s, Caller{Session: test.session}, createFlags(path, test.flags))
 		if r.Err != test.want {
-			t.Errorf("session %#x flags %d: got %s, want %s", test.session, test.flags, r.Err, test.want)
+			t.Errorf("session %#x flags %d: got %s, want %s", test.session, test.flags,
+				r.Err, test.want)
 		}
 	}
 }

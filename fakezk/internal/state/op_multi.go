@@ -17,7 +17,9 @@ func (s *Store) prepareMulti(t Txn, m *proto.Multi, by Caller) Txn {
 		t.Err, t.Skipped = proto.MarshallingError, true
 		return t
 	}
-	d := draft{store: s, by: by, pending: map[string]record{}, changes: make([]Change, 0, len(m.Ops))}
+	d := draft{
+		store: s, by: by, pending: map[string]record{}, changes: make([]Change, 0, len(m.Ops)),
+	}
 	for i, op := range m.Ops {
 		switch err := d.multiStep(op); err {
 		case proto.OK:

@@ -162,7 +162,9 @@ func TestMultiThatCannotBeUnderstood(t *testing.T) {
 func TestEmptyMultiSucceeds(t *testing.T) {
 	s := newStore(t)
 	r := do(t, s, guest(), multi())
-	if diff := cmp.Diff(Result{Reply: proto.MultiReply{Results: []proto.OpResult{}}}, r); diff != "" {
+	if diff := cmp.Diff(
+		Result{Reply: proto.MultiReply{Results: []proto.OpResult{}}}, r,
+	); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -32,8 +32,10 @@ func quotaFixture(t testing.TB, enforce bool, limits string) *Store {
 	s := New(Config{EnforceQuota: enforce})
 	s.Apply(s.PrepareCreateSession(s1, [16]byte{1}, 4000, 100))
 	s.Apply(s.PrepareCreateSession(s2, [16]byte{2}, 8000, 200))
-	must(t, s, guest(), createData("/q", "root"), createData("/q/a", "12345"), createData("/q/b", ""),
-		create("/zookeeper/quota/q"), createData(limitsOfQ, limits), createData(statsOfQ, "whatever"))
+	must(t, s, guest(), createData("/q", "root"), createData("/q/a", "12345"),
+		createData("/q/b", ""),
+		create("/zookeeper/quota/q"), createData(limitsOfQ, limits),
+		createData(statsOfQ, "whatever"))
 	return s
 }
 

@@ -26,9 +26,11 @@ var (
 		worldAll, worldAll, worldAll, world(proto.PermRead), aliceOnly, nil,
 		{{Perms: proto.PermAll, Scheme: "auth"}}, {{Perms: 1, Scheme: "bogus"}}})
 	someCaller = rapid.SampledFrom([]Caller{
-		guest(), asAlice(), {}, {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99}, {Super: true}})
+		guest(), asAlice(), {}, {Session: s2, IDs: []proto.ID{local}}, {Session: 0x99},
+		{Super: true}})
 	someCreateCode = rapid.SampledFrom([]proto.OpCode{
-		proto.OpCreate, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer, proto.OpCreateTTL})
+		proto.OpCreate, proto.OpCreate, proto.OpCreate2, proto.OpCreateContainer,
+		proto.OpCreateTTL})
 )
 
 func someOp(t *rapid.T) proto.Request {
@@ -42,9 +44,11 @@ func someOp(t *rapid.T) proto.Request {
 		return &proto.Check{Path: path, Version: version}
 	default:
 		return &proto.Create{
-			Code: someCreateCode.Draw(t, "code"), Path: path, Data: []byte(someData.Draw(t, "data")),
+			Code: someCreateCode.Draw(t, "code"), Path: path,
+			Data:  []byte(someData.Draw(t, "data")),
 			ACL:   someACL.Draw(t, "acl"),
-			Flags: rapid.Int32Range(0, 7).Draw(t, "flags"), TTL: rapid.Int64Range(-1, 5).Draw(t, "ttl"),
+			Flags: rapid.Int32Range(0, 7).Draw(t, "flags"),
+			TTL:   rapid.Int64Range(-1, 5).Draw(t, "ttl"),
 		}
 	}
 }
@@ -110,7 +114,8 @@ func checkStep(t *rapid.T, before image, s *Store, txn Txn, r Result) {
 	t.Helper()
 	after := imageOf(s)
 	if txn.Zxid != before.Drawn+1 || after.Drawn != txn.Zxid {
-		t.Fatalf("last zxid was %d, Txn has %d, last zxid is %d", before.Drawn, txn.Zxid, after.Drawn)
+		t.Fatalf("last zxid was %d, Txn has %d, last zxid is %d", before.Drawn, txn.Zxid,
+			after.Drawn)
 	}
 	before.Drawn = txn.Zxid
 	if txn.Err != proto.OK {
@@ -165,6 +170,7 @@ func checkNode(t *rapid.T, s *Store, path string, n *node) {
 		return
 	}
 	if n.numChildren() > 0 || s.sessions[n.owner].ephemerals.get(path) == nil {
-		t.Fatalf("%s has %d children, or its owner %#x does not know it", path, n.numChildren(), n.owner)
+		t.Fatalf("%s has %d children, or its owner %#x does not know it", path,
+			n.numChildren(), n.owner)
 	}
 }

@@ -11,7 +11,8 @@ import (
 
 func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 	s := newStore(t)
-	must(t, s, guest(), create("/plain"), create("/plain/a"), create("/plain/b"), remove("/plain/a"),
+	must(t, s, guest(), create("/plain"), create("/plain/a"), create("/plain/b"),
+		remove("/plain/a"),
 		createAs(proto.OpCreateContainer, "/container", proto.FlagContainer, 0),
 		createAs(proto.OpCreateTTL, "/ttl", proto.FlagTTL, 77),
 		createFlags("/ephemeral", proto.FlagEphemeral))
@@ -21,8 +22,9 @@ func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 		Created int32
 	}
 	want := map[string]facts{
-		"/": {Created: 4}, "/plain": {Created: 2}, "/plain/b": {}, "/container": {Kind: KindContainer},
-		"/ttl": {Kind: KindTTL, TTLMs: 77}, "/ephemeral": {},
+		"/": {Created: 4}, "/plain": {Created: 2}, "/plain/b": {},
+		"/container": {Kind: KindContainer},
+		"/ttl":       {Kind: KindTTL, TTLMs: 77}, "/ephemeral": {},
 		"/zookeeper": {}, "/zookeeper/config": {}, "/zookeeper/quota": {},
 	}
 	got := map[string]facts{}
@@ -45,7 +47,8 @@ func TestNodeShowsKindTTLAndCreations(t *testing.T) {
 // at which as many children were created.
 func TestSetCreatedIsLikeCreations(t *testing.T) {
 	s := newStore(t)
-	must(t, s, guest(), create("/used"), create("/set"), create("/used/stays"), create("/set/stays"))
+	must(t, s, guest(), create("/used"), create("/set"), create("/used/stays"),
+		create("/set/stays"))
 	for range 4 {
 		must(t, s, guest(), create("/used/x"), remove("/used/x"))
 	}
@@ -54,8 +57,10 @@ func TestSetCreatedIsLikeCreations(t *testing.T) {
 	if s.LastZxid() != zxid {
 		t.Error("a zxid is used up")
 	}
-	if used, set := stat(t, s, "/used"), stat(t, s, "/set"); used.Cversion != 9 || set.Cversion != 9 {
-		t.Errorf("cversion %d after SetCreated, %d after creations, want 9", set.Cversion, used.Cversion)
+	if used, set := stat(t, s, "/used"), stat(t, s, "/set"); used.Cversion != 9 ||
+		set.Cversion != 9 {
+		t.Errorf("cversion %d after SetCreated, %d after creations, want 9", set.Cversion,
+			used.Cversion)
 	}
 	for _, parent := range []string{"/used", "/set"} {
 		want := proto.PathReply{Path: parent + "/n0000000005"}
@@ -71,7 +76,9 @@ func TestSetCreatedUpToTheLastNumber(t *testing.T) {
 	must(t, s, guest(), create("/p"))
 	s.SetCreated("/p", math.MaxInt32)
 	want := proto.PathReply{Path: "/p/n2147483647"}
-	if r := do(t, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential)); r.Reply != want {
+	if r := do(
+		t, s, guest(), createFlags("/p/n", proto.FlagPersistentSequential),
+	); r.Reply != want {
 		t.Errorf("%+v, want %+v", r.Reply, want)
 	}
 	if n, _ := s.Node("/p"); n.Created != math.MaxInt32 {

@@ -24,5 +24,7 @@ func Hit(f fault.Fault, client string, m *carry.Message) (string, trace.Strike) 
 // Point is a request as a coordinate.
 func Point(m *carry.Message) trace.RequestPoint {
 	p := m.Point
-	return trace.RequestPoint{Client: p.Client, Number: m.Number, Conn: p.Conn, Op: p.Op, Path: p.Path}
+	return trace.RequestPoint{
+		Client: p.Client, Number: m.Number, Conn: p.Conn, Op: p.Op, Path: p.Path,
+	}
 }

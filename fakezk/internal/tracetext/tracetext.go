@@ -63,8 +63,8 @@ func watchText(watch bool) string {
 }
 
 func flagText(flags int32) string {
-	names := []string{"", " ephemeral", " sequential", " ephemeral sequential", " container", " ttl",
-		" ttl sequential"}
+	names := []string{"", " ephemeral", " sequential", " ephemeral sequential",
+		" container", " ttl", " ttl sequential"}
 	if flags >= 0 && int(flags) < len(names) {
 		return names[flags]
 	}

@@ -119,7 +119,8 @@ func TestLogOfARealServerIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, err = Read(server.DataDir(), 11)
-	if err != nil || len(entries) != 3 || entries[0].Zxid != 12 || entries[2].Records[0].Path != "/t" {
+	if err != nil || len(entries) != 3 || entries[0].Zxid != 12 ||
+		entries[2].Records[0].Path != "/t" {
 		t.Errorf("two files, after zxid 11: %v\n%s", err, format(entries))
 	}
 }
@@ -171,7 +172,8 @@ func TestTruncatedLogHasItsCompleteEntries(t *testing.T) {
 			want++
 		}
 		if err != nil || len(entries) != want {
-			t.Errorf("%d of %d bytes: %d entries, %v; want %d", n, len(whole), len(entries), err, want)
+			t.Errorf("%d of %d bytes: %d entries, %v; want %d", n, len(whole),
+				len(entries), err, want)
 		}
 	}
 	entries, err := parse(nil, append(whole, make([]byte, 1000)...), 1)

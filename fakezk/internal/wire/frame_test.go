@@ -25,7 +25,9 @@ func TestFramesDoNotDependOnHowTheyArrive(t *testing.T) {
 		for len(stream) > 0 {
 			n := 1 + rnd.IntN(min(len(stream), 1<<rnd.IntN(13)))
 			piece := bytes.Clone(stream[:n])
-			if err := splitter.Feed(piece, func(f []byte) { got = append(got, bytes.Clone(f)) }); err != nil {
+			if err := splitter.Feed(piece, func(f []byte) {
+				got = append(got, bytes.Clone(f))
+			}); err != nil {
 				t.Fatal(err)
 			}
 			clear(piece) // the splitter must not keep it
@@ -46,7 +48,9 @@ func TestFrameLengthsOutOfBounds(t *testing.T) {
 		}
 		piecemeal := Splitter{Max: 100}
 		for i, b := range header {
-			if err := piecemeal.Feed([]byte{b}, func([]byte) { t.Error("a frame") }); (err != nil) != (i == 3) {
+			if err := piecemeal.Feed([]byte{b}, func([]byte) {
+				t.Error("a frame")
+			}); (err != nil) != (i == 3) {
 				t.Errorf("length %d, byte %d: %v", length, i, err)
 			}
 		}

@@ -13,7 +13,9 @@ import (
 func FuzzDecode(f *testing.F) {
 	acl := []proto.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}}
 	for _, req := range []proto.Request{
-		&proto.Create{Code: proto.OpCreateTTL, Path: "/a", Data: []byte("x"), ACL: acl, Flags: 5, TTL: 1},
+		&proto.Create{
+			Code: proto.OpCreateTTL, Path: "/a", Data: []byte("x"), ACL: acl, Flags: 5, TTL: 1,
+		},
 		&proto.SetWatches{
 			Code: proto.OpSetWatches, RelativeZxid: 1,
 			DataWatches: []string{"/a"}, ChildWatches: []string{"/b", "/c"},

@@ -119,7 +119,8 @@ var requestGenerators = map[proto.OpCode]func(*rapid.T) proto.Request{
 func anySetWatches(op proto.OpCode) func(*rapid.T) proto.Request {
 	return func(t *rapid.T) proto.Request {
 		return &proto.SetWatches{
-			Code: op, RelativeZxid: rapid.Int64().Draw(t, "zxid"), DataWatches: anyPaths.Draw(t, "data"),
+			Code: op, RelativeZxid: rapid.Int64().Draw(t, "zxid"),
+			DataWatches:  anyPaths.Draw(t, "data"),
 			ExistWatches: anyPaths.Draw(t, "exist"), ChildWatches: anyPaths.Draw(t, "child"),
 		}
 	}
@@ -240,8 +241,8 @@ func anyReply(t *rapid.T, op proto.OpCode) proto.Reply {
 
 func anyMultiReply(t *rapid.T) proto.Reply {
 	answered := []proto.OpCode{
-		proto.OpCreate, proto.OpCreate2, proto.OpSetData, proto.OpDelete, proto.OpCheck, proto.OpError,
-		proto.OpGetData, proto.OpGetChildren,
+		proto.OpCreate, proto.OpCreate2, proto.OpSetData, proto.OpDelete, proto.OpCheck,
+		proto.OpError, proto.OpGetData, proto.OpGetChildren,
 	}
 	var m proto.MultiReply
 	for range rapid.IntRange(0, 5).Draw(t, "results") {

@@ -71,7 +71,9 @@ var goldenFrames = []struct {
 	},
 	{
 		"multi",
-		AppendRequest(nil, 2, &proto.Multi{Ops: []proto.Request{&proto.Check{Path: "/a", Version: -1}}}),
+		AppendRequest(
+			nil, 2, &proto.Multi{Ops: []proto.Request{&proto.Check{Path: "/a", Version: -1}}},
+		),
 		"00000024 00000002 0000000e 0000000d 00 ffffffff 00000002 2f61 ffffffff ffffffff 01 ffffffff",
 	},
 	{

@@ -30,7 +30,10 @@ func TestMalformedRequestsNameTheField(t *testing.T) {
 		want string
 	}{
 		{"no body", proto.OpExists, "", "path"},
-		{"path longer than the frame", proto.OpExists, "00000003 2f", "path: needs 3 bytes, 1 are left"},
+		{
+			"path longer than the frame", proto.OpExists, "00000003 2f",
+			"path: needs 3 bytes, 1 are left",
+		},
 		{"path of length -2", proto.OpExists, "fffffffe", "path: length -2"},
 		{"length beyond any frame", proto.OpSync, "7fffffff 2f", "path: needs 2147483647 bytes"},
 		{"no watch byte", proto.OpGetChildren, root, "watch"},
@@ -46,7 +49,10 @@ func TestMalformedRequestsNameTheField(t *testing.T) {
 		{"billions of watches", proto.OpSetWatches, "0000000000000000 40000000", "dataWatches"},
 		{"createTTL without ttl", proto.OpCreateTTL, root + "ffffffff ffffffff 00000005", "ttl"},
 		{"empty multi body", proto.OpMulti, "", "multi.type"},
-		{"multi without an end", proto.OpMulti, "0000000d 00 ffffffff" + root + "ffffffff", "multi.type"},
+		{
+			"multi without an end", proto.OpMulti, "0000000d 00 ffffffff" + root + "ffffffff",
+			"multi.type",
+		},
 		{
 			"exists in a multi", proto.OpMulti, "00000003 00 ffffffff" + root + "00",
 			"exists is not allowed",
@@ -105,7 +111,10 @@ func TestLenientLikeTheJavaServer(t *testing.T) {
 			"empty data", proto.OpSetData, "00000001 2f 00000000 ffffffff",
 			&proto.SetData{Path: "/", Data: []byte{}, Version: -1},
 		},
-		{"null ACL list", proto.OpSetACL, "00000001 2f ffffffff 00000000", &proto.SetACL{Path: "/"}},
+		{
+			"null ACL list", proto.OpSetACL, "00000001 2f ffffffff 00000000",
+			&proto.SetACL{Path: "/"},
+		},
 		{
 			"ACL count -5", proto.OpSetACL, "00000001 2f fffffffb 00000000",
 			&proto.SetACL{Path: "/", ACL: []proto.ACL{}},

@@ -38,9 +38,10 @@ var replyDecoders = map[proto.OpCode]replyDecoder{
 	proto.OpWhoAmI:               decodeWhoAmIReply,
 	proto.OpSasl:                 decodeSaslReply,
 	proto.OpDeleteContainer:      decodeNoReply,
-	proto.OpCreateSession:        decodeNoReply, // the server sends a ConnectResponse without a header
-	proto.OpPing:                 decodeNoReply,
-	proto.OpCloseSession:         decodeNoReply,
+	// the server sends a ConnectResponse without a header
+	proto.OpCreateSession: decodeNoReply,
+	proto.OpPing:          decodeNoReply,
+	proto.OpCloseSession:  decodeNoReply,
 }
 
 // DecodeReply decodes the body of a successful reply (err 0 in its header); op is the

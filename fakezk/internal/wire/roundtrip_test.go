@@ -90,8 +90,9 @@ func TestHandshakesSurviveTheRoundTrip(t *testing.T) {
 			t.Fatalf("%v\n-sent +decoded:\n%s", err, diff)
 		}
 		resp := proto.ConnectResponse{
-			ProtocolVersion: req.ProtocolVersion, TimeoutMs: req.TimeoutMs, SessionID: req.SessionID,
-			Password: req.Password, HasReadOnly: req.HasReadOnly, ReadOnly: req.ReadOnly,
+			ProtocolVersion: req.ProtocolVersion, TimeoutMs: req.TimeoutMs,
+			SessionID: req.SessionID,
+			Password:  req.Password, HasReadOnly: req.HasReadOnly, ReadOnly: req.ReadOnly,
 		}
 		answer, err := DecodeConnectResponse(payload(t, AppendConnectResponse(nil, resp)))
 		if diff := cmp.Diff(resp, answer); diff != "" || err != nil {

@@ -36,7 +36,9 @@ func (s *Server) Copy() Copy {
 			s.t.Fatalf("copy %s: %v", path, err)
 		}
 		tree[path] = copied{
-			data, stat, slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" }),
+			data, stat, slices.DeleteFunc(names, func(name string) bool {
+				return name == "zookeeper"
+			}),
 		}
 	}
 	return tree
@@ -214,7 +216,9 @@ func (s *Server) realOp(op any) any {
 			Path: s.real(op.Path), Data: op.Data, Version: s.realVersion(op.Path, op.Version),
 		}
 	case *zk.CheckVersionRequest:
-		return &zk.CheckVersionRequest{Path: s.real(op.Path), Version: s.realVersion(op.Path, op.Version)}
+		return &zk.CheckVersionRequest{
+			Path: s.real(op.Path), Version: s.realVersion(op.Path, op.Version),
+		}
 	}
 	return op
 }

@@ -127,7 +127,8 @@ func (s *Server) WantNode(t *testing.T, path, data string, owner int64) {
 	synctest.Wait()
 	n, ok := s.Node(path)
 	if !ok || string(n.Data) != data || n.Owner != owner {
-		t.Errorf("%s: there %v, data %q, owner %d; want %q of %d", path, ok, n.Data, n.Owner, data, owner)
+		t.Errorf("%s: there %v, data %q, owner %d; want %q of %d", path, ok, n.Data, n.Owner,
+			data, owner)
 	}
 }
 
