@@ -23,9 +23,7 @@ func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // virtual time: twelve seconds take microseconds
 		server := fakezk.Start(t)
 		owner, watcher := server.Connect(t), server.Connect(t) // genuine *zk.Conn
-		if _, err := owner.Create(
-			"/alive", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll),
-		); err != nil {
+		if _, err := owner.Create("/alive", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
 		_, _, gone, err := watcher.ExistsW("/alive")
@@ -49,13 +47,10 @@ func TestCreateWhoseReplyIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fault.Fault{
-			Kind: fault.DropReply, Op: "create", Request: 1,
-		}); err != nil {
+		if err := server.Inject(fault.Fault{Kind: fault.DropReply, Op: "create", Request: 1}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err,
-			zk.ErrConnectionClosed) {
+		if _, err := conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); !errors.Is(err, zk.ErrConnectionClosed) {
 			t.Errorf("got %v; expected a lost connection", err)
 		}
 		if exists, _, err := conn.Exists("/a"); err != nil || !exists {
@@ -100,9 +95,7 @@ func TestWriteUnderALock(t *testing.T) {
 	})
 }
 
-func writeReport(
-	ctx context.Context, conn *zk.Conn, write func(int64, <-chan struct{}) error,
-) error {
+func writeReport(ctx context.Context, conn *zk.Conn, write func(int64, <-chan struct{}) error) error {
 	// snippet
 	lock := recipes.NewLock(conn, "/locks/report")
 	if err := lock.Lock(ctx); err != nil {
