@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -23,9 +22,9 @@ type DelayQueuer interface {
 // delays of up to three seconds, or none. The claims are those of a queue; Unordered means that
 // only delivery is judged.
 func DelayQueue(open func(Env) DelayQueuer, given ...QueueClaims) scenario.Workload {
-	claims := only(given)
+	claims := queueClaims(given)
 	return claims.workload("delay-queue", ofKindDelayQueue,
-		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[DelayQueuer]) {
 				queue := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +26,9 @@ type IDQueuer interface {
 // two ids for each goroutine. After two offers in five a client removes the elements of one of its
 // ids.
 func IDQueue(open func(Env) IDQueuer, given ...QueueClaims) scenario.Workload {
-	claims := only(given)
+	claims := queueClaims(given)
 	return claims.workload("id-queue", ofKindIDQueue,
-		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[IDQueuer]) {
 				queue := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {

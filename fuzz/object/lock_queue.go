@@ -54,6 +54,7 @@ type LockQueueClaims struct {
 // that has lost its connection. Then they acknowledge it or, one in five, give it back.
 func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Workload {
 	claims := only(given)
+	claims.Path = cmp.Or(claims.Path, queuePath)
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
@@ -63,7 +64,7 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 	w := plain.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
 		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
 	}, nil)
-	w.Play = scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+	w.Play = scenario.Shared(opener(open, claims.Path),
 		func(p *scenario.Player, s scenario.Script, h *scenario.Handle[LockQueuer]) {
 			lp := &lockQueuePlayer{Player: p, queue: h.Now}
 			put := func(_ int, element string) (string, offer) {

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -21,9 +20,9 @@ type PriorityQueuer interface {
 // with three priorities. The claims are those of a queue; Unordered says that the queue ignores
 // priorities.
 func PriorityQueue(open func(Env) PriorityQueuer, given ...QueueClaims) scenario.Workload {
-	claims := only(given)
+	claims := queueClaims(given)
 	return claims.workload("priority-queue", ofKindPriorityQueue,
-		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[PriorityQueuer]) {
 				queue := func() taker { return h.Now() }
 				put := func(round int, element string) (string, offer) {

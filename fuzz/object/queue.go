@@ -64,9 +64,9 @@ type QueueClaims struct {
 // several clients the first only offers, two elements a round, and the second only takes, two a
 // round: so takers wait at an empty queue.
 func Queue(open func(Env) Queuer, given ...QueueClaims) scenario.Workload {
-	claims := only(given)
+	claims := queueClaims(given)
 	return claims.workload("queue", ofKindQueue,
-		scenario.Shared(opener(open, cmp.Or(claims.Path, queuePath)),
+		scenario.Shared(opener(open, claims.Path),
 			func(p *scenario.Player, s scenario.Script, h *scenario.Handle[Queuer]) {
 				queue := func() taker { return h.Now() }
 				put := func(_ int, element string) (string, offer) {
@@ -83,13 +83,17 @@ type queueKind func(linearizability.Queue) linearizability.Claims
 
 func ofKindQueue(q linearizability.Queue) linearizability.Claims { return q }
 
-// workload makes a workload of a kind of queue.
+// queueClaims returns the claims of a queue with their default path.
+func queueClaims(given []QueueClaims) QueueClaims {
+	claims := only(given)
+	claims.Path = cmp.Or(claims.Path, queuePath)
+	return claims
+}
+
+// workload makes a workload of a kind of queue, whose claims have a path.
 func (c QueueClaims) workload(
 	name string, kind queueKind, play func(*scenario.Player, scenario.Script),
 ) scenario.Workload {
-	if c.Path == "" {
-		c.Path = queuePath
-	}
 	return scenario.Workload{
 		Name:   name,
 		About:  c.About,

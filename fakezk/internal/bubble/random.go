@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"io"
+	"maps"
 	mathrand "math/rand/v2"
 	"runtime"
 	"runtime/pprof"
@@ -44,7 +45,6 @@ type source struct {
 	hands    map[int64]*hand          // by goroutine
 	families map[unsafe.Pointer]*hand // by the labels that descendants inherit
 	began    int64                    // number of calls of BeHand
-	labels   []unsafe.Pointer         // its keys in byLabels; guarded by sourcesMu
 }
 
 // seedRandom gives the calling goroutine's bubble a source, and returns the function
@@ -71,9 +71,7 @@ func seedRandom(seed uint64) (release func()) {
 		sourcesMu.Lock()
 		defer sourcesMu.Unlock()
 		delete(sources, id)
-		for _, l := range s.labels {
-			delete(byLabels, l)
-		}
+		maps.DeleteFunc(byLabels, func(_ unsafe.Pointer, of *source) bool { return of == s })
 	}
 }
 
@@ -82,9 +80,7 @@ func seedRandom(seed uint64) (release func()) {
 func (s *source) inherit() {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
-	l := labels()
-	byLabels[l] = s
-	s.labels = append(s.labels, l)
+	byLabels[labels()] = s
 }
 
 // generator returns a generator that depends on a seed and a name.
