@@ -58,9 +58,10 @@ var arrows = map[string][]string{
 	"fakezk/conform": {
 		module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
-	"internal/realzk":   {},
-	"examples/go":       {"github.com/go-zookeeper/zk"},
-	"fuzz/internal/mix": {},
+	"internal/realzk":        {},
+	"examples/go":            {"github.com/go-zookeeper/zk"},
+	"fuzz/internal/mix":      {},
+	"fuzz/internal/fuzztest": own("fakezk/fault", "fuzz/object", "fuzz/scenario"),
 	"fuzz/scenario": append(own(
 		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "linearizability/ops", "fuzz/internal/mix",
 	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),
