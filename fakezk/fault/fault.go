@@ -98,29 +98,30 @@ type KindInfo struct {
 }
 
 var faultKinds = []KindInfo{
-	{DropRequest, false, true, false, false, "the connection dies before the request is applied"},
+	{DropRequest, false, true, false, false,
+		"the connection is reset before the request is applied"},
 	{DropReply, false, true, false, false,
-		"the request is applied, its reply is lost with the connection"},
+		"the request is applied; its reply is lost with the connection"},
 	{Cut, false, true, true, true,
-		"the connection is reset after the reply, before the event, or at a time"},
+		"the connection is reset: after the reply, before the event, or at a time"},
 	{CutMidFrame, false, true, true, false,
 		"half of the reply or event arrives, then the connection is reset"},
-	{Stall, true, true, true, true, "no bytes pass either way for a while, then they flow again"},
+	{Stall, true, true, true, true,
+		"no bytes pass either way for D, then all are delivered"},
 	{StallMidFrame, true, true, true, false,
-		"half of the reply or event arrives, the rest after a while"},
-	{Delay, true, true, true, false, "the request or event arrives late"},
-	{Blackhole, true, true, false, true, "bytes vanish without a reset; dials hang for a while"},
-	{Refuse, true, true, false, true, "the connection dies and dials fail for a while"},
-	{
-		Expire, false, true, false, true,
-		"the session ends at the server before the request is applied",
-	},
-	{
-		LateReap, true, true, false, true,
-		"the session ends, its ephemerals stay visible for a while",
-	},
+		"half of the reply or event arrives, the rest D later"},
+	{Delay, true, true, true, false,
+		"the request or event arrives D later"},
+	{Blackhole, true, true, false, true,
+		"all bytes are lost without a reset, and dials hang, for D"},
+	{Refuse, true, true, false, true,
+		"the connection is reset, and dials fail for D"},
+	{Expire, false, true, false, true,
+		"the session expires at the server before the request is applied"},
+	{LateReap, true, true, false, true,
+		"the session expires; its ephemeral nodes stay visible for D"},
 	{Restart, true, true, false, true,
-		"the server restarts: every connection dies, dials fail for a while"},
+		"the server restarts: all connections are reset, dials fail for D"},
 }
 
 // Kinds lists all kinds, in a fixed order.
