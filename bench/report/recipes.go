@@ -30,9 +30,8 @@ func points(l *lab) (string, error) {
 				w.Flawed[impl]})
 		}
 	}
-	return paragraph("A fault point is one fault at one protocol step of 3 clients and "+
-		"2 rounds. Kinds that last are tried for 1 s, for 3 s, and for 10 s, which a session of "+
-		"4 s does not survive.") + shell("zksim sweep WORKLOAD --impl NAME") +
+	return paragraph("A fault point is one fault at one step of a run with 3 clients and 2 rounds. "+
+		"Kinds with a duration are tried with 1 s, 3 s and 10 s; the session timeout is 4 s.") + shell("zksim sweep WORKLOAD --impl NAME") +
 		table([]string{"workload", "implementation", "survived", "undecided", "known flaw"},
 			rows), nil
 }
