@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// queueTest is one history of a queue and what must be said of it.
+// queueTest is one history of a queue with the expected verdict.
 type queueTest struct {
 	name  string
 	build func(f *fixture) *Leftovers
