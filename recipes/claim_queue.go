@@ -19,7 +19,7 @@ type claimQueue struct {
 	// rests, as the new one may belong before the chosen one. The number of offers is the data
 	// version of the directory of elements.
 	strict  bool
-	records []string // directories, besides items, of what is kept of calls under way
+	records []string // directories, besides items, of the records of calls under way
 }
 
 // lineup is the order of a queue's elements.

@@ -83,7 +83,7 @@ func (e *election) HasLeadership() bool {
 	return e.leads()
 }
 
-// Err returns why the latest attempt to stand has failed, or nil if there is none or a new one is
+// Err returns the error of the latest attempt to stand, or nil if there is none or a new attempt is
 // under way. A refused attempt is made again, with pauses, until Close.
 func (e *election) Err() error {
 	e.mu.Lock()
@@ -143,8 +143,8 @@ func (e *election) run(ctx context.Context, r *requests, once bool, lead func(*T
 	}
 }
 
-// rests ends the loop of candidacies if it is over, or if it has served and start was not called
-// since the election.
+// rests ends the loop of candidacies if it is over, or if the candidate has led and start was not
+// called since the election.
 func (e *election) rests(over, served bool) bool {
 	ended := false
 	e.publish(func() {

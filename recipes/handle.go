@@ -9,8 +9,8 @@ import (
 // contender is a way to compete for the ownership of something.
 type contender interface {
 	// acquire returns a confirmed hold. If wait is false it returns nil instead of waiting for
-	// another owner. Without a hold it has removed its nodes from the server, or the error says why
-	// not.
+	// another owner. Without a hold it has removed its nodes from the server, or the error tells
+	// the reason.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/recipes/internal/testconn"
 )
 
-// handleLocker is what Lock and HerdLock have in common.
+// handleLocker has the common methods of Lock and HerdLock.
 type handleLocker interface {
 	locker
 	TryLock(ctx context.Context) (bool, error)
@@ -382,7 +382,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 	})
 }
 
-// TestHoldIsOverWithItsSession, though no watch has told of that yet.
+// TestHoldIsOverWithItsSession, before any watch has fired.
 func TestHoldIsOverWithItsSession(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
 		c := s.Connect()

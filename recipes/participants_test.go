@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// dataOf is the data of members, in their order.
+// dataOf returns the data of members, in their order.
 func dataOf(members []Member) []string {
 	var out []string
 	for _, m := range members {
@@ -19,7 +19,7 @@ func dataOf(members []Member) []string {
 	return out
 }
 
-// wantParticipants checks the data of those who hold and of those who wait.
+// wantParticipants checks the data of holders and waiters.
 func wantParticipants(
 	t *testing.T, list func(context.Context) ([]Member, []Member, error), holders, waiters []string,
 ) {
@@ -33,7 +33,7 @@ func wantParticipants(
 	}
 }
 
-// participantLock is a lock that can tell who stands.
+// participantLock is a lock with Participants.
 type participantLock interface {
 	Lock(ctx context.Context) error
 	Close(ctx context.Context) error
@@ -107,7 +107,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 }
 
 func TestParticipantsOfARWLock(t *testing.T) {
-	for range 8 { // names are drawn
+	for range 8 { // names are random
 		inBubble(t, func(t *testing.T, s *testServer) {
 			done := make(chan error, 4)
 			locks := map[string]*RWLock{}

@@ -41,7 +41,7 @@ func (c *TwoPhaseCommit) await(ctx context.Context, r *requests) (d Decision, er
 		if errors.Is(err, errRestart) {
 			continue
 		}
-		// of what was listed: look again
+		// a listed node is gone: look again
 		if decided || err != nil && !errors.Is(err, zk.ErrNoNode) {
 			return d, err
 		}
@@ -195,7 +195,7 @@ func (c *TwoPhaseCommit) forget(ctx context.Context, r *requests) error {
 	for {
 		names, err := c.leftovers(ctx, r)
 		if errors.Is(err, zk.ErrNoNode) {
-			continue // of what was listed: look again
+			continue // a listed node is gone: look again
 		}
 		if len(names) == 0 || err != nil {
 			return doubtOf(doubtful, err)
