@@ -20,7 +20,7 @@ type step struct {
 	ACL     []refstore.ACL
 	Version int32
 	Watch   bool
-	Ops     []step // of a multi; or what another client does during a drop
+	Ops     []step // of a multi, or of another client during a drop
 }
 
 type stepKind string
@@ -172,8 +172,8 @@ func (s *step) drawDetails(t *rapid.T) {
 	}
 }
 
-// mode is what the model makes of the flags: containers and TTL nodes are
-// persistent nodes as long as nothing reaps them.
+// mode maps the flags to the model: containers and TTL nodes are persistent nodes as long as
+// nothing reaps them.
 func (s step) mode() refstore.Mode {
 	switch s.Flags {
 	case 4, 5:

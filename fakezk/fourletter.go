@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/fourletter"
 )
 
-// wordState is what the server remembers for the four-letter words alone.
+// wordState is the state of the server that only the four-letter words need.
 type wordState struct {
 	started   time.Time
 	packets   engine.Stats // of words; the engine counts frames
@@ -19,14 +19,13 @@ type wordState struct {
 	port      int // that the first listener listens on
 }
 
-// count is what the engine calls with every reaction.
+// count is called with every reaction of the engine.
 func (w *wordState) count(frameBytes int, r engine.Reaction) { w.traffic.Count(frameBytes, &r) }
 
-// greet looks at the first four bytes of a connection. If they are a
-// four-letter word it is answered, the connection closed, and the result true;
-// anything else is the length of a frame. What follows a word is ignored, save
-// the eight bytes of stmk, which count only if they came along: the real server
-// does not wait for them either.
+// greet looks at the first four bytes of a connection. If they are a four-letter word it is
+// answered, the connection closed, and the result true; anything else is the length of a frame.
+// Bytes after a word are ignored, except the eight bytes of stmk, which count only if they arrived
+// with it: the real server does not wait for them either.
 //
 // Source: NIOServerCnxn.readLength, checkFourLetterWord.
 func (s *Server) greet(l *serverLink, p []byte) bool {

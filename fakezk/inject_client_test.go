@@ -12,8 +12,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// What the genuine client makes of each fault on its second request. It is what
-// it makes of the same fault in a World, with nothing but the latencies gone.
+// TestGenuineClientUnderInjectedFaults: the genuine client reacts to each fault on its second
+// request as it does in a World, apart from the latencies.
 func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 	disconnected := []zk.State{zk.StateDisconnected, zk.StateHasSession}
 	expired := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected,
@@ -155,7 +155,7 @@ func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
 	})
 }
 
-// What the client gets for a create of /x, and times.
+// The client's results of a create of /x, and times.
 const (
 	created     = "create /x: <nil>"
 	lostReply   = "create /x: zk: connection closed"

@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/fakezk/internal/wire"
 )
 
-// raw is a client that sends what it is told to, byte by byte, and pings nobody.
+// raw is a client that sends given bytes, and never pings.
 type raw struct {
 	net.Conn
 	t   testing.TB

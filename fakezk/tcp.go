@@ -87,7 +87,7 @@ func (s *Server) serveTCP(conn net.Conn) {
 	defer out.finish()
 	link, err := s.open(peerOf(conn), out)
 	if err != nil {
-		return // what a refused client sees is that its connection is closed
+		return // a refused client sees only that its connection is closed
 	}
 	err = s.converse(link, out, socket)
 	if onHold := s.gone(link, err == io.EOF); onHold {
@@ -95,9 +95,8 @@ func (s *Server) serveTCP(conn net.Conn) {
 	}
 }
 
-// converse takes what the client sends until the connection is over. The error
-// is that of the last read, io.EOF if the client has closed its direction and
-// may still read.
+// converse handles the client's input until the connection is over. The error is that of the last
+// read, io.EOF if the client has closed its direction and may still read.
 func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
 	for !out.over() {
 		p, err := from.read()
@@ -110,8 +109,8 @@ func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
 	return nil
 }
 
-// take handles what was read, with one write for all that it causes on this
-// connection. It returns early when the connection is over.
+// take handles the bytes of one read, with one write for all output on this connection. It returns
+// early when the connection is over.
 func (s *Server) take(l *serverLink, out *outbox, p []byte) {
 	for len(p) > 0 {
 		out.hold()

@@ -59,7 +59,7 @@ func (s *Server) Reset() {
 	s.schedule()
 }
 
-// changesOfRoot lists what gives "/" data and ACL, if it has others.
+// changesOfRoot lists the requests that set data and ACL of "/", if they differ.
 func (s *Server) changesOfRoot(data []byte, acl []proto.ACL) []proto.Request {
 	var changes []proto.Request
 	old, _ := s.engine.Store().Node("/")

@@ -15,8 +15,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Client is a World's client from the inside: what its script may use. Its methods may
-// be called from any goroutine.
+// Client is a World's client, for use by its script. Its methods may be called from any goroutine.
 type Client struct {
 	run  *run
 	name string
@@ -102,7 +101,7 @@ func (c *Client) NoteAside(format string, args ...any) trace.Moment {
 	return c.Note(format, args...)
 }
 
-// notice records what the client's library says of the session.
+// notice records a session event of the client's library.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
 	if !ok {
@@ -158,5 +157,5 @@ func (h *hosts) Next() (server string, retryStart bool) {
 	return proxyAddress, h.run.closing
 }
 
-// proxyAddress is what clients dial.
+// proxyAddress is the address that clients dial.
 const proxyAddress = "127.0.0.1:2181"

@@ -13,8 +13,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// Client is a World's client from the inside: what its script may use. Its
-// methods may be called from any goroutine of the client.
+// Client is a World's client, for use by its script. Its methods may be called from any goroutine
+// of the client.
 type Client struct {
 	sim   *simulation
 	name  string
@@ -24,13 +24,13 @@ type Client struct {
 	peer     carry.Client    // as faults know it
 	done     bool            // the script has ended
 	sessions map[int64]bool  // every session it ever had
-	mu       sync.Mutex      // guards what follows
+	mu       sync.Mutex      // guards the fields below
 	connects int             // calls of Connect
 	conns    []*zk.Conn      // every one, for the end
 	scripts  [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
 
 	once  sync.Once
-	first *zk.Conn // what Conn returns
+	first *zk.Conn // the result of Conn
 }
 
 // Name is the client's name.
@@ -126,7 +126,7 @@ func (c *Client) note(actor string, source int, format string, args ...any) trac
 	return m
 }
 
-// notice records what the client's library says of the session.
+// notice records a session event of the client's library.
 func (c *Client) notice(ev zk.Event) {
 	kind, ok := zkclient.NoticeOf(ev)
 	if !ok || c.sim.closing.Load() {
@@ -148,5 +148,5 @@ func (h *worldHosts) Next() (server string, retryStart bool) {
 	return serverAddress, h.sim.closing.Load()
 }
 
-// serverAddress is what clients of a World dial.
+// serverAddress is the address that clients of a World dial.
 const serverAddress = "127.0.0.1:2181"

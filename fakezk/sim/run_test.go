@@ -150,8 +150,7 @@ func TestScriptThatPanics(t *testing.T) {
 	}
 }
 
-// TestScriptThatEndsItsGoroutine: what it had still to do is never done, so it is no
-// better than a panic.
+// TestScriptThatEndsItsGoroutine: the rest of the script never runs, so it counts like a panic.
 func TestScriptThatEndsItsGoroutine(t *testing.T) {
 	r := mustRun(t, World{Clients: []Actor{
 		actor("a", func(_ context.Context, c *Client) {

@@ -14,7 +14,7 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// ScheduleKind says by what the messages of a World are ordered.
+// ScheduleKind is the way in which the messages of a World are ordered.
 type ScheduleKind string
 
 // The kinds of Schedule.
@@ -39,9 +39,9 @@ const (
 	Choices ScheduleKind = "choices"
 )
 
-// A Schedule is what orders the messages of a World, as data: the zero value is
-// Latencies. Timers, of clients and of the server, go off at their time in any
-// case. A message takes a millisecond unless Latencies say otherwise.
+// A Schedule is the order of the messages of a World, as data: the zero value is Latencies. Timers
+// of clients and of the server always fire at their time. A message takes a millisecond unless
+// Latencies say otherwise.
 type Schedule struct {
 	Kind    ScheduleKind
 	Numbers []int
@@ -59,7 +59,7 @@ func (s Schedule) String() string {
 	return text
 }
 
-// ParseSchedule reads what String writes.
+// ParseSchedule is the inverse of String.
 func ParseSchedule(text string) (Schedule, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -81,7 +81,7 @@ func ParseSchedule(text string) (Schedule, error) {
 	return s, s.Validate()
 }
 
-// Validate says what is wrong with a schedule, or returns nil.
+// Validate returns an error for an invalid schedule.
 func (s Schedule) Validate() error {
 	least := map[ScheduleKind]int{Priorities: 1, Choices: 0}
 	low, known := least[s.Kind]
@@ -211,8 +211,8 @@ func (o *order) pick(heads []head) int {
 	return picked
 }
 
-// fairAfter is the number of deliveries by priority, many times what a script that
-// gets on needs.
+// fairAfter is the number of deliveries by priority, many times the need of a script that makes
+// progress.
 const fairAfter = 5000
 
 // rank is the priority of a message's stream, drawn at its first message. Those
@@ -243,7 +243,7 @@ func (o *order) fallBehind(h head) {
 	}
 }
 
-// describe is what is known of a message, for a comparison of schedules.
+// describe returns the description of a message, for a comparison of schedules.
 func (h head) describe() trace.Delivery {
 	d := trace.Delivery{Client: h.link.client.name, Conn: h.link.conn.Number, Up: h.up,
 		Number: h.label().nth}

@@ -199,8 +199,8 @@ func (s *simulation) step() {
 	s.journal.nextStep()
 }
 
-// quiesce waits until every other goroutine of the bubble is blocked, and
-// takes in, in canonical order, what they asked for.
+// quiesce waits until every other goroutine of the bubble is blocked, and takes in their requests
+// in canonical order.
 func (s *simulation) quiesce() {
 	for s.woken = true; s.woken; {
 		s.woken = false
@@ -235,7 +235,7 @@ func (s *simulation) pop() {
 	ev.apply()
 }
 
-// tick lets the engine end sessions whose time is up.
+// tick lets the engine end expired sessions.
 func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
 
 // now is the virtual time since the start.
@@ -264,7 +264,7 @@ type sleeper struct {
 	woken  chan struct{}
 }
 
-// sleep and scriptEnded take note, in any goroutine, of what collect takes in.
+// sleep and scriptEnded append, in any goroutine, to the lists that collect takes in.
 func (s *simulation) sleep(z sleeper) {
 	s.mu.Lock()
 	s.sleepers = append(s.sleepers, z)
@@ -279,9 +279,9 @@ func (s *simulation) scriptEnded(c *Client) {
 	s.wakeUp()
 }
 
-// putToSleep schedules the wake-ups of one step's sleepers in an order that does
-// not depend on who came first. Those of one client that want to wake at the
-// same time do, unless they are different hands.
+// putToSleep schedules the wake-ups of one step's sleepers in an order that does not depend on
+// their arrival. Those of one client that want to wake at the same time do, unless they are
+// different hands.
 func (s *simulation) putToSleep(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
 	for len(sleepers) > 0 {
@@ -324,8 +324,8 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 	s.notes.Notice(at, n)
 }
 
-// heal lets dials succeed again and reaps what late-reap left. What a delay or a
-// stall holds arrives at its time.
+// heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
+// or a stall arrive at their time.
 func (s *simulation) heal() {
 	s.react(s.engine.ReapEnded(time.Now()))
 	s.net.Heal()

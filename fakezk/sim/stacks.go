@@ -51,7 +51,7 @@ func (c *Client) stacksIn(all string) string {
 	return strings.Clone(strings.Join(kept, "\n\n")) // all is large, and a Result may be kept
 }
 
-// stacksOf returns the stacks of what is left in a bubble.
+// stacksOf returns the stacks of the goroutines left in a bubble.
 func stacksOf(name string) string {
 	var kept []string
 	for _, g := range strings.Split(bubble.Stacks(), "\n\n") {

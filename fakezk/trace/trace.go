@@ -54,8 +54,7 @@ type Entry struct {
 	Time time.Duration
 	// Actor is a client, "server" or "fault".
 	Actor string
-	// Text says what happened. What a client sends begins with "->", what it
-	// receives with "<-".
+	// Text describes the event. Messages from a client begin with "->", messages to it with "<-".
 	Text string
 }
 
@@ -80,7 +79,7 @@ func (t Trace) Line(n int64) string { return t.Entry(n).String() }
 // String is the whole trace.
 func (t Trace) String() string { return t.Range(1, int64(t.Len())) }
 
-// Range is the text of the lines from first to last, cut to what there is.
+// Range is the text of the lines from first to last, as far as they exist.
 func (t Trace) Range(first, last int64) string {
 	var b strings.Builder
 	for n := max(first, 1); n <= min(last, int64(t.Len())); n++ {
@@ -105,10 +104,10 @@ func (t Trace) Rename(text string) string {
 	return t.texts.rename(text)
 }
 
-// A Moment is a point of a World's history, taken while it runs. Moments order
-// what happens: by step, then, within a step, by a fixed rank of the speaker,
-// then in the speaker's own order; they do not depend on which goroutine came
-// first. Result.Step turns a Moment into a trace line number afterwards.
+// A Moment is a point of a World's history, taken while it runs. Moments order events: by step,
+// then, within a step, by a fixed rank of the speaker, then in the speaker's own order; they do not
+// depend on which goroutine came first. Result.Step turns a Moment into a trace line number
+// afterwards.
 type Moment int64
 
 // AfterEnd is the Moment of everything that happens once the World is at rest
@@ -156,7 +155,7 @@ func (t *texts) all(lines []Line) []string {
 	return t.texts
 }
 
-// Renamable matches what is renamed. A GUID is 32 hexadecimal digits, or 36 characters
+// Renamable matches the parts that are renamed. A GUID is 32 hexadecimal digits, or 36 characters
 // with dashes; a session is written 0x and hexadecimal digits, at least 12 of them.
 var Renamable = regexp.MustCompile(`0x[0-9a-f]{12,16}|` +
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}`)

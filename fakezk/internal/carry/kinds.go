@@ -6,10 +6,9 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// A rule is what a kind of fault does, for each of the coordinates that the kind
-// takes: a request that is about to be applied, an event that is about to be
-// delivered, or a time. A kind that takes a request acts on it before it is applied
-// or damages its reply.
+// A rule is the effect of a kind of fault, for each of the coordinates that the kind takes: a
+// request that is about to be applied, an event that is about to be delivered, or a time. A kind
+// that takes a request acts on it before it is applied or damages its reply.
 type rule struct {
 	request, event, time func(*strike)
 	reply                *damage
@@ -46,9 +45,9 @@ func ruleOf(kind fault.Kind) (r rule, ok bool) {
 	return r, true
 }
 
-// damage is what a fault does to what the server sends on the connection because
-// of a request: what passes of the reply, and whether the rest comes later. If it
-// does not, the connection is reset. Events pass whole, or are lost with the reply.
+// damage is the effect of a fault on the server's output for a request, on its connection: the part
+// of the reply that passes, and whether the rest comes later. If it does not, the connection is
+// reset. Events pass whole, or are lost with the reply.
 type damage struct {
 	passes    part
 	restLater bool
@@ -129,7 +128,7 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 	return append(n.fire(nil, struck), s.actions...)
 }
 
-// rule is what the fault does to the message before it is handed on, nil if it
+// rule returns the effect of the fault on the message before it is handed on, nil if the fault
 // damages the reply.
 func (s *strike) rule() func(*strike) {
 	r, _ := ruleOf(s.fault.Kind)
@@ -164,8 +163,8 @@ func (s *strike) putBack() {
 	s.add(Action{Do: Later, Conn: s.conn, Up: s.lane == &s.conn.Up, At: at})
 }
 
-// reset ends the connections for the server now, for the client behind what is
-// under way to it.
+// reset ends the connections for the server now, and for the client behind the messages under way
+// to it.
 func reset(s *strike) {
 	for _, c := range s.conns() {
 		s.hit = true

@@ -25,7 +25,7 @@ type Network struct {
 // Armed is a fault that is armed, and how far it has come.
 type Armed struct {
 	fault.Fault
-	// Seen counts the coordinates that matched, up to the one whose turn it was.
+	// Seen counts the coordinates that matched, up to the one it acted on.
 	Seen int
 	// Fired says that the fault has acted on something.
 	Fired bool
@@ -118,8 +118,7 @@ func (c *Conn) CountEvent(m *Message) {
 	m.faults = c.net.due(m.Point)
 }
 
-// due counts one coordinate for every fault that selects it and returns those
-// whose turn it is.
+// due counts one coordinate for every fault that selects it, and returns the faults that act on it.
 func (n *Network) due(point fault.Coordinate) []*Armed {
 	if !n.Waiting() {
 		return nil
@@ -144,8 +143,8 @@ func (f *Armed) turnHasCome() bool {
 	return f.Seen == f.Request+f.Event // one of them is zero
 }
 
-// Due removes the faults whose time has come and returns them, in the order in
-// which they were armed. The driver lets each of them Strike.
+// Due removes the faults that are due and returns them, in the order in which they were armed. The
+// driver lets each of them Strike.
 func (n *Network) Due(now time.Duration) []*Armed {
 	var due, left []*Armed
 	for _, f := range n.timed {
@@ -184,14 +183,14 @@ func (n *Network) HeldUntil() (until time.Duration) {
 	return until
 }
 
-// Heal disarms all faults, ends outages and brings servers back. What is on hold
-// is delivered at its time.
+// Heal disarms all faults, ends outages and brings servers back. Held messages are delivered at
+// their time.
 func (n *Network) Heal() {
 	n.healed, n.outages = true, nil
 	clear(n.backAt)
 }
 
-// Release lets go at once what is on hold; connections in a black hole are reset.
+// Release releases held messages at once; connections in a black hole are reset.
 func (n *Network) Release() []Action {
 	var actions []Action
 	for _, c := range n.Conns() {

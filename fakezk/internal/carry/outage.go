@@ -18,7 +18,7 @@ type outage struct {
 // RefusalPause keeps a client that dials in a loop from filling the trace.
 const RefusalPause = 100 * time.Millisecond
 
-// Answer is what becomes of a dial.
+// Answer is the result of a dial.
 type Answer int
 
 // The answers to a dial.
@@ -28,8 +28,8 @@ const (
 	Hangs // until a time
 )
 
-// Dial is what becomes of a client's dial of a server and, if the dial hangs, until
-// when. The client is 0 if it is not known.
+// Dial returns the result of a client's dial of a server and, if the dial hangs, the time until
+// which it does. The client is 0 if it is not known.
 func (n *Network) Dial(
 	client int64, server int, now time.Duration,
 ) (answer Answer, until time.Duration, struck []Action) {

@@ -57,8 +57,7 @@ func Watches(e *engine.Engine) []view.Watch {
 	return watches
 }
 
-// CheckPath refuses what cannot be the path of a node that the direct calls may
-// change.
+// CheckPath refuses paths of nodes that the direct calls must not change.
 func CheckPath(path string) error {
 	switch {
 	case !strings.HasPrefix(path, "/"), strings.Contains(path, "//"),

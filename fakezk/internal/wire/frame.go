@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Splitter cuts a byte stream into frames: a big-endian int32 length, then
-// that many bytes. It keeps what has arrived of an incomplete frame and no more,
-// so that a length alone reserves nothing.
+// Splitter cuts a byte stream into frames: a big-endian int32 length, then that many bytes. It
+// keeps only the bytes of an incomplete frame that have arrived, so that a length alone reserves
+// nothing.
 type Splitter struct {
 	Max int
 	buf []byte // the beginning of a frame, or a whole one that next returned
