@@ -21,13 +21,13 @@ type Client struct {
 	index int // in World.Clients
 	dials int // connections begun; the World's goroutine owns it
 
-	peer     carry.Client    // as faults know it
-	done     bool            // the script has ended
-	sessions map[int64]bool  // every session it ever had
-	mu       sync.Mutex      // guards the fields below
-	connects int             // calls of Connect
-	conns    []*zk.Conn      // every one, for the end
-	scripts  [MaxHands]int64 // goroutines of the hands whose scripts have not ended, 0: none
+	peer     carry.Client         // as faults know it
+	done     bool                 // the script has ended
+	sessions map[int64]bool       // every session it ever had
+	mu       sync.Mutex           // guards the fields below
+	connects int                  // calls of Connect
+	conns    []*zk.Conn           // every one, for the end
+	scripts  [MaxGoroutines]int64 // ids of goroutines with a running script, 0: none
 
 	once  sync.Once
 	first *zk.Conn // the result of Conn
@@ -97,24 +97,24 @@ func (c *Client) Now() time.Duration { return c.sim.now() }
 // Note writes a line into the trace, as the client's script, and returns when
 // that was. Call it from one goroutine of the client only.
 func (c *Client) Note(format string, args ...any) trace.Moment {
-	return c.Hand(0).Note(format, args...)
+	return c.Goroutine(0).Note(format, args...)
 }
 
 // NoteAside is Note for a second goroutine of the client, one that watches
 // over a lock it holds, say. Lines of one step are ordered by source: the
 // client's library, then the script, then asides.
 func (c *Client) NoteAside(format string, args ...any) trace.Moment {
-	return c.Hand(0).NoteAside(format, args...)
+	return c.Goroutine(0).NoteAside(format, args...)
 }
 
-// The sources of a client's lines, in their order within a step; each further
-// hand has a script and asides, too.
+// The sources of a client's lines, in their order within a step; each further Goroutine has a
+// script and asides, too.
 const (
 	sourceLibrary = iota
 	sourceScript
 	sourceAside
-	sourcesOfHand
-	sources = sourcesOfHand + (MaxHands-1)*(sourcesOfHand-sourceScript)
+	sourcesPerGoroutine
+	sources = sourcesPerGoroutine + (MaxGoroutines-1)*(sourcesPerGoroutine-sourceScript)
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {

@@ -41,6 +41,6 @@
 // # Several goroutines of one client
 //
 // Goroutines of one client that run at the same instant may differ from run to run.
-// [Client.Hands] starts goroutines whose requests and random numbers are the same in
+// [Client.Goroutines] starts goroutines whose requests and random numbers are the same in
 // each run of a seed.
 package sim

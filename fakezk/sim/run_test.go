@@ -159,8 +159,8 @@ func TestScriptThatEndsItsGoroutine(t *testing.T) {
 			runtime.Goexit()
 		}),
 		actor("b", func(_ context.Context, c *Client) {
-			c.Hands(2, func(h *Hand) {
-				if h.Number() == 1 {
+			c.Goroutines(2, func(g *Goroutine) {
+				if g.Number() == 1 {
 					runtime.Goexit()
 				}
 			})

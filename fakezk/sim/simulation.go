@@ -141,16 +141,16 @@ func (s *simulation) setUp() {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	defer s.scriptEnded(c)
-	c.Hand(0).play(func() { run(s.ctx, c) })
+	c.Goroutine(0).play(func() { run(s.ctx, c) })
 }
 
 // panicked notes that one of a client's goroutines has panicked.
-func (s *simulation) panicked(h *Hand, why any) {
-	h.Note("panics: %v", why)
+func (s *simulation) panicked(g *Goroutine, why any) {
+	g.Note("panics: %v", why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.panics = append(
-		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()),
+		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()),
 	)
 }
 
@@ -259,7 +259,7 @@ func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 // sleeper is a client's goroutine that wants to be woken.
 type sleeper struct {
 	client *Client
-	name   string // of a hand, and what it is about to do; see AwaitTurn
+	name   string // of a Goroutine, with its request; see AwaitTurn
 	at     time.Duration
 	woken  chan struct{}
 }
@@ -280,8 +280,7 @@ func (s *simulation) scriptEnded(c *Client) {
 }
 
 // putToSleep schedules the wake-ups of one step's sleepers in an order that does not depend on
-// their arrival. Those of one client that want to wake at the same time do, unless they are
-// different hands.
+// their arrival. Sleepers of one client with the same name and time wake together.
 func (s *simulation) putToSleep(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
 	for len(sleepers) > 0 {

@@ -29,7 +29,7 @@ import (
 // source, map order, and goroutines of one client that race. The World orders the requests of such
 // goroutines, by content. It cannot order, if several of them run at the same instant: equal
 // requests, draws from crypto/rand (which is seeded within the World), and a select over two
-// watches that fire at once. Two runs of one seed, compared, show such a race; [Client.Hands]
+// watches that fire at once. Two runs of one seed, compared, show such a race; [Client.Goroutines]
 // avoids it.
 //
 // The client's ErrNoServer does not occur in a World: whether it hits a request depends

@@ -33,7 +33,7 @@ type Result struct {
 	Watches       []view.Watch
 	SessionClient map[int64]string
 	// Busy are the clients with scripts that had not ended at the Limit. BusyStacks are the stacks
-	// of each of them then, its hands one below the other; nil in a real world.
+	// of each of them then, its goroutines one below the other; nil in a real world.
 	Busy, BusyStacks []string
 	// OutOfSteps says that MaxSteps ended the run: scripts may be busy, faults may
 	// still be acting, and nothing has settled.

@@ -40,11 +40,11 @@ var (
 type source struct {
 	seed uint64
 
-	mu       sync.Mutex
-	gen      *mathrand.ChaCha8
-	hands    map[int64]*hand          // by goroutine
-	families map[unsafe.Pointer]*hand // by the labels that descendants inherit
-	began    int64                    // number of calls of BeHand
+	mu         sync.Mutex
+	gen        *mathrand.ChaCha8
+	goroutines map[int64]*goroutine          // by goroutine
+	families   map[unsafe.Pointer]*goroutine // by the labels that descendants inherit
+	began      int64                         // number of calls of Register
 }
 
 // seedRandom gives the calling goroutine's bubble a source, and returns the function
@@ -53,7 +53,7 @@ func seedRandom(seed uint64) (release func()) {
 	id := bubbleID()
 	s := &source{
 		seed: seed, gen: generator(seed, "zksim crypto/rand stream"),
-		hands: map[int64]*hand{}, families: map[unsafe.Pointer]*hand{},
+		goroutines: map[int64]*goroutine{}, families: map[unsafe.Pointer]*goroutine{},
 	}
 	sourcesMu.Lock()
 	sources[id] = s
@@ -66,7 +66,7 @@ func seedRandom(seed uint64) (release func()) {
 	return func() {
 		activeBubbles.Add(-1)
 		s.mu.Lock()
-		activeHands.Add(-s.began)
+		activeGoroutines.Add(-s.began)
 		s.mu.Unlock()
 		sourcesMu.Lock()
 		defer sourcesMu.Unlock()
@@ -107,8 +107,8 @@ func (r *bubbleReader) Read(p []byte) (int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h := s.hand(); h != nil {
-		return h.gen.Read(p)
+	if g := s.self(); g != nil {
+		return g.gen.Read(p)
 	}
 	return s.gen.Read(p)
 }
