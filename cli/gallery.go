@@ -32,12 +32,11 @@ type galleryJSON struct {
 	Error       string        `json:"error,omitempty"` // that has ended it early
 }
 
-// exhibitJSON is what the hunts for an exhibit have led to. Hunts are those that have come
-// to their end, less than were asked for if the visit has ended early. Seconds and Runs are medians
-// over those hunts that have found it, Worst is the longest until then; between two times
-// in the middle the median is their mean, and of two counts the larger. Minimal is the
-// scenario that most of them have been made small to, the first of them if several are
-// as common, and Same how many have.
+// exhibitJSON is the result of the hunts for an exhibit. Hunts are the completed ones, fewer than
+// requested if the command has ended early. Seconds and Runs are medians over the hunts that have
+// found the bug, Worst is the longest time of them; of two times in the middle the median is their
+// mean, and of two counts the larger. Minimal is the most common minimal scenario, the first of
+// several, and Same the number of hunts that found it.
 type exhibitJSON struct {
 	Slug     string       `json:"slug"`
 	Alias    string       `json:"alias,omitempty"`
@@ -162,7 +161,7 @@ func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	return a.ending(missed > 0, ended)
 }
 
-// end prints what comes after the last exhibit.
+// end prints the lines after the last exhibit.
 func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	if c.JSON {
 		return a.json(report)
@@ -183,8 +182,8 @@ func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 	return nil
 }
 
-// huntOne hunts one exhibit with each seed. The progress begins with what it is about.
-// An error, or an interrupt, ends it: the hunts that have come to their end are returned.
+// huntOne hunts one exhibit with each seed. The line of progress begins with about. After an error
+// or an interrupt the completed hunts are returned.
 func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gallery.Hunted, error) {
 	var hunts []gallery.Hunted
 	for n := range c.Seeds {
@@ -209,8 +208,8 @@ func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gal
 	return hunts, nil
 }
 
-// commonest is the hunt whose scenario, when made small, is that of most others as well,
-// and how many have it. If none has found anything, it is a hunt that has not, and 0.
+// commonest returns a hunt with the most common minimal scenario, and the number of hunts with that
+// scenario. If none has found anything, it returns such a hunt, and 0.
 func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 	counts := map[string]int{}
 	name := func(h gallery.Hunted) string { return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan) }

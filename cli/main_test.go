@@ -152,9 +152,9 @@ func jsonStep(value any, step string) (any, error) {
 	return nil, fmt.Errorf("%q of %v, which has no parts", step, value)
 }
 
-// checkFails runs zksim, or what $PROGRAM names, and checks how it fails: fails
-// STATUS ARGS... . The status must be as given and, for wrong input, stdout empty and stderr one line
-// that begins with the command's name.
+// checkFails runs zksim, or the program $PROGRAM, and checks its failure: fails STATUS ARGS... .
+// The status must be as given and, for wrong input, stdout empty and stderr one line that begins
+// with the command's name.
 func checkFails(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: fails STATUS ARGS...")
@@ -232,8 +232,7 @@ func TestInterruptedIsNotSuccess(t *testing.T) {
 	}
 }
 
-// interrupting is a lock in whose n-th turn the process gets a signal, as if somebody had
-// typed Ctrl-C, say.
+// interrupting is a lock that sends the process a signal in its n-th turn, like a Ctrl-C.
 func interrupting(n int64, sig os.Signal) scenario.Workload {
 	w := ownKind("lock", "interrupting")
 	play, turns := w.Play, new(atomic.Int64)
@@ -248,7 +247,7 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 			if err != nil {
 				panic(err)
 			}
-			<-heard // the channel is not of the simulated world, whose time stands still meanwhile
+			<-heard // the channel is outside of the simulated world, so its time stands still meanwhile
 		}
 		play(p, s)
 	}

@@ -49,8 +49,8 @@ func TestProgressIsShownWhole(t *testing.T) {
 	}
 }
 
-// TestPhasesAreShownAtOnce, though something was shown just now, as nothing may follow for
-// a long time: not so what is shown now and then.
+// TestPhasesAreShownAtOnce, even right after another line, as the next one may come much later.
+// Periodic lines wait.
 func TestPhasesAreShownAtOnce(t *testing.T) {
 	var out strings.Builder
 	p := &progress{out: &out, columns: func() int { return 0 }, start: time.Now().Add(-time.Minute)}

@@ -66,8 +66,8 @@ func (c *replayCommand) show(a *app, r *scenario.Replay) error {
 	return nil
 }
 
-// step walks through the run. It prints the differences from the file's expectations
-// before the walk, which may not show what the reader looks for, and at its end.
+// step walks through the run. It prints the differences from the file's expectations before the
+// walk and at its end.
 func (c *replayCommand) step(a *app, r *scenario.Replay) error {
 	if len(r.Problems) > 0 {
 		a.printReplay(c.File, r)

@@ -135,7 +135,7 @@ func (s *states) add(ev zk.Event) {
 	}
 }
 
-// patience is how long a test waits for what must come.
+// patience limits the wait of a test for something that must come.
 const patience = time.Minute
 
 // await takes states off the list until a certain one comes.

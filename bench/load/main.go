@@ -10,9 +10,9 @@
 // # The servers
 //
 //   - ours: fakezk.Server behind Server.Serve, in a process of its own;
-//   - floor: a server without state, which answers each request with a canned
-//     reply of the right type and size: what TCP, the kernel and a plain Go
-//     program cost before anything is done for the request;
+//   - floor: a server without state, which answers each request with a canned reply of the right
+//     type and size: the cost of TCP, the kernel and a plain Go program before any work for the
+//     request;
 //   - real: a real ZooKeeper in its best case: the JVM's default flags, data on a
 //     RAM disk, no fsync (forceSync=no), no snapshots, no messages. The log of a
 //     full run takes a gigabyte of that disk. Without Java the server is left out,
@@ -35,7 +35,7 @@
 // Before the first round each server is warmed up with every operation, and one
 // round of each cell is not counted: a JVM compiles while it runs.
 //
-// # What the figures can say, and what not
+// # Limits of the figures
 //
 // On a machine with two cores the client takes most of the processor: it decodes
 // by reflection and needs about twice the time for a request that a server in Go
@@ -98,7 +98,7 @@ var vars = kong.Vars{
 	"compareHelp": "Requests per second, latency and processor time of the servers (the default).",
 }
 
-// app is what every command gets.
+// app is shared by all commands.
 type app struct {
 	ctx    context.Context
 	in     io.Reader

@@ -19,9 +19,9 @@ type process struct {
 	addr    string
 }
 
-// begin starts a program and waits for its first line, whose last word is the
-// address. Its standard error goes to a.errors, which must accept concurrent writes.
-// The program is killed when a.ctx ends.
+// begin starts a program and waits for its first line, which ends with the address. Its standard
+// error goes to a.errors, which must accept concurrent writes. The program is killed when a.ctx
+// ends.
 func begin(a *app, program string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(a.ctx, program, args...)}
 	p.cmd.Stderr = a.errors

@@ -101,10 +101,10 @@ func (c *crew) each(f func(i int, w *worker) error) error {
 	}
 }
 
-// round has all workers ask for one operation for about d and measures. What is
-// under way at the end is waited for and counted, time and all.
+// round lets all workers repeat one operation for about d, and measures. Requests under way at the
+// end are awaited, and counted with their time.
 func (c *crew) round(ctx context.Context, op operation, d time.Duration) (sample, error) {
-	runtime.GC() // so that nobody collects what others left
+	runtime.GC() // so that no round collects the garbage of others
 	serverBefore, clientBefore, err := c.cpuTimes()
 	if err != nil {
 		return sample{}, err

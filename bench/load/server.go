@@ -19,7 +19,7 @@ const (
 // interface.
 type server struct {
 	name    string
-	version string // "" for what is built from this tree
+	version string // "" for a server built from this tree
 	addr    string
 	pid     int
 	collect func(context.Context) error // gives free memory back to the system; may be nil

@@ -270,8 +270,8 @@ func (r *run) atRest(stuck string) *evidence {
 	return e
 }
 
-// owner is the client of a session. A session that was not there in the beginning
-// belongs to the client whose first session has ended.
+// owner is the client of a session. A session that was not there in the beginning belongs to the
+// client that has lost its first session.
 func (r *run) owner(id int64) string {
 	if client, known := r.sessions[id]; known || id == 0 {
 		return client

@@ -93,7 +93,7 @@ func (l *lab) build() error {
 // violated is the exit status of zksim when it has found something.
 const violated = 1
 
-// askZksim runs zksim with --json and decodes what it prints, findings or none.
+// askZksim runs zksim with --json and decodes its output, with or without findings.
 func (l *lab) askZksim(into any, env []string, args ...string) error {
 	if err := l.build(); err != nil {
 		return err

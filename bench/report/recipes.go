@@ -12,7 +12,7 @@ func points(l *lab) (string, error) {
 		Workloads []struct {
 			Name            string            `json:"name"`
 			Implementations []string          `json:"implementations"`
-			Flawed          map[string]string `json:"flawed"` // what is violated, by implementation
+			Flawed          map[string]string `json:"flawed"` // the violated property, by implementation
 		} `json:"workloads"`
 	}
 	if err := l.askZksim(&known, nil, "list"); err != nil {
@@ -43,7 +43,7 @@ func points(l *lab) (string, error) {
 //go:embed libraries.md
 var libraryNotes string
 
-// otherLibraries measures what the recipes of other libraries survive.
+// otherLibraries measures which faults the recipes of other libraries survive.
 func otherLibraries(l *lab) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./others", "--markdown")
 	if err != nil {

@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run places an order whose reply gets lost and tells what happens.
+// run places an order, loses the reply, and prints the outcome.
 func run(out io.Writer, server, control string) error {
 	conn, _, err := zk.Connect([]string{server}, 10*time.Second, zk.WithLogInfo(false))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// TestOneOrderInSpiteOfTheLostReply runs the example against a server in this
-// process, whose control endpoint takes faults only.
+// TestOneOrderInSpiteOfTheLostReply runs the example against a server in this process, with a
+// control endpoint that takes only faults.
 func TestOneOrderInSpiteOfTheLostReply(t *testing.T) {
 	server := fakezk.Start(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -7,7 +7,7 @@
 // A program uses [Launch] and [Server.Stop] instead. A server answers half a
 // second after it was started.
 //
-// # What it needs
+// # Requirements
 //
 // A Java runtime and ZooKeeper's jars, on Debian the packages default-jre-headless
 // and libzookeeper-java. [Start] skips the test with one line if they are missing.
@@ -20,7 +20,7 @@
 //     started, options have no effect, Stop leaves the server alone. Start skips
 //     tests that ask for options, since they may need a fresh server.
 //
-// # What it leaves behind
+// # Leftovers
 //
 // Nothing. The data are in a temporary folder, in memory where the system has
 // /dev/shm, and Stop deletes them. Stop kills the process: a shutdown would only

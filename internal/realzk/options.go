@@ -15,8 +15,8 @@ type Options struct {
 	// TickTime is the unit of time of session expiry, in whole milliseconds; 0
 	// means 500 ms.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what a client may ask for, in
-	// whole milliseconds; 0 means 2 and 20 ticks.
+	// MinSessionTimeout and MaxSessionTimeout bound the session timeouts of clients, in whole
+	// milliseconds; 0 means 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// Properties are Java system properties, without -D. They are added to
 	//

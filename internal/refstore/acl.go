@@ -35,8 +35,8 @@ func allows(list []ACL, perms int32) bool {
 	return false
 }
 
-// fixACL drops repeated entries and refuses what a server refuses; only the schemes world and
-// digest are known here.
+// fixACL drops repeated entries and refuses the lists that a server refuses; only the schemes world
+// and digest are known here.
 func fixACL(list []ACL) ([]ACL, Code) {
 	var out []ACL
 	for _, a := range list {

@@ -1,5 +1,4 @@
-// Package figure computes figures from what was measured and writes them for
-// people.
+// Package figure computes figures from measurements and formats them for people.
 package figure
 
 import (

@@ -1,5 +1,5 @@
-// Package proc reads from /proc what a process has used and what the machine is.
-// It needs Linux.
+// Package proc reads the usage of a process and the description of the machine from /proc. It needs
+// Linux.
 package proc
 
 import (
