@@ -103,7 +103,7 @@ func listenControl(addr string, anywhere bool, s *serving) (*controlServer, erro
 		ReadTimeout:       requestTimeout,
 		WriteTimeout:      requestTimeout,
 		IdleTimeout:       requestTimeout,
-		// Errors of net/http are those of clients.
+		// Errors of net/http are errors of clients.
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	return c, nil

@@ -52,7 +52,7 @@
 // replayed. If a file cannot be written to --save, stderr has the error and stdout the
 // scenario.
 //
-// --corpus DIR keeps the scenarios that showed new behaviour, each in a file of its own. A file is
+// --corpus DIR keeps the scenarios that showed new behaviour, each in its own file. A file is
 // written as a whole, so an interrupt leaves no half of one. The next hunt plays the corpus first,
 // in the order of the files' names and not counted by --runs and --for. The summary gives the
 // number of these ("1000 scenarios after 526 of the corpus") and of the files added. The hunt after
@@ -66,13 +66,13 @@
 // A workload may have goals ([scenario.Workload].Sometimes). The summary has the number of
 // scenarios that reached each goal, and says of a goal that it was never reached.
 //
-// A workload is wrong input for fuzz and sweep if none of its clients records a call and
-// it has neither goals nor verdicts of its own: there is nothing to find.
+// A workload is wrong input for fuzz and sweep if none of its clients records a call and it has
+// neither goals nor its own verdicts: there is nothing to find.
 //
 // zksim fuzz without a WORKLOAD, or with all, hunts in every workload that is not known to be
 // flawed (see zksim list), one after the other, and adds a total. Each has an equal part of --runs
 // and --for; the next ones get the rest of its part if it found something or had nothing left to
-// try. Workloads of your own are among them, and their field Flawed leaves them out. With
+// try. Your own workloads are among them, and their field Flawed leaves them out. With
 // --goroutines, workloads with objects for a single goroutine are left out.
 //
 // # A replay

@@ -29,7 +29,8 @@ func failingJudge(kind fault.Kind, failure error) scenario.Workload {
 	return w
 }
 
-// TestErrorKeepsWhatWasFound until then: it is told and saved, and decides the status.
+// TestErrorKeepsWhatWasFound before it: earlier findings are printed and saved, and decide the
+// status.
 func TestErrorKeepsWhatWasFound(t *testing.T) {
 	w := failingJudge(fault.Cut, errors.New("the judge has gone home"))
 	for args, wants := range map[string][]string{

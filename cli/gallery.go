@@ -133,13 +133,15 @@ func once(ids []string) []string {
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	report := galleryJSON{Exhibits: []exhibitJSON{}}
 	if !c.JSON {
-		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients", "what is wrong")
+		a.printf(galleryRow, "bug", "violates", "found in", "runs", "faults", "clients",
+			"what is wrong")
 	}
 	missed := 0
 	var ended error
 	for i, e := range exhibits {
 		var hunts []gallery.Hunted
-		hunts, ended = c.huntOne(a, e, fmt.Sprintf("%s: exhibit %d of %d", e.Slug, i+1, len(exhibits)))
+		about := fmt.Sprintf("%s: exhibit %d of %d", e.Slug, i+1, len(exhibits))
+		hunts, ended = c.huntOne(a, e, about)
 		if len(hunts) > 0 {
 			j := entryOf(e, hunts)
 			report.Exhibits = append(report.Exhibits, j)
@@ -184,7 +186,9 @@ func (c *galleryCommand) end(a *app, report galleryJSON, of, missed int) error {
 
 // huntOne hunts one exhibit with each seed. The line of progress begins with about. After an error
 // or an interrupt the completed hunts are returned.
-func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gallery.Hunted, error) {
+func (c *galleryCommand) huntOne(
+	a *app, e gallery.Exhibit, about string,
+) ([]gallery.Hunted, error) {
 	var hunts []gallery.Hunted
 	for n := range c.Seeds {
 		hunt := fmt.Sprintf("%s, hunt %d of %d", about, n+1, c.Seeds)
@@ -212,7 +216,9 @@ func (c *galleryCommand) huntOne(a *app, e gallery.Exhibit, about string) ([]gal
 // scenario. If none has found anything, it returns such a hunt, and 0.
 func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 	counts := map[string]int{}
-	name := func(h gallery.Hunted) string { return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan) }
+	name := func(h gallery.Hunted) string {
+		return fmt.Sprint(h.Minimal.Scenario, h.Minimal.Scenario.Plan)
+	}
 	for _, h := range hunts {
 		if h.Found() {
 			counts[name(h)]++
@@ -227,7 +233,9 @@ func commonest(hunts []gallery.Hunted) (best gallery.Hunted, same int) {
 }
 
 func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) exhibitJSON {
-	j := exhibitJSON{Slug: e.Slug, Alias: e.Alias, Kind: e.Kind, Title: e.Title, Source: string(e.Source), Link: e.Link,
+	j := exhibitJSON{
+		Slug: e.Slug, Alias: e.Alias, Kind: e.Kind, Title: e.Title,
+		Source: string(e.Source), Link: e.Link,
 		Remark: e.Remark, See: e.See, Bug: e.Bug, Property: e.Property, Hunts: len(hunts)}
 	var times []float64
 	var runs []int
@@ -274,9 +282,11 @@ func (c *galleryCommand) print(a *app, j exhibitJSON, hunts []gallery.Hunted) {
 	if j.Found == 0 {
 		a.printf(galleryRow, j.Slug, j.Property, "-", "-", "-", "-", title)
 	} else {
-		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds), fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
+		a.printf(galleryRow, j.Slug, j.Property, fmt.Sprintf("%.2f s", j.Seconds),
+			fmt.Sprint(j.Runs), fmt.Sprint(j.Faults), fmt.Sprint(j.Clients), title)
 	}
-	a.printf("%6s %s\n", "", strings.TrimSpace(strings.Join([]string{j.Alias, j.Source, j.Link}, " ")))
+	source := strings.Join([]string{j.Alias, j.Source, j.Link}, " ")
+	a.printf("%6s %s\n", "", strings.TrimSpace(source))
 	if c.Story {
 		if j.Bug != "" {
 			a.printf("\n%s", indent(j.Bug))

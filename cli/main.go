@@ -47,7 +47,7 @@ type app struct {
 // status. The command knows the given workloads beside those built in. A workload without an Impl
 // gets the name of the program as its implementation: mylock, and mylock-2, mylock-3 for further
 // workloads of the same kind. The exit status is 2 if a workload has no Name, no Play or no Judge,
-// or if its Name and Impl are those of another one.
+// or if another one has its Name and Impl.
 func Main(own ...scenario.Workload) {
 	// The client allocates megabytes for each connection; collecting them less
 	// often makes runs about twice as fast.

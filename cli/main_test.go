@@ -81,7 +81,7 @@ func withGoals() scenario.Workload {
 	return w
 }
 
-// run is zksim without workloads of one's own, in this process.
+// run is zksim with the built-in workloads only, in this process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return program{name: "zksim"}.run(ctx, args, stdout, stderr)
 }
@@ -247,7 +247,7 @@ func interrupting(n int64, sig os.Signal) scenario.Workload {
 			if err != nil {
 				panic(err)
 			}
-			<-heard // the channel is outside of the simulated world, so its time stands still meanwhile
+			<-heard // a channel from outside: the time of the simulated world stands still
 		}
 		play(p, s)
 	}
@@ -259,11 +259,13 @@ func TestInterruptedGalleryTellsWhatIsKnown(t *testing.T) {
 	var stderr strings.Builder
 	var stdout interrupter
 	stdout.after, stdout.interrupt = "foreign-child-owns ", cancel
-	if got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr); got != exitInterrupted {
+	got := run(ctx, []string{"gallery", "S0-10", "B3"}, &stdout, &stderr)
+	if got != exitInterrupted {
 		t.Errorf("exit status %d; want %d", got, exitInterrupted)
 	}
-	if want := "\n1 of 2 exhibits found; interrupted\n"; !strings.Contains(stdout.String(), want) || strings.Contains(stdout.String(), "\nminus") {
-		t.Errorf("stdout %q; want one row and %q", stdout.String(), want)
+	out, want := stdout.String(), "\n1 of 2 exhibits found; interrupted\n"
+	if !strings.Contains(out, want) || strings.Contains(out, "\nminus") {
+		t.Errorf("stdout %q; want one row and %q", out, want)
 	}
 }
 

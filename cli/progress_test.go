@@ -80,7 +80,10 @@ func TestShrinkingIsShown(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"\rmaking finding 1 of 1 small", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1\r", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario"} {
+	for _, want := range []string{
+		"\rmaking finding 1 of 1 small", "\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1\r",
+		"\rminus-sign-cut-off: exhibit 1 of 1, hunt 1 of 1: making it small after 1 scenario",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q; want %q", out.String(), want)
 		}

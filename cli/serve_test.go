@@ -18,8 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestServeScripts runs the transcripts of testdata/serve: zksim serve as a
-// process of its own.
+// TestServeScripts runs the transcripts of testdata/serve: zksim serve as its own process.
 func TestServeScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/serve",
@@ -141,7 +140,7 @@ func callControl(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// request makes an HTTP request on a connection of its own.
+// request makes an HTTP request on its own connection.
 func request(method, url, body string) (status int, reply string, err error) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {

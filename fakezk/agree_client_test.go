@@ -42,7 +42,7 @@ const (
 	watchChild = refstore.NodeChildrenChanged
 )
 
-// connect gives the observer a new connection with a session of its own.
+// connect gives the observer a new connection with its own session.
 func (o *observer) connect() error {
 	o.mu.Lock()
 	o.zxid, o.events = 0, nil

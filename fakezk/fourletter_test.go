@@ -156,9 +156,12 @@ func TestConsAndConfShowAddressesOfThisServer(t *testing.T) {
 }
 
 // counted are the metrics of mntr that depend on requests and replies.
-var counted = regexp.MustCompile(`(?m)^zk_((?:packets|bytes)_\w+|\w+_response_size|response_bytes|watch_bytes|watch_count|` +
-	`(?:connection|prep_processor|sync_processor)_request_\w+|(?:cnt|sum|min|max)_node_\w+_watch_count|` +
-	`cnt_(?:read|update)latency|cnt_close_session_prep_time|\w+_per_namespace|znode_count|ephemerals_count|global_sessions)\t.*\n`)
+var counted = regexp.MustCompile(`(?m)^zk_((?:packets|bytes)_\w+|\w+_response_size|` +
+	`response_bytes|watch_bytes|watch_count|` +
+	`(?:connection|prep_processor|sync_processor)_request_\w+|` +
+	`(?:cnt|sum|min|max)_node_\w+_watch_count|` +
+	`cnt_(?:read|update)latency|cnt_close_session_prep_time|\w+_per_namespace|` +
+	`znode_count|ephemerals_count|global_sessions)\t.*\n`)
 
 // countedTraffic lets two clients send a few requests, and returns the counts of mntr before and
 // after srst.

@@ -72,7 +72,7 @@ func TestGenuineClientUnderInjectedFaults(t *testing.T) {
 					t.Errorf("second %q, want %q", second, test.second)
 				}
 				between(t, "the second answer", time.Since(began), test.from, test.till)
-				// A refused client is told again at each handshake.
+				// A refused client gets the event again at each handshake.
 				if got := slices.Compact(told.take()); !slices.Equal(got, test.told) {
 					t.Errorf("told %v, want %v", got, test.told)
 				}

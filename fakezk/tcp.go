@@ -95,8 +95,8 @@ func (s *Server) serveTCP(conn net.Conn) {
 	}
 }
 
-// converse handles the client's input until the connection is over. The error is that of the last
-// read, io.EOF if the client has closed its direction and may still read.
+// converse handles the client's input until the connection is over. The error is the error of the
+// last read, io.EOF if the client has closed its direction and may still read.
 func (s *Server) converse(l *serverLink, out *outbox, from *socket) error {
 	for !out.over() {
 		p, err := from.read()

@@ -11,7 +11,7 @@ import (
 // Barrier claims to be a barrier. Its calls are [ops.Set], [ops.Remove], [ops.Wait] and
 // [ops.IsSet].
 //
-// Linearizability is that of [github.com/zksim/zksim/model.Barrier]: a wait returns only if the
+// Linearizability is judged by [github.com/zksim/zksim/model.Barrier]: a wait returns only if the
 // barrier was down at some moment of the call. Set and remove change the barrier, or find it as
 // they want it. Liveness: at rest a call waits only if the barrier is up. Delivery is judged with
 // the server's log: a remove takes down at most one barrier, and no change happens without a call

@@ -40,7 +40,7 @@ func (f *fixture) ret(op int, outcome Outcome, r Result) {
 // server adds a change at the server; the czxid of a new znode is its step.
 func (f *fixture) server(e ServerEvent) int64 {
 	if e.Session == 0 && e.Client != "" {
-		e.Session = int64(e.Client[0]) // a queue's client needs no session of its own choice
+		e.Session = int64(e.Client[0]) // a test of a queue need not choose sessions
 	}
 	e.Step, e.Time = f.next()
 	e.Zxid = e.Step

@@ -16,9 +16,9 @@ import "time"
 // the holder's znode before the holder has called unlock or learned of a loss, safety is violated,
 // and no zombie window opens.
 //
-// Linearizability is that of [github.com/zksim/zksim/model.Lock], in which the end of a session is
-// an operation of the server. A call of lock with an unknown outcome that no client believes in is
-// left out: liveness and orphans judge its znode.
+// Linearizability is judged by [github.com/zksim/zksim/model.Lock], in which the end of a session
+// is an operation of the server. A call of lock with an unknown outcome that no client believes in
+// is left out: liveness and orphans judge its znode.
 type Lock struct {
 	// Path is the directory of the lock's znodes; other znodes are ignored. Empty means every
 	// znode.

@@ -12,8 +12,8 @@ import (
 //
 // The server's log settles calls of unknown outcome: an offer took effect if a znode with its
 // element was created, a take if its client deleted an element's znode after the call. The order of
-// the queue is that of the creates. If an element was removed and no call returned it, delivery is
-// violated; the history may be linearizable all the same.
+// the queue is the order of the creates. If an element was removed and no call returned it,
+// delivery is violated; the history may be linearizable all the same.
 //
 // A client may remove an element and store it again before any take returned it: then it was put
 // back and is no duplicate. Meanwhile younger elements may overtake it, so it is left out of

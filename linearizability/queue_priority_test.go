@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// offers records a complete offer with an input of its own.
+// offers records a complete offer with its own input.
 func (f *fixture) offers(client, value, input string) {
 	op := f.call(client, ops.Offer, input)
 	f.creates(client, 0, "/q/"+value, value, 0)

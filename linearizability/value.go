@@ -23,7 +23,7 @@ func cutVersion(text string) (value string, version int32) {
 }
 
 // Value claims to be a shared value. Its calls are [ops.Read], [ops.Write], [ops.CAS] and
-// [ops.Remove]. At first the value does not exist; its versions are those of its znode.
+// [ops.Remove]. At first the value does not exist; its versions are its znode's.
 //
 // The server's log settles calls of unknown outcome: a write took effect if its client stored its
 // value after the call. With the log delivery is judged, too: each successful write is applied

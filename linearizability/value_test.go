@@ -159,7 +159,7 @@ func writtenTwice(f *fixture) {
 	f.ret(op, OpOK, Result{})
 }
 
-// randomValue makes valid histories of a shared value; every write has a value of its own.
+// randomValue makes valid histories of a shared value; every write has its own value.
 func randomValue(t *rapid.T) History {
 	var state model.Value
 	writes := 0

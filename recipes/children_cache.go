@@ -11,12 +11,12 @@ package recipes
 // last, or not at all, and keeps the cache stale; Err tells why, the other children are followed
 // all the same, and it is tried again soon. A done context ends only the call that it was given to.
 //
-// It cannot guarantee that several children are shown as of the same moment. Each is read by a
-// request of its own: of two changes that one client makes one after the other, the later may be
-// shown first. Keep data that belongs together in one node.
+// It cannot guarantee that several children are shown as of the same moment. Each is read by its
+// own request: of two changes that one client makes one after the other, the later may be shown
+// first. Keep data that belongs together in one node.
 //
-// Layout: none of its own; it creates nothing. It lists the directory, with a watch on its
-// children, and reads each child with a watch on its data; each watch costs a goroutine.
+// Layout: it creates no nodes. It lists the directory, with a watch on its children, and reads each
+// child with a watch on its data; each watch costs a goroutine.
 //
 // Sources: Curator's PathChildrenCache; CURATOR-391 (see NodeCache); kazoo's ChildrenWatch.
 type ChildrenCache struct{ *view }

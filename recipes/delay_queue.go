@@ -12,9 +12,9 @@ import (
 //
 // It guarantees, for each call:
 //
-//   - Delivery is that of Queue: Offer that returns nil has stored the element exactly once, Poll
-//     and Take return each element to one caller at most, and a call that returns an error has
-//     taken nothing.
+//   - Delivery as with Queue: Offer that returns nil has stored the element exactly once, Poll and
+//     Take return each element to one caller at most, and a call that returns an error has taken
+//     nothing.
 //   - Poll, Take and Peek return no element before it is due, by the clock of the consumer. Moments
 //     are rounded up to milliseconds.
 //   - Of the elements that are due, Poll and Take return the one that was due first at the moment
@@ -36,7 +36,7 @@ import (
 //	<path>/items/_c_<guid>-due<milliseconds>-item-<sequence>  the elements, data = payload
 //	<path>/dedup/<guid>, <path>/claims/<guid>                 as with Queue
 //
-// The moment is that of Unix time, thirteen digits at least. Other children of items are ignored.
+// The moment is Unix time, in at least thirteen digits. Other children of items are ignored.
 //
 // Sources: Curator's DistributedDelayQueue, which removes elements by a plain delete and works on
 // an old list.

@@ -19,8 +19,8 @@ var (
 // DoubleBarrier lets members begin a piece of work together and end it together: Enter returns when
 // size members are there, Leave when all of these have left. One DoubleBarrier is one member; it
 // can be used again after Leave. If more members come, each size of them, in the order of their
-// coming, are a group of their own, and no group waits for another. When the directory's sequence
-// numbers are used up, a group is any size of the waiting members.
+// coming, form a group, and no group waits for another. When the directory's sequence numbers are
+// used up, a group is any size of the waiting members.
 //
 // It guarantees:
 //

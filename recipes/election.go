@@ -14,7 +14,7 @@ var ErrLeadershipLost = errors.New("leadership was lost")
 // lost. A later term of the same candidate is another Term.
 type Term struct{ held *hold }
 
-// Epoch is the fencing epoch of the term, as Token is that of a lock: every later term in the same
+// Epoch is the fencing epoch of the term, like the Token of a lock: every later term in the same
 // election has a greater one. It is the czxid of the leader's node. Pass it to the resources that
 // the leader changes, and let them refuse smaller ones.
 func (t *Term) Epoch() int64 { return t.held.token }
@@ -27,7 +27,7 @@ func (t *Term) Lost() <-chan struct{} { return t.held.ended }
 type Candidate struct {
 	// ID is the name that the candidate was made with.
 	ID string
-	// Epoch is that of its term, now or later: the Token of a Member.
+	// Epoch is the epoch of its present or future term: the Token of a Member.
 	Epoch int64
 }
 

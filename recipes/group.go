@@ -46,7 +46,7 @@ type Group struct {
 type Membership struct {
 	Name string
 	Data []byte
-	// Session is that of the member's client.
+	// Session is the session of the member's client.
 	Session int64
 	// Czxid is the zxid at which the member has joined: greater for each later one, also if a
 	// member comes back under its old name.

@@ -47,7 +47,7 @@ type herd struct {
 	opts options
 }
 
-// acquire makes attempts, each with a GUID of its own, until one ends well.
+// acquire makes attempts, each with its own GUID, until one ends well.
 func (c *herd) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	return withRestarts(ctx, func() (*hold, error) { return c.attempt(ctx, r, wait) })
 }

@@ -47,8 +47,8 @@ import (
 //	<path>/items/_c_<guid>-item-<sequence>-lock  its lock, ephemeral, data = GUID of the delivery
 //	<path>/dedup/<guid>                          an Offer under way, persistent, no data
 //
-// The locks are beside the elements and not in a directory of their own, so that one list shows
-// both as they were at one moment. Other children of items are ignored.
+// The locks are beside the elements and not in their own directory, so that one list shows both as
+// they were at one moment. Other children of items are ignored.
 //
 // Sources: Curator's DistributedQueue with a lock path, and kazoo's LockingQueue. Both delete by
 // name a node that may belong to another consumer by then.

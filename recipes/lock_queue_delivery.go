@@ -89,7 +89,7 @@ func (d *Delivery) lock(ctx context.Context, r *requests) (mine bool, err error)
 	}
 }
 
-// isMine reports whether the lock is that of this delivery.
+// isMine reports whether the lock belongs to this delivery.
 func (d *Delivery) isMine(ctx context.Context, r *requests) (bool, error) {
 	owner, _, err := r.get(ctx, d.lockPath())
 	if errors.Is(err, zk.ErrNoNode) {
@@ -214,7 +214,7 @@ func (d *Delivery) end() {
 	d.q.held = slices.DeleteFunc(d.q.held, func(o *Delivery) bool { return o == d })
 }
 
-// unlock removes the lock if it is that of this delivery, and returns only when the server has
+// unlock removes the lock if it belongs to this delivery, and returns only when the server has
 // confirmed that it is not there any more, refuses, or the Conn is closed. The version tells the
 // own lock from a later one of the same name.
 func (d *Delivery) unlock(r *requests) error {

@@ -45,7 +45,7 @@ type MultiLock struct {
 // NewMultiLock makes a handle for the locks at paths; one that is there twice counts once. There
 // must be one at least, or Lock and TryLock return an error: nothing would be held, and nothing
 // could be lost. Each path is created when needed and must be used for its lock only. It sends
-// nothing. The options that matter are those of NewLock.
+// nothing. The options that matter are the same as for NewLock.
 func NewMultiLock(conn Conn, paths []string, opts ...Option) *MultiLock {
 	m := &MultiLock{}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(paths))) {

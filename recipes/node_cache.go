@@ -26,8 +26,8 @@ package recipes
 // came just before the connection was lost again. A client that writes after a read should check
 // the version, as SharedValue does.
 //
-// Layout: none of its own; it creates nothing. It reads the node, with a watch on its data, and
-// watches for its creation while it is missing.
+// Layout: it creates no nodes. It reads the node, with a watch on its data, and watches for its
+// creation while it is missing.
 //
 // Sources: Curator's NodeCache; CURATOR-391 (a node that is created again with the same version is
 // a change).

@@ -14,9 +14,9 @@ import (
 //
 // It guarantees, for each call:
 //
-//   - Delivery is that of Queue: Offer that returns nil has stored the element exactly once, Poll
-//     and Take return each element to one caller at most, and a call that returns an error has
-//     taken nothing.
+//   - Delivery as with Queue: Offer that returns nil has stored the element exactly once, Poll and
+//     Take return each element to one caller at most, and a call that returns an error has taken
+//     nothing.
 //   - Poll and Take return the element that was first at the moment of its removal: no element in
 //     the queue had a smaller priority, and no older one the same. An element that an abandoned
 //     call puts back has its old place.
@@ -60,7 +60,8 @@ func (q *PriorityQueue) Offer(ctx context.Context, data []byte, priority int32) 
 // priorityMarker stands before the priority in an element's name.
 const priorityMarker = "-prio"
 
-// ranked is an element that leaves after those of a smaller rank, and after older ones of its own.
+// ranked is an element that leaves after those of a smaller rank, and after older ones of the same
+// rank.
 type ranked struct {
 	numbered
 	rank int64

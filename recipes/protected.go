@@ -13,9 +13,9 @@ import (
 // and that a new attempt with a new name is needed.
 var errRestart = errors.New("own node is gone")
 
-// protected is a sequential node with a name of its own, "_c_<guid>-<kind><sequence>", so that it
-// can be found again when the reply to its creation is lost. This is the naming of Curator and of
-// zk.Lock. A name is used for one attempt only.
+// protected is a sequential node with its own name, "_c_<guid>-<kind><sequence>", so that it can be
+// found again when the reply to its creation is lost. This is the naming of Curator and of zk.Lock.
+// A name is used for one attempt only.
 type protected struct {
 	dir, kind, guid string
 	persistent      bool // otherwise ephemeral, and only worth something in its epoch

@@ -23,7 +23,7 @@ type ReentrantLock struct {
 }
 
 // NewReentrantLock makes a handle for the lock at path, which is created when needed and must be
-// used for this lock only. It sends nothing. The options that matter are those of NewLock.
+// used for this lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewReentrantLock(conn Conn, path string, opts ...Option) *ReentrantLock {
 	lock := NewLock(conn, path, opts...)
 	return &ReentrantLock{&nested{handle: lock.handle}, lock.inLine}

@@ -100,7 +100,7 @@ func withoutEnd(policy RetryPolicy) RetryPolicy {
 	})
 }
 
-// doubled is first doubled so many times, but not more than max.
+// doubled returns first doubled the given number of times, but not more than max.
 func doubled(first, max time.Duration, times int) time.Duration {
 	for ; times > 0 && first > 0 && first < max; times-- {
 		first *= 2

@@ -52,7 +52,7 @@ func (e *ear) close() { e.once.Do(func() { close(e.revoked) }) }
 const revokeMark = "__REVOKE__"
 
 // NewRevocableLock makes a handle for the lock at path, which is created when needed and must be
-// used for this lock only. It sends nothing. The options that matter are those of NewLock.
+// used for this lock only. It sends nothing. The options that matter are the same as for NewLock.
 func NewRevocableLock(conn Conn, path string, opts ...Option) *RevocableLock {
 	l := &RevocableLock{calls: newLifecycle(conn, "owner of lock", path, opts)}
 	l.handle = newHandle(conn, path, opts, &listening{l})

@@ -45,7 +45,7 @@ func cloneInstances(list []Instance) []Instance {
 
 // ServiceRegistry is a view of the instances of all services. It is kept up to date by watches on
 // the list of services, on the list of instances of each, and on the data of each instance. An
-// instance registers with a Registration of its own. The ZooKeeper literature calls it a service
+// instance registers with its own Registration. The ZooKeeper literature calls it a service
 // registry, or dynamic DNS.
 //
 // It guarantees:

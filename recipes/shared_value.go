@@ -46,7 +46,7 @@ type SharedValue struct {
 	birth  vigil // of one that is missing
 }
 
-// ValueState is a shared value at one moment. The zero ValueState is that of a value that was never
+// ValueState is a shared value at one moment. The zero ValueState stands for a value that was never
 // written.
 type ValueState struct {
 	Data    []byte
@@ -149,8 +149,8 @@ func (v *SharedValue) write(
 	})
 }
 
-// replace tries until no rival was faster, or the value may not be replaced. With an error, the
-// result is that of a write that was made all the same.
+// replace tries until no rival was faster, or the value may not be replaced. Beside an error, the
+// result belongs to a write that was made nevertheless.
 func (v *SharedValue) replace(
 	ctx context.Context, r *requests, w *recorded, data []byte, may func(ValueState) bool,
 ) (valueWrite, error) {

@@ -22,7 +22,7 @@ var ErrThreshold = errors.New("not a threshold")
 //
 //   - Wait returns nil only if the barrier was open at some moment of the call. It opens in one
 //     transaction that sets the nodes of all counted members: they were all there at that moment,
-//     and at least as many as the number that the node had then.
+//     and their number was at least the number of the node at that moment.
 //   - A member that was counted passes, however slow it is, also if the next round has begun before
 //     it looks, as its own node tells. It does not count again in that round. A member that comes
 //     to an open barrier passes at once.

@@ -16,8 +16,8 @@ package recipes
 // It cannot guarantee that several nodes are shown as of the same moment, see ChildrenCache. For a
 // moment a node may be shown without its directory, or the other way round.
 //
-// Layout: none of its own; it creates nothing. It sets a watch on the data and one on the children
-// of each node; each watch costs a goroutine.
+// Layout: it creates no nodes. It sets a watch on the data and one on the children of each node;
+// each watch costs a goroutine.
 //
 // Sources: Curator's TreeCache; CURATOR-391 (see NodeCache).
 type TreeCache struct{ *view }

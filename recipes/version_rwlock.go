@@ -25,7 +25,7 @@ import (
 // Layout: <path>, persistent, with a version that counts the grants; <path>/read-<guid> and
 // <path>/write-<guid>, ephemeral, one for each hold. Other children are ignored.
 //
-// The design is that of tutorials in which one ephemeral node has the value 1 while a client
+// The design comes from tutorials in which one ephemeral node has the value 1 while a client
 // writes, and the readers as its children. These points had to change:
 //
 //   - The node is persistent. An ephemeral one cannot have children.

@@ -27,20 +27,19 @@ type RefusalListener interface {
 //
 // It guarantees: all that Lock does. One call of Lock leads to at most one ownership. LockAcquired
 // is called for each ownership and for nothing else; LockReleased is called when the ownership has
-// ended by Unlock, Close or a loss. A call of Lock that the server has refused shows in Err, and a
-// RefusalListener is told.
+// ended by Unlock, Close or a loss. A refusal of Lock by the server shows in Err, and a
+// RefusalListener is notified.
 //
-// When the connection is lost or the session ends, a waiter goes on and an owner is told, as with
-// Lock. After a loss the lock is not wanted any more, until Lock is called again.
+// When the connection is lost or the session ends, a waiter goes on and an owner is notified, as
+// with Lock. After a loss the lock is not wanted any more, until Lock is called again.
 //
 // It cannot guarantee that IsOwner is still right when it returns, as it sends no request. Use
 // Token, or Lost, which does not wait for the listener.
 //
 // These points had to change: a node belongs to one handle and not to the session, so two handles
-// on one session exclude each other; the order is that of the sequence numbers alone
-// (ZOOKEEPER-2931, ZOOKEEPER-4372); a predecessor that vanishes is not waited for; a node that went
-// with its session is made anew; Unlock repeats the delete until it is confirmed; foreign children
-// are ignored.
+// on one session exclude each other; the order follows the sequence numbers alone (ZOOKEEPER-2931,
+// ZOOKEEPER-4372); a predecessor that vanishes is not waited for; a node that went with its session
+// is made anew; Unlock repeats the delete until it is confirmed; foreign children are ignored.
 //
 // Layout: <dir>/_c_<guid>-x-<sequence>, ephemeral, data = 0x12 0x34 unless set by Data; dir itself
 // is persistent.
@@ -59,8 +58,8 @@ type WriteLock struct {
 }
 
 // NewWriteLock makes a handle for the lock at dir, which is created when needed and must be used
-// for this lock only. listener may be nil. It sends nothing. The options that matter are those of
-// NewLock.
+// for this lock only. listener may be nil. It sends nothing. The options that matter are the same
+// as for NewLock.
 func NewWriteLock(conn Conn, dir string, listener LockListener, opts ...Option) *WriteLock {
 	opts = append([]Option{Data([]byte{0x12, 0x34})}, opts...)
 	line := turnstile{

@@ -9,7 +9,7 @@
 //
 // # The servers
 //
-//   - ours: fakezk.Server behind Server.Serve, in a process of its own;
+//   - ours: fakezk.Server behind Server.Serve, in its own process;
 //   - floor: a server without state, which answers each request with a canned reply of the right
 //     type and size: the cost of TCP, the kernel and a plain Go program before any work for the
 //     request;

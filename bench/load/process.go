@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// A process is a program that serves on a port of its own choice, which it has
-// printed.
+// A process is a program that serves on a port that it chooses and prints.
 type process struct {
 	cmd     *exec.Cmd
 	input   io.WriteCloser

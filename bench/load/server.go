@@ -15,8 +15,7 @@ const (
 	serverOther = "other"
 )
 
-// A server is a process of its own that answers on a port of the loopback
-// interface.
+// A server is a separate process that answers on a port of the loopback interface.
 type server struct {
 	name    string
 	version string // "" for a server built from this tree

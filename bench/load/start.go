@@ -79,7 +79,7 @@ func (c *startCommand) measure(a *app, name string) ([]time.Duration, error) {
 	return took, nil
 }
 
-// startProcess measures a server that is a process of its own, over TCP.
+// startProcess measures a server in a separate process, over TCP.
 func startProcess(a *app, name string) (time.Duration, error) {
 	began := time.Now()
 	s, err := startServer(a, name)

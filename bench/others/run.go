@@ -28,7 +28,7 @@ const (
 	longest = 15 * time.Second
 )
 
-// run is one play of the script of a recipe, on a server of its own.
+// run is one play of the script of a recipe, on its own server.
 type run struct {
 	recipe   *recipe
 	driver   *driver

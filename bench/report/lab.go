@@ -18,7 +18,7 @@ type lab struct {
 	ctx     context.Context
 	log     io.Writer // each command, as it starts
 	root    string
-	scratch string // a directory of its own
+	scratch string // a temporary directory
 	zksim   string // the command of that name, once it is built
 }
 

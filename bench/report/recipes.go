@@ -12,7 +12,7 @@ func points(l *lab) (string, error) {
 		Workloads []struct {
 			Name            string            `json:"name"`
 			Implementations []string          `json:"implementations"`
-			Flawed          map[string]string `json:"flawed"` // the violated property, by implementation
+			Flawed          map[string]string `json:"flawed"` // property, by implementation
 		} `json:"workloads"`
 	}
 	if err := l.askZksim(&known, nil, "list"); err != nil {

@@ -25,7 +25,8 @@ import (
 
 func main() {
 	server := flag.String("zk", "127.0.0.1:2181", "address of the ZooKeeper")
-	control := flag.String("control", "127.0.0.1:8080", "address of the control endpoint of zksim serve")
+	control := flag.String("control", "127.0.0.1:8080",
+		"address of the control endpoint of zksim serve")
 	flag.Parse()
 	if err := run(os.Stdout, *server, *control); err != nil {
 		fmt.Fprintf(os.Stderr, "example: %v\n", err)
@@ -40,7 +41,8 @@ func run(out io.Writer, server, control string) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	defer conn.Close()
-	if _, err := conn.Create("/orders", nil, 0, zk.WorldACL(zk.PermAll)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+	_, err = conn.Create("/orders", nil, 0, zk.WorldACL(zk.PermAll))
+	if err != nil && !errors.Is(err, zk.ErrNodeExists) {
 		return fmt.Errorf("create /orders: %w", err)
 	}
 	if err := loseReply(control); err != nil {
@@ -76,7 +78,9 @@ func loseReply(control string) error {
 // placeOrder creates one node for an order, however often the connection is lost.
 func placeOrder(out io.Writer, conn *zk.Conn, id, text string) (string, error) {
 	for {
-		path, err := conn.Create("/orders/"+id+"-", []byte(text), zk.FlagSequence, zk.WorldACL(zk.PermAll))
+		path, err := conn.Create(
+			"/orders/"+id+"-", []byte(text), zk.FlagSequence, zk.WorldACL(zk.PermAll),
+		)
 		if !errors.Is(err, zk.ErrConnectionClosed) {
 			return path, err
 		}

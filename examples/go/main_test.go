@@ -63,7 +63,8 @@ func TestNothingIsSaidOfAnOrderThatCouldNotBeLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := fakezk.Start(t)
 		conn := server.Connect(t)
-		if err := server.Inject(fault.Fault{Kind: fault.DropRequest, Op: "create", Request: 1}); err != nil {
+		drop := fault.Fault{Kind: fault.DropRequest, Op: "create", Request: 1}
+		if err := server.Inject(drop); err != nil {
 			t.Fatal(err)
 		}
 		var out strings.Builder

@@ -36,8 +36,8 @@ type Fault struct {
 	At time.Duration
 	// Op is an operation's name, as in the trace: create, getData, multi, ...
 	Op string
-	// Path is a glob: * matches within one path element, a trailing /** matches
-	// every descendant. The path of a multi is that of its first operation.
+	// Path is a glob: * matches within one path element, a trailing /** matches every descendant.
+	// The path of a multi is the path of its first operation.
 	Path string
 }
 

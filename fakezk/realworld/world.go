@@ -23,9 +23,9 @@ const (
 	SuperDigest   = "super:RSJ5AS7hvpmFZA+fp7Kvi+RqM/8="
 )
 
-// Server is a running ZooKeeper, 3.6 or newer and standalone, that only one World uses
-// at a time. It answers the four-letter words srvr and dump. Where clients make nodes
-// that not everybody may read, it must know the superuser by [SuperDigest].
+// Server is a running ZooKeeper, 3.6 or newer and standalone, that only one World uses at a time.
+// It answers the four-letter words srvr and dump. Where clients make nodes that not every client
+// may read, it must know the superuser by [SuperDigest].
 type Server interface {
 	// Address is host:port.
 	Address() string

@@ -43,9 +43,9 @@ func (c *Client) Conn() *zk.Conn {
 	return c.first
 }
 
-// Connect makes one more connection, with a session of its own, and returns it
-// and its channel of session events, as zk.Connect does. The World closes it at
-// the end. The client drops events when the channel's six slots are full.
+// Connect makes one more connection, with its own session, and returns it and its channel of
+// session events, as zk.Connect does. The World closes it at the end. The client drops events when
+// the channel's six slots are full.
 func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	c.mu.Lock()
 	c.connects++

@@ -61,7 +61,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 		s.engine.Drop(l.id)
 		l.fail(a.Err)
 		delete(s.links, l.id)
-	case carry.Forget, carry.Unheard: // of the latter the server does not hear, nor does anybody
+	case carry.Forget, carry.Unheard: // Unheard has no effect on the server
 		l.conn.Close()
 		delete(s.links, l.id)
 	case carry.Expire:

@@ -32,10 +32,9 @@ const (
 	// with the length of the run to the power of d-1 only. After 5000 deliveries messages
 	// come in the order in which they were sent, so that no client starves for ever.
 	Priorities ScheduleKind = "priorities"
-	// Choices deliver one message at a time, and wherever several are under way
-	// the next of Numbers says which, from 0, in the order in which they were sent;
-	// the last one if there are not so many. Beyond Numbers, and once all scripts have
-	// ended, it is the first.
+	// Choices deliver one message at a time, and wherever several are under way the next of Numbers
+	// says which, from 0, in the order in which they were sent; the last one if there are fewer.
+	// Beyond Numbers, and once all scripts have ended, it is the first.
 	Choices ScheduleKind = "choices"
 )
 

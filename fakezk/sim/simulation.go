@@ -104,8 +104,8 @@ func (s *simulation) setBubble(name string) {
 	s.bubble = name
 }
 
-// bubbleStacks are those of the goroutines in the run's bubble, also of one that
-// still runs.
+// bubbleStacks returns the stacks of the goroutines in the run's bubble, also of one that still
+// runs.
 func (s *simulation) bubbleStacks() string {
 	s.mu.Lock()
 	name := s.bubble

@@ -67,7 +67,7 @@ type World struct {
 	// has let go, the World goes on without faults, so that clean-up in the background
 	// can finish; 0 means two session timeouts.
 	Settle time.Duration
-	// MaxSteps ends a run after so many steps at once, before the Limit and without
+	// MaxSteps ends a run at once after this number of steps, before the Limit and without
 	// settling; 0 means a million. See [trace.Result.OutOfSteps].
 	MaxSteps int64
 	// Freeze is how much real time may pass without a step before the run is

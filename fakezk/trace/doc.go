@@ -6,5 +6,5 @@
 // at the server, and the notices by which clients learnt of their connection and
 // session.
 //
-// Worlds write a Result with [New] and [Notes]; everybody else reads it.
+// Worlds write a Result with [New] and [Notes]; all others read it.
 package trace

@@ -31,8 +31,8 @@ type Line struct {
 	Args   []any
 }
 
-// MomentBehind is the moment of a line that is put into a finished record behind so many
-// of its lines. n counts all such lines, from 0.
+// MomentBehind is the moment of a line that is put into a finished record behind a number of of its
+// lines. n counts all such lines, from 0.
 func MomentBehind(lines, n int) Moment {
 	return NewMoment(int64(lines), 1+n>>nthBits, n&(1<<nthBits-1))
 }

@@ -12,9 +12,9 @@ type Node struct {
 	Data []byte
 	// Kind is PersistentNode, EphemeralNode, ContainerNode or TTLNode.
 	Kind NodeKind
-	// TTL is that of a TTLNode, else 0.
+	// TTL is the TTL of a TTLNode, else 0.
 	TTL time.Duration
-	// ACL is nil for the usual list, by which everybody may do everything.
+	// ACL is nil for the usual list, that permits everything to all clients.
 	ACL []ACL
 	// Owner is the session that owns an ephemeral node, else 0.
 	Owner int64
@@ -77,12 +77,12 @@ type NodeSpec struct {
 	Path string
 	// Data is nil for null data, which a client can tell from empty data.
 	Data []byte
-	// ACL is never empty in a snapshot. In Load, an empty one means that everybody
-	// may do everything.
+	// ACL is never empty in a snapshot. In Load, an empty one means that all clients may do
+	// everything.
 	ACL []ACL
 	// Kind is PersistentNode, ContainerNode or TTLNode.
 	Kind NodeKind
-	// TTL is that of a TTLNode, in whole milliseconds, else 0.
+	// TTL is the TTL of a TTLNode, in whole milliseconds, else 0.
 	TTL time.Duration
 	// Next is the number that the next sequential child gets, which is also how
 	// many children have ever been created, 0 or more. Load takes a smaller number

@@ -90,7 +90,7 @@ func (o Options) config(folder string, port int) []byte {
 	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
-// flags are those of java, without class path and class. A later flag wins.
+// flags returns the flags for java, without class path and class. A later flag wins.
 func (o Options) flags() []string {
 	properties := maps.Clone(defaultProperties)
 	maps.Copy(properties, o.Properties)

@@ -28,7 +28,7 @@ func (t EventType) String() string {
 	return fmt.Sprintf("EventType(%d)", int32(t))
 }
 
-// Event is one notification. Zxid is that of the change that fired it, or the last one when
+// Event is one notification. Zxid is the zxid of the change that fired it, or the last one when
 // SetWatches found it missed; a 3.8 server does not send it, but it tells which events belong
 // together.
 type Event struct {

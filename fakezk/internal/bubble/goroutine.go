@@ -144,7 +144,9 @@ func (s *source) self() *goroutine {
 // profiler labels, which identify g. ("created by" in a stack trace has only the parent, which may
 // be unknown.)
 func (s *source) mark(id int64, g *goroutine) {
-	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels("goroutine", g.name)))
+	pprof.SetGoroutineLabels(
+		pprof.WithLabels(context.Background(), pprof.Labels("goroutine", g.name)),
+	)
 	s.goroutines[id], s.families[labels()] = g, g
 	s.inherit()
 }

@@ -87,9 +87,8 @@ type strike struct {
 	actions []Action
 }
 
-// Strike lets a fault act that is bound to a time: on a client, or on everybody if
-// 0. If there is nothing to act on, the fault has not fired. An Expire has when the
-// driver says so with Fired.
+// Strike lets a fault act that is bound to a time: on a client, or on all clients if 0. If there is
+// nothing to act on, the fault has not fired. An Expire has when the driver says so with Fired.
 func (n *Network) Strike(f *Armed, client int64, now time.Duration) []Action {
 	r, _ := ruleOf(f.Kind)
 	if n.healed || r.time == nil {

@@ -86,8 +86,8 @@ func (n *Network) Conns() []*Conn {
 	})
 }
 
-// reachable lists the connections of a client, or of everybody if 0, that a fault
-// can cut or hold: by client, then in the order in which the client made them.
+// reachable lists the connections of a client, or of all clients if 0, that a fault can cut or
+// hold: by client, then in the order in which the client made them.
 func (n *Network) reachable(client int64) []*Conn {
 	list := slices.DeleteFunc(n.Conns(), func(c *Conn) bool {
 		return c.state != Open || client != 0 && c.clientID() != client

@@ -7,11 +7,11 @@ import (
 	"github.com/zksim/zksim/fakezk/fault"
 )
 
-// An outage is a time in which the dials of a client, or of everybody, fail or
-// hang: that of a Refuse or Blackhole.
+// An outage is a time in which the dials of a client, or of all clients, fail or hang: that of a
+// Refuse or Blackhole.
 type outage struct {
 	fault  *Armed
-	client int64 // 0 means everybody
+	client int64 // 0 means all clients
 	until  time.Duration
 }
 

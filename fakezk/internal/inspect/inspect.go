@@ -108,7 +108,7 @@ func Put(
 	return nil
 }
 
-// OpenACL is the list by which everybody may do everything.
+// OpenACL is the list that permits everything to all clients.
 var OpenACL = []proto.ACL{{Perms: proto.PermAll, Scheme: "world", ID: "anyone"}}
 
 func ACLs(acl []proto.ACL) []view.ACL {

@@ -1,7 +1,7 @@
 // Package testconn is for the tests of package recipes and package classic: a fakezk.Server, and
 // genuine connections to it. A test can watch, interrupt and refuse their requests.
 //
-// Faults are those of fakezk wherever it has them. A Conn itself only counts requests, calls back
+// Faults come from fakezk wherever it has them. A Conn itself only counts requests, calls back
 // before and after one, and gives the answers that a fakezk.Server never gives: a refusal without a
 // reason, the state of a lagging server, and versions and sequence numbers that take years of use.
 package testconn
