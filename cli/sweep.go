@@ -120,9 +120,7 @@ func (c *sweepCommand) Run(a *app) error {
 }
 
 // report prints the result of a sweep, which an error or an interrupt may have ended early.
-func (c *sweepCommand) report(
-	a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error,
-) error {
+func (c *sweepCommand) report(a *app, s scenario.Scenario, sweep *hunt.Sweep, ended error) error {
 	report := sweepJSON{
 		Workload: s.Workload.Name, Implementation: s.Workload.Impl,
 		Points: sweep.Points, Survived: sweep.Survived, Undecided: sweep.Undecided,

@@ -223,8 +223,7 @@ func TestCloseWritesWhatIsQueuedForASlowClient(t *testing.T) {
 func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 	plain := func(c net.Conn) net.Conn { return c }
 	secured := func(c net.Conn) net.Conn {
-		return tls.Client(c,
-			&tls.Config{InsecureSkipVerify: true})
+		return tls.Client(c, &tls.Config{InsecureSkipVerify: true})
 	}
 	for name, test := range map[string]struct {
 		listen func(net.Listener) net.Listener

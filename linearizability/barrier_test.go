@@ -166,8 +166,7 @@ func randomBarrier(t *rapid.T) History {
 func judgeBarrierAtB(h History) Report { return Judge(h, &Leftovers{}, barrierAtB) }
 
 func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
-	checkValid(t, randomBarrier,
-		judgeBarrierAtB)
+	checkValid(t, randomBarrier, judgeBarrierAtB)
 }
 
 // TestCorrectBarriersWithoutLog: a change of unknown outcome may have happened or not.

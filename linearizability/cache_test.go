@@ -347,13 +347,11 @@ func TestBrokenCachesAreFoundBroken(t *testing.T) {
 			func(_ *rapid.T, l *CacheLook) { l.Stale, l.Down = false, true }), []string{Belief}, 0},
 		{"an event is lost",
 			anEvent(func(l *CacheLook, i int) {
-				l.Events = slices.Delete(l.Events, i,
-					i+1)
+				l.Events = slices.Delete(l.Events, i, i+1)
 			}), []string{Delivery}, 0},
 		{"an event comes twice",
 			anEvent(func(l *CacheLook, i int) {
-				l.Events = append(l.Events,
-					l.Events[i])
+				l.Events = append(l.Events, l.Events[i])
 			}), []string{Delivery}, 0},
 		{"an event of another kind", anEvent(func(l *CacheLook, i int) {
 			kinds := []string{"added", "updated", "removed"}

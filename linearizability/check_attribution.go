@@ -52,9 +52,7 @@ type attribution struct {
 	strays  []int
 }
 
-func attribute(
-	h History, changes []ServerEvent, fits func(op Op, change int) bool,
-) attribution {
+func attribute(h History, changes []ServerEvent, fits func(op Op, change int) bool) attribution {
 	of, strays := Attribute(h, changes, fits)
 	return attribution{changes, of, strays}
 }

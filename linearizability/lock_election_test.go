@@ -10,8 +10,7 @@ import (
 
 // asksWho records a complete call of [ops.Leader].
 func (f *fixture) asksWho(client string, r Result) {
-	f.ret(f.call(client, ops.Leader, ""), OpOK,
-		r)
+	f.ret(f.call(client, ops.Leader, ""), OpOK, r)
 }
 
 // leads records a complete candidacy of a client; its znode has its name.

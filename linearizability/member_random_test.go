@@ -200,8 +200,7 @@ func judgeRegistry(h History) Report {
 
 func TestCorrectGroupsAreFoundCorrect(t *testing.T) { checkValid(t, randomGroup, judgeGroup) }
 func TestCorrectRegistriesAreFoundCorrect(t *testing.T) {
-	checkValid(t, randomRegistry,
-		judgeRegistry)
+	checkValid(t, randomRegistry, judgeRegistry)
 }
 
 func TestBrokenGroupsAreFoundBroken(t *testing.T) {

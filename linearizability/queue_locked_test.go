@@ -355,8 +355,7 @@ func steal(t *rapid.T, h *History) bool {
 			[]string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
 			slices.ContainsFunc(h.Ops,
 				func(op Op) bool {
-					return op.ok() && "/q/"+op.Output+"-lock" == e.Path &&
-						op.Client == e.Client
+					return op.ok() && "/q/"+op.Output+"-lock" == e.Path && op.Client == e.Client
 				})
 	})
 	if e != nil {

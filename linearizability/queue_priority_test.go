@@ -37,8 +37,7 @@ func (f *fixture) removes(client, value string, during func()) {
 
 func TestPriorityQueue(t *testing.T) {
 	put := func(f *fixture, value string, priority int64) {
-		f.offers("a", value,
-			Prioritized(value, priority))
+		f.offers("a", value, Prioritized(value, priority))
 	}
 	both := func(f *fixture) {
 		put(f, "x", 5)

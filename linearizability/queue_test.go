@@ -219,8 +219,7 @@ func TestQueueDelivery(t *testing.T) {
 func TestQueueWithoutServerLog(t *testing.T) {
 	put := func(f *fixture, value string) { f.ret(f.call("a", ops.Offer, value), OpOK, Result{}) }
 	get := func(f *fixture, value string) {
-		f.ret(f.call("b", ops.Take, ""), OpOK,
-			Result{Output: value})
+		f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: value})
 	}
 	tests := []queueTest{
 		{name: "good",

@@ -21,16 +21,12 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 			}, ErrClosed, 2,
 		},
 		"conn": {
-			func(
-				_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges,
-			) {
+			func(_ *testing.T, _ *NodeCache, conn *testConn, _ *CacheChanges) {
 				conn.Close()
 			}, ErrConnClosed, 2,
 		},
 		"reader": {
-			func(
-				_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges,
-			) {
+			func(_ *testing.T, _ *NodeCache, _ *testConn, changes *CacheChanges) {
 				changes.Close()
 				changes.Close()
 			}, ErrClosed, 0,

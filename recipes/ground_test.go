@@ -90,9 +90,7 @@ func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
 			t.Errorf("ended session's: %v", err)
 		}
 		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		if _, err := create(NodeKind(9)); !errors.Is(
-			err, zk.ErrBadArguments,
-		) {
+		if _, err := create(NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
 			t.Errorf("unknown kind: %v", err)
 		}
 	})

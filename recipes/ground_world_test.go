@@ -19,9 +19,7 @@ import (
 )
 
 // badWorlds counts, for a negative control, the worlds in which something is wrong.
-func badWorlds(
-	t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string),
-) (bad int) {
+func badWorlds(t *testing.T, run func(w *sim.World) (judge func(*trace.Result) string)) (bad int) {
 	t.Helper()
 	for seed := range max(seeds(), 20) {
 		w := sim.World{Seed: seed, Plan: randomPlan(rand.New(rand.NewPCG(seed, 7)))}
@@ -113,9 +111,7 @@ func TestMonitorsInManyWorlds(t *testing.T) {
 
 // TestMonitorsWithoutTimeoutAreLate is the control.
 func TestMonitorsWithoutTimeoutAreLate(t *testing.T) {
-	if badWorlds(
-		t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) },
-	) == 0 {
+	if badWorlds(t, func(w *sim.World) func(*trace.Result) string { return monitored(w, 0) }) == 0 {
 		t.Error("all are told in time")
 	}
 }

@@ -208,16 +208,12 @@ func TestRefusalOfATakenElement(t *testing.T) {
 		{"taken", rule{}, true, func(err error) bool { return err == nil }},
 		{
 			"the deletion is repeated", loseRequest, false, func(err error) bool {
-				return errors.Is(
-					err, ErrNumbersUsedUp,
-				) && OutcomeOf(err) == NotApplied
+				return errors.Is(err, ErrNumbersUsedUp) && OutcomeOf(err) == NotApplied
 			},
 		},
 		{
 			"the reply to the deletion is lost", loseReply, false, func(err error) bool {
-				return errors.Is(
-					err, ErrNumbersUsedUp,
-				) && errors.Is(err, ErrAmbiguous)
+				return errors.Is(err, ErrNumbersUsedUp) && errors.Is(err, ErrAmbiguous)
 			},
 		},
 		{

@@ -45,9 +45,7 @@ func TestQueuesAtTheLastNumberInManyWorlds(t *testing.T) {
 			func(ctx context.Context, c *sim.Client, data string) error {
 				return rankedQueue(c).Offer(ctx, []byte(data), 0)
 			},
-			func(
-				ctx context.Context, c *sim.Client,
-			) ([]byte, bool, error) {
+			func(ctx context.Context, c *sim.Client) ([]byte, bool, error) {
 				return rankedQueue(c).Poll(ctx)
 			},
 		},

@@ -26,9 +26,7 @@ type handleLocker interface {
 
 var kinds = map[string]func(Conn, ...Option) handleLocker{
 	"Lock": func(c Conn, o ...Option) handleLocker { return NewLock(c, "/locks/a", o...) },
-	"HerdLock": func(
-		c Conn, o ...Option,
-	) handleLocker {
+	"HerdLock": func(c Conn, o ...Option) handleLocker {
 		return NewHerdLock(c, "/locks/a/node", o...)
 	},
 }

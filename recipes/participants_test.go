@@ -44,19 +44,13 @@ type participantLock interface {
 
 func TestParticipantsOfLocks(t *testing.T) {
 	for name, newLock := range map[string]func(c Conn, opts ...Option) participantLock{
-		"Lock": func(
-			c Conn, opts ...Option,
-		) participantLock {
+		"Lock": func(c Conn, opts ...Option) participantLock {
 			return NewLock(c, "/p", opts...)
 		},
-		"ReentrantLock": func(
-			c Conn, opts ...Option,
-		) participantLock {
+		"ReentrantLock": func(c Conn, opts ...Option) participantLock {
 			return NewReentrantLock(c, "/p", opts...)
 		},
-		"RevocableLock": func(
-			c Conn, opts ...Option,
-		) participantLock {
+		"RevocableLock": func(c Conn, opts ...Option) participantLock {
 			return NewRevocableLock(c, "/p", opts...)
 		},
 		"RWLock": func(c Conn, opts ...Option) participantLock {
@@ -147,9 +141,7 @@ func TestParticipantsOfARWLock(t *testing.T) {
 func TestParticipantsOfASemaphore(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		handle := func(name string) *Semaphore {
-			return NewSemaphore(
-				s.Connect(), "/sem", 3, Data([]byte(name)),
-			)
+			return NewSemaphore(s.Connect(), "/sem", 3, Data([]byte(name)))
 		}
 		a, b, c := handle("a"), handle("b"), handle("c")
 		wantParticipants(t, a.Participants, nil, nil)

@@ -129,8 +129,7 @@ func (l *ServiceLookup) reachable(instances []Instance) []Instance {
 		}
 	}
 	maps.DeleteFunc(l.avoided, func(r registered, until time.Time) bool {
-		return !there[r] ||
-			!now.Before(until)
+		return !there[r] || !now.Before(until)
 	})
 	if good == nil {
 		return instances

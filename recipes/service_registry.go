@@ -153,9 +153,7 @@ func (v *ServiceRegistry) readServices(ctx context.Context, r *requests, d due) 
 		return err
 	}
 	maps.DeleteFunc(
-		v.services, func(
-			service string, _ map[string]Instance,
-		) bool {
+		v.services, func(service string, _ map[string]Instance) bool {
 			return !slices.Contains(found, service)
 		},
 	)

@@ -107,8 +107,7 @@ func (b *ballot) verdict(now time.Time) (d Decision, reason bool) {
 
 // isOver reports whether the time for votes is over.
 func (b *ballot) isOver(now time.Time) bool {
-	return !b.Deadline.IsZero() &&
-		!now.Before(b.Deadline)
+	return !b.Deadline.IsZero() && !now.Before(b.Deadline)
 }
 
 // readVotes reads the votes that have come since the last time.

@@ -163,8 +163,7 @@ func TestWithoutJavaTheRealOneIsLeftOut(t *testing.T) {
 	} {
 		out := mustRun(t, args...)
 		if !strings.Contains(out, "real is left out: ") {
-			t.Errorf("load %s: the missing server is not named:\n%s",
-				strings.Join(args, " "), out)
+			t.Errorf("load %s: the missing server is not named:\n%s", strings.Join(args, " "), out)
 		}
 	}
 }

@@ -82,8 +82,7 @@ func (g *Goroutine) source(of int) int { return of + g.number*(sourcesPerGorouti
 
 // Sleep is [Client.Sleep], but goroutines that sleep to the same instant wake one after the other,
 // each after the one before it has come to rest.
-func (g *Goroutine) Sleep(ctx context.Context,
-	d time.Duration) error {
+func (g *Goroutine) Sleep(ctx context.Context, d time.Duration) error {
 	return g.sleep(ctx, g.Name(), d)
 }
 
