@@ -45,12 +45,11 @@
 // # A hunt
 //
 // zksim fuzz WORKLOAD prints a summary when the hunt ends or is interrupted: the number of
-// scenarios, of different orders of requests and faults (traces), and of different
-// things that happened (behaviours). It makes each violation small. Violations that
-// become the same scenario are one finding, which names all of them. A violation that does
-// not happen in each run of its scenario is printed but not saved, as it could not be
-// replayed. If a file cannot be written to --save, stderr has the error and stdout the
-// scenario.
+// scenarios, of different orders of requests and faults (traces), and of different things that
+// happened (behaviours). It makes each violation small. Violations that become the same scenario
+// are one finding, which names all of them. A violation that does not happen in each run of its
+// scenario is printed but not saved, as it could not be replayed. If a file cannot be written to
+// --save, stderr has the error and stdout the scenario.
 //
 // --corpus DIR keeps the scenarios that showed new behaviour, each in its own file. A file is
 // written as a whole, so an interrupt leaves no half of one. The next hunt plays the corpus first,
@@ -125,8 +124,7 @@
 //
 // # Tree files
 //
-// A tree file, for --load, --dump and the control endpoint, maps paths to nodes,
-// in YAML or JSON:
+// A tree file, for --load, --dump and the control endpoint, maps paths to nodes, in YAML or JSON:
 //
 //	zxid: 42                   # in a dump: the server goes on after it
 //	/app: hello                # data as text; quotes around what looks like a number
@@ -154,10 +152,9 @@
 //	2    the input is wrong
 //	130  Ctrl-C or SIGTERM
 //
-// A violation, or a file of run that is not as expected, gives 1 even if an interrupt or
-// an error follows. After an interrupt, a violation that is not yet small is printed and
-// saved as it is, with "not made smaller: interrupted". An error that ends a sweep or a
-// hunt, for instance of a judge or of a write to the corpus, is on stderr, after the
-// findings before it. Undecided verdicts of sweep and fuzz are counted in the output and do
-// not change the exit status.
+// A violation, or a file of run that is not as expected, gives 1 even if an interrupt or an error
+// follows. After an interrupt, a violation that is not yet small is printed and saved as it is,
+// with "not made smaller: interrupted". An error that ends a sweep or a hunt, for instance of a
+// judge or of a write to the corpus, is on stderr, after the findings before it. Undecided verdicts
+// of sweep and fuzz are counted in the output and do not change the exit status.
 package cli

@@ -56,8 +56,7 @@ func ownLock(impl string) scenario.Workload {
 	}, object.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
 }
 
-// ownKind is a lock of package recipes by the name of a kind of which nothing is
-// built in.
+// ownKind is a lock of package recipes by the name of a kind of which nothing is built in.
 func ownKind(kind, impl string) scenario.Workload {
 	w := object.Lock(func(env object.Env) object.Locker {
 		return recipes.NewLock(env.Conn, "/lock")
@@ -201,8 +200,7 @@ func checkLines(ts *testscript.TestScript, neg bool, args []string) {
 
 var survived = regexp.MustCompile(`survived (\d+) of (\d+) fault points`)
 
-// checkSurvives checks that an implementation survived N of N fault points:
-// survives FILE IMPL.
+// checkSurvives checks that an implementation survived N of N fault points: survives FILE IMPL.
 func checkSurvives(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] survives FILE IMPL")

@@ -108,8 +108,7 @@ func (c *replayCommand) check() error {
 	return nil
 }
 
-// draw writes porcupine's picture of a history. noPicture is the reason if the history
-// has none.
+// draw writes porcupine's picture of a history. noPicture is the reason if the history has none.
 func draw(o *scenario.Outcome, name string) (noPicture, err error) {
 	var page bytes.Buffer
 	if err := o.Report.Draw(&page); err != nil {

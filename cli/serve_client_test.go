@@ -92,8 +92,7 @@ func (h here) call(t *testing.T, method, path, body string, into any) {
 	}
 }
 
-// client is a go-zookeeper client of the server, with a session, and the states
-// that it passes.
+// client is a go-zookeeper client of the server, with a session, and the states that it passes.
 func (h here) client(t *testing.T, dial zk.Dialer) (*zk.Conn, *states) {
 	t.Helper()
 	if dial == nil {
@@ -204,8 +203,7 @@ func TestControlLosesAReply(t *testing.T) {
 	}
 }
 
-// TestControlFindsSessionsByAnyName: an id in hexadecimal, in decimal and S1
-// are the same session.
+// TestControlFindsSessionsByAnyName: an id in hexadecimal, in decimal and S1 are the same session.
 func TestControlFindsSessionsByAnyName(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
@@ -279,8 +277,7 @@ func TestDumpHoldsNoEphemerals(t *testing.T) {
 	}
 }
 
-// TestBrowsersOfOtherSitesAreRefused: a page from elsewhere cannot reset the
-// server.
+// TestBrowsersOfOtherSitesAreRefused: a page from elsewhere cannot reset the server.
 func TestBrowsersOfOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)

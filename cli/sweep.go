@@ -21,8 +21,7 @@ type target struct {
 	Seed       uint64 `help:"Seed of the schedule." default:"1"`
 }
 
-// find finds a workload by its kind, or by the name of an implementation that one kind
-// has.
+// find finds a workload by its kind, or by the name of an implementation that one kind has.
 func (t target) find(workloads scenario.Catalogue, name string) (scenario.Workload, error) {
 	if t.Impl != "" || slices.Contains(workloads.Kinds(), name) {
 		return workloads.Find(name, t.Impl)

@@ -164,8 +164,7 @@ func drawLoadable(t *rapid.T) []view.NodeSpec {
 	return specs
 }
 
-// TestTreeFileIsForPeople shows every way to write a node, and the file that
-// comes out.
+// TestTreeFileIsForPeople shows every way to write a node, and the file that comes out.
 func TestTreeFileIsForPeople(t *testing.T) {
 	specs := []view.NodeSpec{
 		{Path: "/app", Data: []byte("hello"), ACL: openACL()},

@@ -100,8 +100,7 @@ func dropEvents(drop func(step, refstore.Event) bool) mutant {
 	}
 }
 
-// TestModelComparisonNoticesBrokenRules is the negative control of
-// TestServerAgreesWithTheModel.
+// TestModelComparisonNoticesBrokenRules is the negative control of TestServerAgreesWithTheModel.
 func TestModelComparisonNoticesBrokenRules(t *testing.T) {
 	const enough = 1000 // scripts; the agreement test runs more
 	for name, wrong := range brokenRules {

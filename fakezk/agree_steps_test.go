@@ -65,9 +65,8 @@ func (s step) String() string {
 
 const clientCount = 3
 
-// Paths are few, so that steps meet. Every sixth is an odd one, some of them
-// refused by the server though the client sends them: its own idea of a path is
-// looser.
+// Paths are few, so that steps meet. Every sixth is an odd one, some of them refused by the server
+// though the client sends them: its own idea of a path is looser.
 var (
 	stepPaths = often(5, []string{"/a", "/a", "/a", "/a/x", "/a/x", "/b", "/a/y"}, []string{
 		"/b/x", "/a/x/p", "/", "/a/s-0000000000", "/a/s-0000000001", "/s-0000000001", "/é",

@@ -15,8 +15,7 @@
 // Outside of tests, or for your own connections, use [New] and [Server.Dialer]. [Server.Serve]
 // accepts TCP from clients in any language.
 //
-// A Server has two doors. The wire is for the code under test. Direct calls are for the
-// test:
+// A Server has two doors. The wire is for the code under test. Direct calls are for the test:
 //
 //   - [Server.Put] and [Server.Remove] change nodes as another client would.
 //   - [Server.Tree], [Server.Sessions] and [Server.Watches] return the present state.

@@ -49,8 +49,7 @@ func (s *Server) greet(l *serverLink, p []byte) bool {
 	return true
 }
 
-// answerWord answers a word, which an argument may follow, and closes the
-// connection.
+// answerWord answers a word, which an argument may follow, and closes the connection.
 func (s *Server) answerWord(l *serverLink, p []byte) {
 	var argument []byte
 	word := string(p[:4])
@@ -87,14 +86,12 @@ func (s *Server) afterWord(word string, argument []byte) {
 	}
 }
 
-// wordServer is the server as an answer to a word on l shows it: that of Debian
-// 12 in its default directories, on a host that is not the one it runs on, so
-// that answers are the same everywhere.
+// wordServer is the server as an answer to a word on l shows it: that of Debian 12 in its default
+// directories, on a host that is not the one it runs on, so that answers are the same everywhere.
 //
-// It has no History. So hash says nothing, where a real server lists a digest of
-// its tree for every 128th zxid, a number that depends on its clock; and dump
-// lists no "0 expire at", which a real server does for a tick in which some
-// session or connection was due until it was heard of again.
+// It has no History. So hash says nothing, where a real server lists a digest of its tree for every
+// 128th zxid, a number that depends on its clock; and dump lists no "0 expire at", which a real
+// server does for a tick in which some session or connection was due until it was heard of again.
 func (s *Server) wordServer(l *serverLink) fourletter.Server {
 	return fourletter.Server{
 		Engine:    s.engine,

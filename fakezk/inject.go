@@ -30,8 +30,7 @@ const maxArmed = 1000
 //     S2 the second (Sessions tells the names); 0x and hexadecimal digits is the
 //     id of a live one. A session that is still to come may be named. Empty means
 //     any session for Request and Event, and all connections for At.
-//   - Conn counts the connections of the session on which it was granted or
-//     taken up again, from 1.
+//   - Conn counts the connections of the session on which it was granted or taken up again, from 1.
 //   - A server learns from the handshake to which session a dial belongs. So where the dials of a
 //     session fail, a connection is reset at its handshake, and where they hang, it stays silent
 //     until that is over and is then served. Dials of Dialer fail at once only if the fault hits
@@ -92,8 +91,7 @@ func (s *Server) clearFaults(now time.Time) {
 	s.deliver(s.engine.ReapEnded(now))
 }
 
-// Faults lists the faults that Inject armed since the last ClearFaults, in that
-// order.
+// Faults lists the faults that Inject armed since the last ClearFaults, in that order.
 func (s *Server) Faults() []FaultStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,8 +38,7 @@ func TestStallConnectionsHoldsThoseOfTheGivenSessions(t *testing.T) {
 	})
 }
 
-// A stalled client that falls silent loses its session, and learns of it when
-// the stall is over.
+// A stalled client that falls silent loses its session, and learns of it when the stall is over.
 func TestSessionMayExpireDuringAStall(t *testing.T) {
 	onStand(t, func(st *stand) {
 		st.StallConnections(time.Hour)

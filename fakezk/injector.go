@@ -216,8 +216,7 @@ func (in *injector) sendDown(l *serverLink, m *carry.Message) {
 	}
 }
 
-// fits prepares a message for a lane. A connection that would hold too much is
-// reset.
+// fits prepares a message for a lane. A connection that would hold too much is reset.
 func (in *injector) fits(l *serverLink, lane *carry.Lane, m *carry.Message, limit int) bool {
 	now := in.now()
 	if !lane.Busy(now) && m.NotBefore <= now {

@@ -23,10 +23,9 @@ type Options struct {
 	// MaxFrame is jute.maxbuffer, the length in bytes of the longest request;
 	// 0 means 1048575, and more than 1 GiB counts as 1 GiB.
 	MaxFrame int
-	// MaxClientConns is maxClientCnxns, the number of TCP connections that one IP
-	// address may have open at a time; 0 means 60 as in ZooKeeper, a negative
-	// number no limit. One more is accepted and closed without a byte.
-	// Connections made in memory do not count.
+	// MaxClientConns is maxClientCnxns, the number of TCP connections that one IP address may have
+	// open at a time; 0 means 60 as in ZooKeeper, a negative number no limit. One more is accepted
+	// and closed without a byte. Connections made in memory do not count.
 	MaxClientConns int
 	// MaxQueued is the number of bytes that the server keeps for a client that does not read,
 	// besides the buffers of the system; 0 means 64 MiB. While the queue is longer, the client's
@@ -39,12 +38,10 @@ type Options struct {
 	// "super:base64(sha1(super:password))"; empty means that there is none. It is
 	// the property zookeeper.DigestAuthenticationProvider.superDigest.
 	SuperDigest string
-	// EnforceQuota refuses writes beyond a hard limit of a quota, as
-	// enforceQuota=true does.
+	// EnforceQuota refuses writes beyond a hard limit of a quota, as enforceQuota=true does.
 	EnforceQuota bool
-	// ContainerCheckInterval is znode.container.checkIntervalMs, the time between
-	// two searches for containers and TTL nodes that may go; 0 means 60 s, a
-	// negative one never.
+	// ContainerCheckInterval is znode.container.checkIntervalMs, the time between two searches for
+	// containers and TTL nodes that may go; 0 means 60 s, a negative one never.
 	ContainerCheckInterval time.Duration
 	// FourLetterWords is 4lw.commands.whitelist, the words that are answered,
 	// "ruok" say, or "*" for all. Nil means all, unlike a real server's default,

@@ -142,8 +142,7 @@ func (o *outbox) signal() {
 // writes some of it, and lets others use the server.
 const burstBytes = 1 << 20
 
-// Full says that the client should read, or be written to, before it gets
-// further answers.
+// Full says that the client should read, or be written to, before it gets further answers.
 func (o *outbox) Full() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -205,8 +204,7 @@ func (o *outbox) take() *chunk {
 	return c
 }
 
-// next notes that a chunk is written and returns the next one, nil if there is
-// none.
+// next notes that a chunk is written and returns the next one, nil if there is none.
 func (o *outbox) next(written *chunk, err error) *chunk {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -56,8 +56,7 @@ func (s *pollSocket) tryIn(fd uintptr) bool {
 	return true
 }
 
-// read waits for bytes and returns them in a buffer of readBuffers, which is
-// nil if there are none.
+// read waits for bytes and returns them in a buffer of readBuffers, which is nil if there are none.
 func (s *pollSocket) read() (*readBuffer, int, error) {
 	s.in.buf, s.in.n, s.in.err = nil, 0, nil
 	err := s.raw.Read(s.in.try)

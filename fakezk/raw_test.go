@@ -55,8 +55,7 @@ func (r *raw) sendFrame(payload []byte) {
 	r.send(append(binary.BigEndian.AppendUint32(nil, uint32(len(payload))), payload...))
 }
 
-// receive returns the next frame's payload, or nil if the server closed the
-// connection.
+// receive returns the next frame's payload, or nil if the server closed the connection.
 func (r *raw) receive() []byte {
 	r.t.Helper()
 	var length [4]byte

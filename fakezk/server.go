@@ -58,8 +58,7 @@ type serverLink struct {
 type sink interface {
 	Deliver(p []byte)
 	Fail(err error)
-	// Full says that the client has so much to read that it should get no
-	// further answers for now.
+	// Full says that the client has so much to read that it should get no further answers for now.
 	Full() bool
 }
 
@@ -172,9 +171,8 @@ func (s *Server) open(from peer, k sink) (*serverLink, error) {
 	return l, nil
 }
 
-// receive takes bytes that a client sent. Garbage ends the connection. It
-// returns those that it did not come to because the link is full; the caller
-// offers them again later.
+// receive takes bytes that a client sent. Garbage ends the connection. It returns those that it did
+// not come to because the link is full; the caller offers them again later.
 func (s *Server) receive(l *serverLink, p []byte) (rest []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -282,8 +280,7 @@ func (s *Server) deliver(r engine.Reaction) {
 	}
 }
 
-// emit sends one output on its link, with the damage that a fault does to it. The
-// lock is held.
+// emit sends one output on its link, with the damage that a fault does to it. The lock is held.
 func (s *Server) emit(l *serverLink, out engine.Output, damage *carry.Armed) {
 	if s.inject != nil && s.inject.takeOutput(l, out, damage) {
 		return

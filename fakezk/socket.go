@@ -25,8 +25,7 @@ func newSocket(conn net.Conn) *socket {
 	return &socket{conn: conn, poll: newPollSocket(conn)}
 }
 
-// read waits for bytes, which are the caller's until release. There may be
-// bytes beside an error.
+// read waits for bytes, which are the caller's until release. There may be bytes beside an error.
 func (s *socket) read() ([]byte, error) {
 	if s.poll != nil {
 		var n int

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Serve accepts TCP connections from l until the listener or the server is
-// closed. The server closes l when it is closed itself. Any ZooKeeper client,
-// in any language, can connect; l may also be a TLS listener. A server that is
-// closed already closes l and returns ErrStopped.
+// Serve accepts TCP connections from l until the listener or the server is closed. The server
+// closes l when it is closed itself. Any ZooKeeper client, in any language, can connect; l may also
+// be a TLS listener. A server that is closed already closes l and returns ErrStopped.
 //
 // That the process has no file descriptor left is no reason to end: as a real
 // server, it pauses 10 ms and accepts again.

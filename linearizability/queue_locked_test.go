@@ -15,8 +15,7 @@ func lockOf(item string) string { return item + "-lock" }
 // lockSession returns the n-th session of a client.
 func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*n }
 
-// gets records a complete take of a queue with locks; the lock is of the client's first
-// session.
+// gets records a complete take of a queue with locks; the lock is of the client's first session.
 func (f *fixture) gets(client, value string) {
 	op := f.call(client, ops.Take, "")
 	f.creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))

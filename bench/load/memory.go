@@ -106,8 +106,7 @@ func (c *memoryCommand) measureNodes(a *app, s *server, r *memoryResult) (err er
 	return err
 }
 
-// measureFootprint leaves the server alone, reads, has it collect, and reads
-// again.
+// measureFootprint leaves the server alone, reads, has it collect, and reads again.
 func measureFootprint(ctx context.Context, s *server, calm time.Duration) (f footprint, err error) {
 	if err := pause(ctx, calm); err != nil {
 		return f, err

@@ -79,8 +79,7 @@ func defaultJVM() ([]string, error) {
 	return []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", heap}, nil
 }
 
-// javaChild is the process ID of the only JVM among the children of this
-// process.
+// javaChild is the process ID of the only JVM among the children of this process.
 func javaChild() (int, error) {
 	lists, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil {

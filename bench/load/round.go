@@ -27,8 +27,7 @@ type crew struct {
 	took    [][]time.Duration // by worker, kept from round to round for their memory
 }
 
-// newCrew connects to a server and prepares nodes under root, where no crew has
-// been before.
+// newCrew connects to a server and prepares nodes under root, where no crew has been before.
 func newCrew(ctx context.Context, s *server, root string, connections int) (*crew, error) {
 	conns, err := connect(ctx, s.addr, connections)
 	if err != nil {

@@ -18,9 +18,8 @@
 //     not repeated. Queues with a consumer have it from the beginning.
 //   - counter: each adds two numbers. All four are different powers of ten, so that the
 //     digits of the sum tell how often each was added. An add is not repeated.
-//   - barrier: a sets it, b waits, a removes it. Double barrier: enter, which is tried
-//     until it succeeds, stay, leave, which is tried three times; both rounds at one
-//     path.
+//   - barrier: a sets it, b waits, a removes it. Double barrier: enter, which is tried until it
+//     succeeds, stay, leave, which is tried three times; both rounds at one path.
 //   - membership: a joins and stays, b joins and leaves, twice.
 //
 // The server is a fakezk.Server in this process, a new one for each run, over TCP and in real time;
@@ -35,8 +34,7 @@
 // A point is not survived if a property is violated that the row of the table
 // promises and that the object of this repository has to keep, too:
 //
-//   - both clients hold at once while both sessions live, and neither client was
-//     told of a loss;
+//   - both clients hold at once while both sessions live, and neither client was told of a loss;
 //   - an element was offered successfully and reaches no taker, even if a taker got an error; it is
 //     taken twice, unless the queue promises at least once only; it is in the queue but takers get
 //     nothing; or the order is wrong, if the queue promises one;
@@ -60,8 +58,7 @@
 //
 // # This repository and the client's lock
 //
-// These are played in virtual time by package fuzz, with the same kinds of faults at
-// every request of two clients and two rounds. Scripts and judges are those of the
-// workloads, which ask for more (impatient callers, long holds). Every run of a point
-// is the same; nothing is flaky.
+// These are played in virtual time by package fuzz, with the same kinds of faults at every request
+// of two clients and two rounds. Scripts and judges are those of the workloads, which ask for more
+// (impatient callers, long holds). Every run of a point is the same; nothing is flaky.
 package main

@@ -59,9 +59,8 @@ type requests struct {
 	number     int
 }
 
-// A point is a fault of a kind at one request of one client. Requests are counted
-// by operation, so that they keep their meaning when a client reads once more or
-// once less.
+// A point is a fault of a kind at one request of one client. Requests are counted by operation, so
+// that they keep their meaning when a client reads once more or once less.
 type point struct {
 	kind       fault.Kind
 	client, op string
@@ -183,8 +182,7 @@ func (r *run) watch() (stuck string, err error) {
 	return "", nil
 }
 
-// conclude judges the run and lets the clients close their sessions, unless they
-// are stuck.
+// conclude judges the run and lets the clients close their sessions, unless they are stuck.
 func (r *run) conclude(p point, stuck string) (*outcome, error) {
 	out := &outcome{stuck: stuck != "", story: r.record.story}
 	e := r.settle(stuck)

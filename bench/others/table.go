@@ -160,8 +160,7 @@ func printTable(w io.Writer, done []*sweep) error {
 	return err
 }
 
-// heading is the name of a column and the version of the library, if it was
-// measured.
+// heading is the name of a column and the version of the library, if it was measured.
 func heading(column string, done []*sweep) string {
 	if column == oursName {
 		return "this project"

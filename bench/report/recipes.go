@@ -37,8 +37,7 @@ func points(l *lab) (string, error) {
 			rows), nil
 }
 
-// libraryNotes are the footnotes of the comparison. They explain failures and have
-// no figures.
+// libraryNotes are the footnotes of the comparison. They explain failures and have no figures.
 //
 //go:embed libraries.md
 var libraryNotes string

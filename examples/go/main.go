@@ -4,10 +4,9 @@
 //	zksim serve --addr 127.0.0.1:2181 --control 127.0.0.1:8080
 //	go run ./examples/go --zk 127.0.0.1:2181 --control 127.0.0.1:8080
 //
-// It places an order as a sequential node. The control endpoint loses the reply
-// of the create, so the client cannot know whether the order exists. A second
-// create could make two. The order carries an id, so the program looks for the
-// id first, and ends with exactly one order.
+// It places an order as a sequential node. The control endpoint loses the reply of the create, so
+// the client cannot know whether the order exists. A second create could make two. The order
+// carries an id, so the program looks for the id first, and ends with exactly one order.
 package main
 
 import (

@@ -22,9 +22,8 @@ type Fault struct {
 	Kind Kind
 	// For is how long, for kinds that last (see [Kinds]); else zero.
 	For time.Duration
-	// Client is the client concerned: in a World an actor, on a Server a session,
-	// as S1 or 0x and its id in hexadecimal. Empty means any client for Request
-	// and Event, and all of them for At.
+	// Client is the client concerned: in a World an actor, on a Server a session, as S1 or 0x and
+	// its id in hexadecimal. Empty means any client for Request and Event, and all of them for At.
 	Client string
 	// Conn counts the client's connections from 1; 0 means any.
 	Conn int
@@ -66,10 +65,9 @@ const (
 	// Delay holds the request, or the event, and all later messages in the same direction, for a
 	// while. Replies already under way are not held.
 	Delay Kind = "delay"
-	// Blackhole discards, without any sign, every byte of the client's
-	// connections from the request on, for ever; dials hang for a while. On a
-	// Server, a dial that hangs is served when that while is over, unless the
-	// client gave it up.
+	// Blackhole discards, without any sign, every byte of the client's connections from the request
+	// on, for ever; dials hang for a while. On a Server, a dial that hangs is served when that
+	// while is over, unless the client gave it up.
 	Blackhole Kind = "blackhole"
 	// Refuse resets the client's connections instead of applying the request, and
 	// its dials fail for a while. On a Server, the dials of one session fail at

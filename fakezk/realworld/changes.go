@@ -60,8 +60,7 @@ func (r *run) timeOf(place int, ms int64) time.Duration {
 	return max(at, 0)
 }
 
-// teller turns entries of the log, in order, into changes. It remembers the
-// nodes that exist.
+// teller turns entries of the log, in order, into changes. It remembers the nodes that exist.
 type teller struct {
 	run     *run
 	origins map[string]nodeOrigin

@@ -87,8 +87,7 @@ func (c *Client) At(t time.Time) time.Duration {
 	return t.Sub(c.run.start) * time.Duration(c.run.world.Pace)
 }
 
-// Note writes a line into the trace, as the client's script, and returns when
-// that was.
+// Note writes a line into the trace, as the client's script, and returns when that was.
 func (c *Client) Note(format string, args ...any) trace.Moment {
 	text := fmt.Sprintf(format, args...)
 	c.run.mu.Lock()

@@ -178,8 +178,7 @@ func (r *run) endSession(session int64, password []byte) error {
 	return nil
 }
 
-// closingXid is the xid of the request that ends a session for a fault. No client
-// comes so far.
+// closingXid is the xid of the request that ends a session for a fault. No client comes so far.
 const closingXid = 1<<31 - 1
 
 // serverPatience is how long, in real time, a server may take to answer the proxy.

@@ -47,8 +47,7 @@ type Server interface {
 //   - An event that a request causes to its own client is not lost with the reply
 //     (DropReply, Cut): it has passed when the reply comes.
 //   - Restart takes at least as long as the server takes to start.
-//   - The client never pauses between dials and so never returns ErrNoServer, as in a
-//     sim.World.
+//   - The client never pauses between dials and so never returns ErrNoServer, as in a sim.World.
 //   - Delay, Stall and Blackhole hold or discard bytes in the proxy. Bytes that the server had
 //     received before are not affected.
 //
@@ -181,8 +180,7 @@ func (r *run) begin(ctx context.Context) {
 	}
 }
 
-// await waits for the scripts to end, or the Limit and as long as the server was
-// down besides.
+// await waits for the scripts to end, or the Limit and as long as the server was down besides.
 func (r *run) await(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {

@@ -58,8 +58,7 @@ type conner interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// solo is the script of one client that changes things and hears of it, each step
-// told in one line.
+// solo is the script of one client that changes things and hears of it, each step told in one line.
 func solo(ctx context.Context, c conner, tell func(format string, args ...any)) {
 	conn := c.Conn()
 	_, err := conn.Create("/e", []byte("1"), zk.FlagEphemeral, openACL)

@@ -71,9 +71,8 @@ func (c *Client) Connect() (*zk.Conn, <-chan zk.Event) {
 	return conn, events
 }
 
-// Sleep waits in virtual time, to an instant that nothing else in the World
-// shares (goroutines of one client that sleep to the same instant wake
-// together), or until ctx ends.
+// Sleep waits in virtual time, to an instant that nothing else in the World shares (goroutines of
+// one client that sleep to the same instant wake together), or until ctx ends.
 func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 	return c.sleep(ctx, "", d)
 }
@@ -100,9 +99,8 @@ func (c *Client) Note(format string, args ...any) trace.Moment {
 	return c.Goroutine(0).Note(format, args...)
 }
 
-// NoteAside is Note for a second goroutine of the client, one that watches
-// over a lock it holds, say. Lines of one step are ordered by source: the
-// client's library, then the script, then asides.
+// NoteAside is Note for a second goroutine of the client, one that watches over a lock it holds,
+// say. Lines of one step are ordered by source: the client's library, then the script, then asides.
 func (c *Client) NoteAside(format string, args ...any) trace.Moment {
 	return c.Goroutine(0).NoteAside(format, args...)
 }

@@ -27,9 +27,8 @@
 //
 // # Faults
 //
-// A fault acts on the n-th request or watch notification of a client, or at a time;
-// package fault lists the kinds. Result.Missed lists the faults of the plan that found
-// nothing to act on.
+// A fault acts on the n-th request or watch notification of a client, or at a time; package fault
+// lists the kinds. Result.Missed lists the faults of the plan that found nothing to act on.
 //
 // # Virtual time
 //

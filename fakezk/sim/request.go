@@ -29,8 +29,7 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	s.carryOut(l.conn.Applied(f))
 }
 
-// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client
-// builds them from a map.
+// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client builds them from a map.
 func sortSetWatches(frame []byte) []byte {
 	h, body, err := wire.DecodeHeader(frame)
 	if err != nil {

@@ -233,8 +233,7 @@ func spin(until <-chan struct{}) {
 	}
 }
 
-// Time passes, and the script asks for something at every instant: the World
-// gives up by steps.
+// Time passes, and the script asks for something at every instant: the World gives up by steps.
 func TestMaxStepsEndsARunWithoutProgress(t *testing.T) {
 	r := mustRun(t, World{MaxSteps: 500, Clients: []Actor{
 		actor("a", func(ctx context.Context, c *Client) {

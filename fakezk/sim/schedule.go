@@ -151,8 +151,7 @@ func (o *order) plan() {
 	o.planned = planned
 }
 
-// heads are the first messages of all lanes, in the order in which they were
-// sent.
+// heads are the first messages of all lanes, in the order in which they were sent.
 func (o *order) heads() []head {
 	var heads []head
 	for _, l := range o.sim.links {
@@ -231,8 +230,7 @@ func (o *order) rank(h head) uint64 {
 // fallen is above the rank of every stream that has fallen behind.
 const fallen = 1 << 32
 
-// fallBehind lowers the priority of the stream that was served if it is its
-// time to.
+// fallBehind lowers the priority of the stream that was served if it is its time to.
 func (o *order) fallBehind(h head) {
 	if o.sim.world.Schedule.Kind != Priorities {
 		return

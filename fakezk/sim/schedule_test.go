@@ -113,8 +113,7 @@ func TestConnectGivesTheSessionEvents(t *testing.T) {
 	}
 }
 
-// Of two faults on one request the first may leave nothing to the second, which
-// then is missed.
+// Of two faults on one request the first may leave nothing to the second, which then is missed.
 func TestSecondFaultOnOneRequestIsMissed(t *testing.T) {
 	r := runWorld(t, sim.World{
 		Clients: lockers(1, 1),

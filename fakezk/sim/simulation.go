@@ -243,8 +243,7 @@ func (s *simulation) now() time.Duration {
 	return time.Duration(time.Now().UnixNano() - s.clock.Load())
 }
 
-// schedule plans an event at a time, or a few nanoseconds later: no two events
-// share an instant.
+// schedule plans an event at a time, or a few nanoseconds later: no two events share an instant.
 func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	at = max(at, s.now())
 	for !s.world.undisciplined && s.taken[at] {
@@ -311,8 +310,7 @@ func (s *simulation) wakeUp() {
 	}
 }
 
-// log writes the World's own line. The arguments are formatted later, so they
-// must not change.
+// log writes the World's own line. The arguments are formatted later, so they must not change.
 func (s *simulation) log(actor, format string, args ...any) trace.Moment {
 	return s.journal.add(0, s.now(), actor, format, args...)
 }
@@ -339,8 +337,7 @@ func (s *simulation) rest() {
 	s.journal.end()
 }
 
-// tearDown ends everything: connections cut, dials refused, clients closed,
-// virtual time drained.
+// tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()

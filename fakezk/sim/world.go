@@ -16,9 +16,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// A World runs clients against a server in virtual time, under a plan of
-// faults. It is a description: Run may be called many times and gives the same
-// Result, byte for byte, each time.
+// A World runs clients against a server in virtual time, under a plan of faults. It is a
+// description: Run may be called many times and gives the same Result, byte for byte, each time.
 //
 // Every message between a client and the server takes a latency that is a hash of the seed and the
 // message's coordinates; latencies decide the order, so another seed is another schedule. Time is
@@ -60,8 +59,7 @@ type World struct {
 	// or takes; 0 means 64 KiB. The client allocates its buffers anew at each
 	// connection; its own default of 1.5 MB would be most of the cost of a run.
 	ClientBuffer int
-	// Limit ends the run at this virtual time even if scripts are still busy;
-	// 0 means 10 minutes.
+	// Limit ends the run at this virtual time even if scripts are still busy; 0 means 10 minutes.
 	Limit time.Duration
 	// Settle is how long, after the last script has ended and the last delay or stall
 	// has let go, the World goes on without faults, so that clean-up in the background

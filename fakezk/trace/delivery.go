@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A Decision is a point of a run at which several messages could have been
-// delivered next.
+// A Decision is a point of a run at which several messages could have been delivered next.
 type Decision struct {
 	// Candidates are those messages, in the order in which they were sent.
 	Candidates []Delivery

@@ -7,17 +7,15 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// Step is the trace line number of a Moment; for AfterEnd it is one more than
-// the trace has lines.
+// Step is the trace line number of a Moment; for AfterEnd it is one more than the trace has lines.
 func (r *Result) Step(m Moment) int64 { return r.Trace.find(m) }
 
 // Result is the result of a run.
 type Result struct {
 	// Trace is the canonical record.
 	Trace Trace
-	// Requests are the requests that reached the server, or that a fault kept from
-	// it, in order; pings and handshakes left out. They are the coordinates of
-	// faults.
+	// Requests are the requests that reached the server, or that a fault kept from it, in order;
+	// pings and handshakes left out. They are the coordinates of faults.
 	Requests []RequestPoint
 	// Events are the watch notifications that the server sent, in order.
 	Events []EventPoint
@@ -25,9 +23,8 @@ type Result struct {
 	Changes []Change
 	// Notices are the clients' notices of their sessions, in order.
 	Notices []Notice
-	// Nodes, Sessions and Watches are the server's state at rest, before the
-	// connections were closed; SessionClient is the client of each session,
-	// also of those that have ended.
+	// Nodes, Sessions and Watches are the server's state at rest, before the connections were
+	// closed; SessionClient is the client of each session, also of those that have ended.
 	Nodes         []view.Node
 	Sessions      []view.Session
 	Watches       []view.Watch
@@ -53,10 +50,9 @@ type Result struct {
 	// Elapsed is the virtual time from start to rest; Steps counts the steps.
 	Elapsed time.Duration
 	Steps   int64
-	// Stalled and Down are of a real world only. Stalled is the longest time by which a
-	// timer was late or a server took to answer. A run that was stalled for longer than
-	// something may take says nothing about it. Down is the longest time that the server
-	// was down for a Restart.
+	// Stalled and Down are of a real world only. Stalled is the longest time by which a timer was
+	// late or a server took to answer. A run that was stalled for longer than something may take
+	// says nothing about it. Down is the longest time that the server was down for a Restart.
 	Stalled, Down time.Duration
 }
 
@@ -117,8 +113,7 @@ type Change struct {
 	// expire. Client is the session's.
 	Session int64
 	Client  string
-	// Owner is the session that owns the node, if it is ephemeral, or that starts
-	// or ends.
+	// Owner is the session that owns the node, if it is ephemeral, or that starts or ends.
 	Owner int64
 	// Notified counts the watch notifications that the change caused, without
 	// those to the session that made it.

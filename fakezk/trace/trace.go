@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// Trace is the record of a run as canonical text: the same seed and plan give
-// the same lines. Lines are numbered from 1, and a line's number is the "step"
-// that histories and verdicts speak of. Sessions and GUIDs are renamed S1, S2,
-// G1, G2, in order of first appearance.
+// Trace is the record of a run as canonical text: the same seed and plan give the same lines. Lines
+// are numbered from 1, and a line's number is the "step" that histories and verdicts speak of.
+// Sessions and GUIDs are renamed S1, S2, G1, G2, in order of first appearance.
 type Trace struct {
 	lines []Line
 	texts *texts
@@ -63,8 +62,7 @@ func (e Entry) String() string {
 	return fmt.Sprintf("%5d %12.6fs  %-8s %s", e.Step, e.Time.Seconds(), e.Actor, e.Text)
 }
 
-// Entry is line number n, from 1, in its parts; an empty one if there is no
-// such line.
+// Entry is line number n, from 1, in its parts; an empty one if there is no such line.
 func (t Trace) Entry(n int64) Entry {
 	if n < 1 || n > int64(len(t.lines)) {
 		return Entry{Step: n}
@@ -124,8 +122,7 @@ func NewMoment(step int64, rank, nth int) Moment {
 	return Moment(step<<(rankBits+nthBits) | int64(rank)<<nthBits | int64(nth))
 }
 
-// find is the number of the line written at m; one more than there are lines
-// for AfterEnd.
+// find is the number of the line written at m; one more than there are lines for AfterEnd.
 func (t Trace) find(m Moment) int64 {
 	i, _ := slices.BinarySearchFunc(t.lines, m, func(l Line, m Moment) int {
 		return cmp.Compare(l.At, m)
@@ -164,8 +161,7 @@ func (t *texts) rename(s string) string {
 	return Renamable.ReplaceAllStringFunc(s, t.name)
 }
 
-// name is the short name of a session id, with or without leading zeros, or of
-// a GUID.
+// name is the short name of a session id, with or without leading zeros, or of a GUID.
 func (t *texts) name(id string) string {
 	kind, key := byte('G'), id
 	if digits, session := strings.CutPrefix(id, "0x"); session {

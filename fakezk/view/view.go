@@ -42,8 +42,7 @@ type Session struct {
 // Watch is a registered watch as Watches shows it.
 type Watch struct {
 	Path string
-	// Children says that it waits for changes of the list of children, not of
-	// the node itself.
+	// Children says that it waits for changes of the list of children, not of the node itself.
 	Children bool
 	// Mode tells whether it stays after it fires. Watches of addWatch are shown twice, with and
 	// without Children.
@@ -84,10 +83,9 @@ type NodeSpec struct {
 	Kind NodeKind
 	// TTL is the TTL of a TTLNode, in whole milliseconds, else 0.
 	TTL time.Duration
-	// Next is the number that the next sequential child gets, which is also how
-	// many children have ever been created, 0 or more. Load takes a smaller number
-	// than that of the children it makes, such as 0, for that number. A node's
-	// cversion follows from it: it counts the deletions too.
+	// Next is the number that the next sequential child gets, which is also how many children have
+	// ever been created, 0 or more. Load takes a smaller number than that of the children it makes,
+	// such as 0, for that number. A node's cversion follows from it: it counts the deletions too.
 	Next int32
 }
 

@@ -9,10 +9,9 @@
 //
 // # Requirements
 //
-// A Java runtime and ZooKeeper's jars, on Debian the packages default-jre-headless
-// and libzookeeper-java. [Start] skips the test with one line if they are missing.
-// Java is the one of JAVA_HOME or else of PATH. Two environment variables name
-// another server:
+// A Java runtime and ZooKeeper's jars, on Debian the packages default-jre-headless and
+// libzookeeper-java. [Start] skips the test with one line if they are missing. Java is the one of
+// JAVA_HOME or else of PATH. Two environment variables name another server:
 //
 //   - ZKSIM_ZOOKEEPER_CLASSPATH is a class path to use instead of Debian's, for
 //     another release. Directories with /* at the end are understood.
@@ -29,8 +28,7 @@
 //
 // # Limits
 //
-// Between the choice of a free port and the start of the server another process may
-// take the port. Then the start is tried again, three times in all. If another
-// ZooKeeper has the port, its data folder shows it, unless
-// zookeeper.4lw.commands.whitelist is set to a list without conf.
+// Between the choice of a free port and the start of the server another process may take the port.
+// Then the start is tried again, three times in all. If another ZooKeeper has the port, its data
+// folder shows it, unless zookeeper.4lw.commands.whitelist is set to a list without conf.
 package realzk

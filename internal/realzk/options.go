@@ -12,8 +12,7 @@ import (
 // Options are the settings of a server. The zero value is good for tests: a
 // tick of half a second, the extended create modes, all four-letter words.
 type Options struct {
-	// TickTime is the unit of time of session expiry, in whole milliseconds; 0
-	// means 500 ms.
+	// TickTime is the unit of time of session expiry, in whole milliseconds; 0 means 500 ms.
 	TickTime time.Duration
 	// MinSessionTimeout and MaxSessionTimeout bound the session timeouts of clients, in whole
 	// milliseconds; 0 means 2 and 20 ticks.

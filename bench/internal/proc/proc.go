@@ -44,8 +44,7 @@ func parseCPUTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / userHz, nil
 }
 
-// ResidentBytes is the memory of a process that is in RAM (VmRSS), shared pages
-// included.
+// ResidentBytes is the memory of a process that is in RAM (VmRSS), shared pages included.
 func ResidentBytes(pid int) (int64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

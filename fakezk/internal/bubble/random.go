@@ -17,11 +17,10 @@ import (
 	"unsafe"
 )
 
-// The go-zookeeper client and most recipes draw GUIDs from crypto/rand. A recipe that
-// orders by name would behave differently in two runs of one seed if the GUIDs differed.
-// So this package replaces crypto/rand.Reader when it is initialised. In a bubble of Run
-// the new reader returns bytes of the bubble's seed, everywhere else those of the
-// original reader.
+// The go-zookeeper client and most recipes draw GUIDs from crypto/rand. A recipe that orders by
+// name would behave differently in two runs of one seed if the GUIDs differed. So this package
+// replaces crypto/rand.Reader when it is initialised. In a bubble of Run the new reader returns
+// bytes of the bubble's seed, everywhere else those of the original reader.
 
 func init() {
 	rand.Reader = &bubbleReader{original: rand.Reader}
@@ -75,8 +74,7 @@ func seedRandom(seed uint64) (release func()) {
 	}
 }
 
-// inherit lets the calling goroutine, and all that it starts from now on, be found by
-// its labels.
+// inherit lets the calling goroutine, and all that it starts from now on, be found by its labels.
 func (s *source) inherit() {
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()

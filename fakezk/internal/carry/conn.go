@@ -64,8 +64,7 @@ type Client struct {
 // State returns the state of the connection.
 func (c *Conn) State() State { return c.state }
 
-// Idle reports whether a message that comes now passes at once, but for a fault
-// that selects it.
+// Idle reports whether a message that comes now passes at once, but for a fault that selects it.
 func (c *Conn) Idle(now time.Duration) bool {
 	return c.state == Open && !c.Up.Busy(now) && !c.Down.Busy(now)
 }

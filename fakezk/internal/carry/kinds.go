@@ -71,8 +71,7 @@ func damageBy(f *Armed) damage {
 	return damage{}
 }
 
-// A strike is a fault that acts: on a message of a connection, or, if these are
-// nil, at a time.
+// A strike is a fault that acts: on a message of a connection, or, if these are nil, at a time.
 type strike struct {
 	net     *Network
 	fault   *Armed
@@ -142,8 +141,7 @@ func (s *strike) add(actions ...Action) { s.actions = append(s.actions, actions.
 // until is when a fault that lasts is over.
 func (s *strike) until() time.Duration { return s.now + s.fault.For }
 
-// conns are the connections concerned: that of the message, or, at a time, all of
-// the client.
+// conns are the connections concerned: that of the message, or, at a time, all of the client.
 func (s *strike) conns() []*Conn {
 	if s.message != nil {
 		return []*Conn{s.conn}

@@ -158,8 +158,7 @@ func (n *Network) Due(now time.Duration) []*Armed {
 	return due
 }
 
-// Next is when there is something to do: for a fault bound to a time, or for a
-// connection.
+// Next is when there is something to do: for a fault bound to a time, or for a connection.
 func (n *Network) Next() (at time.Duration, ok bool) {
 	take := func(t time.Duration, found bool) {
 		if found && (!ok || t < at) {

@@ -55,8 +55,7 @@ func (n *Network) IsDown(server int, now time.Duration) bool { return now < n.ba
 // Revive brings a server back at once.
 func (n *Network) Revive(server int) { delete(n.backAt, server) }
 
-// hit lets the outages of a kind act on a dial. They last until a time, 0 if there are
-// none.
+// hit lets the outages of a kind act on a dial. They last until a time, 0 if there are none.
 func (n *Network) hit(
 	kind fault.Kind, client int64, now time.Duration,
 ) (until time.Duration, struck []Action) {
