@@ -34,7 +34,7 @@ func body(op proto.OpCode, bytes string) []byte {
 		unhex(bytes)...))
 }
 
-// What becomes of a connection that sends garbage.
+// outcome is the end of a connection that sends garbage.
 type fate struct {
 	reply *proto.ReplyHeader // nil: none. Zxid 0 stands for the last one, 1 for the next
 	ends  bool
@@ -54,7 +54,7 @@ const (
 	nextZxid = 1
 )
 
-// What a real 3.8 server was seen to do with the same bytes.
+// garbageAfterHandshake has the outcomes of a real 3.8 server.
 var garbageAfterHandshake = []struct {
 	name  string
 	bytes []byte

@@ -12,7 +12,7 @@ import (
 
 var doubleAtD = DoubleBarrier{Path: "/d", Patience: 50 * time.Millisecond}
 
-// departs is a whole, undisturbed leave.
+// departs records a complete leave.
 func (f *fixture) departs(client string) { f.ret(f.call(client, ops.Leave, ""), OpOK, Result{}) }
 
 // enterTogether lets a and b enter a barrier for two.
@@ -130,7 +130,7 @@ func TestDoubleBarrierIsDrawn(t *testing.T) {
 	wantDrawn(t, judgeDoubleAtD(f.history()), "enter(2)", "leave()", "2 inside", "1 inside")
 }
 
-// wantDrawn checks what is in the picture of a report.
+// wantDrawn checks that the picture of a report contains the texts.
 func wantDrawn(t *testing.T, r Report, texts ...string) {
 	t.Helper()
 	var page strings.Builder
@@ -153,7 +153,7 @@ func giveUpTogether(f *fixture) *Leftovers {
 	return &Leftovers{}
 }
 
-// guest is a client of a double barrier that is right.
+// guest is a client of a correct double barrier.
 type guest struct {
 	name  string
 	state string // "", waiting, admitted, inside, leaving
@@ -190,7 +190,7 @@ func randomDoubleBarrier(t *rapid.T) History {
 	return f.history()
 }
 
-// admit makes a group of two who wait.
+// admit makes a group of two waiting guests.
 func admit(guests []*guest, g *guest, groups int) int {
 	for _, other := range guests {
 		if other != g && other.state == "waiting" {
@@ -236,10 +236,10 @@ func TestBrokenDoubleBarriersAreFoundBroken(t *testing.T) {
 		})
 }
 
-// enterAlone adds, after all, one who enters alone.
+// enterAlone appends a client that enters alone.
 func enterAlone(_ *rapid.T, h *History) bool {
 	for i, op := range h.Ops {
-		if op.pending() { // nobody else may be there
+		if op.pending() { // no other client may be there
 			h.Ops[i].Outcome, h.Ops[i].Return = OpUnknown, h.End
 		}
 	}
@@ -251,7 +251,7 @@ func enterAlone(_ *rapid.T, h *History) bool {
 	return true
 }
 
-// leaveAtOnce adds two who enter together, of whom one leaves and the other stays.
+// leaveAtOnce appends two clients that enter together; one leaves while the other stays.
 func leaveAtOnce(_ *rapid.T, h *History) bool {
 	enterAlone(nil, h)
 	h.Ops = append(h.Ops,

@@ -11,14 +11,14 @@ import (
 
 var barrierAtB = Barrier{Path: "/b"}
 
-// raises is a whole, undisturbed set of a barrier that is down.
+// raises records a complete set of a barrier that is down.
 func (f *fixture) raises(client string) {
 	op := f.call(client, ops.Set, "")
 	f.creates(client, 0, "/b", "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
-// lowers is a whole, undisturbed removal of a barrier that is up.
+// lowers records a complete removal of a barrier that is up.
 func (f *fixture) lowers(client string) {
 	op := f.call(client, ops.Remove, "")
 	f.deletes(client, 0, "/b", 0)
@@ -132,8 +132,8 @@ func TestBarriers(t *testing.T) {
 	}
 }
 
-// randomBarrier makes valid histories of a barrier. A wait that finds it up is let through by
-// somebody who removes it.
+// randomBarrier makes valid histories of a barrier. A wait that finds the barrier up returns after
+// another client removes it.
 func randomBarrier(t *rapid.T) History {
 	up := false
 	s := &simulator{t: t}
@@ -166,11 +166,10 @@ func randomBarrier(t *rapid.T) History {
 func judgeBarrierAtB(h History) Report { return Judge(h, &Leftovers{}, barrierAtB) }
 
 func TestCorrectBarriersAreFoundCorrect(t *testing.T) {
-	checkValid(t, randomBarrier,
-		judgeBarrierAtB)
+	checkValid(t, randomBarrier, judgeBarrierAtB)
 }
 
-// TestCorrectBarriersWithoutLog: unknown changes may have happened or not.
+// TestCorrectBarriersWithoutLog: a change of unknown outcome may have happened or not.
 func TestCorrectBarriersWithoutLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := randomBarrier(t)
@@ -198,7 +197,7 @@ func TestBrokenBarriersAreFoundBroken(t *testing.T) {
 	})
 }
 
-// passWhileUp lets somebody wait no longer than the barrier is up.
+// passWhileUp makes a wait return while the barrier is up.
 func passWhileUp(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
 	if e == nil {
@@ -209,7 +208,7 @@ func passWhileUp(t *rapid.T, h *History) bool {
 	return true
 }
 
-// lookWhileUp lets somebody see it down while it is up.
+// lookWhileUp makes a client see the barrier down while it is up.
 func lookWhileUp(t *rapid.T, h *History) bool {
 	if !passWhileUp(t, h) {
 		return false
@@ -219,7 +218,7 @@ func lookWhileUp(t *rapid.T, h *History) bool {
 	return true
 }
 
-// strayChange lets somebody remove the barrier who was not asked to.
+// strayChange makes a client remove the barrier without a call.
 func strayChange(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool { return e.Kind == NodeCreated })
 	if e == nil {

@@ -13,7 +13,7 @@ import (
 
 var thresholdAtT = ThresholdBarrier{Path: "/t", Patience: 50 * time.Millisecond}
 
-// setsTo is a whole, undisturbed set.
+// setsTo records a complete set.
 func (f *fixture) setsTo(client, members string) {
 	op := f.call(client, ops.Set, members)
 	f.server(ServerEvent{Kind: DataChanged, Client: client, Path: "/t", Data: members})
@@ -212,7 +212,7 @@ func TestThresholdBarrierIsDrawn(t *testing.T) {
 		"wait() (unknown)")
 }
 
-// giveUpAtT lets two wait in vain, of whom the first gives up.
+// giveUpAtT lets two clients wait in vain; the first gives up.
 func giveUpAtT(f *fixture) *Leftovers {
 	f.setsTo("a", "2")
 	a, b := f.waits("a"), f.waits("b")
@@ -222,7 +222,7 @@ func giveUpAtT(f *fixture) *Leftovers {
 	return &Leftovers{}
 }
 
-// walker is a client of a threshold barrier that is right.
+// walker is a client of a correct threshold barrier.
 type walker struct {
 	name    string
 	state   string // "", waiting, passing, setting, set
@@ -230,7 +230,7 @@ type walker struct {
 	members int // of the setting
 }
 
-// thresholdScene is a threshold barrier that is right, and its clients.
+// thresholdScene is a correct threshold barrier and its clients.
 type thresholdScene struct {
 	fixture
 	walkers []*walker
@@ -340,7 +340,7 @@ func setAgain(h *History, e ServerEvent) ServerEvent {
 	return e
 }
 
-// passFirst lets somebody pass before anything has happened.
+// passFirst lets a client pass before the first event.
 func passFirst(_ *rapid.T, h *History) bool {
 	h.Ops = append(h.Ops, Op{Client: "z", Kind: ops.Wait, Call: -9, Return: -8, Outcome: OpOK})
 	for i := range h.Ops {
@@ -364,7 +364,7 @@ func settle(h *History) {
 	}
 }
 
-// passAnew sets the barrier to two after all, and lets one pass.
+// passAnew appends a set to two members, and lets one client pass.
 func passAnew(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,
@@ -376,13 +376,13 @@ func passAnew(_ *rapid.T, h *History) bool {
 	return true
 }
 
-// dropSets takes all sets away; somebody has passed.
+// dropSets removes all sets from a history in which a client has passed.
 func dropSets(_ *rapid.T, h *History) bool {
 	h.Ops = slices.DeleteFunc(h.Ops, func(op Op) bool { return op.Kind == ops.Set })
 	return slices.ContainsFunc(h.Ops, func(op Op) bool { return op.ok() })
 }
 
-// waitForEver adds one who passes after all, and one who does not.
+// waitForEver appends a wait that returns and one that does not.
 func waitForEver(_ *rapid.T, h *History) bool {
 	settle(h)
 	h.Ops = append(h.Ops,

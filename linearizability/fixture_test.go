@@ -37,10 +37,10 @@ func (f *fixture) ret(op int, outcome Outcome, r Result) {
 	}
 }
 
-// server adds what the server did; the czxid of a new znode is its step.
+// server adds a change at the server; the czxid of a new znode is its step.
 func (f *fixture) server(e ServerEvent) int64 {
 	if e.Session == 0 && e.Client != "" {
-		e.Session = int64(e.Client[0]) // a queue's client needs no session of its own choice
+		e.Session = int64(e.Client[0]) // a test of a queue need not choose sessions
 	}
 	e.Step, e.Time = f.next()
 	e.Zxid = e.Step
@@ -93,7 +93,7 @@ func (f *fixture) history() History {
 // node returns the path of the n-th lock znode of a client.
 func node(client string, n int) string { return fmt.Sprintf("/lock/%s-%010d", client, n) }
 
-// lock is a whole, undisturbed lock; it returns the token.
+// lock records a complete lock; it returns the token.
 func (f *fixture) lock(client string, session int64, path string) int64 {
 	op := f.call(client, ops.Lock, "")
 	token := f.creates(client, session, path, "", session)
@@ -101,21 +101,21 @@ func (f *fixture) lock(client string, session int64, path string) int64 {
 	return token
 }
 
-// unlock is a whole, undisturbed unlock.
+// unlock records a complete unlock.
 func (f *fixture) unlock(client string, session int64, path string) {
 	op := f.call(client, ops.Unlock, "")
 	f.deletes(client, session, path, 1)
 	f.ret(op, OpOK, Result{Session: session})
 }
 
-// offer is a whole, undisturbed offer.
+// offer records a complete offer.
 func (f *fixture) offer(client string, value string) {
 	op := f.call(client, ops.Offer, value)
 	f.creates(client, 0, "/q/"+value, value, 0)
 	f.ret(op, OpOK, Result{})
 }
 
-// take is a whole, undisturbed take.
+// take records a complete take.
 func (f *fixture) take(client string, value string) {
 	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)

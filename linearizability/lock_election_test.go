@@ -8,13 +8,12 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// asksWho is an undisturbed question who leads.
+// asksWho records a complete call of [ops.Leader].
 func (f *fixture) asksWho(client string, r Result) {
-	f.ret(f.call(client, ops.Leader, ""), OpOK,
-		r)
+	f.ret(f.call(client, ops.Leader, ""), OpOK, r)
 }
 
-// leads is a whole, undisturbed candidacy of a client whose znode has its name.
+// leads records a complete candidacy of a client; its znode has its name.
 func (f *fixture) leads(client string, session int64, path string) int64 {
 	op := f.call(client, ops.Lead, "")
 	epoch := f.creates(client, session, path, client, session)
@@ -171,7 +170,7 @@ func twoLead(f *fixture) *Leftovers {
 	return nil
 }
 
-// randomElection makes valid histories, with questions between.
+// randomElection makes valid histories with calls of [ops.Leader].
 func randomElection(t *rapid.T) History {
 	h := randomHolds(t, leadership, "").sorted()
 	c := newLockTable(h, leadership, fairLock)

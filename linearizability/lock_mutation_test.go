@@ -24,7 +24,7 @@ func TestBrokenLocksAreFoundBroken(t *testing.T) {
 		})
 }
 
-// onHold makes a mutation of one that knows what is held when.
+// onHold gives a mutation the table of holds.
 func onHold(
 	kind lockKind, mutate func(*rapid.T, *History, lockTable) bool,
 ) func(*rapid.T, *History) bool {
@@ -43,7 +43,7 @@ func pick(t *rapid.T, c lockTable, fits func(i int, h *hold) bool) *hold {
 	return *h
 }
 
-// addHolder lets another client hold what is held, in a mode that conflicts.
+// addHolder adds a conflicting hold by another client.
 func addHolder(t *rapid.T, h *History, c lockTable) bool {
 	a := pick(t, c, func(_ int, h *hold) bool { return h.lock.Return < h.serverEnd })
 	if a == nil {
@@ -79,7 +79,7 @@ func swapTokens(t *rapid.T, h *History, c lockTable) bool {
 	return true
 }
 
-// dropDelete lets the server forget a release, though another was granted what conflicts with it.
+// dropDelete removes a release from the log although a conflicting hold was granted later.
 func dropDelete(t *rapid.T, h *History, c lockTable) bool {
 	last := c.holds[max(0, len(c.holds)-1):]
 	a := pick(t, c, func(_ int, h *hold) bool {
@@ -105,7 +105,7 @@ func neverReturn(t *rapid.T, h *History, c lockTable) bool {
 	return a != nil
 }
 
-// overtake lets somebody have waited, with an older znode, all the while a lock was granted.
+// overtake adds a client that waits with an older znode while a lock is granted.
 func overtake(t *rapid.T, h *History, c lockTable) bool {
 	b := pick(t, c, func(_ int, h *hold) bool { return h.node != nil })
 	if b == nil {
@@ -138,6 +138,6 @@ func TestCorrectLocksAreFoundCorrect(t *testing.T) {
 	})
 }
 
-// anyNotice reports whether an expiry could make a lock look shared to somebody who has only the
-// clients' word: it is known only from the end of the next call on.
+// anyNotice reports whether the history has notices. Without the log, an expiry can make a lock
+// look shared: the expiry is known only from the end of the next call on.
 func anyNotice(h History) bool { return len(h.Notices) > 0 }

@@ -145,7 +145,7 @@ func TestBrokenReentrantLocksAreFoundBroken(t *testing.T) {
 	})
 }
 
-// dropUnlock forgets an inner unlock: what gives the lock up comes too early then.
+// dropUnlock removes an inner unlock, so that the lock is released too early.
 func dropUnlock(t *rapid.T, h *History, c lockTable) bool {
 	a := pick(t, c, func(_ int, h *hold) bool {
 		return h.ending == released && len(h.inner) > 0 && h.node != nil

@@ -8,7 +8,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// grants is a whole, undisturbed acquire of some kind of lock; it returns the token.
+// grants records a complete acquire of some kind of lock; it returns the token.
 func (f *fixture) grants(kind lockKind, client string, session int64, path, input string) int64 {
 	op := f.call(client, kind.acquire, input)
 	token := f.creates(client, session, path, "", session)
@@ -16,7 +16,7 @@ func (f *fixture) grants(kind lockKind, client string, session int64, path, inpu
 	return token
 }
 
-// gives is a whole, undisturbed release.
+// gives records a complete release.
 func (f *fixture) gives(kind lockKind, client string, session int64, path, input string) {
 	op := f.call(client, kind.release, input)
 	f.deletes(client, session, path, 1)
@@ -174,8 +174,8 @@ func TestBrokenRWLocksAreFoundBroken(t *testing.T) {
 	})
 }
 
-// readsOn: the writer a takes the read lock, too, under the same token and through the znode at
-// second (none if ""), while b waits to write. It returns b's call and its token to be.
+// readsOn: the writer a takes the read lock, too, under the same token and with the znode second
+// (none if ""), while b waits to write. It returns b's call and b's future token.
 func readsOn(f *fixture, second string) (waiting int, next int64) {
 	token := f.grants(readWriteLock, "a", 1, node("a", 0), ops.WriteMode)
 	waiting = f.call("b", ops.Lock, ops.WriteMode)
@@ -246,7 +246,7 @@ func TestWriterThatReadsOn(t *testing.T) {
 	}
 }
 
-// TestReadersWokenTogetherAreNoHerd, but who is woken for nothing is.
+// TestReadersWokenTogetherAreNoHerd: a waiter that is woken in vain counts.
 func TestReadersWokenTogetherAreNoHerd(t *testing.T) {
 	for _, tt := range []struct {
 		name, second string

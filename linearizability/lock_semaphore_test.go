@@ -126,7 +126,7 @@ func TestSemaphores(t *testing.T) {
 	}
 }
 
-// TestLeasesBesideTheirGuard: the znodes of the lock that guards the leases are none.
+// TestLeasesBesideTheirGuard: the znodes of the guarding lock are no leases.
 func TestLeasesBesideTheirGuard(t *testing.T) {
 	f := &fixture{}
 	op := f.call("a", ops.Acquire, "")
@@ -162,7 +162,7 @@ func TestBrokenSemaphoresAreFoundBroken(t *testing.T) {
 	})
 }
 
-// addTwoHolders lets two other clients hold a lease besides the one who does.
+// addTwoHolders adds two holders of a lease beside an existing one.
 func addTwoHolders(t *rapid.T, h *History, c lockTable) bool {
 	if !addHolder(t, h, c) {
 		return false

@@ -6,9 +6,9 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// Only the server may take a lock away.
+// TestStolenLocks: only the server may revoke a lock.
 func TestStolenLocks(t *testing.T) {
-	const shared = "/lock/x" // every owner's znode has this name
+	const shared = "/lock/x" // the same name for the znode of each owner
 	blindRelease := func(again bool) func(f *fixture) *Leftovers {
 		return func(f *fixture) *Leftovers {
 			f.lock("b", 2, shared)
@@ -100,7 +100,8 @@ func TestStolenLockIsNoZombieWindow(t *testing.T) {
 	}
 }
 
-// Without tokens, a re-entrant lock looks like two holds, and the first has no unlock of its own.
+// TestReentrantLockIsNotStolen: without tokens, a re-entrant lock looks like two holds, and the
+// first has no unlock.
 func TestReentrantLockIsNotStolen(t *testing.T) {
 	f := &fixture{}
 	op := f.call("a", ops.Lock, "")

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// lockTest is one history of a lock and what must be said of it: bad names the property that is
-// violated, or nothing is.
+// lockTest is one history of a lock with the expected verdict. bad names the violated property, ""
+// if none is.
 type lockTest struct {
 	name  string
 	build func(f *fixture) *Leftovers

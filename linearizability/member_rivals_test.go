@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// spoils is a write by somebody into the instance of another.
+// spoils records a write by a client into another's instance.
 func (f *fixture) spoils(client, instance string, asked bool) {
 	var op int
 	if asked {
@@ -20,12 +20,12 @@ func (f *fixture) spoils(client, instance string, asked bool) {
 	}
 }
 
-// gaveUp is a join that was given up while another had the instance.
+// gaveUp records a join that failed while another client had the instance.
 func (f *fixture) gaveUp(client, entry string) {
 	f.ret(f.call(client, ops.Join, entry), OpUnknown, Result{Session: memberSession(client)})
 }
 
-// overtaken is a leave of b's whose deletion comes when a has the instance.
+// overtaken records a leave of b; its delete reaches the server while a has the instance.
 func overtaken(f *fixture, session int64, after time.Duration) {
 	f.joins("b", "x=b1")
 	f.gaveUp("a", "x=a1")

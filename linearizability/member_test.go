@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// joins is a whole, undisturbed join of "instance=data" below /m.
+// joins records a complete join of "instance=data" below /m.
 func (f *fixture) joins(client, entry string) int64 {
 	instance, data := cutData(entry)
 	op := f.call(client, ops.Join, entry)
@@ -18,24 +18,24 @@ func (f *fixture) joins(client, entry string) int64 {
 
 func memberSession(client string) int64 { return int64(client[0]) }
 
-// leaves is a whole, undisturbed leave.
+// leaves records a complete leave.
 func (f *fixture) leaves(client, instance string) {
 	op := f.call(client, ops.Leave, instance)
 	f.gone(client, instance)
 	f.ret(op, OpOK, Result{Session: memberSession(client)})
 }
 
-// gone is a deletion by a client.
+// gone records a delete by a client.
 func (f *fixture) gone(client, instance string) {
 	f.deletes(client, memberSession(client), "/m/"+instance, 1)
 }
 
-// views is a look.
+// views records a view.
 func (f *fixture) views(client, shown string) {
 	f.ret(f.call(client, ops.View, ""), OpOK, Result{Output: shown, Empty: shown == ""})
 }
 
-// picks is a choice.
+// picks records a pick.
 func (f *fixture) picks(client, service, chosen string) {
 	f.ret(f.call(client, ops.Pick, service), OpOK, Result{Output: chosen, Empty: chosen == ""})
 }
@@ -216,7 +216,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// shown is what is so in the end.
+// shown is the right view at the end.
 func (f *fixture) shown() string {
 	c := newMemberTable(f.history().sorted(), Membership{Path: "/m"})
 	return c.truth.names[len(c.truth.names)-1].value

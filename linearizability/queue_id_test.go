@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// discards is a whole discard of elements with an id.
+// discards records a complete discard of elements with an id.
 func (f *fixture) discards(client, id, says string, elements ...string) {
 	op := f.call(client, ops.Discard, id)
 	for _, e := range elements {

@@ -12,18 +12,17 @@ import (
 
 func lockOf(item string) string { return item + "-lock" }
 
-// sessionOf is a session of a client, the n-th.
+// lockSession returns the n-th session of a client.
 func lockSession(client string, n int64) int64 { return int64(client[0]) + 1000*n }
 
-// gets is a whole, undisturbed take of a queue with locks; the lock is of the client's first
-// session.
+// gets records a complete take of a queue with locks; the lock is of the client's first session.
 func (f *fixture) gets(client, value string) {
 	op := f.call(client, ops.Take, "")
 	f.creates(client, lockSession(client, 0), "/q/"+value+"-lock", "guid", lockSession(client, 0))
 	f.ret(op, OpOK, Result{Output: value})
 }
 
-// ends is an ack or release, and what it deletes.
+// ends records an ack or release, and the deletes of the paths.
 func (f *fixture) ends(client, kind, value string, paths ...string) {
 	op := f.call(client, kind, value)
 	for _, path := range paths {
@@ -251,7 +250,7 @@ func TestLockQueue(t *testing.T) {
 	}
 }
 
-// gaveUpAfter is a take that fails so many steps after the element was given back.
+// gaveUpAfter records a take that fails the given number of steps after the element was released.
 func gaveUpAfter(steps int) func(*fixture) *Leftovers {
 	return func(f *fixture) *Leftovers {
 		f.offer("a", "x")
@@ -273,7 +272,7 @@ func randomLockQueue(t *rapid.T) History {
 	s := &simulator{t: t}
 	var queue []string            // elements in the order of the offers
 	holds := map[string]string{}  // client to element
-	session := map[string]int64{} // how many the client has had
+	session := map[string]int64{} // the number of sessions of a client
 	for _, v := range []string{"p", "q", "r"} {
 		s.offer("a", v)
 		queue = append(queue, v)
@@ -294,7 +293,7 @@ func randomLockQueue(t *rapid.T) History {
 		held := holds[client]
 		switch {
 		case held != "" && !knows(client):
-			unlock(client) // it had given the call up
+			unlock(client) // it had abandoned the call
 		case held != "" && rapid.IntRange(0, 5).Draw(t, "expiry") == 5:
 			s.expires(lockSession(client, session[client]), "/q/"+held+"-lock")
 			session[client]++
@@ -348,15 +347,14 @@ func TestCorrectLockQueuesAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomLockQueue, judgeSomeLockQueue)
 }
 
-// steal lets another client than the one that was asked to delete a lock.
+// steal makes another client delete a lock.
 func steal(t *rapid.T, h *History) bool {
 	e := one(t, h.Server, func(e *ServerEvent) bool {
 		return e.Kind == NodeDeleted && h.behind(*e,
 			[]string{ops.Ack, ops.Release}) != nil && e.Path[len(e.Path)-1] == 'k' &&
 			slices.ContainsFunc(h.Ops,
 				func(op Op) bool {
-					return op.ok() && "/q/"+op.Output+"-lock" == e.Path &&
-						op.Client == e.Client
+					return op.ok() && "/q/"+op.Output+"-lock" == e.Path && op.Client == e.Client
 				})
 	})
 	if e != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// offers is a whole, undisturbed offer whose input says more than the element.
+// offers records a complete offer with its own input.
 func (f *fixture) offers(client, value, input string) {
 	op := f.call(client, ops.Offer, input)
 	f.creates(client, 0, "/q/"+value, value, 0)
@@ -26,7 +26,7 @@ func (f *fixture) finds(client, kind, value string) {
 	f.ret(op, OpOK, Result{Output: value, Empty: value == ""})
 }
 
-// removes is what a client does that gives its take up: it may put the element back.
+// removes records an abandoned take: during may put the element back.
 func (f *fixture) removes(client, value string, during func()) {
 	op := f.call(client, ops.Take, "")
 	f.deletes(client, 0, "/q/"+value, 0)
@@ -37,8 +37,7 @@ func (f *fixture) removes(client, value string, during func()) {
 
 func TestPriorityQueue(t *testing.T) {
 	put := func(f *fixture, value string, priority int64) {
-		f.offers("a", value,
-			Prioritized(value, priority))
+		f.offers("a", value, Prioritized(value, priority))
 	}
 	both := func(f *fixture) {
 		put(f, "x", 5)
@@ -180,9 +179,9 @@ type waiting struct {
 	rank  int64
 }
 
-// randomRanked makes valid histories of a queue that goes by ranks and loses elements only when a
-// reply is lost. rank draws one, and input says how an offer has it; shown reports whether an
-// element can be taken at a time.
+// randomRanked makes valid histories of a queue with ranks that loses elements only with a lost
+// reply. rank draws a rank, input makes the Input of an offer, and shown reports whether an element
+// can be taken at a time.
 func randomRanked(
 	t *rapid.T, rank func(now time.Duration) int64, input func(string, int64) string,
 	shown func(rank int64, now time.Duration) bool,
@@ -244,7 +243,7 @@ func TestCorrectPriorityQueuesAreFoundCorrect(t *testing.T) {
 	checkValid(t, randomPriorityQueue, judgeSomePriorityQueue)
 }
 
-// reRank gives an element that has left another rank, such that somebody was passed over.
+// reRank changes the rank of a removed element, so that it has passed over another.
 func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *History) bool {
 	return func(t *rapid.T, h *History) bool {
 		e := one(t, h.Server, func(e *ServerEvent) bool {
@@ -267,7 +266,7 @@ func reRank(input func(string, int64) string, worst int64) func(t *rapid.T, h *H
 	}
 }
 
-// neverStored takes all that the server did to an element out of the log that somebody took.
+// neverStored removes all changes of a taken element from the log.
 func neverStored(t *rapid.T, h *History) bool {
 	op := one(t, h.Ops, func(op *Op) bool { return op.ok() && isTake(op) && !op.Empty })
 	if op == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// queueTest is one history of a queue and what must be said of it.
+// queueTest is one history of a queue with the expected verdict.
 type queueTest struct {
 	name  string
 	build func(f *fixture) *Leftovers
@@ -219,8 +219,7 @@ func TestQueueDelivery(t *testing.T) {
 func TestQueueWithoutServerLog(t *testing.T) {
 	put := func(f *fixture, value string) { f.ret(f.call("a", ops.Offer, value), OpOK, Result{}) }
 	get := func(f *fixture, value string) {
-		f.ret(f.call("b", ops.Take, ""), OpOK,
-			Result{Output: value})
+		f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: value})
 	}
 	tests := []queueTest{
 		{name: "good",

@@ -10,14 +10,14 @@ import (
 
 var twoPhaseAtT = TwoPhase{Path: "/t"}
 
-// begins is a whole, undisturbed begin of t1 with sites a and b.
+// begins records a complete begin of t1 with sites a and b.
 func (f *fixture) begins(client string, deadline time.Duration) {
 	op := f.call(client, ops.Begin, BeginInput("t1", []string{"a", "b"}, deadline))
 	f.creates(client, 0, "/t/t1", "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
-// votes is a whole, undisturbed vote of a client for itself.
+// votes records a complete vote of a client for itself.
 func (f *fixture) votes(client, vote string) {
 	op := f.call(client, ops.Vote, "t1 "+client+" "+vote)
 	f.creates(client, 0, "/t/t1/vote-"+client, vote, 0)
@@ -28,19 +28,19 @@ func (f *fixture) decides(client, decision string) {
 	f.creates(client, 0, "/t/t1/decision", decision, 0)
 }
 
-// learns is a whole await, of which nothing is the decision if that is "".
+// learns records a complete await; the decision "" means that there is no transaction.
 func (f *fixture) learns(client, decision string) {
 	f.ret(f.call(client, ops.Await, "t1"), OpOK, Result{Output: decision, Empty: decision == ""})
 }
 
-// finishes is a whole, undisturbed done.
+// finishes records a complete done.
 func (f *fixture) finishes(client string) {
 	op := f.call(client, ops.Done, "t1 "+client)
 	f.creates(client, 0, "/t/t1/done-"+client, "", 0)
 	f.ret(op, OpOK, Result{})
 }
 
-// forgets is a whole, undisturbed forget of these children, in one request.
+// forgets records a complete forget that deletes these children in one request.
 func (f *fixture) forgets(client string, children ...string) {
 	op := f.call(client, ops.Forget, "t1")
 	zxid := f.step + 1
@@ -56,7 +56,7 @@ func (f *fixture) forgets(client string, children ...string) {
 	f.ret(op, OpOK, Result{})
 }
 
-// commits is a transaction of which both have heard that it was committed.
+// commits records a committed transaction; both sites have learned the decision.
 func (f *fixture) commits() {
 	f.begins("a", 0)
 	f.votes("a", "yes")
@@ -336,7 +336,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 	}
 }
 
-// TestTwoPhaseWithoutLog: what was told is judged by itself.
+// TestTwoPhaseWithoutLog: the answers are judged without a log.
 func TestTwoPhaseWithoutLog(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
@@ -371,8 +371,8 @@ func TestTwoPhaseWithoutLog(t *testing.T) {
 	}
 }
 
-// TestTwoPhaseOfAnotherLayout: that of the guide, whose coordinator makes the nodes that the sites
-// write into.
+// TestTwoPhaseOfAnotherLayout uses the layout of the ZooKeeper guide: the coordinator creates the
+// znodes that the sites write.
 func TestTwoPhaseOfAnotherLayout(t *testing.T) {
 	opts := TwoPhase{Path: "/t",
 		Read: func(name, data string) (model.TransactionKind, string, bool) {

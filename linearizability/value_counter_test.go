@@ -12,7 +12,7 @@ import (
 
 var counterAtN = Counter{Path: "/n"}
 
-// adds is a whole, undisturbed add of 1 by a counter that stood at value.
+// adds records a complete add of 1 to a counter that stood at value.
 func (f *fixture) adds(client string, value int) {
 	op := f.call(client, ops.Add, "1")
 	f.stores(client, "/n", strconv.Itoa(value+1))
@@ -158,7 +158,7 @@ func TestBrokenCountersAreFoundBroken(t *testing.T) {
 	})
 }
 
-// addAgain adds 1 once more, and to all that follows.
+// addAgain adds 1 once more, and raises all later values by 1.
 func addAgain(h *History, e ServerEvent) ServerEvent {
 	i := slices.Index(h.Server, e)
 	value, _ := strconv.Atoi(e.Data)

@@ -11,7 +11,7 @@ import (
 
 var idsAtI = IDGenerator{Path: "/i", Ordered: true}
 
-// nextID is a whole call.
+// nextID records a complete call.
 func (f *fixture) nextID(client string, id int) {
 	f.ret(f.call(client, ops.Next, ""), OpOK, Result{Output: strconv.Itoa(id)})
 }

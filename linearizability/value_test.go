@@ -24,14 +24,14 @@ func TestVersionedIsReadBack(t *testing.T) {
 	}
 }
 
-// sets is a whole, undisturbed write that makes a version.
+// sets records a complete write that makes a version.
 func (f *fixture) sets(client, value string, version int32) {
 	op := f.call(client, ops.Write, value)
 	f.puts(client, value, version)
 	f.ret(op, OpOK, Result{Output: Versioned(value, version)})
 }
 
-// puts is what the server does for a write.
+// puts records the server's change for a write.
 func (f *fixture) puts(client, value string, version int32) {
 	kind := DataChanged
 	if version == 0 {
@@ -159,7 +159,7 @@ func writtenTwice(f *fixture) {
 	f.ret(op, OpOK, Result{})
 }
 
-// randomValue makes valid histories of a shared value; every write has a value of its own.
+// randomValue makes valid histories of a shared value; every write has its own value.
 func randomValue(t *rapid.T) History {
 	var state model.Value
 	writes := 0

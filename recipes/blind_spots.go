@@ -16,13 +16,13 @@ import (
 // after pauses that grow to ten seconds.
 type blindSpots struct {
 	mu    sync.Mutex
-	by    map[string]error // by path; why
-	tries int              // so often in a row a look was planned
+	by    map[string]error // the refusals, by path
+	tries int              // number of looks planned in a row
 	timer *time.Timer      // to the next look; nil: none is planned
 }
 
-// refused reports whether err is a refusal that concerns one node only. A missing node is none, as
-// its directory shows that.
+// refused reports whether err is a refusal that concerns one node only. A missing node is no
+// refusal: its directory shows that it is missing.
 func refused(ctx context.Context, err error) bool {
 	switch {
 	case err == nil, ctx.Err() != nil, transient(err):

@@ -199,8 +199,8 @@ func (b *DoubleBarrier) admitted(
 	return &member{hold: held, group: group}, nil
 }
 
-// leave removes the own node, waits for the other members to do so, and removes the group's node
-// and those of groups whose members have all died.
+// leave removes the own node, waits until the other members have removed theirs, and removes the
+// nodes of this group and of all groups without live members.
 func (b *DoubleBarrier) leave(
 	ctx context.Context, r *requests, t *task[struct{}], m *member,
 ) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// aView is what all views of the server have in common.
+// aView has the common methods of all views of the server.
 type aView interface {
 	Stale() bool
 	Err() error
@@ -57,7 +57,7 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 	quit(t, g, v, c)
 }
 
-// TestViewsSayWhenTheyAreStale and when they are over.
+// TestViewsSayWhenTheyAreStale, and when they have ended.
 func TestViewsSayWhenTheyAreStale(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -101,7 +101,7 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 	})
 }
 
-// TestViewsEndWithTheConn for those who wait for a change, too.
+// TestViewsEndWithTheConn, for waiters for a change, too.
 func TestViewsEndWithTheConn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -117,7 +117,8 @@ func TestViewsEndWithTheConn(t *testing.T) {
 	})
 }
 
-// TestWhatMayNotBeReadHidesNothingElse in registry, group and caches.
+// TestWhatMayNotBeReadHidesNothingElse: an unreadable node hides no other in registry, group and
+// caches.
 func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()
@@ -172,7 +173,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 	})
 }
 
-// TestWhatMayNotBeReadAnyMoreStays as it was shown, until it is gone.
+// TestWhatMayNotBeReadAnyMoreStays: a node that became unreadable stays as it was last read, until
+// it is gone.
 func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()
@@ -202,7 +204,8 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 	})
 }
 
-// TestWhatIsBelowWhatMayNotBeListedIsFollowed all the same, in a new session, too.
+// TestWhatIsBelowWhatMayNotBeListedIsFollowed: known children of a directory that may not be listed
+// are still followed, in a new session, too.
 func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		writer, c := s.Connect(), s.Connect()

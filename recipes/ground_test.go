@@ -90,9 +90,7 @@ func TestEphemeralOfAnotherSessionIsNotAdopted(t *testing.T) {
 			t.Errorf("ended session's: %v", err)
 		}
 		s.WantBelow(t, "/", 1) // and is not deleted: it goes with its session
-		if _, err := create(NodeKind(9)); !errors.Is(
-			err, zk.ErrBadArguments,
-		) {
+		if _, err := create(NodeKind(9)); !errors.Is(err, zk.ErrBadArguments) {
 			t.Errorf("unknown kind: %v", err)
 		}
 	})
@@ -186,8 +184,8 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	})
 }
 
-// TestVigilBeginsAnewWithAnyEvent: of two watches that two looks have set, whoever hears of the
-// event first, the next look sets one.
+// TestVigilBeginsAnewWithAnyEvent: two looks have set two watches. After the event of either, the
+// next look sets a new one.
 func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 	for first := range 2 {
 		v := vigil{path: "/n"}
@@ -258,7 +256,7 @@ func TestPersistentNodeOnClosedConnIsInDoubt(t *testing.T) {
 	})
 }
 
-// A decision that rests on a reply of another session must not stand.
+// TestEpochEndsWithItsSession: a decision on a reply of another session is not valid.
 func TestEpochEndsWithItsSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()

@@ -9,8 +9,8 @@ import (
 // contender is a way to compete for the ownership of something.
 type contender interface {
 	// acquire returns a confirmed hold. If wait is false it returns nil instead of waiting for
-	// another owner. Without a hold it has removed its nodes from the server, or the error says why
-	// not.
+	// another owner. Without a hold it has removed its nodes from the server, or the error tells
+	// the reason.
 	acquire(ctx context.Context, r *requests, wait bool) (*hold, error)
 }
 
@@ -51,7 +51,7 @@ func (h *handle) TryLock(ctx context.Context) (bool, error) {
 }
 
 // Unlock gives the lock back. The handle stops being the owner at once, and Lost is closed, before
-// anything is sent; the node is deleted on the server by as many requests as that takes.
+// anything is sent; the delete of the node is repeated until the server has confirmed it.
 //
 // It returns nil when the server has confirmed that. If ctx is done before, also if it was done
 // from the start, it returns an error after a moment, and the deletion goes on in the background

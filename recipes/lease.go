@@ -30,7 +30,7 @@ func (l *Lease) Token() int64 { return l.hold.token }
 func (l *Lease) Path() string { return l.hold.path }
 
 // Release gives the lease back. It ends at once, and Lost is closed, before anything is sent; the
-// node is deleted on the server by as many requests as that takes.
+// delete of the node is repeated until the server has confirmed it.
 //
 // It returns nil when the server has confirmed that. If ctx is done before, also if it was done
 // from the start, it returns an error after a moment, and the deletion goes on in the background

@@ -67,8 +67,7 @@ func (c *reconciler) report(ctx context.Context, err error) {
 	}
 }
 
-// failure returns why the latest step has failed, or else a refusal that it had to tolerate, or
-// nil.
+// failure returns the error of the latest step, or else a refusal that it had to tolerate, or nil.
 func (c *reconciler) failure() error {
 	c.state.Lock()
 	problem := c.problem

@@ -78,8 +78,8 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 	})
 }
 
-// TestReconcilerRechecksWhatIsBusy: events of one node must not put off for ever the look at
-// another, whose event was lost.
+// TestReconcilerRechecksWhatIsBusy: events of one node must not delay for ever the look at another
+// node after a lost event.
 func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
@@ -165,8 +165,8 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 	})
 }
 
-// TestWhatIsRefusedIsDueTogether: a loop that wakes between two of its nodes would take two steps
-// or one, as the scheduler has it.
+// TestWhatIsRefusedIsDueTogether: if a loop woke between two of its nodes, the scheduler would
+// decide between one step and two.
 func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var spots blindSpots

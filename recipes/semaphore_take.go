@@ -56,7 +56,7 @@ func releaseOf(held []*hold) func(r *requests) error {
 	}
 }
 
-// agree makes sure that the semaphore exists and has as many leases as this handle expects.
+// agree makes sure that the semaphore exists and has the number of leases that this handle expects.
 func (s *Semaphore) agree(ctx context.Context, r *requests) error {
 	want := strconv.Itoa(s.leases)
 	data, stat, err := r.get(ctx, s.path)

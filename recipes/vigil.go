@@ -13,8 +13,7 @@ import (
 // not fired is used again, also by a later call or another goroutine: it was set before they look.
 // One vigil is for one way to look: children, data or existence.
 //
-// A watch is a hint. Look, decide on what was read, wait for the watch that the look was under, and
-// look again:
+// A watch is a hint. Look, decide on the result, wait for the watch of that look, and look again:
 //
 //	err := v.until(ctx, r, epoch{}, func() (w *watch, done bool, err error) {
 //		names, w, err := v.children(ctx, r)
@@ -33,9 +32,8 @@ type vigil struct {
 // until looks until look is done or fails: at once, and after each event, each recheck and each end
 // of a session.
 //
-// What is read in the session of since is not older than what the caller knows already. The server
-// of another session may lag behind: there it looks only after a sync. With the zero epoch it
-// begins with one.
+// Reads in the session of since are not older than the caller's knowledge. The server of another
+// session may lag behind: there it looks only after a sync. With the zero epoch it begins with one.
 func (v *vigil) until(
 	ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error),
 ) error {
@@ -133,7 +131,7 @@ func (v *vigil) forget() {
 	v.watch = nil
 }
 
-// reuse is the watch of a look that has set none. On a node that is missing it has fired.
+// reuse returns the watch of a look that has set none. On a missing node it has fired.
 func (v *vigil) reuse(w *watch, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -30,7 +30,7 @@ type wakeups struct {
 
 	mu    sync.Mutex
 	armed map[string][]*ring // by path
-	all   bool               // what is due
+	all   bool               // everything is due
 	paths map[string]bool
 }
 

@@ -10,7 +10,7 @@ type wish struct {
 	cancel context.CancelFunc
 	queued chan struct{} // closed when the node is in the queue, behind others
 	tried  chan struct{} // closed when the lock is owned, or will not be
-	err    error         // why it will not be; set before tried is closed
+	err    error         // the reason why it will not be; set before tried is closed
 
 	// Guarded by the mu of the WriteLock:
 	id    string
@@ -49,7 +49,7 @@ func (w *wish) alive() bool {
 	}
 }
 
-// outcome returns what Lock returns.
+// outcome returns the results of Lock.
 func (w *wish) outcome() (owned bool, err error) {
 	select {
 	case <-w.tried:
@@ -59,7 +59,7 @@ func (w *wish) outcome() (owned bool, err error) {
 	}
 }
 
-// refusal returns why the lock will not be owned, unless it was given up.
+// refusal returns the reason why the lock will not be owned, unless it was given up.
 func (w *wish) refusal() error {
 	select {
 	case <-w.tried:
@@ -96,8 +96,7 @@ func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	}
 }
 
-// writeQueue is the queue of a WriteLock. It notes for the wish for which it queues how far that
-// is.
+// writeQueue is the queue of a WriteLock. It notes the progress of its wish.
 type writeQueue struct {
 	lock  *WriteLock
 	queue turnstile

@@ -99,8 +99,7 @@ func planted(l *lab) (string, error) {
 		shell("go "+quoted(args...)), nil
 }
 
-// passedLeaves lists the subtests without subtests of their own that passed, from
-// the output of go test -json.
+// passedLeaves lists the passed subtests that have no subtests, from the output of go test -json.
 func passedLeaves(out string) ([]string, error) {
 	var names []string
 	parents := map[string]bool{}

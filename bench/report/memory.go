@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/bench/internal/proc"
 )
 
-// memory measures what znodes and connections take of the server's memory.
+// memory measures the server's memory for znodes and connections.
 func memory(l *lab) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./load", "memory", "--markdown")
 	if err != nil {

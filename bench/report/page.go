@@ -44,9 +44,8 @@ func readPage(file string) (page, error) {
 	return p, nil
 }
 
-// parsePage cuts a page into its sections; the introduction is always that of this
-// package. A section with an unknown title is an error, since writing the page would
-// lose it.
+// parsePage cuts a page into its sections; the introduction is always that of this package. A
+// section with an unknown title is an error, since writing the page would lose it.
 func parsePage(text string) (page, error) {
 	p := page{}
 	for _, part := range strings.Split(text, "\n## ")[1:] {

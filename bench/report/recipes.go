@@ -12,7 +12,7 @@ func points(l *lab) (string, error) {
 		Workloads []struct {
 			Name            string            `json:"name"`
 			Implementations []string          `json:"implementations"`
-			Flawed          map[string]string `json:"flawed"` // what is violated, by implementation
+			Flawed          map[string]string `json:"flawed"` // property, by implementation
 		} `json:"workloads"`
 	}
 	if err := l.askZksim(&known, nil, "list"); err != nil {
@@ -36,13 +36,12 @@ func points(l *lab) (string, error) {
 			rows), nil
 }
 
-// libraryNotes are the footnotes of the comparison. They explain failures and have
-// no figures.
+// libraryNotes are the footnotes of the comparison. They explain failures and have no figures.
 //
 //go:embed libraries.md
 var libraryNotes string
 
-// otherLibraries measures what the recipes of other libraries survive.
+// otherLibraries measures which faults the recipes of other libraries survive.
 func otherLibraries(l *lab) (string, error) {
 	out, err := l.run("go", "run", "-C", "bench", "./others", "--markdown")
 	if err != nil {

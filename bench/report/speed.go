@@ -132,8 +132,7 @@ func start(l *lab) (string, error) {
 		table([]string{"server", "median ms", "fastest ms", "slowest ms"}, rows), nil
 }
 
-// A cell is what the command load measures of one operation at one number of
-// connections.
+// A cell is the measurement by the command load of one operation at one number of connections.
 type cell struct {
 	Op      string             `json:"op"`
 	Conns   int                `json:"connections"`

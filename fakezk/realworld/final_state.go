@@ -164,7 +164,7 @@ func ignoreNoNode(err error) error {
 	return err
 }
 
-// nodeAtRest is what a client can see of a node.
+// nodeAtRest returns the properties of a node that a client can read.
 func nodeAtRest(path string, data []byte, stat *zk.Stat) view.Node {
 	n := view.Node{
 		Path: path, Data: data, Owner: stat.EphemeralOwner, Czxid: stat.Czxid, Mzxid: stat.Mzxid,

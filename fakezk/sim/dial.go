@@ -53,7 +53,7 @@ func (s *simulation) beginDial(d *dialing) {
 	s.schedule(s.now()+wait, finish)
 }
 
-// answer tells what becomes of a dial.
+// answer returns the result of a dial.
 func (s *simulation) answer(c *Client) carry.Answer {
 	if s.closing.Load() {
 		return carry.Refused

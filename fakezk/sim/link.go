@@ -32,15 +32,15 @@ type link struct {
 	hungUp  bool // ... and the server will hear of it
 }
 
-// traffic is what the latencies of one direction of a link depend on.
+// traffic has the numbers that decide the latencies of one direction of a link.
 type traffic struct {
 	count int           // messages so far, for the hash
 	last  time.Duration // arrival of the newest message
 }
 
-// label is what a World knows of a message, its Tag.
+// label is the Tag of a message in a World.
 type label struct {
-	about fmt.Stringer // for the trace: what the client receives
+	about fmt.Stringer // for the trace: the text of the client's input
 	sent  int64        // counts the World's messages
 	nth   int          // of its direction's messages, from 1
 }
@@ -52,8 +52,8 @@ func labelOf(m *carry.Message) *label {
 	return m.Tag.(*label)
 }
 
-// collect takes in what the clients did since the last time, in canonical
-// order, and reports whether there was anything.
+// collect takes in the actions of the clients since the last time, in canonical order, and reports
+// whether there was any.
 func (s *simulation) collect() bool {
 	s.mu.Lock()
 	sleepers, ended, dials, written := s.sleepers, s.ended, s.dials, s.written
@@ -114,7 +114,7 @@ func (l *link) markDirty() {
 	}
 }
 
-// takeWrites puts what the client wrote in this step on its way.
+// takeWrites sends the client's writes of this step on their way.
 func (l *link) takeWrites() {
 	l.sim.mu.Lock()
 	bytes, closing := l.unsent, l.closing

@@ -13,8 +13,8 @@ import (
 	"github.com/zksim/zksim/fakezk/trace"
 )
 
-// process lets the engine handle a message and sends what it causes. A fault, if
-// given, damages what goes back on the same connection.
+// process lets the engine handle a message and sends the output. A fault, if given, damages the
+// output on the same connection.
 func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	frame := m.Bytes
 	if m.Point.Op == proto.OpSetWatches.String() && !s.world.undisciplined {
@@ -29,8 +29,7 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	s.carryOut(l.conn.Applied(f))
 }
 
-// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client
-// builds them from a map.
+// sortSetWatches rebuilds a SetWatches frame with sorted lists: the client builds them from a map.
 func sortSetWatches(frame []byte) []byte {
 	h, body, err := wire.DecodeHeader(frame)
 	if err != nil {
@@ -47,11 +46,11 @@ func sortSetWatches(frame []byte) []byte {
 	return wire.AppendRequest(nil, h.Xid, sw)[4:]
 }
 
-// react records what the engine did and sends what it wants sent.
+// react records a reaction of the engine and sends its output.
 func (s *simulation) react(r engine.Reaction) { s.send(r, nil, nil, nil) }
 
-// send is react to a message: reply is what the trace calls a frame that is no
-// event, and the fault damages what goes back on the connection.
+// send is react for a message: reply is the trace's text for a frame that is no event, and the
+// fault damages the output on the connection.
 func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn, f *carry.Armed) {
 	s.recordChanges(r)
 	for _, out := range r.Out {

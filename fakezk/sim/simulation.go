@@ -104,8 +104,8 @@ func (s *simulation) setBubble(name string) {
 	s.bubble = name
 }
 
-// bubbleStacks are those of the goroutines in the run's bubble, also of one that
-// still runs.
+// bubbleStacks returns the stacks of the goroutines in the run's bubble, also of one that still
+// runs.
 func (s *simulation) bubbleStacks() string {
 	s.mu.Lock()
 	name := s.bubble
@@ -141,16 +141,16 @@ func (s *simulation) setUp() {
 // script runs a client's script to its end.
 func (s *simulation) script(c *Client, run func(context.Context, *Client)) {
 	defer s.scriptEnded(c)
-	c.Hand(0).play(func() { run(s.ctx, c) })
+	c.Goroutine(0).play(func() { run(s.ctx, c) })
 }
 
 // panicked notes that one of a client's goroutines has panicked.
-func (s *simulation) panicked(h *Hand, why any) {
-	h.Note("panics: %v", why)
+func (s *simulation) panicked(g *Goroutine, why any) {
+	g.Note("panics: %v", why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.panics = append(
-		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", h.Name(), why, debug.Stack()),
+		s.panics, fmt.Sprintf("client %s: panic: %v\n%s", g.Name(), why, debug.Stack()),
 	)
 }
 
@@ -199,8 +199,8 @@ func (s *simulation) step() {
 	s.journal.nextStep()
 }
 
-// quiesce waits until every other goroutine of the bubble is blocked, and
-// takes in, in canonical order, what they asked for.
+// quiesce waits until every other goroutine of the bubble is blocked, and takes in their requests
+// in canonical order.
 func (s *simulation) quiesce() {
 	for s.woken = true; s.woken; {
 		s.woken = false
@@ -235,7 +235,7 @@ func (s *simulation) pop() {
 	ev.apply()
 }
 
-// tick lets the engine end sessions whose time is up.
+// tick lets the engine end expired sessions.
 func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
 
 // now is the virtual time since the start.
@@ -243,8 +243,7 @@ func (s *simulation) now() time.Duration {
 	return time.Duration(time.Now().UnixNano() - s.clock.Load())
 }
 
-// schedule plans an event at a time, or a few nanoseconds later: no two events
-// share an instant.
+// schedule plans an event at a time, or a few nanoseconds later: no two events share an instant.
 func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	at = max(at, s.now())
 	for !s.world.undisciplined && s.taken[at] {
@@ -259,12 +258,12 @@ func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 // sleeper is a client's goroutine that wants to be woken.
 type sleeper struct {
 	client *Client
-	name   string // of a hand, and what it is about to do; see AwaitTurn
+	name   string // of a Goroutine, with its request; see AwaitTurn
 	at     time.Duration
 	woken  chan struct{}
 }
 
-// sleep and scriptEnded take note, in any goroutine, of what collect takes in.
+// sleep and scriptEnded append, in any goroutine, to the lists that collect takes in.
 func (s *simulation) sleep(z sleeper) {
 	s.mu.Lock()
 	s.sleepers = append(s.sleepers, z)
@@ -279,9 +278,8 @@ func (s *simulation) scriptEnded(c *Client) {
 	s.wakeUp()
 }
 
-// putToSleep schedules the wake-ups of one step's sleepers in an order that does
-// not depend on who came first. Those of one client that want to wake at the
-// same time do, unless they are different hands.
+// putToSleep schedules the wake-ups of one step's sleepers in an order that does not depend on
+// their arrival. Sleepers of one client with the same name and time wake together.
 func (s *simulation) putToSleep(sleepers []sleeper) {
 	slices.SortStableFunc(sleepers, compareSleepers)
 	for len(sleepers) > 0 {
@@ -312,8 +310,7 @@ func (s *simulation) wakeUp() {
 	}
 }
 
-// log writes the World's own line. The arguments are formatted later, so they
-// must not change.
+// log writes the World's own line. The arguments are formatted later, so they must not change.
 func (s *simulation) log(actor, format string, args ...any) trace.Moment {
 	return s.journal.add(0, s.now(), actor, format, args...)
 }
@@ -324,8 +321,8 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 	s.notes.Notice(at, n)
 }
 
-// heal lets dials succeed again and reaps what late-reap left. What a delay or a
-// stall holds arrives at its time.
+// heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
+// or a stall arrive at their time.
 func (s *simulation) heal() {
 	s.react(s.engine.ReapEnded(time.Now()))
 	s.net.Heal()
@@ -340,8 +337,7 @@ func (s *simulation) rest() {
 	s.journal.end()
 }
 
-// tearDown ends everything: connections cut, dials refused, clients closed,
-// virtual time drained.
+// tearDown ends everything: connections cut, dials refused, clients closed, virtual time drained.
 func (s *simulation) tearDown(cancel func()) {
 	s.closing.Store(true)
 	cancel()

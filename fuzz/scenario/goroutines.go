@@ -22,11 +22,11 @@ func (p *Player) hands(number int, script func(hand *Player)) {
 		return
 	}
 	for n := 1; n < number; n++ {
-		hand := newPlayer(p.ctx, worldClient{world.Hand.Client.Hand(n)}, p.index, p.seed)
+		hand := newPlayer(p.ctx, worldClient{world.Goroutine.Client.Goroutine(n)}, p.index, p.seed)
 		hand.careless, hand.drawn = p.careless, p.drawn
 		p.others = append(p.others, hand)
 	}
-	world.Hands(number, func(h *sim.Hand) {
+	world.Goroutines(number, func(h *sim.Goroutine) {
 		hand := p
 		if n := h.Number(); n > 0 {
 			hand = p.others[n-1]

@@ -54,7 +54,7 @@ type client interface {
 
 // worldClient is a hand of a client in a World. In the bubble of a World the clock shows the
 // World's time.
-type worldClient struct{ *sim.Hand }
+type worldClient struct{ *sim.Goroutine }
 
 func (c worldClient) Of() string { return c.Client.Name() }
 func (worldClient) Pace() int    { return 1 }

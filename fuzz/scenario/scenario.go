@@ -224,7 +224,7 @@ func (s Scenario) world() (sim.World, []*Player) {
 	for i, name := range s.Script.ClientNames() {
 		w.Clients = append(w.Clients,
 			sim.Actor{Name: name, Run: func(ctx context.Context, c *sim.Client) {
-				p := newPlayer(ctx, worldClient{c.Hand(0)}, i, s.Seed)
+				p := newPlayer(ctx, worldClient{c.Goroutine(0)}, i, s.Seed)
 				p.careless, p.drawn = s.Script.Careless, s.drawn
 				players[i] = p
 				s.Workload.Play(p, s.Script)

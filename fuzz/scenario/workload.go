@@ -101,7 +101,7 @@ var DefaultScript = Script{Clients: 3, Rounds: 2}
 const (
 	MaxClients    = 26
 	MaxRounds     = 1000
-	MaxGoroutines = sim.MaxHands - 1 // and one that closes what they share
+	MaxGoroutines = sim.MaxGoroutines - 1 // and one that closes what they share
 )
 
 // Validate returns an error if the Script is wrong.

@@ -1,10 +1,9 @@
 // Package memnet is the client's end of an in-memory connection: a net.Conn with two
 // callbacks in place of a network.
 //
-// A write never blocks: it passes the bytes to a callback and returns. A read blocks on
-// a channel and honours deadlines, so a reader inside a testing/synctest bubble is
-// durably blocked and virtual time can pass. No mutex is held while anything blocks, and
-// none during a callback.
+// A write never blocks: it passes the bytes to a callback and returns. A read blocks on a channel
+// and honours deadlines, so a reader inside a testing/synctest bubble is durably blocked and
+// virtual time can pass. No mutex is held while anything blocks, and none during a callback.
 package memnet
 
 import (

@@ -23,10 +23,9 @@ func DigestID(data []byte) proto.ID {
 	return proto.ID{Scheme: "digest", ID: string(user) + ":" + hash}
 }
 
-// AddIdentity returns ids with id added, in the order of a ConcurrentHashMap, in which
-// whoAmI lists them and an "auth" entry of an ACL expands. ids must come from
-// AddIdentity or have one element. It is not written to, and it is returned itself if
-// it contains id already.
+// AddIdentity returns ids with id added, in the order of a ConcurrentHashMap, in which whoAmI lists
+// them and an "auth" entry of an ACL expands. ids must come from AddIdentity or have one element.
+// It is not written to, and it is returned itself if it contains id already.
 //
 // Source: ServerCnxn.addAuthInfo; Id.hashCode as jute generates it.
 func AddIdentity(ids []proto.ID, id proto.ID) []proto.ID {

@@ -14,8 +14,8 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 )
 
-// drawing are hands that all wake at the same instants, draw names and send equal
-// requests, each in a goroutine that it starts.
+// drawing has goroutines that all wake at the same instants, draw names and send equal requests,
+// each in a goroutine that it starts.
 func drawing(inTurn bool) sim.World {
 	acl := zk.WorldACL(zk.PermAll)
 	return sim.World{Seed: 3,
@@ -23,7 +23,7 @@ func drawing(inTurn bool) sim.World {
 			conn := c.Conn()
 			conn.Create("/n", nil, 0, acl)
 			start := time.Now().Add(time.Second).Truncate(time.Second)
-			c.Hands(4, func(h *sim.Hand) {
+			c.Goroutines(4, func(g *sim.Goroutine) {
 				for round := range 5 {
 					time.Sleep(time.Until(start.Add(time.Duration(round) * time.Second)))
 					done := make(chan string)
@@ -37,13 +37,13 @@ func drawing(inTurn bool) sim.World {
 						path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
 						done <- fmt.Sprintf("%s %v for %x", path, err, name)
 					}()
-					h.Note("has made %s", <-done)
+					g.Note("has made %s", <-done)
 				}
 			})
 		})}}
 }
 
-func TestHandsOfOneSeedHaveOneTrace(t *testing.T) {
+func TestGoroutinesOfOneSeedHaveOneTrace(t *testing.T) {
 	for range 20 {
 		if !runTwice(t, drawing(true)) {
 			return
@@ -51,8 +51,8 @@ func TestHandsOfOneSeedHaveOneTrace(t *testing.T) {
 	}
 }
 
-// TestHandsOutOfTurnRace is the control.
-func TestHandsOutOfTurnRace(t *testing.T) {
+// TestGoroutinesOutOfTurnRace is the control.
+func TestGoroutinesOutOfTurnRace(t *testing.T) {
 	first := runWorld(t, drawing(false)).Trace.Hash()
 	for range 200 {
 		if runWorld(t, drawing(false)).Trace.Hash() != first {
@@ -62,8 +62,8 @@ func TestHandsOutOfTurnRace(t *testing.T) {
 	t.Error("the traces are equal: nothing raced")
 }
 
-// coinciding are hands that sleep, each for other times, to the same instants, and
-// send equal requests there.
+// coinciding has goroutines that sleep, each for other times, to the same instants, and send equal
+// requests there.
 func coinciding(inTurn bool) sim.World {
 	acl := zk.WorldACL(zk.PermAll)
 	return sim.World{Schedule: sim.Schedule{Kind: sim.Priorities},
@@ -71,9 +71,9 @@ func coinciding(inTurn bool) sim.World {
 			conn := c.Conn()
 			conn.Create("/n", nil, 0, acl)
 			start := time.Now()
-			c.Hands(4, func(h *sim.Hand) {
+			c.Goroutines(4, func(g *sim.Goroutine) {
 				for round := range 5 {
-					back := time.Duration(h.Number()) * time.Microsecond
+					back := time.Duration(g.Number()) * time.Microsecond
 					time.Sleep(time.Until(start.Add(time.Duration(round+1)*time.Second - back)))
 					if inTurn {
 						sim.AwaitTurn("Create")
@@ -81,13 +81,13 @@ func coinciding(inTurn bool) sim.World {
 						time.Sleep(back)
 					}
 					path, err := conn.Create("/n/x-", nil, zk.FlagSequence, acl)
-					h.Note("has made %s %v", path, err)
+					g.Note("has made %s %v", path, err)
 				}
 			})
 		})}}
 }
 
-func TestHandsHaveOneTraceWhateverTheySleep(t *testing.T) {
+func TestGoroutinesHaveOneTraceWhateverTheySleep(t *testing.T) {
 	for range 20 {
 		if !runTwice(t, coinciding(true)) {
 			return
@@ -95,9 +95,9 @@ func TestHandsHaveOneTraceWhateverTheySleep(t *testing.T) {
 	}
 }
 
-// TestHandsThatSleepToOneInstantRace is the control: a turn that is some
-// microseconds of a hand's own is none.
-func TestHandsThatSleepToOneInstantRace(t *testing.T) {
+// TestGoroutinesThatSleepToOneInstantRace is the control: pauses of different microseconds do not
+// replace turns.
+func TestGoroutinesThatSleepToOneInstantRace(t *testing.T) {
 	first := runWorld(t, coinciding(false)).Trace.Hash()
 	for range 200 {
 		if runWorld(t, coinciding(false)).Trace.Hash() != first {
@@ -107,20 +107,20 @@ func TestHandsThatSleepToOneInstantRace(t *testing.T) {
 	t.Error("the traces are equal: nothing raced")
 }
 
-// TestHandsWakeOneByOne although all sleep to the same instant, and what they do then
-// is not put in order by anything else.
-func TestHandsWakeOneByOne(t *testing.T) {
+// TestGoroutinesWakeOneByOne, although all sleep to the same instant, and nothing else orders their
+// next steps.
+func TestGoroutinesWakeOneByOne(t *testing.T) {
 	for range 50 {
 		var mu sync.Mutex
 		var names []string
 		runWorld(t,
 			sim.World{Clients: []sim.Actor{actor("a", func(ctx context.Context, c *sim.Client) {
 				end := c.Now() + time.Second
-				c.Hands(4, func(h *sim.Hand) {
-					if h.Sleep(ctx, end-c.Now()) == nil {
+				c.Goroutines(4, func(g *sim.Goroutine) {
+					if g.Sleep(ctx, end-c.Now()) == nil {
 						mu.Lock()
 						defer mu.Unlock()
-						names = append(names, h.Name())
+						names = append(names, g.Name())
 					}
 				})
 			})}})
@@ -130,20 +130,20 @@ func TestHandsWakeOneByOne(t *testing.T) {
 	}
 }
 
-func TestHandsHaveNamesAndPanics(t *testing.T) {
+func TestGoroutinesHaveNamesAndPanics(t *testing.T) {
 	var mu sync.Mutex
 	var names []string
 	r := runWorld(t, sim.World{Clients: []sim.Actor{actor("a",
 		func(ctx context.Context, c *sim.Client) {
-			c.Hands(3, func(h *sim.Hand) {
-				if h.Sleep(ctx, time.Second) != nil {
+			c.Goroutines(3, func(g *sim.Goroutine) {
+				if g.Sleep(ctx, time.Second) != nil {
 					return
 				}
-				h.Note("number %d", h.Number())
+				g.Note("number %d", g.Number())
 				mu.Lock()
-				names = append(names, h.Name()) // each at an instant of its own
+				names = append(names, g.Name()) // each at an instant of its own
 				mu.Unlock()
-				if h.Number() == 2 {
+				if g.Number() == 2 {
 					panic("no such luck")
 				}
 			})

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// handDraws returns the draws of several hands and of two goroutines of each. Hand i
-// draws after wait[i].
-func handDraws(t *testing.T, wait ...time.Duration) string {
+// goroutineDraws returns the draws of several registered goroutines and of two goroutines that each
+// starts. Goroutine i draws after wait[i].
+func goroutineDraws(t *testing.T, wait ...time.Duration) string {
 	t.Helper()
 	got := make([]string, len(wait))
 	if failure := Run(1, func() {
@@ -17,7 +17,7 @@ func handDraws(t *testing.T, wait ...time.Duration) string {
 		for i := range wait {
 			go func() {
 				defer func() { done <- true }()
-				defer BeHand(string(rune('a'+i)), nil)()
+				defer Register(string(rune('a'+i)), nil)()
 				time.Sleep(wait[i])
 				got[i] = draw(t)
 				for range 2 {
@@ -36,9 +36,9 @@ func handDraws(t *testing.T, wait ...time.Duration) string {
 	return strings.Join(got, "; ")
 }
 
-func TestDrawsOfAHandDoNotDependOnOthers(t *testing.T) {
-	want := handDraws(t, 1, 2)
-	if got := handDraws(t, 2, 1); got != want {
+func TestDrawsOfAGoroutineDoNotDependOnOthers(t *testing.T) {
+	want := goroutineDraws(t, 1, 2)
+	if got := goroutineDraws(t, 2, 1); got != want {
 		t.Errorf("draws in another order %s, want %s", got, want)
 	}
 	seen := map[string]bool{}
@@ -50,72 +50,72 @@ func TestDrawsOfAHandDoNotDependOnOthers(t *testing.T) {
 	}
 }
 
-func TestHandsHaveNames(t *testing.T) {
-	if name, _, ok := Hand(); ok {
-		t.Errorf("outside: hand %q", name)
+func TestRegisteredGoroutinesHaveNames(t *testing.T) {
+	if name, _, ok := Registered(); ok {
+		t.Errorf("outside: %q", name)
 	}
 	Run(1, func() {
-		if name, _, ok := Hand(); ok {
+		if name, _, ok := Registered(); ok {
 			t.Errorf("an unregistered goroutine has the name %q", name)
 		}
-		release := BeHand("a", 7)
+		release := Register("a", 7)
 		want := []string{"a", "a/", "a/1", "a/1/", "a/1/1", "a/1/1/", "a/1/1/1"}
-		if got := handNames(3); !slices.Equal(got, want) {
+		if got := goroutineNames(3); !slices.Equal(got, want) {
 			t.Errorf("names %q, want %q", got, want)
 		}
-		if got := handNames(1); !slices.Equal(got, []string{"a", "a/", "a/2"}) {
+		if got := goroutineNames(1); !slices.Equal(got, []string{"a", "a/", "a/2"}) {
 			t.Errorf("names afterwards %q", got)
 		}
-		if _, owner, _ := Hand(); owner != 7 {
+		if _, owner, _ := Registered(); owner != 7 {
 			t.Errorf("owner %v", owner)
 		}
 		release()
-		if name, _, ok := Hand(); ok {
-			t.Errorf("still a hand: %q", name)
+		if name, _, ok := Registered(); ok {
+			t.Errorf("still registered: %q", name)
 		}
 	})
 }
 
-// TestAHandIsKnownByItsGrandchildren has a goroutine between that has no name.
-func TestAHandIsKnownByItsGrandchildren(t *testing.T) {
+// TestAGoroutineIsKnownByItsGrandchildren, with a goroutine without a name between them.
+func TestAGoroutineIsKnownByItsGrandchildren(t *testing.T) {
 	Run(1, func() {
-		defer BeHand("a", nil)()
+		defer Register("a", nil)()
 		names := make(chan []string)
-		go func() { go func() { names <- handNames(0) }() }()
+		go func() { go func() { names <- goroutineNames(0) }() }()
 		if got := <-names; !slices.Equal(got, []string{"a/", "a/1"}) {
 			t.Errorf("names %q", got)
 		}
 	})
 }
 
-// handNames returns the names of the calling goroutine before and after Introduce, then
+// goroutineNames returns the names of the calling goroutine before and after Introduce, then
 // those of a goroutine that it starts, and so on for some generations.
-func handNames(generations int) []string {
-	name, _, _ := Hand()
+func goroutineNames(generations int) []string {
+	name, _, _ := Registered()
 	names := []string{name}
 	Introduce()
-	if after, _, _ := Hand(); after != name {
+	if after, _, _ := Registered(); after != name {
 		names = append(names, after)
 	}
 	if generations == 0 {
 		return names
 	}
 	started := make(chan []string)
-	go func() { started <- handNames(generations - 1) }()
+	go func() { started <- goroutineNames(generations - 1) }()
 	return append(names, <-started...)
 }
 
-// TestAGoroutineOutlivesItsHand shows that a goroutine keeps its name and its draws
-// after the hand that started it is released.
-func TestAGoroutineOutlivesItsHand(t *testing.T) {
+// TestAGoroutineOutlivesItsParent shows that a goroutine keeps its name and its draws after its
+// parent is released.
+func TestAGoroutineOutlivesItsParent(t *testing.T) {
 	child := func(before bool) (names []string, drawn string) {
 		Run(1, func() {
 			begin, done := make(chan bool), make(chan bool)
-			release := BeHand("a", 7)
+			release := Register("a", 7)
 			go func() {
 				defer close(done)
 				<-begin
-				names, drawn = handNames(0), draw(t)
+				names, drawn = goroutineNames(0), draw(t)
 			}()
 			if before {
 				close(begin)
@@ -136,7 +136,7 @@ func TestAGoroutineOutlivesItsHand(t *testing.T) {
 	if later, again := child(false); !slices.Equal(later, names) || again != drawn {
 		t.Errorf("%q draws %s after the release, %q draws %s before", later, again, names, drawn)
 	}
-	if n := activeHands.Load(); n != 0 {
-		t.Errorf("%d hands are left after the end of their bubbles", n)
+	if n := activeGoroutines.Load(); n != 0 {
+		t.Errorf("%d goroutines are left after the end of their bubbles", n)
 	}
 }
