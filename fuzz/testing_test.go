@@ -199,9 +199,7 @@ func TestPrintedPatternMatchesTheTestOnly(t *testing.T) {
 		{"TestMine/it's", "TestMine/its"},
 	} {
 		tb := result(c.name, func(t fuzz.TB) {
-			fuzz.Test(t, object.Lock(func(object.Env) object.Locker {
-				return brokenLock(func(context.Context) error { panic("no such luck") })
-			}))
+			fuzz.Test(t, object.Lock(func(object.Env) object.Locker { panic("no such luck") }))
 		})
 		pattern := printedPattern(t, strings.Join(tb.log, "\n"))
 		if !matchesTest(t, pattern, c.name) || matchesTest(t, pattern, c.other) {
@@ -275,8 +273,7 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 	}
 }
 
-// TestFlagsOfTheScript: several hands and rough clients find in a lock what one
-// careful client each does not, and what is saved says so.
+// TestFlagsOfTheScript: several goroutines of careless clients play.
 func TestFlagsOfTheScript(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "20")
@@ -296,7 +293,7 @@ func TestFlagsOfTheScript(t *testing.T) {
 	if _, played := scripts.Load(scenario.Script{
 		Clients: 1, Rounds: 1, Goroutines: 2, Careless: true,
 	}); !played {
-		t.Error("no rough script of two hands was played")
+		t.Error("no careless script of two goroutines was played")
 	}
 }
 

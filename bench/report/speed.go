@@ -12,7 +12,7 @@ import (
 
 // speed measures scenarios per second.
 func speed(l *lab) (string, error) {
-	big, err := l.bench(nil, "./fuzz", "Scenario", "-cpu", "1")
+	big, err := l.bench(nil, "./fuzz/scenario", "Scenario", "-cpu", "1")
 	if err != nil {
 		return "", err
 	}
@@ -22,7 +22,7 @@ func speed(l *lab) (string, error) {
 		return "", err
 	}
 	return paragraph("Whole scenarios, verdicts included, of 4 clients and 4 rounds on one "+
-		"core.") + shell(benchShown("./fuzz", "Scenario", "-cpu", "1")) + scenarioTable(big) +
+		"core.") + shell(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) +
 		"\n" + paragraph("Hunts by all strategies with 3 clients and 2 rounds: scenarios per "+
 		"second on one core and on two, and virtual seconds per real one (on one core).") +
 		shell(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
