@@ -59,9 +59,10 @@ var arrows = map[string][]string{
 		module + "fakezk/internal/proto", module + "fakezk/internal/wire", "pgregory.net/rapid",
 	},
 	"internal/realzk":        {},
+	"internal/testrun":       {},
 	"examples/go":            {"github.com/go-zookeeper/zk"},
 	"fuzz/internal/mix":      {},
-	"fuzz/internal/fuzztest": own("fakezk/fault", "fuzz/object", "fuzz/scenario"),
+	"fuzz/internal/fuzztest": own("fakezk/fault", "fuzz/object", "fuzz/scenario", "internal/testrun"),
 	"fuzz/scenario": append(own(
 		"fakezk/fault", "fakezk/realworld", "fakezk/sim", "fakezk/trace", "fakezk/view", "linearizability", "linearizability/ops", "fuzz/internal/mix",
 	), "github.com/go-zookeeper/zk", "github.com/goccy/go-yaml"),

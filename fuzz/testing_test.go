@@ -69,8 +69,8 @@ func clientLock(env object.Env) object.Locker {
 }
 
 func TestGoodLockPasses(t *testing.T) {
-	t.Parallel()
 	setFlag(t, "zksim.runs", "20")
+	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	tb := result("TestMine", func(t fuzz.TB) {
 		fuzz.Test(t, object.Lock(goodLock, object.LockClaims{Fair: true, MaxHerd: 1}))
 	})
@@ -87,6 +87,7 @@ func TestGoodLockPasses(t *testing.T) {
 // scenario and a command that works.
 func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
+	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	tb := result("TestMine/on v1.0.4", func(t fuzz.TB) { fuzz.Test(t, object.Lock(clientLock)) })
 	if !tb.failed {
 		t.Fatalf("zk.Lock passes:\n%s", tb.log)
@@ -130,6 +131,7 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 
 func TestBadQueueFails(t *testing.T) {
 	t.Chdir(t.TempDir())
+	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
 	tb := result("TestQ", func(t fuzz.TB) {
 		fuzz.Test(t, object.Queue(func(env object.Env) object.Queuer {
 			return classic.NewApacheQueue(env.Conn, "/queue", zk.WorldACL(zk.PermAll))
@@ -300,10 +302,13 @@ func TestFlagsOfTheScript(t *testing.T) {
 // opened is the kind of state that makes two runs of one seed differ.
 var opened atomic.Int64
 
-// smallScript makes what TestLock does short.
-func smallScript(t *testing.T) {
+// smallScript makes what Test plays as short as it can be.
+func smallScript(t *testing.T) { setScript(t, scenario.Script{Clients: 1, Rounds: 1}) }
+
+// setScript sets the script that Test plays until the test ends.
+func setScript(t *testing.T, script scenario.Script) {
 	before := scenario.DefaultScript
-	scenario.DefaultScript = scenario.Script{Clients: 1, Rounds: 1}
+	scenario.DefaultScript = script
 	t.Cleanup(func() { scenario.DefaultScript = before })
 }
 
@@ -361,6 +366,7 @@ func looks(judge func(scenario.Evidence) (linearizability.Report, error)) scenar
 func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
+	smallScript(t)
 	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{
 			Property: "safety", Status: linearizability.Unknown, Summary: "it took too long",
@@ -379,6 +385,7 @@ func TestRunTellsThatNothingCouldBeDecided(t *testing.T) {
 func TestRunTellsOfAViolationThatComesAndGoes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
+	smallScript(t)
 	var runs atomic.Int64
 	w := looks(func(scenario.Evidence) (linearizability.Report, error) {
 		v := linearizability.Verdict{Property: "safety", Summary: "wrong"}
