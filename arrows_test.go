@@ -67,9 +67,10 @@ var arrows = map[string]string{
 	"fakezk/conform": `
 		fakezk/internal/proto fakezk/internal/wire pgregory.net/rapid`,
 	"internal/realzk":        ``,
+	"internal/testrun":       ``,
 	"examples/go":            `github.com/go-zookeeper/zk`,
 	"fuzz/internal/mix":      ``,
-	"fuzz/internal/fuzztest": `fakezk/fault fuzz/object fuzz/scenario`,
+	"fuzz/internal/fuzztest": `fakezk/fault fuzz/object fuzz/scenario internal/testrun`,
 	"fuzz/scenario": `
 		fakezk/fault fakezk/realworld fakezk/sim fakezk/trace fakezk/view linearizability
 		linearizability/ops fuzz/internal/mix github.com/go-zookeeper/zk github.com/goccy/go-yaml`,

@@ -78,6 +78,6 @@ func TestFuzzTargets(t *testing.T) {
 	}
 	if passed, text := fuzzChild(t, dir, "good", "-zksim.goroutines=2"); passed ||
 		!strings.Contains(text, "-zksim.goroutines=2; expected 1") {
-		t.Errorf("two hands: passed: %v\n%s", passed, text)
+		t.Errorf("two goroutines: passed: %v\n%s", passed, text)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // speed measures scenarios per second.
 func speed(l *lab) (string, error) {
-	big, err := l.bench(nil, "./fuzz", "Scenario", "-cpu", "1")
+	big, err := l.bench(nil, "./fuzz/scenario", "Scenario", "-cpu", "1")
 	if err != nil {
 		return "", err
 	}
@@ -21,8 +21,9 @@ func speed(l *lab) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return paragraph("Scenarios with 4 clients and 4 rounds, judged, on one core.") + shell(benchShown("./fuzz", "Scenario", "-cpu", "1")) + scenarioTable(big) +
-		"\n" + paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
+	return paragraph("Scenarios with 4 clients and 4 rounds, judged, on one core.") +
+		shell(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) + "\n" +
+		paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
 		"one core and on two, and virtual seconds per second on one core.") +
 		shell(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
 }

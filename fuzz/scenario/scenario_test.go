@@ -1,4 +1,4 @@
-package fuzz_test
+package scenario_test
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
 			file, err := object.Workloads().Load(
-				filepath.Join("testdata", "scenarios", name+".yaml"),
+				filepath.Join("..", "object", "testdata", "scenarios", name+".yaml"),
 			)
 			if err != nil {
 				t.Fatal(err)

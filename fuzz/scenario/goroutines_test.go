@@ -1,4 +1,4 @@
-package fuzz_test
+package scenario_test
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 
 var pairs = flag.Int(
 	"pairs", 3,
-	"number of random scenarios with several hands, or rough, that each workload plays twice",
+	"number of careless scenarios, or of several goroutines, that each workload plays twice",
 )
 
-// otherScenario draws a scenario that is rough, or in which goroutines share an
+// otherScenario draws a careless scenario, or one in which goroutines share an
 // object, of each kind of schedule in turn.
 func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	s := randomScenario(w, seed)
@@ -44,9 +44,9 @@ func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	return s
 }
 
-// TestTwoRunsOfSeveralHandsHaveOneTrace, although they share a connection, a
+// TestTwoRunsOfSeveralGoroutinesHaveOneTrace, although they share a connection, a
 // session and an object, which one of them closes now and then.
-func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
+func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
 	for _, w := range object.Workloads() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
 			t.Parallel()
@@ -68,9 +68,9 @@ func TestTwoRunsOfSeveralHandsHaveOneTrace(t *testing.T) {
 	}
 }
 
-// TestScenariosThatOnceHadTwoTracesHaveOne: in two, hands came to send at the same
-// instant after different waits, in the last it was not known of a goroutine that a
-// hand had started it.
+// TestScenariosThatOnceHadTwoTracesHaveOne: in two of them goroutines sent at the same
+// instant after different waits. In the last a goroutine of the client had started
+// another, and the simulation did not know it.
 func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	t.Parallel()
 	for _, s := range []scenario.Scenario{
@@ -103,9 +103,9 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 	}
 }
 
-// TestHandsBeginTheirCallsInTurn: what an object keeps in memory goes to hands that one
-// event wakes in an order that is the same in each run.
-func TestHandsBeginTheirCallsInTurn(t *testing.T) {
+// TestGoroutinesBeginTheirCallsInTurn: goroutines that one event wakes use the memory of
+// an object in an order that is the same in each run.
+func TestGoroutinesBeginTheirCallsInTurn(t *testing.T) {
 	t.Parallel()
 	w := scenario.Workload{
 		Name: "numbers", Impl: "in memory", Shared: true, Judge: scenario.Invariants(),
@@ -137,16 +137,16 @@ func TestHandsBeginTheirCallsInTurn(t *testing.T) {
 			if want := fmt.Sprint(
 				1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Goroutines,
 			); op.Output != want {
-				t.Fatalf("call %d of hand %d has got number %s, want %s", 1+i%s.Script.Rounds,
+				t.Fatalf("call %d of goroutine %d has got number %s, want %s", 1+i%s.Script.Rounds,
 					1+i/s.Script.Rounds, op.Output, want)
 			}
 		}
 	}
 }
 
-// TestHandsOutOfTurnHaveManyTraces is the control: without InTurn the hands of one
+// TestGoroutinesOutOfTurnHaveManyTraces is the control: without InTurn the goroutines of one
 // client race, here for the numbers of nodes that all make at one instant.
-func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
+func TestGoroutinesOutOfTurnHaveManyTraces(t *testing.T) {
 	t.Parallel()
 	w := scenario.Workload{
 		Name: "numbers", Impl: "out of turn", Shared: true, Judge: scenario.Invariants(),
@@ -182,8 +182,8 @@ func TestHandsOutOfTurnHaveManyTraces(t *testing.T) {
 	t.Error("every two runs are equal")
 }
 
-// TestHandsAreForWhatIsShared, and for nothing else.
-func TestHandsAreForWhatIsShared(t *testing.T) {
+// TestOnlySharedObjectsHaveSeveralGoroutines.
+func TestOnlySharedObjectsHaveSeveralGoroutines(t *testing.T) {
 	s := scenario.Scenario{
 		Workload: builtin(t, "lock", ""),
 		Script:   scenario.Script{Clients: 1, Rounds: 1, Goroutines: 2},

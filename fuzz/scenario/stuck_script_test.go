@@ -1,4 +1,4 @@
-package fuzz_test
+package scenario_test
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func TestScriptThatHangsOutsideOfACallViolatesLiveness(t *testing.T) {
 		t.Errorf("property %q, summary %q; want liveness, %q", o.Property(), o.Summary(), want)
 	}
 	if story := o.Story(); !strings.Contains(story, "where it hangs") ||
-		!strings.Contains(story, "fuzz_test.awaitForEver") || strings.Contains(story, "0x") {
+		!strings.Contains(story, "scenario_test.awaitForEver") || strings.Contains(story, "0x") {
 		t.Errorf("the story:\n%s", story)
 	}
 	if again := run(t, s); again.Story() != o.Story() {

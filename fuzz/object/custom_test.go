@@ -1,11 +1,10 @@
-package fuzz_test
+package object_test
 
 import (
 	"context"
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -114,27 +113,6 @@ func TestKindsAreListed(t *testing.T) {
 		first, err := object.Find(kind, "")
 		if err != nil || first.Name != kind {
 			t.Errorf("%s: found %s, %v", kind, first.Name, err)
-		}
-	}
-}
-
-// TestNamesAreWords: lines of output and flags have them.
-func TestNamesAreWords(t *testing.T) {
-	for _, name := range []string{
-		"my lock", "lock\n", "\tlock", "lo\x1b[31mck", "lock\u00a0two", "lock\u2028", "\xff",
-	} {
-		for _, names := range [][2]string{{name, "mine"}, {"lock", name}} {
-			w := tallyWorkload(names[1], false)
-			w.Name = names[0]
-			if c, err := object.Workloads().With(w); err == nil ||
-				!strings.Contains(err.Error(), "must have no spaces and no control characters") {
-				t.Errorf("%q %q: %d workloads, %v; want an error", w.Name, w.Impl, len(c), err)
-			}
-		}
-	}
-	for _, name := range []string{"mylock", "my-lock/v1.0_β#1", "'quoted'"} {
-		if _, err := object.Workloads().With(tallyWorkload(name, false)); err != nil {
-			t.Error(err)
 		}
 	}
 }

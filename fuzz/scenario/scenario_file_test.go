@@ -1,4 +1,4 @@
-package fuzz_test
+package scenario_test
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func drawFile(t *rapid.T) scenario.File {
 		},
 		Script: scenario.Script{Clients: rapid.IntRange(1, 26).Draw(t, "clients"),
 			Rounds:   rapid.IntRange(1, 1000).Draw(t, "rounds"),
-			Careless: rapid.Bool().Draw(t, "rough")},
+			Careless: rapid.Bool().Draw(t, "careless")},
 		Seed: rapid.Uint64().Draw(t, "seed"),
 	}}
 	for range rapid.IntRange(0, 4).Draw(t, "faults") {
@@ -158,23 +158,23 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{"negative rounds", "rounds: 1", "rounds: -1", "f.yaml:4:9: rounds: -1; expected 1 to 1000"},
 	{
-		"no hands", "rounds: 1", "rounds: 1\ngoroutines: 0",
+		"no goroutines", "rounds: 1", "rounds: 1\ngoroutines: 0",
 		"f.yaml:5:13: goroutines: 0; expected 1 to 8",
 	},
 	{
-		"too many hands", "rounds: 1", "rounds: 1\ngoroutines: 9",
+		"too many goroutines", "rounds: 1", "rounds: 1\ngoroutines: 9",
 		"f.yaml:5:13: goroutines: 9; expected 1 to 8",
 	},
 	{
-		"hands for a lock", "rounds: 1", "rounds: 1\ngoroutines: 2",
+		"goroutines for a lock", "rounds: 1", "rounds: 1\ngoroutines: 2",
 		"f.yaml:5:13: goroutines: 2; expected 1: an object of lock zk.Lock is not used by several goroutines",
 	},
 	{
-		"hands is text", "rounds: 1", "rounds: 1\ngoroutines: two",
+		"goroutines is text", "rounds: 1", "rounds: 1\ngoroutines: two",
 		"f.yaml:5:13: goroutines: found text; expected a whole number",
 	},
 	{
-		"rough is a number", "rounds: 1", "rounds: 1\ncareless: 1",
+		"careless is a number", "rounds: 1", "rounds: 1\ncareless: 1",
 		"f.yaml:5:11: careless: found a number; expected true or false",
 	},
 	{

@@ -1,4 +1,4 @@
-package fuzz_test
+package scenario_test
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ import (
 // rounds: without faults, and with a random plan of up to 4 faults in each. As
 // the command does, it lets garbage grow: a client connection takes megabytes.
 //
-//	go test ./fuzz -run '^$' -bench Scenario
+//	go test ./fuzz/scenario -run '^$' -bench Scenario
 func BenchmarkScenario(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, c := range []struct{ workload, impl string }{

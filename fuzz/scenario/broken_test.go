@@ -1,4 +1,4 @@
-package fuzz_test
+package scenario_test
 
 import (
 	"context"
@@ -39,10 +39,10 @@ func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
 	sameStory(t, s, "innermost call first:\n\n"+
-		"  broken_test.go:17  github.com/zksim/zksim/fuzz_test.derefNil\n"+
-		"  stuck_test.go:19  github.com/zksim/zksim/fuzz_test.brokenLock.Lock\n")
+		"  broken_test.go:17  github.com/zksim/zksim/fuzz/scenario_test.derefNil\n"+
+		"  stuck_test.go:19  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
 	exits := unseen(func(*scenario.Player) { exit() })
-	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "fuzz_test.exit")
+	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "scenario_test.exit")
 }
 
 // frozenStacks are what the runtime tells of a run in which one goroutine spins, one
@@ -116,7 +116,7 @@ func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 	s := unseen(func(*scenario.Player) { go waitForEver() })
 	o := run(t, s)
 	if o.Property() != linearizability.Orphans ||
-		!strings.Contains(o.Summary(), "fuzz_test.waitForEver, begun at broken_test.go:") {
+		!strings.Contains(o.Summary(), "scenario_test.waitForEver, begun at broken_test.go:") {
 		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
 	}
 	sameStory(t, s)
@@ -127,7 +127,7 @@ func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 func TestPanicOfAnotherGoroutineCanBeFound(t *testing.T) {
 	o := run(t, unseen(func(p *scenario.Player) { go renewBadly(p.Context()) }))
 	if o.Property() != linearizability.Orphans ||
-		!strings.Contains(o.Summary(), "fuzz_test.renewBadly, begun at broken_test.go:") {
+		!strings.Contains(o.Summary(), "scenario_test.renewBadly, begun at broken_test.go:") {
 		t.Errorf("property %q, summary %q; want orphans and where it is", o.Property(), o.Summary())
 	}
 }
