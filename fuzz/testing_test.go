@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/zksim/zksim/fuzz"
+	"github.com/zksim/zksim/fuzz/internal/fuzztest"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
@@ -265,7 +266,7 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 		})
 	}
 	setFlag(t, "zksim.goroutines", "9")
-	counter := builtin(t, "counter", "")
+	counter := fuzztest.Builtin(t, "counter", "")
 	tb := result("TestMine", func(t fuzz.TB) { fuzz.Test(t, counter) })
 	if got := strings.Join(tb.log, "\n"); !tb.failed ||
 		got != "zksim: -zksim.goroutines=9; expected 1 to 8" {
