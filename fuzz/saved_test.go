@@ -145,7 +145,7 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 		{`seed: \d+`, "seed: many", file + ":6:7: seed: found text; expected a whole number"},
 		{
 			`implementation: .*`, "implementation: other",
-			file + ":3:17: workload primary other; this test is for primary careless: true",
+			file + `:3:17: workload primary has no implementation "other"; expected one of ["careless: true"]`,
 		},
 		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
 	} {

@@ -24,7 +24,7 @@ func speed(l *lab) (string, error) {
 	return paragraph("Scenarios with 4 clients and 4 rounds, judged, on one core.") +
 		shell(benchShown("./fuzz/scenario", "Scenario", "-cpu", "1")) + scenarioTable(big) + "\n" +
 		paragraph("Hunts with all strategies, 3 clients and 2 rounds: scenarios per second on "+
-		"one core and on two, and virtual seconds per second on one core.") +
+			"one core and on two, and virtual seconds per second on one core.") +
 		shell(benchShown("./fuzz/hunt", "Hunt", flags...)) + huntTable(hunts), nil
 }
 

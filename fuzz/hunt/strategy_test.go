@@ -258,13 +258,13 @@ func TestPrioritiesStarveNobodyForEver(t *testing.T) {
 					_, err := p.Conn().Create("/go", nil, 0, zk.WorldACL(zk.PermAll))
 					return linearizability.Result{}, err
 				}
-				for p.Alive() {
+				for p.Context().Err() == nil {
 					if ok, _, err := p.Conn().Exists("/go"); ok || err != nil {
 						return linearizability.Result{}, err
 					}
 				}
 				return linearizability.Result{}, p.Context().Err()
-			}); err != nil && p.Alive() {
+			}); err != nil && p.Context().Err() == nil {
 				t.Error(err)
 			}
 		},

@@ -52,7 +52,7 @@ func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(*pairs) {
 				s := otherScenario(w, seed)
-				o, same, err := s.Traces()
+				o, same, err := twice(s)
 				if err != nil {
 					t.Errorf("%s, plan %v: %v", s, s.Plan, err)
 					continue
@@ -107,27 +107,30 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 // an object in an order that is the same in each run.
 func TestGoroutinesBeginTheirCallsInTurn(t *testing.T) {
 	t.Parallel()
+	type numbers struct {
+		given atomic.Int64
+		start chan struct{}
+	}
+	play := func(p *scenario.Player, s scenario.Script, h *scenario.Handle[*numbers]) {
+		n := h.Now()
+		if p.Goroutine() == 0 {
+			p.Pause(time.Second)
+			close(n.start)
+		}
+		<-n.start
+		for range s.Rounds {
+			if err := p.Do("take", "", func(context.Context) (linearizability.Result, error) {
+				return linearizability.Result{Output: fmt.Sprint(n.given.Add(1))}, nil
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 	w := scenario.Workload{
 		Name: "numbers", Impl: "in memory", Shared: true, Judge: scenario.Invariants(),
-		Play: func(p *scenario.Player, s scenario.Script) {
-			var given atomic.Int64
-			start := make(chan struct{})
-			p.Goroutines(s, func(h *scenario.Player) {
-				if h == p {
-					h.Pause(time.Second)
-					close(start)
-				}
-				<-start
-				for range s.Rounds {
-					if err := h.Do("take", "",
-						func(context.Context) (linearizability.Result, error) {
-							return linearizability.Result{Output: fmt.Sprint(given.Add(1))}, nil
-						}); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		},
+		Play: scenario.Shared(func(*scenario.Player) *numbers {
+			return &numbers{start: make(chan struct{})}
+		}, play),
 	}
 	s := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Goroutines: 4}, Seed: 1,
@@ -148,32 +151,32 @@ func TestGoroutinesBeginTheirCallsInTurn(t *testing.T) {
 // client race, here for the numbers of nodes that all make at one instant.
 func TestGoroutinesOutOfTurnHaveManyTraces(t *testing.T) {
 	t.Parallel()
+	play := func(p *scenario.Player, _ scenario.Script, h *scenario.Handle[chan struct{}]) {
+		call := p.Begin("make", "")
+		if p.Goroutine() == 0 {
+			p.Pause(time.Second)
+			close(h.Now())
+		}
+		<-h.Now()
+		made, err := p.Conn().Create("/numbers/n-", nil, zk.FlagSequence,
+			zk.WorldACL(zk.PermAll))
+		if err != nil {
+			t.Error(err)
+		}
+		call.OK(linearizability.Result{Output: made})
+	}
 	w := scenario.Workload{
 		Name: "numbers", Impl: "out of turn", Shared: true, Judge: scenario.Invariants(),
 		Nodes: map[string]string{"/numbers": ""},
-		Play: func(p *scenario.Player, s scenario.Script) {
-			start := make(chan struct{})
-			p.Goroutines(s, func(h *scenario.Player) {
-				call := h.Begin("make", "")
-				if h == p {
-					h.Pause(time.Second)
-					close(start)
-				}
-				<-start
-				made, err := p.Conn().Create("/numbers/n-", nil, zk.FlagSequence,
-					zk.WorldACL(zk.PermAll))
-				if err != nil {
-					t.Error(err)
-				}
-				call.OK(linearizability.Result{Output: made})
-			})
-		},
+		Play: scenario.Shared(func(*scenario.Player) chan struct{} {
+			return make(chan struct{})
+		}, play),
 	}
 	for seed := range uint64(300) {
 		s := scenario.Scenario{
 			Workload: w, Script: scenario.Script{Clients: 1, Rounds: 1, Goroutines: 8}, Seed: seed,
 		}
-		if _, same, err := s.Traces(); err != nil {
+		if _, same, err := twice(s); err != nil {
 			t.Fatal(err)
 		} else if !same {
 			return
