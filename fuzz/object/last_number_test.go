@@ -11,6 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/gallery"
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -62,7 +63,8 @@ func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32)
 	w.Nodes, w.Next = map[string]string{dir: ""}, map[string]int32{dir: next}
 	w.Play = swept(w.Play, dir)
 	found, err := hunt.Hunt{
-		Workload: w, Script: scenario.Script{Clients: 4, Rounds: 2}, Seed: 1, Runs: 12,
+		Workload: w, Script: scenario.Script{Clients: 4, Rounds: 2}, Seed: 1,
+		Runs: testrun.Pick(6, 12),
 	}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package object_test
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,11 +8,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
-)
-
-var (
-	plans = flag.Int("plans", 30, "number of random plans that each right workload has to survive")
-	full  = flag.Bool("full", false, "sweep all kinds, with the script that zksim sweep takes")
+	"github.com/zksim/zksim/internal/testrun"
 )
 
 // TestRightWorkloadsSurvive: whatever is built in and not known to be wrong
@@ -27,21 +22,16 @@ func TestRightWorkloadsSurvive(t *testing.T) {
 	}
 }
 
-// survives runs a workload with random plans, some of them twice, and, if it is a
-// lock, a queue, not a built-in one, or -full is given, without faults and with
+// survives runs a workload with random plans, some of them twice, and, if it is
+// recipes.Lock, not a built-in one, or -full is given, without faults and with
 // every single fault at every protocol step. It says what was tried, and fails
 // if anything is violated, if two runs differ, or if more than one verdict in a
 // hundred is unknown.
 func survives(t *testing.T, w scenario.Workload) {
 	t.Helper()
-	script, plans := scenario.Script{Clients: 2, Rounds: 1}, *plans
-	if *full {
-		script = scenario.DefaultScript
-	}
-	if testing.Short() {
-		plans = min(plans, 10)
-	}
-	sweep := *full || w.Name == "lock" || w.Name == "queue" || !registered(w)
+	script := testrun.Pick(scenario.Script{Clients: 2, Rounds: 1}, scenario.DefaultScript)
+	plans := testrun.Pick(10, 30)
+	sweep := testrun.Full() || w.Impl == "recipes.Lock" || !registered(w)
 	tried, err := try(t, w, script, sweep, plans)
 	if err != nil {
 		t.Fatal(err)
