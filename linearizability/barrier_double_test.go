@@ -23,11 +23,7 @@ func enterTogether(f *fixture) {
 }
 
 func TestDoubleBarriers(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
+	checkHistories(t, always(doubleAtD), []claimTest{
 		{name: "in and out together, twice", build: func(f *fixture) *Leftovers {
 			for range 2 {
 				enterTogether(f)
@@ -113,14 +109,7 @@ func TestDoubleBarriers(t *testing.T) {
 				enterTogether(f)
 				return &Leftovers{Nodes: []NodeAtRest{{Path: "/d"}, {Path: "/d/ready"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, doubleAtD), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func TestDoubleBarrierIsDrawn(t *testing.T) {

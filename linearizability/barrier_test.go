@@ -29,11 +29,7 @@ func TestBarriers(t *testing.T) {
 	whole := func(f *fixture, client, kind, output string) {
 		f.ret(f.call(client, kind, ""), OpOK, Result{Output: output})
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
+	checkHistories(t, always(barrierAtB), []claimTest{
 		{name: "set, waited for and removed", build: func(f *fixture) *Leftovers {
 			whole(f, "b", ops.Wait, "")
 			f.raises("a")
@@ -122,14 +118,7 @@ func TestBarriers(t *testing.T) {
 				f.raises("a")
 				return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, barrierAtB), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 // randomBarrier makes valid histories of a barrier. A wait that finds the barrier up returns after

@@ -31,11 +31,7 @@ func (f *fixture) pass(ops ...int) {
 }
 
 func TestThresholdBarriers(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
+	checkHistories(t, always(thresholdAtT), []claimTest{
 		{name: "opens, lets the late pass, closes and opens again",
 			build: func(f *fixture) *Leftovers {
 				for range 2 {
@@ -192,14 +188,7 @@ func TestThresholdBarriers(t *testing.T) {
 			build: func(f *fixture) *Leftovers {
 				return &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/m"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, thresholdAtT), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func TestThresholdBarrierIsDrawn(t *testing.T) {

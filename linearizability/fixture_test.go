@@ -2,10 +2,39 @@ package linearizability
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/zksim/zksim/linearizability/ops"
 )
+
+// historyTest is one history with the expected verdict. bad names the violated property, "" if none
+// is; says is a part of its summary.
+type historyTest[C any] struct {
+	name      string
+	build     func(f *fixture) *Leftovers
+	opts      C
+	bad, says string
+}
+
+// claimTest is a historyTest of claims without options.
+type claimTest = historyTest[struct{}]
+
+// checkHistories judges each history by claims made from its options.
+func checkHistories[C any](t *testing.T, claims func(opts C) Claims, tests []historyTest[C]) {
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			left := tt.build(f)
+			checkReport(t, Judge(f.history(), left, claims(tt.opts)), tt.bad, tt.says)
+		})
+	}
+}
+
+// always returns the same claims for each test.
+func always(claims Claims) func(struct{}) Claims {
+	return func(struct{}) Claims { return claims }
+}
 
 // fixture makes a history by hand, one step at a time.
 type fixture struct {

@@ -28,12 +28,10 @@ func (f *fixture) resigns(client string, session int64, path string) {
 }
 
 func TestElections(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return Election(opts)
+	}, []lockTest{
 		{name: "one after the other, and asked in between", build: func(f *fixture) *Leftovers {
 			f.asksWho("c", Result{Empty: true})
 			epoch := f.leads("a", 1, node("a", 0))
@@ -153,15 +151,7 @@ func TestElections(t *testing.T) {
 				f.ret(op, OpOK, Result{Session: 1})
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), left, Election(tt.opts)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func twoLead(f *fixture) *Leftovers {

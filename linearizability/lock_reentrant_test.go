@@ -27,12 +27,10 @@ func TestReentrantLocks(t *testing.T) {
 			return nil
 		}
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return ReentrantLock(opts)
+	}, []lockTest{
 		{name: "locked twice", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, a)
 			again(f, ops.Lock, token)
@@ -105,15 +103,7 @@ func TestReentrantLocks(t *testing.T) {
 				f.lock("b", 2, b)
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), left, ReentrantLock(tt.opts)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func twoReentrant(f *fixture) *Leftovers {

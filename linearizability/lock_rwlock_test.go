@@ -31,12 +31,10 @@ func TestRWLocks(t *testing.T) {
 	give := func(f *fixture, client string, session int64, mode string) {
 		f.gives(readWriteLock, client, session, node(client, int(client[0]-'a')), mode)
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return RWLock(opts)
+	}, []lockTest{
 		{name: "two readers", build: func(f *fixture) *Leftovers {
 			get(f, "a", 1, ops.ReadMode)
 			get(f, "b", 2, ops.ReadMode)
@@ -110,15 +108,7 @@ func TestRWLocks(t *testing.T) {
 				f.ret(op, OpOK, Result{})
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			checkReport(t, Judge(f.history(), left, RWLock(tt.opts)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 func readerAndWriter(f *fixture) *Leftovers {
@@ -191,11 +181,7 @@ func readsOn(f *fixture, second string) (waiting int, next int64) {
 
 func TestWriterThatReadsOn(t *testing.T) {
 	fair := Lock{Path: "/lock", Fair: true, MaxHerd: 1}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
+	checkHistories(t, always(RWLock(fair)), []claimTest{
 		{name: "before the writer who waits", build: func(f *fixture) *Leftovers {
 			op, token := readsOn(f, node("a", 2))
 			f.gives(readWriteLock, "a", 1, node("a", 2), ops.ReadMode)
@@ -236,14 +222,7 @@ func TestWriterThatReadsOn(t *testing.T) {
 				f.gives(readWriteLock, "a", 1, node("a", 0), ops.ReadMode)
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, RWLock(fair)), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 // TestReadersWokenTogetherAreNoHerd: a waiter that is woken in vain counts.

@@ -22,12 +22,10 @@ func TestSemaphores(t *testing.T) {
 		get(f, "c", 2)
 		return nil
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		opts      Lock
-		bad, says string
-	}{
+	checkHistories(t, func(opts Lock) Claims {
+		opts.Path = "/lock"
+		return Semaphore{Leases: 2, Lock: opts}
+	}, []lockTest{
 		{name: "two of two", build: func(f *fixture) *Leftovers {
 			get(f, "a", 0)
 			get(f, "b", 1)
@@ -114,16 +112,7 @@ func TestSemaphores(t *testing.T) {
 				f.ret(op, OpUnknown, Result{})
 				return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			tt.opts.Path = "/lock"
-			r := Judge(f.history(), left, Semaphore{Leases: 2, Lock: tt.opts})
-			checkReport(t, r, tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 // TestLeasesBesideTheirGuard: the znodes of the guarding lock are no leases.

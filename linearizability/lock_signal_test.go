@@ -44,7 +44,7 @@ func TestSignalsOfLoss(t *testing.T) {
 			return nil
 		}
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "lies", opts: signals, bad: Belief,
 			says: "a was told at step 4 that it had lost the lock, but its znode " +
 				"/lock/a-0000000000 was alive", build: told(LockLost)},
@@ -82,10 +82,7 @@ func TestSignalsOfLoss(t *testing.T) {
 				f.unlock("a", 1, node("a", 0))
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
@@ -95,9 +92,11 @@ func TestDisconnectEndsBeliefOnlyOnDemand(t *testing.T) {
 		f.lock("b", 2, node("b", 1))
 		return nil
 	}
-	lockTest{bad: Belief, says: "a and b both believe", build: build}.run(t)
-	lockTest{opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief,
-		says: "a and b both believe", build: build}.run(t)
+	checkHistories(t, lockAt, []lockTest{
+		{name: "zero value", bad: Belief, says: "a and b both believe", build: build},
+		{name: "signals", opts: Lock{Signals: true, DisconnectEndsBelief: true}, bad: Belief,
+			says: "a and b both believe", build: build},
+	})
 	f := &fixture{}
 	build(f)
 	r := Judge(f.history(), nil, Lock{Path: "/lock", DisconnectEndsBelief: true})

@@ -33,7 +33,7 @@ func TestStolenLocks(t *testing.T) {
 			return nil
 		}
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "blind release", bad: Safety,
 			says:  "b deleted a's znode /lock/x at step 9 while a held the lock",
 			build: blindRelease(true)},
@@ -84,10 +84,7 @@ func TestStolenLocks(t *testing.T) {
 			f.deletes("b", 2, shared, 1)
 			return nil
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestStolenLockIsNoZombieWindow(t *testing.T) {

@@ -1,30 +1,19 @@
 package linearizability
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// lockTest is one history of a lock with the expected verdict. bad names the violated property, ""
-// if none is.
-type lockTest struct {
-	name  string
-	build func(f *fixture) *Leftovers
-	opts  Lock
-	bad   string
-	says  string // part of the summary of bad
-}
+type lockTest = historyTest[Lock]
 
-func (tt lockTest) run(t *testing.T) {
-	f := &fixture{}
-	left := tt.build(f)
-	if tt.opts.Path == "" {
-		tt.opts.Path = "/lock"
-	}
-	r := Judge(f.history(), left, tt.opts)
-	checkReport(t, r, tt.bad, tt.says)
+// lockAt claims a lock, at /lock by default.
+func lockAt(opts Lock) Claims {
+	opts.Path = cmp.Or(opts.Path, "/lock")
+	return opts
 }
 
 func checkReport(t *testing.T, r Report, bad, says string) {
@@ -45,7 +34,7 @@ func checkReport(t *testing.T, r Report, bad, says string) {
 }
 
 func TestLockSafetyBeliefAndFencing(t *testing.T) {
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			f.lock("a", 1, node("a", 0))
 			f.unlock("a", 1, node("a", 0))
@@ -159,10 +148,7 @@ func TestLockSafetyBeliefAndFencing(t *testing.T) {
 			f.unlock("a", 1, node("a", 0))
 			return &Leftovers{}
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func twoAtOnce(f *fixture) *Leftovers {
@@ -172,7 +158,7 @@ func twoAtOnce(f *fixture) *Leftovers {
 }
 
 func TestLockWithoutServerLog(t *testing.T) {
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			blind(f, "a", "b")
 			return nil
@@ -194,10 +180,7 @@ func TestLockWithoutServerLog(t *testing.T) {
 			blind(f, "b")
 			return nil
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func blind(f *fixture, clients ...string) {
@@ -224,7 +207,7 @@ func TestLockFairnessAndHerd(t *testing.T) {
 		f.ret(b, OpOK, Result{Session: 2})
 		return nil
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "in turn", opts: Lock{Fair: true, MaxHerd: 1}, build: inTurn},
 		{
 			name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "b overtook a",
@@ -248,17 +231,14 @@ func TestLockFairnessAndHerd(t *testing.T) {
 				f.ret(op, OpOK, Result{})
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestLockLivenessAndOrphans(t *testing.T) {
 	waiting := func(client, path string) []Wait {
 		return []Wait{{Client: client, Op: ops.Lock, Path: path}}
 	}
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "waiting behind a holder", build: func(f *fixture) *Leftovers {
 			token := f.lock("a", 1, node("a", 0))
 			f.call("b", ops.Lock, "")
@@ -321,10 +301,7 @@ func TestLockLivenessAndOrphans(t *testing.T) {
 				return &Leftovers{Sessions: []SessionAtRest{{ID: 9}, {ID: 1, Client: "a"}},
 					Watches: []WatchAtRest{{"a", "/lock/x"}}, Leaked: []string{"loop"}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 // forgotten: a's create was applied but reported as unknown, and b waits for it.

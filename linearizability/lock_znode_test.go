@@ -15,7 +15,7 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 	}
 	count := func(n int64) func(int64) int64 { return func(int64) int64 { return n } }
 	itself := func(czxid int64) int64 { return czxid }
-	tests := []lockTest{
+	checkHistories(t, lockAt, []lockTest{
 		{name: "a counter", build: func(f *fixture) *Leftovers {
 			hold(f, "a", 1, count(1001))
 			hold(f, "b", 2, count(1002))
@@ -38,10 +38,7 @@ func TestTokensThatAreNoCzxids(t *testing.T) {
 				hold(f, "b", 2, count(1001))
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
@@ -62,9 +59,11 @@ func TestWhatAHolderLeavesIsNoLeak(t *testing.T) {
 			return left
 		}
 	}
-	lockTest{build: watched(false)}.run(t)
-	lockTest{
-		bad: Orphans, says: "/lock/helper (session 0x1 of client a)", build: watched(true),
-	}.run(t)
-	lockTest{bad: Orphans, says: "a watch of a on /lock/a-0000000000", build: watched(true)}.run(t)
+	checkHistories(t, lockAt, []lockTest{
+		{name: "held", build: watched(false)},
+		{name: "released, a znode", bad: Orphans, says: "/lock/helper (session 0x1 of client a)",
+			build: watched(true)},
+		{name: "released, a watch", bad: Orphans, says: "a watch of a on /lock/a-0000000000",
+			build: watched(true)},
+	})
 }

@@ -40,11 +40,10 @@ func overtaken(f *fixture, session int64, after time.Duration) {
 }
 
 func TestRivals(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
+	checkHistories(t, always(Membership{
+		Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond,
+		Hidden: []string{"secret"}, Within: time.Second, AllowedAtRest: []string{"/m/secret"},
+	}), []claimTest{
 		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			f.joins("a", "x=a1")
 			f.gaveUp("b", "x=b1")
@@ -154,15 +153,5 @@ func TestRivals(t *testing.T) {
 			f.ret(f.call("b", ops.Leave, "x"), OpOK, Result{Session: 98})
 			return &Leftovers{Nodes: []NodeAtRest{{Path: "/m"}, {Path: "/m/x", Owner: 98}}}
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			opts := Membership{Path: "/m", Data: true, Rivals: true, Late: 100 * time.Millisecond,
-				Hidden: []string{"secret"}, Within: time.Second,
-				AllowedAtRest: []string{"/m/secret"}}
-			checkReport(t, Judge(f.history(), left, opts), tt.bad, tt.says)
-		})
-	}
+	})
 }

@@ -16,7 +16,7 @@ func TestDelayQueue(t *testing.T) {
 	}
 	gone := func(f *fixture, value string) *Leftovers { f.take("b", value); return &Leftovers{} }
 	patient := Queue{Patience: 5 * time.Millisecond}
-	tests := []queueTest{
+	checkHistories(t, queueAt(func(q Queue) Claims { return DelayQueue(q) }), []queueTest{
 		{name: "in time", build: func(f *fixture) *Leftovers {
 			put(f, "x", 12) // steps 1 to 3
 			put(f, "y", 11)
@@ -111,12 +111,7 @@ func TestDelayQueue(t *testing.T) {
 		}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
 			says: "/q/claims/1 is no element", build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.runBy(t, func(q Queue) Claims { return DelayQueue(q) })
-		})
-	}
+	})
 }
 
 // givesUp is a take that returns empty-handed at step 10.

@@ -26,7 +26,7 @@ func TestIDQueue(t *testing.T) {
 		put(f, "y", "2")
 		put(f, "z", "1")
 	}
-	tests := []queueTest{
+	checkHistories(t, queueAt(func(q Queue) Claims { return IDQueue(q) }), []queueTest{
 		{name: "by id and in order", build: func(f *fixture) *Leftovers {
 			three(f)
 			f.discards("b", "1", "2", "x", "z")
@@ -139,12 +139,7 @@ func TestIDQueue(t *testing.T) {
 		}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
 			says: "/q/claims/1 is no element", build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.runBy(t, func(q Queue) Claims { return IDQueue(q) })
-		})
-	}
+	})
 }
 
 // randomIDQueue makes valid histories of a queue with two ids.

@@ -41,12 +41,9 @@ func TestLockQueue(t *testing.T) {
 		f.offer("a", "x")
 		f.offer("a", "y")
 	}
-	tests := []struct {
-		name  string
-		build func(f *fixture) *Leftovers
-		bad   string
-		says  string
-	}{
+	checkHistories(t, always(LockQueue{
+		Queue: Queue{Path: "/q", Patience: 5e6}, Lock: lockOf,
+	}), []claimTest{
 		{name: "one after the other", build: func(f *fixture) *Leftovers {
 			xy(f)
 			f.gets("b", "x")
@@ -239,15 +236,7 @@ func TestLockQueue(t *testing.T) {
 				return &Leftovers{Nodes: []NodeAtRest{{Path: "/q/x", Data: "x"},
 					{Path: "/q/x-lock", Owner: lockSession("c", 0), Czxid: 5}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			opts := LockQueue{Queue: Queue{Path: "/q", Patience: 5e6}, Lock: lockOf}
-			checkReport(t, Judge(f.history(), left, opts), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 // gaveUpAfter records a take that fails the given number of steps after the element was released.

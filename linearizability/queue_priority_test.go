@@ -43,7 +43,7 @@ func TestPriorityQueue(t *testing.T) {
 		put(f, "x", 5)
 		put(f, "y", -1)
 	}
-	tests := []queueTest{
+	checkHistories(t, queueAt(func(q Queue) Claims { return PriorityQueue(q) }), []queueTest{
 		{name: "most urgent first, then the oldest", build: func(f *fixture) *Leftovers {
 			both(f)
 			put(f, "z", 5)
@@ -156,21 +156,7 @@ func TestPriorityQueue(t *testing.T) {
 			}},
 		{name: "bookkeeping is left", opts: Queue{Path: "/q", Items: "/q/items"}, bad: Orphans,
 			says: "/q/claims/1 is no element", build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name,
-			func(t *testing.T) { tt.runBy(t, func(q Queue) Claims { return PriorityQueue(q) }) })
-	}
-}
-
-// runBy is run for another kind of queue.
-func (tt queueTest) runBy(t *testing.T, kind func(Queue) Claims) {
-	f := &fixture{}
-	left := tt.build(f)
-	if tt.opts.Path == "" {
-		tt.opts.Path = "/q"
-	}
-	checkReport(t, Judge(f.history(), left, kind(tt.opts)), tt.bad, tt.says)
+	})
 }
 
 // waiting is an element of a random queue.

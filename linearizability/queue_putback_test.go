@@ -16,7 +16,7 @@ func (f *fixture) takeBack(client, value string) {
 }
 
 func TestElementsPutBack(t *testing.T) {
-	tests := []queueTest{
+	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "then delivered", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.takeBack("b", "x")
@@ -103,10 +103,7 @@ func TestElementsPutBack(t *testing.T) {
 				f.takeBack("b", "x")
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestTakesThatGiveUp(t *testing.T) {
@@ -128,7 +125,7 @@ func TestTakesThatGiveUp(t *testing.T) {
 		f.deletes("b", 0, "/q/x", 0)
 		f.creates("b", 0, "/q/x", "x", 0)
 	}
-	tests := []queueTest{
+	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "beside an element", opts: patient, bad: Liveness, build: gives(nothing, 4),
 			says: "take of b (steps 4 to 9) gave up although element x was in the queue for the last 5ms"},
 		{name: "soon", opts: patient, build: gives(nothing, 3)},
@@ -155,8 +152,5 @@ func TestTakesThatGiveUp(t *testing.T) {
 			f.ret(op, OpFailed, Result{})
 			return &Leftovers{}
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }

@@ -1,28 +1,23 @@
 package linearizability
 
 import (
+	"cmp"
 	"reflect"
 	"testing"
 
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// queueTest is one history of a queue with the expected verdict.
-type queueTest struct {
-	name  string
-	build func(f *fixture) *Leftovers
-	opts  Queue
-	bad   string
-	says  string
-}
+type queueTest = historyTest[Queue]
 
-func (tt queueTest) run(t *testing.T) {
-	f := &fixture{}
-	left := tt.build(f)
-	if tt.opts.Path == "" {
-		tt.opts.Path = "/q"
+func plainQueue(q Queue) Claims { return q }
+
+// queueAt makes claims of a kind, for the directory /q by default.
+func queueAt(kind func(Queue) Claims) func(Queue) Claims {
+	return func(opts Queue) Claims {
+		opts.Path = cmp.Or(opts.Path, "/q")
+		return kind(opts)
 	}
-	checkReport(t, Judge(f.history(), left, tt.opts), tt.bad, tt.says)
 }
 
 func TestQueueOrderAndLinearizability(t *testing.T) {
@@ -39,7 +34,7 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 		f.take("b", "x")
 		return nil
 	}
-	tests := []queueTest{
+	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "first in, first out", build: func(f *fixture) *Leftovers {
 			f.offer("a", "x")
 			f.offer("a", "y")
@@ -108,10 +103,7 @@ func TestQueueOrderAndLinearizability(t *testing.T) {
 				f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "y"})
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestQueueDelivery(t *testing.T) {
@@ -140,7 +132,7 @@ func TestQueueDelivery(t *testing.T) {
 		f.take("c", "x")
 		return nil
 	}
-	tests := []queueTest{
+	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "reply lost", bad: Delivery, build: lostReply,
 			says: "element x, offered by a, is lost: b's take (steps 4 to 6, unknown: " +
 				"connection closed) removed /q/x at step 5, but its reply was lost, and nobody " +
@@ -210,10 +202,7 @@ func TestQueueDelivery(t *testing.T) {
 				f.deletes("", 0, "/q/x", 0)
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestQueueWithoutServerLog(t *testing.T) {
@@ -221,7 +210,7 @@ func TestQueueWithoutServerLog(t *testing.T) {
 	get := func(f *fixture, value string) {
 		f.ret(f.call("b", ops.Take, ""), OpOK, Result{Output: value})
 	}
-	tests := []queueTest{
+	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "good",
 			build: func(f *fixture) *Leftovers { put(f, "x"); get(f, "x"); return &Leftovers{} }},
 		{name: "unknown take may have taken it", build: func(f *fixture) *Leftovers {
@@ -261,14 +250,11 @@ func TestQueueWithoutServerLog(t *testing.T) {
 				get(f, "x")
 				return nil
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func TestQueueLivenessAndOrphans(t *testing.T) {
-	tests := []queueTest{
+	checkHistories(t, queueAt(plainQueue), []queueTest{
 		{name: "waiting for an empty queue", build: func(f *fixture) *Leftovers {
 			f.call("b", ops.Take, "")
 			return &Leftovers{}
@@ -290,10 +276,7 @@ func TestQueueLivenessAndOrphans(t *testing.T) {
 			says: "/q/claims/1 is no element of the queue", build: bookkeeping},
 		{name: "bookkeeping may stay", opts: Queue{Path: "/q", Items: "/q/items",
 			AllowedAtRest: []string{"/q/claims/*"}}, build: bookkeeping},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, tt.run)
-	}
+	})
 }
 
 func bookkeeping(f *fixture) *Leftovers {

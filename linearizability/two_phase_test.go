@@ -67,11 +67,7 @@ func (f *fixture) commits() {
 }
 
 func TestTwoPhaseCommits(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
+	checkHistories(t, always(twoPhaseAtT), []claimTest{
 		{name: "committed, finished and forgotten", build: func(f *fixture) *Leftovers {
 			f.learns("b", "")
 			f.commits()
@@ -326,14 +322,7 @@ func TestTwoPhaseCommits(t *testing.T) {
 				f.commits()
 				return &Leftovers{Nodes: []NodeAtRest{{Path: "/t"}, {Path: "/t/begin-1"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, twoPhaseAtT), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 // TestTwoPhaseWithoutLog: the answers are judged without a log.
