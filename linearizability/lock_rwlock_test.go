@@ -153,15 +153,7 @@ func TestCorrectRWLocksAreFoundCorrect(t *testing.T) {
 }
 
 func TestBrokenRWLocksAreFoundBroken(t *testing.T) {
-	checkMutations(t, randomRWLock, judgeFairRWLock, []mutation{
-		{"a second holder", onHold(readWriteLock, addHolder),
-			[]string{Safety, Linearizability, Fencing}, 0},
-		{"tokens exchanged", onHold(readWriteLock, swapTokens), []string{Safety, Fencing}, 60},
-		{"a release that never happened", onHold(readWriteLock, dropDelete),
-			[]string{Safety, Linearizability}, 0},
-		{"a lock that never returns", onHold(readWriteLock, neverReturn), []string{Liveness}, 0},
-		{"a writer overtaken", onHold(readWriteLock, overtake), []string{Order}, 0},
-	})
+	checkMutations(t, randomRWLock, judgeFairRWLock, lockMutations(readWriteLock, 60))
 }
 
 // readsOn: the writer a takes the read lock, too, under the same token and with the znode second
