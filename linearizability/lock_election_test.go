@@ -32,7 +32,7 @@ func TestElections(t *testing.T) {
 		opts.Path = "/lock"
 		return Election(opts)
 	}, []lockTest{
-		{name: "one after the other, and asked in between", build: func(f *fixture) *Leftovers {
+		{name: "one after the other, and asked in between", build: func(f *fixture) {
 			f.asksWho("c", Result{Empty: true})
 			epoch := f.leads("a", 1, node("a", 0))
 			f.asksWho("c", Result{Output: "a", Token: epoch})
@@ -40,42 +40,40 @@ func TestElections(t *testing.T) {
 			f.leads("b", 2, node("b", 1))
 			f.resigns("b", 2, node("b", 1))
 			f.asksWho("c", Result{Empty: true})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "a new term after a loss, without resigning", build: func(f *fixture) *Leftovers {
+		{name: "a new term after a loss, without resigning", build: func(f *fixture) {
 			f.leads("a", 1, node("a", 0))
 			f.expires(1, node("a", 0))
 			f.told("a", SessionExpired)
 			f.leads("a", 2, node("a", 1))
 			f.resigns("a", 2, node("a", 1))
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "lost before the call that tells of it, and not told",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				token := f.creates("a", 1, node("a", 0), "a", 1)
 				f.expires(1, node("a", 0))
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
 				f.told("a", SessionExpired)
 				f.leads("b", 2, node("b", 1))
 				f.resigns("b", 2, node("b", 1))
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "lost before the call that tells of it, and told", bad: Safety,
 			says: "was deleted at step 2, and the client was told so (session expired) at step 3",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				token := f.creates("a", 1, node("a", 0), "a", 1)
 				f.expires(1, node("a", 0))
 				f.told("a", SessionExpired)
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "won before the call, while another led", bad: Linearizability, says: "lead",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("b", 2, node("b", 0))
 				token := f.creates("a", 1, node("a", 1), "a", 1)
 				f.expires(1, node("a", 1))
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-				return nil
 			}},
 		{name: "two lead", bad: Safety, says: "a and b own the leadership at once", build: twoLead},
 		{name: "two believe so", bad: Belief, says: "both believe that they hold the leadership",
@@ -83,81 +81,73 @@ func TestElections(t *testing.T) {
 		{name: "two lead, not linearizable", bad: Linearizability, says: "lead", build: twoLead},
 		{name: "without a znode", bad: Safety,
 			says: "client a returned from lead at step 5 without a znode of its own",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("b", 2, node("b", 0))
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Session: 1, Token: 77})
-				return nil
 			}},
 		{name: "an older epoch", bad: Fencing, says: "turns b away",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("b", ops.Lead, "")
 				old := f.creates("b", 2, node("b", 0), "b", 2)
 				f.leads("a", 1, node("a", 1))
 				f.resigns("a", 1, node("a", 1))
 				f.ret(op, OpOK, Result{Session: 2, Token: old})
-				return nil
 			}},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("b", ops.Lead, "")
 				f.creates("b", 2, node("b", 0), "b", 2)
 				f.leads("a", 1, node("a", 1))
-				return nil
 			}},
 		{name: "told of one who led before", bad: Answers,
-			says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) *Leftovers {
+			says: `c was told that "a" leads in epoch 2`, build: func(f *fixture) {
 				epoch := f.leads("a", 1, node("a", 0))
 				f.resigns("a", 1, node("a", 0))
 				f.asksWho("c", Result{Output: "a", Token: epoch})
-				return nil
 			}},
-		{name: "told of one who left meanwhile", build: func(f *fixture) *Leftovers {
+		{name: "told of one who left meanwhile", build: func(f *fixture) {
 			epoch := f.leads("a", 1, node("a", 0))
 			op := f.call("c", ops.Leader, "")
 			f.resigns("a", 1, node("a", 0))
 			f.ret(op, OpOK, Result{Output: "a", Token: epoch})
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
 		{name: "told of nobody", bad: Answers, says: "c was told that nobody leads",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("a", 1, node("a", 0))
 				f.asksWho("c", Result{Empty: true})
-				return nil
 			}},
 		{name: "told of the second", bad: Answers, says: `"b" leads`,
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.leads("a", 1, node("a", 0))
 				f.call("b", ops.Lead, "")
 				f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
-				return nil
 			}},
 		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.call("a", ops.Lead, "")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
 		{name: "a candidate nobody knows of", bad: Orphans, says: "was left by a's lead",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				op := f.call("a", ops.Lead, "")
 				czxid := f.creates("a", 1, node("a", 0), "a", 1)
 				f.ret(op, OpUnknown, Result{})
-				return &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
 			}},
 		{name: "two are woken", opts: Lock{MaxHerd: 1}, bad: Herd,
-			says: "fired 2 watch notifications", build: func(f *fixture) *Leftovers {
+			says: "fired 2 watch notifications", build: func(f *fixture) {
 				f.leads("a", 1, node("a", 0))
 				op := f.call("a", ops.Resign, "")
 				f.deletes("a", 1, node("a", 0), 2)
 				f.ret(op, OpOK, Result{Session: 1})
-				return nil
 			}},
 	})
 }
 
-func twoLead(f *fixture) *Leftovers {
+func twoLead(f *fixture) {
 	f.leads("a", 1, node("a", 0))
 	f.leads("b", 2, node("b", 1))
-	return nil
 }
 
 // randomElection makes valid histories with calls of [ops.Leader].
