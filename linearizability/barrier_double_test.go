@@ -52,13 +52,12 @@ func TestDoubleBarriers(t *testing.T) {
 			f.departs("b")
 			f.left = &Leftovers{}
 		}},
-		{name: "enters with oneself", bad: Safety, says: "a entered",
-			build: func(f *fixture) {
-				op := f.call("a", ops.Enter, "2")
-				f.creates("a", 1, "/d/a", "", 1)
-				f.ret(op, OpUnknown, Result{})
-				f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
-			}},
+		{name: "enters with oneself", bad: Safety, says: "a entered", build: func(f *fixture) {
+			op := f.call("a", ops.Enter, "2")
+			f.creates("a", 1, "/d/a", "", 1)
+			f.ret(op, OpUnknown, Result{})
+			f.ret(f.call("a", ops.Enter, "2"), OpOK, Result{})
+		}},
 		{name: "enters with one who is in the round before", bad: Safety,
 			says: "a entered at step 9", build: func(f *fixture) {
 				enterTogether(f)

@@ -32,15 +32,14 @@ func (f *fixture) pass(ops ...int) {
 
 func TestThresholdBarriers(t *testing.T) {
 	checkHistories(t, always(thresholdAtT), []claimTest{
-		{name: "opens, lets the late pass, closes and opens again",
-			build: func(f *fixture) {
-				for range 2 {
-					f.setsTo("a", "2")
-					f.pass(f.waits("a"), f.waits("b"))
-					f.pass(f.waits("c"))
-				}
-				f.left = &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
-			}},
+		{name: "opens, lets the late pass, closes and opens again", build: func(f *fixture) {
+			for range 2 {
+				f.setsTo("a", "2")
+				f.pass(f.waits("a"), f.waits("b"))
+				f.pass(f.waits("c"))
+			}
+			f.left = &Leftovers{Watches: []WatchAtRest{{"a", "/t"}}}
+		}},
 		{name: "passes before it is set", bad: Safety,
 			says: "a passed at step 2, but at no moment of its call was the barrier open: it " +
 				"was never set", build: func(f *fixture) {
@@ -69,14 +68,13 @@ func TestThresholdBarriers(t *testing.T) {
 			f.deletes("a", 1, "/t/a", 0)
 			f.left = &Leftovers{}
 		}},
-		{name: "passes with oneself", bad: Safety, says: "a passed",
-			build: func(f *fixture) {
-				f.setsTo("a", "2")
-				op := f.waits("a")
-				f.creates("a", 1, "/t/a", "", 1)
-				f.ret(op, OpUnknown, Result{})
-				f.pass(f.waits("a"))
-			}},
+		{name: "passes with oneself", bad: Safety, says: "a passed", build: func(f *fixture) {
+			f.setsTo("a", "2")
+			op := f.waits("a")
+			f.creates("a", 1, "/t/a", "", 1)
+			f.ret(op, OpUnknown, Result{})
+			f.pass(f.waits("a"))
+		}},
 		{name: "passes late when it was set anew", bad: Safety, says: "c passed",
 			build: func(f *fixture) {
 				f.setsTo("a", "2")
@@ -117,13 +115,12 @@ func TestThresholdBarriers(t *testing.T) {
 			f.pass(first, second)
 			f.left = &Leftovers{}
 		}},
-		{name: "the number becomes greater", bad: Safety, says: "passed",
-			build: func(f *fixture) {
-				f.setsTo("a", "2")
-				first := f.waits("b")
-				f.setsTo("a", "3")
-				f.pass(first, f.waits("c"))
-			}},
+		{name: "the number becomes greater", bad: Safety, says: "passed", build: func(f *fixture) {
+			f.setsTo("a", "2")
+			first := f.waits("b")
+			f.setsTo("a", "3")
+			f.pass(first, f.waits("c"))
+		}},
 		{name: "is set twice by one call", bad: Delivery, says: "was applied twice",
 			build: func(f *fixture) {
 				op := f.call("a", ops.Set, "1")

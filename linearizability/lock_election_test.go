@@ -50,16 +50,15 @@ func TestElections(t *testing.T) {
 			f.resigns("a", 2, node("a", 1))
 			f.left = &Leftovers{}
 		}},
-		{name: "lost before the call that tells of it, and not told",
-			build: func(f *fixture) {
-				token := f.creates("a", 1, node("a", 0), "a", 1)
-				f.expires(1, node("a", 0))
-				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
-				f.told("a", SessionExpired)
-				f.leads("b", 2, node("b", 1))
-				f.resigns("b", 2, node("b", 1))
-				f.left = &Leftovers{}
-			}},
+		{name: "lost before the call that tells of it, and not told", build: func(f *fixture) {
+			token := f.creates("a", 1, node("a", 0), "a", 1)
+			f.expires(1, node("a", 0))
+			f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Token: token, Session: 1})
+			f.told("a", SessionExpired)
+			f.leads("b", 2, node("b", 1))
+			f.resigns("b", 2, node("b", 1))
+			f.left = &Leftovers{}
+		}},
 		{name: "lost before the call that tells of it, and told", bad: Safety,
 			says: "was deleted at step 2, and the client was told so (session expired) at step 3",
 			build: func(f *fixture) {
@@ -85,14 +84,13 @@ func TestElections(t *testing.T) {
 				f.leads("b", 2, node("b", 0))
 				f.ret(f.call("a", ops.Lead, ""), OpOK, Result{Session: 1, Token: 77})
 			}},
-		{name: "an older epoch", bad: Fencing, says: "turns b away",
-			build: func(f *fixture) {
-				op := f.call("b", ops.Lead, "")
-				old := f.creates("b", 2, node("b", 0), "b", 2)
-				f.leads("a", 1, node("a", 1))
-				f.resigns("a", 1, node("a", 1))
-				f.ret(op, OpOK, Result{Session: 2, Token: old})
-			}},
+		{name: "an older epoch", bad: Fencing, says: "turns b away", build: func(f *fixture) {
+			op := f.call("b", ops.Lead, "")
+			old := f.creates("b", 2, node("b", 0), "b", 2)
+			f.leads("a", 1, node("a", 1))
+			f.resigns("a", 1, node("a", 1))
+			f.ret(op, OpOK, Result{Session: 2, Token: old})
+		}},
 		{name: "overtaken", opts: Lock{Fair: true}, bad: Order, says: "a overtook b",
 			build: func(f *fixture) {
 				f.call("b", ops.Lead, "")
@@ -117,12 +115,11 @@ func TestElections(t *testing.T) {
 				f.leads("a", 1, node("a", 0))
 				f.asksWho("c", Result{Empty: true})
 			}},
-		{name: "told of the second", bad: Answers, says: `"b" leads`,
-			build: func(f *fixture) {
-				f.leads("a", 1, node("a", 0))
-				f.call("b", ops.Lead, "")
-				f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
-			}},
+		{name: "told of the second", bad: Answers, says: `"b" leads`, build: func(f *fixture) {
+			f.leads("a", 1, node("a", 0))
+			f.call("b", ops.Lead, "")
+			f.asksWho("c", Result{Output: "b", Token: f.creates("b", 2, node("b", 1), "b", 2)})
+		}},
 		{name: "never elected", bad: Liveness, says: "a's lead (step 1, pending) never returned",
 			build: func(f *fixture) {
 				f.call("a", ops.Lead, "")

@@ -70,16 +70,15 @@ func TestSignalsOfLoss(t *testing.T) {
 			build: expired(3, unlocks)},
 		{name: "unlocked before it had to come", opts: signals, build: expired(2, unlocks)},
 		{name: "never, and nobody asked", opts: Lock{Signals: true}, build: expired(9, unlocks)},
-		{name: "late news of an earlier session", opts: signals,
-			build: func(f *fixture) {
-				f.expires(9)
-				f.lock("a", 1, node("a", 0))
-				f.told("a", SessionExpired)
-				for range 9 {
-					f.next()
-				}
-				f.unlock("a", 1, node("a", 0))
-			}},
+		{name: "late news of an earlier session", opts: signals, build: func(f *fixture) {
+			f.expires(9)
+			f.lock("a", 1, node("a", 0))
+			f.told("a", SessionExpired)
+			for range 9 {
+				f.next()
+			}
+			f.unlock("a", 1, node("a", 0))
+		}},
 	})
 }
 

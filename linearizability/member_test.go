@@ -73,11 +73,10 @@ func TestGroups(t *testing.T) {
 				f.joins("b", "b=1")
 				f.views("c", "b")
 			}},
-		{name: "shows what is to come", bad: Answers, says: "never so",
-			build: func(f *fixture) {
-				f.views("c", "a")
-				f.joins("a", "a=1")
-			}},
+		{name: "shows what is to come", bad: Answers, says: "never so", build: func(f *fixture) {
+			f.views("c", "a")
+			f.joins("a", "a=1")
+		}},
 		{name: "goes back", bad: Answers,
 			says: "shows nobody, as it was until step 2, after something newer was shown",
 			build: func(f *fixture) {

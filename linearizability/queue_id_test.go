@@ -61,12 +61,11 @@ func TestIDQueue(t *testing.T) {
 				three(f)
 				f.discards("b", "1", "2", "x", "z", "y")
 			}},
-		{name: "counted by two", bad: Delivery, says: "but it was 0",
-			build: func(f *fixture) {
-				three(f)
-				f.discards("b", "1", "2", "x", "z")
-				f.discards("c", "1", "1")
-			}},
+		{name: "counted by two", bad: Delivery, says: "but it was 0", build: func(f *fixture) {
+			three(f)
+			f.discards("b", "1", "2", "x", "z")
+			f.discards("c", "1", "1")
+		}},
 		{name: "taken and counted", bad: Delivery, says: "says that it removed 2 elements",
 			build: func(f *fixture) {
 				three(f)

@@ -91,16 +91,15 @@ func TestLockQueue(t *testing.T) {
 				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
 				f.does("b", "x")
 			}},
-		{name: "lock is given up by a close that was under way",
-			build: func(f *fixture) {
-				xy(f)
-				op := f.call("b", ops.Close, "")
-				f.gets("b", "x")
-				f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
-				f.ret(op, OpOK, Result{})
-				f.gets("c", "x")
-				f.does("c", "x")
-			}},
+		{name: "lock is given up by a close that was under way", build: func(f *fixture) {
+			xy(f)
+			op := f.call("b", ops.Close, "")
+			f.gets("b", "x")
+			f.deletes("b", lockSession("b", 0), "/q/x-lock", 0)
+			f.ret(op, OpOK, Result{})
+			f.gets("c", "x")
+			f.does("c", "x")
+		}},
 		{name: "lock is given up after a close", bad: Safety,
 			says: "b gave up /q/x-lock at step 12", build: func(f *fixture) {
 				xy(f)

@@ -81,13 +81,12 @@ func TestElementsPutBack(t *testing.T) {
 				f.deletes("c", 0, "/q/x", 0)
 				f.ret(op, OpUnknown, Result{})
 			}},
-		{name: "stale peek beside it", opts: Queue{StaleReads: true},
-			build: func(f *fixture) {
-				f.offer("a", "x")
-				f.offer("a", "y")
-				f.takeBack("b", "x")
-				f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
-			}},
+		{name: "stale peek beside it", opts: Queue{StaleReads: true}, build: func(f *fixture) {
+			f.offer("a", "x")
+			f.offer("a", "y")
+			f.takeBack("b", "x")
+			f.ret(f.call("b", ops.Peek, ""), OpOK, Result{Output: "x"})
+		}},
 		{name: "empty beside its first stay", bad: Linearizability, says: "found the queue empty",
 			build: func(f *fixture) {
 				f.offer("a", "x")

@@ -253,31 +253,28 @@ func TestTwoPhaseCommits(t *testing.T) {
 				f.creates("b", 0, "/t/t1/vote-b", "yes", 0)
 				f.ret(op, OpFailed, Result{})
 			}},
-		{name: "a late vote of one who has given up, and fails again",
-			build: func(f *fixture) {
-				f.begins("a", 0)
-				f.ret(f.call("b", ops.Vote, "t1 b yes"), OpUnknown, Result{})
-				op := f.call("b", ops.Vote, "t1 b yes")
-				f.creates("b", 0, "/t/t1/vote-b", "yes", 0)
-				f.ret(op, OpFailed, Result{})
-			}},
+		{name: "a late vote of one who has given up, and fails again", build: func(f *fixture) {
+			f.begins("a", 0)
+			f.ret(f.call("b", ops.Vote, "t1 b yes"), OpUnknown, Result{})
+			op := f.call("b", ops.Vote, "t1 b yes")
+			f.creates("b", 0, "/t/t1/vote-b", "yes", 0)
+			f.ret(op, OpFailed, Result{})
+		}},
 		{name: "somebody else's vote", bad: Delivery,
 			says: "a vote yes in t1 at step 4, and no call accounts for that",
 			build: func(f *fixture) {
 				f.begins("a", 0)
 				f.creates("a", 0, "/t/t1/vote-b", "yes", 0)
 			}},
-		{name: "begun by another", bad: Delivery, says: "b's begin",
-			build: func(f *fixture) {
-				f.begins("a", 0)
-				f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)),
-					OpOK, Result{})
-			}},
-		{name: "not forgotten", bad: Delivery, says: "a's forget",
-			build: func(f *fixture) {
-				f.commits()
-				f.ret(f.call("a", ops.Forget, "t1"), OpOK, Result{})
-			}},
+		{name: "begun by another", bad: Delivery, says: "b's begin", build: func(f *fixture) {
+			f.begins("a", 0)
+			f.ret(f.call("b", ops.Begin, BeginInput("t1", []string{"a", "b"}, 0)),
+				OpOK, Result{})
+		}},
+		{name: "not forgotten", bad: Delivery, says: "a's forget", build: func(f *fixture) {
+			f.commits()
+			f.ret(f.call("a", ops.Forget, "t1"), OpOK, Result{})
+		}},
 		{name: "not finished", bad: Delivery, says: "a's done", build: func(f *fixture) {
 			f.commits()
 			f.ret(f.call("a", ops.Done, "t1 a"), OpOK, Result{})
