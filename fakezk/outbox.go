@@ -112,14 +112,14 @@ func (o *outbox) Fail(err error) {
 	o.end()
 }
 
-// lastWords limits the time without progress in writing the rest of the queue to a client that does
-// not read.
-const lastWords = time.Second
+// flushGrace limits the time without progress in writing the rest of the queue to a client that
+// does not read.
+const flushGrace = time.Second
 
 func (o *outbox) end() {
 	if !o.ending {
 		o.ending = true
-		o.socket.interrupt(time.Now().Add(lastWords))
+		o.socket.interrupt(time.Now().Add(flushGrace))
 		o.signal()
 	}
 }
@@ -215,7 +215,7 @@ func (o *outbox) next(written *chunk, err error) *chunk {
 	default:
 		o.unread -= len(written.b)
 		if o.ending {
-			o.socket.interrupt(time.Now().Add(lastWords))
+			o.socket.interrupt(time.Now().Add(flushGrace))
 		}
 	}
 	written.recycle()

@@ -111,9 +111,11 @@ func (t *barrierTable) write(op *Op, changes []int) []Effect[model.BarrierOp] {
 	if op.Kind == ops.Remove {
 		e.Op.Kind = model.Lower
 	}
+	own := -1
 	switch {
 	case len(changes) > 0:
-		e.Step = t.changes[changes[0]].Step
+		own = changes[0]
+		e.Step = t.changes[own].Step
 	case op.ok() && t.known:
 		return t.seen(op, op.Kind == ops.Set)
 	case op.Outcome == OpFailed, t.known:
@@ -121,11 +123,7 @@ func (t *barrierTable) write(op *Op, changes []int) []Effect[model.BarrierOp] {
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
-	list := []Effect[model.BarrierOp]{e}
-	for _, i := range changes[min(1, len(changes)):] {
-		list = append(list, t.byServer(i))
-	}
-	return list
+	return withRepetitions(e, own, changes, t.byServer)
 }
 
 // seen is the effect of an operation that reads whether the barrier is up.

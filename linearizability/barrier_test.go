@@ -29,12 +29,8 @@ func TestBarriers(t *testing.T) {
 	whole := func(f *fixture, client, kind, output string) {
 		f.ret(f.call(client, kind, ""), OpOK, Result{Output: output})
 	}
-	tests := []struct {
-		name      string
-		build     func(f *fixture) *Leftovers
-		bad, says string
-	}{
-		{name: "set, waited for and removed", build: func(f *fixture) *Leftovers {
+	checkHistories(t, always(barrierAtB), []claimTest{
+		{name: "set, waited for and removed", build: func(f *fixture) {
 			whole(f, "b", ops.Wait, "")
 			f.raises("a")
 			whole(f, "c", ops.IsSet, "true")
@@ -42,44 +38,41 @@ func TestBarriers(t *testing.T) {
 			f.lowers("a")
 			f.ret(op, OpOK, Result{})
 			whole(f, "c", ops.IsSet, "false")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "set when it is up, removed when it is down", build: func(f *fixture) *Leftovers {
+		{name: "set when it is up, removed when it is down", build: func(f *fixture) {
 			whole(f, "a", ops.Remove, "")
 			f.raises("a")
 			whole(f, "b", ops.Set, "")
 			f.lowers("a")
-			return &Leftovers{}
+			f.left = &Leftovers{}
 		}},
-		{name: "removed and set again while somebody waits", build: func(f *fixture) *Leftovers {
+		{name: "removed and set again while somebody waits", build: func(f *fixture) {
 			f.raises("a")
 			op := f.call("b", ops.Wait, "")
 			f.lowers("a")
 			f.raises("a")
 			f.ret(op, OpOK, Result{})
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
 		{name: "passed while it is up", bad: Linearizability, says: "it goes wrong with b: wait()",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				whole(f, "b", ops.Wait, "")
-				return nil
 			}},
 		{name: "seen up while it is down", bad: Linearizability, says: "isset() -> true",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				whole(f, "b", ops.IsSet, "true")
-				return nil
 			}},
 		{name: "set, which it was not", bad: Linearizability, says: "set()",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("b")
 				f.lowers("b")
 				whole(f, "a", ops.Set, "")
-				return nil
 			}},
 		{name: "a remove that takes two", bad: Delivery,
 			says: "a's remove (steps 4 to 9) was applied twice: at steps 5 and 8",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				op := f.call("a", ops.Remove, "")
 				f.deletes("a", 0, "/b", 0)
@@ -88,48 +81,38 @@ func TestBarriers(t *testing.T) {
 				f.deletes("a", 0, "/b", 0)
 				f.ret(op, OpOK, Result{})
 				f.ret(again, OpOK, Result{})
-				return nil
 			}},
 		{name: "failed, and removed", bad: Delivery, says: "although it said that it was not",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				op := f.call("a", ops.Remove, "")
 				f.deletes("a", 0, "/b", 0)
 				f.ret(op, OpFailed, Result{})
-				return nil
 			}},
 		{name: "gone by itself", bad: Delivery,
 			says: "the server removed the barrier at step 4, and no remove accounts for that",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
 				f.server(ServerEvent{Kind: NodeDeleted, Path: "/b"})
-				return nil
 			}},
 		{name: "waits at a barrier that is down", bad: Liveness,
-			says: "b's wait (step 4, pending) never returned", build: func(f *fixture) *Leftovers {
+			says: "b's wait (step 4, pending) never returned", build: func(f *fixture) {
 				f.raises("a")
 				f.call("b", ops.Wait, "")
 				f.lowers("a")
-				return &Leftovers{}
+				f.left = &Leftovers{}
 			}},
-		{name: "waits at a barrier that is up", build: func(f *fixture) *Leftovers {
+		{name: "waits at a barrier that is up", build: func(f *fixture) {
 			f.raises("a")
 			f.call("b", ops.Wait, "")
-			return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
+			f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}}}
 		}},
 		{name: "something is left", bad: Orphans, says: "/b/x is left below /b",
-			build: func(f *fixture) *Leftovers {
+			build: func(f *fixture) {
 				f.raises("a")
-				return &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: "/b"}, {Path: "/b/x"}}}
 			}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			left := tt.build(f)
-			checkReport(t, Judge(f.history(), left, barrierAtB), tt.bad, tt.says)
-		})
-	}
+	})
 }
 
 // randomBarrier makes valid histories of a barrier. A wait that finds the barrier up returns after

@@ -1,6 +1,7 @@
 package linearizability
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -48,12 +49,10 @@ func (l CacheLook) told(e ...CacheChange) CacheLook {
 }
 
 func TestCaches(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture)
-		opts      Cache
-		bad, says string
-	}{
+	checkHistories(t, func(opts Cache) Claims {
+		opts.Path, opts.Levels = "/c", cmp.Or(opts.Levels, -1)
+		return opts
+	}, []historyTest[Cache]{
 		{name: "follows, now and then", opts: cacheAtC, build: func(f *fixture) {
 			f.looks("a", CacheLook{Stale: true, Down: true})
 			one := f.makes("/c", "1")
@@ -163,18 +162,7 @@ func TestCaches(t *testing.T) {
 			f.makes("/d", "4")
 			f.settles("a", sees(one))
 		}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			tt.opts.Path = "/c"
-			if tt.opts.Levels == 0 {
-				tt.opts.Levels = -1
-			}
-			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
-		})
-	}
+	}, atRest)
 }
 
 func TestCachesWithoutLog(t *testing.T) {

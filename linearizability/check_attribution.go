@@ -104,6 +104,20 @@ func firstOf(indices ...int) int {
 	return -1
 }
 
+// withRepetitions returns the effect of an operation that made the change own, and the effects of
+// its other changes.
+func withRepetitions[O any](
+	e Effect[O], own int, changes []int, byServer func(change int) Effect[O],
+) []Effect[O] {
+	list := []Effect[O]{e}
+	for _, i := range changes {
+		if i != own {
+			list = append(list, byServer(i))
+		}
+	}
+	return list
+}
+
 // appliedOnce looks for a wrong number of changes of one write.
 func appliedOnce(op Op, changes []ServerEvent, mayRepeat bool) (v Verdict, bad bool) {
 	switch {

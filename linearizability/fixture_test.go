@@ -2,15 +2,54 @@ package linearizability
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
+// historyTest is one history with the expected verdict. bad names the violated property, "" if none
+// is; says is a part of its summary.
+type historyTest[C any] struct {
+	name      string
+	build     func(f *fixture)
+	opts      C
+	bad, says string
+}
+
+// claimTest is a historyTest of claims without options.
+type claimTest = historyTest[struct{}]
+
+// checkHistories judges each history by claims made from its options. end is called after each
+// build.
+func checkHistories[C any](
+	t *testing.T, claims func(opts C) Claims, tests []historyTest[C], end ...func(f *fixture),
+) {
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			f := &fixture{}
+			tt.build(f)
+			for _, end := range end {
+				end(f)
+			}
+			checkReport(t, Judge(f.history(), f.left, claims(tt.opts)), tt.bad, tt.says)
+		})
+	}
+}
+
+// atRest ends a history with nothing left.
+func atRest(f *fixture) { f.left = &Leftovers{} }
+
+// always returns the same claims for each test.
+func always(claims Claims) func(struct{}) Claims {
+	return func(struct{}) Claims { return claims }
+}
+
 // fixture makes a history by hand, one step at a time.
 type fixture struct {
 	h    History
 	step int64
+	left *Leftovers
 }
 
 // next begins a step and returns its number and its time.

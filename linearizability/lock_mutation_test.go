@@ -11,17 +11,20 @@ import (
 
 func TestBrokenLocksAreFoundBroken(t *testing.T) {
 	checkMutations(t, randomLock,
-		func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, []mutation{
-			{
-				"a second holder", onHold(mutex, addHolder),
-				[]string{Safety, Linearizability, Fencing}, 0,
-			},
-			{"tokens exchanged", onHold(mutex, swapTokens), []string{Safety, Fencing}, 0},
-			{"a release that never happened", onHold(mutex, dropDelete),
-				[]string{Safety, Linearizability}, 0},
-			{"a lock that never returns", onHold(mutex, neverReturn), []string{Liveness}, 0},
-			{"nobody woke up the right one", onHold(mutex, overtake), []string{Order}, 0},
-		})
+		func(h History) Report { return Judge(h, &Leftovers{}, fairLock) }, lockMutations(mutex, 0))
+}
+
+// lockMutations returns the mutations of a kind of lock. Exchanged tokens are found in a share of
+// the cases; 0 means all.
+func lockMutations(kind lockKind, exchanged int) []mutation {
+	return []mutation{
+		{"a second holder", onHold(kind, addHolder), []string{Safety, Linearizability, Fencing}, 0},
+		{"tokens exchanged", onHold(kind, swapTokens), []string{Safety, Fencing}, exchanged},
+		{"a release that never happened", onHold(kind, dropDelete),
+			[]string{Safety, Linearizability}, 0},
+		{"a lock that never returns", onHold(kind, neverReturn), []string{Liveness}, 0},
+		{"a waiter overtaken", onHold(kind, overtake), []string{Order}, 0},
+	}
 }
 
 // onHold gives a mutation the table of holds.

@@ -79,8 +79,8 @@ func TestClientCutOffMayBeLate(t *testing.T) {
 		return Judge(f.history(), nil, opts)
 	}
 	passes := func(f *fixture) Report { // until 102
-		left := giveUpAtT(f)
-		return Judge(f.history(), left, thresholdAtT)
+		giveUpAtT(f)
+		return Judge(f.history(), f.left, thresholdAtT)
 	}
 	for _, test := range []struct {
 		notices []told

@@ -128,13 +128,7 @@ func (t *valueTable) write(op *Op, changes []int) []Effect[model.ValueOp] {
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
-	list := []Effect[model.ValueOp]{e}
-	for _, i := range changes {
-		if i != own {
-			list = append(list, t.byServer(i))
-		}
-	}
-	return list
+	return withRepetitions(e, own, changes, t.byServer)
 }
 
 // byServer is the effect of a change without an operation: unasked, or a repetition.

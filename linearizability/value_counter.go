@@ -134,13 +134,7 @@ func (t *counterTable) add(op *Op, changes []int) []Effect[model.CounterOp] {
 	case !op.ok():
 		e.Op.Outcome = model.Maybe
 	}
-	list := []Effect[model.CounterOp]{e}
-	for _, i := range changes {
-		if i != own {
-			list = append(list, t.byServer(i))
-		}
-	}
-	return list
+	return withRepetitions(e, own, changes, t.byServer)
 }
 
 // byServer is the effect of a change without an operation: unasked, or a repetition.

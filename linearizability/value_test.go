@@ -45,12 +45,10 @@ func (f *fixture) quick(client, kind, input, output string) {
 }
 
 func TestValues(t *testing.T) {
-	tests := []struct {
-		name      string
-		build     func(f *fixture)
-		opts      Value
-		bad, says string
-	}{
+	checkHistories(t, func(opts Value) Claims {
+		opts.Path = "/v"
+		return opts
+	}, []historyTest[Value]{
 		{name: "written and read", build: func(f *fixture) {
 			f.quick("b", ops.Read, "", "")
 			f.sets("a", "x", 0)
@@ -129,15 +127,7 @@ func TestValues(t *testing.T) {
 			}},
 		{name: "never returns", bad: Liveness, says: "a's write (step 1, pending) never returned",
 			build: func(f *fixture) { f.call("a", ops.Write, "x") }},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := &fixture{}
-			tt.build(f)
-			tt.opts.Path = "/v"
-			checkReport(t, Judge(f.history(), &Leftovers{}, tt.opts), tt.bad, tt.says)
-		})
-	}
+	}, atRest)
 }
 
 // race: two clients saw the same version and write.

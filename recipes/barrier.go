@@ -34,13 +34,15 @@ import (
 // Curator issue 1290 (a wait that ends by any event).
 type Barrier struct {
 	*lifecycle
-	gate vigil
+	gate nodeWatch
 }
 
 // NewBarrier makes a handle for the barrier at path. It sends nothing. The options that matter are
 // ACL, Data, RecheckEvery, Retry and Containers.
 func NewBarrier(conn Conn, path string, opts ...Option) *Barrier {
-	return &Barrier{lifecycle: newLifecycle(conn, "barrier", path, opts), gate: vigil{path: path}}
+	return &Barrier{
+		lifecycle: newLifecycle(conn, "barrier", path, opts), gate: nodeWatch{path: path},
+	}
 }
 
 // Set puts the barrier up, unless it is up.

@@ -124,7 +124,7 @@ func (c *CacheChanges) TryNext() (CacheEvent, bool) {
 			continue
 		}
 		delete(c.pending, e.Node.Path)
-		c.ring()
+		c.armedWatch()
 		e.Node = e.Node.clone()
 		return *e, true
 	}
@@ -151,7 +151,7 @@ func (c *CacheChanges) push(e CacheEvent) {
 		if e.Kind != CacheReady {
 			c.pending[e.Node.Path] = &e
 		}
-		c.ring()
+		c.armedWatch()
 		return
 	}
 	before.Kind, before.Node = joined(before.Kind, e.Kind), e.Node
@@ -184,7 +184,7 @@ func joined(first, second CacheEventKind) CacheEventKind {
 	return second
 }
 
-func (c *CacheChanges) ring() {
+func (c *CacheChanges) armedWatch() {
 	select {
 	case c.bell <- struct{}{}:
 	default: // it was rung

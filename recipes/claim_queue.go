@@ -13,7 +13,7 @@ import (
 // of their elements and in their order.
 type claimQueue struct {
 	*lifecycle
-	change  vigil // on items
+	change  nodeWatch // on items
 	arrange func(names []string) lineup
 	// strict: a removal fails if an element has been offered since the list was read on which it
 	// rests, as the new one may belong before the chosen one. The number of offers is the data

@@ -57,7 +57,7 @@ func (b *DoubleBarrier) enter(
 func (b *DoubleBarrier) await(
 	ctx context.Context, r *requests, own *protected,
 ) (m *member, err error) {
-	place := vigil{path: own.path}
+	place := nodeWatch{path: own.path}
 	err = place.until(ctx, r, own.epoch, func() (*watch, bool, error) {
 		for {
 			data, stat, w, err := place.data(ctx, r)
@@ -229,7 +229,7 @@ func (b *DoubleBarrier) leave(
 func (b *DoubleBarrier) awaitGone(
 	ctx context.Context, r *requests, since epoch, name string,
 ) error {
-	other := vigil{path: join(b.path, name)}
+	other := nodeWatch{path: join(b.path, name)}
 	return other.until(ctx, r, since, func() (*watch, bool, error) {
 		_, _, w, err := other.data(ctx, r)
 		if errors.Is(err, zk.ErrNoNode) {

@@ -156,7 +156,7 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 			t.Errorf("%d requests an hour for two nodes and two views", again)
 		}
 		allow()
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		wantServices(t, v, "mail/x=1 web/a=1 web/b=2")
 		if got, want := shownText(tree.Nodes()),
 			"/s=1 /s/mail=1 /s/mail/x=1 /s/web=1 /s/web/a=1 /s/web/b=2"; got != want {
@@ -195,7 +195,7 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 		}
 		dropNodes(t, writer, "/s/web/a")
 		wantServices(t, v, "web/b=2")
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want ||
 			tree.Err() != nil || v.Err() != nil {
 			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
@@ -232,7 +232,7 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		putNode(t, writer, "/s/web/c", "1")
 		want("web/a=2 web/b=3", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3")
 		allow()
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		want("web/a=2 web/b=3 web/c=1", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3 /s/web/c=1")
 		quit(t, v, tree)
 	})

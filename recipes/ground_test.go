@@ -153,7 +153,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		s.Seed("/gate", "")
-		v, l := vigil{path: "/gate"},
+		v, l := nodeWatch{path: "/gate"},
 			newLifecycle(c, "test", "", []Option{RecheckEvery(time.Second)})
 		wait := func(ctx context.Context) error {
 			return act(ctx, l, "wait", func(ctx context.Context, r *requests) error {
@@ -188,7 +188,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 // next look sets a new one.
 func TestVigilBeginsAnewWithAnyEvent(t *testing.T) {
 	for first := range 2 {
-		v := vigil{path: "/n"}
+		v := nodeWatch{path: "/n"}
 		events := []chan zk.Event{make(chan zk.Event, 1), make(chan zk.Event, 1)}
 		watches := []*watch{v.keep(events[0], nil), v.keep(events[1], nil)}
 		events[first] <- zk.Event{Type: zk.EventNodeDataChanged}
@@ -202,7 +202,7 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		c := s.Connect()
 		s.Seed("/n", "0")
-		v, r := vigil{path: "/n"}, newRequests(c, newOptions(nil))
+		v, r := nodeWatch{path: "/n"}, newRequests(c, newOptions(nil))
 		var seen []string
 		err := v.until(t.Context(), r, r.epoch(), func() (*watch, bool, error) {
 			data, _, w, err := v.data(t.Context(), r)

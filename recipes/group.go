@@ -37,7 +37,7 @@ import (
 // Sources: ZooKeeper Recipes and Solutions, "Group Membership"; Curator's GroupMember; kazoo's
 // ShallowParty and Party.
 type Group struct {
-	*follower[company]
+	*follower[groupView]
 	names []string              // of the loop
 	known map[string]Membership // of the loop: those that were read
 }
@@ -53,14 +53,14 @@ type Membership struct {
 	Czxid int64
 }
 
-// company is the present view of a group.
-type company struct {
+// groupView is the present view of a group.
+type groupView struct {
 	names   []string // as they were listed
 	members []Membership
 }
 
-// sameCompany reports whether two looks have shown the same.
-func sameCompany(a, b company) bool {
+// sameView reports whether two looks have shown the same.
+func sameView(a, b groupView) bool {
 	return slices.Equal(a.names, b.names) &&
 		slices.EqualFunc(a.members, b.members, func(m, n Membership) bool {
 			return m.Name == n.Name && m.Czxid == n.Czxid && bytes.Equal(m.Data, n.Data)
@@ -71,7 +71,7 @@ func sameCompany(a, b company) bool {
 // group.
 func NewGroup(conn Conn, path string, opts ...Option) *Group {
 	g := &Group{known: map[string]Membership{}}
-	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameCompany)
+	g.follower = newFollower(newLifecycle(conn, "group", path, opts), g.read, sameView)
 	return g
 }
 
@@ -94,12 +94,12 @@ func (g *Group) Members(ctx context.Context) ([]Membership, error) {
 
 // read is one step of the loop: it lists the group and reads its members, as far as that is due.
 // When one has gone it lists again, so that names and members agree.
-func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
+func (g *Group) read(ctx context.Context, r *requests, d due) (groupView, error) {
 	for list := isDue(d, g.path); ; list = true {
 		if list {
 			names, err := g.loop.listing(ctx, r, g.path)
 			if err != nil {
-				return company{}, err
+				return groupView{}, err
 			}
 			g.names = names
 		}
@@ -112,11 +112,11 @@ func (g *Group) read(ctx context.Context, r *requests, d due) (company, error) {
 
 // readMembers reads those that were listed, as far as that is due. zk.ErrNoNode means that one has
 // gone.
-func (g *Group) readMembers(ctx context.Context, r *requests, d due) (company, error) {
-	c := company{names: g.names}
+func (g *Group) readMembers(ctx context.Context, r *requests, d due) (groupView, error) {
+	c := groupView{names: g.names}
 	for _, name := range g.names {
 		if err := g.readMember(ctx, r, d, name); err != nil {
-			return company{}, err
+			return groupView{}, err
 		}
 		if m, ok := g.known[name]; ok {
 			c.members = append(c.members, m)

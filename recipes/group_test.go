@@ -212,7 +212,7 @@ func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
 		allow()
-		time.Sleep(blindMax)
+		time.Sleep(unreadableMax)
 		if list, err := g.Members(t.Context()); err != nil || len(list) != 2 || g.Err() != nil ||
 			g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())

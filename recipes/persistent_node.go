@@ -207,16 +207,16 @@ func (n *PersistentNode) unblock() {
 // checks existence before it reads. No view on the same Conn does so: two equal requests at the
 // same moment could not be told apart, and a simulated run would not repeat.
 func (n *PersistentNode) read(ctx context.Context, r *requests) ([]byte, *zk.Stat, error) {
-	if !n.loop.watching(n.path, sightData) && !n.loop.watching(n.path, sightAbsence) {
+	if !n.loop.watching(n.path, watchData) && !n.loop.watching(n.path, watchAbsence) {
 		stat, watch, err := r.existsW(ctx, n.path)
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case stat == nil:
-			n.loop.add(n.path, sightAbsence, watch)
+			n.loop.add(n.path, watchAbsence, watch)
 			return nil, nil, zk.ErrNoNode
 		}
-		n.loop.add(n.path, sightData, watch)
+		n.loop.add(n.path, watchData, watch)
 	}
 	return r.get(ctx, n.path)
 }

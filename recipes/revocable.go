@@ -34,19 +34,19 @@ type RevocableLock struct {
 	inLine
 	calls *lifecycle // of Revoke
 
-	asked sync.Mutex
-	ear   *ear // of the latest hold
+	asked      sync.Mutex
+	revocation *revocation // of the latest hold
 }
 
-// ear listens for a hold.
-type ear struct {
+// revocation waits for a Revoke of a hold.
+type revocation struct {
 	hold    *hold
 	once    sync.Once
 	revoked chan struct{}
 }
 
 // close closes revoked, once.
-func (e *ear) close() { e.once.Do(func() { close(e.revoked) }) }
+func (e *revocation) close() { e.once.Do(func() { close(e.revoked) }) }
 
 // revokeMark is the data of an owner's node after a Revoke.
 const revokeMark = "__REVOKE__"
@@ -67,8 +67,8 @@ func (l *RevocableLock) Revoked() <-chan struct{} {
 	held := l.current()
 	l.asked.Lock()
 	defer l.asked.Unlock()
-	if held != nil && l.ear.hold == held {
-		return l.ear.revoked
+	if held != nil && l.revocation.hold == held {
+		return l.revocation.revoked
 	}
 	return closedChannel()
 }
@@ -136,21 +136,22 @@ func (c *listening) acquire(ctx context.Context, r *requests, wait bool) (*hold,
 	})
 }
 
-// listen gives the hold an ear. Its watch fires from now on for losses alone.
+// listen begins to wait for a Revoke of the hold. The watch of the hold fires from now on for
+// losses alone.
 func (l *RevocableLock) listen(held *hold, revoked bool) {
-	e := &ear{hold: held, revoked: make(chan struct{})}
+	e := &revocation{hold: held, revoked: make(chan struct{})}
 	if revoked {
 		e.close()
 	}
 	l.asked.Lock()
-	l.ear = e
+	l.revocation = e
 	l.asked.Unlock()
 	watch, loss := held.watch, make(chan zk.Event, 1)
 	held.watch = loss
 	l.beginCleanUp()
 	go func() {
 		defer l.end()
-		if ev, lost := e.hear(l.lifecycle, watch); lost {
+		if ev, lost := e.await(l.lifecycle, watch); lost {
 			loss <- ev
 		}
 		<-held.ended
@@ -158,8 +159,8 @@ func (l *RevocableLock) listen(held *hold, revoked bool) {
 	}()
 }
 
-// hear watches the own node until the hold has ended, or lost is true.
-func (e *ear) hear(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
+// await watches the own node until the hold has ended, or lost is true.
+func (e *revocation) await(l *lifecycle, watch <-chan zk.Event) (ev zk.Event, lost bool) {
 	r := l.requests()
 	r.opts.retry = withoutEnd(r.opts.retry)
 	for {

@@ -92,7 +92,7 @@ func (s *Semaphore) attempt(ctx context.Context, r *requests, turn *hold) (*hold
 func (s *Semaphore) stand(
 	ctx context.Context, r *requests, own *protected, turn *hold,
 ) (*hold, error) {
-	leases := &vigil{path: s.dir()}
+	leases := &nodeWatch{path: s.dir()}
 	free := false
 	err := leases.until(ctx, r, own.epoch, func() (w *watch, done bool, err error) {
 		if turn != nil && turn.gone() {

@@ -42,8 +42,8 @@ import (
 // and the reply lost.
 type SharedValue struct {
 	*lifecycle
-	change vigil // of a node that exists
-	birth  vigil // of one that is missing
+	change nodeWatch // of a node that exists
+	birth  nodeWatch // of one that is missing
 }
 
 // ValueState is a shared value at one moment. The zero ValueState stands for a value that was never
@@ -65,7 +65,7 @@ func NewSharedValue(conn Conn, path string, opts ...Option) *SharedValue {
 	return &SharedValue{
 		lifecycle: newLifecycle(
 			conn, "shared value", path, opts,
-		), change: vigil{path: path}, birth: vigil{path: path},
+		), change: nodeWatch{path: path}, birth: nodeWatch{path: path},
 	}
 }
 

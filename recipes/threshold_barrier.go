@@ -64,7 +64,7 @@ var ErrThreshold = errors.New("not a threshold")
 // the opening, but cannot be removed safely for the next round; ZOOKEEPER-1011.
 type ThresholdBarrier struct {
 	*lifecycle
-	gate   vigil
+	gate   nodeWatch
 	number *SharedValue // the data of the node
 
 	mu     sync.Mutex
@@ -83,7 +83,7 @@ type visit struct {
 func NewThresholdBarrier(conn Conn, path string, opts ...Option) *ThresholdBarrier {
 	l := newLifecycle(conn, "threshold barrier", path, opts)
 	return &ThresholdBarrier{
-		lifecycle: l, gate: vigil{path: path}, number: &SharedValue{lifecycle: l},
+		lifecycle: l, gate: nodeWatch{path: path}, number: &SharedValue{lifecycle: l},
 	}
 }
 

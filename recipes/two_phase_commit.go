@@ -79,7 +79,7 @@ var (
 // (Mohan, Lindsay and Obermarck, 1986).
 type TwoPhaseCommit struct {
 	*lifecycle
-	ballots vigil // over the children
+	ballots nodeWatch // over the children
 
 	mu      sync.Mutex
 	present []*fixed // the presence of sites that have joined
@@ -105,7 +105,7 @@ type Decision struct {
 // It sends nothing. The options that matter are ACL, RecheckEvery, Retry and Containers.
 func NewTwoPhaseCommit(conn Conn, path string, opts ...Option) *TwoPhaseCommit {
 	return &TwoPhaseCommit{
-		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: vigil{path: path},
+		lifecycle: newLifecycle(conn, "transaction", path, opts), ballots: nodeWatch{path: path},
 	}
 }
 

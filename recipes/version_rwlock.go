@@ -100,7 +100,7 @@ type entry struct {
 	path   string // of the own node
 	beside *hold  // of the same owner; may be nil
 	made   bool   // the node may be on the server
-	look   vigil
+	look   nodeWatch
 }
 
 // enter tries until it is in. After an error, or if it need not wait, remove must be called.

@@ -53,7 +53,7 @@ type WriteLock struct {
 
 	mu       sync.Mutex
 	listener LockListener
-	wish     *wish           // of the latest Lock; nil: none yet
+	lockCall *lockCall       // of the latest Lock; nil: none yet
 	told     <-chan struct{} // closed after all earlier notifications of the listener
 }
 
@@ -99,9 +99,9 @@ func (l *WriteLock) Lock(ctx context.Context) (owned bool, err error) {
 	return w.outcome()
 }
 
-// giveUp ends a wish if its caller leaves before its node is in the queue. A wish that another call
-// has begun goes on.
-func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool, err error) {
+// giveUp ends w if its caller leaves before the node is in the queue. If another call has begun w,
+// it goes on.
+func (l *WriteLock) giveUp(ctx context.Context, w *lockCall, begun bool) (owned bool, err error) {
 	select {
 	case <-w.queued:
 		return w.outcome()
@@ -121,7 +121,7 @@ func (l *WriteLock) giveUp(ctx context.Context, w *wish, begun bool) (owned bool
 // notified if it was notified of the ownership.
 func (l *WriteLock) Unlock(ctx context.Context) error {
 	l.mu.Lock()
-	w := l.wish
+	w := l.lockCall
 	l.mu.Unlock()
 	if w != nil {
 		w.cancel()
@@ -135,7 +135,7 @@ func (l *WriteLock) Unlock(ctx context.Context) error {
 // after Unlock and Close. Lock begins anew.
 func (l *WriteLock) Err() error {
 	l.mu.Lock()
-	w := l.wish
+	w := l.lockCall
 	l.mu.Unlock()
 	if w == nil {
 		return nil
@@ -153,10 +153,10 @@ func (l *WriteLock) IsOwner() bool {
 func (l *WriteLock) ID() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wish == nil || !l.wish.alive() {
+	if l.lockCall == nil || !l.lockCall.alive() {
 		return ""
 	}
-	return l.wish.id
+	return l.lockCall.id
 }
 
 // Dir returns the directory of the lock.

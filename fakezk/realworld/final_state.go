@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/fakezk/view"
 )
 
-// rest notes the server's state before the end, and ends the journal.
-func (r *run) rest(ctx context.Context) error {
+// noteAtRest notes the server's state before the end, and ends the journal.
+func (r *run) noteAtRest(ctx context.Context) error {
 	r.mu.Lock()
 	r.ended, r.out.Elapsed = true, r.now()
 	r.out.Watches = r.watchesAtRest()

@@ -153,7 +153,7 @@ func (r *run) play(ctx context.Context) error {
 	r.background.Wait()
 	r.pause(ctx, r.held()+r.world.Settle)
 	close(calm)
-	atRest := r.rest(ctx)
+	atRest := r.noteAtRest(ctx)
 	cancel()
 	r.tearDown()
 	if err := errors.Join(ctx.Err(), atRest, r.trouble()); err != nil {

@@ -19,8 +19,8 @@ import (
 //   - No two wake from a sleep together, and each may wait for its turn before a
 //     request ([AwaitTurn]) and pause after it ([Dawdle]).
 //
-// The code under test must order the rest: goroutines that one event wakes take their next step at
-// the same instant, and must not race for anything in memory.
+// The code under test must order the rest: goroutines that one event wakes take their next step
+// at the same instant, and must not race for anything in memory.
 type Goroutine struct {
 	*Client
 	number int // from 0, the client's script itself
@@ -33,17 +33,17 @@ const MaxGoroutines = 9
 // returns when all have ended. The first of them is the calling goroutine; number 1 only calls
 // script. Call it from the client's script only, once at a time.
 func (c *Client) Goroutines(number int, script func(g *Goroutine)) {
-	var rest sync.WaitGroup
+	var others sync.WaitGroup
 	for n := 1; n < min(number, MaxGoroutines); n++ {
 		g := c.Goroutine(n)
-		rest.Go(func() {
+		others.Go(func() {
 			g.play(func() {
 				defer bubble.Register(g.Name(), g.Client)()
 				script(g)
 			})
 		})
 	}
-	defer rest.Wait()
+	defer others.Wait()
 	if number > 1 {
 		defer bubble.Register(c.name, c)()
 	}

@@ -169,9 +169,9 @@ func frameBody(f []byte) []byte { return f[min(4, len(f)):] }
 
 // send puts a message on its way; it arrives after all before it.
 func (l *link) send(up bool, m *carry.Message) {
-	lane, t, direction, arrive := &l.conn.Down, &l.down, 1, l.deliverDown
+	lane, t, direction, deliver := &l.conn.Down, &l.down, 1, l.deliverDown
 	if up {
-		lane, t, direction, arrive = &l.conn.Up, &l.up, 0, l.deliverUp
+		lane, t, direction, deliver = &l.conn.Up, &l.up, 0, l.deliverUp
 	}
 	t.count++
 	l.sim.messages++
@@ -189,7 +189,7 @@ func (l *link) send(up bool, m *carry.Message) {
 	if !l.sim.world.undisciplined {
 		at = max(at, t.last+1, lane.OpenFrom())
 	}
-	t.last = l.sim.schedule(at, arrive)
+	t.last = l.sim.schedule(at, deliver)
 }
 
 // deliverUp lets the next message reach the server, deliverDown the client. If the

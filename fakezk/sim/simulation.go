@@ -94,7 +94,7 @@ func (s *simulation) run() {
 	s.noteBusy()
 	s.heal()
 	s.loop(max(s.now(), s.net.HeldUntil())+s.world.Settle, func() bool { return false })
-	s.rest()
+	s.noteAtRest()
 	s.tearDown(cancel)
 }
 
@@ -328,8 +328,8 @@ func (s *simulation) heal() {
 	s.net.Heal()
 }
 
-// rest notes the server's state before the end.
-func (s *simulation) rest() {
+// noteAtRest notes the server's state before the end.
+func (s *simulation) noteAtRest() {
 	s.out.Nodes = inspect.Tree(s.engine)
 	s.out.Sessions = inspect.Sessions(s.engine)
 	s.out.Watches = inspect.Watches(s.engine)

@@ -9,9 +9,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// vigil keeps at most one watch on one node. The client cannot take a watch back, so one that has
-// not fired is used again, also by a later call or another goroutine: it was set before they look.
-// One vigil is for one way to look: children, data or existence.
+// nodeWatch keeps at most one watch on one node. The client cannot take a watch back, so one that
+// has not fired is used again, also by a later call or another goroutine: it was set before they
+// look. One nodeWatch is for one way to look: children, data or existence.
 //
 // A watch is a hint. Look, decide on the result, wait for the watch of that look, and look again:
 //
@@ -22,7 +22,7 @@ import (
 //
 // To wait for the newest watch instead would be wrong: another goroutine may have taken note of the
 // event, and set a watch that knows nothing of it.
-type vigil struct {
+type nodeWatch struct {
 	path string
 
 	mu    sync.Mutex
@@ -34,7 +34,7 @@ type vigil struct {
 //
 // Reads in the session of since are not older than the caller's knowledge. The server of another
 // session may lag behind: there it looks only after a sync. With the zero epoch it begins with one.
-func (v *vigil) until(
+func (v *nodeWatch) until(
 	ctx context.Context, r *requests, since epoch, look func() (w *watch, done bool, err error),
 ) error {
 	for {
@@ -61,7 +61,9 @@ func (v *vigil) until(
 
 // children lists the names of the node's children, and returns the watch that the next change of
 // them fires.
-func (v *vigil) children(ctx context.Context, r *requests) (names []string, w *watch, err error) {
+func (v *nodeWatch) children(
+	ctx context.Context, r *requests,
+) (names []string, w *watch, err error) {
 	if w = v.current(); w != nil {
 		names, err = r.children(ctx, v.path)
 		return names, v.reuse(w, err), err
@@ -71,7 +73,7 @@ func (v *vigil) children(ctx context.Context, r *requests) (names []string, w *w
 }
 
 // data reads the node, and returns the watch that its next change fires.
-func (v *vigil) data(
+func (v *nodeWatch) data(
 	ctx context.Context, r *requests,
 ) (data []byte, stat *zk.Stat, w *watch, err error) {
 	if w = v.current(); w != nil {
@@ -84,7 +86,9 @@ func (v *vigil) data(
 
 // existence returns the node's stat, or nil if there is none, and the watch that its next change or
 // its creation fires.
-func (v *vigil) existence(ctx context.Context, r *requests) (stat *zk.Stat, w *watch, err error) {
+func (v *nodeWatch) existence(
+	ctx context.Context, r *requests,
+) (stat *zk.Stat, w *watch, err error) {
 	if w = v.current(); w != nil {
 		stat, err = r.exists(ctx, v.path)
 		return stat, v.reuse(w, err), err
@@ -104,14 +108,14 @@ func (w *watch) wait(ctx context.Context, recheck time.Duration) error {
 }
 
 // current returns the watch that is set, nil if there is none.
-func (v *vigil) current() *watch {
+func (v *nodeWatch) current() *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.watch
 }
 
 // keep keeps the watch that a look has set, if it has.
-func (v *vigil) keep(events <-chan zk.Event, err error) *watch {
+func (v *nodeWatch) keep(events <-chan zk.Event, err error) *watch {
 	if err != nil {
 		return nil
 	}
@@ -125,14 +129,14 @@ func (v *vigil) keep(events <-chan zk.Event, err error) *watch {
 // forget begins anew: the event of any watch on the node has fired all of them. Two goroutines that
 // look at the same time set one each, and whether the other has received its event already must not
 // decide whether a look sets a watch.
-func (v *vigil) forget() {
+func (v *nodeWatch) forget() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.watch = nil
 }
 
 // reuse returns the watch of a look that has set none. On a missing node it has fired.
-func (v *vigil) reuse(w *watch, err error) *watch {
+func (v *nodeWatch) reuse(w *watch, err error) *watch {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if errors.Is(err, zk.ErrNoNode) && v.watch == w {

@@ -11,10 +11,10 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// blindSpots are the nodes that the server has refused to let a background loop read. One refused
+// unreadable are the nodes that the server has refused to let a background loop read. One refused
 // node must not keep the loop from all others. Refused nodes are read again as if they had changed,
 // after pauses that grow to ten seconds.
-type blindSpots struct {
+type unreadable struct {
 	mu    sync.Mutex
 	by    map[string]error // the refusals, by path
 	tries int              // number of looks planned in a row
@@ -35,7 +35,7 @@ func refused(ctx context.Context, err error) bool {
 }
 
 // tolerate notes a refusal to read path, and returns nil then. Other errors it returns.
-func (f *blindSpots) tolerate(ctx context.Context, path string, err error) error {
+func (f *unreadable) tolerate(ctx context.Context, path string, err error) error {
 	if !refused(ctx, err) {
 		return err
 	}
@@ -49,7 +49,7 @@ func (f *blindSpots) tolerate(ctx context.Context, path string, err error) error
 }
 
 // forget drops the refusals of the nodes that are read now.
-func (f *blindSpots) forget(d due) {
+func (f *unreadable) forget(d due) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if d.all {
@@ -61,7 +61,7 @@ func (f *blindSpots) forget(d due) {
 }
 
 // first returns the refusal of the first path, in the order of their names, or nil.
-func (f *blindSpots) first() error {
+func (f *unreadable) first() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.by) == 0 {
@@ -70,11 +70,11 @@ func (f *blindSpots) first() error {
 	return f.by[slices.Min(slices.Collect(maps.Keys(f.by)))]
 }
 
-// blindMax is the longest pause before refused nodes are read again.
-const blindMax = 10 * time.Second
+// unreadableMax is the longest pause before refused nodes are read again.
+const unreadableMax = 10 * time.Second
 
 // remind plans to make refused nodes due again, unless that is planned already.
-func (f *blindSpots) remind(nudge func(paths ...string)) {
+func (f *unreadable) remind(nudge func(paths ...string)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -84,7 +84,7 @@ func (f *blindSpots) remind(nudge func(paths ...string)) {
 	case f.timer != nil:
 		return
 	}
-	pause := doubled(retryFirst, blindMax, f.tries)
+	pause := doubled(retryFirst, unreadableMax, f.tries)
 	f.tries++
 	f.timer = time.AfterFunc(pause, func() {
 		if paths := f.planned(); len(paths) > 0 {
@@ -94,7 +94,7 @@ func (f *blindSpots) remind(nudge func(paths ...string)) {
 }
 
 // planned ends a plan, and returns the refused paths.
-func (f *blindSpots) planned() []string {
+func (f *unreadable) planned() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.timer = nil
@@ -102,7 +102,7 @@ func (f *blindSpots) planned() []string {
 }
 
 // end cancels the plan.
-func (f *blindSpots) end() {
+func (f *unreadable) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.timer != nil {

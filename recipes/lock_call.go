@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// wish is one call of Lock of a WriteLock, until its ownership has ended.
-type wish struct {
+// lockCall is one call of Lock of a WriteLock, until its ownership has ended.
+type lockCall struct {
 	cancel context.CancelFunc
 	queued chan struct{} // closed when the node is in the queue, behind others
 	tried  chan struct{} // closed when the lock is owned, or will not be
@@ -18,19 +18,19 @@ type wish struct {
 	held  *hold // once the lock is owned
 }
 
-// want returns the wish that is alive, or begins one.
-func (l *WriteLock) want() (w *wish, begun bool, err error) {
+// want returns the live call, or begins one.
+func (l *WriteLock) want() (w *lockCall, begun bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wish != nil && l.wish.alive() {
-		return l.wish, false, nil
+	if l.lockCall != nil && l.lockCall.alive() {
+		return l.lockCall, false, nil
 	}
 	if err := l.handle.begin(); err != nil {
 		return nil, false, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	w = &wish{cancel: cancel, queued: make(chan struct{}), tried: make(chan struct{})}
-	l.wish = w
+	w = &lockCall{cancel: cancel, queued: make(chan struct{}), tried: make(chan struct{})}
+	l.lockCall = w
 	go func() {
 		defer l.handle.end()
 		defer cancel()
@@ -40,7 +40,7 @@ func (l *WriteLock) want() (w *wish, begun bool, err error) {
 }
 
 // alive reports whether the lock is owned or may be yet.
-func (w *wish) alive() bool {
+func (w *lockCall) alive() bool {
 	select {
 	case <-w.tried:
 		return w.held != nil && !w.held.over()
@@ -50,7 +50,7 @@ func (w *wish) alive() bool {
 }
 
 // outcome returns the results of Lock.
-func (w *wish) outcome() (owned bool, err error) {
+func (w *lockCall) outcome() (owned bool, err error) {
 	select {
 	case <-w.tried:
 		return w.held != nil && !w.held.over(), w.err
@@ -60,7 +60,7 @@ func (w *wish) outcome() (owned bool, err error) {
 }
 
 // refusal returns the reason why the lock will not be owned, unless it was given up.
-func (w *wish) refusal() error {
+func (w *lockCall) refusal() error {
 	select {
 	case <-w.tried:
 	default:
@@ -73,7 +73,7 @@ func (w *wish) refusal() error {
 }
 
 // pursue waits for the lock and notifies the listener.
-func (l *WriteLock) pursue(ctx context.Context, w *wish) {
+func (l *WriteLock) pursue(ctx context.Context, w *lockCall) {
 	w.err = l.handle.Lock(ctx)
 	l.mu.Lock()
 	if w.err == nil {
@@ -96,7 +96,7 @@ func (l *WriteLock) pursue(ctx context.Context, w *wish) {
 	}
 }
 
-// writeQueue is the queue of a WriteLock. It notes the progress of its wish.
+// writeQueue is the queue of a WriteLock. It notes the progress of its call.
 type writeQueue struct {
 	lock  *WriteLock
 	queue turnstile
@@ -104,7 +104,7 @@ type writeQueue struct {
 
 func (c *writeQueue) acquire(ctx context.Context, r *requests, wait bool) (*hold, error) {
 	c.lock.mu.Lock()
-	w := c.lock.wish
+	w := c.lock.lockCall
 	c.lock.mu.Unlock()
 	queue := c.queue
 	queue.ahead = func(nodes []numbered, own int) string {
@@ -115,8 +115,8 @@ func (c *writeQueue) acquire(ctx context.Context, r *requests, wait bool) (*hold
 	return queue.acquire(ctx, r, wait)
 }
 
-// see notes the node of a wish.
-func (l *WriteLock) see(w *wish, id string, waits bool) {
+// see notes the node of a call.
+func (l *WriteLock) see(w *lockCall, id string, waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w.id = id

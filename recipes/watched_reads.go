@@ -11,12 +11,12 @@ import (
 // dataOf reads a node, and makes it due when it changes. A watch that has not fired is not set
 // again.
 func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte, *zk.Stat, error) {
-	if w.watching(path, sightData) {
+	if w.watching(path, watchData) {
 		return r.get(ctx, path)
 	}
 	n, err := r.getW(ctx, path)
 	if err == nil {
-		w.add(path, sightData, n.watch)
+		w.add(path, watchData, n.watch)
 	}
 	return n.data, n.stat, err
 }
@@ -25,13 +25,13 @@ func (w *wakeups) dataOf(ctx context.Context, r *requests, path string) ([]byte,
 func (w *wakeups) childrenOf(
 	ctx context.Context, r *requests, path string,
 ) (names []string, err error) {
-	if w.watching(path, sightChildren) {
+	if w.watching(path, watchChildren) {
 		names, err = r.children(ctx, path)
 	} else {
 		var watch <-chan zk.Event
 		names, watch, err = r.childrenW(ctx, path)
 		if err == nil {
-			w.add(path, sightChildren, watch)
+			w.add(path, watchChildren, watch)
 		}
 	}
 	slices.Sort(names)
@@ -43,7 +43,7 @@ func (w *wakeups) childrenOf(
 func (w *wakeups) listing(ctx context.Context, r *requests, path string) ([]string, error) {
 	for {
 		names, err := w.childrenOf(ctx, r, path)
-		if !errors.Is(err, zk.ErrNoNode) || w.watching(path, sightAbsence) {
+		if !errors.Is(err, zk.ErrNoNode) || w.watching(path, watchAbsence) {
 			return names, ignore(err, zk.ErrNoNode)
 		}
 		stat, watch, err := r.existsW(ctx, path)
@@ -51,7 +51,7 @@ func (w *wakeups) listing(ctx context.Context, r *requests, path string) ([]stri
 			return nil, err
 		}
 		if stat == nil {
-			w.add(path, sightAbsence, watch)
+			w.add(path, watchAbsence, watch)
 			return nil, nil
 		}
 	}
