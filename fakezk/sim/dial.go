@@ -94,7 +94,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	l.end = memnet.New(l.onWrite, l.onClose)
 	s.links[l.id] = l
 	s.net.Open(conn)
-	s.engine.Open(l.id, "127.0.0.1", time.Now())
+	s.engine.Open(l.id, "127.0.0.1", s.clock())
 	s.log(c.name, "connects (connection %d)", number)
 	d.end(dialResult{conn: l.end})
 }

@@ -67,10 +67,7 @@ func (s *simulation) collect() bool {
 	}
 	s.step()
 	if !s.world.undisciplined {
-		slices.SortStableFunc(written, func(a, b *link) int {
-			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
-				cmp.Compare(a.conn.Number, b.conn.Number))
-		})
+		slices.SortStableFunc(written, compareLinks)
 		slices.SortStableFunc(dials, func(a, b *dialing) int {
 			return cmp.Or(cmp.Compare(a.client.index, b.client.index),
 				cmp.Compare(a.connect, b.connect))
@@ -90,13 +87,28 @@ func (s *simulation) collect() bool {
 	return true
 }
 
+func compareLinks(a, b *link) int {
+	return cmp.Or(cmp.Compare(a.client.index, b.client.index),
+		cmp.Compare(a.conn.Number, b.conn.Number))
+}
+
 // onWrite and onClose run in the client's goroutines: they only take note.
 func (l *link) onWrite(p []byte) {
+	if l.note(p) {
+		l.sim.wakeUp()
+	}
+}
+
+// note takes note of a write, and reports whether the World has to see to it at once.
+func (l *link) note(p []byte) bool {
 	l.sim.mu.Lock()
+	defer l.sim.mu.Unlock()
+	if l.putsOff(p) {
+		return false
+	}
 	l.unsent = append(l.unsent, p...)
 	l.markDirty()
-	l.sim.mu.Unlock()
-	l.sim.wakeUp()
+	return true
 }
 
 func (l *link) onClose() {

@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -20,7 +19,7 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	if m.Point.Op == proto.OpSetWatches.String() && !s.world.undisciplined {
 		frame = sortSetWatches(frame)
 	}
-	r := s.engine.Handle(l.id, frame, time.Now())
+	r := s.engine.Handle(l.id, frame, s.clock())
 	at := s.logRequest(l, m, r.Request)
 	if m.Number > 0 {
 		s.notes.Request(at, tracetext.Point(m))

@@ -43,11 +43,13 @@ type simulation struct {
 	nextConn engine.ConnID
 	running  int // scripts
 
+	timer   *time.Timer       // ends a sleep of the World
 	wake    chan struct{}     // capacity 1: a client did something
+	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
-	clock   atomic.Int64 // start as UnixNano, for now()
+	began   atomic.Int64 // start as UnixNano, for elapsed()
 	steps   atomic.Int64 // progress, for the watchdog
 
 	mu       sync.Mutex
@@ -55,6 +57,8 @@ type simulation struct {
 	ended    []*Client  // scripts that ended in this step
 	dials    []*dialing // dials begun in this step
 	written  []*link    // links written to or closed in this step
+	asleep   bool       // the World sleeps, and pings may be put off
+	putOffs  []putOff   // pings that were put off in this sleep
 	bubble   string     // how stack traces name the run's bubble
 	panics   []string
 	out      trace.Result
@@ -68,7 +72,6 @@ func newSimulation(w World) *simulation {
 		net:     carry.New(w.Plan...),
 		taken:   map[time.Duration]bool{},
 		origins: map[string]origin{},
-		journal: journal{nth: map[int]int{}},
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
@@ -80,9 +83,11 @@ func newSimulation(w World) *simulation {
 // run is the World's goroutine.
 func (s *simulation) run() {
 	s.start = time.Now()
-	s.clock.Store(s.start.UnixNano())
+	s.began.Store(s.start.UnixNano())
 	s.setBubble(bubble.Name())
 	s.wake = make(chan struct{}, 1)
+	s.timer = time.NewTimer(0)
+	defer s.timer.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.ctx = ctx
@@ -156,8 +161,6 @@ func (s *simulation) panicked(h *Hand, why any) {
 
 // loop applies events until done, the time limit or the step limit.
 func (s *simulation) loop(limit time.Duration, done func() bool) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	s.woken = true
 	for {
 		if s.woken || s.world.undisciplined {
@@ -178,11 +181,7 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 			next, apply = limit, nil
 		}
 		if s.now() < next {
-			timer.Reset(next - s.now())
-			select {
-			case <-timer.C:
-			case <-s.wake:
-			}
+			s.sleep(next)
 			s.woken = true // others may have woken at the same instant: let them finish first
 			continue
 		}
@@ -211,6 +210,7 @@ func (s *simulation) quiesce() {
 		case <-s.wake:
 		default:
 		}
+		s.catchUp()
 		if s.collect() && s.world.undisciplined {
 			s.woken = true
 		}
@@ -236,11 +236,15 @@ func (s *simulation) pop() {
 }
 
 // tick lets the engine end sessions whose time is up.
-func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
+func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(s.clock()))) }
 
-// now is the virtual time since the start.
-func (s *simulation) now() time.Duration {
-	return time.Duration(time.Now().UnixNano() - s.clock.Load())
+// now is the World's time since the start, and clock the same as a time of the clock.
+func (s *simulation) now() time.Duration { return s.elapsed() - s.back }
+func (s *simulation) clock() time.Time   { return s.start.Add(s.now()) }
+
+// elapsed is the virtual time since the start. The clients' time is always this one.
+func (s *simulation) elapsed() time.Duration {
+	return time.Duration(time.Now().UnixNano() - s.began.Load())
 }
 
 // schedule plans an event at a time, or a few nanoseconds later: no two events
@@ -264,8 +268,8 @@ type sleeper struct {
 	woken  chan struct{}
 }
 
-// sleep and scriptEnded take note, in any goroutine, of what collect takes in.
-func (s *simulation) sleep(z sleeper) {
+// putAside and scriptEnded take note, in any goroutine, of what collect takes in.
+func (s *simulation) putAside(z sleeper) {
 	s.mu.Lock()
 	s.sleepers = append(s.sleepers, z)
 	s.mu.Unlock()
@@ -327,7 +331,7 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 // heal lets dials succeed again and reaps what late-reap left. What a delay or a
 // stall holds arrives at its time.
 func (s *simulation) heal() {
-	s.react(s.engine.ReapEnded(time.Now()))
+	s.react(s.engine.ReapEnded(s.clock()))
 	s.net.Heal()
 }
 

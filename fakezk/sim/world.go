@@ -77,6 +77,7 @@ type World struct {
 	Freeze time.Duration
 
 	undisciplined bool // negative control: no canonical order, see the tests
+	prompt        bool // for tests: no ping is put off
 }
 
 // An Actor is a client by name and what it does. When Run returns, the client
