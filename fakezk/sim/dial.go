@@ -90,6 +90,7 @@ func (s *simulation) finishDial(d *dialing, number int) {
 	s.nextConn++
 	conn := &carry.Conn{ID: int64(s.nextConn), Client: &c.peer, Number: number, Server: theServer}
 	l := &link{sim: s, id: s.nextConn, client: c, conn: conn}
+	l.arriveUp, l.arriveDown = l.deliverUp, l.deliverDown
 	l.frames.Max = s.world.Server.maxFrame()
 	l.end = memnet.New(l.onWrite, l.onClose)
 	s.links[l.id] = l

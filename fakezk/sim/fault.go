@@ -85,9 +85,9 @@ func (l *link) deliverLater(a carry.Action) {
 	switch {
 	case l.sim.order != nil: // it looks for itself
 	case a.Up:
-		l.sim.schedule(a.At, l.deliverUp)
+		l.sim.schedule(a.At, l.arriveUp)
 	default:
-		l.sim.schedule(a.At, l.deliverDown)
+		l.sim.schedule(a.At, l.arriveDown)
 	}
 }
 

@@ -94,8 +94,15 @@ func (j *journal) end() {
 	j.ended = true
 }
 
-// finish sorts the lines into their canonical order.
+// finish sorts the lines into their canonical order. soFar does so with a copy, as more may
+// come.
 func (j *journal) finish() trace.Trace {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return trace.New(j.lines)
+}
+
+func (j *journal) soFar() trace.Trace {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return trace.New(slices.Clone(j.lines))

@@ -105,16 +105,21 @@ func (s *simulation) catchUp() {
 	now := s.elapsed()
 	s.journal.goBack()
 	for {
-		at, apply := s.next()
-		if len(pings) > 0 && pings[0].at <= at {
-			at, apply = pings[0].at, func() { pings = s.takePings(pings) }
+		at, tick := s.next()
+		pinged := len(pings) > 0 && pings[0].at <= at
+		if pinged {
+			at = pings[0].at
 		}
 		if at >= now {
 			break
 		}
 		s.back = now - at
 		s.step()
-		apply()
+		if pinged {
+			pings = s.takePings(pings)
+		} else {
+			s.apply(tick)
+		}
 	}
 	s.back = 0
 	s.journal.comeBack()
@@ -128,7 +133,7 @@ func (s *simulation) takePings(pings []putOff) []putOff {
 	at := pings[0].at
 	for len(pings) > 0 && pings[0].at == at {
 		if l := pings[0].link; l.conn.State() != carry.Over {
-			l.send(true, &carry.Message{Bytes: pingFrame[4:]})
+			l.send(true, newMessage(pingFrame[4:], nil))
 		}
 		pings = pings[1:]
 	}

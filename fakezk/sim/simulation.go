@@ -34,9 +34,8 @@ type simulation struct {
 	net     *carry.Network // connections and faults
 	journal journal
 
-	events   eventHeap
-	woken    bool                   // an event may have made a goroutine runnable
-	taken    map[time.Duration]bool // instants of pending events: no two are equal
+	events   eventHeap // no two are of the same instant
+	woken    bool      // an event may have made a goroutine runnable
 	sequence int64
 	order    *order // nil: messages have latencies
 	messages int64  // sent so far
@@ -45,6 +44,8 @@ type simulation struct {
 
 	timer   *time.Timer       // ends a sleep of the World
 	wake    chan struct{}     // capacity 1: a client did something
+	frames  [][]byte          // scratch of takeWrites
+	spare   []*link           // the next list for written
 	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
 
@@ -70,7 +71,6 @@ func newSimulation(w World) *simulation {
 		world:   w,
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
-		taken:   map[time.Duration]bool{},
 		origins: map[string]origin{},
 	}
 	if w.Schedule.Kind != Latencies {
@@ -176,20 +176,17 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		if s.order != nil {
 			s.order.plan()
 		}
-		next, apply := s.next()
-		if next > limit {
-			next, apply = limit, nil
-		}
-		if s.now() < next {
-			s.sleep(next)
+		next, tick := s.next()
+		if s.now() < min(next, limit) {
+			s.sleep(min(next, limit))
 			s.woken = true // others may have woken at the same instant: let them finish first
 			continue
 		}
-		if apply == nil {
+		if next > limit {
 			return
 		}
 		s.step()
-		apply()
+		s.apply(tick)
 	}
 }
 
@@ -217,22 +214,27 @@ func (s *simulation) quiesce() {
 	}
 }
 
-// next is the next thing to happen: an event, or the engine's own deadline.
-func (s *simulation) next() (time.Duration, func()) {
-	at, apply := time.Duration(1<<62), func() {}
+// next is when the next thing happens: an event, or, if tick is set, the engine's own
+// deadline.
+func (s *simulation) next() (at time.Duration, tick bool) {
+	at = never
 	if len(s.events) > 0 {
-		at, apply = s.events[0].at, s.pop
+		at = s.events[0].at
 	}
 	if d := s.engine.NextDeadline(); !d.IsZero() && d.Sub(s.start) < at {
-		at, apply = d.Sub(s.start), s.tick
+		return d.Sub(s.start), true
 	}
-	return at, apply
+	return at, false
 }
 
-func (s *simulation) pop() {
-	ev := s.events.pop()
-	delete(s.taken, ev.at)
-	ev.apply()
+const never = time.Duration(1 << 62)
+
+func (s *simulation) apply(tick bool) {
+	if tick {
+		s.tick()
+	} else {
+		s.events.pop().apply()
+	}
 }
 
 // tick lets the engine end sessions whose time is up.
@@ -251,10 +253,9 @@ func (s *simulation) elapsed() time.Duration {
 // share an instant.
 func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	at = max(at, s.now())
-	for !s.world.undisciplined && s.taken[at] {
+	for !s.world.undisciplined && s.events.has(at) {
 		at++
 	}
-	s.taken[at] = true
 	s.sequence++
 	s.events.push(event{at, s.sequence, apply})
 	return at
@@ -395,6 +396,11 @@ func (e event) before(other event) bool {
 
 // eventHeap is a binary heap. That of container/heap would allocate for each event.
 type eventHeap []event
+
+// has reports whether there is an event of an instant. There are few events.
+func (h eventHeap) has(at time.Duration) bool {
+	return slices.ContainsFunc(h, func(e event) bool { return e.at == at })
+}
 
 func (h *eventHeap) push(e event) {
 	list := append(*h, e)
