@@ -81,7 +81,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 // same instant wake together.
 func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error {
 	woken := make(chan struct{})
-	c.sim.sleep(sleeper{c, name, c.sim.now() + max(d, 0), woken})
+	c.sim.putAside(sleeper{c, name, c.sim.elapsed() + max(d, 0), woken})
 	select {
 	case <-woken:
 		return nil
@@ -91,7 +91,7 @@ func (c *Client) sleep(ctx context.Context, name string, d time.Duration) error 
 }
 
 // Now is the virtual time since the World began.
-func (c *Client) Now() time.Duration { return c.sim.now() }
+func (c *Client) Now() time.Duration { return c.sim.elapsed() }
 
 // Note writes a line into the trace, as the client's script, and returns when
 // that was. Call it from one goroutine of the client only.
@@ -116,7 +116,7 @@ const (
 )
 
 func (c *Client) note(actor string, source int, format string, args ...any) trace.Moment {
-	m := c.sim.journal.add(1+c.index*sources+source, c.sim.now(), actor, "%s",
+	m := c.sim.journal.add(1+c.index*sources+source, c.sim.elapsed(), actor, "%s",
 		fmt.Sprintf(format, args...))
 	if m != trace.AfterEnd {
 		c.sim.wakeUp()
@@ -131,7 +131,7 @@ func (c *Client) notice(ev zk.Event) {
 		return
 	}
 	m := c.note(c.name, sourceLibrary, "is told: %s", kind)
-	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.now()})
+	c.sim.addNotice(m, trace.Notice{Client: c.name, Kind: kind, Time: c.sim.elapsed()})
 }
 
 // worldHosts offers the World's only server. While the World runs, the client

@@ -72,7 +72,7 @@ func (s *simulation) carryOutOn(l *link, a carry.Action) {
 // deliver and fail are the only ways in which a connection wakes its client.
 func (l *link) deliver(bytes []byte) {
 	l.sim.woken = true
-	l.end.Deliver(bytes)
+	l.end.HandOver(bytes, l.sim.back)
 }
 
 func (l *link) fail(err error) {
@@ -85,9 +85,9 @@ func (l *link) deliverLater(a carry.Action) {
 	switch {
 	case l.sim.order != nil: // it looks for itself
 	case a.Up:
-		l.sim.schedule(a.At, l.deliverUp)
+		l.sim.schedule(a.At, l.arriveUp)
 	default:
-		l.sim.schedule(a.At, l.deliverDown)
+		l.sim.schedule(a.At, l.arriveDown)
 	}
 }
 
@@ -135,7 +135,7 @@ func (s *simulation) expireSessionsOf(a carry.Action) {
 // expire ends a session, with its ephemerals left for a while, if late is not 0, and
 // reports whether it was alive. A server that is down ends none.
 func (s *simulation) expire(session int64, late time.Duration) bool {
-	now := time.Now()
+	now := s.clock()
 	var r engine.Reaction
 	var ok bool
 	if s.net.IsDown(theServer, s.now()) {

@@ -123,7 +123,7 @@ func (s *simulation) watch(ended <-chan *bubble.Failure) (*bubble.Failure, strin
 // guarded fields are read.
 func (s *simulation) result(failure *bubble.Failure, frozen string) *trace.Result {
 	if frozen != "" {
-		return &trace.Result{Trace: s.journal.finish(), Frozen: frozen, Steps: s.steps.Load()}
+		return &trace.Result{Trace: s.journal.soFar(), Frozen: frozen, Steps: s.steps.Load()}
 	}
 	out := &s.out
 	out.Trace = s.journal.finish()

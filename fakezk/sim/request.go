@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/zksim/zksim/fakezk/internal/carry"
 	"github.com/zksim/zksim/fakezk/internal/engine"
@@ -20,12 +19,8 @@ func (s *simulation) process(l *link, m *carry.Message, f *carry.Armed) {
 	if m.Point.Op == proto.OpSetWatches.String() && !s.world.undisciplined {
 		frame = sortSetWatches(frame)
 	}
-	r := s.engine.Handle(l.id, frame, time.Now())
-	at := s.logRequest(l, m, r.Request)
-	if m.Number > 0 {
-		s.notes.Request(at, tracetext.Point(m))
-	}
-	s.send(r, tracetext.Reply(r.Request), l.conn, f)
+	r := s.engine.Handle(l.id, frame, s.clock())
+	s.send(r, s.noteRequest(l, m, &r.Request), l.conn, f)
 	s.carryOut(l.conn.Applied(f))
 }
 
@@ -63,11 +58,12 @@ func (s *simulation) send(r engine.Reaction, reply fmt.Stringer, on *carry.Conn,
 			damage = nil
 		}
 		if out.Frame != nil {
-			m := &carry.Message{
-				Bytes: slices.Clone(out.Frame), Event: out.Event, Tag: &label{about: reply},
-			}
+			about := reply
 			if out.Event != nil {
-				m.Tag = &label{about: tracetext.Event(*out.Event)}
+				about = (*tracetext.Event)(out.Event)
+			}
+			m := newMessage(slices.Clone(out.Frame), about)
+			if m.Event = out.Event; m.Event != nil {
 				s.countEvent(l, m)
 			}
 			s.carryOut(l.conn.FromServer(m, damage, s.now()))
@@ -95,7 +91,26 @@ func withoutLastWords(r engine.Reaction) engine.Reaction {
 	return r
 }
 
-func (s *simulation) logRequest(l *link, m *carry.Message, r engine.Request) trace.Moment {
+// noteRequest notes a request, and returns what the trace calls the reply.
+func (s *simulation) noteRequest(l *link, m *carry.Message, r *engine.Request) fmt.Stringer {
+	if r.Header.Op == proto.OpPing && m.Number == 0 && r.Err == proto.OK && r.Body != nil {
+		s.log(l.client.name, "-> ping")
+		return &pong
+	}
+	kept := *r
+	at := s.logRequest(l, m, &kept)
+	if m.Number > 0 {
+		s.notes.Request(at, tracetext.Point(m))
+	}
+	return (*tracetext.Reply)(&kept)
+}
+
+// pong is the reply to a ping, the most frequent request.
+var pong = tracetext.Reply{
+	Header: proto.RequestHeader{Op: proto.OpPing}, Body: &proto.Simple{Code: proto.OpPing},
+}
+
+func (s *simulation) logRequest(l *link, m *carry.Message, r *engine.Request) trace.Moment {
 	c := l.client
 	if r.Handshake {
 		if r.Session == 0 {
@@ -110,5 +125,5 @@ func (s *simulation) logRequest(l *link, m *carry.Message, r engine.Request) tra
 	if m.Number == 0 {
 		return s.log(c.name, "-> %s", r.Header.Op)
 	}
-	return s.log(c.name, "-> #%d %s", m.Number, tracetext.Request(r))
+	return s.log(c.name, "-> #%d %s", m.Number, (*tracetext.Request)(r))
 }

@@ -34,20 +34,23 @@ type simulation struct {
 	net     *carry.Network // connections and faults
 	journal journal
 
-	events   eventHeap
-	woken    bool                   // an event may have made a goroutine runnable
-	taken    map[time.Duration]bool // instants of pending events: no two are equal
+	events   eventHeap // no two are of the same instant
+	woken    bool      // an event may have made a goroutine runnable
 	sequence int64
 	order    *order // nil: messages have latencies
 	messages int64  // sent so far
 	nextConn engine.ConnID
 	running  int // scripts
 
+	timer   *time.Timer       // ends a sleep of the World
 	wake    chan struct{}     // capacity 1: a client did something
+	frames  [][]byte          // scratch of takeWrites
+	spare   []*link           // the next list for written
+	back    time.Duration     // by which the World's clock is set back; see catchUp
 	origins map[string]origin // of the nodes that exist
 
 	closing atomic.Bool  // the end: dials fail, nothing is recorded
-	clock   atomic.Int64 // start as UnixNano, for now()
+	began   atomic.Int64 // start as UnixNano, for elapsed()
 	steps   atomic.Int64 // progress, for the watchdog
 
 	mu       sync.Mutex
@@ -55,6 +58,8 @@ type simulation struct {
 	ended    []*Client  // scripts that ended in this step
 	dials    []*dialing // dials begun in this step
 	written  []*link    // links written to or closed in this step
+	asleep   bool       // the World sleeps, and pings may be put off
+	putOffs  []putOff   // pings that were put off in this sleep
 	bubble   string     // how stack traces name the run's bubble
 	panics   []string
 	out      trace.Result
@@ -66,9 +71,7 @@ func newSimulation(w World) *simulation {
 		world:   w,
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
-		taken:   map[time.Duration]bool{},
 		origins: map[string]origin{},
-		journal: journal{nth: map[int]int{}},
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
@@ -80,9 +83,11 @@ func newSimulation(w World) *simulation {
 // run is the World's goroutine.
 func (s *simulation) run() {
 	s.start = time.Now()
-	s.clock.Store(s.start.UnixNano())
+	s.began.Store(s.start.UnixNano())
 	s.setBubble(bubble.Name())
 	s.wake = make(chan struct{}, 1)
+	s.timer = time.NewTimer(0)
+	defer s.timer.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	s.ctx = ctx
@@ -156,8 +161,6 @@ func (s *simulation) panicked(g *Goroutine, why any) {
 
 // loop applies events until done, the time limit or the step limit.
 func (s *simulation) loop(limit time.Duration, done func() bool) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	s.woken = true
 	for {
 		if s.woken || s.world.undisciplined {
@@ -173,24 +176,17 @@ func (s *simulation) loop(limit time.Duration, done func() bool) {
 		if s.order != nil {
 			s.order.plan()
 		}
-		next, apply := s.next()
-		if next > limit {
-			next, apply = limit, nil
-		}
-		if s.now() < next {
-			timer.Reset(next - s.now())
-			select {
-			case <-timer.C:
-			case <-s.wake:
-			}
+		next, tick := s.next()
+		if s.now() < min(next, limit) {
+			s.sleep(min(next, limit))
 			s.woken = true // others may have woken at the same instant: let them finish first
 			continue
 		}
-		if apply == nil {
+		if next > limit {
 			return
 		}
 		s.step()
-		apply()
+		s.apply(tick)
 	}
 }
 
@@ -211,45 +207,54 @@ func (s *simulation) quiesce() {
 		case <-s.wake:
 		default:
 		}
+		s.catchUp()
 		if s.collect() && s.world.undisciplined {
 			s.woken = true
 		}
 	}
 }
 
-// next is the next thing to happen: an event, or the engine's own deadline.
-func (s *simulation) next() (time.Duration, func()) {
-	at, apply := time.Duration(1<<62), func() {}
+// next is when the next thing happens: an event, or, if tick is set, the engine's own
+// deadline.
+func (s *simulation) next() (at time.Duration, tick bool) {
+	at = never
 	if len(s.events) > 0 {
-		at, apply = s.events[0].at, s.pop
+		at = s.events[0].at
 	}
 	if d := s.engine.NextDeadline(); !d.IsZero() && d.Sub(s.start) < at {
-		at, apply = d.Sub(s.start), s.tick
+		return d.Sub(s.start), true
 	}
-	return at, apply
+	return at, false
 }
 
-func (s *simulation) pop() {
-	ev := s.events.pop()
-	delete(s.taken, ev.at)
-	ev.apply()
+const never = time.Duration(1 << 62)
+
+func (s *simulation) apply(tick bool) {
+	if tick {
+		s.tick()
+	} else {
+		s.events.pop().apply()
+	}
 }
 
 // tick lets the engine end expired sessions.
-func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(time.Now()))) }
+func (s *simulation) tick() { s.react(withoutLastWords(s.engine.Tick(s.clock()))) }
 
-// now is the virtual time since the start.
-func (s *simulation) now() time.Duration {
-	return time.Duration(time.Now().UnixNano() - s.clock.Load())
+// now is the World's time since the start, and clock the same as a time of the clock.
+func (s *simulation) now() time.Duration { return s.elapsed() - s.back }
+func (s *simulation) clock() time.Time   { return s.start.Add(s.now()) }
+
+// elapsed is the virtual time since the start. The clients' time is always this one.
+func (s *simulation) elapsed() time.Duration {
+	return time.Duration(time.Now().UnixNano() - s.began.Load())
 }
 
 // schedule plans an event at a time, or a few nanoseconds later: no two events share an instant.
 func (s *simulation) schedule(at time.Duration, apply func()) time.Duration {
 	at = max(at, s.now())
-	for !s.world.undisciplined && s.taken[at] {
+	for !s.world.undisciplined && s.events.has(at) {
 		at++
 	}
-	s.taken[at] = true
 	s.sequence++
 	s.events.push(event{at, s.sequence, apply})
 	return at
@@ -263,8 +268,8 @@ type sleeper struct {
 	woken  chan struct{}
 }
 
-// sleep and scriptEnded append, in any goroutine, to the lists that collect takes in.
-func (s *simulation) sleep(z sleeper) {
+// putAside and scriptEnded append, in any goroutine, to the lists that collect reads.
+func (s *simulation) putAside(z sleeper) {
 	s.mu.Lock()
 	s.sleepers = append(s.sleepers, z)
 	s.mu.Unlock()
@@ -324,7 +329,7 @@ func (s *simulation) addNotice(at trace.Moment, n trace.Notice) {
 // heal lets dials succeed again and deletes the nodes kept by late-reap. Messages held by a delay
 // or a stall arrive at their time.
 func (s *simulation) heal() {
-	s.react(s.engine.ReapEnded(time.Now()))
+	s.react(s.engine.ReapEnded(s.clock()))
 	s.net.Heal()
 }
 
@@ -387,6 +392,11 @@ func (e event) before(other event) bool {
 
 // eventHeap is a binary heap. That of container/heap would allocate for each event.
 type eventHeap []event
+
+// has reports whether there is an event of an instant. There are few events.
+func (h eventHeap) has(at time.Duration) bool {
+	return slices.ContainsFunc(h, func(e event) bool { return e.at == at })
+}
 
 func (h *eventHeap) push(e event) {
 	list := append(*h, e)

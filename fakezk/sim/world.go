@@ -74,6 +74,7 @@ type World struct {
 	Freeze time.Duration
 
 	undisciplined bool // negative control: no canonical order, see the tests
+	prompt        bool // for tests: no ping is put off
 }
 
 // An Actor is the name and the script of a client. When Run returns, the client is done; ctx ends

@@ -139,7 +139,7 @@ func (c *Conn) DeliverUp(now time.Duration) []Action {
 	case m.Dials:
 		return c.dials(m, now)
 	case m.hello:
-		return []Action{{Do: Apply, Conn: c, Message: m}}
+		return m.passes(Apply, c)
 	}
 	if !m.judged {
 		c.judge(m)
@@ -207,7 +207,7 @@ func (c *Conn) FromServer(m *Message, f *Armed, now time.Duration) []Action {
 	case c.state == Severed || c.state == Lost || c.state == Over || d.passes == nothing:
 		return nil
 	case d.passes == whole || m.Event != nil:
-		return []Action{send(m)}
+		return m.passes(Send, c)
 	}
 	first, second := m.split()
 	if !d.restLater {

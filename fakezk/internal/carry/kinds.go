@@ -111,7 +111,7 @@ func (n *Network) deliver(c *Conn, lane *Lane, m *Message, now time.Duration) []
 		do = Apply
 	}
 	if len(m.faults) == 0 || n.healed {
-		return []Action{{Do: do, Conn: c, Message: m}}
+		return m.passes(do, c)
 	}
 	f := m.faults[0]
 	m.faults = m.faults[1:] // those act if this one puts the message off

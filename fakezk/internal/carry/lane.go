@@ -37,6 +37,14 @@ type Message struct {
 	hello  bool     // the first message of the client, which is no request
 	judged bool     // counted, and faults chosen
 	faults []*Armed // that still have to act on it
+
+	pass [1]Action // backs the list of the only action on most messages
+}
+
+// passes is the list of one action that hands the message on.
+func (m *Message) passes(do Do, c *Conn) []Action {
+	m.pass[0] = Action{Do: do, Conn: c, Message: m}
+	return m.pass[:]
 }
 
 // split cuts a message into halves. The second one is the message to the driver.
@@ -108,8 +116,7 @@ func (a *Lane) take(now time.Duration) *Message {
 	if !ok || now < at {
 		return nil
 	}
-	a.messages[0] = nil
-	a.messages = a.messages[1:]
+	a.messages = slices.Delete(a.messages, 0, 1)
 	a.size -= len(m.Bytes) + messageCost
 	return m
 }

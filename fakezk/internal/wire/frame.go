@@ -31,6 +31,10 @@ func (s *Splitter) Feed(p []byte, handle func(frame []byte)) error {
 	}
 }
 
+// Begun reports whether a frame has begun in earlier bytes. If not, the frames of the next
+// bytes lie within them.
+func (s *Splitter) Begun() bool { return len(s.buf) > 0 && !s.got }
+
 // Next takes the next frame off p, in which earlier bytes may have begun it. A nil frame says that
 // p is used up, or useless if there is an error. The frame is valid until the next call.
 func (s *Splitter) Next(p []byte) (frame, rest []byte, err error) {
