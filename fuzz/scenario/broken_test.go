@@ -40,7 +40,7 @@ func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	s := brokenScenario(derefNil)
 	sameStory(t, s, "innermost call first:\n\n"+
 		"  broken_test.go:17  github.com/zksim/zksim/fuzz/scenario_test.derefNil\n"+
-		"  stuck_test.go:19  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
+		"  stuck_test.go:20  github.com/zksim/zksim/fuzz/scenario_test.brokenLock.Lock\n")
 	exits := unseen(func(*scenario.Player) { exit() })
 	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "scenario_test.exit")
 }

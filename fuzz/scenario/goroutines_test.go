@@ -2,7 +2,6 @@ package scenario_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -14,12 +13,8 @@ import (
 	"github.com/zksim/zksim/fakezk/sim"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
-)
-
-var pairs = flag.Int(
-	"pairs", 3,
-	"number of careless scenarios, or of several goroutines, that each workload plays twice",
 )
 
 // otherScenario draws a careless scenario, or one in which goroutines share an
@@ -47,10 +42,10 @@ func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 // TestTwoRunsOfSeveralGoroutinesHaveOneTrace, although they share a connection, a
 // session and an object, which one of them closes now and then.
 func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
+	onProcessors(t, 4)
 	for _, w := range object.Workloads() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
-			t.Parallel()
-			for seed := range uint64(*pairs) {
+			for seed := range testrun.Pick(uint64(3), 10) { // of each kind of schedule
 				s := otherScenario(w, seed)
 				o, same, err := twice(s)
 				if err != nil {
@@ -72,7 +67,7 @@ func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
 // instant after different waits. In the last a goroutine of the client had started
 // another, and the simulation did not know it.
 func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
-	t.Parallel()
+	onProcessors(t, 4)
 	for _, s := range []scenario.Scenario{
 		{
 			Workload: builtin(t, "semaphore", "recipes.Semaphore"),
@@ -94,7 +89,7 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 		},
 	} {
 		first := run(t, s).Result.Trace.Hash()
-		for range 20 {
+		for range testrun.Pick(4, 20) {
 			if run(t, s).Result.Trace.Hash() != first {
 				t.Errorf("two runs differ: %s, plan %v", s, s.Plan)
 				break
@@ -106,7 +101,7 @@ func TestScenariosThatOnceHadTwoTracesHaveOne(t *testing.T) {
 // TestGoroutinesBeginTheirCallsInTurn: goroutines that one event wakes use the memory of
 // an object in an order that is the same in each run.
 func TestGoroutinesBeginTheirCallsInTurn(t *testing.T) {
-	t.Parallel()
+	onProcessors(t, 4)
 	type numbers struct {
 		given atomic.Int64
 		start chan struct{}
@@ -135,7 +130,7 @@ func TestGoroutinesBeginTheirCallsInTurn(t *testing.T) {
 	s := scenario.Scenario{
 		Workload: w, Script: scenario.Script{Clients: 1, Rounds: 3, Goroutines: 4}, Seed: 1,
 	}
-	for range 50 {
+	for range testrun.Pick(10, 50) {
 		for i, op := range run(t, s).History.Ops {
 			if want := fmt.Sprint(
 				1 + i/s.Script.Rounds + i%s.Script.Rounds*s.Script.Goroutines,
@@ -150,7 +145,7 @@ func TestGoroutinesBeginTheirCallsInTurn(t *testing.T) {
 // TestGoroutinesOutOfTurnHaveManyTraces is the control: without InTurn the goroutines of one
 // client race, here for the numbers of nodes that all make at one instant.
 func TestGoroutinesOutOfTurnHaveManyTraces(t *testing.T) {
-	t.Parallel()
+	onProcessors(t, 4)
 	play := func(p *scenario.Player, _ scenario.Script, h *scenario.Handle[chan struct{}]) {
 		call := p.Begin("make", "")
 		if p.Goroutine() == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zksim/zksim/fuzz/object"
 	"github.com/zksim/zksim/fuzz/scenario"
+	"github.com/zksim/zksim/internal/testrun"
 	"github.com/zksim/zksim/linearizability"
 )
 
@@ -115,7 +116,9 @@ func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
 // TestARunOutOfStepsIsCutShort: nothing is known of its end, and what is said of that
 // is how far it came.
 func TestARunOutOfStepsIsCutShort(t *testing.T) {
-	t.Parallel()
+	if !testrun.Full() {
+		t.Skip("a million steps take seconds and half a gigabyte; with -full")
+	}
 	o := run(t, scenario.Scenario{
 		Workload: builtin(t, "lock", "recipes.Lock"),
 		Script:   scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
