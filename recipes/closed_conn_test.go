@@ -40,9 +40,7 @@ func TestNewSessionEndsTheSeriesOfFailures(t *testing.T) {
 		c := s.Connect()
 		c.Cut(12, zk.StateDisconnected)
 		time.AfterFunc(time.Second, func() { c.Expire() })
-		if err := NewQueue(c, "/q").Offer(t.Context(), nil); err != nil {
-			t.Errorf("Offer: %v", err)
-		}
+		mustDo(t, NewQueue(c, "/q").Offer(t.Context(), nil))
 	})
 }
 

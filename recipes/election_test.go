@@ -15,9 +15,7 @@ import (
 
 func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
 	t.Helper()
-	if err := l.Start(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, l.Start())
 	return l
 }
 
@@ -28,13 +26,6 @@ func mustLead(t *testing.T, l *LeaderLatch) *Term {
 		t.Fatalf("Await: %v", err)
 	}
 	return term
-}
-
-func mustClose(t *testing.T, c interface{ Close(context.Context) error }) {
-	t.Helper()
-	if err := c.Close(t.Context()); err != nil {
-		t.Errorf("Close: %v", err)
-	}
 }
 
 func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {

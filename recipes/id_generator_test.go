@@ -80,9 +80,7 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 		conn.Reconnect()
 		time.Sleep(time.Second)
 		wantIDs(t, g, 5)
-		if err := g.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, g)
 		if _, err := g.Next(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
@@ -116,9 +114,7 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := g.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, g)
 	})
 }
 

@@ -141,9 +141,7 @@ func ownAtOnce(
 			mu.Lock()
 			owners--
 			mu.Unlock()
-			if err := giveBack(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, giveBack(t.Context()))
 		})
 	}
 	all.Wait()
@@ -186,9 +184,7 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 			wantPoll(t, q, "second")
 			wantPoll(t, q, "")
 			wantTidy(t, s)
-			if err := c.Delete("/q/items", -1); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, c.Delete("/q/items", -1))
 			mustOffer(t, q, "new")
 			wantPoll(t, q, "new")
 			wantTidy(t, s)
@@ -252,9 +248,7 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 				t.Fatalf("Poll: %v %v", ok, err)
 			}
 		}})
-		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("e")); err != nil {
-			t.Errorf("Offer: %v", err)
-		}
+		mustDo(t, NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("e")))
 		if err := d.Ack(t.Context()); err != nil {
 			t.Errorf("Ack: %v", err)
 		}

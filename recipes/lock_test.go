@@ -195,9 +195,7 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 			t.Errorf("Lock returned after %v", took)
 		}
 		c.Reconnect()
-		if err := l.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/locks/a", 0)
 		if err := l.Lock(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Lock after Close: %v", err)
@@ -333,9 +331,7 @@ func TestTryLock(t *testing.T) {
 		if ok, err := l.TryLock(t.Context()); !ok || err != nil {
 			t.Fatalf("TryLock of a free lock: %v %v", ok, err)
 		}
-		if err := l.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/locks/a", 0)
 	})
 }
@@ -369,9 +365,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 		failed := make(chan error, 1)
 		go func() { failed <- waiter.Lock(t.Context()) }()
 		time.Sleep(time.Second)
-		if err := waiter.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, waiter)
 		if err := <-failed; !errors.Is(err, ErrClosed) {
 			t.Errorf("Lock: %v", err)
 		}

@@ -51,9 +51,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		wantNodes(t, s, 0, 1, 0)
 		mustUnlock(t, b)
 		mustLock(t, m)
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 		wantNodes(t, s, 0, 0, 0)
 		if err := m.Lock(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Lock after Close: %v", err)
@@ -105,9 +103,7 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 			wantNodes(t, s, 1, 1, 1)
 			mustUnlock(t, m)
 		}
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 	})
 }
 
@@ -149,9 +145,7 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		if err := errors.Join(m.Unlock(t.Context()), m.Close(t.Context())); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, errors.Join(m.Unlock(t.Context()), m.Close(t.Context())))
 	})
 }
 
@@ -176,9 +170,7 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 					t.Errorf("took %v, more than %v", took, grace)
 				}
 				c.Reconnect()
-				if err := m.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustClose(t, m)
 				wantNodes(t, s, 0, 0, 0)
 			})
 		})

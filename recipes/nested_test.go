@@ -55,9 +55,7 @@ func everyWay(
 func (w way) must(t *testing.T, operations ...func(context.Context) error) {
 	t.Helper()
 	for _, operation := range operations {
-		if err := operation(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, operation(t.Context()))
 	}
 }
 

@@ -57,9 +57,7 @@ func TestPersistentNodeComesBack(t *testing.T) {
 				n := NewPersistentNode(c, "/dir/n", []byte("data"), RecheckEvery(0))
 				mustKeep(t, n)
 				s.WantNode(t, "/dir/n", "data", c.SessionID())
-				if err := accident(s, c, other); err != nil {
-					t.Fatal(err)
-				}
+				mustDo(t, accident(s, c, other))
 				time.Sleep(10 * time.Second)
 				s.WantNode(t, "/dir/n", "data", c.SessionID())
 				mustKeep(t, n)
@@ -78,9 +76,7 @@ func TestPersistentNodeSurvivesLostRequests(t *testing.T) {
 					c.On(op, nth, fault)
 					n := NewPersistentNode(c, "/dir/n", []byte("1"))
 					mustKeep(t, n)
-					if err := n.Set(t.Context(), []byte("2")); err != nil {
-						t.Errorf("Set: %v", err)
-					}
+					mustDo(t, n.Set(t.Context(), []byte("2")))
 					s.WantNode(t, "/dir/n", "2", c.SessionID())
 					mustCloseNode(t, s, n)
 				})
@@ -102,9 +98,7 @@ func TestPersistentNodeExpiresAtAnyRequest(t *testing.T) {
 					c.On(op, nth, rule{After: end, Err: zk.ErrSessionExpired})
 					n := NewPersistentNode(c, "/dir/n", []byte("1"), RecheckEvery(0))
 					mustKeep(t, n)
-					if err := n.Set(t.Context(), []byte("2")); err != nil {
-						t.Errorf("Set: %v", err)
-					}
+					mustDo(t, n.Set(t.Context(), []byte("2")))
 					time.Sleep(10 * time.Second)
 					s.WantNode(t, "/dir/n", "2", c.SessionID())
 					mustCloseNode(t, s, n)
@@ -129,9 +123,7 @@ func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 		if second.Present() || !errors.Is(second.Err(), ErrOccupied) {
 			t.Errorf("present %v, %v", second.Present(), second.Err())
 		}
-		if err := first.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, first)
 		mustKeep(t, second)
 		mustCloseNode(t, s, second)
 	})
@@ -183,7 +175,7 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 		second := NewPersistentNode(c, "/dir/n", nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("create", 1, rule{Before: cancel})
-		time.AfterFunc(time.Second, func() { quit(t, first) })
+		time.AfterFunc(time.Second, func() { mustClose(t, first) })
 		if err := second.Keep(ctx); errors.Is(err, ErrOccupied) || OutcomeOf(err) != Unknown {
 			t.Errorf("Keep: %v", err)
 		}
@@ -201,9 +193,7 @@ func TestSetWaitsForItsOwnData(t *testing.T) {
 		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Set: %v", err)
 		}
-		if err := n.Set(t.Context(), []byte("3")); err != nil {
-			t.Errorf("Set: %v", err)
-		}
+		mustDo(t, n.Set(t.Context(), []byte("3")))
 		s.WantNode(t, "/dir/n", "3", c.SessionID())
 		mustCloseNode(t, s, n)
 	})
@@ -236,8 +226,6 @@ func TestPersistentNodeOnAClosedConn(t *testing.T) {
 		if err := n.Keep(t.Context()); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("Keep: %v", err)
 		}
-		if err := n.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		mustClose(t, n)
 	})
 }

@@ -207,9 +207,7 @@ func TestCancelledPollPutsBack(t *testing.T) {
 					t.Fatalf("Poll: %v %v", ok, err)
 				}
 				c.Reconnect()
-				if err := q.Close(t.Context()); err != nil {
-					t.Fatalf("Close: %v", err)
-				}
+				mustClose(t, q)
 				rest := NewQueue(c, "/q")
 				for _, e := range []string{"a", "b", ""} {
 					wantPoll(t, rest, e)
@@ -263,9 +261,7 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 			t.Fatalf("Offer: %v", err)
 		}
 		c.Reconnect()
-		if err := q.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, q)
 		wantTidy(t, s)
 	})
 }
@@ -318,9 +314,7 @@ func TestQueueOnClosedConn(t *testing.T) {
 			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Offer: %v", err)
 		}
-		if err := q.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		mustClose(t, q)
 		if err := q.Offer(t.Context(), nil); !errors.Is(err, ErrClosed) {
 			t.Errorf("Offer after Close: %v", err)
 		}

@@ -237,8 +237,6 @@ func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
 		if err := <-asked; !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown {
 			t.Errorf("Revoke: %v", err)
 		}
-		if err := <-closing; err != nil {
-			t.Error(err)
-		}
+		mustDo(t, <-closing)
 	})
 }

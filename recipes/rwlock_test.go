@@ -120,9 +120,7 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 			held := inOrder(t, locks, "w0", "w1", "r2")
 			wantHeld(t, held, "w0")
 			l[0].read.conn.(*testConn).On("multi", 1, fault)
-			if err := l[0].RLock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, l[0].RLock(t.Context()))
 			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
 				t.Errorf(
 					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(),
@@ -174,9 +172,7 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 				mustUnlock(t, l)
 				s.ClearFaults() // the late ones go
 				s.WantBelow(t, "/rw", 0)
-				if err := l.RLock(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, l.RLock(t.Context()))
 				mustRUnlock(t, l)
 			})
 		})
@@ -242,9 +238,7 @@ func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 		c := s.Connect()
 		l := NewRWLock(c, "/rw")
 		mustLock(t, l)
-		if err := l.RLock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, l.RLock(t.Context()))
 		c.Disconnect()
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -257,9 +251,7 @@ func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 			t.Errorf("took %v, more than %v", took, grace)
 		}
 		c.Reconnect()
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/rw", 0)
 	})
 }

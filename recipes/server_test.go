@@ -36,3 +36,18 @@ var (
 )
 
 func inBubble(t *testing.T, test func(t *testing.T, s *testServer)) { testconn.InBubble(t, test) }
+
+// mustDo reports an error. Like mustClose it may be called from any goroutine.
+func mustDo(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func mustClose(t *testing.T, recipes ...interface{ Close(context.Context) error }) {
+	t.Helper()
+	for _, r := range recipes {
+		mustDo(t, r.Close(t.Context()))
+	}
+}

@@ -155,9 +155,7 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 		go func() { first <- m[0].Wait(ctx) }()
 		time.Sleep(time.Second)
 		c[0].On("delete", 1, rule{Before: func() {
-			if err := m[1].Wait(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, m[1].Wait(t.Context()))
 		}})
 		cancel()
 		wantAll(t, first)

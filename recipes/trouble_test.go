@@ -79,9 +79,7 @@ func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
 		if err := l.Unlock(t.Context()); !errors.Is(err, ErrConnClosed) {
 			t.Errorf("Unlock: %v", err)
 		}
-		if err := l.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		mustClose(t, l)
 	})
 }
 

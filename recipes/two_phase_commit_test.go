@@ -29,13 +29,6 @@ func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, con
 	return handles, conns
 }
 
-func mustDo(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // awaits waits for a decision in the background, and returns it as text.
 func awaits(t *testing.T, c *TwoPhaseCommit) chan string {
 	text := make(chan string, 1)
