@@ -47,9 +47,7 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 		must(<-first)
 		must(<-second)
 		mustClose(t, b, other)
-		if err := b.Wait(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Wait after Close: %v", err)
-		}
+		wantError(t, b.Wait(t.Context()), ErrClosed)
 		s.WantBelow(t, "/gates", 0)
 	})
 }
@@ -186,9 +184,7 @@ func TestAbandonedBarrierCalls(t *testing.T) {
 		c.Disconnect()
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.Remove(ctx); !errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Remove: %v", err)
-		}
+		wantError(t, b.Remove(ctx), ErrAmbiguous)
 		c.Reconnect()
 		mustClose(t, b)
 	})

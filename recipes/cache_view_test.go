@@ -307,12 +307,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Microsecond)
 		defer cancel()
-		if err := c.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-		if err := c.Ready(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Error(err)
-		}
+		wantError(t, c.Ready(ctx), context.DeadlineExceeded)
+		wantError(t, c.Ready(t.Context()), zk.ErrNoAuth)
 		if err := c.Err(); !errors.Is(err, zk.ErrNoAuth) || !c.Stale() {
 			t.Error(err)
 		}
@@ -324,9 +320,7 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 			t.Error(err)
 		}
 		mustClose(t, c)
-		if err := c.Start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		wantError(t, c.Start(), ErrClosed)
 		changes := c.Changes()
 		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
 			t.Error(e, err)

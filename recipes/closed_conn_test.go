@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -49,9 +48,7 @@ func TestClosedConnIsRecognisedInTime(t *testing.T) {
 		c := s.Connect()
 		c.Close()
 		began := time.Now()
-		if err := NewLock(c, "/l").Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, NewLock(c, "/l").Lock(t.Context()), ErrConnClosed)
 		if took := time.Since(began); took < closedFor || took > 1300*time.Millisecond {
 			t.Errorf("took %v", took)
 		}

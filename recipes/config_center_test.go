@@ -45,9 +45,7 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 					}
 					wantFetch(t, c, "k", "5", 2)
 					mustDo(t, c.Delete(ctx, "k", 2))
-					if err := c.Delete(ctx, "k", AnyVersion); !errors.Is(err, zk.ErrNoNode) {
-						t.Fatal(err)
-					}
+					wantError(t, c.Delete(ctx, "k", AnyVersion), zk.ErrNoNode)
 					if _, ok, err := c.Fetch(ctx, "k"); ok || err != nil {
 						t.Fatal(ok, err)
 					}

@@ -148,8 +148,6 @@ func TestCounterReportsARefusal(t *testing.T) {
 		}
 		conn.On("delete", 1, refusal)
 		wantAdd(t, c, 1, 1)
-		if err := c.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Error(err)
-		}
+		wantError(t, c.Close(t.Context()), zk.ErrNoAuth)
 	})
 }

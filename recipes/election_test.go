@@ -140,9 +140,7 @@ func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 		time.Sleep(time.Second)
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)
-		if err := l.Start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		wantError(t, l.Start(), ErrClosed)
 		if _, err := l.Await(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Await after Close: %v", err)
 		}

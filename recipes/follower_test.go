@@ -132,9 +132,7 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 			NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
 		mustDo(t, tree.Start())
-		if err := tree.Ready(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Ready: %v", err)
-		}
+		wantError(t, tree.Ready(t.Context()), zk.ErrNoAuth)
 		putData(t, writer, "/s/web/b", "2")
 		wantServices(t, v, "web/b=2")
 		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want {

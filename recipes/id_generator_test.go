@@ -106,13 +106,9 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 			time.Sleep(time.Minute)
 			conn.Reconnect()
 		}()
-		if err := g.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		wantError(t, g.Close(ctx), context.DeadlineExceeded)
 		for range 2 {
-			if err := <-failed; !errors.Is(err, ErrClosed) {
-				t.Error(err)
-			}
+			wantError(t, <-failed, ErrClosed)
 		}
 		mustClose(t, g)
 	})

@@ -158,9 +158,7 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 			t.Errorf("beside the write lock: %v", err)
 		}
 		mustUnlock(t, l)
-		if err := late.RLock(t.Context()); !errors.Is(err, ErrNumbersUsedUp) {
-			t.Errorf("RLock: %v", err)
-		}
+		wantError(t, late.RLock(t.Context()), ErrNumbersUsedUp)
 		mustRUnlock(t, l)
 		s.WantBelow(t, "/l", 0)
 	})

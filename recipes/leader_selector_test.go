@@ -102,9 +102,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
-		if err := sel.Start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		wantError(t, sel.Start(), ErrClosed)
 	})
 }
 

@@ -93,9 +93,7 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 		c.Expire()
 		second := <-taken
 		<-first.Lost()
-		if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
-			t.Errorf("Ack: %v", err)
-		}
+		wantError(t, first.Ack(t.Context()), ErrDeliveryLost)
 		mustDo(t, first.Release(t.Context()))
 		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
 		mustDo(t, second.Ack(t.Context()))
@@ -167,9 +165,7 @@ func TestCloseGivesBack(t *testing.T) {
 			t.Error("not lost")
 		}
 		s.WantBelow(t, "/q/items", 2)
-		if err := d.Ack(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Ack after Close: %v", err)
-		}
+		wantError(t, d.Ack(t.Context()), ErrClosed)
 		if _, err := q.Take(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Take after Close: %v", err)
 		}

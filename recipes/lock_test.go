@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -166,9 +165,7 @@ func TestCancelledWaitLeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		c.On("delete", 1, loseReply)
-		if err := waiter.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("Lock: %v", err)
-		}
+		wantError(t, waiter.Lock(ctx), context.DeadlineExceeded)
 		s.WantBelow(t, "/locks/a", before)
 		mustUnlock(t, holder)
 		mustLock(t, waiter)
@@ -188,18 +185,14 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if err := l.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("Lock: %v", err)
-		}
+		wantError(t, l.Lock(ctx), context.DeadlineExceeded)
 		if took := time.Since(began); took > time.Second+grace {
 			t.Errorf("Lock returned after %v", took)
 		}
 		c.Reconnect()
 		mustClose(t, l)
 		s.WantBelow(t, "/locks/a", 0)
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock after Close: %v", err)
-		}
+		wantError(t, l.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -230,9 +223,7 @@ func TestUnlockWithDoneContextDeletesInBackground(t *testing.T) {
 		cancel()
 		lost := l.Lost()
 		c.Disconnect()
-		if err := l.Unlock(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatalf("Unlock: %v", err)
-		}
+		wantError(t, l.Unlock(ctx), context.Canceled)
 		if !closed(lost) || l.Token() != 0 || l.Path() != "" {
 			t.Errorf("still held after Unlock: token %d, path %q", l.Token(), l.Path())
 		}
@@ -324,9 +315,7 @@ func TestTryLock(t *testing.T) {
 			t.Fatalf("TryLock of a held lock: %v %v", ok, err)
 		}
 		s.WantBelow(t, "/locks/a", before)
-		if err := holder.Lock(t.Context()); !errors.Is(err, ErrHeld) {
-			t.Errorf("second Lock: %v", err)
-		}
+		wantError(t, holder.Lock(t.Context()), ErrHeld)
 		mustUnlock(t, holder)
 		if ok, err := l.TryLock(t.Context()); !ok || err != nil {
 			t.Fatalf("TryLock of a free lock: %v %v", ok, err)
@@ -345,12 +334,8 @@ func TestClosedConnEndsEverything(t *testing.T) {
 		go func() { failed <- waiter.Lock(t.Context()) }()
 		time.Sleep(time.Second)
 		c.Close()
-		if err := <-failed; !errors.Is(err, ErrConnClosed) {
-			t.Errorf("waiting Lock: %v", err)
-		}
-		if err := waiter.Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, <-failed, ErrConnClosed)
+		wantError(t, waiter.Lock(t.Context()), ErrConnClosed)
 		if n := c.Called("create") + c.Called("multi"); n > 20 {
 			t.Errorf("%d requests on a closed connection", n)
 		}
@@ -366,9 +351,7 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 		go func() { failed <- waiter.Lock(t.Context()) }()
 		time.Sleep(time.Second)
 		mustClose(t, waiter)
-		if err := <-failed; !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, <-failed, ErrClosed)
 		mustUnlock(t, holder)
 		s.WantBelow(t, "/locks/a", 0)
 	})

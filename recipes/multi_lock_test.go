@@ -53,9 +53,7 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		mustLock(t, m)
 		mustClose(t, m)
 		wantNodes(t, s, 0, 0, 0)
-		if err := m.Lock(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock after Close: %v", err)
-		}
+		wantError(t, m.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -129,9 +127,7 @@ func TestMultiLockReportsRefusals(t *testing.T) {
 		mustLock(t, m)
 		mustUnlock(t, m)
 		c.On("create", 2, refusal)
-		if err := m.Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, m.Lock(t.Context()), zk.ErrNoAuth)
 		wantNodes(t, s, 0, 0, 0)
 	})
 }
@@ -188,9 +184,7 @@ func TestMultiLockGivesUpInTime(t *testing.T) {
 		defer cancel()
 		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()
-		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, m.Lock(ctx), context.DeadlineExceeded)
 		if took := time.Since(began); took > time.Minute+2*grace {
 			t.Errorf("took %v", took)
 		}

@@ -155,9 +155,7 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 		time.Sleep(time.Second)
 		wantParticipants(t, c.Participants, []string{"a", "a", "b"}, []string{"b", "c"})
 		cancel()
-		if err := errors.Join(<-done, <-done); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		wantError(t, errors.Join(<-done, <-done), context.Canceled)
 		wantParticipants(t, c.Participants, []string{"a", "a"}, nil)
 		mustRelease(t, leases...)
 	})

@@ -142,9 +142,7 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		time.Sleep(10 * time.Second) // it is wanted all the same
 		mustKeep(t, n)
 		mustCloseNode(t, s, n)
-		if err := n.Keep(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Keep after Close: %v", err)
-		}
+		wantError(t, n.Keep(t.Context()), ErrClosed)
 	})
 }
 
@@ -190,9 +188,7 @@ func TestSetWaitsForItsOwnData(t *testing.T) {
 		n := NewPersistentNode(c, "/dir/n", []byte("1"))
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
-		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Set: %v", err)
-		}
+		wantError(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth)
 		mustDo(t, n.Set(t.Context(), []byte("3")))
 		s.WantNode(t, "/dir/n", "3", c.SessionID())
 		mustCloseNode(t, s, n)
@@ -207,9 +203,7 @@ func TestPersistentNodeDoesNotComeBackAfterClose(t *testing.T) {
 		c.Disconnect()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := n.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Close while cut off: %v", err)
-		}
+		wantError(t, n.Close(ctx), context.DeadlineExceeded)
 		c.ExpireLate(time.Second)
 		c.Reconnect()
 		time.Sleep(time.Second)
@@ -223,9 +217,7 @@ func TestPersistentNodeOnAClosedConn(t *testing.T) {
 		c := s.Connect()
 		c.Close()
 		n := NewPersistentNode(c, "/dir/n", nil)
-		if err := n.Keep(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Keep: %v", err)
-		}
+		wantError(t, n.Keep(t.Context()), ErrConnClosed)
 		mustClose(t, n)
 	})
 }

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -68,9 +67,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 			t.Errorf("steps %+v, copy %v", m.steps, m.copy)
 		}
 		mustClose(t, m.l)
-		if err := m.start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("start after Close: %v", err)
-		}
+		wantError(t, m.start(), ErrClosed)
 	})
 }
 
@@ -113,9 +110,7 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		m := newMirror(c)
 		mustDo(t, m.start())
 		time.Sleep(10 * time.Second)
-		if err := m.failure(); !errors.Is(err, zk.ErrNoNode) {
-			t.Errorf("failure: %v", err)
-		}
+		wantError(t, m.failure(), zk.ErrNoNode)
 		s.Seed("/b", "1")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -124,9 +119,7 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		}
 		c.Close()
 		time.Sleep(10 * time.Second)
-		if err := m.failure(); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("failure: %v", err)
-		}
+		wantError(t, m.failure(), ErrConnClosed)
 		mustClose(t, m.l)
 	})
 }
@@ -145,9 +138,7 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/", 1)
 		c.On("delete", 1, refusal)
-		if err := m.l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, m.l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 

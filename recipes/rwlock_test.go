@@ -97,9 +97,7 @@ func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		locks["w1"] = func(context.Context) error {
-			if err := l[1].Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Lock: %v", err)
-			}
+			wantError(t, l[1].Lock(ctx), context.DeadlineExceeded)
 			return nil
 		}
 		held := inOrder(t, locks, "r0", "w1", "r2")
@@ -166,9 +164,7 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 				l := NewRWLock(c, "/rw")
 				mustLock(t, l)
 				c.On("multi", 1, fault(c))
-				if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
-					t.Errorf("RLock: %v", err)
-				}
+				wantError(t, l.RLock(t.Context()), ErrLost)
 				mustUnlock(t, l)
 				s.ClearFaults() // the late ones go
 				s.WantBelow(t, "/rw", 0)
@@ -194,9 +190,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 		}
 		c.Expire()
 		synctest.Wait()
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrLost) {
-			t.Errorf("Lock after the loss: %v", err)
-		}
+		wantError(t, l.Lock(t.Context()), ErrLost)
 		mustRUnlock(t, l)
 		mustLock(t, l)
 		mustUnlock(t, l)

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/zksim/zksim/recipes/internal/testconn"
@@ -42,6 +43,14 @@ func mustDo(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// wantError reports an error that does not wrap want.
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v; want %v", err, want)
 	}
 }
 

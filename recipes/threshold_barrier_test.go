@@ -61,9 +61,7 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 		if err := <-early; !errors.Is(err, ErrClosed) || OutcomeOf(err) != NotApplied {
 			t.Errorf("ended by Close: %v", err)
 		}
-		if err := m[0].Wait(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Wait after Close: %v", err)
-		}
+		wantError(t, m[0].Wait(t.Context()), ErrClosed)
 	})
 }
 

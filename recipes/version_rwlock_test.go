@@ -98,15 +98,11 @@ func TestVersionRWLockGoesOverToReading(t *testing.T) {
 		if held, err := other.TryLock(t.Context()); held || err != nil {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrUpgrade) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, l.Lock(t.Context()), ErrUpgrade)
 		mustDo(t, l.RUnlock(t.Context()))
 		mustLock(t, l)
 		c.On("multi", 1, rule{Before: func() { c.Expire() }})
-		if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
-			t.Errorf("RLock of what is lost: %v", err)
-		}
+		wantError(t, l.RLock(t.Context()), ErrLost)
 		mustUnlock(t, l)
 		s.WantBelow(t, "/v", 0)
 	})
