@@ -16,7 +16,7 @@ type galleryCommand struct {
 	Seed     uint64   `help:"First seed of the hunts." default:"1"`
 	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
 	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
-	Story    bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
+	Story    bool     `help:"Print each bug and the story of its smallest scenario."`
 	Absent   bool     `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
 	List     bool     `help:"List the exhibits, or those that are named, instead of hunting; without names the planted ones, too."`
 	JSON     bool     `help:"Print JSON."`

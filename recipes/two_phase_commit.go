@@ -14,7 +14,7 @@ var (
 	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
 	// ErrTransactionExists is returned by Begin if another client has begun the transaction.
-	ErrTransactionExists = errors.New("the transaction has been begun by somebody else")
+	ErrTransactionExists = errors.New("another client has begun the transaction")
 	// ErrNotASite is returned to calls for a site that the transaction does not have.
 	ErrNotASite = errors.New("not a site of the transaction")
 	// ErrVoted is returned by Vote if the site has voted otherwise before.
@@ -64,7 +64,7 @@ var (
 //
 // Layout:
 //
-//	<path>               persistent, data = the Transaction as JSON; its name is to be used once only
+//	<path>               persistent, data = the Transaction as JSON; use the name only once
 //	<path>/vote-<site>   persistent, data = "yes" or "no"
 //	<path>/alive-<site>  ephemeral, by Join
 //	<path>/decision      persistent, data = "commit" or "abort <why>"
