@@ -63,7 +63,7 @@ func newElection(
 // candidate may not know yet that it leads, or not know that it does not any more. It needs no
 // Start.
 func (e *election) Leader(ctx context.Context) (leader Candidate, ok bool, err error) {
-	list, err := ask(ctx, e.lifecycle, "find the leader of", e.leader)
+	list, err := ask(ctx, e.lifecycle, "look who leads in", e.leader)
 	if err != nil || len(list) == 0 {
 		return Candidate{}, false, err
 	}

@@ -14,7 +14,7 @@ var (
 	// transaction was aborted.
 	ErrNoTransaction = errors.New("there is no such transaction")
 	// ErrTransactionExists is returned by Begin if another client has begun the transaction.
-	ErrTransactionExists = errors.New("another client has begun the transaction")
+	ErrTransactionExists = errors.New("the transaction has been begun by somebody else")
 	// ErrNotASite is returned to calls for a site that the transaction does not have.
 	ErrNotASite = errors.New("not a site of the transaction")
 	// ErrVoted is returned by Vote if the site has voted otherwise before.
