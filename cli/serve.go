@@ -163,7 +163,7 @@ func (c *serveCommand) openControl(a *app, s *serving) (err error) {
 }
 
 // run serves until ctx is done or a listener fails, and then writes the dump. It ends clients and
-// the control endpoint first: the dump has every change that one of them was told is done.
+// the control endpoint first: the dump has every change that the server acknowledged to them.
 func (s *serving) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	var running sync.WaitGroup
