@@ -67,7 +67,7 @@ func init() {
 			"arm faults", (*controlServer).postFault,
 		},
 		{
-			"POST", "/clear", "", "disarm all faults and end what they do",
+			"POST", "/clear", "", "disarm all faults and end their effects",
 			(*controlServer).postClear,
 		},
 		{"POST", "/reset", "", "make the server as new", (*controlServer).postReset},

@@ -159,7 +159,7 @@ func TestControlIsForThisMachineByName(t *testing.T) {
 	}
 }
 
-// TestRefusedSitesGetJSON, as all errors are.
+// TestRefusedSitesGetJSON, like all other errors.
 func TestRefusedSitesGetJSON(t *testing.T) {
 	c := controlHere(t, false)
 	cross := httptest.NewRequest("POST", "http://localhost/reset", nil)
@@ -175,8 +175,7 @@ func TestRefusedSitesGetJSON(t *testing.T) {
 	}
 }
 
-// TestDropOfNobodyDropsNobody: a test that has no session at hand must not drop
-// everybody's connection.
+// TestDropOfNobodyDropsNobody: a request without a valid session must not drop all connections.
 func TestDropOfNobodyDropsNobody(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
@@ -201,7 +200,7 @@ func TestDropOfNobodyDropsNobody(t *testing.T) {
 	}
 }
 
-// TestDumpTooLongToLoadIsTold: it is written all the same.
+// TestDumpTooLongToLoadIsTold: the dump is written nevertheless.
 func TestDumpTooLongToLoadIsTold(t *testing.T) {
 	for size, want := range map[int]bool{1: false, maxTreeFile: true} {
 		var log strings.Builder

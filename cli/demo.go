@@ -22,7 +22,8 @@ func (c *demoCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	a.printf("\nAll of it ran the real client against a simulated server, in %.1f s of real time.\n",
+	a.printf("\nAll of it ran the real client against a simulated server, "+
+		"in %.1f s of real time.\n",
 		time.Since(start).Seconds())
 	if len(sweep.Violations) > 0 {
 		a.printf("\n%s", sweep.Violations[0].First.Story())

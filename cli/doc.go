@@ -76,10 +76,10 @@
 //
 // # A replay
 //
-// zksim replay says where a run differs from what the file expects, for instance where a
-// fault of its plan matches nothing; with --step it says so before the walk and at its
-// end. --draw writes a picture if the judge of the workload has one, such as that of a
-// lock; if not, the output ends with "no picture", and the exit status is the same.
+// zksim replay reports differences between a run and the expectations of the file, for instance a
+// fault of its plan that matches nothing; with --step it does so before the walk and at its end.
+// --draw writes a picture if the judge of the workload has one, such as that of a lock; if not, the
+// output ends with "no picture", and the exit status is the same.
 //
 // zksim diff takes scenario files (.yaml, .yml) and texts with a trace: a whole one, as
 // replay --trace prints it, or the first part, as --until prints it. A text with missing
@@ -105,7 +105,7 @@
 // the Host localhost or an address such as 127.0.0.1, so that no page in a browser can reach it by
 // another name.
 //
-//	GET  /                     lists what there is
+//	GET  /                     lists the requests
 //	GET  /tree, /sessions, /watches, /faults
 //	GET  /dump                 the tree as a tree file; ?format=yaml or json
 //	POST /load                 a tree file: makes its nodes
@@ -113,7 +113,7 @@
 //	POST /drop                 {"session":"S1"}: closes its connection; nothing: all
 //	POST /stall                {"for":"2s","session":"S1"}: holds its bytes
 //	POST /fault                {"line":"drop-reply op=create request=1"}, or lines
-//	POST /clear                disarms all faults and ends what they do
+//	POST /clear                disarms all faults and ends their effects
 //	POST /reset                makes the server as new
 //
 // A session is S1, S2 and so on in the order of creation, or its id as 0x... or in
@@ -127,7 +127,7 @@
 // A tree file, for --load, --dump and the control endpoint, maps paths to nodes, in YAML or JSON:
 //
 //	zxid: 42                   # in a dump: the server goes on after it
-//	/app: hello                # data as text; quotes around what looks like a number
+//	/app: hello                # data as text; quotes around text like a number
 //	/app/nothing: ~            # null data
 //	/app/locks:
 //	  data: text               # or base64: AAEC

@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestCommandLinesOfThePagesParse: each command line of zksim that README.md and the
-// pages of docs show is one that the command takes.
+// TestCommandLinesOfThePagesParse: the command accepts each command line in README.md and the pages
+// of docs.
 func TestCommandLinesOfThePagesParse(t *testing.T) {
 	for _, name := range pages(t) {
 		for _, line := range commandLines(readPage(t, name)) {
@@ -111,8 +111,8 @@ func parses(line string) error {
 	return err
 }
 
-// TestManualsListTheCommands: the manual of the package, that of the command and
-// docs/command.md have a line for each command.
+// TestManualsListTheCommands: the documentation of package cli and of the command, and
+// docs/command.md, have a line for each command.
 func TestManualsListTheCommands(t *testing.T) {
 	parser, err := kong.New(&commands{}, kong.Vars{"version": ""})
 	if err != nil {
@@ -129,7 +129,7 @@ func TestManualsListTheCommands(t *testing.T) {
 	}
 }
 
-// TestFlagsOfThePagesExist: each flag in the text of a page is one of some command.
+// TestFlagsOfThePagesExist: each flag in the text of a page is a flag of some command.
 func TestFlagsOfThePagesExist(t *testing.T) {
 	known := knownNames(t)
 	known["only"] = true // of bench/report
@@ -145,7 +145,7 @@ func TestFlagsOfThePagesExist(t *testing.T) {
 
 var shownFlag = regexp.MustCompile("\x60--([a-z-]+)")
 
-// TestTreeFileOfThePageLoads: the tree file that docs/command.md shows is one.
+// TestTreeFileOfThePageLoads: the tree file in docs/command.md is valid.
 func TestTreeFileOfThePageLoads(t *testing.T) {
 	_, tree, _ := strings.Cut(readPage(t, "../docs/command.md"), "```yaml\n")
 	tree, _, _ = strings.Cut(tree, "```\n")

@@ -23,8 +23,8 @@ func (a *app) interrupted(err error) bool {
 	return a.ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// why reports whether the error that ended some work early is an interrupt, and is the
-// text of the error if not.
+// why reports whether the error that ended some work early is an interrupt. If not, it returns the
+// text of the error.
 func (a *app) why(ended error) (interrupted bool, text string) {
 	switch {
 	case ended == nil:
@@ -64,7 +64,7 @@ func (a *app) tell(err error) {
 	fmt.Fprintf(a.errors, "%s: %v\n", a.name, err)
 }
 
-// status prints the error that ended a command, and is the exit status.
+// status prints the error that ended a command, and returns the exit status.
 func (a *app) status(err error) int {
 	switch {
 	case err == nil:

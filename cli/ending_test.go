@@ -71,13 +71,13 @@ func TestErrorKeepsWhatWasFound(t *testing.T) {
 	}
 }
 
-// idle is a workload that does something, of which nothing is judged.
+// idle is a workload that sends requests and has nothing to judge.
 func idle() scenario.Workload {
 	return scenario.Workload{
 		Name: "parcel", Impl: "idle",
 		Play: func(p *scenario.Player, _ scenario.Script) {
 			for range 3 {
-				_, _, _ = p.Conn().Exists("/parcel") // whatever comes of it
+				_, _, _ = p.Conn().Exists("/parcel")
 			}
 		},
 		Judge: func(scenario.Evidence) (linearizability.Report, error) {
@@ -110,7 +110,7 @@ func TestNothingToJudgeIsNotCalledNothingFound(t *testing.T) {
 	}
 }
 
-// TestErrorLikeAnInterrupt is wrong input all the same, be there anything to tell or not.
+// TestErrorLikeAnInterrupt is wrong input, with findings or without.
 func TestErrorLikeAnInterrupt(t *testing.T) {
 	failure := fmt.Errorf("ask the oracle: %w", context.Canceled)
 	for kind, w := range map[string]scenario.Workload{

@@ -72,8 +72,8 @@ func (c *fuzzCommand) conclude(a *app, report fuzzJSON) {
 		a.printf("no violation found\n")
 	}
 	if report.Replayed > 0 && *report.Kept == 0 && report.finished() && len(report.Findings) == 0 {
-		a.printf("nothing was added to the corpus, so the same command would hunt the same again: " +
-			"go on with another --seed\n")
+		a.printf("nothing was added to the corpus, so the same command would hunt the same " +
+			"again: go on with another --seed\n")
 	}
 	if report.Divergences != nil {
 		a.printf("determinism: %s run twice, %s\n",

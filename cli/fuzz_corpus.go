@@ -14,9 +14,9 @@ import (
 // maxNamed is the number of bad files of a corpus, or of divergences, that are named.
 const maxNamed = 5
 
-// loadCorpus reads the scenarios of a directory in the order of the files' names; "" has
-// none. Bad files are named on stderr and left out. It is an error if all files are bad, or
-// if the command is interrupted.
+// loadCorpus reads the scenarios of a directory in the order of the files' names; "" has no
+// scenarios. Bad files are named on stderr and left out. It is an error if all files are bad, or if
+// the command is interrupted.
 func (a *app) loadCorpus(dir string) ([]scenario.Scenario, error) {
 	if dir == "" {
 		return nil, nil

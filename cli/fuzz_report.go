@@ -14,8 +14,8 @@ type fuzzJSON struct {
 	Workload       string `json:"workload"`
 	Implementation string `json:"implementation"`
 	Runs           int    `json:"runs"`
-	// Replayed is the number of scenarios of the corpus that were played, and Kept that of
-	// the files added to the corpus.
+	// Replayed is the number of scenarios of the corpus that were played, and Kept the number of
+	// files added to the corpus.
 	Replayed    int           `json:"replayed"`
 	Kept        *int          `json:"kept,omitempty"`
 	Traces      int           `json:"traces"`
@@ -161,7 +161,7 @@ func makeSmall(a *app, findings []hunt.Finding) ([]*smallFinding, error) {
 	return small, nil
 }
 
-// tried is a text with the number of scenarios, and that of the corpus if there are any.
+// tried is a text with the number of scenarios, and the number from the corpus if there are any.
 func tried(runs, replayed int) string {
 	if replayed == 0 {
 		return plural(runs, "scenario")
@@ -169,8 +169,8 @@ func tried(runs, replayed int) string {
 	return fmt.Sprintf("%s after %d of the corpus", plural(runs, "scenario"), replayed)
 }
 
-// summary is one line about a hunt with its number of findings, and of the violations that
-// became these findings.
+// summary is one line about a hunt, with the number of findings and the number of violations behind
+// them.
 func summary(j fuzzJSON, findings, violations int) string {
 	parts := []string{
 		fmt.Sprintf("%s %s: %s", j.Workload, j.Implementation, tried(j.Runs, j.Replayed)),

@@ -16,16 +16,16 @@ type galleryCommand struct {
 	Seed     uint64   `help:"First seed of the hunts." default:"1"`
 	Runs     int      `help:"Give a hunt up after so many scenarios." default:"3000"`
 	Strategy []string `help:"Strategies to hunt with, as zksim list shows them (default: all, each with its share)." placeholder:"NAME"`
-	Story    bool     `help:"Tell of each bug, and what happens in its smallest scenario."`
+	Story    bool     `help:"Print each bug and the story of its smallest scenario."`
 	Absent   bool     `help:"List the bugs that cannot be shown, or those of them that are named, and why, instead of hunting."`
 	List     bool     `help:"List the exhibits, or those that are named, instead of hunting; without names the planted ones, too."`
 	JSON     bool     `help:"Print JSON."`
 
-	counts []int     // scenarios that each hunt took that has found something
-	times  []float64 // and seconds
+	counts []int     // number of scenarios of each successful hunt
+	times  []float64 // and its seconds
 }
 
-// galleryJSON is a visit for programs.
+// galleryJSON is the result of the command for programs.
 type galleryJSON struct {
 	Exhibits    []exhibitJSON `json:"exhibits"`
 	Interrupted bool          `json:"interrupted"`
@@ -89,7 +89,7 @@ func (c *galleryCommand) Run(a *app, line *kong.Context) error {
 	return c.hunt(a, exhibits)
 }
 
-// list lists the exhibits that are named, all without any names.
+// list lists the named exhibits; without names it lists all.
 func (c *galleryCommand) list(a *app) error {
 	exhibits := gallery.Exhibits()
 	if len(c.Names) > 0 {
@@ -129,7 +129,7 @@ func once(ids []string) []string {
 	return named
 }
 
-// hunt hunts one exhibit after the other and tells of each when it is done.
+// hunt hunts one exhibit after the other and prints the result of each.
 func (c *galleryCommand) hunt(a *app, exhibits []gallery.Exhibit) error {
 	report := galleryJSON{Exhibits: []exhibitJSON{}}
 	if !c.JSON {
@@ -257,7 +257,7 @@ func entryOf(e gallery.Exhibit, hunts []gallery.Hunted) exhibitJSON {
 	return j
 }
 
-// middle is the median of sorted numbers, of which there is one at least.
+// middle is the median of at least one sorted number.
 func middle(sorted []float64) float64 {
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2

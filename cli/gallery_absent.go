@@ -17,7 +17,7 @@ type absentJSON struct {
 	Why    string `json:"why"`
 }
 
-// withoutHunts refuses the flags that are about hunts, be they given as they are anyway.
+// withoutHunts refuses the flags of hunts, even with their default values.
 func withoutHunts(line *kong.Context) error {
 	hunts := []string{"seeds", "seed", "runs", "strategy", "story", "list"}
 	for _, given := range line.Path {
@@ -28,7 +28,7 @@ func withoutHunts(line *kong.Context) error {
 	return nil
 }
 
-// listAbsent lists the bugs that have no exhibit, or those of them that were asked for.
+// listAbsent lists the bugs without an exhibit, or the named ones of them.
 func (c *galleryCommand) listAbsent(a *app) error {
 	list, err := absent(c.Names)
 	if err != nil {
@@ -73,8 +73,8 @@ func absent(ids []string) ([]absentJSON, error) {
 	return named, nil
 }
 
-// notShown says of the first of some ids that is not an exhibit's, but a known bug's,
-// why there is none, or which exhibit shows it.
+// notShown finds the first id of a known bug without an exhibit. The error gives the reason, or the
+// exhibit of the same cause.
 func notShown(ids []string) error {
 	for _, id := range ids {
 		if _, err := gallery.Named(id); err == nil {
@@ -90,7 +90,7 @@ func notShown(ids []string) error {
 	return nil
 }
 
-// shownBy are the ids of the exhibits that name another bug as one of the same cause.
+// shownBy are the ids of the exhibits that list another bug with the same cause.
 func shownBy(id string) []string {
 	var by []string
 	for _, e := range gallery.Exhibits() {
@@ -104,7 +104,7 @@ func shownBy(id string) []string {
 // bugName is an id or the key of an issue: S0-2, B15, CURATOR-62.
 var bugName = regexp.MustCompile(`(?i)\b[a-z]+[0-9]*-?[0-9]+\b`)
 
-// names reports whether a text such as "B15 (CURATOR-62)" is, or has in it, the name of a bug.
+// names reports whether a text such as "B15 (CURATOR-62)" contains the name of a bug.
 func names(text, id string) bool {
 	return strings.EqualFold(text, id) ||
 		slices.ContainsFunc(bugName.FindAllString(text, -1), func(name string) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/gallery"
 )
 
-// hunts are four that have found something.
+// hunts returns four successful hunts.
 func hunts(t *testing.T) []gallery.Hunted {
 	t.Helper()
 	o := finding(t, 1, "lock", "zk.Lock", "drop-request client=a op=getChildren2 request=1").Outcome
@@ -46,7 +46,7 @@ func TestMedians(t *testing.T) {
 func TestInterruptKeepsHunts(t *testing.T) {
 	const median = "\n1 of 1 exhibit found; interrupted\nuntil a bug was found, in the median of 2 hunts, "
 	for _, c := range []struct {
-		during int // which hunt
+		during int // number of the hunt
 		json   bool
 		wants  []string
 	}{

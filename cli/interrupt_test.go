@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// interruptedShrinking is zksim with a lock that has a bug, and an interrupt as soon as
-// a smaller script than that of two rounds is tried, so while a violation is made small.
+// interruptedShrinking runs zksim with a lock that has a bug. It interrupts zksim at the first
+// script with fewer than two rounds, which is while a violation is made small.
 func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -29,7 +29,7 @@ func interruptedShrinking(t *testing.T, args ...string) (status int, stdout, std
 	return status, out.String(), errors.String()
 }
 
-// TestInterruptedShrinkingIsTold, and the violation counts all the same.
+// TestInterruptedShrinkingIsTold, and the violation counts.
 func TestInterruptedShrinkingIsTold(t *testing.T) {
 	for args, wants := range map[string][]string{
 		"fuzz own.Lock --clients 2 --strategy sweep": {

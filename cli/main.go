@@ -19,11 +19,11 @@ import (
 type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Find, shrink and explain a real deadlock, then show a lock that survives."`
 	List    listCommand    `cmd:"" help:"List workloads, their implementations, strategies, and fault kinds."`
-	Run     runCommand     `cmd:"" help:"Run scenario files and compare with what they expect."`
+	Run     runCommand     `cmd:"" help:"Run scenario files and compare the results with their expectations."`
 	Replay  replayCommand  `cmd:"" help:"Replay one scenario file and tell its story."`
 	Diff    diffCommand    `cmd:"" help:"Show where the traces of two scenarios, or two printed traces, part."`
 	Sweep   sweepCommand   `cmd:"" help:"Try every single fault at every protocol step of a fault-free run."`
-	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make what is found small."`
+	Fuzz    fuzzCommand    `cmd:"" help:"Hunt with several strategies; make findings small."`
 	Gallery galleryCommand `cmd:"" help:"Find published bugs of coordination recipes again."`
 	Conform conformCommand `cmd:"" help:"Compare the built-in server with a running ZooKeeper, answer by answer."`
 	Serve   serveCommand   `cmd:"" help:"Serve an in-memory ZooKeeper on TCP, for clients in any language."`

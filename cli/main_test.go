@@ -48,15 +48,14 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// ownLock is a workload of a lock as a user may have one, here of one that waits
-// for itself when a reply is lost.
+// ownLock is a workload of a user's lock, which waits for itself when a reply is lost.
 func ownLock(impl string) scenario.Workload {
 	return object.Lock(func(env object.Env) object.Locker {
 		return classic.NewClientLock(env.Conn, "/lock", zk.WorldACL(zk.PermAll))
 	}, object.LockClaims{About: "a lock of one's own", MaxHerd: 1}).Named(impl)
 }
 
-// ownKind is a lock of package recipes by the name of a kind of which nothing is built in.
+// ownKind is a lock of package recipes under the name of a kind that is not built in.
 func ownKind(kind, impl string) scenario.Workload {
 	w := object.Lock(func(env object.Env) object.Locker {
 		return recipes.NewLock(env.Conn, "/lock")
@@ -68,7 +67,7 @@ func ownKind(kind, impl string) scenario.Workload {
 // unnamed is a lock that survives, without a name of its implementation.
 func unnamed() scenario.Workload { return ownKind("lock", "") }
 
-// withGoals is a lock with two goals, of which one cannot be reached.
+// withGoals is a lock with two goals; one of them cannot be reached.
 func withGoals() scenario.Workload {
 	w := ownKind("lock", "own.Lock")
 	w.Sometimes = []string{"somebody begins", "nobody ends"}
@@ -188,7 +187,7 @@ func exitStatus(err error) int {
 	return -1
 }
 
-// checkLines checks how many lines a file has: lines FILE N.
+// checkLines checks the number of lines of a file: lines FILE N.
 func checkLines(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: lines FILE N")
@@ -298,7 +297,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// TestFullDiskIsReportedOnce, with status 1, whatever the output.
+// TestFullDiskIsReportedOnce, with status 1, for each form of output.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	for _, args := range []string{"list", "list --json", "--help", "--version"} {
 		var stderr strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/fuzz/hunt"
 )
 
-// TestProgressStaysOnOneRow of a terminal, however long the line, and leaves nothing of it behind.
+// TestProgressStaysOnOneRow of a terminal, at any length of the line, and is removed completely.
 func TestProgressStaysOnOneRow(t *testing.T) {
 	var out strings.Builder
 	p := &progress{

@@ -61,7 +61,7 @@ func walk(ctx context.Context, o *scenario.Outcome, from int64, in io.Reader, ou
 	}
 }
 
-// obey does a command, and reports whether the walk goes on.
+// obey runs a command, and reports whether the walk goes on.
 func (s *stepper) obey(command string) bool {
 	n, err := strconv.ParseInt(command, 10, 64)
 	switch {

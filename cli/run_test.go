@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// TestReplayOfAPanicIsNotOk, however it is shown, though no judge minds.
+// TestReplayOfAPanicIsNotOk in all forms of output, although the judge finds nothing.
 func TestReplayOfAPanicIsNotOk(t *testing.T) {
 	w := ownKind("parcel", "panicking")
 	play := w.Play

@@ -27,7 +27,7 @@ func moody() scenario.Workload {
 	return w
 }
 
-// TestWhatDoesNotShowEachTimeIsNotSaved, and said to be so.
+// TestWhatDoesNotShowEachTimeIsNotSaved, and the output says so.
 func TestWhatDoesNotShowEachTimeIsNotSaved(t *testing.T) {
 	for args, wants := range map[string][]string{
 		"fuzz moody --runs 20": {

@@ -36,8 +36,8 @@ type serveCommand struct {
 // Help is the text of serve --help before the flags.
 func (c *serveCommand) Help() string {
 	return "It answers as a standalone ZooKeeper 3.8.0 with zookeeper.extendedTypesEnabled=true " +
-		"(TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words); a real server " +
-		"has neither by default. A server that loads a dump continues after its zxid, so clients " +
+		"(TTL nodes) and zookeeper.4lw.commands.whitelist=* (all four-letter words); a real " +
+		"server has neither by default. A server that loads a dump continues after its zxid, so clients " +
 		"that live through the restart come back, with new sessions."
 }
 
@@ -163,7 +163,7 @@ func (c *serveCommand) openControl(a *app, s *serving) (err error) {
 }
 
 // run serves until ctx is done or a listener fails, and then writes the dump. It ends clients and
-// the control endpoint first: the dump has every change that one of them was told is done.
+// the control endpoint first: the dump has every change that the server acknowledged to them.
 func (s *serving) run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	var running sync.WaitGroup

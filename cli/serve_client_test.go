@@ -113,8 +113,8 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// states are those that a client passes, in order. The client's own channel has
-// room for six and drops the rest.
+// states are the states that a client passes, in order. The client's own channel has room for six
+// and drops the rest.
 type states struct {
 	mu   sync.Mutex
 	list []zk.State
@@ -168,7 +168,7 @@ func (s *states) take(last zk.State) []zk.State {
 	return taken
 }
 
-// TestControlLosesAReply: the request of which the reply is lost is applied.
+// TestControlLosesAReply: the request without a reply is applied.
 func TestControlLosesAReply(t *testing.T) {
 	t.Parallel()
 	h := serveHere(t)
@@ -254,7 +254,7 @@ func TestControlFindsSessionsByAnyName(t *testing.T) {
 	}
 }
 
-// TestDumpHoldsNoEphemerals: they end with their sessions, which a file has not.
+// TestDumpHoldsNoEphemerals: they end with their sessions, and a file has no sessions.
 func TestDumpHoldsNoEphemerals(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "dump.yaml")

@@ -92,6 +92,6 @@ func dialRefused(t *testing.T, addr string, zxid byte) bool {
 	if _, err := conn.Write(connect); err != nil {
 		t.Fatal(err)
 	}
-	n, _ := conn.Read(make([]byte, 1)) // an error is how a refusal looks
+	n, _ := conn.Read(make([]byte, 1)) // a refusal is an error
 	return n == 0
 }

@@ -38,7 +38,7 @@
 // Package fakezk/fault lists the kinds. To run code under many faults, each at the worst moment,
 // use package fakezk/sim, or package fuzz, which also judges the results.
 //
-// # What it is like
+// # Fidelity
 //
 // The server behaves as one standalone ZooKeeper 3.8: error codes and their order, all fields of
 // Stat, the requests that consume a zxid, the order of events and replies, expiry at the end of a
@@ -46,7 +46,7 @@
 // state machine test compares it with a plain reference store, over the wire, in thousands of
 // random scripts; package conform compares it with a real server.
 //
-// # What is missing
+// # Limits
 //
 //	every operation of a standalone 3.8.0  yes, compared with one by package conform
 //	orders of children and of clean-up     Java's hash order

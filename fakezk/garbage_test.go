@@ -146,9 +146,7 @@ var networks = []network{
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
 		t.Cleanup(func() { _ = conn.Close() })
 		return &raw{Conn: conn, t: t}
 	}},

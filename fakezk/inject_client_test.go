@@ -120,9 +120,7 @@ func TestGenuineClientUnderInjectedFaultsOnEvents(t *testing.T) {
 					t.Fatal(err)
 				}
 				began := time.Now()
-				if err := s.Put("/x", nil); err != nil {
-					t.Fatal(err)
-				}
+				mustDo(t, s.Put("/x", nil))
 				if ev := <-ch; ev.Type != zk.EventNodeCreated || ev.Err != nil {
 					t.Errorf("event %+v", ev)
 				}
@@ -138,9 +136,7 @@ func TestSessionsAreNamedInOrderOfCreation(t *testing.T) {
 		s := Start(t)
 		a, _ := client(t, s, DefaultSessionTimeout)
 		b, _ := client(t, s, DefaultSessionTimeout)
-		if err := s.ExpireSession(a.SessionID()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.ExpireSession(a.SessionID()))
 		time.Sleep(2 * time.Second) // a gets another one
 		names := map[int64]string{b.SessionID(): "S2", a.SessionID(): "S3"}
 		sessions := s.Sessions()

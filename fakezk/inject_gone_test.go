@@ -104,9 +104,7 @@ func TestHalfClosedClientGetsWhatIsOnHold(t *testing.T) {
 			r.ask(rawCreate("/1", 0), rawCreate("/2", 0))
 			r.closeWrite()
 			await(t, "the end of what the client sends", func() bool { return heardEnd(s) })
-			if err := s.Put("/x", nil); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, s.Put("/x", nil))
 			s.ClearFaults()
 			if strings.HasPrefix(line, "stall ") {
 				wantEvent(t, r, "/x") // was on hold first
@@ -152,9 +150,7 @@ func TestHalfClosedClientInABlackHoleHearsNothing(t *testing.T) {
 	if strings.Count(bubble.Stacks(), "(*Server).serveTCP") != 1 {
 		t.Error("the connection is closed")
 	}
-	if err := s.ExpireSession(session.SessionID); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.ExpireSession(session.SessionID))
 	if n := detours(s); n > 0 {
 		t.Errorf("%d detours are left", n)
 	}

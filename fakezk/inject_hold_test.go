@@ -357,9 +357,7 @@ func TestInjectOverTCP(t *testing.T) {
 		Request: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Inject(fault.Fault{Kind: fault.CutMidFrame, Op: "create", Request: 3}); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Inject(fault.Fault{Kind: fault.CutMidFrame, Op: "create", Request: 3}))
 	began := time.Now()
 	r.ask(rawCreate("/1", 0), rawCreate("/2", 0), rawCreate("/3", 0))
 	p, err := io.ReadAll(r)
@@ -377,9 +375,7 @@ func TestInjectOverTCP(t *testing.T) {
 func TestInjectedBlackholeOverTCPLeavesNothingBehind(t *testing.T) {
 	s, address := startTCP(t)
 	r, session := tcpSession(t, address)
-	if err := s.Inject(fault.Fault{Kind: fault.Blackhole, For: time.Hour, Request: 1}); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Inject(fault.Fault{Kind: fault.Blackhole, For: time.Hour, Request: 1}))
 	r.ask(rawCreate("/1", 0))
 	await(t, "the black hole", func() bool { return s.Faults()[0].Fired })
 	again := dialTCP(t, address)

@@ -102,9 +102,7 @@ func TestTwoThousandSessions(t *testing.T) {
 func TestThousandWatchersAreAllNotified(t *testing.T) {
 	const n = 1000
 	s, address := startTCP(t, crowded)
-	if err := s.Put("/watched", nil); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/watched", nil))
 	clients := many(t, address, n)
 	for _, r := range clients {
 		r.mustCall(&proto.GetData{Path: "/watched", Watch: true})

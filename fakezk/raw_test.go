@@ -10,7 +10,17 @@ import (
 
 	"github.com/zksim/zksim/fakezk/internal/proto"
 	"github.com/zksim/zksim/fakezk/internal/wire"
+
+	"pgregory.net/rapid"
 )
+
+// mustDo reports an error. It may be called from any goroutine.
+func mustDo(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 // raw is a client that sends given bytes, and never pings.
 type raw struct {

@@ -78,9 +78,7 @@ func TestCloseTwiceAndUseAfterwards(t *testing.T) {
 		s := New(Options{})
 		r, _ := rawSession(t, s, 4*time.Second)
 		for range 2 {
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, s.Close())
 		}
 		r.wantClosed()
 		s.Restart()
@@ -127,9 +125,7 @@ func TestDigestACL(t *testing.T) {
 		s := Start(t)
 		alice, _ := client(t, s, 10*time.Second)
 		mallory, _ := client(t, s, 10*time.Second)
-		if err := alice.AddAuth("digest", []byte("alice:secret")); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, alice.AddAuth("digest", []byte("alice:secret")))
 		if _, err := alice.Create("/private", []byte("x"), 0, zk.AuthACL(zk.PermAll)); err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +151,7 @@ func TestDigestACL(t *testing.T) {
 		if data, _, err := alice.Get("/private"); err != nil || string(data) != "x" {
 			t.Errorf("the client shows its password again after a reconnect: %q, %v", data, err)
 		}
-		if err := mallory.AddAuth("digest", []byte("alice:secret")); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, mallory.AddAuth("digest", []byte("alice:secret")))
 		if _, _, err := mallory.Get("/private"); err != nil {
 			t.Error(err)
 		}
@@ -322,9 +316,7 @@ func TestDirectCalls(t *testing.T) {
 func TestTwoServersShareNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := Start(t), Start(t)
-		if err := a.Put("/only-a", nil); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, a.Put("/only-a", nil))
 		if len(b.Tree()) != 1 {
 			t.Errorf("tree of b: %+v", b.Tree())
 		}

@@ -140,9 +140,7 @@ func TestEphemeralIsGoneAfterExpiry(t *testing.T) {
 		if err != nil || stat.EphemeralOwner != resp.SessionID {
 			t.Fatalf("stat %+v, %v", stat, err)
 		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, r.Close())
 		synctest.Wait()
 		if len(s.Tree()) != 2 {
 			t.Error("the ephemeral went with the connection")
@@ -188,9 +186,7 @@ func TestReconnectKeepsSessionEphemeralsAndWatches(t *testing.T) {
 		told.take()
 		s.Stop()
 		for _, path := range []string{"/data", "/data/child"} {
-			if err := s.Put(path, []byte("new")); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, s.Put(path, []byte("new")))
 		}
 		s.Restart()
 		var got []zk.EventType
@@ -249,9 +245,7 @@ func TestExpiredClientIsToldAndGetsAnotherSession(t *testing.T) {
 		c, told := client(t, s, 10*time.Second)
 		id := c.SessionID()
 		told.take()
-		if err := s.ExpireSession(id); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.ExpireSession(id))
 		time.Sleep(2 * time.Second)
 		want := []zk.State{zk.StateDisconnected, zk.StateExpired, zk.StateDisconnected,
 			zk.StateHasSession}

@@ -28,9 +28,7 @@ const (
 // read a byte of it, nor ping.
 func neverReads(t *testing.T, s *Server, address string) (*raw, proto.ConnectResponse) {
 	t.Helper()
-	if err := s.Put("/big", make([]byte, stuckReplyBytes)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/big", make([]byte, stuckReplyBytes)))
 	r := dialTCP(t, address)
 	session := r.handshake(proto.ConnectRequest{TimeoutMs: 600_000})
 	r.mustCall(rawCreate("/mine", proto.FlagEphemeral))
@@ -179,9 +177,7 @@ func TestSessionOfClientThatNeverReadsMayEnd(t *testing.T) {
 	other := s.Connect(t)
 	r, session := neverReads(t, s, address)
 	awaitStuck(t, s, stuckQueued)
-	if err := s.ExpireSession(session.SessionID); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.ExpireSession(session.SessionID))
 	if exists, _, err := other.Exists("/mine"); exists || err != nil {
 		t.Errorf("its ephemeral exists: %v, %v", exists, err)
 	}
@@ -238,9 +234,7 @@ func TestCloseGivesAClientThatDoesNotReadASecond(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := behindOnPipe(t, test.listen, test.dial)
 				began := time.Now()
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, s.Close())
 				if took := time.Since(began); took != flushGrace {
 					t.Errorf("Close took %s, want %s", took, flushGrace)
 				}
@@ -257,9 +251,7 @@ func behindOnPipe(t *testing.T, secure func(net.Listener) net.Listener,
 	dial func(net.Conn) net.Conn) (*Server, *raw) {
 	t.Helper()
 	s := Start(t)
-	if err := s.Put("/big", make([]byte, stuckReplyBytes)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/big", make([]byte, stuckReplyBytes)))
 	pipes := servePipes(t, s, secure)
 	pipes.dial(t)
 	r := pipes.dial(t)
@@ -288,9 +280,7 @@ type pipeListener struct {
 func servePipes(t *testing.T, s *Server, secure func(net.Listener) net.Listener) *pipeListener {
 	l := &pipeListener{made: make(chan net.Conn), closed: make(chan struct{})}
 	go func() {
-		if err := s.Serve(secure(l)); err != nil {
-			t.Errorf("Serve: %v", err)
-		}
+		mustDo(t, s.Serve(secure(l)))
 	}()
 	return l
 }
@@ -342,9 +332,7 @@ func TestConnectionWithTooManyUnreadEventsIsDropped(t *testing.T) {
 				ChildWatches: []string{},
 			})
 			for _, name := range names {
-				if err := s.Put(name, nil); err != nil {
-					t.Fatal(err)
-				}
+				mustDo(t, s.Put(name, nil))
 			}
 			if !test.drops {
 				for _, name := range names {
@@ -385,9 +373,7 @@ func TestWatcherThatReadsLateGetsEveryEvent(t *testing.T) {
 	r.mustCall(&proto.AddWatch{Path: path, Mode: proto.WatchPersistent})
 	const events = 400
 	for range events {
-		if err := s.Put(path, nil); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.Put(path, nil))
 	}
 	for range events {
 		wantEvent(t, r, path)

@@ -138,19 +138,13 @@ func TestServeTCP(t *testing.T) {
 	if ev := <-gone; ev.Type != zk.EventNodeDeleted {
 		t.Errorf("event %+v", ev)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-ended; err != nil {
-		t.Errorf("Serve: %v", err)
-	}
+	mustDo(t, s.Close())
+	mustDo(t, <-ended)
 }
 
 func TestServeOfAClosedServerClosesTheListener(t *testing.T) {
 	s := Start(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Close())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -190,12 +184,8 @@ func TestCloseEndsAServerThatCannotAccept(t *testing.T) {
 		})
 	}()
 	<-begun
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := <-ended; err != nil {
-		t.Errorf("Serve: %v", err)
-	}
+	mustDo(t, s.Close())
+	mustDo(t, <-ended)
 }
 
 // brokenListener fails with one error after the other.
@@ -228,12 +218,8 @@ func TestCloseLeavesNoGoroutineOfTCP(t *testing.T) {
 		tcpSession(t, address)
 		dialTCP(t, address).send([]byte{0, 0}) // says no more
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	mustDo(t, s.Close())
+	mustDo(t, <-ended)
 	wantNoGoroutine(t)
 }
 
@@ -242,9 +228,7 @@ func TestCloseLeavesNoGoroutineOfTCP(t *testing.T) {
 func TestCloseWritesWhatIsQueued(t *testing.T) {
 	s, address := startTCP(t)
 	data := bytes.Repeat([]byte("x"), 1_000_000)
-	if err := s.Put("/big", data); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/big", data))
 	r, _ := tcpSession(t, address)
 	const n = 20 // more than the system takes for a client that does not read
 	for xid := range int32(n) {
@@ -260,9 +244,7 @@ func TestCloseWritesWhatIsQueued(t *testing.T) {
 		}
 	}
 	r.wantClosed()
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
+	mustDo(t, <-closed)
 }
 
 // awaitNode returns when a node that act causes to be created is there.
@@ -287,9 +269,7 @@ func awaitNode(t *testing.T, s *Server, path string, act func()) {
 func TestCloseDoesNotWaitForAClientThatNeverReads(t *testing.T) {
 	for _, maxQueued := range []int{stuckQueued, 1 << 30} {
 		s, address := startTCP(t, Options{MaxQueued: maxQueued})
-		if err := s.Put("/big", make([]byte, 1_000_000)); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.Put("/big", make([]byte, 1_000_000)))
 		r, _ := tcpSession(t, address)
 		awaitNode(t, s, "/asked", func() {
 			r.send(wire.AppendRequest(nil, 99, rawCreate("/asked", 0)))
@@ -298,9 +278,7 @@ func TestCloseDoesNotWaitForAClientThatNeverReads(t *testing.T) {
 			}
 		})
 		awaitStuck(t, s, stuckQueued)
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, s.Close())
 		wantNoGoroutine(t)
 		if n, err := io.Copy(io.Discard, r); n > 30_000_000 || !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("%d bytes, %v; want fewer and a reset", n, err)
@@ -354,9 +332,7 @@ func TestReplyToCloseSessionArrivesThoughMoreWasSent(t *testing.T) {
 func TestResetIsAnErrorForTheClient(t *testing.T) {
 	s, address := startTCP(t)
 	r, _ := tcpSession(t, address)
-	if err := s.Inject(fault.Fault{Kind: fault.Cut, Request: 1}); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Inject(fault.Fault{Kind: fault.Cut, Request: 1}))
 	r.send(wire.AppendRequest(nil, 1, &proto.Exists{Path: "/"}))
 	if _, err := io.ReadAll(r); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("got %v, want a reset", err)
@@ -370,9 +346,7 @@ func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 	for _, cut := range []int{0, 1, 3, 4, 5, 12, 70_000, len(frame) - 1} {
 		r, session := tcpSession(t, address)
 		r.send(frame[:cut])
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, r.Close())
 		r = dialTCP(t, address)
 		again := r.handshake(proto.ConnectRequest{SessionID: session.SessionID,
 			Password: session.Password, TimeoutMs: 10_000})
@@ -388,9 +362,7 @@ func TestClientThatDisconnectsInMidFrameOnlyLosesItsConnection(t *testing.T) {
 
 func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
 	s, address := startTCP(t)
-	if err := s.Put("/x", nil); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/x", nil))
 	conversation := wire.AppendConnectRequest(nil, proto.ConnectRequest{TimeoutMs: 4000})
 	conversation = wire.AppendRequest(conversation, 1,
 		&proto.SetData{Path: "/x", Data: make([]byte, 3000), Version: -1})
@@ -413,9 +385,7 @@ func TestConversationIsTheSameHoweverItIsCut(t *testing.T) {
 
 func TestLargestRequestOverTCP(t *testing.T) {
 	s, address := startTCP(t)
-	if err := s.Put("/big", nil); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/big", nil))
 	for _, test := range []struct {
 		size int
 		ok   bool

@@ -37,9 +37,7 @@ func serveTLS(t *testing.T, s *Server) (address string) {
 		t.Fatal(err)
 	}
 	go func() {
-		if err := s.Serve(l); err != nil {
-			t.Errorf("Serve: %v", err)
-		}
+		mustDo(t, s.Serve(l))
 	}()
 	return l.Addr().String()
 }
@@ -58,9 +56,7 @@ func TestServeTLS(t *testing.T) {
 	r.handshake(proto.ConnectRequest{TimeoutMs: 40_000})
 	r.mustCall(rawCreate("/x", 0))
 	r.mustCall(&proto.GetData{Path: "/x", Watch: true})
-	if err := s.Put("/x", make([]byte, 500_000)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/x", make([]byte, 500_000)))
 	if h, _ := r.reply(); h.Xid != -1 {
 		t.Errorf("want an event, got %+v", h)
 	}

@@ -184,7 +184,7 @@ func (l *loading) prepare(req proto.Request) state.Txn {
 
 // ErrConflict is wrapped by an error of Load with a cause on the server: a node that exists, a
 // parent that is ephemeral, a quota.
-var ErrConflict = errors.New("fakezk: in conflict with what the server holds")
+var ErrConflict = errors.New("fakezk: in conflict with the content of the server")
 
 type conflict struct{ error }
 

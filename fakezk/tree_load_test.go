@@ -12,9 +12,7 @@ import (
 // is not.
 func TestLoadTellsConflictsFromBadNodes(t *testing.T) {
 	s := Start(t)
-	if err := s.Put("/there", nil); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/there", nil))
 	owner, _ := rawSession(t, s, DefaultSessionTimeout)
 	owner.mustCall(rawCreate("/ephemeral", proto.FlagEphemeral))
 	for _, test := range []struct {

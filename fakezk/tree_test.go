@@ -68,9 +68,7 @@ func TestLoadAndSnapshotAreInverse(t *testing.T) {
 		specs := anySpecs.Draw(t, "tree")
 		s := New(Options{})
 		shuffled := rapid.Permutation(specs).Draw(t, "order")
-		if err := s.Load(shuffled); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.Load(shuffled))
 		if diff := cmp.Diff(specs, s.Snapshot()); diff != "" {
 			t.Errorf("(-loaded +snapshot)\n%s", diff)
 		}
@@ -83,9 +81,7 @@ func TestLoadAndSnapshotAreInverse(t *testing.T) {
 				t.Errorf("node %+v of %+v", n, spec)
 			}
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.Close())
 	})
 }
 
@@ -104,9 +100,7 @@ func TestSequenceNumbersGoOnAfterLoad(t *testing.T) {
 			}
 		}
 		mustCreate(t, c, "/queue/e", zk.FlagEphemeral)
-		if err := second.Load(first.Snapshot()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, second.Load(first.Snapshot()))
 		for _, s := range []*Server{first, second} {
 			if path, err := s.Connect(t).Create("/queue/n-", nil, zk.FlagSequence,
 				openACL); path != "/queue/n-0000000004" || err != nil {
@@ -172,9 +166,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		other := Start(t)
-		if err := other.Load(s.Snapshot()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, other.Load(s.Snapshot()))
 		if diff := cmp.Diff(want, other.Snapshot()); diff != "" {
 			t.Error(diff)
 		}
@@ -184,9 +176,7 @@ func TestSnapshotLeavesOutWhatARestartWould(t *testing.T) {
 func TestSnapshotIsACopy(t *testing.T) {
 	s := Start(t)
 	data := []byte("data")
-	if err := s.Load([]view.NodeSpec{{Path: "/a", Data: data, ACL: readers}}); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Load([]view.NodeSpec{{Path: "/a", Data: data, ACL: readers}}))
 	data[0] = 'D'
 	s.Snapshot()[1].Data[1] = 'A'
 	if n := s.Tree()[1]; string(n.Data) != "data" {
@@ -196,9 +186,7 @@ func TestSnapshotIsACopy(t *testing.T) {
 
 func TestLoadIsAllOrNothing(t *testing.T) {
 	s := Start(t)
-	if err := s.Put("/there", nil); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Put("/there", nil))
 	before, zxid := s.Snapshot(), s.engine.Store().LastZxid()
 	tests := []struct {
 		bad  view.NodeSpec
@@ -266,9 +254,7 @@ func TestLoadIsAllOrNothing(t *testing.T) {
 func TestLoadedNumbersAndCversions(t *testing.T) {
 	s := Start(t)
 	for range 3 { // children that "/" has had
-		if err := errors.Join(s.Put("/x", nil), s.Remove("/x")); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, errors.Join(s.Put("/x", nil), s.Remove("/x")))
 	}
 	zxid := s.engine.Store().LastZxid()
 	err := s.Load([]view.NodeSpec{
@@ -312,9 +298,7 @@ func TestLoadedNumbersNeedNoQuota(t *testing.T) {
 			Data: []byte("count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=1")},
 		{Path: "/zookeeper/quota/q/zookeeper_stats", Data: []byte("count=1,bytes=0")},
 	}
-	if err := s.Load(specs); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, s.Load(specs))
 	for _, n := range s.Snapshot() {
 		if n.Path == "/q" && n.Next != 9 {
 			t.Errorf("next %d", n.Next)

@@ -20,9 +20,7 @@ func TestAdvanceZxid(t *testing.T) {
 		r.sendHandshake(knows)
 		r.wantClosed()
 		for _, zxid := range []int64{42, 7} {
-			if err := s.AdvanceZxid(zxid); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, s.AdvanceZxid(zxid))
 		}
 		if got := s.LastZxid(); got != 42 {
 			t.Errorf("the last zxid is %d; want 42", got)
@@ -46,7 +44,5 @@ func TestAdvanceZxidHasARange(t *testing.T) {
 			t.Errorf("%d: %v", zxid, err)
 		}
 	}
-	if err := s.AdvanceZxid(maxFirstZxid); err != nil {
-		t.Error(err)
-	}
+	mustDo(t, s.AdvanceZxid(maxFirstZxid))
 }

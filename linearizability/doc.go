@@ -16,7 +16,7 @@
 // [ThresholdBarrier]; [TwoPhase]; [Membership]; [Cache]; [Object] for an object with your own
 // sequential model; and [Anything]. Package ops has the names of their calls.
 //
-// # What a history holds
+// # The content of a history
 //
 // The judge does not know how a history was made. The same code judges a simulated run, with the
 // whole server log, and a run against a real ensemble, perhaps without a log. More data gives

@@ -39,7 +39,7 @@ func ExampleLock() {
 	// zombie window: client a believed in session 0xa until step 20, 16ms after the server ended it at step 9
 }
 
-// A take whose delete was applied and whose reply was lost.
+// A take with an applied delete and a lost reply.
 func ExampleQueue() {
 	step := int64(0)
 	rec := lin.NewRecorder(func() int64 { step++; return step }, func() time.Duration { return 0 })

@@ -68,7 +68,7 @@ func (left *Leftovers) hasChild(dir string) bool {
 }
 
 // withoutWatches leaves out the watches on a path. A client cannot remove a watch that it no longer
-// needs, nor a watch whose event was lost with the connection. It uses them again later.
+// needs, nor a watch that lost its event with the connection. It uses them again later.
 func (left *Leftovers) withoutWatches(path string) *Leftovers {
 	if left == nil {
 		return nil

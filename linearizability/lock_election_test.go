@@ -130,7 +130,9 @@ func TestElections(t *testing.T) {
 				op := f.call("a", ops.Lead, "")
 				czxid := f.creates("a", 1, node("a", 0), "a", 1)
 				f.ret(op, OpUnknown, Result{})
-				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: czxid}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{
+					{Path: node("a", 0), Owner: 1, Czxid: czxid},
+				}}
 			}},
 		{name: "two are woken", opts: Lock{MaxHerd: 1}, bad: Herd,
 			says: "fired 2 watch notifications", build: func(f *fixture) {

@@ -60,8 +60,8 @@ func grantedAfterLoss(t lockTable) (v Verdict, bad bool) {
 		for _, op := range h.inner {
 			if op.Kind == t.kind.acquire && op.Call > n.Step {
 				return violated(Safety, []int64{h.lock.Return, n.Step, op.Return},
-					"client %s was granted the %s again at step %d (token %d), but that hold was over "+
-						"at step %d, and the client was told so (%s) at step %d",
+					"client %s was granted the %s again at step %d (token %d), but that hold was "+
+						"over at step %d, and the client was told so (%s) at step %d",
 					op.Client, t.kind.noun, op.Return, op.Token, h.serverEnd, n.Kind, n.Step), true
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/zksim/zksim/model"
 )
 
-// RWLock claims to be a read-write lock: a [Lock] whose calls have the input [ops.ReadMode] or
+// RWLock claims to be a read-write lock: a [Lock] with the inputs [ops.ReadMode] and
 // [ops.WriteMode]. An unlock ends its client's hold of the same mode. Many clients may read at once
 // while none writes. The writer itself may read, too, and may keep the read lock after it has
 // unlocked the write lock. A reader cannot become the writer.

@@ -104,7 +104,9 @@ func TestSemaphores(t *testing.T) {
 				op := f.call("a", ops.Acquire, "")
 				token := f.creates("a", 1, node("a", 0), "", 1)
 				f.ret(op, OpUnknown, Result{})
-				f.left = &Leftovers{Nodes: []NodeAtRest{{Path: node("a", 0), Owner: 1, Czxid: token}}}
+				f.left = &Leftovers{Nodes: []NodeAtRest{
+					{Path: node("a", 0), Owner: 1, Czxid: token},
+				}}
 			}},
 	})
 }

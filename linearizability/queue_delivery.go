@@ -92,7 +92,8 @@ func lostByLog(t queueTable, e *element, _ *Leftovers) (m misdelivery, lost bool
 		text += fmt.Sprintf("%s was deleted at step %d, when %s ended",
 			last.path, last.deleted, session(last.owner))
 	default:
-		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have returned it",
+		text += fmt.Sprintf("%s deleted %s at step %d, outside of any take that could have "+
+			"returned it",
 			cmp.Or(last.remover, "the server"), last.path, last.deleted)
 	}
 	return misdelivery{e.value, text, []int64{e.offer.Call, last.created, last.deleted}}, true
@@ -108,8 +109,8 @@ func lostByClients(t queueTable, e *element, left *Leftovers) (m misdelivery, lo
 			return misdelivery{}, false
 		}
 	}
-	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any more, "+
-		"and no take returned it", e.value, describe(*e.offer))
+	text := fmt.Sprintf("element %s is lost: %s was acknowledged, it is not in the queue any "+
+		"more, and no take returned it", e.value, describe(*e.offer))
 	for i := range t.history.Ops {
 		if op := &t.history.Ops[i]; isTake(op) && op.Outcome == OpUnknown {
 			text += "; perhaps " + describe(*op) + " took it"

@@ -11,8 +11,8 @@ import (
 // Identified returns the Input of an offer to a queue with ids: "x#id".
 func Identified(element, id string) string { return element + "#" + id }
 
-// IDQueue claims to be a FIFO [Queue] whose elements have ids and can be removed by them. The Input
-// of an offer is made by [Identified], and there is one more call, [ops.Discard]:
+// IDQueue claims to be a FIFO [Queue] of elements with ids that can be removed by id. The Input of
+// an offer is made by [Identified], and there is one more call, [ops.Discard]:
 //
 //   - Linearizability and order are judged for the elements that were not discarded. None of them
 //     may overtake a discarded element that is still in the queue.

@@ -27,7 +27,8 @@ func badAck(t lockedTable) (v Verdict, bad bool) {
 			mayBe := func(op *Op) bool { return mayHaveRemoved(op, z) }
 			if z.deleted != never && !slices.ContainsFunc(acks, mayBe) {
 				return violated(Delivery, []int64{z.deleted},
-					"element %s was removed by %s at step %d, but was not acknowledged by that client",
+					"element %s was removed by %s at step %d, but was not acknowledged by that "+
+						"client",
 					e.value, cmp.Or(z.remover, "the server"), z.deleted), true
 			}
 		}

@@ -21,7 +21,8 @@ func judgeLockedOrder(t lockedTable) Verdict {
 			continue
 		}
 		return violated(Order, []int64{op.Call, op.Return},
-			"%s found nothing, although at every moment of it some element was there and not locked",
+			"%s found nothing, although at every moment of it some element was there and "+
+				"not locked",
 			describe(*op))
 	}
 	return fine(Order, "the oldest first of what nobody held")

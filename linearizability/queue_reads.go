@@ -65,7 +65,8 @@ func tooStale(t queueTable) (v Verdict, bad bool) {
 		from := lastChange(t, op)
 		if _, ok := stateSeen(t, op, from); !ok {
 			return violated(Linearizability, []int64{op.Call, op.Return},
-				"%s found %s, which was true at no time since the client's own last change at step %d",
+				"%s found %s, which was true at no time since the client's own last change at "+
+					"step %d",
 				describe(*op), found(op), from), true
 		}
 	}

@@ -131,8 +131,8 @@ func (r *Report) Worsen(v Verdict) {
 	}
 }
 
-// First returns the first verdict with the worst status, which is the one to show first. It is the
-// zero Verdict, whose status is OK, if nothing was judged.
+// First returns the first verdict with the worst status, which is the one to show first. If nothing
+// was judged, it is the zero Verdict with status OK.
 func (r Report) First() Verdict {
 	for _, v := range r.Verdicts {
 		if v.Status == r.Status() {

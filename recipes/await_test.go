@@ -44,9 +44,7 @@ func TestAWatchWakesAllWhoWaitForIt(t *testing.T) {
 				close(events)
 			}
 			for range cap(results) {
-				if err := <-results; !errors.Is(err, errRestart) {
-					t.Errorf("got %v", err)
-				}
+				wantError(t, <-results, errRestart)
 			}
 			if fired, err := w.await(t.Context(), 0); !fired || !errors.Is(err, errRestart) {
 				t.Errorf("later: %v, %v", fired, err)

@@ -46,11 +46,8 @@ func TestBarrierHoldsBackUntilItIsRemoved(t *testing.T) {
 		must(other.Remove(t.Context()))
 		must(<-first)
 		must(<-second)
-		mustClose(t, b)
-		mustClose(t, other)
-		if err := b.Wait(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Wait after Close: %v", err)
-		}
+		mustClose(t, b, other)
+		wantError(t, b.Wait(t.Context()), ErrClosed)
 		s.WantBelow(t, "/gates", 0)
 	})
 }
@@ -64,9 +61,7 @@ func TestBarrierSetAgainAtOnceLetsPass(t *testing.T) {
 		passed := waiting(t, b.Wait)
 		s.Delete("/b")
 		s.Seed("/b", "")
-		if err := <-passed; err != nil {
-			t.Error(err)
-		}
+		mustDo(t, <-passed)
 		mustClose(t, b)
 	})
 }
@@ -100,9 +95,7 @@ func TestWaitersOfOneHandleMissNothing(t *testing.T) {
 		b := NewBarrier(c, "/b", RecheckEvery(0))
 		first := waiting(t, b.Wait)
 		c.On("get", 1, rule{After: func() {
-			if err := s.Connect().Delete("/b", -1); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, s.Connect().Delete("/b", -1))
 			time.Sleep(time.Second)
 			if len(first) == 0 {
 				t.Error("the first still waits")
@@ -168,13 +161,9 @@ func TestBarrierRepeatsWhatWasLost(t *testing.T) {
 			c.On("create", 1, fault)
 			c.On("delete", 1, fault)
 			b := NewBarrier(c, "/b")
-			if err := b.Set(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, b.Set(t.Context()))
 			s.WantBelow(t, "/", 1)
-			if err := b.Remove(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, b.Remove(t.Context()))
 			s.WantBelow(t, "/", 0)
 			mustClose(t, b)
 		})
@@ -195,9 +184,7 @@ func TestAbandonedBarrierCalls(t *testing.T) {
 		c.Disconnect()
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.Remove(ctx); !errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Remove: %v", err)
-		}
+		wantError(t, b.Remove(ctx), ErrAmbiguous)
 		c.Reconnect()
 		mustClose(t, b)
 	})

@@ -17,7 +17,7 @@ func TestNextEndsWithItsCacheConnOrReader(t *testing.T) {
 	}{
 		"cache": {
 			func(t *testing.T, c *NodeCache, _ *testConn, _ *CacheChanges) {
-				quit(t, c)
+				mustClose(t, c)
 			}, ErrClosed, 2,
 		},
 		"conn": {

@@ -21,9 +21,7 @@ func readyCache[C interface {
 	Ready(context.Context) error
 }](t *testing.T, c C) C {
 	t.Helper()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, c.Start())
 	err := c.Ready(t.Context())
 	for errors.Is(err, zk.ErrNoAuth) { // it goes on trying
 		time.Sleep(time.Second)
@@ -73,9 +71,7 @@ func putNode(t *testing.T, c *testConn, path, data string) {
 func dropNodes(t *testing.T, c *testConn, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
-		if err := c.Delete(path, -1); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, c.Delete(path, -1))
 	}
 }
 
@@ -161,9 +157,7 @@ func TestChildrenCacheShowsChildrenOnly(t *testing.T) {
 		if got, want := newsOf(c.Changes()), "added /d/a, ready"; got != want {
 			t.Errorf("news of a late reader %s, want %s", got, want)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 	})
 }
 
@@ -192,9 +186,7 @@ func TestTreeCacheShowsTheTree(t *testing.T) {
 		if got, want := shownText(c.Nodes()), "/t= /t/a=5"; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 	})
 }
 
@@ -212,9 +204,7 @@ func TestCacheOfTheRoot(t *testing.T) {
 		if got, want := shownText(children.Nodes()), "/a=1 /zookeeper="; got != want {
 			t.Errorf("shown %s, want %s", got, want)
 		}
-		if err := errors.Join(tree.Close(t.Context()), children.Close(t.Context())); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, errors.Join(tree.Close(t.Context()), children.Close(t.Context())))
 	})
 }
 
@@ -239,9 +229,7 @@ func TestCachesSurviveWhatIsLost(t *testing.T) {
 						t.Errorf("%s %d %v: shown %s, want %s, stale %v", op, nth, fault.Err, got,
 							want, c.Stale())
 					}
-					if err := c.Close(t.Context()); err != nil {
-						t.Error(err)
-					}
+					mustClose(t, c)
 				})
 			}
 		}
@@ -279,9 +267,7 @@ func TestCacheReadsAgainInANewSession(t *testing.T) {
 		if got, want := newsOf(changes), "updated /t/a, updated /t/b, added /t/c"; got != want {
 			t.Errorf("news %s, want %s", got, want)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 	})
 }
 
@@ -301,9 +287,7 @@ func TestCacheRechecksWithoutEvents(t *testing.T) {
 		if n, _ := c.Get(); string(n.Data) != "2" {
 			t.Error("it did not look again")
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 	})
 }
 
@@ -317,20 +301,14 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		conn.On("getW", 1, refusal)
 		conn.On("getW", 1, refusal)
 		conn.On("getW", 1, refusal)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, c.Start())
 		if err := c.Start(); err != nil {
 			t.Errorf("Start again: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Microsecond)
 		defer cancel()
-		if err := c.Ready(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-		if err := c.Ready(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Error(err)
-		}
+		wantError(t, c.Ready(ctx), context.DeadlineExceeded)
+		wantError(t, c.Ready(t.Context()), zk.ErrNoAuth)
 		if err := c.Err(); !errors.Is(err, zk.ErrNoAuth) || !c.Stale() {
 			t.Error(err)
 		}
@@ -341,12 +319,8 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		if _, err := c.Changes().Next(ctx); err != nil { // ready
 			t.Error(err)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := c.Start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		mustClose(t, c)
+		wantError(t, c.Start(), ErrClosed)
 		changes := c.Changes()
 		if e, err := changes.Next(t.Context()); e.Kind != CacheReady || err != nil {
 			t.Error(e, err)
@@ -354,9 +328,7 @@ func TestCacheTellsWhyItIsNotReady(t *testing.T) {
 		if _, err := changes.Next(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
-		if err := NewNodeCache(conn, "/n").Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, NewNodeCache(conn, "/n"))
 	})
 }
 
@@ -365,15 +337,11 @@ func TestCacheEndsWithTheConn(t *testing.T) {
 		conn := s.Connect()
 		c := NewNodeCache(conn, "/n")
 		conn.Close()
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, c.Start())
 		if err := c.Ready(t.Context()); !errors.Is(err, ErrConnClosed) || !c.Stale() {
 			t.Error(err)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 		if err := c.Ready(t.Context()); err == nil {
 			t.Error("ready after all")
 		}
@@ -401,9 +369,7 @@ func TestChangesWakesItsReader(t *testing.T) {
 		letSettle()
 		putData(t, writer, "/n", "2")
 		letSettle()
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 		var list []string
 		for e := range got {
 			list = append(list, e)

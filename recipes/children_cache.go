@@ -3,8 +3,8 @@ package recipes
 // ChildrenCache keeps a copy of the children of one node, data included, to be read without a
 // request. The node need not exist. Methods may be called from several goroutines.
 //
-// It guarantees for each child what NodeCache guarantees for its node. Ready waits until all
-// children were read that were there at the beginning.
+// Each child has the guarantees of the node of a NodeCache. Ready waits until all children were
+// read that were there at the beginning.
 //
 // When the connection is lost, the cache keeps its last state, and Stale is true. When the session
 // ends, all is listed and read again in the new one. A child that may not be read shows as it was

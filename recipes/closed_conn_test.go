@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -40,9 +39,7 @@ func TestNewSessionEndsTheSeriesOfFailures(t *testing.T) {
 		c := s.Connect()
 		c.Cut(12, zk.StateDisconnected)
 		time.AfterFunc(time.Second, func() { c.Expire() })
-		if err := NewQueue(c, "/q").Offer(t.Context(), nil); err != nil {
-			t.Errorf("Offer: %v", err)
-		}
+		mustDo(t, NewQueue(c, "/q").Offer(t.Context(), nil))
 	})
 }
 
@@ -51,9 +48,7 @@ func TestClosedConnIsRecognisedInTime(t *testing.T) {
 		c := s.Connect()
 		c.Close()
 		began := time.Now()
-		if err := NewLock(c, "/l").Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, NewLock(c, "/l").Lock(t.Context()), ErrConnClosed)
 		if took := time.Since(began); took < closedFor || took > 1300*time.Millisecond {
 			t.Errorf("took %v", took)
 		}

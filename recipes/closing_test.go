@@ -44,9 +44,7 @@ func TestGuaranteedDeleteWithADoneContext(t *testing.T) {
 		s.Seed("/n", "")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := GuaranteedDelete(ctx, c, "/n"); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, GuaranteedDelete(ctx, c, "/n"))
 		s.WantBelow(t, "/", 0)
 	})
 }
@@ -65,9 +63,7 @@ func TestCloseEndsAMultiLockThatGivesBack(t *testing.T) {
 		wantNodes(t, s, 1, 1, 2)
 		c.Disconnect()
 		go func() {
-			if err := m.Close(context.Background()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, m.Close(context.Background()))
 		}()
 		time.Sleep(time.Second)
 		select {

@@ -44,12 +44,8 @@ func TestConfigCenterWritesOnceWhateverIsLost(t *testing.T) {
 						}
 					}
 					wantFetch(t, c, "k", "5", 2)
-					if err := c.Delete(ctx, "k", 2); err != nil {
-						t.Fatal(err)
-					}
-					if err := c.Delete(ctx, "k", AnyVersion); !errors.Is(err, zk.ErrNoNode) {
-						t.Fatal(err)
-					}
+					mustDo(t, c.Delete(ctx, "k", 2))
+					wantError(t, c.Delete(ctx, "k", AnyVersion), zk.ErrNoNode)
 					if _, ok, err := c.Fetch(ctx, "k"); ok || err != nil {
 						t.Fatal(ok, err)
 					}
@@ -74,9 +70,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 		}
 		letSettle()
 		newsOf(changes)
-		if err := writer.Update(t.Context(), "b", []byte("2"), 0); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, writer.Update(t.Context(), "b", []byte("2"), 0))
 		letSettle()
 		before := len(conn.Calls())
 		if e, ok := c.Get("b"); !ok || string(e.Value) != "2" || e.Version != 1 || e.Key != "b" {
@@ -95,9 +89,7 @@ func TestConfigCenterReadsItsCopy(t *testing.T) {
 		if got := newsOf(changes); got != "updated /config/keys/b" {
 			t.Error(got)
 		}
-		if err := c.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, c)
 	})
 }
 

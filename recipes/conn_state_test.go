@@ -75,9 +75,7 @@ func TestMonitorSeesAReplacedSessionAndShortOutageDoesNotEndAnEpoch(t *testing.T
 			!closed(lost) {
 			t.Errorf("after an expiry %+v", got)
 		}
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 	})
 }
 
@@ -97,9 +95,7 @@ func TestMonitorWithoutContact(t *testing.T) {
 		if m.Status().State != StateSuspended || closed(m.Lost()) {
 			t.Errorf("without a timeout %v", m.Status().State) // not known without a timeout
 		}
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 	})
 }
 
@@ -117,9 +113,7 @@ func TestReaderOfChangesLeaves(t *testing.T) {
 		}
 		c.Expire()
 		time.Sleep(time.Second)
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 	})
 }
 

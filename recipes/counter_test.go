@@ -127,9 +127,7 @@ func TestCounterGivenUpSettlesInTheBackground(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			conn.Reconnect()
-			if err := c.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustClose(t, c)
 			s.WantBelow(t, "/c", 0)
 			if _, err := c.Add(t.Context(), 1); !errors.Is(err, ErrClosed) ||
 				OutcomeOf(err) != NotApplied {
@@ -150,8 +148,6 @@ func TestCounterReportsARefusal(t *testing.T) {
 		}
 		conn.On("delete", 1, refusal)
 		wantAdd(t, c, 1, 1)
-		if err := c.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Error(err)
-		}
+		wantError(t, c.Close(t.Context()), zk.ErrNoAuth)
 	})
 }

@@ -37,9 +37,7 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 			if len(in[0])+len(in[1]) > 0 {
 				t.Error("two have entered")
 			}
-			if err := m[0].Enter(t.Context()); !errors.Is(err, ErrInside) {
-				t.Errorf("entered twice: %v", err)
-			}
+			wantError(t, m[0].Enter(t.Context()), ErrInside)
 			wantAll(t, append(in, waiting(t, m[2].Enter))...)
 			out := []chan error{waiting(t, m[0].Leave), waiting(t, m[1].Leave)}
 			if len(out[0])+len(out[1]) > 0 || closed(m[2].Lost()) || !closed(m[0].Lost()) {
@@ -48,9 +46,7 @@ func TestDoubleBarrierInAndOutTogether(t *testing.T) {
 			wantAll(t, append(out, waiting(t, m[2].Leave))...)
 			s.WantBelow(t, "/d", 0)
 		}
-		if err := m[0].Leave(t.Context()); !errors.Is(err, ErrNotInside) {
-			t.Errorf("left twice: %v", err)
-		}
+		wantError(t, m[0].Leave(t.Context()), ErrNotInside)
 		for _, b := range m {
 			mustClose(t, b)
 		}
@@ -145,9 +141,7 @@ func TestMemberGoneBeforeTheGroupIsFormed(t *testing.T) {
 		first := waiting(t, m[0].Enter)
 		c[1].On("multi", 1, rule{Before: func() { c[0].Expire() }})
 		second := waiting(t, m[1].Enter)
-		if err := <-first; !errors.Is(err, ErrMemberLost) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, <-first, ErrMemberLost)
 		if len(second) > 0 {
 			t.Error("entered alone")
 		}
@@ -182,9 +176,7 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := m[0].Leave(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, m[0].Leave(ctx), context.DeadlineExceeded)
 		s.WantBelow(t, "/d", 2) // the other and the group
 		mustClose(t, m[1])      // inside
 		s.WantBelow(t, "/d", 0)
@@ -192,9 +184,7 @@ func TestAbandonedLeaveAndCloseLeaveNothing(t *testing.T) {
 			t.Errorf("Leave again: %v", err)
 		}
 		mustClose(t, m[0])
-		if err := m[0].Enter(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Enter after Close: %v", err)
-		}
+		wantError(t, m[0].Enter(t.Context()), ErrClosed)
 	})
 }
 
@@ -205,9 +195,7 @@ func TestLeaveWithADoneContextLeaves(t *testing.T) {
 		wantAll(t, waiting(t, m[0].Enter), waiting(t, m[1].Enter))
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := m[0].Leave(gone); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, m[0].Leave(gone), context.Canceled)
 		s.WantBelow(t, "/d", 2) // the other and the group
 		c[1].Disconnect()
 		if err := m[1].Leave(gone); !errors.Is(err, context.Canceled) ||
@@ -217,9 +205,7 @@ func TestLeaveWithADoneContextLeaves(t *testing.T) {
 		c[1].Reconnect()
 		for _, b := range m {
 			mustClose(t, b)
-			if err := b.Leave(t.Context()); !errors.Is(err, ErrClosed) {
-				t.Errorf("Leave after Close: %v", err)
-			}
+			wantError(t, b.Leave(t.Context()), ErrClosed)
 		}
 		s.WantBelow(t, "/d", 0)
 	})
@@ -270,9 +256,7 @@ func TestRefusedGroup(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		m, c := guests(s, 1, 1)
 		c[0].On("multi", 1, refusal)
-		if err := m[0].Enter(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("got %v", err)
-		}
+		wantError(t, m[0].Enter(t.Context()), zk.ErrNoAuth)
 		s.WantBelow(t, "/d", 0)
 		mustClose(t, m[0])
 	})

@@ -15,9 +15,7 @@ import (
 
 func started(t *testing.T, l *LeaderLatch) *LeaderLatch {
 	t.Helper()
-	if err := l.Start(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, l.Start())
 	return l
 }
 
@@ -28,13 +26,6 @@ func mustLead(t *testing.T, l *LeaderLatch) *Term {
 		t.Fatalf("Await: %v", err)
 	}
 	return term
-}
-
-func mustClose(t *testing.T, c interface{ Close(context.Context) error }) {
-	t.Helper()
-	if err := c.Close(t.Context()); err != nil {
-		t.Errorf("Close: %v", err)
-	}
 }
 
 func TestLatchesLeadInOrderAndEpochsGrow(t *testing.T) {
@@ -149,9 +140,7 @@ func TestCloseDuringTheCreationOfACandidate(t *testing.T) {
 		time.Sleep(time.Second)
 		mustClose(t, l)
 		s.WantBelow(t, "/e", 0)
-		if err := l.Start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		wantError(t, l.Start(), ErrClosed)
 		if _, err := l.Await(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Await after Close: %v", err)
 		}

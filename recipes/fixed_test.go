@@ -9,23 +9,19 @@ func TestARepeatedDeletionSparesTheNextOwner(t *testing.T) {
 		"persistent node": func(t *testing.T, c *testConn) func() {
 			n := NewPersistentNode(c, "/dir/n", nil, RecheckEvery(0))
 			mustKeep(t, n)
-			return func() { quit(t, n) }
+			return func() { mustClose(t, n) }
 		},
 		"member": func(t *testing.T, c *testConn) func() {
 			m := NewGroupMember(c, "/dir", "n", nil, RecheckEvery(0))
 			mustJoin(t, m)
-			return func() { quit(t, m) }
+			return func() { mustClose(t, m) }
 		},
 		"created node": func(t *testing.T, c *testConn) func() {
 			f := &fixed{path: "/dir/n"}
 			r := newRequests(c, newOptions(nil))
-			if err := f.create(t.Context(), r, nil); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, f.create(t.Context(), r, nil))
 			return func() {
-				if err := f.remove(r); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, f.remove(r))
 			}
 		},
 	}
@@ -59,7 +55,7 @@ func TestADeletionIsRepeatedWhenSomebodyWrites(t *testing.T) {
 				t.Error(err)
 			}
 		}})
-		quit(t, n)
+		mustClose(t, n)
 		s.WantBelow(t, "/dir", 0)
 		if sent := c.Called("delete"); sent != 2 {
 			t.Errorf("%d deletions were sent", sent)
@@ -74,14 +70,12 @@ func TestALateDeletionNamesAVersion(t *testing.T) {
 		c, next := s.Connect(), s.Connect()
 		n := NewPersistentNode(c, "/dir/n", []byte("1"), RecheckEvery(0))
 		mustKeep(t, n)
-		if err := n.Set(t.Context(), []byte("2")); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, n.Set(t.Context(), []byte("2")))
 		c.On("delete", 1, rule{Before: func() {
 			c.Expire()
 			next.Seed("/dir/n", "next")
 		}})
-		quit(t, n)
+		mustClose(t, n)
 		s.WantNode(t, "/dir/n", "next", next.SessionID())
 	})
 }

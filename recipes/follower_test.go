@@ -54,7 +54,7 @@ func viewsDoNotGoBack(t *testing.T, s *testServer, op string, nth int) {
 			newsOf(news),
 		)
 	}
-	quit(t, g, v, c)
+	mustClose(t, g, v, c)
 }
 
 // TestViewsSayWhenTheyAreStale, and when they have ended.
@@ -90,7 +90,7 @@ func TestViewsSayWhenTheyAreStale(t *testing.T) {
 			if view.Stale() {
 				t.Errorf("%T was read again, and is stale", view)
 			}
-			quit(t, view)
+			mustClose(t, view)
 			if !view.Stale() {
 				t.Errorf("%T is closed, and not stale", view)
 			}
@@ -113,7 +113,7 @@ func TestViewsEndWithTheConn(t *testing.T) {
 		if _, err := g.Names(t.Context()); !errors.Is(err, ErrConnClosed) || !g.Stale() {
 			t.Errorf("Names: %v, stale %v", err, g.Stale())
 		}
-		quit(t, g)
+		mustClose(t, g)
 	})
 }
 
@@ -131,12 +131,8 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 		v, tree := NewServiceRegistry(c, "/s", RecheckEvery(0)),
 			NewTreeCache(c, "/s", RecheckEvery(0))
 		wantServices(t, v, "web/b=1")
-		if err := tree.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if err := tree.Ready(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Ready: %v", err)
-		}
+		mustDo(t, tree.Start())
+		wantError(t, tree.Ready(t.Context()), zk.ErrNoAuth)
 		putData(t, writer, "/s/web/b", "2")
 		wantServices(t, v, "web/b=2")
 		if got, want := shownText(tree.Nodes()), "/s=1 /s/web=1 /s/web/b=2"; got != want {
@@ -169,7 +165,7 @@ func TestWhatMayNotBeReadHidesNothingElse(t *testing.T) {
 				tree.Err(), v.Err(),
 			)
 		}
-		quit(t, v, tree)
+		mustClose(t, v, tree)
 	})
 }
 
@@ -200,7 +196,7 @@ func TestWhatMayNotBeReadAnyMoreStays(t *testing.T) {
 			tree.Err() != nil || v.Err() != nil {
 			t.Errorf("shown %s, want %s; errors %v, %v", got, want, tree.Err(), v.Err())
 		}
-		quit(t, v, tree)
+		mustClose(t, v, tree)
 	})
 }
 
@@ -234,6 +230,6 @@ func TestWhatIsBelowWhatMayNotBeListedIsFollowed(t *testing.T) {
 		allow()
 		time.Sleep(unreadableMax)
 		want("web/a=2 web/b=3 web/c=1", "/s=1 /s/web=1 /s/web/a=2 /s/web/b=3 /s/web/c=1")
-		quit(t, v, tree)
+		mustClose(t, v, tree)
 	})
 }

@@ -30,9 +30,7 @@ func TestEnsurePathMakesContainersWhereTheServerHasThem(t *testing.T) {
 				}
 				c.On("createContainer", 1, loseReply)
 				for range 2 { // the second time everything exists
-					if err := EnsurePath(t.Context(), c, "/a/b", Containers()); err != nil {
-						t.Fatal(err)
-					}
+					mustDo(t, EnsurePath(t.Context(), c, "/a/b", Containers()))
 				}
 				if n, ok := s.Node("/a/b"); !ok ||
 					(n.Kind == znode.ContainerNode) != tc.containers {
@@ -48,9 +46,7 @@ func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
 		for _, kind := range []NodeKind{EphemeralSequential, PersistentSequential, Ephemeral} {
 			inBubble(t, func(t *testing.T, s *testServer) {
 				c := s.Connect()
-				if err := EnsurePath(t.Context(), c, "/d"); err != nil {
-					t.Fatal(err)
-				}
+				mustDo(t, EnsurePath(t.Context(), c, "/d"))
 				c.On("create", 1, fault)
 				n, err := CreateProtected(t.Context(), c, "/d", "n-", []byte("x"), kind)
 				if err != nil {
@@ -62,9 +58,7 @@ func TestCreateProtectedMakesOneNodeOfEachKind(t *testing.T) {
 					t.Errorf("kind %d: %+v", kind, n)
 				}
 				c.On("delete", 1, fault)
-				if err := GuaranteedDelete(t.Context(), c, n.Path); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, GuaranteedDelete(t.Context(), c, n.Path))
 				s.WantBelow(t, "/d", 0)
 			})
 		}
@@ -175,9 +169,7 @@ func TestVigilUsesItsWatchAgainAndOutlivesSessions(t *testing.T) {
 		if c.Called("existsW") != 2 {
 			t.Errorf("%d watches after a new session", c.Called("existsW"))
 		}
-		if err := GuaranteedDelete(t.Context(), c, "/gate"); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, GuaranteedDelete(t.Context(), c, "/gate"))
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -216,9 +208,7 @@ func TestVigilOverDataSeesEveryNewestValue(t *testing.T) {
 		if err != nil || !slices.Equal(seen, []string{"0", "1", "2"}) || c.Called("getW") != 3 {
 			t.Errorf("seen %v, %d watches, %v", seen, c.Called("getW"), err)
 		}
-		if err := GuaranteedDelete(t.Context(), c, "/n"); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, GuaranteedDelete(t.Context(), c, "/n"))
 		if _, _, _, err := v.data(t.Context(), r); !errors.Is(err, zk.ErrNoNode) ||
 			v.current() != nil {
 			t.Errorf("missing node: %v", err)

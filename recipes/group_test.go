@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -27,16 +26,6 @@ func mustJoin(t *testing.T, m *GroupMember) {
 	}
 }
 
-// quit closes recipes at the end of a bubble.
-func quit(t *testing.T, recipes ...interface{ Close(context.Context) error }) {
-	t.Helper()
-	for _, r := range recipes {
-		if err := r.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	}
-}
-
 func TestGroupFollowsItsMembers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *testServer) {
 		one, two := s.Connect(), s.Connect()
@@ -55,16 +44,14 @@ func TestGroupFollowsItsMembers(t *testing.T) {
 		wantMembers(t, g, "b")
 		one.Reconnect()
 		wantMembers(t, g, "a", "b")
-		quit(t, a, b)
+		mustClose(t, a, b)
 		wantMembers(t, g)
-		if err := one.Delete("/g", -1); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, one.Delete("/g", -1))
 		wantMembers(t, g)
 		a = NewGroupMember(one, "/g", "a", nil)
 		mustJoin(t, a)
 		wantMembers(t, g, "a")
-		quit(t, a, g)
+		mustClose(t, a, g)
 	})
 }
 
@@ -79,7 +66,7 @@ func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
 			t.Error("stale, though connected")
 		}
 		c.Disconnect()
-		quit(t, a)
+		mustClose(t, a)
 		wantMembers(t, g, "a")
 		if !g.Stale() {
 			t.Error("not stale, though disconnected")
@@ -88,7 +75,7 @@ func TestGroupKeepsItsViewWhenItCannotLook(t *testing.T) {
 		c.On("childrenW", 1, refusal)
 		c.Reconnect()
 		wantMembers(t, g)
-		quit(t, g)
+		mustClose(t, g)
 	})
 }
 
@@ -104,7 +91,7 @@ func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
 					a := NewGroupMember(s.Connect(), "/g", "a", nil)
 					mustJoin(t, a)
 					wantMembers(t, g, "a")
-					quit(t, a, g)
+					mustClose(t, a, g)
 				})
 			}
 		}
@@ -119,7 +106,7 @@ func TestGroupSurvivesLostRequestsAndWatches(t *testing.T) {
 		wantMembers(t, g)
 		time.Sleep(time.Minute)
 		wantMembers(t, g, "a")
-		quit(t, a, g)
+		mustClose(t, a, g)
 	})
 }
 
@@ -134,7 +121,7 @@ func TestGroupSetsOneWatchForManyLooks(t *testing.T) {
 		if n := c.Called("childrenW"); n != 1 {
 			t.Errorf("%d watches were set", n)
 		}
-		quit(t, g)
+		mustClose(t, g)
 	})
 }
 
@@ -146,14 +133,14 @@ func TestGroupRefusals(t *testing.T) {
 			if err := m.Join(t.Context()); OutcomeOf(err) != NotApplied {
 				t.Errorf("join as %q: %v", name, err)
 			}
-			quit(t, m)
+			mustClose(t, m)
 		}
 		c.On("childrenW", 1, refusal)
 		g := NewGroup(c, "/g")
 		if _, err := g.Names(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
 			t.Errorf("Names: %v", err)
 		}
-		quit(t, g)
+		mustClose(t, g)
 		if _, err := g.Names(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Names after Close: %v", err)
 		}
@@ -191,7 +178,7 @@ func TestGroupShowsWhatItsMembersSay(t *testing.T) {
 			again[0].Session != one.SessionID() {
 			t.Errorf("members %+v, %v", again, err)
 		}
-		quit(t, a, b, g)
+		mustClose(t, a, b, g)
 	})
 }
 
@@ -217,6 +204,6 @@ func TestAMemberThatMayNotBeReadHidesNoOther(t *testing.T) {
 			g.Stale() {
 			t.Errorf("members %+v, %v; stale %v, error %v", list, err, g.Stale(), g.Err())
 		}
-		quit(t, a, b, g)
+		mustClose(t, a, b, g)
 	})
 }

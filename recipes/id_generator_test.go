@@ -80,9 +80,7 @@ func TestIDGeneratorLosesWhatIsGivenUp(t *testing.T) {
 		conn.Reconnect()
 		time.Sleep(time.Second)
 		wantIDs(t, g, 5)
-		if err := g.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, g)
 		if _, err := g.Next(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
@@ -108,17 +106,11 @@ func TestIDGeneratorEndsWithClose(t *testing.T) {
 			time.Sleep(time.Minute)
 			conn.Reconnect()
 		}()
-		if err := g.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		wantError(t, g.Close(ctx), context.DeadlineExceeded)
 		for range 2 {
-			if err := <-failed; !errors.Is(err, ErrClosed) {
-				t.Error(err)
-			}
+			wantError(t, <-failed, ErrClosed)
 		}
-		if err := g.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, g)
 	})
 }
 

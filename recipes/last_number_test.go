@@ -141,9 +141,7 @@ func ownAtOnce(
 			mu.Lock()
 			owners--
 			mu.Unlock()
-			if err := giveBack(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, giveBack(t.Context()))
 		})
 	}
 	all.Wait()
@@ -160,9 +158,7 @@ func TestNoReaderHasTheLastNumber(t *testing.T) {
 			t.Errorf("beside the write lock: %v", err)
 		}
 		mustUnlock(t, l)
-		if err := late.RLock(t.Context()); !errors.Is(err, ErrNumbersUsedUp) {
-			t.Errorf("RLock: %v", err)
-		}
+		wantError(t, late.RLock(t.Context()), ErrNumbersUsedUp)
 		mustRUnlock(t, l)
 		s.WantBelow(t, "/l", 0)
 	})
@@ -186,9 +182,7 @@ func TestQueueRefusesWhatHasTheLastNumber(t *testing.T) {
 			wantPoll(t, q, "second")
 			wantPoll(t, q, "")
 			wantTidy(t, s)
-			if err := c.Delete("/q/items", -1); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, c.Delete("/q/items", -1))
 			mustOffer(t, q, "new")
 			wantPoll(t, q, "new")
 			wantTidy(t, s)
@@ -252,9 +246,7 @@ func TestLockQueueKeepsWhatWasDelivered(t *testing.T) {
 				t.Fatalf("Poll: %v %v", ok, err)
 			}
 		}})
-		if err := NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("e")); err != nil {
-			t.Errorf("Offer: %v", err)
-		}
+		mustDo(t, NewLockQueue(offerer, "/q").Offer(t.Context(), []byte("e")))
 		if err := d.Ack(t.Context()); err != nil {
 			t.Errorf("Ack: %v", err)
 		}

@@ -29,9 +29,7 @@ func TestTenSelectorsTakeTurns(t *testing.T) {
 					sleep(ctx, 50*time.Second)
 					log = append(log, fmt.Sprint(i, " leaves"))
 				})).AutoRequeue())
-			if err := selectors[i].Start(); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, selectors[i].Start())
 			time.Sleep(time.Second)
 		}
 		time.Sleep(30 * 50 * time.Second)
@@ -80,9 +78,7 @@ func turnsOf(
 
 func begin(t *testing.T, sel *LeaderSelector) {
 	t.Helper()
-	if err := sel.Start(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, sel.Start())
 }
 
 func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
@@ -106,9 +102,7 @@ func TestSelectorLeadsOnceAndAgainWhenStarted(t *testing.T) {
 			s.WantBelow(t, "/e", 0)
 		}
 		mustClose(t, sel)
-		if err := sel.Start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("Start after Close: %v", err)
-		}
+		wantError(t, sel.Start(), ErrClosed)
 	})
 }
 
@@ -140,9 +134,7 @@ func TestInterruptsAndExpiriesDoNotEndTurns(t *testing.T) {
 		if cause := <-causes; !errors.Is(cause, ErrClosed) {
 			t.Errorf("cause %v", cause)
 		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
+		mustDo(t, <-done)
 		s.WantBelow(t, "/e", 0)
 	})
 }
@@ -168,8 +160,7 @@ func TestNextLeaderWaitsForTheLast(t *testing.T) {
 		<-turns
 		next.Interrupt()
 		<-causes
-		mustClose(t, slow)
-		mustClose(t, next)
+		mustClose(t, slow, next)
 	})
 }
 

@@ -32,9 +32,7 @@ func lockQueueOf(t *testing.T, c Conn, elements ...string) *LockQueue {
 	t.Helper()
 	q := NewLockQueue(c, "/q")
 	for _, e := range elements {
-		if err := q.Offer(t.Context(), []byte(e)); err != nil {
-			t.Fatalf("Offer: %v", err)
-		}
+		mustDo(t, q.Offer(t.Context(), []byte(e)))
 	}
 	return q
 }
@@ -72,8 +70,7 @@ func TestDeliveriesAreAcknowledgedOrReleased(t *testing.T) {
 				t.Errorf("Release after Ack: %v", err)
 			}
 		}
-		mustClose(t, q)
-		mustClose(t, rival)
+		mustClose(t, q, rival)
 		s.WantBelow(t, "/q/items", 0)
 		s.WantBelow(t, "/q/dedup", 0)
 	})
@@ -96,19 +93,12 @@ func TestRedeliveryAfterExpiry(t *testing.T) {
 		c.Expire()
 		second := <-taken
 		<-first.Lost()
-		if err := first.Ack(t.Context()); !errors.Is(err, ErrDeliveryLost) {
-			t.Errorf("Ack: %v", err)
-		}
-		if err := first.Release(t.Context()); err != nil {
-			t.Errorf("Release: %v", err)
-		}
+		wantError(t, first.Ack(t.Context()), ErrDeliveryLost)
+		mustDo(t, first.Release(t.Context()))
 		s.WantBelow(t, "/q/items", 2) // the element and the rival's lock
-		if err := second.Ack(t.Context()); err != nil {
-			t.Errorf("Ack: %v", err)
-		}
+		mustDo(t, second.Ack(t.Context()))
 		s.WantBelow(t, "/q/items", 0)
-		mustClose(t, q)
-		mustClose(t, rival)
+		mustClose(t, q, rival)
 	})
 }
 
@@ -121,9 +111,7 @@ func TestAckInTheNextSession(t *testing.T) {
 		d := mustDeliver(t, q, "a")
 		c.Expire()
 		<-d.Lost()
-		if err := d.Ack(t.Context()); err != nil {
-			t.Errorf("Ack: %v", err)
-		}
+		mustDo(t, d.Ack(t.Context()))
 		s.WantBelow(t, "/q/items", 0)
 		mustClose(t, q)
 	})
@@ -143,25 +131,19 @@ func TestLockQueueFaults(t *testing.T) {
 					}
 					for i := range 2 {
 						twice()
-						if err := q.Offer(t.Context(), fmt.Append(nil, i)); err != nil {
-							t.Fatalf("Offer: %v", err)
-						}
+						mustDo(t, q.Offer(t.Context(), fmt.Append(nil, i)))
 					}
 					for i := range 2 {
 						twice()
 						released := mustDeliver(t, q, fmt.Sprint(i))
 						twice()
-						if err := released.Release(t.Context()); err != nil {
-							t.Fatalf("Release: %v", err)
-						}
+						mustDo(t, released.Release(t.Context()))
 						d := mustDeliver(t, q, fmt.Sprint(i))
 						if d.Attempt() != 2 {
 							t.Errorf("attempt %d", d.Attempt())
 						}
 						twice()
-						if err := d.Ack(t.Context()); err != nil {
-							t.Fatalf("Ack: %v", err)
-						}
+						mustDo(t, d.Ack(t.Context()))
 					}
 					c.Off()
 					mustClose(t, q)
@@ -183,9 +165,7 @@ func TestCloseGivesBack(t *testing.T) {
 			t.Error("not lost")
 		}
 		s.WantBelow(t, "/q/items", 2)
-		if err := d.Ack(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Ack after Close: %v", err)
-		}
+		wantError(t, d.Ack(t.Context()), ErrClosed)
 		if _, err := q.Take(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Take after Close: %v", err)
 		}
@@ -235,9 +215,7 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 		c := s.Connect()
 		q := lockQueueOf(t, c, "a")
 		d := mustDeliver(t, q, "a")
-		if err := c.Delete(d.item, -1); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, c.Delete(d.item, -1))
 		if err := d.Release(t.Context()); err != nil {
 			t.Errorf("Release: %v", err)
 		}
@@ -314,8 +292,7 @@ func TestDeliveriesPassOverVersionMinusOne(t *testing.T) {
 			if err := second.Ack(t.Context()); err != nil {
 				t.Errorf("version %d: Ack of the second: %v", version, err)
 			}
-			mustClose(t, q)
-			mustClose(t, rival)
+			mustClose(t, q, rival)
 			s.WantBelow(t, "/q/items", 0)
 		})
 	}

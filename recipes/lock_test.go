@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -166,9 +165,7 @@ func TestCancelledWaitLeavesNothing(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		c.On("delete", 1, loseReply)
-		if err := waiter.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("Lock: %v", err)
-		}
+		wantError(t, waiter.Lock(ctx), context.DeadlineExceeded)
 		s.WantBelow(t, "/locks/a", before)
 		mustUnlock(t, holder)
 		mustLock(t, waiter)
@@ -188,20 +185,14 @@ func TestCancelWhileDisconnectedReturnsAndCleansUpLater(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if err := l.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("Lock: %v", err)
-		}
+		wantError(t, l.Lock(ctx), context.DeadlineExceeded)
 		if took := time.Since(began); took > time.Second+grace {
 			t.Errorf("Lock returned after %v", took)
 		}
 		c.Reconnect()
-		if err := l.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/locks/a", 0)
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock after Close: %v", err)
-		}
+		wantError(t, l.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -232,9 +223,7 @@ func TestUnlockWithDoneContextDeletesInBackground(t *testing.T) {
 		cancel()
 		lost := l.Lost()
 		c.Disconnect()
-		if err := l.Unlock(ctx); !errors.Is(err, context.Canceled) {
-			t.Fatalf("Unlock: %v", err)
-		}
+		wantError(t, l.Unlock(ctx), context.Canceled)
 		if !closed(lost) || l.Token() != 0 || l.Path() != "" {
 			t.Errorf("still held after Unlock: token %d, path %q", l.Token(), l.Path())
 		}
@@ -326,16 +315,12 @@ func TestTryLock(t *testing.T) {
 			t.Fatalf("TryLock of a held lock: %v %v", ok, err)
 		}
 		s.WantBelow(t, "/locks/a", before)
-		if err := holder.Lock(t.Context()); !errors.Is(err, ErrHeld) {
-			t.Errorf("second Lock: %v", err)
-		}
+		wantError(t, holder.Lock(t.Context()), ErrHeld)
 		mustUnlock(t, holder)
 		if ok, err := l.TryLock(t.Context()); !ok || err != nil {
 			t.Fatalf("TryLock of a free lock: %v %v", ok, err)
 		}
-		if err := l.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/locks/a", 0)
 	})
 }
@@ -345,16 +330,10 @@ func TestClosedConnEndsEverything(t *testing.T) {
 		holder, c := newLock(s.Connect()), s.Connect()
 		mustLock(t, holder)
 		waiter := newLock(c)
-		failed := make(chan error, 1)
-		go func() { failed <- waiter.Lock(t.Context()) }()
-		time.Sleep(time.Second)
+		failed := waiting(t, waiter.Lock)
 		c.Close()
-		if err := <-failed; !errors.Is(err, ErrConnClosed) {
-			t.Errorf("waiting Lock: %v", err)
-		}
-		if err := waiter.Lock(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, <-failed, ErrConnClosed)
+		wantError(t, waiter.Lock(t.Context()), ErrConnClosed)
 		if n := c.Called("create") + c.Called("multi"); n > 20 {
 			t.Errorf("%d requests on a closed connection", n)
 		}
@@ -366,15 +345,9 @@ func TestCloseEndsWaitingLock(t *testing.T) {
 	everyLock(t, func(t *testing.T, s *testServer, newLock func(Conn, ...Option) handleLocker) {
 		holder, waiter := newLock(s.Connect()), newLock(s.Connect())
 		mustLock(t, holder)
-		failed := make(chan error, 1)
-		go func() { failed <- waiter.Lock(t.Context()) }()
-		time.Sleep(time.Second)
-		if err := waiter.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
-		if err := <-failed; !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock: %v", err)
-		}
+		failed := waiting(t, waiter.Lock)
+		mustClose(t, waiter)
+		wantError(t, <-failed, ErrClosed)
 		mustUnlock(t, holder)
 		s.WantBelow(t, "/locks/a", 0)
 	})

@@ -51,13 +51,9 @@ func TestMultiLockHoldsAllOrNone(t *testing.T) {
 		wantNodes(t, s, 0, 1, 0)
 		mustUnlock(t, b)
 		mustLock(t, m)
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 		wantNodes(t, s, 0, 0, 0)
-		if err := m.Lock(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Lock after Close: %v", err)
-		}
+		wantError(t, m.Lock(t.Context()), ErrClosed)
 	})
 }
 
@@ -105,9 +101,7 @@ func TestMultiLockIsLostWithAnyLock(t *testing.T) {
 			wantNodes(t, s, 1, 1, 1)
 			mustUnlock(t, m)
 		}
-		if err := m.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m)
 	})
 }
 
@@ -133,9 +127,7 @@ func TestMultiLockReportsRefusals(t *testing.T) {
 		mustLock(t, m)
 		mustUnlock(t, m)
 		c.On("create", 2, refusal)
-		if err := m.Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, m.Lock(t.Context()), zk.ErrNoAuth)
 		wantNodes(t, s, 0, 0, 0)
 	})
 }
@@ -149,9 +141,7 @@ func TestMultiLockNeedsAPath(t *testing.T) {
 			!closed(m.Lost()) {
 			t.Errorf("Lock: %v, TryLock: %v %v", err, held, tryErr)
 		}
-		if err := errors.Join(m.Unlock(t.Context()), m.Close(t.Context())); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, errors.Join(m.Unlock(t.Context()), m.Close(t.Context())))
 	})
 }
 
@@ -176,9 +166,7 @@ func TestMultiLockIsGivenBackAtOnce(t *testing.T) {
 					t.Errorf("took %v, more than %v", took, grace)
 				}
 				c.Reconnect()
-				if err := m.Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustClose(t, m)
 				wantNodes(t, s, 0, 0, 0)
 			})
 		})
@@ -196,9 +184,7 @@ func TestMultiLockGivesUpInTime(t *testing.T) {
 		defer cancel()
 		time.AfterFunc(59*time.Second, c.Disconnect)
 		began := time.Now()
-		if err := m.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, m.Lock(ctx), context.DeadlineExceeded)
 		if took := time.Since(began); took > time.Minute+2*grace {
 			t.Errorf("took %v", took)
 		}

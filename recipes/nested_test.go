@@ -55,9 +55,7 @@ func everyWay(
 func (w way) must(t *testing.T, operations ...func(context.Context) error) {
 	t.Helper()
 	for _, operation := range operations {
-		if err := operation(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, operation(t.Context()))
 	}
 }
 
@@ -98,9 +96,7 @@ func TestNoLevelOutlivesItsHold(t *testing.T) {
 			t.Errorf("lock of what is lost: %v", err)
 		}
 		w.must(t, w.unlock)
-		if err := w.lock(t.Context()); !errors.Is(err, ErrLost) {
-			t.Errorf("lock before the last unlock: %v", err)
-		}
+		wantError(t, w.lock(t.Context()), ErrLost)
 		w.must(t, w.unlock, w.lock)
 		if w.token() <= first || closed(w.lost()) {
 			t.Errorf("token %d after %d", w.token(), first)
@@ -117,9 +113,7 @@ func TestDoneContextGoesNoLevelDeeper(t *testing.T) {
 		w.must(t, w.lock)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := w.lock(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("lock: %v", err)
-		}
+		wantError(t, w.lock(ctx), context.Canceled)
 		w.must(t, w.unlock)
 		s.WantBelow(t, "/n", 0)
 	})
@@ -166,12 +160,8 @@ func TestSecondAcquisitionOfOneOwnerIsRefused(t *testing.T) {
 		go func() { done <- w.lock(ctx) }()
 		synctest.Wait()
 		time.Sleep(100 * time.Millisecond)
-		if err := w.lock(t.Context()); !errors.Is(err, ErrHeld) {
-			t.Errorf("second lock: %v", err)
-		}
-		if err := <-done; !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("first lock: %v", err)
-		}
+		wantError(t, w.lock(t.Context()), ErrHeld)
+		wantError(t, <-done, context.DeadlineExceeded)
 		mustUnlock(t, lock)
 		mustUnlock(t, other)
 		mustUnlock(t, version)
@@ -202,8 +192,6 @@ func TestRefusalOfNestedLockIsReported(t *testing.T) {
 		c.On("create", 2, refusal)
 		c.On("multi", 1, refusal)
 		w := newWay(c)
-		if err := w.lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("lock: %v", err)
-		}
+		wantError(t, w.lock(t.Context()), zk.ErrNoAuth)
 	})
 }

@@ -37,7 +37,7 @@ func ACL(acl ...zk.ACL) Option {
 }
 
 // Data sets the data of the node by which a handle queues or holds: that of a lock, a lease, a
-// turn, a candidate, or of a barrier. It is for people who look at the tree: a host name, for
+// turn, a candidate, or of a barrier. It helps people that look at the tree: a host name, for
 // instance. Recipes that keep other data in their nodes ignore it; the constructors name the
 // options that matter.
 func Data(data []byte) Option {

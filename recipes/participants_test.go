@@ -69,9 +69,7 @@ func TestParticipantsOfLocks(t *testing.T) {
 					go func() { done <- l.Lock(t.Context()) }()
 					time.Sleep(time.Second)
 				}
-				if err := <-done; err != nil {
-					t.Fatal(err)
-				}
+				mustDo(t, <-done)
 				wantParticipants(t, locks[2].Participants, []string{"a"}, []string{"b", "c"})
 				owner, _, err := locks[1].Participants(t.Context())
 				if want := (Member{
@@ -112,17 +110,13 @@ func TestParticipantsOfARWLock(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 			begin("w1", (*RWLock).Lock)
-			if err := locks["w1"].RLock(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, locks["w1"].RLock(t.Context()))
 			begin("r1", (*RWLock).RLock)
 			begin("r2", (*RWLock).RLock)
 			begin("w2", (*RWLock).Lock)
 			list := locks["w2"].Participants
 			wantParticipants(t, list, []string{"w1", "w1"}, []string{"r1", "r2", "w2"})
-			if err := locks["w1"].Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, locks["w1"].Unlock(t.Context()))
 			time.Sleep(time.Second)
 			wantParticipants(t, list, []string{"w1", "r1", "r2"}, []string{"w2"})
 			owners, waiters, err := list(t.Context())
@@ -130,9 +124,7 @@ func TestParticipantsOfARWLock(t *testing.T) {
 				t.Errorf("%+v, %+v, %v", owners, waiters, err)
 			}
 			for _, name := range []string{"w1", "r1", "r2", "w2"} {
-				if err := locks[name].Close(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustClose(t, locks[name])
 			}
 		})
 	}
@@ -163,9 +155,7 @@ func TestParticipantsOfASemaphore(t *testing.T) {
 		time.Sleep(time.Second)
 		wantParticipants(t, c.Participants, []string{"a", "a", "b"}, []string{"b", "c"})
 		cancel()
-		if err := errors.Join(<-done, <-done); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		wantError(t, errors.Join(<-done, <-done), context.Canceled)
 		wantParticipants(t, c.Participants, []string{"a", "a"}, nil)
 		mustRelease(t, leases...)
 	})

@@ -84,9 +84,7 @@ func TestRefusalIsReturnedAndNotRepeated(t *testing.T) {
 		c := s.Connect()
 		l, q := NewLock(c, "/l"), NewQueue(c, "/q")
 		c.On("create", 1, refusal)
-		if err := l.Lock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, l.Lock(t.Context()), zk.ErrNoAuth)
 		c.On("multi", 1, refusal)
 		if err := q.Offer(t.Context(), nil); !errors.Is(err, zk.ErrNoAuth) ||
 			errors.Is(err, ErrAmbiguous) {

@@ -57,9 +57,7 @@ func TestPersistentNodeComesBack(t *testing.T) {
 				n := NewPersistentNode(c, "/dir/n", []byte("data"), RecheckEvery(0))
 				mustKeep(t, n)
 				s.WantNode(t, "/dir/n", "data", c.SessionID())
-				if err := accident(s, c, other); err != nil {
-					t.Fatal(err)
-				}
+				mustDo(t, accident(s, c, other))
 				time.Sleep(10 * time.Second)
 				s.WantNode(t, "/dir/n", "data", c.SessionID())
 				mustKeep(t, n)
@@ -78,9 +76,7 @@ func TestPersistentNodeSurvivesLostRequests(t *testing.T) {
 					c.On(op, nth, fault)
 					n := NewPersistentNode(c, "/dir/n", []byte("1"))
 					mustKeep(t, n)
-					if err := n.Set(t.Context(), []byte("2")); err != nil {
-						t.Errorf("Set: %v", err)
-					}
+					mustDo(t, n.Set(t.Context(), []byte("2")))
 					s.WantNode(t, "/dir/n", "2", c.SessionID())
 					mustCloseNode(t, s, n)
 				})
@@ -102,9 +98,7 @@ func TestPersistentNodeExpiresAtAnyRequest(t *testing.T) {
 					c.On(op, nth, rule{After: end, Err: zk.ErrSessionExpired})
 					n := NewPersistentNode(c, "/dir/n", []byte("1"), RecheckEvery(0))
 					mustKeep(t, n)
-					if err := n.Set(t.Context(), []byte("2")); err != nil {
-						t.Errorf("Set: %v", err)
-					}
+					mustDo(t, n.Set(t.Context(), []byte("2")))
 					time.Sleep(10 * time.Second)
 					s.WantNode(t, "/dir/n", "2", c.SessionID())
 					mustCloseNode(t, s, n)
@@ -129,9 +123,7 @@ func TestPersistentNodeLeavesWhatIsAnothers(t *testing.T) {
 		if second.Present() || !errors.Is(second.Err(), ErrOccupied) {
 			t.Errorf("present %v, %v", second.Present(), second.Err())
 		}
-		if err := first.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, first)
 		mustKeep(t, second)
 		mustCloseNode(t, s, second)
 	})
@@ -150,9 +142,7 @@ func TestPersistentNodeTellsOfARefusal(t *testing.T) {
 		time.Sleep(10 * time.Second) // it is wanted all the same
 		mustKeep(t, n)
 		mustCloseNode(t, s, n)
-		if err := n.Keep(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Keep after Close: %v", err)
-		}
+		wantError(t, n.Keep(t.Context()), ErrClosed)
 	})
 }
 
@@ -183,7 +173,7 @@ func TestPersistentNodeSaysWhatIsNotKnown(t *testing.T) {
 		second := NewPersistentNode(c, "/dir/n", nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("create", 1, rule{Before: cancel})
-		time.AfterFunc(time.Second, func() { quit(t, first) })
+		time.AfterFunc(time.Second, func() { mustClose(t, first) })
 		if err := second.Keep(ctx); errors.Is(err, ErrOccupied) || OutcomeOf(err) != Unknown {
 			t.Errorf("Keep: %v", err)
 		}
@@ -198,12 +188,8 @@ func TestSetWaitsForItsOwnData(t *testing.T) {
 		n := NewPersistentNode(c, "/dir/n", []byte("1"))
 		mustKeep(t, n)
 		c.On("set", 1, refusal)
-		if err := n.Set(t.Context(), []byte("2")); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Set: %v", err)
-		}
-		if err := n.Set(t.Context(), []byte("3")); err != nil {
-			t.Errorf("Set: %v", err)
-		}
+		wantError(t, n.Set(t.Context(), []byte("2")), zk.ErrNoAuth)
+		mustDo(t, n.Set(t.Context(), []byte("3")))
 		s.WantNode(t, "/dir/n", "3", c.SessionID())
 		mustCloseNode(t, s, n)
 	})
@@ -217,9 +203,7 @@ func TestPersistentNodeDoesNotComeBackAfterClose(t *testing.T) {
 		c.Disconnect()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := n.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Close while cut off: %v", err)
-		}
+		wantError(t, n.Close(ctx), context.DeadlineExceeded)
 		c.ExpireLate(time.Second)
 		c.Reconnect()
 		time.Sleep(time.Second)
@@ -233,11 +217,7 @@ func TestPersistentNodeOnAClosedConn(t *testing.T) {
 		c := s.Connect()
 		c.Close()
 		n := NewPersistentNode(c, "/dir/n", nil)
-		if err := n.Keep(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Keep: %v", err)
-		}
-		if err := n.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, n.Keep(t.Context()), ErrConnClosed)
+		mustClose(t, n)
 	})
 }

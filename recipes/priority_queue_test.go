@@ -111,9 +111,7 @@ func TestAbandonedPollGivesThePlaceBack(t *testing.T) {
 			t.Fatalf("Poll: %v %v", ok, err)
 		}
 		c.Reconnect()
-		if err := q.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, q)
 		wantInTurn(t, NewPriorityQueue(c, "/q"), "a", "b")
 		wantTidy(t, s)
 	})
@@ -125,9 +123,7 @@ func TestDelayQueueWaitsUntilDue(t *testing.T) {
 		q := NewDelayQueue(c, "/q")
 		start := time.Now().Truncate(time.Millisecond)
 		offer := func(e string, after time.Duration) {
-			if err := q.Offer(t.Context(), []byte(e), start.Add(after)); err != nil {
-				t.Fatalf("Offer: %v", err)
-			}
+			mustDo(t, q.Offer(t.Context(), []byte(e), start.Add(after)))
 		}
 		offer("hour", time.Hour)
 		offer("minute", time.Minute)
@@ -166,9 +162,7 @@ func TestDelayQueueWakesForWhatIsDueSooner(t *testing.T) {
 			NewDelayQueue(s.Connect(), "/q")
 		start := time.Now()
 		offer := func(e string, after time.Duration) {
-			if err := producer.Offer(t.Context(), []byte(e), start.Add(after)); err != nil {
-				t.Errorf("Offer: %v", err)
-			}
+			mustDo(t, producer.Offer(t.Context(), []byte(e), start.Add(after)))
 		}
 		offer("late", time.Hour)
 		taken := make(chan string)
@@ -200,9 +194,7 @@ func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 		inBubble(t, func(t *testing.T, s *testServer) {
 			c, other := s.Connect(), NewPriorityQueue(s.Connect(), "/q")
 			offer := func(data string, priority int32) {
-				if err := other.Offer(t.Context(), []byte(data), priority); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, other.Offer(t.Context(), []byte(data), priority))
 			}
 			offer("later", 2)
 			s.SetVersion("/q/items", -1)
@@ -214,8 +206,7 @@ func TestMostUrgentAtVersionMinusOne(t *testing.T) {
 					t.Errorf("Poll: %q %v %v, want %q", data, ok, err, want)
 				}
 			}
-			mustClose(t, q)
-			mustClose(t, other)
+			mustClose(t, q, other)
 		})
 	}
 }

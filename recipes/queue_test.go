@@ -207,9 +207,7 @@ func TestCancelledPollPutsBack(t *testing.T) {
 					t.Fatalf("Poll: %v %v", ok, err)
 				}
 				c.Reconnect()
-				if err := q.Close(t.Context()); err != nil {
-					t.Fatalf("Close: %v", err)
-				}
+				mustClose(t, q)
 				rest := NewQueue(c, "/q")
 				for _, e := range []string{"a", "b", ""} {
 					wantPoll(t, rest, e)
@@ -263,9 +261,7 @@ func TestCancelledOfferIsAmbiguousWhileDisconnected(t *testing.T) {
 			t.Fatalf("Offer: %v", err)
 		}
 		c.Reconnect()
-		if err := q.Close(t.Context()); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		mustClose(t, q)
 		wantTidy(t, s)
 	})
 }
@@ -311,19 +307,13 @@ func TestQueueOnClosedConn(t *testing.T) {
 		go func() { _, err := q.Take(t.Context()); failed <- err }()
 		time.Sleep(time.Second)
 		c.Close()
-		if err := <-failed; !errors.Is(err, ErrConnClosed) {
-			t.Errorf("waiting Take: %v", err)
-		}
+		wantError(t, <-failed, ErrConnClosed)
 		if err := q.Offer(t.Context(), nil); !errors.Is(err, ErrConnClosed) ||
 			!errors.Is(err, ErrAmbiguous) {
 			t.Errorf("Offer: %v", err)
 		}
-		if err := q.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-		if err := q.Offer(t.Context(), nil); !errors.Is(err, ErrClosed) {
-			t.Errorf("Offer after Close: %v", err)
-		}
+		mustClose(t, q)
+		wantError(t, q.Offer(t.Context(), nil), ErrClosed)
 	})
 }
 
@@ -368,9 +358,7 @@ func TestOfferKeepsItsData(t *testing.T) {
 		c.On("multi", 1, rule{Before: func() { time.Sleep(time.Second) }})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if err := q.Offer(ctx, data); !errors.Is(err, ErrAmbiguous) {
-			t.Errorf("Offer: %v", err)
-		}
+		wantError(t, q.Offer(ctx, data), ErrAmbiguous)
 		data[0] = 'x'
 		time.Sleep(time.Minute)
 		wantPoll(t, q, "0")

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -51,9 +50,7 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 		s.Seed("/a", "1")
 		s.Seed("/b", "1")
 		m := newMirror(c)
-		if err := m.start(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, m.start())
 		time.Sleep(time.Second)
 		if _, err := c.Set("/b", []byte("2"), -1); err != nil {
 			t.Fatal(err)
@@ -69,12 +66,8 @@ func TestReconcilerFollowsItsWatches(t *testing.T) {
 		if !slices.EqualFunc(m.steps, want, same) || m.copy["/b"] != "2" {
 			t.Errorf("steps %+v, copy %v", m.steps, m.copy)
 		}
-		if err := m.l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := m.start(); !errors.Is(err, ErrClosed) {
-			t.Errorf("start after Close: %v", err)
-		}
+		mustClose(t, m.l)
+		wantError(t, m.start(), ErrClosed)
 	})
 }
 
@@ -95,9 +88,7 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 			}
 			return step(ctx, r, d)
 		}
-		if err := m.start(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, m.start())
 		for range 10 {
 			time.Sleep(4 * time.Second)
 			m.nudge("/a")
@@ -108,9 +99,7 @@ func TestReconcilerRechecksWhatIsBusy(t *testing.T) {
 		}; !slices.Equal(all, want) {
 			t.Errorf("everything was looked at after %v; want %v", all, want)
 		}
-		if err := m.l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, m.l)
 	})
 }
 
@@ -119,13 +108,9 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		c := s.Connect()
 		s.Seed("/a", "1")
 		m := newMirror(c)
-		if err := m.start(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, m.start())
 		time.Sleep(10 * time.Second)
-		if err := m.failure(); !errors.Is(err, zk.ErrNoNode) {
-			t.Errorf("failure: %v", err)
-		}
+		wantError(t, m.failure(), zk.ErrNoNode)
 		s.Seed("/b", "1")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
@@ -134,12 +119,8 @@ func TestReconcilerSurvivesRefusalsAndEndsWithTheConn(t *testing.T) {
 		}
 		c.Close()
 		time.Sleep(10 * time.Second)
-		if err := m.failure(); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("failure: %v", err)
-		}
-		if err := m.l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		wantError(t, m.failure(), ErrConnClosed)
+		mustClose(t, m.l)
 	})
 }
 
@@ -152,16 +133,12 @@ func TestCloseWaitsForTheLastOfALoop(t *testing.T) {
 			return f.create(ctx, r, nil)
 		}
 		m.last = f.remove
-		if err := m.start(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, m.start())
 		synctest.Wait()
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/", 1)
 		c.On("delete", 1, refusal)
-		if err := m.l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, m.l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 
@@ -171,9 +148,7 @@ func TestWhatIsRefusedIsDueTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var spots unreadable
 		for _, path := range []string{"/b", "/a", "/c"} {
-			if err := spots.tolerate(t.Context(), path, zk.ErrNoAuth); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, spots.tolerate(t.Context(), path, zk.ErrNoAuth))
 		}
 		var due [][]string
 		spots.remind(func(paths ...string) { due = append(due, paths) })

@@ -142,9 +142,7 @@ func TestBoundedPolicyLeavesAnUnknownOutcomeAmbiguous(t *testing.T) {
 			OutcomeOf(err) != Unknown {
 			t.Errorf("Offer: %v", err)
 		}
-		if err := q.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		mustClose(t, q)
 		s.WantBelow(t, "/q/dedup", 0)
 		s.WantBelow(t, "/q/items", 2)
 	})
@@ -208,9 +206,7 @@ func TestRowsComeBackApart(t *testing.T) {
 				if row.cleanUp {
 					ctx = context.Background()
 				}
-				if err := r.again(ctx, zk.ErrConnectionClosed); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, r.again(ctx, zk.ErrConnectionClosed))
 				back <- time.Since(began)
 			}()
 		}

@@ -206,14 +206,10 @@ func TestHoldThatNobodyKeepsStopsListening(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c.On("get", 1, rule{Before: func() { cancel(); time.Sleep(time.Second) }})
 		c.On("delete", 1, refusal)
-		if err := l.Lock(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Lock: %v", err)
-		}
+		wantError(t, l.Lock(ctx), context.Canceled)
 		within, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := l.Close(within); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, l.Close(within), zk.ErrNoAuth)
 	})
 }
 
@@ -237,8 +233,6 @@ func TestCloseGivesBackBeforeItWaitsForQuestions(t *testing.T) {
 		if err := <-asked; !errors.Is(err, ErrClosed) || OutcomeOf(err) != Unknown {
 			t.Errorf("Revoke: %v", err)
 		}
-		if err := <-closing; err != nil {
-			t.Error(err)
-		}
+		mustDo(t, <-closing)
 	})
 }

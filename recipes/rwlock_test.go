@@ -97,9 +97,7 @@ func TestWriterWhoLeavesTheQueueLetsReadersPass(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		locks["w1"] = func(context.Context) error {
-			if err := l[1].Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("Lock: %v", err)
-			}
+			wantError(t, l[1].Lock(ctx), context.DeadlineExceeded)
 			return nil
 		}
 		held := inOrder(t, locks, "r0", "w1", "r2")
@@ -120,9 +118,7 @@ func TestDowngradeLetsNoWriterIn(t *testing.T) {
 			held := inOrder(t, locks, "w0", "w1", "r2")
 			wantHeld(t, held, "w0")
 			l[0].read.conn.(*testConn).On("multi", 1, fault)
-			if err := l[0].RLock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, l[0].RLock(t.Context()))
 			if l[0].RToken() != l[0].Token() || l[0].RPath() == l[0].Path() {
 				t.Errorf(
 					"tokens %d and %d, nodes %s and %s", l[0].RToken(), l[0].Token(), l[0].RPath(),
@@ -168,15 +164,11 @@ func TestDowngradeOfWhatIsLostFails(t *testing.T) {
 				l := NewRWLock(c, "/rw")
 				mustLock(t, l)
 				c.On("multi", 1, fault(c))
-				if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
-					t.Errorf("RLock: %v", err)
-				}
+				wantError(t, l.RLock(t.Context()), ErrLost)
 				mustUnlock(t, l)
 				s.ClearFaults() // the late ones go
 				s.WantBelow(t, "/rw", 0)
-				if err := l.RLock(t.Context()); err != nil {
-					t.Error(err)
-				}
+				mustDo(t, l.RLock(t.Context()))
 				mustRUnlock(t, l)
 			})
 		})
@@ -198,9 +190,7 @@ func TestUpgradeIsRefused(t *testing.T) {
 		}
 		c.Expire()
 		synctest.Wait()
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrLost) {
-			t.Errorf("Lock after the loss: %v", err)
-		}
+		wantError(t, l.Lock(t.Context()), ErrLost)
 		mustRUnlock(t, l)
 		mustLock(t, l)
 		mustUnlock(t, l)
@@ -242,9 +232,7 @@ func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 		c := s.Connect()
 		l := NewRWLock(c, "/rw")
 		mustLock(t, l)
-		if err := l.RLock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, l.RLock(t.Context()))
 		c.Disconnect()
 		done, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -257,9 +245,7 @@ func TestRWLockClosesBothSidesAtOnce(t *testing.T) {
 			t.Errorf("took %v, more than %v", took, grace)
 		}
 		c.Reconnect()
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/rw", 0)
 	})
 }

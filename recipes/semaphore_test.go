@@ -23,9 +23,7 @@ func mustAcquire(t *testing.T, s *Semaphore) *Lease {
 func mustRelease(t *testing.T, leases ...*Lease) {
 	t.Helper()
 	for _, l := range leases {
-		if err := l.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, l.Release(t.Context()))
 	}
 }
 
@@ -92,9 +90,7 @@ func TestLeasesOfOneHandleCount(t *testing.T) {
 		if three == nil || !ok || err != nil {
 			t.Fatalf("TryAcquire: %v %v %v", three, ok, err)
 		}
-		if err := sem.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustClose(t, sem)
 		if _, err := sem.Acquire(t.Context()); !errors.Is(err, ErrClosed) || !closed(three.Lost()) {
 			t.Errorf("Acquire after Close: %v", err)
 		}
@@ -208,9 +204,7 @@ func TestAbandonedAcquireLeavesNothing(t *testing.T) {
 				t.Errorf("Acquire: %v", err)
 			}
 			cancel()
-			if err := sem.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustClose(t, sem)
 			s.WantBelow(t, "/sem/leases", 1)
 			s.WantBelow(t, "/sem/lock", 0)
 		}
@@ -399,9 +393,7 @@ func TestNobodyGathersLeasesBesideAnother(t *testing.T) {
 			time.Sleep(time.Minute)
 		}})
 		both(c)
-		if err := errors.Join(<-done, <-done); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, errors.Join(<-done, <-done))
 		wantFree(t, s)
 	})
 }
@@ -436,9 +428,7 @@ func gathersWithoutTheTurn(t *testing.T, lose func(s *testServer, c *testConn)) 
 		}})
 		other.On("create", 3, rule{Before: func() { time.Sleep(2 * time.Minute) }})
 		both(c)
-		if err := errors.Join(<-done, <-done); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, errors.Join(<-done, <-done))
 		wantFree(t, s)
 	})
 }

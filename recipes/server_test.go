@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/zksim/zksim/recipes/internal/testconn"
@@ -36,3 +37,26 @@ var (
 )
 
 func inBubble(t *testing.T, test func(t *testing.T, s *testServer)) { testconn.InBubble(t, test) }
+
+// mustDo reports an error. Like mustClose it may be called from any goroutine.
+func mustDo(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// wantError reports an error that does not wrap want.
+func wantError(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("got %v; want %v", err, want)
+	}
+}
+
+func mustClose(t *testing.T, recipes ...interface{ Close(context.Context) error }) {
+	t.Helper()
+	for _, r := range recipes {
+		mustDo(t, r.Close(t.Context()))
+	}
+}

@@ -67,13 +67,11 @@ func TestLookupFollowsTheRegistry(t *testing.T) {
 			}
 		}
 		next("a1")
-		if err := a.Update(t.Context(), []byte("2")); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, a.Update(t.Context(), []byte("2")))
 		next("a2")
-		quit(t, a)
+		mustClose(t, a)
 		next("b1")
-		quit(t, b, v)
+		mustClose(t, b, v)
 		if _, err := l.Next(t.Context()); !errors.Is(err, ErrClosed) {
 			t.Errorf("Next after Close: %v", err)
 		}
@@ -115,11 +113,11 @@ func TestLookupPassesOverWhatCouldNotBeReached(t *testing.T) {
 		next("aba") // all are avoided: better try than give up
 		one.Expire()
 		next("aaa") // it has come back
-		quit(t, b)
+		mustClose(t, b)
 		next("aaa")
 		if len(l.avoided) != 0 {
 			t.Errorf("%d are remembered that are gone", len(l.avoided))
 		}
-		quit(t, a, v)
+		mustClose(t, a, v)
 	})
 }

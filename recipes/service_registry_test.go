@@ -45,9 +45,7 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 		wantServices(t, v, "web/a=1")
 		b := register(t, two, "mail", "b", "1")
 		wantServices(t, v, "mail/b=1 web/a=1")
-		if err := a.Update(t.Context(), []byte("2")); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, a.Update(t.Context(), []byte("2")))
 		c := register(t, two, "web", "c", "1")
 		wantServices(t, v, "mail/b=1 web/a=2 web/c=1")
 		if names, err := v.Services(t.Context()); err != nil || fmt.Sprint(names) != "[mail web]" {
@@ -58,7 +56,7 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 		wantServices(t, v, "mail/b=1 web/c=1")
 		one.Reconnect()
 		wantServices(t, v, "mail/b=1 web/a=2 web/c=1")
-		quit(t, b)
+		mustClose(t, b)
 		wantServices(t, v, "web/a=2 web/c=1")
 		if names, err := v.Services(t.Context()); err != nil || fmt.Sprint(names) != "[web]" {
 			t.Errorf("services %v, %v", names, err)
@@ -66,7 +64,7 @@ func TestRegistryFollowsServicesAndInstances(t *testing.T) {
 		if list, err := v.Instances(t.Context(), "mail"); err != nil || len(list) > 0 {
 			t.Errorf("instances %v, %v", list, err)
 		}
-		quit(t, a, c, v)
+		mustClose(t, a, c, v)
 	})
 }
 
@@ -79,19 +77,15 @@ func TestRegistrySeesAServiceAgain(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			g := register(t, c, "web", id, "1")
 			wantServices(t, v, "web/"+id+"=1")
-			quit(t, g)
+			mustClose(t, g)
 			// as the server does with an empty container
-			if err := c.Delete("/s/web", -1); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, c.Delete("/s/web", -1))
 			wantServices(t, v, "")
 		}
-		if err := c.Delete("/s", -1); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, c.Delete("/s", -1))
 		g := register(t, c, "web", "a", "1")
 		wantServices(t, v, "web/a=1")
-		quit(t, g, v)
+		mustClose(t, g, v)
 	})
 }
 
@@ -101,7 +95,7 @@ func TestServicesAreContainers(t *testing.T) {
 		if n, _ := s.Node("/s/web"); n.Kind != znode.ContainerNode {
 			t.Error("the service is no container, and stays when it is empty")
 		}
-		quit(t, g)
+		mustClose(t, g)
 	})
 }
 
@@ -126,10 +120,10 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 							t.Error(err)
 						}
 						wantServices(t, v, "mail/b=1 web/a=1")
-						quit(t, a)
+						mustClose(t, a)
 						a = register(t, c, "web", "a", "2")
 						wantServices(t, v, "mail/b=1 web/a=2")
-						quit(t, a, b, v)
+						mustClose(t, a, b, v)
 					})
 				})
 			}
@@ -141,10 +135,8 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 				c, view := s.Connect(), s.Connect()
 				a := register(t, c, "web", "a", "1")
 				gone := func() {
-					quit(t, a)
-					if err := c.Delete("/s/web", -1); err != nil {
-						t.Error(err)
-					}
+					mustClose(t, a)
+					mustDo(t, c.Delete("/s/web", -1))
 				}
 				view.On(op, nth, rule{Before: gone}) // between two levels
 				v := NewServiceRegistry(view, "/s", RecheckEvery(0))
@@ -155,9 +147,9 @@ func TestRegistrySurvivesLostRequestsAndRaces(t *testing.T) {
 					wantServices(t, v, "")
 				} else {
 					wantServices(t, v, "web/a=1")
-					quit(t, a)
+					mustClose(t, a)
 				}
-				quit(t, v)
+				mustClose(t, v)
 			})
 		}
 	}
@@ -173,10 +165,10 @@ func TestRegistrationRefusals(t *testing.T) {
 			if err := g.Update(t.Context(), nil); OutcomeOf(err) != NotApplied {
 				t.Errorf("Update of %+v: %v", i, err)
 			}
-			quit(t, g)
+			mustClose(t, g)
 		}
 		v := NewServiceRegistry(s.Connect(), "/s")
-		quit(t, v)
+		mustClose(t, v)
 		if _, err := v.Instances(t.Context(), "web"); !errors.Is(err, ErrClosed) {
 			t.Errorf("Instances after Close: %v", err)
 		}

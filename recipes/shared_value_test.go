@@ -111,16 +111,12 @@ func TestNextSeesEachChange(t *testing.T) {
 			}
 			wantState(t, <-seen, nil, data, int32(i))
 		}
-		if err := s.Connect().Delete("/v", -1); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.Connect().Delete("/v", -1))
 		if gone := <-seen; gone.Exists {
 			t.Errorf("%+v", gone)
 		}
 		synctest.Wait()
-		if err := v.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, v)
 		<-seen
 	})
 }
@@ -166,7 +162,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 					!ok {
 					t.Errorf("%s %d: CompareAndSet: %+v, %v, %v", op, nth, now, ok, err)
 				}
-				quit(t, v)
+				mustClose(t, v)
 			})
 			inBubble(t, func(t *testing.T, s *testServer) {
 				_, c, seen, old := lagging(t, s)
@@ -177,7 +173,7 @@ func TestValuesAreNotThoseOfALaggingServer(t *testing.T) {
 				if now, err := v.Next(ctx, seen); err == nil {
 					t.Errorf("%s %d: Next: %+v, which is older than %+v", op, nth, now, seen)
 				}
-				quit(t, v)
+				mustClose(t, v)
 			})
 		}
 	}
@@ -196,9 +192,7 @@ func TestValuesAreNotTheCallersBytes(t *testing.T) {
 		data = []byte("data")
 		c.On("multi", 1, rule{Before: func() { data[0] = 'x' }, Fault: fault.DropRequest})
 		g := NewConfigCenter(c, "/c")
-		if err := g.Create(t.Context(), "k", data); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, g.Create(t.Context(), "k", data))
 		if e, _, err := g.Fetch(t.Context(), "k"); err != nil || string(e.Value) != "data" {
 			t.Errorf("Fetch: %s, %v", e.Value, err)
 		}
@@ -215,6 +209,6 @@ func TestValuesAreNotTheCallersBytes(t *testing.T) {
 		if given.acl[0].Perms != zk.PermRead || string(given.data) != "xata" {
 			t.Errorf("options %+v", given)
 		}
-		quit(t, v, g)
+		mustClose(t, v, g)
 	})
 }

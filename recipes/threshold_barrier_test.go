@@ -61,9 +61,7 @@ func TestThresholdBarrierOpensForAllAndStaysOpen(t *testing.T) {
 		if err := <-early; !errors.Is(err, ErrClosed) || OutcomeOf(err) != NotApplied {
 			t.Errorf("ended by Close: %v", err)
 		}
-		if err := m[0].Wait(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("Wait after Close: %v", err)
-		}
+		wantError(t, m[0].Wait(t.Context()), ErrClosed)
 	})
 }
 
@@ -155,9 +153,7 @@ func TestWhoGivesUpTooLateHasPassed(t *testing.T) {
 		go func() { first <- m[0].Wait(ctx) }()
 		time.Sleep(time.Second)
 		c[0].On("delete", 1, rule{Before: func() {
-			if err := m[1].Wait(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, m[1].Wait(t.Context()))
 		}})
 		cancel()
 		wantAll(t, first)

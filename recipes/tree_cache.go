@@ -3,8 +3,8 @@ package recipes
 // TreeCache keeps a copy of a node and all nodes below it, to be read without a request. The node
 // need not exist. Methods may be called from several goroutines.
 //
-// It guarantees for each node what NodeCache guarantees for its node. Ready waits until the whole
-// tree was read.
+// Each node has the guarantees of the node of a NodeCache. Ready waits until the whole tree was
+// read.
 //
 // When the connection is lost, the cache keeps its last state, and Stale is true. When the session
 // ends, the whole tree is read again in the new one, as at each recheck: for a large tree set

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -24,15 +23,9 @@ func TestRefusedCleanUpIsReportedByThoseWhoWait(t *testing.T) {
 		refuse(c, func() { time.Sleep(time.Second) })
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := l.Unlock(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("abandoned Unlock: %v", err)
-		}
-		if err := l.Unlock(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("second Unlock: %v", err)
-		}
-		if err := l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, l.Unlock(ctx), context.Canceled)
+		wantError(t, l.Unlock(t.Context()), zk.ErrNoAuth)
+		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 
@@ -42,9 +35,7 @@ func TestCloseReportsItsOwnRefusedCleanUp(t *testing.T) {
 		l := newLock(c)
 		mustLock(t, l)
 		refuse(c, nil)
-		if err := l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
 	})
 }
 
@@ -60,12 +51,8 @@ func TestCloseReportsRefusedCleanUpOfAbandonedLock(t *testing.T) {
 			refuse(c, func() { time.Sleep(time.Second) })
 		}})
 		c.On("multi", 1, loseRequest) // makes a herd lock doubt whether its node is there
-		if err := l.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Lock: %v", err)
-		}
-		if err := l.Close(t.Context()); !errors.Is(err, zk.ErrNoAuth) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, l.Lock(ctx), context.DeadlineExceeded)
+		wantError(t, l.Close(t.Context()), zk.ErrNoAuth)
 		mustUnlock(t, holder)
 	})
 }
@@ -76,12 +63,8 @@ func TestCloseOfLockOnClosedConnIsClean(t *testing.T) {
 		l := newLock(c)
 		mustLock(t, l)
 		c.Close()
-		if err := l.Unlock(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Unlock: %v", err)
-		}
-		if err := l.Close(t.Context()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, l.Unlock(t.Context()), ErrConnClosed)
+		mustClose(t, l)
 	})
 }
 
@@ -92,9 +75,7 @@ func TestQueueCloseReportsRecordLeftByClosedConn(t *testing.T) {
 		mustOffer(t, q, "a")
 		c.On("delete", 1, rule{Before: c.Close})
 		mustOffer(t, q, "b")
-		if err := q.Close(t.Context()); !errors.Is(err, ErrConnClosed) {
-			t.Errorf("Close: %v", err)
-		}
+		wantError(t, q.Close(t.Context()), ErrConnClosed)
 		s.WantBelow(t, "/q/dedup", 1)
 	})
 }

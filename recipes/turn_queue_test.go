@@ -35,9 +35,7 @@ func TestMembersTakeTurns(t *testing.T) {
 				wantLine(t, q)
 			}
 			go func() {
-				if err := q.Lock(t.Context()); err != nil {
-					t.Errorf("Lock: %v", err)
-				}
+				mustDo(t, q.Lock(t.Context()))
 				turns <- name
 			}()
 			time.Sleep(time.Second)
@@ -59,9 +57,7 @@ func TestMembersTakeTurns(t *testing.T) {
 					t.Errorf("turn of %s, want %s", got, name)
 				}
 			}
-			if err := members[name].Unlock(t.Context()); err != nil {
-				t.Errorf("Unlock: %v", err)
-			}
+			mustDo(t, members[name].Unlock(t.Context()))
 		}
 		for _, q := range members {
 			mustClose(t, q)
@@ -78,16 +74,11 @@ func TestLineLeavesOutWhoHasLeft(t *testing.T) {
 		c := s.Connect()
 		a, b := NewTurnQueue(s.Connect(), "/turns", Data([]byte("a"))),
 			NewTurnQueue(c, "/turns", Data([]byte("b")))
-		if err := a.Lock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, a.Lock(t.Context()))
 		c.On("children", 1, rule{After: func() {
-			if err := a.Unlock(t.Context()); err != nil {
-				t.Errorf("Unlock: %v", err)
-			}
+			mustDo(t, a.Unlock(t.Context()))
 		}})
 		wantLine(t, b)
-		mustClose(t, a)
-		mustClose(t, b)
+		mustClose(t, a, b)
 	})
 }

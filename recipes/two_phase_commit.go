@@ -64,7 +64,7 @@ var (
 //
 // Layout:
 //
-//	<path>               persistent, data = the Transaction as JSON; its name is to be used once only
+//	<path>               persistent, data = the Transaction as JSON; use the name only once
 //	<path>/vote-<site>   persistent, data = "yes" or "no"
 //	<path>/alive-<site>  ephemeral, by Join
 //	<path>/decision      persistent, data = "commit" or "abort <why>"

@@ -29,13 +29,6 @@ func parties(t *testing.T, s *testServer, n int) (handles []*TwoPhaseCommit, con
 	return handles, conns
 }
 
-func mustDo(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // awaits waits for a decision in the background, and returns it as text.
 func awaits(t *testing.T, c *TwoPhaseCommit) chan string {
 	text := make(chan string, 1)
@@ -67,12 +60,8 @@ func TestCommitWhenAllHaveVotedYes(t *testing.T) {
 		}
 		a, b := awaits(t, p[0]), awaits(t, p[1])
 		mustDo(t, p[0].Vote(t.Context(), "a", true))
-		if err := p[0].Done(t.Context(), "a"); !errors.Is(err, ErrUndecided) {
-			t.Errorf("done before the decision: %v", err)
-		}
-		if err := p[0].Forget(t.Context()); !errors.Is(err, ErrUndecided) {
-			t.Errorf("forgotten before the decision: %v", err)
-		}
+		wantError(t, p[0].Done(t.Context(), "a"), ErrUndecided)
+		wantError(t, p[0].Forget(t.Context()), ErrUndecided)
 		mustDo(t, p[1].Vote(t.Context(), "b", true))
 		wantDecision(t, "commit", a, b, awaits(t, p[0]))
 		mustDo(t, p[0].Vote(t.Context(), "a", true)) // again
@@ -401,9 +390,7 @@ func TestErrorsOfATransactionSayWhatIsKnown(t *testing.T) {
 		leave("done", "multi", func(ctx context.Context) error { return p[0].Done(ctx, "a") })
 		leave("forget", "multi", p[0].Forget)
 		mustClose(t, p[0])
-		if err := p[0].Vote(t.Context(), "a", true); !errors.Is(err, ErrClosed) {
-			t.Error(err)
-		}
+		wantError(t, p[0].Vote(t.Context(), "a", true), ErrClosed)
 		s.WantBelow(t, "/tx", 0)
 	})
 }
@@ -420,9 +407,7 @@ func TestAnAbandonedJoinLeavesNoPresence(t *testing.T) {
 			go p[0].Close(t.Context())
 			time.Sleep(time.Second)
 		}})
-		if err := p[0].Join(t.Context(), "a"); !errors.Is(err, ErrClosed) {
-			t.Error(err)
-		}
+		wantError(t, p[0].Join(t.Context(), "a"), ErrClosed)
 		time.Sleep(time.Second)
 		s.WantBelow(t, "/tx/1", 0)
 	})

@@ -30,15 +30,11 @@ func TestVersionRWLockExcludes(t *testing.T) {
 					if (i+round)%2 == 0 {
 						lock, unlock, n = l.Lock, l.Unlock, &writers
 					}
-					if err := lock(t.Context()); err != nil {
-						t.Error(err)
-					}
+					mustDo(t, lock(t.Context()))
 					count(n, 1)
 					time.Sleep(time.Second)
 					count(n, -1)
-					if err := unlock(t.Context()); err != nil {
-						t.Error(err)
-					}
+					mustDo(t, unlock(t.Context()))
 				}
 			}()
 		}
@@ -55,9 +51,7 @@ func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 		c, other := s.Connect(), NewVersionRWLock(s.Connect(), "/v")
 		l := NewVersionRWLock(c, "/v")
 		c.On("multi", 1, rule{Before: func() {
-			if err := other.RLock(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, other.RLock(t.Context()))
 		}})
 		if held, err := l.TryLock(t.Context()); held || err != nil {
 			t.Errorf("TryLock: %v %v", held, err)
@@ -65,9 +59,7 @@ func TestEntranceNoticesWhoCameMeanwhile(t *testing.T) {
 		if held, err := l.TryRLock(t.Context()); !held || err != nil {
 			t.Errorf("TryRLock: %v %v", held, err)
 		}
-		if err := errors.Join(l.Close(t.Context()), other.Close(t.Context())); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, errors.Join(l.Close(t.Context()), other.Close(t.Context())))
 		s.WantBelow(t, "/v", 0)
 	})
 }
@@ -106,17 +98,11 @@ func TestVersionRWLockGoesOverToReading(t *testing.T) {
 		if held, err := other.TryLock(t.Context()); held || err != nil {
 			t.Errorf("TryLock: %v %v", held, err)
 		}
-		if err := l.Lock(t.Context()); !errors.Is(err, ErrUpgrade) {
-			t.Errorf("Lock: %v", err)
-		}
-		if err := l.RUnlock(t.Context()); err != nil {
-			t.Error(err)
-		}
+		wantError(t, l.Lock(t.Context()), ErrUpgrade)
+		mustDo(t, l.RUnlock(t.Context()))
 		mustLock(t, l)
 		c.On("multi", 1, rule{Before: func() { c.Expire() }})
-		if err := l.RLock(t.Context()); !errors.Is(err, ErrLost) {
-			t.Errorf("RLock of what is lost: %v", err)
-		}
+		wantError(t, l.RLock(t.Context()), ErrLost)
 		mustUnlock(t, l)
 		s.WantBelow(t, "/v", 0)
 	})
@@ -149,9 +135,7 @@ func TestEntranceAtVersionMinusOne(t *testing.T) {
 			if held, err := l.TryLock(t.Context()); held || err != nil {
 				t.Errorf("TryLock beside a writer: %v %v", held, err)
 			}
-			if err := errors.Join(l.Close(t.Context()), other.Close(t.Context())); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, errors.Join(l.Close(t.Context()), other.Close(t.Context())))
 			s.WantBelow(t, "/v", 0)
 		})
 	}

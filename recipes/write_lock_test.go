@@ -59,9 +59,7 @@ func TestWriteLockDoesNotWait(t *testing.T) {
 		}
 		first.wantHeard(t, "acquired")
 		second.wantHeard(t)
-		if err := one.Unlock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, one.Unlock(t.Context()))
 		first.wantHeard(t, "acquired", "released")
 		second.wantHeard(t, "acquired")
 		wantLock(t, two, true)
@@ -84,9 +82,7 @@ func TestWriteLockDoesNotWaitForItsOwnNodeAfterALostReply(t *testing.T) {
 		wantLock(t, l, true)
 		s.WantBelow(t, "/wl", 1)
 		c.On("delete", 1, loseRequest)
-		if err := l.Unlock(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, l.Unlock(t.Context()))
 		s.WantBelow(t, "/wl", 0)
 	})
 }
@@ -96,17 +92,13 @@ func TestWriteLockDoesNotWaitForAPredecessorThatVanishes(t *testing.T) {
 		one, c := NewWriteLock(s.Connect(), "/wl", nil), s.Connect()
 		wantLock(t, one, true)
 		c.On("children", 1, rule{After: func() {
-			if err := one.Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, one.Unlock(t.Context()))
 		}})
 		var d diary
 		two := NewWriteLock(c, "/wl", &d)
 		wantLock(t, two, false)
 		d.wantHeard(t, "acquired")
-		if err := two.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, two)
 	})
 }
 
@@ -123,13 +115,9 @@ func TestWaiterOfAWriteLockQueuesAnewInANewSession(t *testing.T) {
 		if two.ID() == before || !slices.Contains(s.Below("/wl"), two.ID()) {
 			t.Errorf("waits with %s after %s", two.ID(), before)
 		}
-		if err := one.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, one)
 		d.wantHeard(t, "acquired")
-		if err := two.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, two)
 		s.WantBelow(t, "/wl", 0)
 	})
 }
@@ -146,9 +134,7 @@ func TestOwnerOfAWriteLockLearnsOfTheLoss(t *testing.T) {
 			t.Error("still the owner")
 		}
 		wantLock(t, l, true)
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, l)
 		d.wantHeard(t, "acquired", "released", "acquired", "released")
 		s.WantBelow(t, "/wl", 0)
 	})
@@ -161,13 +147,9 @@ func TestListenerHearsOnlyOfWhatWasOwned(t *testing.T) {
 		two := NewWriteLock(s.Connect(), "/wl", &d)
 		wantLock(t, one, true)
 		wantLock(t, two, false)
-		if err := two.Unlock(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, two.Unlock(t.Context()))
 		s.WantBelow(t, "/wl", 1)
-		if err := one.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, one)
 		d.wantHeard(t)
 	})
 }
@@ -178,9 +160,7 @@ func TestListenerMayUseTheLock(t *testing.T) {
 		l := NewWriteLock(s.Connect(), "/wl", nil)
 		l.SetListener(&d)
 		d.within = func() {
-			if err := l.Unlock(t.Context()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, l.Unlock(t.Context()))
 		}
 		if _, err := l.Lock(t.Context()); err != nil || l.Listener() != &d {
 			t.Fatal(err)
@@ -203,9 +183,7 @@ func TestWriteLockGivenUpBeforeItQueues(t *testing.T) {
 		}
 		c.Reconnect()
 		d.wantHeard(t)
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, l)
 		s.WantBelow(t, "/wl", 0)
 	})
 }
@@ -219,9 +197,7 @@ func TestWriteLockReportsRefusals(t *testing.T) {
 			t.Errorf("Lock: %v %v", owned, err)
 		}
 		wantLock(t, l, true)
-		if err := l.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, l)
 	})
 }
 
@@ -247,9 +223,7 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 		}
 		wantLock(t, two, false)
 		c.On("children", 1, refusal)
-		if err := one.Unlock(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustDo(t, one.Unlock(t.Context()))
 		d.wantHeard(t, "refused")
 		if err := two.Err(); !errors.Is(err, zk.ErrNoAuth) || OutcomeOf(err) != NotApplied {
 			t.Errorf("Err: %v", err)
@@ -257,9 +231,7 @@ func TestRefusalAfterLockHasReturned(t *testing.T) {
 		s.WantBelow(t, "/wl", 0)
 		wantLock(t, two, true)
 		for _, end := range []func(context.Context) error{two.Unlock, one.Close, two.Close} {
-			if err := errors.Join(end(t.Context()), two.Err()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, errors.Join(end(t.Context()), two.Err()))
 		}
 		d.wantHeard(t, "refused", "acquired", "released")
 	})
@@ -273,12 +245,8 @@ func TestWhatIsGivenUpIsNoTrouble(t *testing.T) {
 		wantLock(t, one, true)
 		for _, end := range []func(context.Context) error{two.Unlock, two.Close} {
 			wantLock(t, two, false)
-			if err := errors.Join(end(t.Context()), two.Err()); err != nil {
-				t.Error(err)
-			}
+			mustDo(t, errors.Join(end(t.Context()), two.Err()))
 		}
-		if err := one.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		mustClose(t, one)
 	})
 }

@@ -17,8 +17,8 @@ import (
 
 // startCommand measures the time from nothing to the first znode: start a server, connect the
 // go-zookeeper client, create a node. Server in-process is fakezk.New within this program, over
-// memory. Stopping is not counted. Whether a real ZooKeeper is up is asked every 100 ms at the
-// latest, so its figure may be that much too long.
+// memory. Stopping is not counted. A real ZooKeeper is polled every 100 ms at the latest, so its
+// figure may be that much too long.
 type startCommand struct {
 	Runs    int      `default:"5" help:"How often each is started."`
 	Servers []string `default:"in-process,ours,real" help:"What to start; in-process is over memory."`

@@ -88,7 +88,7 @@ func (d *driver) send(words ...string) error {
 	return nil
 }
 
-// kill ends the program, whatever it does.
+// kill ends the program at once.
 func (d *driver) kill() {
 	if err := d.command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		fmt.Fprintln(os.Stderr, "others: kill a driver:", err)

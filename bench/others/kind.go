@@ -9,13 +9,13 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// A kind of object says how a run of one is judged.
+// A kind of object has the judge of its runs.
 type kind struct {
 	judge func(r *recipe, e *evidence) string // the violation, or ""
 }
 
-// The kinds. An object that one client at a time may hold is judged as a lock: of a read-write lock
-// one client writes and the other reads, a semaphore has one lease, a leader holds the leadership.
+// The kinds. Objects with one holder at a time are judged as locks: with a read-write lock one
+// client writes and the other reads, a semaphore has one lease, a leader holds the leadership.
 var (
 	holding       = kind{judgeHolding}
 	queueing      = kind{judgeQueue}
@@ -31,7 +31,7 @@ type evidence struct {
 	rest    *linearizability.Leftovers
 	// nodes are all nodes below the object's path at rest.
 	nodes []linearizability.NodeAtRest
-	// stuck says why the run was given up, or is "".
+	// stuck is the reason why the run was given up, or "".
 	stuck string
 	// value is the value of the counter at rest.
 	value string
@@ -45,8 +45,7 @@ func verdict(r linearizability.Report) string {
 	return ""
 }
 
-// judgeHolding counts only those ends of sessions, and signals of a loss, by which
-// a client stops holding.
+// judgeHolding counts only the ends of sessions and signals of loss that end a hold.
 func judgeHolding(_ *recipe, e *evidence) string {
 	e.history.Notices = slices.DeleteFunc(e.history.Notices, func(n linearizability.Notice) bool {
 		return !holds(e.history, n)

@@ -23,7 +23,7 @@ type library struct {
 	command func(dir string) ([]string, error)
 }
 
-// A recipe is one of a library, as its driver calls it.
+// A recipe is a recipe of a library, by its name in the driver.
 type recipe struct {
 	name string
 	kind kind
@@ -108,7 +108,7 @@ var jars = []string{
 	"netty-transport",
 }
 
-// java says how to run the driver of the libraries in Java.
+// java returns the command of the driver of the libraries in Java.
 func java(dir string) ([]string, error) {
 	if _, err := exec.LookPath("java"); err != nil {
 		return nil, fmt.Errorf("%w: java; on Debian: apt-get install default-jre-headless",
@@ -126,8 +126,8 @@ func java(dir string) ([]string, error) {
 	return compiled(dir, strings.Join(path, ":"))
 }
 
-// compiled compiles the driver once and says how to run it. Without a compiler, Java
-// compiles it at each start.
+// compiled compiles the driver once and returns its command. Without a compiler, Java compiles it
+// at each start.
 func compiled(dir, path string) ([]string, error) {
 	source, classes := filepath.Join(dir, "drivers", "Play.java"), filepath.Join(dir, "classes")
 	command := []string{"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"}

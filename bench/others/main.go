@@ -38,7 +38,7 @@ func execute(ctx context.Context, out, errs io.Writer, args []string) error {
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("others"),
-		kong.Description("Measures what the recipes of other libraries survive."),
+		kong.Description("Measures which faults the recipes of other libraries survive."),
 		kong.Writers(out, errs),
 		kong.Exit(func(int) { exited = true }),
 	)

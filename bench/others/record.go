@@ -42,7 +42,7 @@ func (r *record) take(words []string) error {
 	return r.at(ns-r.began, words[0], words[1], append(words[3:], "", ""))
 }
 
-// at records what happened at a step.
+// at records an event at a step.
 func (r *record) at(step int64, what, client string, more []string) error {
 	now := time.Duration(step)
 	i, calling := r.open[client]

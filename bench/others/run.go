@@ -136,7 +136,7 @@ var operations = []string{
 	"getChildren", "getChildren2", "multi", "sync", "addWatch", "removeWatches",
 }
 
-// never is a request that does not come. A fault bound to it counts requests.
+// never is the number of a request that does not come. A fault bound to it only counts requests.
 const never = 1 << 30
 
 // arm injects the fault, or, if there is none, one for each operation that counts.

@@ -40,6 +40,6 @@
 // # Several goroutines of one client
 //
 // Goroutines of one client that run at the same instant may differ from run to run.
-// [Client.Goroutines] starts goroutines whose requests and random numbers are the same in
-// each run of a seed.
+// [Client.Goroutines] starts goroutines with the same requests and random numbers in each run of a
+// seed.
 package sim

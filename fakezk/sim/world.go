@@ -168,7 +168,7 @@ func (w World) withDefaults() World {
 func (w World) Run() (*trace.Result, error) {
 	if bubble.Name() != "" {
 		return nil, errors.New(
-			"fakezk: world: Run makes a synctest bubble of its own and cannot be called inside one")
+			"fakezk: world: Run makes its own synctest bubble and cannot be called inside one")
 	}
 	if err := w.Validate(); err != nil {
 		return nil, fmt.Errorf("fakezk: world: %w", err)

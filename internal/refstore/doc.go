@@ -7,7 +7,7 @@
 // which error wins when several apply, every field of Stat except the two times, which request
 // consumes a zxid, which watch fires and in which order. Each method is one request of one session
 // and returns its result with the [Code] that the reply's header would carry. [Store.Events]
-// returns what the server would have written to that session's connection.
+// returns the events that the server would have written to that session's connection.
 //
 // Left out: times, containers and TTL nodes, quotas, persistent and recursive watches,
 // authentication (only the ACL entry world:anyone ever matches), size limits, and null paths.

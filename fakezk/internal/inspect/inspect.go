@@ -64,7 +64,7 @@ func CheckPath(path string) error {
 		path != "/" && strings.HasSuffix(path, "/"):
 		return fmt.Errorf("path %q: expected / or names that each follow one /", path)
 	case path == "/zookeeper" || strings.HasPrefix(path, "/zookeeper/"):
-		return fmt.Errorf("path %q: what is under /zookeeper is the server's own", path)
+		return fmt.Errorf("path %q: nodes under /zookeeper belong to the server", path)
 	}
 	return nil
 }

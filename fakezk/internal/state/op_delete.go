@@ -50,7 +50,8 @@ func (c DeleteNode) apply(s *Store, t *Txn, r *Result) {
 	parent := s.mustFind(t, parentPath)
 	n, ok := parent.child(nameOf(c.Path))
 	if !ok || n.numChildren() > 0 {
-		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q, which does not exist or has children",
+		panic(fmt.Sprintf("state: zxid %#x (%s): delete of %q, which does not exist "+
+			"or has children",
 			t.Zxid, t.Op, c.Path))
 	}
 	parent.children.remove(n.key)

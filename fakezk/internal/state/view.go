@@ -64,7 +64,8 @@ func (s *Store) Nodes() iter.Seq2[string, NodeView] {
 func (s *Store) SetCreated(path string, created int32) {
 	n, ok := s.find(path)
 	if !ok || created >= 0 && created < n.counter {
-		panic(fmt.Sprintf("state: set %d created children of %q, which does not exist or has had more",
+		panic(fmt.Sprintf("state: set %d created children of %q, which does not exist or "+
+			"has had more",
 			created, path))
 	}
 	n.counter = created
