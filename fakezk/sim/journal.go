@@ -18,6 +18,9 @@ type journal struct {
 	lines  []trace.Line
 }
 
+// usualLines is the length of a short trace.
+const usualLines = 256
+
 // place is where the next line belongs.
 type place struct {
 	step  int64

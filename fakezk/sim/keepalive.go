@@ -36,11 +36,11 @@ type putOff struct {
 // holds mu. While the World sleeps, it does not change what is read here.
 func (l *link) putsOff(p []byte) bool {
 	s := l.sim
-	if !s.asleep || l.dirty || !bytes.Equal(p, pingFrame) {
+	if s.wakeBy == awake || l.dirty || !bytes.Equal(p, pingFrame) {
 		return false
 	}
 	now := s.elapsed()
-	if _, patient := l.patience(now); !patient || !l.conn.Idle(now) || len(l.unsent) > 0 {
+	if l.patience() < s.wakeBy || !l.conn.Idle(now) || len(l.unsent) > 0 {
 		return false
 	}
 	s.putOffs = append(s.putOffs, putOff{l, now})
@@ -48,14 +48,14 @@ func (l *link) putsOff(p []byte) bool {
 	return true
 }
 
-// patience is until when the client waits for a reply to a ping that was put off.
-func (l *link) patience(now time.Duration) (until time.Duration, ok bool) {
+// patience is until when the client waits for a reply to a ping that was put off, 0 if it
+// does not wait.
+func (l *link) patience() time.Duration {
 	deadline := l.end.ReadDeadline()
 	if deadline.IsZero() {
-		return 0, false
+		return 0
 	}
-	until = deadline.Sub(l.sim.start) - hop
-	return until, until > now
+	return deadline.Sub(l.sim.start) - hop
 }
 
 // mayPutOff reports whether the World may put off pings at all.
@@ -71,13 +71,11 @@ const roomForPings = 10_000
 func (s *simulation) sleep(until time.Duration) {
 	now := s.now()
 	if s.mayPutOff() {
-		for _, l := range s.links {
-			if patience, ok := l.patience(now); ok {
-				until = min(until, patience)
-			}
+		if until > now+nap {
+			until = s.inTime(now, until)
 		}
-		s.setAsleep(true)
-		defer s.setAsleep(false)
+		s.setWakeBy(until)
+		defer s.setWakeBy(awake)
 	}
 	s.timer.Reset(until - now)
 	select {
@@ -86,10 +84,26 @@ func (s *simulation) sleep(until time.Duration) {
 	}
 }
 
-func (s *simulation) setAsleep(asleep bool) {
+// nap is a sleep so short that pings are hardly put off in it.
+const nap = 50 * time.Millisecond
+
+// inTime is the end of a sleep in which the pings of all clients can be put off.
+func (s *simulation) inTime(now, until time.Duration) time.Duration {
+	for _, l := range s.links {
+		if patience := l.patience(); patience > now {
+			until = min(until, patience)
+		}
+	}
+	return until
+}
+
+// awake is the wakeBy of a World that does not sleep.
+const awake time.Duration = -1
+
+func (s *simulation) setWakeBy(at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asleep = asleep
+	s.wakeBy = at
 }
 
 // catchUp handles the pings that were put off, and what they cause up to now.

@@ -54,13 +54,13 @@ type simulation struct {
 	steps   atomic.Int64 // progress, for the watchdog
 
 	mu       sync.Mutex
-	sleepers []sleeper  // sleeps begun in this step
-	ended    []*Client  // scripts that ended in this step
-	dials    []*dialing // dials begun in this step
-	written  []*link    // links written to or closed in this step
-	asleep   bool       // the World sleeps, and pings may be put off
-	putOffs  []putOff   // pings that were put off in this sleep
-	bubble   string     // how stack traces name the run's bubble
+	sleepers []sleeper     // sleeps begun in this step
+	ended    []*Client     // scripts that ended in this step
+	dials    []*dialing    // dials begun in this step
+	written  []*link       // links written to or closed in this step
+	wakeBy   time.Duration // when the World wakes at the latest, if pings may be put off
+	putOffs  []putOff      // pings that were put off in this sleep
+	bubble   string        // how stack traces name the run's bubble
 	panics   []string
 	out      trace.Result
 	notes    trace.Notes
@@ -72,6 +72,8 @@ func newSimulation(w World) *simulation {
 		links:   map[engine.ConnID]*link{},
 		net:     carry.New(w.Plan...),
 		origins: map[string]origin{},
+		wakeBy:  awake,
+		journal: journal{lines: make([]trace.Line, 0, usualLines)},
 	}
 	if w.Schedule.Kind != Latencies {
 		s.order = &order{sim: s, ranks: map[stream]uint64{}}
