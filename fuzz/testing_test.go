@@ -150,7 +150,9 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	open := func(env object.Env) object.LockQueuer {
 		return deliveringQueue{recipes.NewLockQueue(env.Conn, "/queue")}
 	}
-	claims := object.LockQueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"}}
+	claims := object.LockQueueClaims{QueueClaims: object.QueueClaims{
+		Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"},
+	}}
 	if tb := result("TestMine", func(t fuzz.TB) {
 		fuzz.Test(t, object.LockQueue(open, claims))
 	}); tb.failed {

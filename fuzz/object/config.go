@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ type ConfigClaims struct {
 // more.
 func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = configPath + "/keys"
-	}
+	claims.Path = cmp.Or(claims.Path, configPath+"/keys")
 	return scenario.Workload{
 		Name:  "config",
 		About: claims.About,

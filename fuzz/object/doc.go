@@ -60,15 +60,16 @@
 // are. The zero values claim mutual exclusion for a lock, and FIFO order with exactly-once delivery
 // for a queue. The usual fields are:
 //
-//   - Path is the znode or the directory of the object, if it is not the one of the table.
+//   - Path is the znode or the directory of the object, if it is not the one of the table. Env has
+//     it then.
 //   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
 //   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most so many.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
 //
-// If a call succeeds in a run without faults and no znode was made at the path of the claims, the
-// run ends with an error that wraps [scenario.ErrClaims], and no verdict.
+// If the object writes nothing at its Env.Path in a run without faults, although its calls succeed,
+// the run ends with an error that names both paths, and no verdict.
 //
 // # What the clients do
 //

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -23,9 +24,7 @@ type DoubleBarrierer interface {
 // a minute gives up. The claims are those of a barrier; Path "" means /double.
 func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = doubleBarrierPath
-	}
+	claims.Path = cmp.Or(claims.Path, doubleBarrierPath)
 	return scenario.Workload{
 		Name:  "double-barrier",
 		About: claims.About,
@@ -40,15 +39,11 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, ops.Enter, claims.Path, "BarrierClaims.Path"); err != nil {
-				return linearizability.Report{}, err
-			}
-			opts := linearizability.DoubleBarrier{
+		Judge: placed(claims.Path, ops.Enter, func(e scenario.Evidence) linearizability.Claims {
+			return linearizability.DoubleBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.Judge(e.History, e.Rest, opts), nil
-		},
+		}),
 	}
 }
 

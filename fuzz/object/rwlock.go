@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -25,9 +26,7 @@ type RWLocker interface {
 // the lock together count as one.
 func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = rwLockPath
-	}
+	claims.Path = cmp.Or(claims.Path, rwLockPath)
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
@@ -39,10 +38,9 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 				}
 			}),
 		Length: holdingTime,
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
-				linearizability.RWLock(claims.options(e))))
-		},
+		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+			return linearizability.RWLock(l)
+		}),
 	}
 }
 

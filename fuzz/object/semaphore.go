@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -47,9 +48,7 @@ type SemaphoreClaims struct {
 // after round, now and then two: one after the other or, with AcquireN, both at once.
 func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = semaphorePath
-	}
+	claims.Path = cmp.Or(claims.Path, semaphorePath)
 	if claims.Leases < 1 {
 		claims.Leases = leases
 	}
@@ -65,14 +64,11 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 			}),
 		Shared: true,
 		Length: holdingTime,
-		Judge:  claims.judge,
+		Judge: claims.judge(ops.Acquire, func(l linearizability.Lock) linearizability.Claims {
+			l.Nodes = claims.Nodes
+			return linearizability.Semaphore{Leases: claims.Leases, Lock: l}
+		}),
 	}
-}
-
-func (c SemaphoreClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.Semaphore{Leases: c.Leases, Lock: c.options(e)}
-	opts.Nodes = c.Nodes
-	return c.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 }
 
 type semaphorePlayer struct {

@@ -1,11 +1,10 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -63,9 +62,7 @@ type TwoPhaseClaims struct {
 // again when it comes back.
 func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = transactionsPath
-	}
+	claims.Path = cmp.Or(claims.Path, transactionsPath)
 	return scenario.Workload{
 		Name:  "two-phase-commit",
 		About: claims.About,
@@ -84,21 +81,12 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (hearsay + 2*scenario.LongHold + time.Second)
 		},
-		Judge: claims.judge,
+		Judge: placed(claims.Path, ops.Begin, claims.judged),
 	}
 }
 
-func (c TwoPhaseClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !slices.ContainsFunc(e.History.Server,
-		func(ev linearizability.ServerEvent) bool {
-			return ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, c.Path+"/")
-		}) {
-		return linearizability.Report{},
-			fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path",
-				scenario.ErrClaims, c.Path)
-	}
-	opts := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
-	return linearizability.Judge(e.History, e.Rest, opts), nil
+func (c TwoPhaseClaims) judged(scenario.Evidence) linearizability.Claims {
+	return linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
 }
 
 const (

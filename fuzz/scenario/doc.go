@@ -79,9 +79,9 @@
 //
 // # When a run is not judged
 //
-// A run in which the object did nothing at the path of its claims ends with an error that wraps
-// [ErrClaims]. Liveness is unknown in a run whose virtual time ended while its clients still made
-// progress. Of a run that froze nothing but that is told; see Workload.Freeze.
+// If the Judge returns an error, the run has no outcome: workload and object do not fit. Liveness is
+// unknown in a run whose virtual time ended while its clients still made progress. A run that froze
+// (Workload.Freeze) has no other verdict.
 //
 // # Limits
 //

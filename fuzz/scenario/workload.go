@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,8 +41,7 @@ type Workload struct {
 	// s. See fakezk.World.
 	Freeze time.Duration
 	// Judge returns the verdicts on a run. It is called outside of the simulated world. An error
-	// means that there is no verdict; it wraps [ErrClaims] if the object does nothing at the path
-	// of its claims.
+	// means that there is no verdict, because workload and object do not fit.
 	Judge func(e Evidence) (linearizability.Report, error)
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
@@ -75,10 +73,6 @@ type Evidence struct {
 // of a session. The go-zookeeper client cannot remove the watch of such a wait, so watches and
 // herds cannot be judged then.
 func (e Evidence) GaveUp() bool { return len(gaveUp(e.History)) > 0 }
-
-// ErrClaims is wrapped by errors that say that the claims do not fit the code under test: it does
-// nothing at the path of the claims.
-var ErrClaims = errors.New("the claims do not fit the code")
 
 // Script says how many clients a workload has and how much each does.
 type Script struct {
