@@ -105,7 +105,7 @@ func TestKindsAreListed(t *testing.T) {
 		}
 		names = append(names, w.Name)
 	}
-	kinds := object.Kinds()
+	kinds := object.Workloads().Kinds()
 	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
 		t.Errorf("kinds: %q", kinds)
 	}

@@ -97,6 +97,6 @@
 //
 // # Built-in workloads
 //
-// [Workloads], [Find] and [Kinds] list the workloads of package recipes. The zksim command and
-// scenario files use them by name.
+// [Workloads] lists the workloads of package recipes, and [Find] finds one by its name. The zksim
+// command and scenario files use them by name.
 package object

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"github.com/zksim/zksim/linearizability"
 )
 
 // Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
@@ -107,6 +109,6 @@ func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	select {
 	case <-stop: // whatever is said from here on is the release's own doing
 	default:
-		p.asides.LockLost(p.client.Of(), token)
+		p.asides.Notice(p.client.Of(), linearizability.LockLost, token)
 	}
 }
