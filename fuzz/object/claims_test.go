@@ -89,7 +89,7 @@ func TestCodeMustUseItsPath(t *testing.T) {
 	}
 }
 
-// framedQueue stores more than the element.
+// framedQueue stores a prefix with each element.
 type framedQueue struct{ *recipes.Queue }
 
 func (q framedQueue) Offer(ctx context.Context, data []byte) error {
@@ -126,7 +126,7 @@ func TestElementReadsFramedData(t *testing.T) {
 	}
 }
 
-// TestLongScriptsAreNotJudgedHalfway: what takes long is no violation.
+// TestLongScriptsAreNotJudgedHalfway: a long time is no violation.
 func TestLongScriptsAreNotJudgedHalfway(t *testing.T) {
 	for _, s := range []scenario.Scenario{
 		{Script: scenario.Script{Clients: 26, Rounds: 4}, Seed: 2},
@@ -140,7 +140,7 @@ func TestLongScriptsAreNotJudgedHalfway(t *testing.T) {
 	}
 }
 
-// commitElsewhere is a two-phase commit that is not where its judge looks.
+// commitElsewhere is a two-phase commit that ignores Env.Path.
 type commitElsewhere struct{ *recipes.TwoPhaseCommit }
 
 func (c commitElsewhere) Begin(ctx context.Context, sites []string, deadline time.Time) error {

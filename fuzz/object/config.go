@@ -113,8 +113,8 @@ var configKeys = []string{"x", "y"}
 type configPlayer struct {
 	*cachePlayer
 	config Configurer
-	// doubted are keys whose removal may still happen. The judge could not tell it from a second
-	// removal.
+	// doubted are keys with a removal that may still happen. The judge could not tell it from a
+	// second removal.
 	doubted map[string]bool
 }
 

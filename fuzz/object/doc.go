@@ -50,7 +50,7 @@
 //	Config            Configurer          /config/keys   Eventer
 //	Membership        Roster              /members       Updater, Picker
 //
-// The comment of each interface says which errors promise what. An error of a call that may have
+// The comment of each interface says what its errors promise. An error of a call that may have
 // taken effect is the usual case after a lost connection, and no violation.
 //
 // # Claims

@@ -60,7 +60,7 @@ func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	}
 }
 
-// judge is the judge of a kind of lock, into whose claims kind turns those of a lock.
+// judge is the judge of a kind of lock: kind turns the claims of a lock into its claims.
 func (c LockClaims) judge(
 	writes string, kind func(linearizability.Lock) linearizability.Claims,
 ) judge {

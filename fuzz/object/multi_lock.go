@@ -48,7 +48,7 @@ func orderedMultiLock() scenario.Workload {
 	}).Named("recipes.MultiLock")
 }
 
-// multiLock is a lock of package recipes whose token is that of the last path.
+// multiLock is a lock of package recipes with the token of the last path.
 type multiLock struct {
 	*recipes.MultiLock
 	last string // the greatest of the paths

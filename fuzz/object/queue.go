@@ -90,7 +90,7 @@ func queueClaims(given []QueueClaims) QueueClaims {
 	return claims
 }
 
-// workload makes a workload of a kind of queue, whose claims have a path.
+// workload makes a workload of a kind of queue. The claims must have a path.
 func (c QueueClaims) workload(
 	name string, kind queueKind, play func(*scenario.Player, scenario.Script),
 ) scenario.Workload {

@@ -112,7 +112,7 @@ func (p revocablePlayer) await() {
 		end = ops.Over
 	}
 	select {
-	case <-lost: // of both this is what counts
+	case <-lost: // a loss comes before a request
 		end = ops.Lost
 	default:
 	}

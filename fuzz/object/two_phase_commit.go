@@ -30,7 +30,7 @@ type TwoPhaser interface {
 	Forget(ctx context.Context) error
 }
 
-// TwoPhaseJoiner is a TwoPhaser whose sites can show that they are present.
+// TwoPhaseJoiner is a TwoPhaser with sites that can show their presence.
 type TwoPhaseJoiner interface {
 	Join(ctx context.Context, site string) error
 	// Close ends the presence and everything else.

@@ -67,7 +67,7 @@
 //
 //   - One more goroutine closes the object at any moment, while others wait, hold and read through
 //     it, and opens a new one. One close in four has a context that is done or soon done. Calls
-//     under way must end within a second, and the object must give back what was held through it.
+//     under way must end within a second, and the object must release its holds.
 //   - One in three of the calls with a short context has a context that is done from the start.
 //   - In one of three rounds a release is called only once, with a context that is done.
 //   - In one of three rounds a client calls TryLock, TryRLock or TryAcquire before it waits, if the
@@ -79,9 +79,9 @@
 //
 // # When a run is not judged
 //
-// If the Judge returns an error, the run has no outcome: workload and object do not fit. Liveness is
-// unknown in a run whose virtual time ended while its clients still made progress. A run that froze
-// (Workload.Freeze) has no other verdict.
+// If the Judge returns an error, the run has no outcome: workload and object do not fit. Liveness
+// is unknown in a run whose virtual time ended while its clients still made progress. A run that
+// froze (Workload.Freeze) has no other verdict.
 //
 // # Limits
 //

@@ -23,7 +23,7 @@ var pairs = flag.Int(
 )
 
 // otherScenario draws a careless scenario, or one in which goroutines share an
-// object, of each kind of schedule in turn.
+// object, with each kind of schedule in turn.
 func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	s := randomScenario(w, seed)
 	rng := rand.New(rand.NewPCG(seed, 8))
@@ -45,7 +45,7 @@ func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 }
 
 // TestTwoRunsOfSeveralGoroutinesHaveOneTrace, although they share a connection, a
-// session and an object, which one of them closes now and then.
+// session and an object, and one of them closes the object now and then.
 func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
 	for _, w := range object.Workloads() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {

@@ -70,8 +70,8 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 	return p.Attempt(3, func(int) error { return release(p.ctx) })
 }
 
-// LongHold is what [Player.Hold] adds to one hold in eight, so that it outlasts a session that has
-// lost its connection.
+// LongHold is the time that [Player.Hold] adds to one hold in eight, so that it outlasts a session
+// that has lost its connection.
 const LongHold = 2 * SessionTimeout
 
 // Hold waits for 5 to 45 ms while the client holds the object, in one of eight cases for LongHold
