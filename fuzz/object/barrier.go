@@ -79,12 +79,9 @@ func (p barrierPlayer) turn(round int) {
 func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond,
-					50*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, scenario.At(kind, round), 6, time.Millisecond,
+				50*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, do(p.barrier(), ctx)
 		})
 	})

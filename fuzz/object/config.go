@@ -123,7 +123,7 @@ type configPlayer struct {
 func (p configPlayer) write(turn int) {
 	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
 	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	switch entry, there := p.config.Get(key); {

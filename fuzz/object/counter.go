@@ -83,7 +83,7 @@ func (p counterPlayer) add(turn int) {
 	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("add", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))

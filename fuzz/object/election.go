@@ -83,11 +83,9 @@ func (p electionPlayer) turn(round int, last bool) {
 func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
 	led = p.Persist(func(attempt int) error {
 		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, label, 6, 10*time.Millisecond, 100*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
+				100*time.Millisecond)
+			defer cancel()
 			err := p.elector.Lead(ctx)
 			return linearizability.Result{Token: p.epochAfter(err)}, err
 		})

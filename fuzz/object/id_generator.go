@@ -65,7 +65,7 @@ func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
 // takeID takes one number. A failed call may have used up some numbers, which is allowed; it is not
 // repeated.
 func takeID(p *scenario.Player, ids IDSource, turn int) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("next", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("next", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Next, "")

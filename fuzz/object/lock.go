@@ -122,7 +122,10 @@ func (p lockPlayer) turn(round int) {
 			}
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
-			if err = p.attempt(ctx, lock, round, attempt); err == nil {
+			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
+				100*time.Millisecond)
+			defer cancel()
+			if err = lock.Lock(ctx); err == nil {
 				r.Token = tokenOf(lock)
 			}
 			return r, err
@@ -141,17 +144,6 @@ func (p lockPlayer) turn(round int) {
 			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
 	})
-}
-
-// attempt calls Lock. The first attempt has a short context in some rounds.
-func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
-	if attempt == 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond,
-			100*time.Millisecond)
-		defer cancel()
-	}
-	return lock.Lock(ctx)
 }
 
 // tokenOf is the token of a lock that was granted.

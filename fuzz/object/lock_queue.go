@@ -124,12 +124,9 @@ func (p *lockQueuePlayer) finish(round int) {
 // attempt has a short context in some rounds.
 func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) bool {
 	return p.Attempt(3, func(attempt int) error {
-		ctx := p.Context()
-		if attempt == 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, scenario.At("ack", round), 4, 0, 10*time.Millisecond)
-			defer cancel()
-		}
+		ctx, cancel := p.Hasty(p.Context(), attempt, scenario.At("ack", round), 4, 0,
+			10*time.Millisecond)
+		defer cancel()
 		c := p.Begin(ops.Ack, element)
 		err := d.Ack(ctx)
 		switch {

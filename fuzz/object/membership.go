@@ -267,11 +267,8 @@ var errNotBegun = errors.New("not begun")
 func (p *memberPlayer) hasty(
 	ctx context.Context, label string, attempt int,
 ) (context.Context, context.CancelFunc) {
-	if attempt > 0 {
-		return ctx, func() {}
-	}
-	ctx, cancel := p.Hasty(ctx, label, 4, time.Millisecond, 30*time.Millisecond)
-	if !p.claims.Rivals {
+	ctx, cancel := p.Hasty(ctx, attempt, label, 4, time.Millisecond, 30*time.Millisecond)
+	if attempt > 0 || !p.claims.Rivals {
 		return ctx, cancel
 	}
 	patience := time.Second + time.Duration(p.Choose(label+" rival", 5_000_000))*time.Microsecond

@@ -287,12 +287,9 @@ func (p queuePlayer) take(round int) bool {
 
 // takeOnce calls Take and reports whether it returned an element.
 func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
-	if attempt == 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond,
-			30*time.Millisecond)
-		defer cancel()
-	}
+	ctx, cancel := p.Hasty(ctx, attempt, scenario.At("take", round), 4, time.Millisecond,
+		30*time.Millisecond)
+	defer cancel()
 	c := p.Begin(ops.Take, "")
 	data, err := p.queue().Take(ctx)
 	switch {

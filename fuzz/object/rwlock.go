@@ -107,15 +107,13 @@ func (s side) held() int64 {
 // some rounds.
 func (s side) persist(label string) bool {
 	return s.Persist(func(attempt int) error {
-		if attempt > 0 {
-			return s.acquire(s.Context())
-		}
-		if s.try != nil {
+		if s.try != nil && attempt == 0 {
 			if tried, err := s.TryFirst(label, ops.Lock, s.mode, s.try, s.held); tried {
 				return err
 			}
 		}
-		ctx, cancel := s.Hasty(s.Context(), label, 6, 10*time.Millisecond, 100*time.Millisecond)
+		ctx, cancel := s.Hasty(s.Context(), attempt, label, 6, 10*time.Millisecond,
+			100*time.Millisecond)
 		defer cancel()
 		return s.acquire(ctx)
 	})

@@ -62,7 +62,7 @@ func (p thresholdPlayer) turn(round int) {
 		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
 	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond,
+		ctx, cancel := p.Hasty(ctx, 0, scenario.At("wait", round), 6, time.Millisecond,
 			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -79,12 +79,9 @@ func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
 		return p.Do(ops.Set, strconv.Itoa(members),
 			func(ctx context.Context) (linearizability.Result, error) {
-				if attempt == 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond,
-						50*time.Millisecond)
-					defer cancel()
-				}
+				ctx, cancel := p.Hasty(ctx, attempt, scenario.At("setting", round), 6,
+					time.Millisecond, 50*time.Millisecond)
+				defer cancel()
 				return linearizability.Result{}, p.barrier.Set(ctx, members)
 			})
 	})

@@ -183,11 +183,8 @@ func (p *twoPhasePlayer) persist(
 ) bool {
 	return p.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, label, 8, time.Millisecond, 30*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, label, 8, time.Millisecond, 30*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, work(ctx)
 		})
 	})
@@ -202,12 +199,9 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond,
-					30*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("begin", round), 8, time.Millisecond,
+				30*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
 		if recipes.OutcomeOf(err) != recipes.NotApplied ||
@@ -276,11 +270,9 @@ func (p *twoPhasePlayer) await(d *deal, label string) {
 	p.Persist(func(attempt int) error {
 		return p.do(d, ops.Await, d.name,
 			func(ctx context.Context) (linearizability.Result, error) {
-				if attempt == 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
-					defer cancel()
-				}
+				ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond,
+					50*time.Millisecond)
+				defer cancel()
 				commit, err := d.Await(ctx)
 				d.decided = err == nil
 				if commit {

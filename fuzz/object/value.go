@@ -117,7 +117,7 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 // whether it took effect.
 func (p *valuePlayer) write(turn int) {
 	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	if p.Choose(scenario.At("kind", turn), 2) == 0 {

@@ -30,7 +30,7 @@ func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 		if !ok || !inUse {
 			return
 		}
-		ctx, cancel := p.Hasty(p.Context(), At("closing", round), 4, 0, 10*time.Millisecond)
+		ctx, cancel := p.Hasty(p.Context(), 0, At("closing", round), 4, 0, 10*time.Millisecond)
 		p.close(ctx, c)
 		cancel()
 	}

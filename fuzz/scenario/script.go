@@ -35,14 +35,14 @@ func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	return false
 }
 
-// Hasty returns ctx or, for one label in oneIn, a context that is done after least to least+spread
-// of virtual time. In a careless script one in three of these is done from the start. Pass it to
-// first attempts: so calls end at any moment of their work. The labels of its draws begin with
-// label.
+// Hasty returns the context of an attempt: ctx or, at the first attempt, whose number is 0, for one
+// label in oneIn, a context that is done after least to least+spread of virtual time. So calls end
+// at any moment of their work. In a careless script one in three of these contexts is done from the
+// start. The labels of its draws begin with label.
 func (p *Player) Hasty(
-	ctx context.Context, label string, oneIn int, least, spread time.Duration,
+	ctx context.Context, attempt int, label string, oneIn int, least, spread time.Duration,
 ) (context.Context, context.CancelFunc) {
-	if p.Choose(label+" hasty", oneIn) > 0 {
+	if attempt > 0 || p.Choose(label+" hasty", oneIn) > 0 {
 		return ctx, func() {}
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
