@@ -89,7 +89,7 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	return playOne(s, false).outcome
 }
 
-// froze reports whether a run froze; see [fakezk.Result].
+// froze reports whether a run froze; see trace.Result.
 func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Frozen != "" }
 
 func (m *minimizer) shows(o *scenario.Outcome) bool {

@@ -88,7 +88,7 @@
 //   - The code under test must be deterministic apart from its requests: no state shared between
 //     runs, no global math/rand source, no visible map order, no wall clock. A test whose two runs
 //     of one scenario differ says so. crypto/rand is seeded in a run and may be used. See
-//     fakezk.World for the rest.
+//     sim.World for the rest.
 //   - A scenario tests one object.
 //   - A call must return when its context is done or its connection is closed. A goroutine that
 //     stays is reported as leaked. Code that spins, or that holds a mutex while it waits for the

@@ -22,7 +22,7 @@ type Workload struct {
 	About string
 
 	// Nodes exist from the beginning, path to data. Next has the numbers of the next sequential
-	// children of some of them, as in fakezk.World.
+	// children of some of them, as in sim.World.
 	Nodes map[string]string
 	Next  map[string]int32
 
@@ -38,7 +38,7 @@ type Workload struct {
 	// at most two minutes in all.
 	Length func(s Script) time.Duration
 	// Freeze is how much real time may pass without a step before a run ends as frozen; 0 means 20
-	// s. See fakezk.World.
+	// s. See sim.World.
 	Freeze time.Duration
 	// Judge returns the verdicts on a run. It is called outside of the simulated world. An error
 	// means that there is no verdict, because workload and object do not fit.
@@ -136,11 +136,11 @@ func (s Script) ClientNames() []string {
 	return names
 }
 
-// Constants of every workload.
+// SessionTimeout is that of all clients: two ticks, the least that a server grants.
+const SessionTimeout = 4 * time.Second
+
 const (
-	// SessionTimeout is two ticks, the least that a server grants.
-	SessionTimeout = 4 * time.Second
-	tickTime       = 2 * time.Second
+	tickTime = 2 * time.Second
 	// settle is how long a World goes on after the last script has ended. With a blackhole
 	// fault it is longer: a client that connects waits for its answer ten times as long as
 	// for another one, two thirds of a session's time.
