@@ -31,8 +31,8 @@
 //
 // # What a failure looks like
 //
-// A failure names the violated property and the smallest scenario that violates it, tells what
-// happened, and ends with the command that shows it again:
+// A failure names the violated property and the smallest scenario that violates it, shows the run,
+// and ends with the command that shows it again:
 //
 //	liveness is violated: client a waits for /lock/_c_G2-lock-0000000000, which belongs to a's own
 //	session S1 and was left by a's lock (...): nobody will delete it

@@ -12,7 +12,7 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// failing is a test that keeps what it failed with.
+// failing is a test that keeps the text of its failure.
 type failing struct{ text string }
 
 func (*failing) Helper()             {}
@@ -23,7 +23,7 @@ func (f *failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// failure is what a test fails with, "" if it passes.
+// failure is the text of a failed test, "" if it passes.
 func failure(test func(TB)) string {
 	var f failing
 	var group sync.WaitGroup
@@ -32,8 +32,8 @@ func failure(test func(TB)) string {
 	return f.text
 }
 
-// TestWhatFrozeIsNotRunAgain: it would take as long again, twice.
-func TestWhatFrozeIsNotRunAgain(t *testing.T) {
+// TestFrozenRunsAreNotRepeated: each would take as long as the first.
+func TestFrozenRunsAreNotRepeated(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var plays atomic.Int64
 	w := scenario.Workload{
@@ -46,7 +46,8 @@ func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Result.Frozen = "goroutine 7 [running]:\nmylock.spin()\n\t/src/mylock.go:7 +0x1\n\ngoroutine 8 [select (durable)]:\nzk.loop()\n\t/zk/conn.go:8 +0x1"
+	o.Result.Frozen = "goroutine 7 [running]:\nmylock.spin()\n\t/src/mylock.go:7 +0x1\n\n" +
+		"goroutine 8 [select (durable)]:\nzk.loop()\n\t/zk/conn.go:8 +0x1"
 	text := failure(func(tb TB) { fail(t.Context(), tb, o) })
 	if plays.Load() != 1 {
 		t.Errorf("played %d times", plays.Load())
@@ -57,8 +58,8 @@ func TestWhatFrozeIsNotRunAgain(t *testing.T) {
 	}
 }
 
-// TestViolationIsToldBeforeADivergence of another scenario, and that one too.
-func TestViolationIsToldBeforeADivergence(t *testing.T) {
+// TestViolationComesBeforeADivergence of another scenario; the failure has both.
+func TestViolationComesBeforeADivergence(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var runs atomic.Int64
 	both := func(violates, diverges bool) scenario.Workload {

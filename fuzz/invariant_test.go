@@ -16,8 +16,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// announce is code as a user may have it: whoever makes /primary first serves. A
-// careless one does not look, after an error, whether it did.
+// announce is code of a user: the client that creates /primary serves. A careless one does not
+// look, after an error, whether it did.
 func announce(conn *zk.Conn, name string, careless bool) (primary bool, err error) {
 	for {
 		_, err := conn.Create("/primary", []byte(name), 0, zk.WorldACL(zk.PermAll))
@@ -37,8 +37,8 @@ func announce(conn *zk.Conn, name string, careless bool) (primary bool, err erro
 
 const lostReply = "a reply to create was lost"
 
-// primaries is a workload with invariants and goals of its own: after it, the one
-// who is written there is the one who serves.
+// primaries is a workload with an invariant and goals: the client named in /primary has learnt that
+// it serves.
 func primaries(careless bool, goals ...string) scenario.Workload {
 	return scenario.Workload{
 		Name: "primary", Impl: fmt.Sprintf("careless: %v", careless), Sometimes: goals,
@@ -90,8 +90,8 @@ func TestRunChecksInvariants(t *testing.T) {
 	}
 }
 
-// TestRunWantsItsGoals: a test that never sees what it is about fails, and tells of
-// all that it has not seen.
+// TestRunWantsItsGoals: a test that never reaches its goals fails, and lists those that it has not
+// reached.
 func TestRunWantsItsGoals(t *testing.T) {
 	setFlag(t, "zksim.runs", "20")
 	smallScript(t)
@@ -110,19 +110,20 @@ func TestRunWantsItsGoals(t *testing.T) {
 	}
 }
 
-// TestGoalsAreDeclared: nobody would miss one that is not.
+// TestGoalsAreDeclared: otherwise a missed goal would go unnoticed.
 func TestGoalsAreDeclared(t *testing.T) {
 	w := primaries(false, "a reply to create was lots", lostReply)
 	w.Sometimes = w.Sometimes[:1]
 	tb := result("TestPrimary", func(t fuzz.TB) { fuzz.Test(t, w) })
-	want := `the goal "a reply to create was lost" was reached, which is none of Workload.Sometimes: ["a reply to create was lots"]`
+	want := `the goal "a reply to create was lost" was reached, ` +
+		`which is none of Workload.Sometimes: ["a reply to create was lots"]`
 	if text := strings.Join(tb.log, "\n"); !tb.failed || !strings.Contains(text, want) {
 		t.Errorf("failed: %v\n%s\nwant %s", tb.failed, text, want)
 	}
 }
 
-// TestRunWantsSomethingToJudge: a workload that records nothing passes only if
-// something else is asked of it, or rather of what the server did.
+// TestRunWantsSomethingToJudge: a workload that records no calls passes only if it has a goal or an
+// invariant.
 func TestRunWantsSomethingToJudge(t *testing.T) {
 	setFlag(t, "zksim.runs", "1")
 	smallScript(t)
@@ -164,8 +165,7 @@ func TestRunWantsSomethingToJudge(t *testing.T) {
 
 func FuzzPrimary(f *testing.F) { fuzz.Fuzz(f, primaries(false)) }
 
-// TestGoalsOfTheRunWithoutFaultsCount: here it is the first run alone that reaches
-// one.
+// TestGoalsOfTheRunWithoutFaultsCount: here only the first run reaches one.
 func TestGoalsOfTheRunWithoutFaultsCount(t *testing.T) {
 	setFlag(t, "zksim.runs", "1")
 	smallScript(t)

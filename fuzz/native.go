@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// Fuzz makes a native fuzz target of a workload, for go test -fuzz: the engine's
-// bytes decide seed, schedule and plan.
+// Fuzz makes a native fuzz target of a workload, for go test -fuzz: the bytes of the engine decide
+// seed, schedule and plan.
 //
 //	func FuzzMyLock(f *testing.F) {
 //		fuzz.Fuzz(f, object.Lock(open))
@@ -22,10 +22,10 @@ import (
 //
 //	go test -fuzz '^FuzzMyLock$' -fuzzminimizetime=1x
 //
-// as a failure is made small here, which the engine, left to itself, would try for a
-// minute more. It is saved, replayed and tried first as one of [Test] is, and the flags
-// -zksim.goroutines and -zksim.careless hold; -zksim.runs and -zksim.seed do not, and nobody
-// asks for goals that were not reached: the engine's processes do not know of each other.
+// Fuzz itself makes a failure small; without that flag the engine would try the same for a minute
+// more. Failures are saved, replayed and tried first as those of [Test]. The flags
+// -zksim.goroutines and -zksim.careless hold; -zksim.runs and -zksim.seed do not. Goals that were
+// not reached are no error: the processes of the engine do not know of each other.
 func Fuzz(f *testing.F, w scenario.Workload) {
 	f.Helper()
 	w.Impl = cmp.Or(w.Impl, f.Name())
@@ -69,15 +69,14 @@ func Fuzz(f *testing.F, w scenario.Workload) {
 	})
 }
 
-// engineRuns reports whether go test -fuzz goes on: of what fails it shows only the
-// last, which must tell everything, and without it all inputs that fail are shown.
+// engineRuns reports whether go test -fuzz goes on. It shows only the last failure, which must have
+// the whole story. Without -fuzz all inputs that fail are shown.
 func engineRuns() bool {
 	f := flag.Lookup("test.fuzz")
 	return f != nil && f.Value.String() != ""
 }
 
-// namedTB is a test that goes by the name of its fuzz target, which the engine's
-// inputs have in common.
+// namedTB is a test with the name of its fuzz target, which all inputs of the engine share.
 type namedTB struct {
 	*testing.T
 	name string

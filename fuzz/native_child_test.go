@@ -11,8 +11,8 @@ import (
 	"github.com/zksim/zksim/fuzz/object"
 )
 
-// child is what this test binary is told by when it is to run FuzzChild: the lock to
-// test. A fuzz target that fails cannot be looked at from the same process.
+// child is the environment variable that makes this test binary run FuzzChild; its value names the
+// lock to test. A process cannot examine its own fuzz target that fails.
 const child = "ZKSIM_FUZZ_CHILD"
 
 func FuzzChild(f *testing.F) {
@@ -24,8 +24,7 @@ func FuzzChild(f *testing.F) {
 	fuzz.Fuzz(f, object.Lock(open).Named("FuzzChild"))
 }
 
-// fuzzChild runs FuzzChild in a directory and returns whether it passed, and what it
-// printed.
+// fuzzChild runs FuzzChild in a directory. It reports whether it passed, and returns its output.
 func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, text string) {
 	t.Helper()
 	binary, err := os.Executable()
@@ -40,8 +39,8 @@ func fuzzChild(t *testing.T, dir, lock string, flags ...string) (passed bool, te
 	return err == nil, string(out)
 }
 
-// TestFuzzTargets: their seeds find what is wrong, no input is skipped, and a failure
-// is told once, saved, tried first the next time, and replayed.
+// TestFuzzTargets: their seeds find the bug, no input is skipped, and a failure is printed once,
+// saved, tried first the next time, and replayed.
 func TestFuzzTargets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

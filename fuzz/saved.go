@@ -15,11 +15,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// savedDir is where the failures of a test are kept.
+// savedDir is the directory with the failures of a test.
 func savedDir(t TB) string { return filepath.Join("testdata", "zksim", safeName(t.Name())) }
 
-// saveFailure saves a violation, beside those of other properties and scenarios, and says
-// how to see it again. What cannot be saved is printed.
+// saveFailure saves a violation, beside those of other properties and scenarios, and returns the
+// command that shows it again. A file that cannot be saved is printed.
 func saveFailure(t TB, o *scenario.Outcome) string {
 	property := cmp.Or(o.Property(), "violation")
 	name := filepath.Join(savedDir(t), safeName(property)+"-"+o.Result.Trace.Hash()[:8]+".yaml")
@@ -37,14 +37,14 @@ func saveFailure(t TB, o *scenario.Outcome) string {
 	return fmt.Sprintf("it could not be saved: %v\nthe file is to be:\n\n%s\n%s", err, text, again)
 }
 
-// replayCommand is what shows a saved failure of a test again, as a shell reads it.
+// replayCommand is the command that shows a saved failure of a test again, as a shell reads it.
 func replayCommand(t TB, name string) string {
 	return fmt.Sprintf("go test -run %s -zksim.replay=%s", runPattern(t.Name()), shellWord(name))
 }
 
-// trySaved plays what earlier failures of the test have left, and fails if one is a
-// violation still or cannot be played. What is mended is a regression test, so it
-// stays; one whose faults strike no longer is told of, as it tests nothing.
+// trySaved plays the saved failures of the test. It fails if one is still a violation or cannot be
+// played. A mended failure stays, as a regression test. If its faults match nothing any more it
+// tests nothing, and the log says so.
 func trySaved(t TB, w scenario.Workload) {
 	t.Helper()
 	names, err := savedFiles(savedDir(t))
@@ -54,7 +54,7 @@ func trySaved(t TB, w scenario.Workload) {
 	for _, name := range names {
 		r, err := playSaved(w, name)
 		if err != nil {
-			t.Fatalf("zksim: what an earlier failure has left cannot be tried again: %v", err)
+			t.Fatalf("zksim: a saved failure cannot be tried again: %v", err)
 		}
 		switch o := r.Outcome; {
 		case o.Status() == linearizability.Violated:
@@ -68,8 +68,7 @@ func trySaved(t TB, w scenario.Workload) {
 	}
 }
 
-// savedFiles lists the scenario files in a directory, by name; none if there is no
-// such directory.
+// savedFiles lists the scenario files in a directory, by name; none if there is no such directory.
 func savedFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,8 +99,8 @@ func playSaved(w scenario.Workload, name string) (*scenario.Replay, error) {
 	return r, nil
 }
 
-// replay runs the scenario file of the flag instead of searching. The file's
-// workload must be the test's.
+// replay runs the scenario file of the flag instead of searching. The workload of the file must be
+// that of the test.
 func replay(t TB, w scenario.Workload) {
 	t.Helper()
 	name := *flagReplay
@@ -117,13 +116,14 @@ func replay(t TB, w scenario.Workload) {
 	case len(o.Result.Missed) > 0:
 		t.Fatalf("zksim: %s: %s: it tests nothing any more", name, problems)
 	case r.File.Expect == linearizability.Violated:
-		t.Logf("zksim: %s: nothing is violated any more; the file may stay, as a regression test", name)
+		t.Logf("zksim: %s: nothing is violated any more; "+
+			"the file may stay, as a regression test", name)
 	default:
 		t.Logf("zksim: %s: ok", name)
 	}
 }
 
-// indented is one line for each of the problems, if there are any.
+// indented is one line for each problem.
 func indented(problems []string) string {
 	var b strings.Builder
 	for _, p := range problems {
@@ -150,10 +150,10 @@ func shellWord(name string) string {
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// safeName makes a name, of a test, say, a file's. Different names stay different: a
-// slash becomes two underscores, and what else is unsafe, an underscore that follows
-// or is followed by another included, its bytes in hexadecimal after an equals sign.
-// Of one that is too long the end becomes its SHA-256.
+// safeName makes a file name of a name, for instance of a test. Different names stay different: a
+// slash becomes two underscores, and other unsafe bytes become an equals sign and hexadecimal
+// digits. An underscore beside another one, or beside a slash, is unsafe. The end of a name that is
+// too long becomes its SHA-256.
 func safeName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -174,8 +174,8 @@ func safeName(name string) string {
 	return fmt.Sprintf("%s=%x", b.String()[:maxName], sha256.Sum256([]byte(name)))
 }
 
-// maxName is how many bytes of a name are kept of one that no file can have: files'
-// names have 255, and a hash follows.
+// maxName is the number of bytes that stay of a name that is too long: a file name has at most 255
+// bytes, and a hash follows.
 const maxName = 150
 
 // besides reports whether the byte before or after the i-th is c.

@@ -40,7 +40,7 @@ func edit(t *testing.T, name, old, new string) {
 	}
 }
 
-// testPrimary is what becomes of a test of primaries that are judged so.
+// testPrimary is the result of a test of primaries with a judge.
 func testPrimary(
 	judge func(scenario.Evidence) (linearizability.Report, error),
 ) (failed bool, text string) {
@@ -66,8 +66,7 @@ func failing(t *testing.T) (file string) {
 	return names[0]
 }
 
-// TestSavedFailuresComeFirst: what failed last time is tried before anything else,
-// as it is.
+// TestSavedFailuresComeFirst: the saved scenario is tried before all others, unchanged.
 func TestSavedFailuresComeFirst(t *testing.T) {
 	file := failing(t)
 	if !regexp.MustCompile(
@@ -89,7 +88,7 @@ func TestSavedFailuresComeFirst(t *testing.T) {
 	}
 }
 
-// TestMendedFailuresStay and say nothing, while the next ones are saved beside them.
+// TestMendedFailuresStay without a message, and other failures are saved beside them.
 func TestMendedFailuresStay(t *testing.T) {
 	file := failing(t)
 	other := func(e scenario.Evidence) (linearizability.Report, error) {
@@ -120,7 +119,7 @@ func TestMendedFailuresStay(t *testing.T) {
 	}
 }
 
-// TestSavedFailureThatStrikesNothingIsTold: it tests nothing.
+// TestSavedFailureThatStrikesNothingIsTold: such a file tests nothing.
 func TestSavedFailureThatStrikesNothingIsTold(t *testing.T) {
 	file := failing(t)
 	edit(t, file, `drop-reply client=a .*`, "drop-reply client=a op=getACL request=7")
@@ -145,7 +144,8 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 		{`seed: \d+`, "seed: many", file + ":6:7: seed: found text; expected a whole number"},
 		{
 			`implementation: .*`, "implementation: other",
-			file + `:3:17: workload primary has no implementation "other"; expected one of ["careless: true"]`,
+			file + `:3:17: workload primary has no implementation "other"; ` +
+				`expected one of ["careless: true"]`,
 		},
 		{`(?s).*`, "frob", file + ":1:1: the scenario: found text"},
 	} {
@@ -161,7 +161,7 @@ func TestSavedFailureThatCannotBeReadFails(t *testing.T) {
 	}
 }
 
-// TestLongNamesAreSaved: that of a test may be longer than that of a file.
+// TestLongNamesAreSaved: the name of a test may be longer than that of a file.
 func TestLongNamesAreSaved(t *testing.T) {
 	t.Chdir(t.TempDir())
 	smallScript(t)
@@ -190,8 +190,8 @@ func TestSavedFileNamesTheCommandThatShowsIt(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeSavedIsPrinted, here as a file has come into the directory's place.
-func TestWhatCannotBeSavedIsPrinted(t *testing.T) {
+// TestFailureThatCannotBeSavedIsPrinted: here a file is in the place of the directory.
+func TestFailureThatCannotBeSavedIsPrinted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	smallScript(t)
 	judge := primaries(true).Judge

@@ -22,8 +22,9 @@ type TB interface {
 }
 
 // Test tests a workload, which package object makes of your code: without faults, with every single
-// fault at every protocol step, and with what several strategies think of. It fails if a property
-// is violated, with the story of the smallest scenario that shows it, which it saves.
+// fault at every protocol step, and with the proposals of several strategies. It fails if a
+// property is violated, with the story of the smallest scenario that shows it, and saves that
+// scenario.
 //
 // It also fails if the code is not deterministic, if no run has reached one of the workload's
 // goals, and if there was nothing to judge: no client has recorded a call, and the workload has
@@ -89,7 +90,8 @@ func runHunt(t TB, s scenario.Scenario) *hunt.Found {
 	t.Helper()
 	ctx := context.Background()
 	found, err := hunt.Hunt{
-		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: *flagRuns, CheckDeterminism: true,
+		Workload: s.Workload, Script: s.Script, Seed: s.Seed, Runs: *flagRuns,
+		CheckDeterminism: true,
 	}.Run(ctx)
 	switch {
 	case err != nil:
@@ -102,7 +104,7 @@ func runHunt(t TB, s scenario.Scenario) *hunt.Found {
 	return found
 }
 
-// diverged is the message about a scenario whose runs are not the same.
+// diverged is the message about a scenario with two runs that differ.
 func diverged(s scenario.Scenario) string {
 	return fmt.Sprintf("two runs of one seed differ; does the code share state between runs, "+
 		"or use math/rand or map order? The scenario is: %s, plan %v", s, s.Plan)
@@ -127,12 +129,14 @@ func flaggedScript(w scenario.Workload) (scenario.Script, error) {
 	return s, nil
 }
 
-// checkGoals fails for goals that no run has reached: the test does not try what it seems to try.
+// checkGoals fails for goals that no run has reached: such a test does not try the case that it is
+// about.
 func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found) {
 	t.Helper()
 	var missed []string
 	for _, goal := range w.Sometimes {
-		if sweep.Reached[goal]+found.Reached[goal] == 0 && !slices.Contains(sweep.Base.Reached, goal) {
+		reached := sweep.Reached[goal]+found.Reached[goal] > 0
+		if !reached && !slices.Contains(sweep.Base.Reached, goal) {
 			missed = append(missed, fmt.Sprintf("%q", goal))
 		}
 	}
@@ -142,12 +146,13 @@ func checkGoals(t TB, w scenario.Workload, sweep *hunt.Sweep, found *hunt.Found)
 	case 1:
 		t.Fatalf("zksim: the goal %s was reached in none of %d runs", missed[0], runs)
 	default:
-		t.Fatalf("zksim: the goals %s were reached in none of %d runs", strings.Join(missed, ", "), runs)
+		t.Fatalf("zksim: the goals %s were reached in none of %d runs",
+			strings.Join(missed, ", "), runs)
 	}
 }
 
-// fail makes the violation small, saves it and fails with its story. It names scenarios that
-// diverge besides.
+// fail makes the violation small, saves it and fails with its story. It also names scenarios that
+// diverge.
 func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.Scenario) {
 	t.Helper()
 	small, err := hunt.Minimize(ctx, o)
@@ -156,7 +161,8 @@ func fail(ctx context.Context, t TB, o *scenario.Outcome, diverging ...scenario.
 	}
 	story := small.Story()
 	if small.Result.Frozen != "" {
-		story += "\nthe goroutines when it was given up:\n\n" + busyStacks(small.Result.Frozen) + "\n"
+		story += "\nthe goroutines when it was given up:\n\n" +
+			busyStacks(small.Result.Frozen) + "\n"
 	}
 	if !small.Steady() {
 		t.Fatalf("%s\nzksim: %s is violated, but not each time: %s",

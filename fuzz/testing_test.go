@@ -23,7 +23,7 @@ import (
 	"github.com/zksim/zksim/recipes/classic"
 )
 
-// notedTB is a test that may fail: it keeps what it is told.
+// notedTB is a test that keeps its log.
 type notedTB struct {
 	name   string
 	log    []string
@@ -39,7 +39,7 @@ func (tb *notedTB) Fatalf(f string, args ...any) {
 	runtime.Goexit() // as that of a testing.T
 }
 
-// result runs a test function and returns what became of it.
+// result runs a test function and returns its log.
 func result(name string, test func(fuzz.TB)) *notedTB {
 	tb := &notedTB{name: name}
 	var group sync.WaitGroup
@@ -84,8 +84,8 @@ func TestGoodLockPasses(t *testing.T) {
 	}
 }
 
-// TestBadLockFailsWithAllItTakes to see it again: the story, the plan, a saved
-// scenario and a command that works.
+// TestBadLockFailsWithAllItTakes to see it again: the story, the plan, a saved scenario and a
+// command that works.
 func TestBadLockFailsWithAllItTakes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setScript(t, scenario.Script{Clients: 2, Rounds: 1})
@@ -103,7 +103,8 @@ func TestBadLockFailsWithAllItTakes(t *testing.T) {
 		"liveness is violated: client a waits for /lock/", "clients: 1, rounds: 1",
 		"fault: drop-request client=a op=getChildren2 request=1",
 		"what happened (step, virtual time, who):",
-		"to see it again, with the whole trace: go test -run '^TestMine$/^on v1\\.0\\.4$' -zksim.replay=" + file,
+		"to see it again, with the whole trace: " +
+			"go test -run '^TestMine$/^on v1\\.0\\.4$' -zksim.replay=" + file,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
@@ -144,7 +145,7 @@ func TestBadQueueFails(t *testing.T) {
 	}
 }
 
-// TestLockQueueTakesClaimsLast, if any, as its likes do.
+// TestLockQueueTakesClaimsLast: they are optional, as for other kinds.
 func TestLockQueueTakesClaimsLast(t *testing.T) {
 	t.Chdir(t.TempDir())
 	setFlag(t, "zksim.runs", "5")
@@ -152,7 +153,9 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	open := func(env object.Env) object.LockQueuer {
 		return deliveringQueue{recipes.NewLockQueue(env.Conn, "/queue")}
 	}
-	claims := object.LockQueueClaims{Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"}}
+	claims := object.LockQueueClaims{QueueClaims: object.QueueClaims{
+		Items: "/queue/items", LeavesAtRest: []string{"/queue/dedup"},
+	}}
 	if tb := result("TestMine", func(t fuzz.TB) {
 		fuzz.Test(t, object.LockQueue(open, claims))
 	}); tb.failed {
@@ -172,7 +175,7 @@ func TestLockQueueTakesClaimsLast(t *testing.T) {
 	object.LockQueue(open, claims, claims)
 }
 
-// deliveringQueue is a recipes.LockQueue as a object.LockQueuer.
+// deliveringQueue is a recipes.LockQueue as an object.LockQueuer.
 type deliveringQueue struct{ *recipes.LockQueue }
 
 func (q deliveringQueue) Take(ctx context.Context) (object.Delivery, error) {
@@ -223,7 +226,7 @@ func printedPattern(t *testing.T, text string) string {
 	return strings.ReplaceAll(m[1], `'\''`, "'")
 }
 
-// matchesTest does what go test does with a pattern whose slashes are all between
+// matchesTest matches a pattern as go test does, if all slashes of the pattern are between
 // elements.
 func matchesTest(t *testing.T, pattern, name string) bool {
 	t.Helper()
@@ -243,7 +246,7 @@ func matchesTest(t *testing.T, pattern, name string) bool {
 	return true
 }
 
-// TestFlagsAreLookedAtFirst, before anything is played, and named when they are wrong.
+// TestFlagsAreLookedAtFirst: a wrong flag is named before anything is played.
 func TestFlagsAreLookedAtFirst(t *testing.T) {
 	for _, c := range []struct{ flag, value, want string }{
 		{"zksim.runs", "0", "zksim: -zksim.runs=0; expected 1 or more"},
@@ -251,7 +254,8 @@ func TestFlagsAreLookedAtFirst(t *testing.T) {
 		{"zksim.goroutines", "0", "zksim: -zksim.goroutines=0; expected 1 or more"},
 		{
 			"zksim.goroutines", "2",
-			"zksim: -zksim.goroutines: 2; expected 1: an object of lock TestMine is not used by several goroutines",
+			"zksim: -zksim.goroutines: 2; expected 1: " +
+				"an object of lock TestMine is not used by several goroutines",
 		},
 	} {
 		t.Run(c.flag+"="+c.value, func(t *testing.T) {
@@ -300,7 +304,7 @@ func TestFlagsOfTheScript(t *testing.T) {
 	}
 }
 
-// opened is the kind of state that makes two runs of one seed differ.
+// opened is state that makes two runs of one seed differ.
 var opened atomic.Int64
 
 // smallScript makes what Test plays as short as it can be.
@@ -313,7 +317,7 @@ func setScript(t *testing.T, script scenario.Script) {
 	t.Cleanup(func() { scenario.DefaultScript = before })
 }
 
-// countingLock asks for one more node in each run.
+// countingLock looks at another node in each run.
 func countingLock(env object.Env) object.Locker {
 	return lockAfter{goodLock(env), env.Conn, fmt.Sprintf("/seen/%d", opened.Add(1))}
 }
@@ -346,7 +350,7 @@ func TestStateBetweenRunsIsReportedAsSuch(t *testing.T) {
 	}
 }
 
-// looks is a workload whose clients look at a node.
+// looks is a workload with clients that look at a node.
 func looks(judge func(scenario.Evidence) (linearizability.Report, error)) scenario.Workload {
 	return scenario.Workload{
 		Name: "looks", Impl: "mine", Judge: judge,

@@ -81,15 +81,9 @@ func (c *Call) finish(outcome Outcome, result Result, err error) {
 	}
 }
 
-// Notice records a client's notice of a change of its connection or session, or of the loss of its
-// hold.
-func (r *Recorder) Notice(client string, kind NoticeKind) { r.notice(client, kind, 0) }
-
-// LockLost records that the client learned that its hold with this token is lost; see
-// [Notice.Token].
-func (r *Recorder) LockLost(client string, token int64) { r.notice(client, LockLost, token) }
-
-func (r *Recorder) notice(client string, kind NoticeKind, token int64) {
+// Notice records that the client learned of a change of its connection or session, or that its hold
+// with this token is lost; see [Notice.Token]. The token is 0 for other notices.
+func (r *Recorder) Notice(client string, kind NoticeKind, token int64) {
 	if r == nil {
 		return
 	}

@@ -57,7 +57,8 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 	events := lockEvents(t)
 	r := Report{
 		ZombieWindows: zombieWindows(t),
-		Waits:         lockWaits(t.holds),
+		Granted:       len(t.holds),
+		LongestWait:   longestWait(t.holds),
 		draw:          t.kind.model.draw(events),
 	}
 	r.MaxHerd, r.MaxHerdStep = greatestHerd(t)
@@ -83,15 +84,12 @@ func judgeLock(t lockTable, left *Leftovers) Report {
 	return r
 }
 
-func lockWaits(holds []*hold) Waits {
-	var w Waits
+// longestWait is how long the slowest granted lock took.
+func longestWait(holds []*hold) (longest time.Duration) {
 	for _, h := range holds {
-		w.Granted++
-		if d := h.lock.ReturnTime - h.lock.CallTime; d > w.Longest || w.Granted == 1 {
-			w.Longest, w.Client, w.CallStep = d, h.lock.Client, h.lock.Call
-		}
+		longest = max(longest, h.lock.ReturnTime-h.lock.CallTime)
 	}
-	return w
+	return longest
 }
 
 func hasTokens(holds []*hold) bool {

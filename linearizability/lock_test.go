@@ -322,7 +322,7 @@ func TestZombieWindowIsMeasured(t *testing.T) {
 	if len(r.ZombieWindows) != 1 || r.ZombieWindows[0] != want {
 		t.Errorf("got %+v, want %+v", r.ZombieWindows, want)
 	}
-	if r.Waits.Granted != 2 || r.Waits.Longest != 2e6 || r.MaxHerd != 1 {
-		t.Errorf("got %+v, herd %d", r.Waits, r.MaxHerd)
+	if r.Granted != 2 || r.LongestWait != 2e6 || r.MaxHerd != 1 {
+		t.Errorf("got %d granted, the longest wait %s, herd %d", r.Granted, r.LongestWait, r.MaxHerd)
 	}
 }

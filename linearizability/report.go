@@ -93,21 +93,14 @@ type Report struct {
 	Verdicts []Verdict // of the properties that were judged, in the order of [Properties]
 
 	ZombieWindows []ZombieWindow
-	MaxHerd       int   // most watch notifications fired by one release
-	MaxHerdStep   int64 // the step of that release
-	Waits         Waits
-	Lost          []string // elements that were removed and never returned to a caller
-	Duplicated    []string // elements that were stored or returned more than once
+	MaxHerd       int           // most watch notifications fired by one release
+	MaxHerdStep   int64         // the step of that release
+	Granted       int           // calls that were granted a lock
+	LongestWait   time.Duration // of these calls
+	Lost          []string      // elements that were removed and never returned to a caller
+	Duplicated    []string      // elements that were stored or returned more than once
 
 	draw func(io.Writer) error
-}
-
-// Waits measures how long the calls that were granted a lock took.
-type Waits struct {
-	Granted  int
-	Longest  time.Duration
-	Client   string // of the longest wait
-	CallStep int64  // likewise
 }
 
 // Status is the worst status of all verdicts.

@@ -63,7 +63,7 @@ func TestRecorderKeepsTheFirstReturn(t *testing.T) {
 	r.Call("b", ops.Lock, "")
 	lock.OK(Result{Token: 7, Session: 1})
 	lock.Failed(errors.New("too late"))
-	r.Notice("a", LockLost)
+	r.Notice("a", LockLost, 0)
 	h := r.History(nil)
 	want := []Op{
 		{Client: "a", Kind: ops.Lock, Token: 7, Session: 1, Call: 1, CallTime: 1, Return: 3,
@@ -84,7 +84,7 @@ func TestRecorderMayBeNil(t *testing.T) {
 	c := r.Call("a", ops.Lock, "")
 	c.OK(Result{})
 	c.Unknown(Result{}, errors.New("x"))
-	r.Notice("a", Disconnected)
+	r.Notice("a", Disconnected, 0)
 	if h := r.History(nil); len(h.Ops) != 0 {
 		t.Errorf("got %+v", h)
 	}

@@ -11,12 +11,11 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// behaviours are what a run has shown, as numbers that are equal for what is
-// alike: for each fault that struck, what it struck, in which operation of the
-// code under test and how far into it, with what the session held; what the
-// client asked next; which fault struck after which; and how the operations
-// ended. A hunt counts them, and its search by coverage keeps what shows new
-// ones. They are sorted, each is there once.
+// behaviours lists the behaviours of a run as numbers, sorted, each once. Runs that behave alike
+// have equal numbers. A behaviour is: a fault that struck, with the operation of the code under
+// test, how far it had come, and the ephemeral nodes of the session; the client's next requests;
+// which fault struck after which; and how the operations ended. A hunt counts behaviours, and its
+// search by coverage keeps the scenarios with a new one.
 func behaviours(o *scenario.Outcome) []uint64 {
 	b := newBehaviour(o)
 	for i, s := range o.Result.Strikes {
@@ -54,7 +53,7 @@ func (b *behaviour) add(words ...string) {
 	b.found = append(b.found, h.Sum64())
 }
 
-// strike tells where a fault struck, and what came of it.
+// strike collects where a fault struck, and how the client went on.
 func (b *behaviour) strike(s trace.Strike) {
 	call := b.callAt(s.Client, s.Step)
 	what := []string{string(s.Fault.Kind), length(s.Fault.For), s.Op, call.Kind}
@@ -63,7 +62,7 @@ func (b *behaviour) strike(s trace.Strike) {
 	b.add(append(what, "next", strings.Join(b.opsAfter(s.Client, s.Step, 3), " "))...)
 }
 
-// callAt is the client's operation under way, the zero Op if there is none.
+// callAt is the operation that the client has under way, the zero Op if there is none.
 func (b *behaviour) callAt(client string, step int64) linearizability.Op {
 	var found linearizability.Op
 	for _, op := range b.o.History.Ops {
@@ -79,7 +78,7 @@ func during(op linearizability.Op, step int64) bool {
 	return op.Call <= step && (op.Outcome == linearizability.OpPending || op.Return >= step)
 }
 
-// opsBetween are the client's requests between two steps, the last few.
+// opsBetween are the last few requests of the client between two steps.
 func (b *behaviour) opsBetween(client string, from, to int64) []string {
 	var ops []string
 	for _, r := range b.requests[client] {
@@ -100,8 +99,8 @@ func (b *behaviour) opsAfter(client string, step int64, n int) []string {
 	return ops
 }
 
-// held tells how many ephemeral nodes the client's sessions have at a step: none,
-// one or more.
+// held classifies the number of ephemeral nodes of the client's sessions at a step: none, one or
+// more.
 func (b *behaviour) held(client string, step int64) string {
 	n := 0
 	for _, c := range b.o.Result.Changes {
@@ -118,8 +117,7 @@ func (b *behaviour) held(client string, step int64) string {
 	return []string{"none", "one", "more"}[min(max(n, 0), 2)]
 }
 
-// faults are the kinds that have struck an operation's client while it went on, the
-// first two.
+// faults are the first two kinds of faults that struck the client of an operation during it.
 func (b *behaviour) faults(op linearizability.Op) string {
 	var kinds []string
 	for _, s := range b.o.Result.Strikes {
@@ -130,8 +128,8 @@ func (b *behaviour) faults(op linearizability.Op) string {
 	return strings.Join(kinds[:min(2, len(kinds))], " ")
 }
 
-// length puts the lengths of faults into three classes: what a connection
-// survives, what a session survives, and more.
+// length puts the lengths of faults into three classes: a connection survives it, a session
+// survives it, or neither does.
 func length(d time.Duration) string {
 	switch {
 	case d == 0:

@@ -8,15 +8,14 @@ import (
 	"github.com/zksim/zksim/fuzz/internal/mix"
 )
 
-// Who proposes the scenarios of a hunt that no strategy does.
+// The proposer of scenarios that no strategy has proposed.
 const (
 	fromCorpus = "corpus"
 	noStrategy = "no faults"
 )
 
-// resumed is the seed of a hunt that goes on from a corpus: it depends on the corpus
-// too, as the strategies would otherwise propose once more what they proposed when it
-// was collected.
+// resumed is the seed of a hunt that goes on from a corpus. It depends on the corpus, because with
+// the same seed the strategies would propose the same scenarios again.
 func (h Hunt) resumed() uint64 {
 	if len(h.Corpus) == 0 {
 		return h.Seed
@@ -28,7 +27,7 @@ func (h Hunt) resumed() uint64 {
 	return mix.Hash(h.Seed, d.Sum64())
 }
 
-// replay plays the corpus, a generation at a time, until enough was found.
+// replay plays the corpus, one generation after another, until enough was found.
 func (p *pursuit) replay(ctx context.Context) error {
 	for rest := p.Corpus; len(rest) > 0 && len(p.found.Findings) < p.enough; {
 		if err := ctx.Err(); err != nil {

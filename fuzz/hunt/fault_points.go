@@ -7,13 +7,13 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// sweepDurations are the lengths of faults that last: one that a session survives; one between two
-// thirds of a session, when the client gives a silent connection up, and its end; and one that no
-// session survives.
+// sweepDurations are the lengths of faults that last. A session survives the first. The second is
+// between the time when the client gives up a silent connection, two thirds of a session, and the
+// end of the session. No session survives the third.
 var sweepDurations = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second}
 
-// FaultPoints lists every single fault that a run offers a place for: each kind, at each request
-// and each notification of the run.
+// FaultPoints lists every single fault that has a place in a run: each kind, at each request and
+// each notification of the run.
 func FaultPoints(base *scenario.Outcome) []fault.Fault {
 	var faults []fault.Fault
 	add := func(info fault.KindInfo, f fault.Fault) {

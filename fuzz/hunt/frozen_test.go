@@ -72,7 +72,7 @@ func TestSweepStopsAtWhatFroze(t *testing.T) {
 	}
 }
 
-// TestMinimizeStopsWhenATryFreezes: it returns what it has.
+// TestMinimizeStopsWhenATryFreezes, and returns the smallest scenario so far.
 func TestMinimizeStopsWhenATryFreezes(t *testing.T) {
 	spin, times := spinning(t)
 	var tries atomic.Int64

@@ -8,14 +8,14 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// Hunt describes a search for violations. Strategies propose scenarios, which run on all cores.
-// What is found, and after how many scenarios, depends on the description alone, and not on the
-// machine, unless For ends the hunt.
+// Hunt describes a search for violations. Strategies propose scenarios, which run on all cores. The
+// findings, and the number of scenarios before each, depend on the description alone, and not on
+// the machine, unless For ends the hunt.
 //
 // Each scenario has three phases. In the first, faults strike and the scripts work. Every fault
-// ends by itself. In the second, all faults have ended, and the scripts must come to their end:
-// that is where liveness is judged. In the third, the World goes on without faults and scripts for
-// longer than a session lives, after which nothing may be left over.
+// ends by itself. In the second, all faults have ended, and every script must end: here liveness is
+// judged. In the third, the World goes on without faults and scripts for longer than a session
+// lives. Then nothing may be left over.
 type Hunt struct {
 	Workload scenario.Workload
 	Script   scenario.Script
@@ -31,22 +31,21 @@ type Hunt struct {
 	MaxFaults int
 	// Strategies are names out of [Strategies]; none means all of them, each with its share.
 	Strategies []string
-	// Corpus holds scenarios to play first, in their order: those that an earlier hunt has
-	// kept, say. All of them are played, whatever Runs and For are. The strategies' proposals
-	// then depend on the Corpus as well as on the Seed, so that a resumed hunt goes on
-	// elsewhere. A hunt that adds nothing to its corpus is repeated by the next with the same
-	// Seed.
+	// Corpus holds scenarios to play first, in their order, for instance those that an earlier hunt
+	// has kept. All of them are played, whatever Runs and For are. The proposals of the strategies
+	// depend on the Corpus as well as on the Seed, so that a resumed hunt tries other scenarios.
+	// After a hunt that added nothing to its corpus, the next one with the same Seed is the same.
 	Corpus []scenario.Scenario
-	// Counts reports whether a violation counts; nil is all. Several goroutines call it at the
-	// same time, and it must give the same answer for an outcome each time. A run that froze
-	// always counts: the code that spins there would slow down all other runs.
+	// Counts reports whether a violation counts; nil means that all do. Several goroutines call it
+	// at the same time. It must always give the same answer for an outcome. A run that froze always
+	// counts: its code spins on and slows down all other runs.
 	Counts func(*scenario.Outcome) bool
-	// Findings is the number of different findings to stop after; 0 means one.
+	// Findings is the number of different findings after which the hunt ends; 0 means one.
 	Findings int
 	// CheckDeterminism runs every scenario twice and compares the traces.
 	CheckDeterminism bool
-	// Workers is the number of scenarios that run at a time; 0 means GOMAXPROCS. It makes no
-	// difference to what is found.
+	// Workers is the number of scenarios that run at a time; 0 means GOMAXPROCS. It changes no
+	// finding.
 	Workers int
 	// Progress, if not nil, is called after each scenario. It must not change its argument.
 	Progress func(*Found)
@@ -63,19 +62,18 @@ type Found struct {
 	// Runs counts the scenarios that the strategies proposed, up to the last finding, and
 	// Replayed those of the corpus. Undecided counts those of both with an unknown verdict.
 	Runs, Replayed, Undecided int
-	// Traces counts the different orders of requests and faults, up to a million. Behaviours
-	// counts the different things that runs have shown: which fault struck which operation,
-	// what the session held then, how the call went on and ended.
+	// Traces counts the different orders of requests and faults, up to a million. Behaviours counts
+	// the different behaviours of the runs: which fault struck which operation, the ephemeral nodes
+	// of the session then, and how the call went on and ended.
 	Traces, Behaviours int
-	// Divergences are the scenarios whose two runs differed.
+	// Divergences are the scenarios with two runs that differ.
 	Divergences []scenario.Scenario
-	// Findings are the first violations, in the order in which they were found. Those that
-	// differ in nothing but names and numbers count as one.
+	// Findings are the first violations, in the order in which they were found. Violations that
+	// differ only in names and numbers count as one.
 	Findings []Finding
 	// Reached counts the scenarios in which each goal was reached.
 	Reached map[string]int
-	// Exhausted says that the strategies have nothing more to propose, and have left nothing
-	// out.
+	// Exhausted says that the strategies have tried every scenario that they can propose.
 	Exhausted bool
 
 	workload scenario.Workload
@@ -85,11 +83,11 @@ type Found struct {
 // A Finding is a violation that a Hunt has found. [Minimize] makes it small.
 type Finding struct {
 	*scenario.Outcome
-	// Strategy is the name of the one that proposed it, "corpus" if it was part of the corpus,
-	// or "no faults" if it is the run without faults that a hunt begins with.
+	// Strategy is the name of the strategy that proposed it, "corpus" if it was part of the corpus,
+	// or "no faults" for the run without faults that begins a hunt.
 	Strategy string
-	// Runs is the number of scenarios up to this one: of the corpus if it was part of that,
-	// else of those that strategies proposed.
+	// Runs is the number of scenarios up to this one: those of the corpus if it was part of that,
+	// otherwise those that strategies proposed.
 	Runs int
 }
 
@@ -101,8 +99,8 @@ func (f *Found) First() *scenario.Outcome {
 	return f.Findings[0].Outcome
 }
 
-// Run hunts until enough was found, a bound is reached or ctx is done; in the last case it returns
-// what it has and the context's error.
+// Run hunts until enough was found, a bound is reached or ctx is done. In the last case it returns
+// the result so far, and the error of the context.
 func (h Hunt) Run(ctx context.Context) (*Found, error) {
 	if err := h.checkBounds(); err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ func NewInputs(base *scenario.Outcome) (Inputs, error) {
 	return Inputs{base.Scenario, newPlanSpace(base, 0)}, nil
 }
 
-// Seeds are inputs to begin with, of different numbers of faults.
+// Seeds are inputs to begin with, which have different numbers of faults.
 func (i Inputs) Seeds() [][]byte {
 	var seeds [][]byte
 	for n := range 4 * i.space.maxFaults {
@@ -38,10 +38,10 @@ func (i Inputs) Seeds() [][]byte {
 	return seeds
 }
 
-// Scenario reads the engine's bytes, eight for each decision: the seed, the schedule, and then one
-// fault after the other, each decided by its bytes alone, so that a change of some bytes changes
-// one fault. Missing bytes are zero, and bytes beyond the longest plan are not read: every input is
-// a scenario.
+// Scenario reads the bytes of the engine, eight for each decision: the seed, the schedule, and then
+// the faults, one after the other. The bytes of a fault decide that fault alone, so that a change
+// of some bytes changes one fault. Missing bytes are zero, and bytes beyond the longest plan are
+// not read: every input is a scenario.
 func (i Inputs) Scenario(data []byte) scenario.Scenario {
 	words, s, p := wordsOf(data), i.base, i.space
 	s.Seed, s.Plan, s.Schedule = words[0], nil, sim.Schedule{}

@@ -9,8 +9,8 @@ import (
 )
 
 // CheckJudged returns an error if there was nothing to judge in any run of the sweep: no client
-// recorded a call, the judge gave no verdict of its own, and the workload has no goals. Nothing is
-// ever found then, whatever is wrong.
+// recorded a call, the judge gave no verdict of its own, and the workload has no goals. Such a
+// sweep finds nothing, however wrong the code is.
 func (s *Sweep) CheckJudged() error {
 	return checkJudged(s.judged, s.Base.Scenario.Workload, 1+s.Points)
 }
@@ -27,8 +27,8 @@ func checkJudged(judged bool, w scenario.Workload, runs int) error {
 		"or say what must hold by an Invariant or a goal", runs)
 }
 
-// judged reports whether there was something to judge in a run: a call, or a property that only the
-// workload's own judge knows, such as an invariant. All others are about calls.
+// judged reports whether there was something to judge in a run: a call, or a property of the
+// workload's own judge, such as an invariant. All other properties are about calls.
 func judged(o *scenario.Outcome) bool {
 	own := func(v linearizability.Verdict) bool {
 		return !slices.Contains(linearizability.Properties(), v.Property)

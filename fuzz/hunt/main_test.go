@@ -25,7 +25,7 @@ func breaks(o *scenario.Outcome, property string) bool {
 	return judged && v.Status == linearizability.Violated
 }
 
-// blindLock never looks who is first, so that two clients hold it without any fault.
+// blindLock never looks for the holder, so that two clients hold it without any fault.
 type blindLock struct {
 	conn *zk.Conn
 	node string

@@ -12,14 +12,14 @@ import (
 // fewer faults, fewer clients, a shorter script, a schedule with a small seed, weaker and shorter
 // faults, and coordinates that name the operation.
 //
-// It first looks for the smallest scenario of all that shows the property, in a fixed order. So the
-// same bug mostly ends as the same scenario, however it was found. Where there is none so simple,
-// it goes down from the given one, step by step. It is deterministic, and runs on all cores. A
-// scenario that cannot be played or judged does not count. When ctx is done it returns the smallest
+// It first looks for the smallest scenario of all that shows the property, in a fixed order. So one
+// bug mostly ends as one scenario, however it was found. If there is no such simple scenario, it
+// makes the given one smaller, step by step. It is deterministic, and runs on all cores. A scenario
+// that cannot be played or judged does not count. When ctx is done it returns the smallest scenario
 // so far.
 //
 // A run that froze stays as it is, and the first try that freezes is the last: its code spins on,
-// and each further try would add to it.
+// and so would that of each further try.
 func Minimize(ctx context.Context, o *scenario.Outcome) (*scenario.Outcome, error) {
 	m := &minimizer{ctx: ctx, best: o, property: o.Property()}
 	if m.property == "" {
@@ -49,14 +49,14 @@ type minimizer struct {
 	frozen   bool // a try froze
 }
 
-// done reports whether nothing more is to be tried.
+// done reports whether the search is over.
 func (m *minimizer) done() bool { return m.ctx.Err() != nil || m.frozen }
 
 // try runs a candidate and keeps it if it violates the same property.
 func (m *minimizer) try(s scenario.Scenario) bool { return m.first([]scenario.Scenario{s}) }
 
-// first runs candidates and keeps the first, in their order, that violates the same
-// property; it reports whether there is one.
+// first runs candidates and keeps the first, in their order, that violates the same property. It
+// reports whether there is one.
 func (m *minimizer) first(candidates []scenario.Scenario) bool {
 	if m.done() {
 		return false
@@ -80,8 +80,8 @@ func (m *minimizer) first(candidates []scenario.Scenario) bool {
 	return true
 }
 
-// play runs a scenario. There is no outcome if its plan says the same twice, or if
-// nothing can be said of it, for instance because too little is done in it.
+// play runs a scenario. There is no outcome if its plan has a fault twice, or if the run cannot be
+// judged, for instance because too little happens in it.
 func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	if len(distinct(s.Plan)) < len(s.Plan) {
 		return nil
@@ -89,14 +89,14 @@ func (m *minimizer) play(s scenario.Scenario) *scenario.Outcome {
 	return playOne(s, false).outcome
 }
 
-// froze reports whether a run did not come to rest; see [fakezk.Result].
+// froze reports whether a run froze; see trace.Result.
 func froze(o *scenario.Outcome) bool { return o != nil && o.Result.Frozen != "" }
 
 func (m *minimizer) shows(o *scenario.Outcome) bool {
 	return o != nil && o.Property() == m.property
 }
 
-// scenario is a copy of the best so far, free to be changed.
+// scenario is a copy of the best scenario so far. The caller may change it.
 func (m *minimizer) scenario() scenario.Scenario {
 	s := m.best.Scenario
 	s.Plan = slices.Clone(s.Plan)

@@ -66,7 +66,7 @@ func plays(e scenario.Evidence, client string) bool {
 	})
 }
 
-// TestMinimizeMakesPlain: what does not matter is gone or round in the end.
+// TestMinimizeMakesPlain: irrelevant parts are gone or have round numbers in the end.
 func TestMinimizeMakesPlain(t *testing.T) {
 	t.Parallel()
 	late := func(e scenario.Evidence) (bool, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// The bounds of what is looked for from scratch: scripts, seeds of runs without faults
-// and with one, and runs with faults.
+// The bounds of the search from scratch: scripts, seeds of runs without faults and with one, and
+// runs with faults.
 const (
 	scratchClients   = 3
 	scratchRounds    = 2
@@ -21,9 +21,9 @@ const (
 	scratchRuns      = 2500
 )
 
-// fromScratch looks for a small scenario that shows the same: without faults first,
-// then with one, of the smallest script that will do. Steps down alone often end in a
-// plan of two faults, the second of which only moves the first to its place.
+// fromScratch looks for a small scenario that shows the same: first without faults, then with one,
+// of the smallest script that suffices. Steps down alone often end with two faults, the second of
+// which only moves the first to its place.
 func (m *minimizer) fromScratch() bool {
 	scripts := m.smallScripts()
 	for _, script := range scripts {
@@ -45,21 +45,20 @@ func (m *minimizer) firstSeed(script scenario.Script, from, to uint64) bool {
 	return m.first(calm)
 }
 
-// everyPoint are all fault points of a run, and some ends of sessions while nothing is
-// under way.
+// everyPoint are all fault points of a run, and some ends of sessions at times without a call.
 func everyPoint(o *scenario.Outcome) []fault.Fault {
 	return append(FaultPoints(o), roundTimes(o, fault.Fault{Kind: fault.Expire})...)
 }
 
-// plainPoints are those of everyPoint whose faults do not last, but for the rarest.
+// plainPoints are the points of everyPoint with faults that do not last, without the rarest.
 func plainPoints(o *scenario.Outcome) []fault.Fault {
 	return slices.DeleteFunc(everyPoint(o), func(f fault.Fault) bool {
 		return f.For > 0 || f.Kind == fault.CutMidFrame
 	})
 }
 
-// roundTimes are a fault at round times, with each client: often enough for what
-// a session's end between two requests does.
+// roundTimes are a fault at round times, with each client: often enough for the effects of a
+// session's end between two requests.
 func roundTimes(o *scenario.Outcome, f fault.Fault) []fault.Fault {
 	const unit, times = 5 * time.Millisecond, 20
 	var faults []fault.Fault
@@ -72,10 +71,9 @@ func roundTimes(o *scenario.Outcome, f fault.Fault) []fault.Fault {
 	return faults
 }
 
-// alike looks for a rare run without faults, and for scenarios, of two faults at most,
-// that are as small as the one that steps down have led to, but come first in a fixed
-// order: different ways down shall end at the same place. Their faults are of the kinds
-// of those at hand, or losses.
+// alike looks for a rare run without faults, and for scenarios of at most two faults that are as
+// small as the result of the steps down, but come first in a fixed order. So different ways down
+// end at the same place. The faults are of the kinds of the present faults, or losses.
 func (m *minimizer) alike() {
 	if m.best.Scenario.Seed > smallSeeds && m.rareSeed() {
 		return
@@ -101,8 +99,8 @@ func (m *minimizer) alike() {
 	}
 }
 
-// rareSeed looks for a run without faults by many seeds: what no small seed shows, with
-// its faults, may be a race that few seeds show and that needs none.
+// rareSeed looks for a run without faults with many seeds. A violation that no small seed shows
+// without faults may be a race that needs no fault, but a rare seed.
 func (m *minimizer) rareSeed() bool {
 	for _, script := range m.smallScripts() {
 		if m.firstSeed(script, scratchCalmSeeds+1, scratchRareSeeds) {
@@ -130,8 +128,8 @@ func pointsOf(o *scenario.Outcome, kinds []fault.Kind) []fault.Fault {
 // pointsFunc chooses the faults to try from a run.
 type pointsFunc func(*scenario.Outcome) []fault.Fault
 
-// firstPoint looks for a single fault, out of those that points offers for a run
-// without any, in each script, with each of the seeds, until enough was tried.
+// firstPoint looks for a single fault, out of those that points returns for a run without faults,
+// in each script, with each of the seeds, until enough was tried.
 func (m *minimizer) firstPoint(scripts []scenario.Script, from, to uint64, points pointsFunc) bool {
 	tried := 0
 	for _, script := range scripts {
@@ -187,8 +185,8 @@ func (m *minimizer) firstPair(scripts []scenario.Script, points pointsFunc) bool
 	return false
 }
 
-// plansOf are scenarios with one fault more than s, the weakest kinds first. Faults of
-// clients that s does not have are left out.
+// plansOf are scenarios with one fault more than s, the weakest kinds first. Faults of clients that
+// s does not have are left out.
 func plansOf(s scenario.Scenario, faults []fault.Fault) []scenario.Scenario {
 	slices.SortStableFunc(faults, func(a, b fault.Fault) int {
 		return slices.Index(weakest, a.Kind) - slices.Index(weakest, b.Kind)
@@ -221,8 +219,8 @@ func (m *minimizer) plain(script scenario.Script, seed uint64) scenario.Scenario
 	return scenario.Scenario{Workload: m.best.Scenario.Workload, Script: script, Seed: seed}
 }
 
-// smallScripts are the scripts up to the one at hand, small ones first: those with one
-// hand that are not rough, and then those as it is.
+// smallScripts are the scripts up to the present one, small ones first: those with one goroutine
+// that are not careless, and then those as it is.
 func (m *minimizer) smallScripts() []scenario.Script {
 	given := m.best.Scenario.Script
 	var scripts []scenario.Script

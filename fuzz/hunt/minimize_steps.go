@@ -9,7 +9,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// goDown takes steps, each of which makes the scenario smaller, until none does.
+// goDown takes steps that make the scenario smaller, until no step does.
 func (m *minimizer) goDown() {
 	for before := -1; m.kept != before && !m.done(); {
 		before = m.kept
@@ -30,8 +30,8 @@ func (m *minimizer) dropFaults() {
 	}
 }
 
-// shortenScript tries fewer clients, hands and rounds, the fewest first, and a
-// script that is not rough. Clients that the plan names are given earlier names.
+// shortenScript tries fewer clients, goroutines and rounds, the fewest first, and a script that is
+// not careless. Clients that the plan names get earlier names.
 func (m *minimizer) shortenScript() {
 	if s := m.scenario(); s.Script.Careless {
 		s.Script.Careless = false
@@ -58,8 +58,8 @@ func (m *minimizer) shortenScript() {
 	m.first(fewer)
 }
 
-// tryClients tries n clients, with the plan's faults as they are if they name
-// none of those left out, else with the first clients in their place.
+// tryClients tries n clients, with the faults of the plan as they are if these clients have them
+// all, otherwise with the first clients in the places of the others.
 func (m *minimizer) tryClients(n int) bool {
 	s := m.scenario()
 	s.Script.Clients = n
@@ -82,9 +82,8 @@ func (m *minimizer) tryClients(n int) bool {
 	return m.tryEarlier(s)
 }
 
-// tryEarlier tries a scenario, and, if it has a single fault at a request, with
-// that fault at every other request: with fewer clients the same step of the
-// protocol often has another number.
+// tryEarlier tries a scenario. If it has a single fault at a request, it also tries that fault at
+// every other request: with fewer clients the same step of the protocol often has another number.
 func (m *minimizer) tryEarlier(s scenario.Scenario) bool {
 	candidates := []scenario.Scenario{s}
 	if len(s.Plan) == 1 && s.Plan[0].Request > 0 {
@@ -97,11 +96,11 @@ func (m *minimizer) tryEarlier(s scenario.Scenario) bool {
 	return m.first(candidates)
 }
 
-// earlierMargin is how many requests more than before a client may make when
-// it does what others did for it: create the parent, for instance.
+// earlierMargin is the number of requests that a client may make more than before, because it does
+// the work of others now: for instance, it creates the parent.
 const earlierMargin = 5
 
-// smallSeeds is up to which seed a seed is small.
+// smallSeeds is the greatest seed that counts as small.
 const smallSeeds = 20
 
 // smallSeed looks for a small seed that shows the same.
@@ -115,8 +114,7 @@ func (m *minimizer) smallSeed() {
 	m.first(candidates)
 }
 
-// plainSchedule tries to do without the scenario's schedule, or with fewer of its
-// numbers.
+// plainSchedule tries the scenario without its schedule, or with fewer numbers in it.
 func (m *minimizer) plainSchedule() {
 	if m.best.Scenario.Schedule.Kind == sim.Latencies {
 		return
@@ -146,8 +144,8 @@ func (m *minimizer) plainSchedule() {
 	}
 }
 
-// simplifyFaults tries, for each fault, a weaker kind, a coordinate that is a
-// request, an earlier one, and a shorter, rounder duration.
+// simplifyFaults tries, for each fault, a weaker kind, a request as its coordinate, an earlier
+// request, and a shorter, rounder duration.
 func (m *minimizer) simplifyFaults() {
 	for i := range m.best.Scenario.Plan {
 		m.simplifyKind(i)
@@ -156,8 +154,7 @@ func (m *minimizer) simplifyFaults() {
 	}
 }
 
-// firstFault tries other faults in the place of the i-th, as far as they are faults at
-// all.
+// firstFault tries other faults in the place of the i-th. Faults that are not valid are left out.
 func (m *minimizer) firstFault(i int, faults []fault.Fault) bool {
 	var candidates []scenario.Scenario
 	for _, f := range faults {
@@ -216,7 +213,7 @@ func (m *minimizer) lowerCoordinate(i int) {
 	}
 }
 
-// roundTime tries a time with fewer digits, not later than the time at hand.
+// roundTime tries a time with fewer digits that is not later than the present one.
 func (m *minimizer) roundTime(i int) {
 	f := m.best.Scenario.Plan[i]
 	var faults []fault.Fault
@@ -278,8 +275,8 @@ func (m *minimizer) nameOperations() {
 	}
 }
 
-// operation is the operation that a request coordinate stands for, and its
-// number among the client's operations of that name.
+// operation is the operation at a request coordinate, and its number among the client's operations
+// of that name.
 func (m *minimizer) operation(f fault.Fault) (string, int) {
 	for _, r := range m.best.Result.Requests {
 		if r.Client != f.Client || r.Number != f.Request {

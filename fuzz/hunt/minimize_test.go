@@ -73,9 +73,8 @@ func checkSmallest(t *testing.T, o, small *scenario.Outcome, want string) {
 	}
 }
 
-// TestMinimizeKeepsWhatIsNeeded: what needs two clients keeps
-// them, and loses the faults that it does not need.
-func TestMinimizeKeepsWhatIsNeeded(t *testing.T) {
+// TestMinimizeKeepsNeededClients and loses needless faults.
+func TestMinimizeKeepsNeededClients(t *testing.T) {
 	s := scenario.Scenario{Workload: blindLocks(),
 		Script: scenario.Script{Clients: 5, Rounds: 3}, Seed: 99,
 		Plan: plan(t, "cut client=e request=3", "delay 1s client=d request=1")}

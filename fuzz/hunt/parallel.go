@@ -12,8 +12,8 @@ import (
 )
 
 // parallel calls f for 0 to n-1, several at the same time, each in its own goroutine, and returns
-// when all have ended. When f(i) returns false, or ctx is done, what comes after i, or after now,
-// is left out unless it has begun: what is called is always 0 up to some number. workers below 1
+// when all have ended. When f(i) returns false, it begins no call after i; when ctx is done, it
+// begins no more calls. The numbers of the calls are always 0 up to some number. workers below 1
 // means GOMAXPROCS.
 func parallel(ctx context.Context, n, workers int, f func(i int) (goOn bool)) {
 	if workers < 1 {
@@ -50,8 +50,8 @@ type played struct {
 	err     error
 }
 
-// playOne plays a scenario, once, or twice to compare the traces. Every error names the scenario,
-// that of a judge that panics included.
+// playOne plays a scenario, once, or twice to compare the traces. Every error names the scenario. A
+// judge that panics is an error, too.
 func playOne(s scenario.Scenario, twice bool) (r played) {
 	defer func() {
 		if p := recover(); p != nil {

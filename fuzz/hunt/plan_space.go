@@ -9,17 +9,17 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// planSpace bounds the plans that are drawn: coordinates that the fault-free
-// run has, and some beyond, as retries add requests.
+// planSpace bounds the drawn plans: the coordinates of the run without faults, and some beyond
+// them, since retries add requests.
 type planSpace struct {
 	clients          []string
 	requests, events map[string]int // by client
-	messages         int            // about as many does a run deliver
+	messages         int            // about the number of messages of a run
 	elapsed          time.Duration
 	maxFaults        int
 }
 
-// defaultMaxFaults is how long a plan is at most unless told otherwise.
+// defaultMaxFaults is the greatest length of a plan if the hunt does not say another.
 const defaultMaxFaults = 4
 
 func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
@@ -46,8 +46,8 @@ func newPlanSpace(base *scenario.Outcome, maxFaults int) planSpace {
 // draw is a source of numbers: draw(n) is one of 0 to n-1.
 type draw func(n int) int
 
-// plan draws one. It draws first which kinds of faults there are (swarm testing: Groce
-// et al., ISSTA 2012), and how many: a plan of all kinds rarely has two of one.
+// plan draws a plan. It first draws the kinds of faults (swarm testing: Groce et al., ISSTA 2012),
+// and their number: a plan of all kinds rarely has two of one.
 func (p planSpace) plan(draw draw) []fault.Fault {
 	kinds := slices.DeleteFunc(fault.Kinds(), func(fault.KindInfo) bool { return draw(3) > 0 })
 	if len(kinds) == 0 {
@@ -60,7 +60,7 @@ func (p planSpace) plan(draw draw) []fault.Fault {
 	return distinct(plan)
 }
 
-// distinct leaves out the faults that are there already: none strikes twice.
+// distinct leaves out repeated faults: none strikes twice.
 func distinct(plan []fault.Fault) []fault.Fault {
 	var kept []fault.Fault
 	for _, f := range plan {
@@ -89,8 +89,8 @@ func (p planSpace) fault(draw draw, kinds []fault.KindInfo) fault.Fault {
 	return f
 }
 
-// The lengths of faults that are drawn: from a few times the way of a message to what
-// no session survives.
+// The lengths of drawn faults: from a few times the latency of a message to longer than any session
+// survives.
 const (
 	shortestFault = 20 * time.Millisecond
 	longestFault  = 15 * time.Second
@@ -104,7 +104,7 @@ func duration(draw draw) time.Duration {
 	return time.Duration(d).Round(10 * time.Millisecond)
 }
 
-// maxDepth is the number of events up to whose order a bug may depend.
+// maxDepth is the greatest number of events with an order on which a bug may depend.
 const maxDepth = 4
 
 // changes draws the deliveries at which the priorities of a schedule change.

@@ -11,7 +11,7 @@ import (
 )
 
 // generation is the number of scenarios that are proposed before the strategies learn from them. It
-// is fixed, so that the number of workers makes no difference.
+// is fixed, so that the result does not depend on the number of workers.
 const generation = 32
 
 // pursuit is a hunt under way.
@@ -34,7 +34,7 @@ type searcher struct {
 	name string
 }
 
-// leavesOut reports whether the strategy has passed over some of what it is to try.
+// leavesOut reports whether the strategy has skipped scenarios that it could try.
 func (p searcher) leavesOut() bool {
 	s, ok := p.strategy.(interface{ leftOut() bool })
 	return ok && s.leftOut()
@@ -121,7 +121,7 @@ func (p *pursuit) propose() []trial {
 		idle++
 		scenario, more := s.propose()
 		if !more {
-			continue // it may have more once it has learnt
+			continue // after learning it may propose more
 		}
 		idle = 0
 		trials = append(trials, trial{scenario, s.name})
@@ -129,8 +129,8 @@ func (p *pursuit) propose() []trial {
 	return trials
 }
 
-// play runs trials at the same time and then takes them in in their order, up to the one that ends
-// the hunt, has failed, or was not played as ctx is done.
+// play runs trials at the same time, and then takes in their outcomes in the order of the trials,
+// up to a trial that ends the hunt, has failed, or was not played because ctx is done.
 func (p *pursuit) play(ctx context.Context, trials []trial) error {
 	results := make([]played, len(trials))
 	parallel(ctx, len(trials), p.Workers, func(i int) (goOn bool) {
@@ -175,7 +175,8 @@ func (p *pursuit) take(t trial, r played) error {
 	return nil
 }
 
-// count adds a run to the numbers of the hunt, and returns how many there are of its sort.
+// count adds a run to the numbers of the hunt. It returns the number of runs of the strategies, or
+// of the corpus, to which this one belongs.
 func (p *pursuit) count(t trial, r played) int {
 	f, o := p.found, r.outcome
 	for _, goal := range o.Reached {
@@ -196,16 +197,16 @@ func (p *pursuit) count(t trial, r played) int {
 	return *n
 }
 
-// violates reports whether an outcome is what the hunt is after.
+// violates reports whether an outcome is a violation that counts.
 func (p *pursuit) violates(o *scenario.Outcome) bool {
 	return o.Status() == linearizability.Violated &&
 		(p.Counts == nil || o.Result.Frozen != "" || p.Counts(o))
 }
 
-// maxTraces keeps the memory that a hunt takes from growing for ever.
+// maxTraces bounds the memory of a hunt.
 const maxTraces = 1_000_000
 
-// note counts what is new in an outcome.
+// note counts the new behaviours of an outcome.
 func (p *pursuit) note(o *scenario.Outcome) (fresh int) {
 	if len(p.traces) < maxTraces {
 		p.traces[traceOf(o)] = true
@@ -220,7 +221,7 @@ func (p *pursuit) note(o *scenario.Outcome) (fresh int) {
 	return fresh
 }
 
-// blurred is what is violated in words that do not depend on names, numbers and times.
+// blurred is the summary of a violation without names, numbers and times.
 func blurred(o *scenario.Outcome) string {
 	return namesAndNumbers.ReplaceAllString(o.Property()+" "+o.Summary(), "#")
 }

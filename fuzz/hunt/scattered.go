@@ -1,7 +1,7 @@
 package hunt
 
 // scattered draws 0 to n-1, each once, the next far from the last: neighbours in a list of fault
-// points mostly do the same.
+// points mostly have the same effect.
 type scattered struct{ n, from, next, step int }
 
 func newScattered(n int, from uint64) *scattered {

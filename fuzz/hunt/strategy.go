@@ -11,7 +11,7 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// A Strategy is one of the ways in which a [Hunt] chooses the scenarios that it tries.
+// A Strategy is one of the ways in which a [Hunt] chooses its scenarios.
 type Strategy struct {
 	Name, About string
 	// Share is the number of scenarios that the strategy proposes in each round of a hunt by
@@ -37,7 +37,8 @@ var strategies = []Strategy{
 // Strategies lists all strategies.
 func Strategies() []Strategy { return slices.Clone(strategies) }
 
-// CheckStrategies returns an error if one of the names is no strategy's, or is there twice.
+// CheckStrategies returns an error if one of the names is not the name of a strategy, or is given
+// twice.
 func CheckStrategies(names []string) error {
 	_, err := findStrategies(names)
 	return err
@@ -72,18 +73,18 @@ func strategyNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// A strategy proposes scenarios. Its proposals depend on its terrain and on the outcomes that it
-// has learnt from, and on nothing else.
+// A strategy proposes scenarios. Its proposals depend only on its terrain and on the outcomes from
+// which it has learnt.
 type strategy interface {
 	// propose returns the next scenario to try, or false if there is none left.
 	propose() (s scenario.Scenario, more bool)
-	// learn is called with the outcome of every scenario of the hunt, in a fixed order, some
-	// time after it was proposed. own says that this strategy has proposed it; fresh counts the
+	// learn is called with the outcome of every scenario of the hunt, in a fixed order, some time
+	// after the proposal. own says that this strategy has proposed it. fresh is the number of
 	// behaviours that no scenario of the hunt had shown before.
 	learn(o *scenario.Outcome, own bool, fresh int)
 }
 
-// terrain is what a strategy begins with.
+// terrain is the input of a strategy at its beginning.
 type terrain struct {
 	// base is the run without faults. Its requests and notifications are the coordinates of
 	// faults.
@@ -92,13 +93,13 @@ type terrain struct {
 	seed uint64
 	// maxFaults bounds the length of a plan.
 	maxFaults int
-	// from is the first index for a strategy that goes through a list in an order that does not
-	// depend on the seed: 0, but in a hunt that is resumed.
+	// from is the first index for a strategy that goes through a list in a fixed order: 0, except
+	// in a resumed hunt.
 	from uint64
 }
 
-// dice are random numbers for one strategy. Strategies do not share them: the proposals of one
-// would depend on those of the other.
+// dice are random numbers for one strategy. Strategies do not share them: otherwise the proposals
+// of one would depend on those of another.
 func dice(seed uint64, strategy string) *rand.Rand {
 	var words []uint64
 	for _, c := range strategy {

@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// coverage keeps the scenarios that have shown new behaviour, whoever proposed
-// them, and proposes variations of them.
+// coverage keeps the scenarios of all strategies that have shown new behaviour, and proposes
+// variations of them.
 type coverage struct {
 	space planSpace
 	dice  *rand.Rand
@@ -24,7 +24,8 @@ func newCoverage(t terrain) strategy {
 	}
 }
 
-// maxKept bounds what is kept in mind; the newest have shown what is rarest.
+// maxKept bounds the number of kept scenarios. The newest stay: they have shown the rarest
+// behaviours.
 const maxKept = 1000
 
 func (c *coverage) learn(o *scenario.Outcome, _ bool, fresh int) {
@@ -58,7 +59,7 @@ func (c *coverage) propose() (scenario.Scenario, bool) {
 	return s, true
 }
 
-// pick favours what was kept last.
+// pick favours the scenarios that were kept last.
 func (c *coverage) pick() int {
 	n := len(c.kept)
 	return n - 1 - min(c.dice.IntN(n), c.dice.IntN(n))
@@ -66,8 +67,8 @@ func (c *coverage) pick() int {
 
 func (c *coverage) drawn() []fault.Fault { return c.space.plan(c.dice.IntN) }
 
-// fault draws one that strikes a client of s, which may have fewer than the hunt's
-// script: one of all orders has.
+// fault draws a fault that strikes a client of s. s may have fewer clients than the script of the
+// hunt: the strategy orders makes such scenarios.
 func (c *coverage) fault(s *scenario.Scenario) fault.Fault {
 	f := c.drawn()[0]
 	names := s.Script.ClientNames()
@@ -114,8 +115,8 @@ func (c *coverage) mutate(s *scenario.Scenario) {
 	}
 }
 
-// stretch makes a length up to twice as long, or up to four times shorter; but no longer
-// than those that are drawn, or else a hunt would double some of them again and again.
+// stretch makes a length up to twice as long, or up to four times shorter, but no longer than drawn
+// lengths: otherwise a hunt would double some of them again and again.
 func (c *coverage) stretch(d time.Duration) time.Duration {
 	longest := max(d, longestFault) // a corpus may have longer ones
 	d = (d * time.Duration(1+c.dice.IntN(8)) / 4).Round(10 * time.Millisecond)

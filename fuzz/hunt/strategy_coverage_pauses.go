@@ -26,9 +26,9 @@ const (
 	maxPauses     = 64
 )
 
-// pauses are the middles of the times, from the beginning of a run, in which no call
-// began or ended: while clients hold what they have, or wait. What happens to a session
-// then is at no request and no notification, and a time drawn at random rarely meets it.
+// pauses are the middles of the times, from the beginning of a run, in which no call began or
+// ended: clients hold their objects, or wait. The end of a session in a pause is at no request and
+// no notification, and a time drawn at random rarely meets it.
 func pauses(o *scenario.Outcome) []time.Duration {
 	var moments, middles []time.Duration
 	for _, op := range o.History.Ops {

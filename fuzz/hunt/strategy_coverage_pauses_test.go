@@ -48,7 +48,9 @@ func TestCoverageEndsSessionsInPauses(t *testing.T) {
 		quiet.Load())
 	if ends.Load() < runs/6 || quiet.Load() < ends.Load()*3/4 {
 		t.Errorf(
-			"%d of %d runs end a session at a time, %d of these in a pause; expected a sixth, and three quarters", ends.Load(), runs, quiet.Load(),
+			"%d of %d runs end a session at a time, %d of these in a pause; "+
+				"expected a sixth, and three quarters",
+			ends.Load(), runs, quiet.Load(),
 		)
 	}
 }

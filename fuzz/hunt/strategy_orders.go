@@ -9,26 +9,25 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// orders goes through all orders in which the messages of a tiny script can be
-// delivered, without faults, but for those that differ from one tried already only
-// in messages that commute (sleep sets: Godefroid, Partial-Order Methods, 1996).
-// Orders that differ early come first. Those that differ beyond orderDepth, and those
-// beyond maxBranches that wait at a time, are left out.
+// orders goes through all orders in which the messages of a tiny script can be delivered, without
+// faults. It leaves out orders that differ from a tried one only in messages that commute (sleep
+// sets: Godefroid, Partial-Order Methods, 1996). Orders that differ early come first. Orders that
+// differ beyond orderDepth, and those beyond maxBranches that wait at a time, are left out.
 type orders struct {
 	terrain terrain
 	open    []branch // to be tried, the next first
-	tried   []branch // proposed, and not heard of yet
+	tried   []branch // proposed, without an outcome yet
 	left    bool     // some were left out
 	known   map[string]*trace.Delivery
 }
 
-// A branch is a way through the first decisions of a run, the last of which
-// nobody has taken before. It takes little memory: many wait for their turn.
+// A branch is a way through the first decisions of a run. The last decision is a new one. A branch
+// takes little memory, because many wait for their turn.
 type branch struct {
-	way    []int             // of the run that passed it by, which other branches share
-	at     int               // where it leaves that
-	next   int               // to where
-	asleep []*trace.Delivery // what need not be delivered next: that was tried
+	way    []int             // of a run; several branches share it
+	at     int               // the decision at which the branch leaves it
+	next   int               // the other choice there
+	asleep []*trace.Delivery // messages not to deliver next: that was tried
 }
 
 // numbers are the decisions of the branch.
@@ -61,7 +60,7 @@ func (o *orders) propose() (scenario.Scenario, bool) {
 	return s, true
 }
 
-// learn finds the branches that the run has passed by.
+// learn finds the branches that the run has not taken.
 func (o *orders) learn(outcome *scenario.Outcome, own bool, _ int) {
 	if !own {
 		return
@@ -98,7 +97,7 @@ func (o *orders) learn(outcome *scenario.Outcome, own bool, _ int) {
 			passed = append(passed, c)
 		}
 		if redundant {
-			return // what follows was tried after another order of the same
+			return // the rest was tried after another order of the same
 		}
 		asleep = awake(asleep, picked)
 	}
@@ -114,8 +113,7 @@ func (o *orders) add(b branch) {
 
 func (o *orders) leftOut() bool { return o.left }
 
-// know returns the one copy that is kept of a message: the same ones come up in run
-// after run.
+// know returns the one kept copy of a message: run after run has the same messages.
 func (o *orders) know(d trace.Delivery) *trace.Delivery {
 	key := fmt.Sprintf("%#v", d)
 	known := o.known[key]
@@ -130,7 +128,7 @@ func isAsleep(asleep []*trace.Delivery, d *trace.Delivery) bool {
 	return slices.ContainsFunc(asleep, func(a *trace.Delivery) bool { return a.Same(*d) })
 }
 
-// awake leaves out what the delivery of d wakes: what does not commute with it.
+// awake leaves out the messages that do not commute with the delivery of d.
 func awake(asleep []*trace.Delivery, d *trace.Delivery) []*trace.Delivery {
 	var left []*trace.Delivery
 	for _, a := range asleep {

@@ -15,8 +15,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestOrdersMissNothing: what the strategy leaves out leads to no outcome that it has
-// not seen. The outcomes are those of all orders, tried one by one.
+// TestOrdersMissNothing: the orders that the strategy leaves out lead to no new outcome. The
+// outcomes of all orders are found by trying them one by one.
 func TestOrdersMissNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestOrdersMissNothing(t *testing.T) {
 			if err != nil || !found.Exhausted {
 				t.Fatalf("exhausted: %v, %v", found.Exhausted, err)
 			}
-			// and what the run with latencies shows, which a hunt begins with
+			// and the outcome of the run with latencies, which begins a hunt
 			some := maps.Clone(seen)
 			clear(seen)
 			everyOrder(t, scenario.Scenario{Workload: w, Script: script})

@@ -9,21 +9,21 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// pairs tries two faults at once: all pairs of a small workload, else pairs at
-// random. A fault makes retries, which the run without faults does not have: by turns
-// with these, a second fault strikes in the wake of a single one that some strategy has
-// tried, once for each two operations and kinds.
+// pairs tries two faults at once: all pairs of a small workload, otherwise pairs at random. A fault
+// causes retries, which the run without faults does not have. Therefore every other proposal has a
+// second fault in the wake of a single one that some strategy has tried, once for each two
+// operations and kinds.
 type pairs struct {
 	terrain terrain
 	points  []fault.Fault
 	order   *scattered // nil: at random
 	dice    *rand.Rand
 	behind  []scenario.Scenario // second faults behind single ones
-	tried   map[string]bool     // what has been among them
+	tried   map[string]bool     // the pairs that were in behind
 	turn    int
 }
 
-// allPairs is up to how many pairs all are tried.
+// allPairs is the greatest number of pairs of which all are tried.
 const allPairs = 20_000
 
 func newPairs(t terrain) strategy {
@@ -74,7 +74,7 @@ func (p *pairs) propose() (scenario.Scenario, bool) {
 	return p.atOnce()
 }
 
-// atOnce are two of the points that the run without faults has.
+// atOnce are two of the points of the run without faults.
 func (p *pairs) atOnce() (scenario.Scenario, bool) {
 	n := len(p.points)
 	for n > 1 {

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// singles is the sweep: first what loses a request, a reply or a session, then the
-// other kinds of faults.
+// singles is the sweep: first the faults that lose a request, a reply or a session, then those of
+// other kinds.
 type singles struct {
 	deaf
 	terrain terrain

@@ -51,7 +51,7 @@ func wary() scenario.Workload {
 	}
 }
 
-// TestEveryStrategyFinds: each finds alone what it is good at, and is repeatable.
+// TestEveryStrategyFinds: each finds a bug alone, and the same one again.
 func TestEveryStrategyFinds(t *testing.T) {
 	t.Parallel()
 	for _, info := range hunt.Strategies() {
@@ -133,7 +133,7 @@ func TestOrdersSkipWhatCommutes(t *testing.T) {
 	}
 }
 
-// keeping is a search that keeps what shows new behaviour.
+// keeping is a search that keeps the scenarios with new behaviour.
 func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenario) {
 	t.Helper()
 	kept = new([]scenario.Scenario)
@@ -145,8 +145,8 @@ func keeping(t *testing.T, runs int) (search hunt.Hunt, kept *[]scenario.Scenari
 		}}, kept
 }
 
-// TestHuntGoesOnFromItsCorpus: what was kept shows most of what was shown, in fewer
-// runs; it is all played, whatever Runs says, and then as many are tried as Runs says.
+// TestHuntGoesOnFromItsCorpus: the kept scenarios show most behaviours in fewer runs. All of them
+// are played, whatever Runs is, and then as many others as Runs.
 func TestHuntGoesOnFromItsCorpus(t *testing.T) {
 	t.Parallel()
 	search, kept := keeping(t, testrun.Pick(150, 400))
@@ -212,7 +212,8 @@ func TestHuntRefusesUnknownStrategies(t *testing.T) {
 	}{
 		{
 			[]string{"luck"},
-			`unknown strategy "luck"; expected sweep, pairs, random, priorities, orders or coverage`,
+			`unknown strategy "luck"; ` +
+				`expected sweep, pairs, random, priorities, orders or coverage`,
 		},
 		{[]string{"sweep", "sweep"}, `strategy "sweep" is given twice`},
 	} {
@@ -246,9 +247,9 @@ func TestCoverageStrikesClientsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestPrioritiesStarveNobodyForEver: a client that asks again and again does not keep
-// another from doing what it waits for.
-func TestPrioritiesStarveNobodyForEver(t *testing.T) {
+// TestPrioritiesStarveNoClientForEver: a client that repeats a request does not stop another
+// client.
+func TestPrioritiesStarveNoClientForEver(t *testing.T) {
 	t.Parallel()
 	w := scenario.Workload{
 		Name: "poll", Impl: "poller", Judge: scenario.Invariants(),

@@ -17,12 +17,12 @@ type Sweep struct {
 	// Total counts the fault points there are, and Points those tried, fewer if the sweep was
 	// interrupted. Survived counts those without a violation and without an unknown verdict.
 	Total, Points, Survived int
-	// Violated counts the points with a violation, and Undecided those without one but with an
+	// Violated counts the points with a violation. Undecided counts those without one, but with an
 	// unknown verdict.
 	Violated, Undecided int
-	// Violations are the violated properties, in the order in which they first were. Each point
-	// counts for one of those it violates; see [scenario.Outcome.Property]. If the fault-free
-	// run violates one, that is the only one, and no point was tried.
+	// Violations are the violated properties, in the order of their first violations. Each point
+	// counts for one property; see [scenario.Outcome.Property]. If the run without faults violates
+	// a property, that is the only one, and no point was tried.
 	Violations []Violation
 	// Missed counts the points that the run with the fault did not reach.
 	Missed int
@@ -32,21 +32,22 @@ type Sweep struct {
 	judged bool // see CheckJudged
 }
 
-// A Violation is all that a sweep has found against one property. Only the first outcome is there,
-// as each holds the trace of its run. To get another, run the scenario of the base with its fault.
+// A Violation is all findings of a sweep against one property. It has only the first outcome, since
+// an outcome holds the trace of its run. To get another, run the scenario of the base with its
+// fault.
 type Violation struct {
 	Property string
-	// Faults are the points at which the property is violated, in order: the one zero Fault if
-	// it is violated without any.
+	// Faults are the points at which the property is violated, in order. If it is violated without
+	// any fault, there is one zero Fault.
 	Faults []fault.Fault
 	// First is the outcome of the first of them.
 	First *scenario.Outcome
 }
 
 // RunSweep runs the scenario without faults and then once with each single fault at each of its
-// protocol steps, on all cores. It calls progress, if not nil, after every run. It ends early, with
-// what it has and the context's error, when ctx is done, and with what it has when a run froze: the
-// code that spins there would slow down all other runs.
+// protocol steps, on all cores. It calls progress, if not nil, after every run. When ctx is done it
+// returns the result so far and the error of the context. When a run froze it returns the result so
+// far: the code that spins there would slow down all other runs.
 func RunSweep(
 	ctx context.Context, s scenario.Scenario, progress func(done, total int),
 ) (*Sweep, error) {
@@ -94,7 +95,7 @@ func (s *Sweep) run(
 	return nil
 }
 
-// pointResult is what a sweep keeps of the run with the fault of one point.
+// pointResult is the result of the run with the fault of one point.
 type pointResult struct {
 	played, froze, missed, judged bool
 	status                        linearizability.Status
@@ -105,7 +106,7 @@ type pointResult struct {
 	err     error
 }
 
-// sweepPoints are the results of the points of a sweep, which come in any order.
+// sweepPoints are the results of the points of a sweep. They come in any order.
 type sweepPoints struct {
 	mu       sync.Mutex
 	results  []pointResult
@@ -114,7 +115,7 @@ type sweepPoints struct {
 	progress func(done, total int)
 }
 
-// keep keeps the result of the i-th point, and reports whether the sweep is to go on after it.
+// keep keeps the result of the i-th point, and reports whether the sweep goes on.
 func (p *sweepPoints) keep(i int, r played) (goOn bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -111,7 +111,7 @@ func TestSweepStopsWhenTold(t *testing.T) {
 	}
 }
 
-// TestSweepOfAViolatingBaseSaysSo: what fails without any fault needs no sweep.
+// TestSweepOfAViolatingBaseSaysSo: a workload that fails without faults needs no sweep.
 func TestSweepOfAViolatingBaseSaysSo(t *testing.T) {
 	s := scenario.Scenario{Workload: blindLocks(), Script: scenario.DefaultScript, Seed: 1}
 	sweep, err := hunt.RunSweep(t.Context(), s, nil)
@@ -154,7 +154,8 @@ func TestSweepKeepsOneRunOfEachProperty(t *testing.T) {
 		return p.Value() == nil
 	}))
 	if want := 1 + len(sweep.Violations); kept != want || sweep.Violated <= want {
-		t.Errorf("%d violations of %d properties keep %d runs; want that of the base and one of each property",
+		t.Errorf("%d violations of %d properties keep %d runs; "+
+			"want that of the base and one of each property",
 			sweep.Violated, len(sweep.Violations), kept)
 	}
 	runtime.KeepAlive(sweep)

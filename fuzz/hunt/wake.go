@@ -9,12 +9,12 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// maxWake is how many requests are taken to be the answer to a fault.
+// maxWake is the number of requests that count as the answer to a fault.
 const maxWake = 4
 
-// wake are the first requests of the client that the last fault of a run has struck,
-// after that: its retries, and what it looks at to learn what became of them. The run
-// without faults has no such places, and numbers drawn at random rarely meet them.
+// wake are the first requests of the client after the last fault that has struck it: its retries,
+// and the reads that show their effects. The run without faults has no such places, and numbers
+// drawn at random rarely meet them.
 func wake(o *scenario.Outcome) []trace.RequestPoint {
 	if len(o.Result.Strikes) == 0 {
 		return nil
@@ -30,12 +30,12 @@ func wake(o *scenario.Outcome) []trace.RequestPoint {
 	return requests
 }
 
-// losses are what matters most in the wake of a fault: that a request is lost, its
-// reply, or the session.
+// losses are the most important faults in the wake of a fault: the loss of a request, of its reply,
+// or of the session.
 var losses = []fault.Kind{fault.DropRequest, fault.DropReply, fault.Expire}
 
-// inWake is a fault at one of these requests, most often one that loses it, its reply
-// or the session.
+// inWake is a fault at one of these requests, most often one that loses the request, its reply or
+// the session.
 func (k keptRun) inWake(dice *rand.Rand) fault.Fault {
 	r := k.wake[dice.IntN(len(k.wake))]
 	f := fault.Fault{Client: r.Client, Request: r.Number}

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -33,9 +34,7 @@ type BarrierClaims struct {
 // barrier, or sets the barrier, holds it for a while and removes it.
 func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = barrierPath
-	}
+	claims.Path = cmp.Or(claims.Path, barrierPath)
 	return scenario.Workload{
 		Name:  "barrier",
 		About: claims.About,
@@ -50,14 +49,10 @@ func Barrier(open func(Env) Barrierer, given ...BarrierClaims) scenario.Workload
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Clients*s.Rounds) * (scenario.LongHold + time.Second)
 		},
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
-				return linearizability.Report{}, err
-			}
-			opts := linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
+		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
+			return linearizability.Barrier{Path: claims.Path, AllowedAtRest: claims.LeavesAtRest,
 				Patience: patience(e.Plan)}
-			return linearizability.Judge(e.History, e.Rest, opts), nil
-		},
+		}),
 	}
 }
 
@@ -84,12 +79,9 @@ func (p barrierPlayer) turn(round int) {
 func (p barrierPlayer) persist(kind string, round int, do func(Barrierer, context.Context) error) {
 	p.Persist(func(attempt int) error {
 		return p.Do(kind, "", func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At(kind, round), 6, time.Millisecond,
-					50*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, scenario.At(kind, round), 6, time.Millisecond,
+				50*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, do(p.barrier(), ctx)
 		})
 	})

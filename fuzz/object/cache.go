@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -51,9 +52,7 @@ type CacheClaims struct {
 // its cache. At the end it waits until all faults are over and looks once more.
 func Cache(open func(Env) Cacher, given ...CacheClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = cachePath
-	}
+	claims.Path = cmp.Or(claims.Path, cachePath)
 	return scenario.Workload{
 		Name:  "cache",
 		About: claims.About,

@@ -1,14 +1,35 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
 )
+
+// judge is the Judge of a workload.
+type judge = func(scenario.Evidence) (linearizability.Report, error)
+
+// placed is a judge by claims, for code that must use its Env.Path, which is path. It has not if a
+// call of the kind writes succeeded in a run without faults, but nothing was written at path or
+// below. Then there is an error and no verdict, unless the code has written nothing at all and
+// violates a property by that.
+func placed(path, writes string, claims func(scenario.Evidence) linearizability.Claims) judge {
+	return func(e scenario.Evidence) (linearizability.Report, error) {
+		report := linearizability.Judge(e.History, e.Rest, claims(e))
+		at, there := written(e.History, path)
+		if there || len(e.Plan) > 0 || !succeeded(e.History, writes) ||
+			at == "" && report.Status() == linearizability.Violated {
+			return report, nil
+		}
+		return linearizability.Report{}, fmt.Errorf("%s succeeded, but wrote to %s and not to %s, "+
+			"its Env.Path: make the object at Env.Path, or set Path of its claims",
+			writes, cmp.Or(at, "nothing"), path)
+	}
+}
 
 // succeeded reports whether an operation of the kind succeeded.
 func succeeded(h linearizability.History, kind string) bool {
@@ -17,53 +38,22 @@ func succeeded(h linearizability.History, kind string) bool {
 	})
 }
 
-// elsewhere returns an error if an operation of the kind succeeded in a run without faults, and no
-// znode was ever made at or below where. Then the object is at another path than its claims say.
-// The error names the field of the claims to set.
-func elsewhere(e scenario.Evidence, kind, where, field string) error {
-	if len(e.Plan) > 0 || !succeeded(e.History, kind) {
-		return nil
-	}
-	var made []string
-	for _, ev := range e.History.Server {
-		if ev.Kind != linearizability.NodeCreated {
-			continue
-		}
-		if ev.Path == where || strings.HasPrefix(ev.Path, strings.TrimSuffix(where, "/")+"/") {
-			return nil
-		}
-		made = append(made, ev.Path)
-	}
-	return fmt.Errorf("%w: %s succeeded, but no znode was ever created at or under %s%s; set %s",
-		scenario.ErrClaims, kind, where, butAt(made), field)
+// stores reports whether an event stored data in a znode.
+func stores(ev linearizability.ServerEvent) bool {
+	return ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged
 }
 
-// butAt names the first of the znodes that were made at other paths, if any.
-func butAt(made []string) string {
-	if len(made) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (one was at %s)", made[0])
-}
-
-// inOneBelow returns the child of dir below which all ephemeral znodes under dir were made. It
-// returns "" if there is no such znode, if one was made at dir or as its child, or if they are
-// below several children.
-func inOneBelow(h linearizability.History, dir string) string {
-	found := ""
+// written reports whether a znode was written at path or below. If not, it returns the first znode
+// that was written elsewhere, "" if there is none.
+func written(h linearizability.History, path string) (at string, there bool) {
 	for _, ev := range h.Server {
-		rest, below := strings.CutPrefix(ev.Path, strings.TrimSuffix(dir, "/")+"/")
-		if ev.Kind != linearizability.NodeCreated || ev.Owner == 0 || !below && ev.Path != dir {
+		if !stores(ev) {
 			continue
 		}
-		first, _, deeper := strings.Cut(rest, "/")
-		if !deeper || found != "" && found != first {
-			return ""
+		if ev.Path == path || strings.HasPrefix(ev.Path, strings.TrimSuffix(path, "/")+"/") {
+			return "", true
 		}
-		found = first
+		at = cmp.Or(at, ev.Path)
 	}
-	if found == "" {
-		return ""
-	}
-	return path.Join(dir, found)
+	return at, false
 }

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +47,7 @@ type ConfigClaims struct {
 // more.
 func Config(open func(Env) Configurer, given ...ConfigClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = configPath + "/keys"
-	}
+	claims.Path = cmp.Or(claims.Path, configPath+"/keys")
 	return scenario.Workload{
 		Name:  "config",
 		About: claims.About,
@@ -114,8 +113,8 @@ var configKeys = []string{"x", "y"}
 type configPlayer struct {
 	*cachePlayer
 	config Configurer
-	// doubted are keys whose removal may still happen. The judge could not tell it from a second
-	// removal.
+	// doubted are keys with a removal that may still happen. The judge could not tell it from a
+	// second removal.
 	doubted map[string]bool
 }
 
@@ -124,7 +123,7 @@ type configPlayer struct {
 func (p configPlayer) write(turn int) {
 	key := configKeys[p.Choose(scenario.At("key", turn), len(configKeys))]
 	value := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	switch entry, there := p.config.Get(key); {

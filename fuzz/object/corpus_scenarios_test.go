@@ -8,10 +8,9 @@ var (
 	trio = scenario.Script{Clients: 3, Rounds: 2}
 )
 
-// corpus are the scenarios of testdata/scenarios: the published bugs, each made
-// small, and such accidents to recipes that survive them. shows is a piece of the
-// story or of what is measured, without which the accident is not the one that
-// the name tells of.
+// corpus are the scenarios of testdata/scenarios: the published bugs, each made small, and similar
+// accidents that recipes survive. shows is a part of the story or of the measurements: without it
+// the run does not have the accident of the name.
 var corpus = []struct {
 	name, workload, impl string
 	seed                 uint64

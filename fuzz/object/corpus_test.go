@@ -9,8 +9,8 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// TestCorpus: every scenario file comes out as recorded, to the byte of its
-// trace. After a change that is meant to change traces run it with -update.
+// TestCorpus: every scenario file has the recorded outcome, to the byte of its trace. After a
+// deliberate change of traces run it with -update.
 func TestCorpus(t *testing.T) {
 	if *update {
 		writeCorpus(t)
@@ -42,8 +42,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// writeCorpus writes the files anew. What they expect is what the names say: a
-// scenario that survives must, and a bug must still be there.
+// writeCorpus writes the files anew. The name of a scenario is its expected outcome: one that
+// "survives" must not be violated, and any other must be.
 func writeCorpus(t *testing.T) {
 	t.Helper()
 	for _, c := range corpus {

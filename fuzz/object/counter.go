@@ -1,9 +1,9 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -46,9 +46,7 @@ type CounterClaims struct {
 // number that no other call adds, now and then with a short context, and reads the value.
 func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = counterPath
-	}
+	claims.Path = cmp.Or(claims.Path, counterPath)
 	return scenario.Workload{
 		Name:  "counter",
 		About: claims.About,
@@ -61,31 +59,14 @@ func Counter(open func(Env) Counterer, given ...CounterClaims) scenario.Workload
 				}
 			}),
 		Shared: true,
-		Judge:  claims.judge,
+		Judge:  placed(claims.Path, ops.Add, claims.judged),
 	}
 }
 
-func (c CounterClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !stores(e.History, ops.Add, c.Path) {
-		return linearizability.Report{},
-			fmt.Errorf("%w: adds succeeded, but nothing was ever stored at %s; "+
-				"set CounterClaims.Path to the counter's znode",
-				scenario.ErrClaims, c.Path)
-	}
-	return linearizability.Judge(e.History, e.Rest, linearizability.Counter{
+func (c CounterClaims) judged(scenario.Evidence) linearizability.Claims {
+	return linearizability.Counter{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
-	}), nil
-}
-
-// stores reports whether data was ever stored at path, or no operation of the kind succeeded.
-func stores(h linearizability.History, kind, path string) bool {
-	for _, ev := range h.Server {
-		if ev.Path == path && (ev.Kind == linearizability.NodeCreated ||
-			ev.Kind == linearizability.DataChanged) {
-			return true
-		}
 	}
-	return !succeeded(h, kind)
 }
 
 type counterPlayer struct {
@@ -102,7 +83,7 @@ func (p counterPlayer) add(turn int) {
 	if p.Choose(scenario.At("subtract", turn), 4) == 0 {
 		delta = -delta
 	}
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("add", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("add", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Add, strconv.FormatInt(delta, 10))

@@ -16,11 +16,11 @@ import (
 	"github.com/zksim/zksim/linearizability/ops"
 )
 
-// tally is a counter as a user may have one: compare and set, until it works.
+// tally is a counter as a user may write it: compare and set, until it works.
 type tally struct {
 	conn *zk.Conn
 	path string
-	// blind: a set without an answer is done again.
+	// blind says that a set without a reply is repeated.
 	blind bool
 }
 
@@ -51,7 +51,7 @@ func (c *tally) add(delta int64) (int64, error) {
 	}
 }
 
-// tallyWorkload is a workload of a kind that this package knows nothing of.
+// tallyWorkload is a workload of a kind that package object does not have.
 func tallyWorkload(impl string, blind bool) scenario.Workload {
 	const path = "/tally"
 	return scenario.Workload{
@@ -105,7 +105,7 @@ func TestKindsAreListed(t *testing.T) {
 		}
 		names = append(names, w.Name)
 	}
-	kinds := object.Kinds()
+	kinds := object.Workloads().Kinds()
 	if kinds[0] != "lock" || !slices.Contains(kinds, "queue") || len(kinds) > len(names) {
 		t.Errorf("kinds: %q", kinds)
 	}

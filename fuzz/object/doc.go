@@ -50,7 +50,7 @@
 //	Config            Configurer          /config/keys   Eventer
 //	Membership        Roster              /members       Updater, Picker
 //
-// The comment of each interface says which errors promise what. An error of a call that may have
+// The comment of each interface says what its errors promise. An error of a call that may have
 // taken effect is the usual case after a lost connection, and no violation.
 //
 // # Claims
@@ -60,15 +60,16 @@
 // are. The zero values claim mutual exclusion for a lock, and FIFO order with exactly-once delivery
 // for a queue. The usual fields are:
 //
-//   - Path is the znode or the directory of the object, if it is not the one of the table.
+//   - Path is the znode or the directory of the object, if it is not the one of the table. Env has
+//     it then.
 //   - LeavesAtRest are patterns of znodes that may stay behind when all clients are done.
 //   - Fair and MaxHerd of a lock: waiters are served in order, and a release wakes at most so many.
 //   - MayLose, MayDuplicate and Unordered of a queue: weaker promises.
 //   - Definite of a counter or a value: an error that is not ambiguous promises that nothing was
 //     written.
 //
-// If a call succeeds in a run without faults and no znode was made at the path of the claims, the
-// run ends with an error that wraps [scenario.ErrClaims], and no verdict.
+// If the object writes nothing at its Env.Path in a run without faults, although its calls succeed,
+// the run ends with an error that names both paths, and no verdict.
 //
 // # What the clients do
 //
@@ -96,6 +97,6 @@
 //
 // # Built-in workloads
 //
-// [Workloads], [Find] and [Kinds] list the workloads of package recipes. The zksim command and
-// scenario files use them by name.
+// [Workloads] lists the workloads of package recipes, and [Find] finds one by its name. The zksim
+// command and scenario files use them by name.
 package object

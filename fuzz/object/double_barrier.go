@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -23,9 +24,7 @@ type DoubleBarrierer interface {
 // a minute gives up. The claims are those of a barrier; Path "" means /double.
 func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = doubleBarrierPath
-	}
+	claims.Path = cmp.Or(claims.Path, doubleBarrierPath)
 	return scenario.Workload{
 		Name:  "double-barrier",
 		About: claims.About,
@@ -40,15 +39,11 @@ func DoubleBarrier(open func(Env) DoubleBarrierer, given ...BarrierClaims) scena
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, ops.Enter, claims.Path, "BarrierClaims.Path"); err != nil {
-				return linearizability.Report{}, err
-			}
-			opts := linearizability.DoubleBarrier{
+		Judge: placed(claims.Path, ops.Enter, func(e scenario.Evidence) linearizability.Claims {
+			return linearizability.DoubleBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.Judge(e.History, e.Rest, opts), nil
-		},
+		}),
 	}
 }
 
@@ -73,7 +68,7 @@ func groupSize(p *scenario.Player, clients int) int {
 // turn enters, stays and leaves.
 func (p doubleBarrierPlayer) turn(round int) {
 	entered := p.Do(ops.Enter, p.size, func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("enter", round), 8, time.Millisecond,
+		ctx, cancel := p.Hasty(ctx, 0, scenario.At("enter", round), 8, time.Millisecond,
 			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -90,12 +85,9 @@ func (p doubleBarrierPlayer) turn(round int) {
 	}
 	p.Persist(func(attempt int) error {
 		return p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("leave", round), 8, time.Millisecond,
-					50*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("leave", round), 8, time.Millisecond,
+				50*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, p.member.Leave(ctx)
 		})
 	})
@@ -103,14 +95,11 @@ func (p doubleBarrierPlayer) turn(round int) {
 
 // leaveUnheard calls Leave once with a context that is done. The member must leave all the same.
 func (p doubleBarrierPlayer) leaveUnheard() {
-	ctx, cancel := context.WithCancel(p.Context())
-	cancel()
-	call := p.Begin(ops.Leave, "")
-	if err := p.member.Leave(ctx); err != nil {
-		call.Unknown(linearizability.Result{}, err)
-		return
-	}
-	call.OK(linearizability.Result{})
+	_ = p.Do(ops.Leave, "", func(ctx context.Context) (linearizability.Result, error) {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		return linearizability.Result{}, p.member.Leave(ctx)
+	})
 }
 
 // barrierRecheck is how often the barriers of package recipes read again in these workloads, well

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -31,9 +32,7 @@ type Elector interface {
 // of a lock; Path "" means /election.
 func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = electionPath
-	}
+	claims.Path = cmp.Or(claims.Path, electionPath)
 	return scenario.Workload{
 		Name:  "election",
 		About: claims.About,
@@ -46,24 +45,10 @@ func Election(open func(Env) Elector, given ...LockClaims) scenario.Workload {
 			ep.ask()
 		},
 		Length: holdingTime,
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.judgeElection(e)
-		},
+		Judge: claims.judge(ops.Lead, func(l linearizability.Lock) linearizability.Claims {
+			return linearizability.Election(l)
+		}),
 	}
-}
-
-func (c LockClaims) judgeElection(e scenario.Evidence) (linearizability.Report, error) {
-	if err := elsewhere(e, ops.Lead, c.Path, "LockClaims.Path"); err != nil {
-		return linearizability.Report{}, err
-	}
-	opts := linearizability.Lock{
-		Path: c.Path, Fair: c.Fair, MaxHerd: c.MaxHerd, AllowedAtRest: c.LeavesAtRest,
-		Signals: e.Signals, SignalWithin: signalWithin,
-	}
-	if e.GaveUp() {
-		opts.MaxHerd = 0
-	}
-	return linearizability.Judge(e.History, e.Rest, linearizability.Election(opts)), nil
 }
 
 type electionPlayer struct {
@@ -98,11 +83,9 @@ func (p electionPlayer) turn(round int, last bool) {
 func (p electionPlayer) lead(label string) (lost <-chan struct{}, led bool) {
 	led = p.Persist(func(attempt int) error {
 		return p.Do(ops.Lead, "", func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, label, 6, 10*time.Millisecond, 100*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
+				100*time.Millisecond)
+			defer cancel()
 			err := p.elector.Lead(ctx)
 			return linearizability.Result{Token: p.epochAfter(err)}, err
 		})

@@ -50,8 +50,7 @@ func Example() {
 	// Output: violated linearizability
 }
 
-// A lock of one's own as a workload. This one forgets its node when the reply to
-// its create is lost; then it waits for itself.
+// This lock forgets its node when the reply to its create is lost. Then it waits for itself.
 func ExampleLock() {
 	w := object.Lock(func(env object.Env) object.Locker {
 		return &forgetfulLock{conn: env.Conn}
@@ -71,7 +70,7 @@ func ExampleLock() {
 	// Output: violated liveness 0
 }
 
-// forgetfulLock waits until nobody is there and then makes its node.
+// forgetfulLock waits until the lock has no holder and then makes its node.
 type forgetfulLock struct {
 	conn *zk.Conn
 	node string

@@ -7,8 +7,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestFormerFindings: what long hunts in recipes that are thought right have found, and
-// what was, but for two, the fault of a judge, of a workload or of the World.
+// TestFormerFindings: scenarios that long hunts in right recipes have found. All but two were
+// faults of a judge, of a workload or of the World.
 func TestFormerFindings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -17,7 +17,7 @@ func TestFormerFindings(t *testing.T) {
 		seed                  uint64
 		plan                  []string
 	}{
-		{"a black hole swallows the answer to a client that connects, and it waits longer than the World did",
+		{"a black hole swallows the answer to a client, which waits longer than the World did",
 			"queue", "recipes.Queue", scenario.Script{Clients: 2, Rounds: 2}, 6, []string{
 				"cut client=a op=multi request=5", "blackhole 10ms client=a at=47ms",
 			}},
@@ -59,7 +59,7 @@ func TestFormerFindings(t *testing.T) {
 		{"a member dies as another takes it into a group, comes again and leaves with the next",
 			"double-barrier", "recipes.DoubleBarrier", scenario.Script{Clients: 2, Rounds: 1}, 18,
 			[]string{"drop-reply client=a request=3", "refuse 8s client=a at=10ms"}},
-		{"a service loses its last instance so late that the server looks for empty containers after the end",
+		{"a service is empty so late that the server looks for empty containers after the end",
 			"registry", "recipes.ServiceRegistry", scenario.Script{Clients: 3, Rounds: 1}, 185,
 			[]string{"late-reap 67s client=b at=54.772s"}},
 	} {

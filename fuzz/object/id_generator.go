@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -35,9 +36,7 @@ type IDClaims struct {
 // three numbers a round, now and then with a short context.
 func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = idPath
-	}
+	claims.Path = cmp.Or(claims.Path, idPath)
 	return scenario.Workload{
 		Name:  "id-generator",
 		About: claims.About,
@@ -53,23 +52,20 @@ func IDGenerator(open func(Env) IDSource, given ...IDClaims) scenario.Workload {
 }
 
 func (c IDClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
+	ids := linearizability.IDGenerator{Ordered: c.Ordered}
 	if c.Uncounted {
-		return linearizability.Judge(e.History, e.Rest,
-			linearizability.IDGenerator{Ordered: c.Ordered}), nil
+		return linearizability.Judge(e.History, e.Rest, ids), nil
 	}
-	if err := elsewhere(e, ops.Next, c.Path,
-		"IDClaims.Path to the counter's znode, or IDClaims.Uncounted"); err != nil {
-		return linearizability.Report{}, err
-	}
-	return linearizability.Judge(e.History, e.Rest, linearizability.IDGenerator{
-		Path: c.Path, Ordered: c.Ordered, AllowedAtRest: c.LeavesAtRest,
-	}), nil
+	ids.Path, ids.AllowedAtRest = c.Path, c.LeavesAtRest
+	return placed(c.Path, ops.Next, func(scenario.Evidence) linearizability.Claims {
+		return ids
+	})(e)
 }
 
 // takeID takes one number. A failed call may have used up some numbers, which is allowed; it is not
 // repeated.
 func takeID(p *scenario.Player, ids IDSource, turn int) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("next", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("next", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	c := p.Begin(ops.Next, "")

@@ -48,7 +48,8 @@ func discard(p *scenario.Player, q IDQueuer, round int) {
 	if p.Choose(scenario.At("discard", round), 5) > 1 {
 		return
 	}
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("discarding", round), 3, 0, 10*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("discarding", round), 3, 0,
+		10*time.Millisecond)
 	defer cancel()
 	id := fmt.Sprint(2*p.Goroutine() + p.Choose(scenario.At("discarded id", round), 2))
 	c := p.Begin(ops.Discard, id)

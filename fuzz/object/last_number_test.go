@@ -15,9 +15,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestRecipesSurviveTheLastNumber: where a directory's numbers are used up, or soon
-// will be, nobody owns what is another's, and when the directory is deleted that is
-// empty everybody gets on.
+// TestRecipesSurviveTheLastNumber: when the numbers of a directory are used up, or nearly so, no
+// lock has two owners. When another client deletes the empty directory, all go on.
 func TestRecipesSurviveTheLastNumber(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, impl, dir string }{
@@ -42,8 +41,8 @@ func TestRecipesSurviveTheLastNumber(t *testing.T) {
 	}
 }
 
-// TestTheLastNumberMakesTwoOwners is the control: a lock that orders by number
-// alone, and is right as long as there are numbers.
+// TestTheLastNumberMakesTwoOwners is the control: a lock that orders by number alone is right as
+// long as there are numbers.
 func TestTheLastNumberMakesTwoOwners(t *testing.T) {
 	t.Parallel()
 	for next, want := range map[int32]string{0: "", math.MaxInt32: linearizability.Safety} {
@@ -57,7 +56,7 @@ func TestTheLastNumberMakesTwoOwners(t *testing.T) {
 	}
 }
 
-// huntAtLastNumber plays a workload whose directory goes on at next, with faults.
+// huntAtLastNumber plays a workload with faults; the next number in its directory is next.
 func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32) *scenario.Outcome {
 	t.Helper()
 	w.Nodes, w.Next = map[string]string{dir: ""}, map[string]int32{dir: next}
@@ -72,7 +71,7 @@ func huntAtLastNumber(t *testing.T, w scenario.Workload, dir string, next int32)
 	return found.First()
 }
 
-// swept is play with one client less, who does what ErrNumbersUsedUp advises: it
+// swept is play with one client less. That client follows the advice of ErrNumbersUsedUp: it
 // deletes the directory when it is empty.
 func swept(
 	play func(*scenario.Player, scenario.Script), dir string,

@@ -1,10 +1,8 @@
 package object
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -34,8 +32,7 @@ type TryLocker interface {
 type LockClaims struct {
 	// About is one line about the implementation.
 	About string
-	// Path is the directory of the lock's znodes, or the znode itself; "" means /lock. A run that
-	// grants the lock without an ephemeral znode there ends with an error.
+	// Path is the directory of the lock's znodes, or the znode itself; "" means /lock.
 	Path string
 	// Fair says that waiters get the lock in the order in which their znodes were created.
 	Fair bool
@@ -51,20 +48,25 @@ type LockClaims struct {
 // round. After an error it tries again.
 func Lock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = lockPath
-	}
+	claims.Path = cmp.Or(claims.Path, lockPath)
 	return scenario.Workload{
 		Name:   "lock",
 		About:  claims.About,
 		Play:   scenario.Shared(opener(open, claims.Path), playLock),
 		Length: holdingTime,
-		Judge:  claims.judge,
+		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+			return l
+		}),
 	}
 }
 
-func (c LockClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	return c.fitting(e, linearizability.Judge(e.History, e.Rest, c.options(e)))
+// judge is the judge of a kind of lock: kind turns the claims of a lock into its claims.
+func (c LockClaims) judge(
+	writes string, kind func(linearizability.Lock) linearizability.Claims,
+) judge {
+	return placed(c.Path, writes, func(e scenario.Evidence) linearizability.Claims {
+		return kind(c.options(e))
+	})
 }
 
 // options are the claims in the form that the judge takes.
@@ -77,42 +79,6 @@ func (c LockClaims) options(e scenario.Evidence) linearizability.Lock {
 		opts.MaxHerd = 0
 	}
 	return opts
-}
-
-// fitting returns the report, or an error if the claims do not fit the object.
-func (c LockClaims) fitting(
-	e scenario.Evidence, report linearizability.Report,
-) (linearizability.Report, error) {
-	if report.Status() != linearizability.Violated && granted(e.History) &&
-		!c.seesNodes(e.History) {
-		return report, fmt.Errorf("%w: the lock was granted, "+
-			"but no ephemeral znode was ever created at or under %s; set LockClaims.Path",
-			scenario.ErrClaims, c.Path)
-	}
-	first := report.First()
-	orphans := first.Status == linearizability.Violated && first.Property == linearizability.Orphans
-	if dir := inOneBelow(e.History, c.Path); dir != "" && len(e.Plan) == 0 && orphans {
-		return report, fmt.Errorf("%w: all ephemeral znodes were created under %s, none at %s "+
-			"or as its child, and %s; "+
-			"set LockClaims.Path to the lock's own path, or LockClaims.LeavesAtRest",
-			scenario.ErrClaims, dir, c.Path, first.Summary)
-	}
-	return report, nil
-}
-
-func granted(h linearizability.History) bool {
-	return slices.ContainsFunc(h.Ops, func(op linearizability.Op) bool {
-		return (op.Kind == ops.Lock || op.Kind == ops.Acquire) && op.Outcome == linearizability.OpOK
-	})
-}
-
-// seesNodes reports whether the lock made an ephemeral znode at the path of the claims.
-func (c LockClaims) seesNodes(h linearizability.History) bool {
-	dir := strings.TrimSuffix(c.Path, "/") + "/"
-	return slices.ContainsFunc(h.Server, func(ev linearizability.ServerEvent) bool {
-		return ev.Kind == linearizability.NodeCreated && ev.Owner != 0 &&
-			(ev.Path == c.Path || strings.HasPrefix(ev.Path, dir))
-	})
 }
 
 // holdingTime is how long the turns of a script may take if each client has to wait for all others.
@@ -156,7 +122,10 @@ func (p lockPlayer) turn(round int) {
 			}
 		}
 		return p.Do(ops.Lock, "", func(ctx context.Context) (r linearizability.Result, err error) {
-			if err = p.attempt(ctx, lock, round, attempt); err == nil {
+			ctx, cancel := p.Hasty(ctx, attempt, label, 6, 10*time.Millisecond,
+				100*time.Millisecond)
+			defer cancel()
+			if err = lock.Lock(ctx); err == nil {
 				r.Token = tokenOf(lock)
 			}
 			return r, err
@@ -175,17 +144,6 @@ func (p lockPlayer) turn(round int) {
 			return linearizability.Result{}, p.lock().Unlock(ctx)
 		})
 	})
-}
-
-// attempt calls Lock. The first attempt has a short context in some rounds.
-func (p lockPlayer) attempt(ctx context.Context, lock Locker, round, attempt int) error {
-	if attempt == 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("lock", round), 6, 10*time.Millisecond,
-			100*time.Millisecond)
-		defer cancel()
-	}
-	return lock.Lock(ctx)
 }
 
 // tokenOf is the token of a lock that was granted.

@@ -38,12 +38,9 @@ type DeliveryPoller interface {
 
 // LockQueueClaims are the promises of a queue with locks.
 type LockQueueClaims struct {
-	// About, Path, Items, Element, Unordered and LeavesAtRest are those of
-	// QueueClaims.
-	About, Path, Items string
-	Element            func(data string) (string, bool)
-	Unordered          bool
-	LeavesAtRest       []string
+	// QueueClaims are the claims of a queue, but MayLose and MayDuplicate: this queue delivers at
+	// least once.
+	QueueClaims
 	// Lock returns the path of the lock of the element stored at a path; nil means that path
 	// followed by -lock.
 	Lock func(item string) string
@@ -58,10 +55,7 @@ func LockQueue(open func(Env) LockQueuer, given ...LockQueueClaims) scenario.Wor
 	if claims.Lock == nil {
 		claims.Lock = func(item string) string { return item + "-lock" }
 	}
-	plain := QueueClaims{About: claims.About, Path: claims.Path, Items: claims.Items,
-		Element:   claims.Element,
-		Unordered: claims.Unordered, LeavesAtRest: claims.LeavesAtRest}
-	w := plain.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
+	w := claims.workload("lock-queue", func(q linearizability.Queue) linearizability.Claims {
 		return linearizability.LockQueue{Queue: q, Lock: claims.Lock}
 	}, nil)
 	w.Play = scenario.Shared(opener(open, claims.Path),
@@ -130,12 +124,9 @@ func (p *lockQueuePlayer) finish(round int) {
 // attempt has a short context in some rounds.
 func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) bool {
 	return p.Attempt(3, func(attempt int) error {
-		ctx := p.Context()
-		if attempt == 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, scenario.At("ack", round), 4, 0, 10*time.Millisecond)
-			defer cancel()
-		}
+		ctx, cancel := p.Hasty(p.Context(), attempt, scenario.At("ack", round), 4, 0,
+			10*time.Millisecond)
+		defer cancel()
 		c := p.Begin(ops.Ack, element)
 		err := d.Ack(ctx)
 		switch {
@@ -157,10 +148,10 @@ func (p *lockQueuePlayer) acknowledge(round int, d Delivery, element string) boo
 func lockQueue() scenario.Workload {
 	return LockQueue(func(env Env) LockQueuer {
 		return redelivering{recipes.NewLockQueue(env.InTurn(), env.Path)}
-	}, LockQueueClaims{
+	}, LockQueueClaims{QueueClaims: QueueClaims{
 		About: "the queue of package recipes that redelivers, at least once",
 		Items: queuePath + "/items", LeavesAtRest: []string{queuePath + "/dedup"},
-	}).Named("recipes.LockQueue")
+	}}).Named("recipes.LockQueue")
 }
 
 // redelivering is a recipes.LockQueue as a LockQueuer.

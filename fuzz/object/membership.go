@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ type MembershipClaims struct {
 // wanting it.
 func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = membersPath
-	}
+	claims.Path = cmp.Or(claims.Path, membersPath)
 	name := "membership"
 	if claims.Services {
 		name = "registry"
@@ -94,7 +93,7 @@ func Membership(open func(Env) Roster, given ...MembershipClaims) scenario.Workl
 			}
 			return d
 		},
-		Judge: claims.judge,
+		Judge: placed(claims.Path, ops.Join, claims.judged),
 	}
 }
 
@@ -107,17 +106,12 @@ const (
 	untilReaped = 70 * time.Second
 )
 
-func (c MembershipClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !c.seesNodes(e.History) {
-		return linearizability.Report{},
-			fmt.Errorf("%w: a member joined, but no ephemeral znode was ever created under %s; "+
-				"set MembershipClaims.Path", scenario.ErrClaims, c.Path)
-	}
-	return linearizability.Judge(e.History, e.Rest, linearizability.Membership{
+func (c MembershipClaims) judged(e scenario.Evidence) linearizability.Claims {
+	return linearizability.Membership{
 		Path: c.Path, Services: c.Services,
 		Within: lag(e.Plan, c.Recheck), AllowedAtRest: c.mayStay(e),
 		Data: c.Rivals, Rivals: c.Rivals, Late: late(e.Plan), Hidden: []string{secret},
-	}), nil
+	}
 }
 
 // mayStay lists the patterns of znodes that may be left at rest. Among them are the services in
@@ -145,21 +139,6 @@ func emptied(h linearizability.History, dir string, after time.Duration) bool {
 		return ev.Kind == linearizability.NodeDeleted && ev.Time > after &&
 			strings.HasPrefix(ev.Path, dir+"/")
 	})
-}
-
-// seesNodes reports whether a member appeared at the path of the claims, or no client has joined.
-func (c MembershipClaims) seesNodes(h linearizability.History) bool {
-	joined := false
-	for _, op := range h.Ops {
-		joined = joined || op.Kind == ops.Join && op.Outcome == linearizability.OpOK
-	}
-	for _, ev := range h.Server {
-		if ev.Kind == linearizability.NodeCreated && ev.Owner != 0 &&
-			strings.HasPrefix(ev.Path, c.Path+"/") {
-			return true
-		}
-	}
-	return !joined
 }
 
 // lag is how long a view may be out of date or a member missing: the length of the faults, of a
@@ -288,11 +267,8 @@ var errNotBegun = errors.New("not begun")
 func (p *memberPlayer) hasty(
 	ctx context.Context, label string, attempt int,
 ) (context.Context, context.CancelFunc) {
-	if attempt > 0 {
-		return ctx, func() {}
-	}
-	ctx, cancel := p.Hasty(ctx, label, 4, time.Millisecond, 30*time.Millisecond)
-	if !p.claims.Rivals {
+	ctx, cancel := p.Hasty(ctx, attempt, label, 4, time.Millisecond, 30*time.Millisecond)
+	if attempt > 0 || !p.claims.Rivals {
 		return ctx, cancel
 	}
 	patience := time.Second + time.Duration(p.Choose(label+" rival", 5_000_000))*time.Microsecond

@@ -1,10 +1,12 @@
 package object
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -14,9 +16,7 @@ import (
 // the object has it, is the czxid of the client's znode below the greatest of the paths.
 func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = multiLockPath
-	}
+	claims.Path = cmp.Or(claims.Path, multiLockPath)
 	paths := []string{claims.Path + "/a", claims.Path + "/b", claims.Path + "/c"}
 	claims.LeavesAtRest = append(slices.Clone(claims.LeavesAtRest), paths...)
 	return scenario.Workload{
@@ -30,11 +30,10 @@ func MultiLock(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 			}, playLock)(p, s)
 		},
 		Length: holdingTime,
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			opts := claims.options(e)
-			opts.Nodes = paths[len(paths)-1]
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
-		},
+		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+			l.Nodes = paths[len(paths)-1]
+			return l
+		}),
 	}
 }
 
@@ -49,7 +48,7 @@ func orderedMultiLock() scenario.Workload {
 	}).Named("recipes.MultiLock")
 }
 
-// multiLock is a lock of package recipes whose token is that of the last path.
+// multiLock is a lock of package recipes with the token of the last path.
 type multiLock struct {
 	*recipes.MultiLock
 	last string // the greatest of the paths

@@ -90,7 +90,7 @@ func queueClaims(given []QueueClaims) QueueClaims {
 	return claims
 }
 
-// workload makes a workload of a kind of queue, whose claims have a path.
+// workload makes a workload of a kind of queue. The claims must have a path.
 func (c QueueClaims) workload(
 	name string, kind queueKind, play func(*scenario.Player, scenario.Script),
 ) scenario.Workload {
@@ -103,59 +103,48 @@ func (c QueueClaims) workload(
 			return time.Duration(2*s.Rounds) * takePatience
 		},
 		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return c.judge(e, kind)
+			if err := c.sees(e); err != nil {
+				return linearizability.Report{}, err
+			}
+			return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
+				Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
+				MayDuplicate: c.MayDuplicate, Unordered: c.Unordered,
+				AllowedAtRest: c.LeavesAtRest, Patience: patience(e.Plan),
+			})), nil
 		},
 	}
 }
 
-func (c QueueClaims) judge(e scenario.Evidence, kind queueKind) (linearizability.Report, error) {
-	if sees, others := c.seesElements(e.History); len(e.Plan) == 0 && !sees {
-		items := cmp.Or(c.Items, c.Path)
-		return linearizability.Report{},
-			fmt.Errorf("%w: offers succeeded, but no znode with an offered element as its data "+
-				"was ever made under %s as its child%s; set QueueClaims.Path to the directory of "+
-				"all its znodes, QueueClaims.Items to that of the elements, or "+
-				"QueueClaims.Element to read their data",
-				scenario.ErrClaims, items, butAt(others))
+// sees returns an error if offers succeeded in a run without faults, and no offered element was
+// stored as a child of the directory of the claims: then the queue stores elements at another
+// place, or in another form.
+func (c QueueClaims) sees(e scenario.Evidence) error {
+	if len(e.Plan) > 0 || !succeeded(e.History, ops.Offer) {
+		return nil
 	}
-	return linearizability.Judge(e.History, e.Rest, kind(linearizability.Queue{
-		Path: c.Path, Items: c.Items, Element: c.Element, MayLose: c.MayLose,
-		MayDuplicate: c.MayDuplicate,
-		Unordered:    c.Unordered, AllowedAtRest: c.LeavesAtRest,
-		Patience: patience(e.Plan),
-	})), nil
-}
-
-// seesElements reports whether some offered element was stored as a child of the directory of the
-// claims, or no offer succeeded. Otherwise it also returns the paths at which elements were stored.
-// It is used for runs without faults only: there an offer that stores nothing at that directory
-// stores at another place, or in another form.
-func (c QueueClaims) seesElements(h linearizability.History) (sees bool, others []string) {
 	offered := map[string]bool{}
-	for _, op := range h.Ops {
+	for _, op := range e.History.Ops {
 		if op.Kind == ops.Offer {
 			offered[elementOf(op.Input)] = true
 		}
 	}
-	dir := path.Clean(cmp.Or(c.Items, c.Path))
-	for _, ev := range h.Server {
-		stores := ev.Kind == linearizability.NodeCreated || ev.Kind == linearizability.DataChanged
-		if !stores {
-			continue
-		}
-		element, ok := ev.Data, true
-		if c.Element != nil {
+	dir, other := path.Clean(cmp.Or(c.Items, c.Path)), ""
+	for _, ev := range e.History.Server {
+		element, ok := ev.Data, stores(ev)
+		if ok && c.Element != nil {
 			element, ok = c.Element(ev.Data)
 		}
 		switch {
 		case !ok || !offered[element]:
 		case path.Dir(ev.Path) == dir:
-			return true, nil
+			return nil
 		default:
-			others = append(others, ev.Path)
+			other = cmp.Or(other, " (one is at "+ev.Path+")")
 		}
 	}
-	return !succeeded(h, ops.Offer), others
+	return fmt.Errorf("offers succeeded, but no child of %s has an offered element as its data%s: "+
+		"make the queue at Env.Path, or set QueueClaims.Items to the directory of the elements, "+
+		"or QueueClaims.Element to read their data", dir, other)
 }
 
 // elementOf returns the element of an offer's input. The place of the element in the queue may
@@ -298,12 +287,9 @@ func (p queuePlayer) take(round int) bool {
 
 // takeOnce calls Take and reports whether it returned an element.
 func (p queuePlayer) takeOnce(ctx context.Context, round, attempt int) bool {
-	if attempt == 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = p.Hasty(ctx, scenario.At("take", round), 4, time.Millisecond,
-			30*time.Millisecond)
-		defer cancel()
-	}
+	ctx, cancel := p.Hasty(ctx, attempt, scenario.At("take", round), 4, time.Millisecond,
+		30*time.Millisecond)
+	defer cancel()
 	c := p.Begin(ops.Take, "")
 	data, err := p.queue().Take(ctx)
 	switch {

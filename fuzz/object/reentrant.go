@@ -1,11 +1,13 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
 	"github.com/zksim/zksim/linearizability"
+	"github.com/zksim/zksim/linearizability/ops"
 	"github.com/zksim/zksim/recipes"
 )
 
@@ -13,9 +15,7 @@ import (
 // client calls open once and takes the lock round after round, in up to three levels.
 func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = reentrantPath
-	}
+	claims.Path = cmp.Or(claims.Path, reentrantPath)
 	return scenario.Workload{
 		Name:  "reentrant",
 		About: claims.About,
@@ -27,10 +27,9 @@ func Reentrant(open func(Env) Locker, given ...LockClaims) scenario.Workload {
 				}
 			}),
 		Length: holdingTime,
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
-				linearizability.ReentrantLock(claims.options(e))))
-		},
+		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+			return linearizability.ReentrantLock(l)
+		}),
 	}
 }
 

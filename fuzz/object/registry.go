@@ -76,6 +76,3 @@ func judged(kind string) []string {
 
 // Find returns a built-in workload. An empty impl means the recommended one.
 func Find(name, impl string) (scenario.Workload, error) { return Workloads().Find(name, impl) }
-
-// Kinds lists the kinds of objects that have built-in workloads.
-func Kinds() []string { return Workloads().Kinds() }

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -24,9 +25,7 @@ type RevocableLocker interface {
 // in every other round, for a short time.
 func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = revocablePath
-	}
+	claims.Path = cmp.Or(claims.Path, revocablePath)
 	return scenario.Workload{
 		Name:  "revocable",
 		About: claims.About,
@@ -40,10 +39,9 @@ func Revocable(open func(Env) RevocableLocker, given ...LockClaims) scenario.Wor
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Clients*s.Rounds) * (enough + time.Second)
 		},
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			opts := linearizability.RevocableLock{Lock: claims.options(e), Within: heardWithin}
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
-		},
+		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+			return linearizability.RevocableLock{Lock: l, Within: heardWithin}
+		}),
 	}
 }
 
@@ -114,7 +112,7 @@ func (p revocablePlayer) await() {
 		end = ops.Over
 	}
 	select {
-	case <-lost: // of both this is what counts
+	case <-lost: // a loss comes before a request
 		end = ops.Lost
 	default:
 	}

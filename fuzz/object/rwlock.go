@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -25,9 +26,7 @@ type RWLocker interface {
 // the lock together count as one.
 func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = rwLockPath
-	}
+	claims.Path = cmp.Or(claims.Path, rwLockPath)
 	return scenario.Workload{
 		Name:  "rwlock",
 		About: claims.About,
@@ -39,10 +38,9 @@ func RWLock(open func(Env) RWLocker, given ...LockClaims) scenario.Workload {
 				}
 			}),
 		Length: holdingTime,
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			return claims.fitting(e, linearizability.Judge(e.History, e.Rest,
-				linearizability.RWLock(claims.options(e))))
-		},
+		Judge: claims.judge(ops.Lock, func(l linearizability.Lock) linearizability.Claims {
+			return linearizability.RWLock(l)
+		}),
 	}
 }
 
@@ -109,15 +107,13 @@ func (s side) held() int64 {
 // some rounds.
 func (s side) persist(label string) bool {
 	return s.Persist(func(attempt int) error {
-		if attempt > 0 {
-			return s.acquire(s.Context())
-		}
-		if s.try != nil {
+		if s.try != nil && attempt == 0 {
 			if tried, err := s.TryFirst(label, ops.Lock, s.mode, s.try, s.held); tried {
 				return err
 			}
 		}
-		ctx, cancel := s.Hasty(s.Context(), label, 6, 10*time.Millisecond, 100*time.Millisecond)
+		ctx, cancel := s.Hasty(s.Context(), attempt, label, 6, 10*time.Millisecond,
+			100*time.Millisecond)
 		defer cancel()
 		return s.acquire(ctx)
 	})

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -47,9 +48,7 @@ type SemaphoreClaims struct {
 // after round, now and then two: one after the other or, with AcquireN, both at once.
 func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = semaphorePath
-	}
+	claims.Path = cmp.Or(claims.Path, semaphorePath)
 	if claims.Leases < 1 {
 		claims.Leases = leases
 	}
@@ -65,14 +64,11 @@ func Semaphore(open func(Env) Acquirer, given ...SemaphoreClaims) scenario.Workl
 			}),
 		Shared: true,
 		Length: holdingTime,
-		Judge:  claims.judge,
+		Judge: claims.judge(ops.Acquire, func(l linearizability.Lock) linearizability.Claims {
+			l.Nodes = claims.Nodes
+			return linearizability.Semaphore{Leases: claims.Leases, Lock: l}
+		}),
 	}
-}
-
-func (c SemaphoreClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	opts := linearizability.Semaphore{Leases: c.Leases, Lock: c.options(e)}
-	opts.Nodes = c.Nodes
-	return c.fitting(e, linearizability.Judge(e.History, e.Rest, opts))
 }
 
 type semaphorePlayer struct {
@@ -120,8 +116,8 @@ type several interface {
 
 // both holds two leases that it gets at once, or gives up.
 func (p semaphorePlayer) both(round int, s several) {
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("acquire both", round), 3, 10*time.Millisecond,
-		100*time.Millisecond)
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("acquire both", round), 3,
+		10*time.Millisecond, 100*time.Millisecond)
 	defer cancel()
 	names := []string{p.own("one"), p.own("two")}
 	var calls []scenario.Call
@@ -167,23 +163,20 @@ func (p semaphorePlayer) second(round int) {
 // acquire tries until it holds a lease or the World ends.
 func (p semaphorePlayer) acquire(round int, which string) (lease Lease, ok bool) {
 	ok = p.Persist(func(attempt int) (err error) {
-		ctx := p.Context()
-		if attempt == 0 {
-			label := scenario.At("acquire", round)
-			if t, can := p.sem().(leaseTrier); can {
-				try := func(ctx context.Context) (ok bool, err error) {
-					lease, ok, err = t.TryAcquire(ctx)
-					return ok, err
-				}
-				token := func() int64 { return lease.Token() }
-				if tried, err := p.TryFirst(label, ops.Acquire, which, try, token); tried {
-					return err
-				}
+		label := scenario.At("acquire", round)
+		if t, can := p.sem().(leaseTrier); can && attempt == 0 {
+			try := func(ctx context.Context) (ok bool, err error) {
+				lease, ok, err = t.TryAcquire(ctx)
+				return ok, err
 			}
-			var cancel context.CancelFunc
-			ctx, cancel = p.Hasty(ctx, label, 6, 10*time.Millisecond, 100*time.Millisecond)
-			defer cancel()
+			token := func() int64 { return lease.Token() }
+			if tried, err := p.TryFirst(label, ops.Acquire, which, try, token); tried {
+				return err
+			}
 		}
+		ctx, cancel := p.Hasty(p.Context(), attempt, label, 6, 10*time.Millisecond,
+			100*time.Millisecond)
+		defer cancel()
 		lease, err = p.try(ctx, which)
 		return err
 	})

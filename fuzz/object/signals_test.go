@@ -13,8 +13,8 @@ import (
 	"github.com/zksim/zksim/recipes"
 )
 
-// askingLock is a right re-entrant lock that asks the server when a level within
-// another is left, until that answers.
+// askingLock is a right re-entrant lock. When an inner level is left it asks the server until there
+// is an answer.
 type askingLock struct {
 	*recipes.ReentrantLock
 	conn  *zk.Conn
@@ -40,8 +40,7 @@ func (l *askingLock) Unlock(ctx context.Context) error {
 	return l.ReentrantLock.Unlock(ctx)
 }
 
-// lateSemaphore is a right semaphore whose leases tell late of their loss, but not too
-// late.
+// lateSemaphore is a right semaphore with leases that signal their loss late, but not too late.
 type lateSemaphore struct{ *recipes.Semaphore }
 
 type lateLease struct {
@@ -77,9 +76,9 @@ func (l *lateLease) Release(ctx context.Context) error {
 	return l.Lease.Release(ctx)
 }
 
-// TestSignalsAreOfWhatIsHeld: a signal is heard while a level within is left, and that
-// of one goroutine's hold is not taken for one of another's.
-func TestSignalsAreOfWhatIsHeld(t *testing.T) {
+// TestSignalsAreOfTheirHold: a signal counts while an inner level is left, and the signal for the
+// hold of one goroutine is not taken for that of another.
+func TestSignalsAreOfTheirHold(t *testing.T) {
 	t.Parallel()
 	asking := object.Reentrant(func(env object.Env) object.Locker {
 		return &askingLock{

@@ -11,8 +11,7 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// TestRightWorkloadsSurvive: whatever is built in and not known to be wrong
-// survives, as does what is built in next.
+// TestRightWorkloadsSurvive: every built-in workload without a known flaw survives.
 func TestRightWorkloadsSurvive(t *testing.T) {
 	for _, w := range object.Workloads().Sound() {
 		t.Run(w.Name+"/"+w.Impl, func(t *testing.T) {
@@ -22,11 +21,10 @@ func TestRightWorkloadsSurvive(t *testing.T) {
 	}
 }
 
-// survives runs a workload with random plans, some of them twice, and, if it is
-// recipes.Lock, not a built-in one, or -full is given, without faults and with
-// every single fault at every protocol step. It says what was tried, and fails
-// if anything is violated, if two runs differ, or if more than one verdict in a
-// hundred is unknown.
+// survives runs a workload with random plans, some of them twice. recipes.Lock and workloads that
+// are not built in also run without faults and with every single fault at every protocol step; with
+// -full all do. It fails if anything is violated, if two runs differ, or if more than one verdict
+// in a hundred is unknown.
 func survives(t *testing.T, w scenario.Workload) {
 	t.Helper()
 	script := testrun.Pick(scenario.Script{Clients: 2, Rounds: 1}, scenario.DefaultScript)
@@ -42,7 +40,7 @@ func survives(t *testing.T, w scenario.Workload) {
 	}
 }
 
-// trial counts what a workload was put through.
+// trial counts the runs of a workload.
 type trial struct {
 	points, survived, missed int // of the sweep
 	plans, twice             int
@@ -51,7 +49,8 @@ type trial struct {
 
 func (n trial) String() string {
 	return fmt.Sprintf(
-		"survived %d of %d fault points (%d not reached) and %d random plans (%d of them run twice); %d unknown verdicts",
+		"survived %d of %d fault points (%d not reached) and %d random plans "+
+			"(%d of them run twice); %d unknown verdicts",
 		n.survived, n.points, n.missed, n.plans, n.twice, n.unknown)
 }
 
@@ -114,8 +113,7 @@ func trySweep(t *testing.T, w scenario.Workload, script scenario.Script) (trial,
 	return n, nil
 }
 
-// TestFlawedWorkloadsDoNotSurvive is the control: they break what they are known
-// to break.
+// TestFlawedWorkloadsDoNotSurvive is the control: they violate their known property.
 func TestFlawedWorkloadsDoNotSurvive(t *testing.T) {
 	t.Parallel()
 	flawed := 0

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -24,9 +25,7 @@ type ThresholdBarrierer interface {
 // gives up. The claims are those of a barrier; Path "" means /thresholds/t.
 func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = thresholdBarrierPath
-	}
+	claims.Path = cmp.Or(claims.Path, thresholdBarrierPath)
 	return scenario.Workload{
 		Name:  "threshold-barrier",
 		About: claims.About,
@@ -40,15 +39,11 @@ func ThresholdBarrier(open func(Env) ThresholdBarrierer, given ...BarrierClaims)
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * (2*enterPatience + scenario.LongHold)
 		},
-		Judge: func(e scenario.Evidence) (linearizability.Report, error) {
-			if err := elsewhere(e, ops.Set, claims.Path, "BarrierClaims.Path"); err != nil {
-				return linearizability.Report{}, err
-			}
-			opts := linearizability.ThresholdBarrier{
+		Judge: placed(claims.Path, ops.Set, func(e scenario.Evidence) linearizability.Claims {
+			return linearizability.ThresholdBarrier{
 				Path: claims.Path, Patience: enterPatience / 2, AllowedAtRest: claims.LeavesAtRest,
 			}
-			return linearizability.Judge(e.History, e.Rest, opts), nil
-		},
+		}),
 	}
 }
 
@@ -67,7 +62,7 @@ func (p thresholdPlayer) turn(round int) {
 		p.set(round, 1+p.Choose(scenario.At("members", round), p.clients))
 	}
 	passed := p.Do(ops.Wait, "", func(ctx context.Context) (linearizability.Result, error) {
-		ctx, cancel := p.Hasty(ctx, scenario.At("wait", round), 6, time.Millisecond,
+		ctx, cancel := p.Hasty(ctx, 0, scenario.At("wait", round), 6, time.Millisecond,
 			50*time.Millisecond)
 		defer cancel()
 		ctx, cancel = p.Within(ctx, enterPatience)
@@ -84,12 +79,9 @@ func (p thresholdPlayer) set(round, members int) {
 	p.Persist(func(attempt int) error {
 		return p.Do(ops.Set, strconv.Itoa(members),
 			func(ctx context.Context) (linearizability.Result, error) {
-				if attempt == 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = p.Hasty(ctx, scenario.At("setting", round), 6, time.Millisecond,
-						50*time.Millisecond)
-					defer cancel()
-				}
+				ctx, cancel := p.Hasty(ctx, attempt, scenario.At("setting", round), 6,
+					time.Millisecond, 50*time.Millisecond)
+				defer cancel()
 				return linearizability.Result{}, p.barrier.Set(ctx, members)
 			})
 	})

@@ -1,11 +1,10 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/zksim/zksim/fuzz/scenario"
@@ -31,7 +30,7 @@ type TwoPhaser interface {
 	Forget(ctx context.Context) error
 }
 
-// TwoPhaseJoiner is a TwoPhaser whose sites can show that they are present.
+// TwoPhaseJoiner is a TwoPhaser with sites that can show their presence.
 type TwoPhaseJoiner interface {
 	Join(ctx context.Context, site string) error
 	// Close ends the presence and everything else.
@@ -63,9 +62,7 @@ type TwoPhaseClaims struct {
 // again when it comes back.
 func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = transactionsPath
-	}
+	claims.Path = cmp.Or(claims.Path, transactionsPath)
 	return scenario.Workload{
 		Name:  "two-phase-commit",
 		About: claims.About,
@@ -84,21 +81,12 @@ func TwoPhase(open func(Env) TwoPhaser, given ...TwoPhaseClaims) scenario.Worklo
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(s.Rounds) * (hearsay + 2*scenario.LongHold + time.Second)
 		},
-		Judge: claims.judge,
+		Judge: placed(claims.Path, ops.Begin, claims.judged),
 	}
 }
 
-func (c TwoPhaseClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !slices.ContainsFunc(e.History.Server,
-		func(ev linearizability.ServerEvent) bool {
-			return ev.Kind == linearizability.NodeCreated && strings.HasPrefix(ev.Path, c.Path+"/")
-		}) {
-		return linearizability.Report{},
-			fmt.Errorf("%w: no znode was ever created under %s; set TwoPhaseClaims.Path",
-				scenario.ErrClaims, c.Path)
-	}
-	opts := linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
-	return linearizability.Judge(e.History, e.Rest, opts), nil
+func (c TwoPhaseClaims) judged(scenario.Evidence) linearizability.Claims {
+	return linearizability.TwoPhase{Path: c.Path, Read: c.Read, AllowedAtRest: c.LeavesAtRest}
 }
 
 const (
@@ -195,11 +183,8 @@ func (p *twoPhasePlayer) persist(
 ) bool {
 	return p.Persist(func(attempt int) error {
 		return p.do(d, kind, operands, func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, label, 8, time.Millisecond, 30*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, label, 8, time.Millisecond, 30*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, work(ctx)
 		})
 	})
@@ -214,12 +199,9 @@ func (p *twoPhasePlayer) begin(d *deal, round int) {
 	input := linearizability.BeginInput(d.name, p.sites, p.VirtualTime(deadline))
 	p.Persist(func(attempt int) error {
 		err := p.do(d, ops.Begin, input, func(ctx context.Context) (linearizability.Result, error) {
-			if attempt == 0 {
-				var cancel context.CancelFunc
-				ctx, cancel = p.Hasty(ctx, scenario.At("begin", round), 8, time.Millisecond,
-					30*time.Millisecond)
-				defer cancel()
-			}
+			ctx, cancel := p.Hasty(ctx, attempt, scenario.At("begin", round), 8, time.Millisecond,
+				30*time.Millisecond)
+			defer cancel()
 			return linearizability.Result{}, d.Begin(ctx, p.sites, deadline)
 		})
 		if recipes.OutcomeOf(err) != recipes.NotApplied ||
@@ -288,11 +270,9 @@ func (p *twoPhasePlayer) await(d *deal, label string) {
 	p.Persist(func(attempt int) error {
 		return p.do(d, ops.Await, d.name,
 			func(ctx context.Context) (linearizability.Result, error) {
-				if attempt == 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = p.Hasty(ctx, label, 6, time.Millisecond, 50*time.Millisecond)
-					defer cancel()
-				}
+				ctx, cancel := p.Hasty(ctx, attempt, label, 6, time.Millisecond,
+					50*time.Millisecond)
+				defer cancel()
 				commit, err := d.Await(ctx)
 				d.decided = err == nil
 				if commit {

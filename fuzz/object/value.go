@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -48,9 +49,7 @@ type ValueClaims struct {
 // comparison with the state that it saw last, and now and then with a short context.
 func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 	claims := only(given)
-	if claims.Path == "" {
-		claims.Path = valuePath
-	}
+	claims.Path = cmp.Or(claims.Path, valuePath)
 	return scenario.Workload{
 		Name:  "value",
 		About: claims.About,
@@ -66,20 +65,14 @@ func Value(open func(Env) Valuer, given ...ValueClaims) scenario.Workload {
 		Length: func(s scenario.Script) time.Duration {
 			return time.Duration(2*s.Rounds) * nextPatience
 		},
-		Judge: claims.judge,
+		Judge: placed(claims.Path, ops.Write, claims.judged),
 	}
 }
 
-func (c ValueClaims) judge(e scenario.Evidence) (linearizability.Report, error) {
-	if len(e.Plan) == 0 && !stores(e.History, ops.Write, c.Path) {
-		return linearizability.Report{},
-			fmt.Errorf("%w: writes succeeded, but nothing was ever stored at %s; "+
-				"set ValueClaims.Path to the value's znode",
-				scenario.ErrClaims, c.Path)
-	}
-	return linearizability.Judge(e.History, e.Rest, linearizability.Value{
+func (c ValueClaims) judged(scenario.Evidence) linearizability.Claims {
+	return linearizability.Value{
 		Path: c.Path, Value: c.Value, AllowedAtRest: c.LeavesAtRest,
-	}), nil
+	}
 }
 
 type valuePlayer struct {
@@ -124,7 +117,7 @@ func stateResult(state recipes.ValueState) linearizability.Result {
 // whether it took effect.
 func (p *valuePlayer) write(turn int) {
 	data := fmt.Sprintf("%s%d", p.Name(), turn+1)
-	ctx, cancel := p.Hasty(p.Context(), scenario.At("write", turn), 4, time.Millisecond,
+	ctx, cancel := p.Hasty(p.Context(), 0, scenario.At("write", turn), 4, time.Millisecond,
 		20*time.Millisecond)
 	defer cancel()
 	if p.Choose(scenario.At("kind", turn), 2) == 0 {

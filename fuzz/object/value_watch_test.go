@@ -7,9 +7,9 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestAMissedEventLeavesAWatchOnAValue: the connection is lost twice in a row, so the
-// client misses an event for good, and its watch stays until somebody waits for the
-// next change. The client cannot take it back, so this is no orphan.
+// TestAMissedEventLeavesAWatchOnAValue: the connection is lost twice in a row, so the client misses
+// an event for good, and its watch stays until some client waits for the next change. The client
+// cannot remove it, so this is no orphan.
 func TestAMissedEventLeavesAWatchOnAValue(t *testing.T) {
 	o := run(t, scenario.Scenario{
 		Workload: builtin(t, "value", ""), Script: scenario.DefaultScript, Seed: 242,

@@ -8,9 +8,9 @@ import (
 	"github.com/zksim/zksim/fuzz/scenario"
 )
 
-// BenchmarkScenario measures whole scenarios, verdicts included, of 4 clients x 4
-// rounds: without faults, and with a random plan of up to 4 faults in each. As
-// the command does, it lets garbage grow: a client connection takes megabytes.
+// BenchmarkScenario measures whole scenarios with their verdicts, of 4 clients and 4 rounds:
+// without faults, and with random plans of up to 4 faults. Like the command it lets garbage grow: a
+// connection of the client takes megabytes.
 //
 //	go test ./fuzz/scenario -run '^$' -bench Scenario
 func BenchmarkScenario(b *testing.B) {

@@ -11,15 +11,15 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// derefNil panics as only code does that has lost its way.
+// derefNil panics with a nil dereference.
 func derefNil(context.Context) error {
 	var nobody *scenario.Script
 	nobody.Rounds = 1
 	return nil
 }
 
-// sameStory fails unless the story has want, and another run of the scenario tells the
-// same, without addresses and numbers of goroutines.
+// sameStory fails unless the story has want and a second run has the same story, without addresses
+// and numbers of goroutines.
 func sameStory(t *testing.T, s scenario.Scenario, want ...string) {
 	t.Helper()
 	story := run(t, s).Story()
@@ -45,8 +45,8 @@ func TestStoryOfAPanicSaysWhere(t *testing.T) {
 	sameStory(t, exits, "innermost call first:\n\n  broken_test.go:", "scenario_test.exit")
 }
 
-// frozenStacks are what the runtime tells of a run in which one goroutine spins, one
-// waits for a mutex and one has it while it waits for the server.
+// frozenStacks are stacks of the runtime: one goroutine spins, one waits for a mutex, and one holds
+// the mutex while it waits for the server.
 const frozenStacks = `goroutine 45 [runnable, synctest bubble 3]:
 runtime.asyncPreempt()
 	/go/src/runtime/preempt.go:1 +0x1
@@ -79,7 +79,7 @@ github.com/go-zookeeper/zk.(*Conn).sendLoop(0x1)
 created by github.com/go-zookeeper/zk.(*Conn).loop in goroutine 46
 	/zk/conn.go:451 +0x311`
 
-// TestStoryOfAFrozenRunSaysWhere, wherever in its circle who spins was seen.
+// TestStoryOfAFrozenRunSaysWhere, at whatever line the spinning goroutine was seen.
 func TestStoryOfAFrozenRunSaysWhere(t *testing.T) {
 	var stories []string
 	for _, line := range []string{"30", "31"} {
@@ -111,7 +111,7 @@ a goroutine that waits:
 	}
 }
 
-// TestLeakIsSeenWhateverTheJudge: a goroutine that nothing ends violates orphans.
+// TestLeakIsSeenWhateverTheJudge: a goroutine that never ends violates orphans.
 func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 	s := unseen(func(*scenario.Player) { go waitForEver() })
 	o := run(t, s)
@@ -122,8 +122,8 @@ func TestLeakIsSeenWhateverTheJudge(t *testing.T) {
 	sameStory(t, s)
 }
 
-// TestPanicOfAnotherGoroutineCanBeFound: Go lets nobody else recover it, so that the
-// process ends. One that recovers itself and stays is told of as leaked.
+// TestPanicOfAnotherGoroutineCanBeFound: Go lets no other goroutine recover it, so the process
+// ends. A goroutine that recovers its own panic and stays is reported as leaked.
 func TestPanicOfAnotherGoroutineCanBeFound(t *testing.T) {
 	o := run(t, unseen(func(p *scenario.Player) { go renewBadly(p.Context()) }))
 	if o.Property() != linearizability.Orphans ||

@@ -12,8 +12,8 @@ import (
 // errBusy is recorded for a call that does not wait and found another owner.
 var errBusy = errors.New("somebody else is the owner")
 
-// closer is an object under test with a Close: it ends the operations under way, and gives back
-// what is held through the object.
+// closer is an object under test with a Close: it ends the operations under way, and releases the
+// holds of the object.
 type closer interface {
 	Close(ctx context.Context) error
 }
@@ -30,7 +30,7 @@ func (h *Handle[T]) closeNowAndThen(p *Player, s Script) {
 		if !ok || !inUse {
 			return
 		}
-		ctx, cancel := p.Hasty(p.Context(), At("closing", round), 4, 0, 10*time.Millisecond)
+		ctx, cancel := p.Hasty(p.Context(), 0, At("closing", round), 4, 0, 10*time.Millisecond)
 		p.close(ctx, c)
 		cancel()
 	}

@@ -56,8 +56,8 @@ func twice(s scenario.Scenario) (o *scenario.Outcome, same bool, err error) {
 	return o, o.Result.Trace.Hash() == again.Result.Trace.Hash(), nil
 }
 
-// checkTwice runs scenarios of all built-in workloads twice: seeds of each in
-// turn, so that it does not take longer the more there are.
+// checkTwice runs scenarios of the built-in workloads twice. Each seed takes five workloads, so
+// that more workloads do not take longer.
 func checkTwice(t *testing.T, from, to uint64) {
 	t.Helper()
 	workloads := object.Workloads()

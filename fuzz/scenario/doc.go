@@ -67,7 +67,7 @@
 //
 //   - One more goroutine closes the object at any moment, while others wait, hold and read through
 //     it, and opens a new one. One close in four has a context that is done or soon done. Calls
-//     under way must end within a second, and the object must give back what was held through it.
+//     under way must end within a second, and the object must release its holds.
 //   - One in three of the calls with a short context has a context that is done from the start.
 //   - In one of three rounds a release is called only once, with a context that is done.
 //   - In one of three rounds a client calls TryLock, TryRLock or TryAcquire before it waits, if the
@@ -79,16 +79,16 @@
 //
 // # When a run is not judged
 //
-// A run in which the object did nothing at the path of its claims ends with an error that wraps
-// [ErrClaims]. Liveness is unknown in a run whose virtual time ended while its clients still made
-// progress. Of a run that froze nothing but that is told; see Workload.Freeze.
+// If the Judge returns an error, the run has no outcome: workload and object do not fit. Liveness
+// is unknown in a run whose virtual time ended while its clients still made progress. A run that
+// froze (Workload.Freeze) has no other verdict.
 //
 // # Limits
 //
 //   - The code under test must be deterministic apart from its requests: no state shared between
 //     runs, no global math/rand source, no visible map order, no wall clock. A test whose two runs
 //     of one scenario differ says so. crypto/rand is seeded in a run and may be used. See
-//     fakezk.World for the rest.
+//     sim.World for the rest.
 //   - A scenario tests one object.
 //   - A call must return when its context is done or its connection is closed. A goroutine that
 //     stays is reported as leaked. Code that spins, or that holds a mutex while it waits for the

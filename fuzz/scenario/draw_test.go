@@ -13,7 +13,7 @@ import (
 	"github.com/zksim/zksim/internal/testrun"
 )
 
-// drawScripts are those in which the labels of draws are compared.
+// drawScripts are the scripts with which the labels of draws are compared.
 var drawScripts = []scenario.Script{
 	{Clients: 3, Rounds: 4},
 	{Clients: 3, Rounds: 4, Careless: true},

@@ -44,9 +44,9 @@ func Example() {
 	// 1 faults: violated "liveness"
 }
 
-// The connection is reset while the client's own lock lists its waiters. Lock
-// returns the error and forgets its node, which the session keeps alive: the
-// next Lock waits for it for ever.
+// The connection is reset while the lock of the client library lists its waiters. Lock returns the
+// error and forgets its node, which the session keeps alive: the next Lock waits for that node for
+// ever.
 func ExampleScenario_Run() {
 	w, err := object.Find("lock", "zk.Lock")
 	if err != nil {
@@ -67,7 +67,7 @@ func ExampleScenario_Run() {
 	// Output: violated liveness
 }
 
-// A scenario file is a test: it says what must come out.
+// A scenario file is a test: it has the expected outcome.
 func ExampleParse() {
 	file, err := scenario.Parse("lost.yaml", []byte(`
 workload: queue

@@ -11,7 +11,7 @@ import (
 // Each has a Player; that of the first is p.
 func (p *Player) goroutines(number int, script func(p *Player)) {
 	world, ok := p.client.(worldClient)
-	if !ok { // a client in a realworld.World, whose scripts have one goroutine
+	if !ok { // in a realworld.World a script has one goroutine
 		script(p)
 		return
 	}

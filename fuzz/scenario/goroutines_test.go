@@ -18,7 +18,7 @@ import (
 )
 
 // otherScenario draws a careless scenario, or one in which goroutines share an
-// object, of each kind of schedule in turn.
+// object, with each kind of schedule in turn.
 func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 	s := randomScenario(w, seed)
 	rng := rand.New(rand.NewPCG(seed, 8))
@@ -40,7 +40,7 @@ func otherScenario(w scenario.Workload, seed uint64) scenario.Scenario {
 }
 
 // TestTwoRunsOfSeveralGoroutinesHaveOneTrace, although they share a connection, a
-// session and an object, which one of them closes now and then.
+// session and an object, and one of them closes the object now and then.
 func TestTwoRunsOfSeveralGoroutinesHaveOneTrace(t *testing.T) {
 	onProcessors(t, 4)
 	for _, w := range object.Workloads() {

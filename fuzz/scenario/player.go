@@ -29,15 +29,15 @@ type Player struct {
 	drawn    func(*Player, string, int) // is told of each draw, nil outside of tests
 	careless bool                       // the script is
 	signals  bool                       // the object under test has a signal for losses
-	token    int64                      // of what was taken last, 0 if it has none
+	token    int64                      // of the last successful call with one
 	reached  []string
 }
 
-// client is the part of a world that a player needs: a hand of a client of a [fakezk.World], or a
-// client of a [fakezk.RealWorld], which has one hand only.
+// client is the part of a world that a player needs: a goroutine of a client of a [sim.World], or a
+// client of a [realworld.World], which has one goroutine only.
 type client interface {
-	// Name is the name of the hand, Number its place among the hands of the client from 0, and Of
-	// the name of the client.
+	// Name is the name of the goroutine, Number its place among the goroutines of the client from
+	// 0, and Of the name of the client.
 	Name() string
 	Number() int
 	Of() string
@@ -52,8 +52,8 @@ type client interface {
 	Pace() int
 }
 
-// worldClient is a hand of a client in a World. In the bubble of a World the clock shows the
-// World's time.
+// worldClient is a goroutine of a client in a World. In the bubble of a World the clock shows the
+// time of the World.
 type worldClient struct{ *sim.Goroutine }
 
 func (c worldClient) Of() string { return c.Client.Name() }

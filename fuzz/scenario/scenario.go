@@ -35,7 +35,7 @@ type Outcome struct {
 	// Rest is the world after the faults and the scripts had ended, nil if CutShort.
 	Rest *linearizability.Leftovers
 	// CutShort says that the virtual time of the run ended while clients still made progress, or
-	// that the run ran out of steps (fakezk.World.MaxSteps). Liveness and leftovers are unknown
+	// that the run ran out of steps (sim.World.MaxSteps). Liveness and leftovers are unknown
 	// then.
 	CutShort bool
 	// Report holds the verdicts.

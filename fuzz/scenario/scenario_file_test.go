@@ -17,12 +17,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyWorkload finds a workload whatever its name, as a user's test does.
+// anyWorkload finds a workload of any name, as a test of a user does.
 func anyWorkload(name, impl string) (scenario.Workload, error) {
 	return scenario.Workload{Name: name, Impl: impl}, nil
 }
 
-// TestScenarioFilesReadBack: what is written is what is read.
+// TestScenarioFilesReadBack: a file that was written is read as the same scenario.
 func TestScenarioFilesReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawFile(t)
@@ -96,7 +96,7 @@ func fileText(f scenario.File) string {
 		s.Seed, s.Plan, f.Expect, f.Property, f.Trace)
 }
 
-// good is a scenario file that the bad ones are made of.
+// good is a scenario file; the bad files are changes of it.
 const good = `workload: lock
 implementation: zk.Lock
 clients: 2
@@ -117,7 +117,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	{"syntax", good, "workload: [lock\n", "f.yaml:1:11: sequence end token ']' not found"},
 	{
 		"unknown key", "seed: 1", "sede: 1",
-		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, rounds, goroutines, careless, seed, schedule, plan, expect, property, trace`,
+		`f.yaml:5:1: unknown field "sede"; expected one of workload, implementation, clients, ` +
+			`rounds, goroutines, careless, seed, schedule, plan, expect, property, trace`,
 	},
 	{
 		"key twice", "seed: 1", "seed: 1\nseed: 2",
@@ -133,7 +134,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"unknown implementation", ": zk.Lock", ": my.Lock",
-		`f.yaml:2:17: workload lock has no implementation "my.Lock"; expected one of ["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`,
+		`f.yaml:2:17: workload lock has no implementation "my.Lock"; ` +
+			`expected one of ["recipes.Lock" "recipes.HerdLock" "recipes.WriteLock" "zk.Lock"]`,
 	},
 	{
 		"workload is a number", ": lock", ": 5",
@@ -167,7 +169,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"goroutines for a lock", "rounds: 1", "rounds: 1\ngoroutines: 2",
-		"f.yaml:5:13: goroutines: 2; expected 1: an object of lock zk.Lock is not used by several goroutines",
+		"f.yaml:5:13: goroutines: 2; expected 1: " +
+			"an object of lock zk.Lock is not used by several goroutines",
 	},
 	{
 		"goroutines is text", "rounds: 1", "rounds: 1\ngoroutines: two",
@@ -207,7 +210,9 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"fault of no kind", "- cut client", "- explode client",
-		`f.yaml:7:5: unknown fault kind "explode"; expected one of drop-request, drop-reply, cut, cut-mid-frame, stall, stall-mid-frame, delay, blackhole, refuse, expire, late-reap, restart`,
+		`f.yaml:7:5: unknown fault kind "explode"; expected one of drop-request, ` +
+			`drop-reply, cut, cut-mid-frame, stall, stall-mid-frame, ` +
+			`delay, blackhole, refuse, expire, late-reap, restart`,
 	},
 	{
 		"fault without a place", "cut client=a request=1", "cut client=a",
@@ -219,7 +224,8 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"no such client", "client=a", "client=z",
-		`f.yaml:7:5: fault "cut client=z request=1": no client is called "z"; with clients: 2 they are a, b`,
+		`f.yaml:7:5: fault "cut client=z request=1": no client is called "z"; ` +
+			`with clients: 2 they are a, b`,
 	},
 	{
 		"bad expectation", "expect: violated", "expect: maybe",
@@ -227,11 +233,15 @@ var badFiles = []struct{ about, old, new, want string }{
 	},
 	{
 		"bad property", ": liveness", ": beauty",
-		`f.yaml:9:11: property: "beauty"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, invariant, panic, frozen`,
+		`f.yaml:9:11: property: "beauty"; ` +
+			`expected one of safety, belief, fencing, linearizability, order, ` +
+			`liveness, orphans, herd, invariant, panic, frozen`,
 	},
 	{
 		"property of a queue", ": liveness", ": delivery",
-		`f.yaml:9:11: property: "delivery"; expected one of safety, belief, fencing, linearizability, order, liveness, orphans, herd, invariant, panic, frozen`,
+		`f.yaml:9:11: property: "delivery"; ` +
+			`expected one of safety, belief, fencing, linearizability, order, ` +
+			`liveness, orphans, herd, invariant, panic, frozen`,
 	},
 	{
 		"leading zero", "clients: 2", "clients: 010",
@@ -257,7 +267,10 @@ var badFiles = []struct{ about, old, new, want string }{
 }
 
 // kinds are those of the built-in workloads.
-const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, election, barrier, double-barrier, threshold-barrier, two-phase-commit, priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, id-generator, config, membership or registry"
+const kinds = "lock, reentrant, rwlock, semaphore, multi-lock, revocable, queue, lock-queue, " +
+	"election, barrier, double-barrier, threshold-barrier, two-phase-commit, " +
+	"priority-queue, delay-queue, id-queue, turn-queue, counter, value, cache, " +
+	"id-generator, config, membership or registry"
 
 func TestBadScenarioFilesAreRefusedWithThePlace(t *testing.T) {
 	if _, err := scenario.Parse("f.yaml", []byte(good), object.Find); err != nil {
@@ -298,8 +311,8 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 	}
 }
 
-// FuzzParseScenario: whatever the bytes, no panic; what is accepted is written
-// and read again as the same.
+// FuzzParseScenario: no bytes cause a panic, and an accepted file is written and read again as the
+// same.
 func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte(good))
 	for _, c := range badFiles {
@@ -331,7 +344,8 @@ func FuzzParseScenario(f *testing.F) {
 	})
 }
 
-// TestCheckTellsOfEveryDifference between what a file expects and what it led to.
+// TestCheckTellsOfEveryDifference between the expected outcome of a file and the outcome of its
+// run.
 func TestCheckTellsOfEveryDifference(t *testing.T) {
 	deadlock := scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
 		Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
@@ -387,9 +401,9 @@ func TestCheckTellsOfEveryDifference(t *testing.T) {
 	}
 }
 
-// TestWhatAJudgeOfOnesOwnFindsReadsBack: it calls properties as it likes, though the
-// workload may be called as a built-in kind.
-func TestWhatAJudgeOfOnesOwnFindsReadsBack(t *testing.T) {
+// TestPropertiesOfAnotherJudgeReadBack: a judge names its properties as it likes, although the
+// workload may have the name of a built-in kind.
+func TestPropertiesOfAnotherJudgeReadBack(t *testing.T) {
 	for _, kind := range []string{"lock", "queue", "counter", "account"} {
 		for _, property := range []string{
 			scenario.InvariantProperty, "panic", "frozen", "balance of accounts", "",
@@ -422,7 +436,7 @@ func TestWhatAJudgeOfOnesOwnFindsReadsBack(t *testing.T) {
 	}
 }
 
-// TestSaveReplacesTheWholeFile: who has the old one open reads it to its end.
+// TestSaveReplacesTheWholeFile: a reader with the old file open reads it to its end.
 func TestSaveReplacesTheWholeFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "new", "f.yaml")
@@ -453,7 +467,7 @@ func TestSaveReplacesTheWholeFile(t *testing.T) {
 	onlyFile(t, filepath.Dir(name), "f.yaml")
 }
 
-// TestSaveThatFailsLeavesNothing, here as a directory has the name.
+// TestSaveThatFailsLeavesNothing: here a directory has the name.
 func TestSaveThatFailsLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "f.yaml"), 0o777); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// TestStories: what people read of a failure, word for word. After a change that
-// is meant to change them run it with -update and read the difference.
+// TestStories: the text of a failure, word for word. After a deliberate change run it with -update
+// and read the difference.
 func TestStories(t *testing.T) {
 	for _, name := range []string{"zk-lock-waits-for-itself", "apache-queue-loses-an-element"} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestLongStoriesAreCutInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestVerdictsNameTheirProperties, and speak in the names of the trace.
+// TestVerdictsNameTheirProperties in the names of the trace.
 func TestVerdictsNameTheirProperties(t *testing.T) {
 	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
 		Script: scenario.Script{Clients: 1, Rounds: 1}, Seed: 1,
@@ -92,8 +92,8 @@ func TestVerdictsNameTheirProperties(t *testing.T) {
 	}
 }
 
-// TestMeasurementsTellOfZombiesHerdAndWaits: a holder that is expired cannot know
-// it at once.
+// TestMeasurementsTellOfZombiesHerdAndWaits: a holder with an expired session cannot know it at
+// once.
 func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
 	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", ""),
 		Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1,
@@ -113,8 +113,7 @@ func TestMeasurementsTellOfZombiesHerdAndWaits(t *testing.T) {
 	}
 }
 
-// TestARunOutOfStepsIsCutShort: nothing is known of its end, and what is said of that
-// is how far it came.
+// TestARunOutOfStepsIsCutShort: its end is unknown, and the summary says how far it came.
 func TestARunOutOfStepsIsCutShort(t *testing.T) {
 	if !testrun.Full() {
 		t.Skip("a million steps take seconds and half a gigabyte; with -full")

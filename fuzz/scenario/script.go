@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"github.com/zksim/zksim/linearizability"
 )
 
 // Persist calls try with the number of the attempt, from 0, until it returns nil or the World ends,
@@ -33,14 +35,14 @@ func (p *Player) Attempt(n int, try func(attempt int) error) bool {
 	return false
 }
 
-// Hasty returns ctx or, for one label in oneIn, a context that is done after least to least+spread
-// of virtual time. In a careless script one in three of these is done from the start. Pass it to
-// first attempts: so calls end at any moment of their work. The labels of its draws begin with
-// label.
+// Hasty returns the context of an attempt: ctx or, at the first attempt, whose number is 0, for one
+// label in oneIn, a context that is done after least to least+spread of virtual time. So calls end
+// at any moment of their work. In a careless script one in three of these contexts is done from the
+// start. The labels of its draws begin with label.
 func (p *Player) Hasty(
-	ctx context.Context, label string, oneIn int, least, spread time.Duration,
+	ctx context.Context, attempt int, label string, oneIn int, least, spread time.Duration,
 ) (context.Context, context.CancelFunc) {
-	if p.Choose(label+" hasty", oneIn) > 0 {
+	if attempt > 0 || p.Choose(label+" hasty", oneIn) > 0 {
 		return ctx, func() {}
 	}
 	if p.careless && p.Choose(label+" too late", 3) == 0 {
@@ -68,8 +70,8 @@ func (p *Player) GiveBack(label string, release func(ctx context.Context) error)
 	return p.Attempt(3, func(int) error { return release(p.ctx) })
 }
 
-// LongHold is what [Player.Hold] adds to one hold in eight, so that it outlasts a session that has
-// lost its connection.
+// LongHold is the time that [Player.Hold] adds to one hold in eight, so that it outlasts a session
+// that has lost its connection.
 const LongHold = 2 * SessionTimeout
 
 // Hold waits for 5 to 45 ms while the client holds the object, in one of eight cases for LongHold
@@ -107,6 +109,6 @@ func (p *Player) listen(token int64, lost, stop <-chan struct{}) {
 	select {
 	case <-stop: // whatever is said from here on is the release's own doing
 	default:
-		p.asides.LockLost(p.client.Of(), token)
+		p.asides.Notice(p.client.Of(), linearizability.LockLost, token)
 	}
 }

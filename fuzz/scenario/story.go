@@ -83,9 +83,9 @@ func (o *Outcome) Measurements() []string {
 		lines = append(lines, fmt.Sprintf("herd: at most %d watch notifications per release",
 			r.MaxHerd))
 	}
-	if r.Waits.Granted > 0 {
-		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Waits.Granted,
-			virtualTime(r.Waits.Longest)))
+	if r.Granted > 0 {
+		lines = append(lines, fmt.Sprintf("waits: %d granted, the longest took %s", r.Granted,
+			virtualTime(r.LongestWait)))
 	}
 	return lines
 }

@@ -73,8 +73,8 @@ func placeOf(r *trace.Result, busy int) place {
 		return nil
 	}
 	var p place
-	for hand := range strings.SplitSeq(r.BusyStacks[busy], "\n\n") {
-		p = append(p, framesOf(hand))
+	for stack := range strings.SplitSeq(r.BusyStacks[busy], "\n\n") {
+		p = append(p, framesOf(stack))
 	}
 	return p
 }
@@ -104,8 +104,8 @@ func framesOf(stack string) []frame {
 // first is the innermost call of the code under test or of its script: calls of this module and of
 // the standard library are left out. It is "" if nothing is known.
 func (p place) first() string {
-	for _, hand := range p {
-		for _, f := range hand {
+	for _, stack := range p {
+		for _, f := range stack {
 			if !machinery.MatchString(f.function) {
 				return f.source
 			}
@@ -124,11 +124,11 @@ var playing = regexp.MustCompile(`^github\.com/zksim/zksim/fuzz(/scenario|/objec
 // String is a line for each call, and an empty one between goroutines.
 func (p place) String() string {
 	var b strings.Builder
-	for i, hand := range p {
+	for i, stack := range p {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		for _, f := range hand {
+		for _, f := range stack {
 			fmt.Fprintf(&b, "  %s  %s\n", f.source, f.function)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/zksim/zksim/linearizability"
 )
 
-// unseen is a workload whose script ends in a way that no judge of calls can see.
+// unseen is a workload with a script that ends in a way that no judge of calls can see.
 func unseen(play func(p *scenario.Player)) scenario.Scenario {
 	w := scenario.Workload{Name: "own", Impl: "unseen", Judge: scenario.Invariants(),
 		Play: func(p *scenario.Player, _ scenario.Script) {
@@ -25,7 +25,7 @@ func unseen(play func(p *scenario.Player)) scenario.Scenario {
 	return scenario.Scenario{Workload: w, Script: scenario.Script{Clients: 2, Rounds: 1}, Seed: 1}
 }
 
-// awaitForEver waits for a watch that nothing will fire.
+// awaitForEver waits for a watch that never fires.
 func awaitForEver(p *scenario.Player) {
 	_, _, changed, err := p.Conn().ExistsW("/never")
 	if err == nil {
@@ -33,12 +33,13 @@ func awaitForEver(p *scenario.Player) {
 	}
 }
 
-// TestScriptThatHangsOutsideOfACallViolatesLiveness: no call is pending, so no judge
-// of calls sees it. The story says where it is, the same in each run.
+// TestScriptThatHangsOutsideOfACallViolatesLiveness: no call is pending, so no judge of calls sees
+// it. The story says where it hangs, equally in each run.
 func TestScriptThatHangsOutsideOfACallViolatesLiveness(t *testing.T) {
 	s := unseen(awaitForEver)
 	o := run(t, s)
-	want := "client a's script has not ended after 2m0s, although the faults stopped: no call of its is under way, and it is at "
+	want := "client a's script has not ended after 2m0s, although the faults stopped: " +
+		"no call of its is under way, and it is at "
 	if o.Property() != linearizability.Liveness || !strings.HasPrefix(o.Summary(), want) {
 		t.Errorf("property %q, summary %q; want liveness, %q", o.Property(), o.Summary(), want)
 	}
@@ -54,7 +55,7 @@ func TestScriptThatHangsOutsideOfACallViolatesLiveness(t *testing.T) {
 	}
 }
 
-// TestScriptThatHangsIsSeenWhateverTheJudge, here one that asks nothing of liveness.
+// TestScriptThatHangsIsSeenWhateverTheJudge: here the judge has no verdict on liveness.
 func TestScriptThatHangsIsSeenWhateverTheJudge(t *testing.T) {
 	for name, play := range map[string]func(p *scenario.Player){
 		"outside of a call": awaitForEver,
@@ -70,7 +71,7 @@ func TestScriptThatHangsIsSeenWhateverTheJudge(t *testing.T) {
 	}
 }
 
-// TestScriptThatEndsItsGoroutineIsAPanic: what it had still to do is never done.
+// TestScriptThatEndsItsGoroutineIsAPanic: the rest of its work is never done.
 func TestScriptThatEndsItsGoroutineIsAPanic(t *testing.T) {
 	o := run(t, unseen(func(*scenario.Player) { runtime.Goexit() }))
 	if o.Property() != "panic" ||

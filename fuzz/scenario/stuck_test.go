@@ -36,8 +36,7 @@ func TestPanicIsAnOutcome(t *testing.T) {
 	}
 }
 
-// TestCallThatNeverReturnsIsAnOutcome, be it one that waits for the World's end
-// or one that does not even care for that.
+// TestCallThatNeverReturnsIsAnOutcome, whether it returns at the end of the World or not at all.
 func TestCallThatNeverReturnsIsAnOutcome(t *testing.T) {
 	for name, wait := range map[string]brokenLock{
 		"waits for its context": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
@@ -102,9 +101,9 @@ func TestWrongScenariosAreErrors(t *testing.T) {
 	}
 }
 
-// TestLockThatFailsForEverIsStuck: when the reply to its delete is lost, the
-// client's own lock keeps a handle that can neither unlock (no node) nor lock
-// (deadlock) any more. It never waits, so no pending call tells of it.
+// TestLockThatFailsForEverIsStuck: when the reply to its delete is lost, the lock of the client
+// library keeps a handle that can neither unlock (no node) nor lock (deadlock) any more. It never
+// waits, so there is no pending call.
 func TestLockThatFailsForEverIsStuck(t *testing.T) {
 	o := run(t, scenario.Scenario{Workload: builtin(t, "lock", "zk.Lock"),
 		Script: scenario.Script{Clients: 1, Rounds: 2}, Seed: 1,

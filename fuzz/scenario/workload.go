@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,7 +22,7 @@ type Workload struct {
 	About string
 
 	// Nodes exist from the beginning, path to data. Next has the numbers of the next sequential
-	// children of some of them, as in fakezk.World.
+	// children of some of them, as in sim.World.
 	Nodes map[string]string
 	Next  map[string]int32
 
@@ -39,11 +38,10 @@ type Workload struct {
 	// at most two minutes in all.
 	Length func(s Script) time.Duration
 	// Freeze is how much real time may pass without a step before a run ends as frozen; 0 means 20
-	// s. See fakezk.World.
+	// s. See sim.World.
 	Freeze time.Duration
 	// Judge returns the verdicts on a run. It is called outside of the simulated world. An error
-	// means that there is no verdict; it wraps [ErrClaims] if the object does nothing at the path
-	// of its claims.
+	// means that there is no verdict, because workload and object do not fit.
 	Judge func(e Evidence) (linearizability.Report, error)
 	// Flawed is the property that the implementation is known to violate, "" if there is none; see
 	// [Catalogue.Sound].
@@ -75,10 +73,6 @@ type Evidence struct {
 // of a session. The go-zookeeper client cannot remove the watch of such a wait, so watches and
 // herds cannot be judged then.
 func (e Evidence) GaveUp() bool { return len(gaveUp(e.History)) > 0 }
-
-// ErrClaims is wrapped by errors that say that the claims do not fit the code under test: it does
-// nothing at the path of the claims.
-var ErrClaims = errors.New("the claims do not fit the code")
 
 // Script says how many clients a workload has and how much each does.
 type Script struct {
@@ -142,11 +136,11 @@ func (s Script) ClientNames() []string {
 	return names
 }
 
-// Constants of every workload.
+// SessionTimeout is that of all clients: two ticks, the least that a server grants.
+const SessionTimeout = 4 * time.Second
+
 const (
-	// SessionTimeout is two ticks, the least that a server grants.
-	SessionTimeout = 4 * time.Second
-	tickTime       = 2 * time.Second
+	tickTime = 2 * time.Second
 	// settle is how long a World goes on after the last script has ended. With a blackhole
 	// fault it is longer: a client that connects waits for its answer ten times as long as
 	// for another one, two thirds of a session's time.

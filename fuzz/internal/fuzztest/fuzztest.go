@@ -1,4 +1,4 @@
-// Package fuzztest has what the tests of the rooms of fuzz share.
+// Package fuzztest has helpers for the tests of fuzz and of the packages below it.
 package fuzztest
 
 import (
