@@ -12,30 +12,24 @@ import (
 )
 
 var publishedBarriers = []Exhibit{
-	{
-		Slug: "falls-with-maker", Alias: "S1-8", Title: "the barrier falls with its maker",
+	{Slug: "falls-with-maker", Alias: "S1-8", Title: "the barrier falls with its maker",
 		Source: Ours, Remark: "No report, code or text was found that has it.",
 		Bug: "The node of the barrier is an ephemeral, so that the barrier does not outlive its " +
 			"maker. When the maker's session ends, all waiters go on, though no client has " +
 			"removed the barrier.",
-		Property: delivery, Wrong: barrierOf(plainBarrier{flags: zk.FlagEphemeral}),
-	},
+		Property: delivery, Wrong: barrierOf(plainBarrier{flags: zk.FlagEphemeral})},
 }
 
 var plantedBarriers = []Exhibit{
 	{Title: "passes on any event", Property: linearizable, Wrong: barrierOf(plainBarrier{once: true})},
 	{Title: "watches too late", Property: liveness, Wrong: barrierOf(plainBarrier{lateWatch: true})},
-	{
-		Title: "does not look whether it is set", Property: linearizable,
-		Wrong: barrierOf(plainBarrier{deafSet: true}),
-	},
+	{Title: "does not look whether it is set", Property: linearizable,
+		Wrong: barrierOf(plainBarrier{deafSet: true})},
 	{Title: "removes twice", Property: delivery, Wrong: barrierOf(plainBarrier{again: true})},
-	{
-		Title: "always says that it is down", Property: linearizable,
+	{Title: "always says that it is down", Property: linearizable,
 		Wrong: object.Barrier(func(env object.Env) object.Barrierer {
 			return blindBarrier{recipes.NewBarrier(env.Conn, barrierPath)}
-		}),
-	},
+		})},
 }
 
 // The nodes of a barrier, as its workload has them.

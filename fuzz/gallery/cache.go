@@ -16,10 +16,8 @@ import (
 )
 
 var publishedCache = []Exhibit{
-	{
-		Slug: "same-version-other-node", Alias: "B68", Title: "another node of the same version",
-		Source: Report, Link: "https://github.com/apache/curator/issues/911",
-		See: []string{"S4-8"},
+	{Slug: "same-version-other-node", Alias: "B68", Title: "another node of the same version",
+		Source: Report, Link: "https://github.com/apache/curator/issues/911", See: []string{"S4-8"},
 		Bug: "A cache takes the same version for the same data. A node that is deleted and made " +
 			"again while it looks elsewhere begins at 0 as the one before did: the cache keeps " +
 			"the old data.",
@@ -28,11 +26,8 @@ var publishedCache = []Exhibit{
 				// wrong: versions begin anew
 				return now.Path != read.Path || now.Stat.Version != read.Stat.Version
 			}
-		}),
-		Right: cacheOf(),
-	},
-	{
-		Slug: "deleted-not-watched-again", Alias: "B74", Title: "a deleted node is not watched any more",
+		}), Right: cacheOf()},
+	{Slug: "deleted-not-watched-again", Alias: "B74", Title: "a deleted node is not watched any more",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/issues/58",
 		Bug: "The node is read again at each event of its watch. When it is deleted there is " +
 			"nothing to read, and no watch is left by a read of nothing: a node that is made in " +
@@ -48,48 +43,37 @@ var publishedCache = []Exhibit{
 				}
 				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, nil
 			}
-		}),
-		Right: cacheOf(),
-	},
-	{
-		Slug: "read-before-loaded", Alias: "S4-5", Title: "asked before it has read",
+		}), Right: cacheOf()},
+	{Slug: "read-before-loaded", Alias: "S4-5", Title: "asked before it has read",
 		Source: Report, Link: "https://github.com/apache/druid/issues/541",
-		Bug: "The cache is started in the background, and asked at once. It has read nothing yet, " +
-			"and answers that there is nothing: a setting that has been there for years counts as " +
-			"missing.",
+		Bug: "The cache is started in the background, and asked at once. It has read nothing " +
+			"yet, and answers that there is nothing: a setting that has been there for years " +
+			"counts as missing.",
 		Property: invariant,
 		// wrong: it has read nothing
 		Wrong: settingOf(func(*plainCache, context.Context) error { return nil }),
-		Right: settingOf((*plainCache).Ready),
-	},
-	{
-		Slug: "copy-never-stale", Alias: "S4-6", Title: "a copy that does not know how old it is",
+		Right: settingOf((*plainCache).Ready)},
+	{Slug: "copy-never-stale", Alias: "S4-6", Title: "a copy that does not know how old it is",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperProgrammers.md#things-to-remember-about-watches",
-		Bug: "While there is no connection the copy stays as it was, and does not say that it may " +
-			"be old. Its callers cannot tell the present state from an earlier one.",
+		Bug: "While there is no connection the copy stays as it was, and does not say that it " +
+			"may be old. Its callers cannot tell the present state from an earlier one.",
 		Property: belief, Wrong: cacheOf(func(c *plainCache) {
 			c.stale = func() bool { return false } // wrong: it may be cut off
-		}),
-		Right: cacheOf(),
-	},
-	{
-		Slug: "rewatched-without-rereading", Alias: "S4-7",
+		}), Right: cacheOf()},
+	{Slug: "rewatched-without-rereading", Alias: "S4-7",
 		Title:  "the watch is set again, and nothing read",
 		Source: Report, Link: "https://github.com/naver/arcus-c-client/issues/53",
 		See: []string{"kazoo pull request 391"},
-		Bug: "After the end of a session the watch is set again in the next one. A change between " +
-			"the two has no event, and the copy stays as it was.",
+		Bug: "After the end of a session the watch is set again in the next one. A change " +
+			"between the two has no event, and the copy stays as it was.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
 			// wrong: the node may have changed
 			c.isNew = func(_, _ recipes.CachedNode) bool { return !c.session }
-		}),
-		Right: cacheOf(),
-	},
-	{
-		Slug: "read-then-watched", Alias: "S4-9", Title: "read first, watched a moment later",
+		}), Right: cacheOf()},
+	{Slug: "read-then-watched", Alias: "S4-9", Title: "read first, watched a moment later",
 		Source: Report, Link: "https://github.com/librato/watchconf/pull/5",
-		Bug: "The node is read, and then watched by another request, with an answer that the cache " +
-			"drops. A change between the two is in neither.",
+		Bug: "The node is read, and then watched by another request, with an answer that the " +
+			"cache drops. A change between the two is in neither.",
 		Property: liveness, Wrong: cacheOf(func(c *plainCache) {
 			c.read = func() (recipes.CachedNode, <-chan zk.Event, error) {
 				data, stat, err := c.conn.Get(cachePath)
@@ -99,9 +83,7 @@ var publishedCache = []Exhibit{
 				_, _, change, err := c.conn.ExistsW(cachePath) // wrong: its answer is newer
 				return recipes.CachedNode{Path: cachePath, Data: data, Stat: *stat}, change, err
 			}
-		}),
-		Right: cacheOf(),
-	},
+		}), Right: cacheOf()},
 }
 
 // plainCache is a local copy of one node: it reads the node and watches it by the same request, and

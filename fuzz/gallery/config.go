@@ -13,8 +13,7 @@ import (
 )
 
 var publishedConfig = []Exhibit{
-	{
-		Slug: "create-and-update-swapped", Alias: "S4-1", Title: "create sets, and update creates",
+	{Slug: "create-and-update-swapped", Alias: "S4-1", Title: "create sets, and update creates",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "The bodies of the two are in each other's place. A missing setting cannot be " +
 			"created, as it is not there, and an existing one cannot be updated, as it is.",
@@ -26,25 +25,21 @@ var publishedConfig = []Exhibit{
 			c.update = func(ctx context.Context, key string, value []byte, _ int32) error {
 				return c.ConfigCenter.Create(ctx, key, value)
 			}
-		}),
-	},
-	{
-		Slug: "fixed-version-four", Alias: "S4-2", Title: "version 4, always",
+		})},
+	{Slug: "fixed-version-four", Alias: "S4-2", Title: "version 4, always",
 		Source: Code, Link: "https://github.com/lizhiyuIsMe/SpringBootAndShiro/blob/ff5bd235ec1979076889e544de6065b77b284b57/src/main/java/study/zookeeper/TestCurator.java",
-		Bug: "The sample updates a setting if its version is 4, and so does the code that was made " +
-			"of it. Each update is refused but one, and that one succeeds with any state that its " +
-			"caller has seen.",
+		Bug: "The sample updates a setting if its version is 4, and so does the code that was " +
+			"made of it. Each update is refused but one, and that one succeeds with any state " +
+			"that its caller has seen.",
 		Property: linearizable, Wrong: configOf(func(c *config) {
 			c.update = func(ctx context.Context, key string, value []byte, _ int32) error {
 				return c.ConfigCenter.Update(ctx, key, value, 4) // wrong: the version that was seen
 			}
-		}),
-	},
-	{
-		Slug: "checks-then-overwrites", Alias: "S4-3", Title: "checked, and then written over",
+		})},
+	{Slug: "checks-then-overwrites", Alias: "S4-3", Title: "checked, and then written over",
 		Source: Text, Link: "https://curator.apache.org/docs/recipes-path-cache",
-		Bug: "An update asks whether the setting is as its caller has seen it, and then overwrites " +
-			"the present one. A write of another client between the two is lost.",
+		Bug: "An update asks whether the setting is as its caller has seen it, and then " +
+			"overwrites the present one. A write of another client between the two is lost.",
 		Property: linearizable, Wrong: configOf(func(c *config) {
 			c.update = func(_ context.Context, key string, value []byte, version int32) error {
 				_, stat, err := c.conn.Get(keyPath(key))
@@ -59,9 +54,7 @@ var publishedConfig = []Exhibit{
 				}
 				return err
 			}
-		}),
-		Script: scenario.Script{Clients: 2, Rounds: 2},
-	},
+		}), Script: scenario.Script{Clients: 2, Rounds: 2}},
 }
 
 // config is the configuration centre of package recipes, without events, in steps.

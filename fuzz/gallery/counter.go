@@ -11,29 +11,23 @@ import (
 )
 
 var publishedCounter = []Exhibit{
-	{
-		Slug: "added-twice", Alias: "B86", Title: "added twice after a lost reply",
+	{Slug: "added-twice", Alias: "B86", Title: "added twice after a lost reply",
 		Source: Code, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/counter.py#L109",
 		Bug: "An add reads the counter and writes the sum if the version is the same; after any " +
 			"error it does both again. If only the reply was lost, the second read has the sum " +
 			"already, and the same is added once more.",
-		Property: delivery, Wrong: counterOf(counter{addsAgain: true}),
-	},
+		Property: delivery, Wrong: counterOf(counter{addsAgain: true})},
 }
 
 var plantedCounters = []Exhibit{
 	{Title: "sets whatever the version is", Property: delivery, Wrong: counterOf(counter{anyVersion: true})},
 	{Title: "takes what was lost for done", Property: delivery, Wrong: counterOf(counter{optimist: true})},
-	{
-		Title: "takes what was lost for not done", Property: delivery,
-		Wrong: counterOf(counter{}, object.CounterClaims{Definite: true}),
-	},
-	{
-		Title: "never looks again", Property: linearizable,
+	{Title: "takes what was lost for not done", Property: delivery,
+		Wrong: counterOf(counter{}, object.CounterClaims{Definite: true})},
+	{Title: "never looks again", Property: linearizable,
 		Wrong: object.Counter(func(env object.Env) object.Counterer {
 			return &rememberingCounter{counter: counter{conn: env.Conn}}
-		}),
-	},
+		})},
 }
 
 const counterPath = "/counter"

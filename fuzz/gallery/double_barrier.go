@@ -20,86 +20,65 @@ import (
 )
 
 var publishedDoubleBarrier = []Exhibit{
-	{
-		Slug: "any-wakeup-opens", Alias: "B53", Title: "any wake-up opens the barrier",
+	{Slug: "any-wakeup-opens", Alias: "B53", Title: "any wake-up opens the barrier",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1290",
-		Bug: "A member waits with a timeout, and goes in if it was woken before that is over. But " +
-			"its watch fires for each newcomer, too, and for the end of the session. It goes in " +
-			"although members are missing.",
+		Bug: "A member waits with a timeout, and goes in if it was woken before that is over. " +
+			"But its watch fires for each newcomer, too, and for the end of the session. It goes " +
+			"in although members are missing.",
 		Property: safety, Wrong: doubleOf(countsMembers, func(b *plainDouble) {
 			b.await = func(ctx context.Context, change <-chan zk.Event) bool {
 				_, err := await(ctx, change)
 				return err == nil // wrong: the event may tell of anything
 			}
-		}),
-		Script: oneRound,
-	},
-	{
-		Slug: "gave-up-still-counted", Alias: "B55", Title: "a member that gives up stays in the count",
+		}), Script: oneRound},
+	{Slug: "gave-up-still-counted", Alias: "B55", Title: "a member that gives up stays in the count",
 		Source: Report, Link: "https://github.com/apache/curator/issues/838",
-		Bug: "A member that waits in vain for the others returns and leaves its node. It is counted " +
-			"as long as its session lives: when it comes again, it is two.",
+		Bug: "A member that waits in vain for the others returns and leaves its node. It is " +
+			"counted as long as its session lives: when it comes again, it is two.",
 		Property: safety, Wrong: doubleOf(countsMembers, func(b *plainDouble) {
 			b.giveUp = nothing // wrong: the node counts
-		}),
-		Script: scenario.Script{Clients: 3, Rounds: 2},
-	},
-	{
-		Slug: "ready-counted-as-member", Alias: "B57", Title: "\"ready\" is counted as a member",
+		}), Script: scenario.Script{Clients: 3, Rounds: 2}},
+	{Slug: "ready-counted-as-member", Alias: "B57", Title: "\"ready\" is counted as a member",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/recipes.md#double-barriers",
 		See: []string{"Netflix/curator issue 99"},
-		Bug: "The number of members is the number of children of the directory, and \"ready\" is a " +
-			"child. When all have left there is one too many, and all wait for it.",
-		Property: liveness, Wrong: doubleOf(countsReady),
-		Script: oneRound,
-	},
-	{
-		Slug: "left-before-counted", Alias: "B58", Title: "all were there, but not for long enough",
+		Bug: "The number of members is the number of children of the directory, and \"ready\" is " +
+			"a child. When all have left there is one too many, and all wait for it.",
+		Property: liveness, Wrong: doubleOf(countsReady), Script: oneRound},
+	{Slug: "left-before-counted", Alias: "B58", Title: "all were there, but not for long enough",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
 		See: []string{"the barrier of ZooKeeper's own tutorial"},
 		Bug: "Each member counts for itself until all are there. A fast one enters and leaves " +
 			"before a slow one has counted: that one never sees all of them, and waits for ever.",
 		Property: liveness, Wrong: notLeftBehind(doubleOf(countsMembers)),
-		Right:  notLeftBehind(rightDouble()),
-		Script: oneRound,
-	},
-	{
-		Slug: "stays-ready", Alias: "S1-9", Title: "the barrier stays open",
+		Right: notLeftBehind(rightDouble()), Script: oneRound},
+	{Slug: "stays-ready", Alias: "S1-9", Title: "the barrier stays open",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/recipes.md#double-barriers",
-		Bug: "As drawn, \"ready\" stays when all have left. A member of the next round finds it, and " +
-			"does not wait for the others.",
-		Property: safety, Wrong: doubleOf(),
-		Script: scenario.Script{Clients: 3, Rounds: 2},
-	},
-	{
-		Slug: "all-watch-leaving", Alias: "S1-11", Title: "all members watch all others leave",
+		Bug: "As drawn, \"ready\" stays when all have left. A member of the next round finds it, " +
+			"and does not wait for the others.",
+		Property: safety, Wrong: doubleOf(), Script: scenario.Script{Clients: 3, Rounds: 2}},
+	{Slug: "all-watch-leaving", Alias: "S1-11", Title: "all members watch all others leave",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
 		Bug: "A member that leaves deletes its node and watches the directory until it is empty. " +
-			"Each one that leaves wakes all that have left before it, which list and watch again: " +
-			"as many requests as the square of the members.",
+			"Each one that leaves wakes all that have left before it, which list and watch " +
+			"again: as many requests as the square of the members.",
 		Property: invariant,
 		// wrong: one of them is enough
 		Wrong:  leaving(func(b *plainDouble) object.DoubleBarrierer { return b }),
 		Right:  leaving(func(b *plainDouble) object.DoubleBarrierer { return orderly{b} }),
-		Script: scenario.Script{Clients: 4, Rounds: 1},
-	},
-	{
-		Slug: "two-members-one-name", Alias: "S1-12", Title: "two members of one name",
+		Script: scenario.Script{Clients: 4, Rounds: 1}},
+	{Slug: "two-members-one-name", Alias: "S1-12", Title: "two members of one name",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
-		Bug: "A member's node is named after its process, and a node that is there is taken for an " +
-			"earlier own one. In containers all processes are number 1: they share one node, and " +
-			"are never enough.",
+		Bug: "A member's node is named after its process, and a node that is there is taken for " +
+			"an earlier own one. In containers all processes are number 1: they share one node, " +
+			"and are never enough.",
 		Property: liveness, Wrong: doubleOf(func(b *plainDouble) {
 			b.join = func() error {
 				b.own = doubleDir + "/m-1"
 				_, err := b.conn.Create(b.own, nil, zk.FlagEphemeral, acl)
 				return ignore(err, zk.ErrNodeExists) // wrong: it may be another's
 			}
-		}),
-		Script: oneRound,
-	},
-	{
-		Slug: "failed-count-not-repeated", Alias: "S4-34", Title: "a count that failed is not repeated",
+		}), Script: oneRound},
+	{Slug: "failed-count-not-repeated", Alias: "S4-34", Title: "a count that failed is not repeated",
 		Source: Report, Link: "https://github.com/apache/curator/issues/848",
 		Bug: "A listener counts the members at each event. If the connection is lost over the " +
 			"count the error is logged, and no other event comes, as there is no watch.",
@@ -112,26 +91,20 @@ var publishedDoubleBarrier = []Exhibit{
 				}
 				return in, change, err
 			}
-		}),
-		Right:  allEnter(),
-		Script: oneRound,
-	},
-	{
-		Slug: "own-place-lost-unnoticed", Alias: "S4-36",
+		}), Right: allEnter(), Script: oneRound},
+	{Slug: "own-place-lost-unnoticed", Alias: "S4-36",
 		Title:  "a member does not notice that its node is gone",
 		Source: Text, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/barrier.py#L87-L93",
-		Bug: "A member makes its node and then counts. When its session ends the node goes, and is " +
-			"not made again: the member waits with the others for one more, and it is that one.",
+		Bug: "A member makes its node and then counts. When its session ends the node goes, and " +
+			"is not made again: the member waits with the others for one more, and it is that " +
+			"one.",
 		Property: liveness, Wrong: allEnter(func(b *plainDouble) {
 			look := b.look
 			b.look = func() (bool, <-chan zk.Event, error) {
 				in, change, err := look()
 				return in, change, ignore(err, errGone) // wrong: it has to come again
 			}
-		}),
-		Right:  allEnter(),
-		Script: oneRound,
-	},
+		}), Right: allEnter(), Script: oneRound},
 }
 
 // plainDouble is the double barrier of the ZooKeeper guide in steps: a node for each member, and
@@ -399,10 +372,8 @@ func allEnter(steps ...func(*plainDouble)) scenario.Workload {
 var plantedDoubleBarriers = []Exhibit{
 	{Title: "leaves before the others", Property: safety, Wrong: doubleOf(removesReady,
 		func(b *plainDouble) { b.awaitOthers = func(context.Context) {} })},
-	{
-		Title: "counts ready, and removes it", Property: liveness,
-		Wrong: doubleOf(removesReady, countsReady),
-	},
+	{Title: "counts ready, and removes it", Property: liveness,
+		Wrong: doubleOf(removesReady, countsReady)},
 	{Title: "leaves its node when it gives up", Property: orphans, Wrong: doubleOf(removesReady,
 		func(b *plainDouble) { b.giveUp = nothing })},
 	{Title: "waits for one more than there are", Property: liveness, Wrong: doubleOfSize(+1)},

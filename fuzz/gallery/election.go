@@ -16,32 +16,26 @@ import (
 )
 
 var publishedElection = []Exhibit{
-	{
-		Slug: "every-newcomer-elected", Alias: "B5", Title: "every newcomer is elected",
+	{Slug: "every-newcomer-elected", Alias: "B5", Title: "every newcomer is elected",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/issues/730",
-		Bug: "An election on numbers that are compared as text. After the counter has wrapped each " +
-			"new candidate has the smallest text and is leader at once, while the old one leads " +
-			"on.",
+		Bug: "An election on numbers that are compared as text. After the counter has wrapped " +
+			"each new candidate has the smallest text and is leader at once, while the old one " +
+			"leads on.",
 		Property: safety, Wrong: wrapped(electionOf(func(l *plainLock) { l.order = byText })),
-		Right: wrapped(electionOf()),
-	},
-	{
-		Slug: "leader-by-old-path", Alias: "B40", Title: "leader by the path of an earlier session",
+		Right: wrapped(electionOf())},
+	{Slug: "leader-by-old-path", Alias: "B40", Title: "leader by the path of an earlier session",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1211",
-		Bug: "After a reconnect the latch finds its path first in the list and leads. The node is " +
-			"an earlier session's and is removed a moment later, when another candidate is " +
+		Bug: "After a reconnect the latch finds its path first in the list and leads. The node " +
+			"is an earlier session's and is removed a moment later, when another candidate is " +
 			"elected. Both lead, and the first is not told, as its session is well.",
-		Property: invariant, Wrong: longTerms(ownsAnyNode),
-		Right:  longTerms(),
-		Script: scenario.Script{Clients: 2, Rounds: 1},
-	},
-	{
-		Slug: "closed-while-creating", Alias: "B43", Title: "closed while its node is being made",
+		Property: invariant, Wrong: longTerms(ownsAnyNode), Right: longTerms(),
+		Script: scenario.Script{Clients: 2, Rounds: 1}},
+	{Slug: "closed-while-creating", Alias: "B43", Title: "closed while its node is being made",
 		Source: Report, Link: "https://github.com/apache/curator/issues/539",
 		See: []string{"CURATOR-18", "Netflix/curator PR 274"},
-		Bug: "A latch makes its node in the background. Close deletes the node that is known, and " +
-			"there is none yet. The reply comes to a latch that is closed, and the node stays as " +
-			"a candidate that will never lead.",
+		Bug: "A latch makes its node in the background. Close deletes the node that is known, " +
+			"and there is none yet. The reply comes to a latch that is closed, and the node " +
+			"stays as a candidate that will never lead.",
 		Property: orphans, Wrong: standAndLeave(func(joined <-chan error, l *plainLock) error {
 			select {
 			case <-joined:
@@ -49,40 +43,33 @@ var publishedElection = []Exhibit{
 			default:
 				return nil // wrong: the node may be under way
 			}
-		}),
-		Right: standAndLeave(func(joined <-chan error, l *plainLock) error {
+		}), Right: standAndLeave(func(joined <-chan error, l *plainLock) error {
 			if err := <-joined; err != nil {
 				return err
 			}
 			return l.leave()
-		}),
-	},
-	{
-		Slug: "error-ends-requeue", Alias: "B46", Title: "the first error ends the auto-requeue",
+		})},
+	{Slug: "error-ends-requeue", Alias: "B46", Title: "the first error ends the auto-requeue",
 		Source: Report, Link: "https://github.com/apache/curator/issues/536",
 		See: []string{"CURATOR-15", "CURATOR-16", "CURATOR-518", "S4-20"},
-		Bug: "A loop in the background queues, leads, and queues again. An error while it queues, " +
-			"or an interrupt, ends the loop without a word, and this candidate is never elected " +
-			"again.",
-		Property: liveness, Wrong: selectorOf(false), Right: selectorOf(true),
-	},
-	{
-		Slug: "leader-gone-while-asked", Alias: "B48", Title: "the leader goes during the question",
+		Bug: "A loop in the background queues, leads, and queues again. An error while it " +
+			"queues, or an interrupt, ends the loop without a word, and this candidate is never " +
+			"elected again.",
+		Property: liveness, Wrong: selectorOf(false), Right: selectorOf(true)},
+	{Slug: "leader-gone-while-asked", Alias: "B48", Title: "the leader goes during the question",
 		Source: Report, Link: "https://github.com/apache/curator/commit/3478aca7ed6852484b5574a6082f4bb75c04a1e0",
-		Bug: "The leader is found by two requests: a list, and the data of its first node. If the " +
-			"leader resigns between the two that is a NoNode, which goes to a caller that has " +
-			"only asked.",
+		Bug: "The leader is found by two requests: a list, and the data of its first node. If " +
+			"the leader resigns between the two that is a NoNode, which goes to a caller that " +
+			"has only asked.",
 		Property: invariant,
 		Wrong:    askForLeader(func(error) bool { return false }), // wrong: there may be a new leader
-		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) }),
-	},
-	{
-		Slug: "peer-leaving-fails-election", Alias: "B52",
+		Right:    askForLeader(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
+	{Slug: "peer-leaving-fails-election", Alias: "B52",
 		Title:  "any peer that leaves fails the election of another",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
 		Bug: "LeaderElectionSupport reads the data of every offer in the list. An offer that is " +
-			"gone by then is an unexpected NoNode: the candidate fails, and its own offer stays in " +
-			"front of all later ones.",
+			"gone by then is an unexpected NoNode: the candidate fails, and its own offer stays " +
+			"in front of all later ones.",
 		Property: liveness, Wrong: electionOf(failing, func(l *plainLock) {
 			l.ahead = func(queue []string) (string, error) {
 				for _, name := range queue {
@@ -92,8 +79,7 @@ var publishedElection = []Exhibit{
 				}
 				return l.predecessor(queue)
 			}
-		}),
-	},
+		})},
 }
 
 // candidate is a plain lock as an election: its owner leads.
@@ -273,15 +259,11 @@ func firstNode(conn *zk.Conn) (string, error) {
 }
 
 var plantedElections = []Exhibit{
-	{
-		Title: "stands twice when a reply is lost", Property: liveness,
-		Wrong: electionOf(createsAgain),
-	},
+	{Title: "stands twice when a reply is lost", Property: liveness,
+		Wrong: electionOf(createsAgain)},
 	{Title: "all watch the leader", Property: herd, Wrong: electionOf(awaitsFirst)},
-	{
-		Title: "leads through a dead session's node", Property: safety,
-		Wrong: electionOf(ownsAnyNode),
-	},
+	{Title: "leads through a dead session's node", Property: safety,
+		Wrong: electionOf(ownsAnyNode)},
 	{Title: "never looks who is first", Property: safety, Wrong: electionOf(neverLooks)},
 	{Title: "forgets to resign", Property: liveness, Wrong: electionOf(func(l *plainLock) {
 		l.leave = func() error { l.forget(); return nil }

@@ -8,25 +8,17 @@ import (
 )
 
 var plantedIDs = []Exhibit{
-	{
-		Title: "reserves without a look", Property: safety,
-		Wrong: idsOf(ids{counter: &counter{anyVersion: true}}, uncounted),
-	},
-	{
-		Title: "takes a lost reservation for made", Property: delivery,
-		Wrong: idsOf(ids{counter: &counter{optimist: true}}, counted),
-	},
+	{Title: "reserves without a look", Property: safety,
+		Wrong: idsOf(ids{counter: &counter{anyVersion: true}}, uncounted)},
+	{Title: "takes a lost reservation for made", Property: delivery,
+		Wrong: idsOf(ids{counter: &counter{optimist: true}}, counted)},
 	{Title: "goes on past its block", Property: delivery, Wrong: idsOf(ids{onPast: true}, counted)},
-	{
-		Title: "hands one out again after a failure", Property: safety,
-		Wrong: idsOf(ids{twice: true}, uncounted),
-	},
+	{Title: "hands one out again after a failure", Property: safety,
+		Wrong: idsOf(ids{twice: true}, uncounted)},
 	{Title: "counts down", Property: order, Wrong: idsOf(ids{falling: true}, uncounted)},
 	{Title: "counts for itself", Property: safety, Wrong: idsOf(ids{local: true}, uncounted)},
-	{
-		Title: "has blocks, and claims to be ordered", Property: order,
-		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true}),
-	},
+	{Title: "has blocks, and claims to be ordered", Property: order,
+		Wrong: idsOf(ids{}, object.IDClaims{Uncounted: true, Ordered: true})},
 }
 
 // The claims of the generators.

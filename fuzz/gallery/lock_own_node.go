@@ -13,8 +13,7 @@ import (
 )
 
 var publishedLockOwnNode = []Exhibit{
-	{
-		Slug: "retries-used-up", Alias: "B12", Title: "retries used up after a lost reply",
+	{Slug: "retries-used-up", Alias: "B12", Title: "retries used up after a lost reply",
 		Source: Report, Link: "https://github.com/apache/curator/issues/566",
 		Bug: "The reply to the create is lost, and so is each retry that the policy grants. The " +
 			"caller gets an error, but the node is there. All later contenders wait behind it, " +
@@ -33,34 +32,26 @@ var publishedLockOwnNode = []Exhibit{
 				}
 				return l.make()
 			})
-		}),
-	},
-	{
-		Slug: "error-leaks-node", Alias: "B13", Title: "an error after the create leaves the node",
+		})},
+	{Slug: "error-leaks-node", Alias: "B13", Title: "an error after the create leaves the node",
 		Source: Report, Link: "https://github.com/apache/curator/commit/a4ee4b589b15a8567f054345b50ec991c82a1e3c",
 		See: []string{"G7", "S3-3", "zk-ruby issue 51"},
-		Bug: "The node is there when the list of children, or the watch, fails for good. The error " +
-			"goes to the caller and the node stays. All contenders wait for it, the caller's next " +
-			"try first of all.",
-		Property: liveness, Wrong: lockOf(leavesNodeOnError),
-	},
-	{
-		Slug: "interrupted-create", Alias: "B14", Title: "interrupted while the create is under way",
+		Bug: "The node is there when the list of children, or the watch, fails for good. The " +
+			"error goes to the caller and the node stays. All contenders wait for it, the " +
+			"caller's next try first of all.",
+		Property: liveness, Wrong: lockOf(leavesNodeOnError)},
+	{Slug: "interrupted-create", Alias: "B14", Title: "interrupted while the create is under way",
 		Source: Report, Link: "https://github.com/apache/curator/issues/600",
 		See: []string{"B15 (CURATOR-62)"},
 		Bug: "The caller is interrupted after the server has the request and before the reply is " +
 			"there. It leaves with an error, and does not know of the node that is made.",
 		Property: liveness, Wrong: impatientLock(func(<-chan error, *plainLock) error {
 			return nil // wrong: the node may be made later
-		}),
-		Right: impatientLock(func(joined <-chan error, l *plainLock) error {
+		}), Right: impatientLock(func(joined <-chan error, l *plainLock) error {
 			return errors.Join(<-joined, l.leave())
-		}),
-	},
-	{
-		Slug: "dying-node-adopted", Alias: "B16", Title: "the node of the dying session is adopted",
-		Source: Report, Link: "https://github.com/apache/curator/issues/1018",
-		See: []string{"G3"},
+		})},
+	{Slug: "dying-node-adopted", Alias: "B16", Title: "the node of the dying session is adopted",
+		Source: Report, Link: "https://github.com/apache/curator/issues/1018", See: []string{"G3"},
 		Bug: "The reply to the create is lost and the session ends. The new session searches for " +
 			"the GUID, finds the old session's node, which is about to be removed, and takes it " +
 			"for its own: soon it owns nothing.",
@@ -77,19 +68,14 @@ var publishedLockOwnNode = []Exhibit{
 				}
 				return nil
 			}
-		}),
-		Script: scenario.Script{Clients: 1, Rounds: 1},
-	},
-	{
-		Slug: "dying-node-owns", Alias: "B17", Title: "acquires through the previous session's node",
+		}), Script: scenario.Script{Clients: 1, Rounds: 1}},
+	{Slug: "dying-node-owns", Alias: "B17", Title: "acquires through the previous session's node",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1121",
-		Bug: "The session ends while the client waits, or just before it looks. Its node is still " +
-			"listed, first of all, for the server has not cleaned up yet. The client owns the " +
-			"lock by its name until that is removed.",
-		Property: safety, Wrong: lockOf(ownsAnyNode),
-	},
-	{
-		Slug: "doubled-path-delete", Alias: "B19", Title: "the guaranteed delete goes to the wrong path",
+		Bug: "The session ends while the client waits, or just before it looks. Its node is " +
+			"still listed, first of all, for the server has not cleaned up yet. The client owns " +
+			"the lock by its name until that is removed.",
+		Property: safety, Wrong: lockOf(ownsAnyNode)},
+	{Slug: "doubled-path-delete", Alias: "B19", Title: "the guaranteed delete goes to the wrong path",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/5",
 		Bug: "After a lost reply the node is found by its GUID, to be deleted. Its path gets the " +
 			"namespace a second time. No node is there, which is as good as deleted, and the " +
@@ -97,10 +83,8 @@ var publishedLockOwnNode = []Exhibit{
 		Property: liveness,
 		// wrong: the directory twice
 		Wrong: findAndDelete(func(l *plainLock) string { return l.dir + l.path(l.own) }),
-		Right: findAndDelete(func(l *plainLock) string { return l.path(l.own) }),
-	},
-	{
-		Slug: "vanished-parent", Alias: "B29", Title: "the parent is gone",
+		Right: findAndDelete(func(l *plainLock) string { return l.path(l.own) })},
+	{Slug: "vanished-parent", Alias: "B29", Title: "the parent is gone",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperProgrammers.md#container-nodes",
 		See: []string{"CURATOR-388", "CURATOR-724"},
 		Bug: "The directory is a container, made when the recipe starts. The server removes it " +
@@ -110,10 +94,8 @@ var publishedLockOwnNode = []Exhibit{
 		// wrong: it was made once, and is expected to stay
 		Wrong:  idle(func(l *inContainer) { l.makeDir = func() error { return zk.ErrNoNode } }),
 		Right:  idle(func(l *inContainer) { l.makeDir = l.makeContainer }),
-		Script: scenario.Script{Clients: 1, Rounds: 2},
-	},
-	{
-		Slug: "create-repeated-blindly", Alias: "B34", Title: "a create without a GUID is repeated",
+		Script: scenario.Script{Clients: 1, Rounds: 2}},
+	{Slug: "create-repeated-blindly", Alias: "B34", Title: "a create without a GUID is repeated",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/54",
 		See: []string{"S0-13", "S2-1", "S2-4", "S4-26", "zk-ruby issue 54"},
 		Bug: "The node's name has nothing by which its maker could find it again. After a lost " +
@@ -121,27 +103,21 @@ var publishedLockOwnNode = []Exhibit{
 			"stays.",
 		Property: liveness, Wrong: lockOf(createsAgain, func(l *plainLock) {
 			l.naming = func() string { return "z" + marker }
-		}),
-	},
-	{
-		Slug: "protected-create-fails-twice", Alias: "G1",
+		})},
+	{Slug: "protected-create-fails-twice", Alias: "G1",
 		Title:  "the Go client's protected create fails twice",
 		Source: Report, Link: "https://github.com/samuel/go-zookeeper/pull/237",
 		Bug: "CreateProtectedEphemeralSequential looks for its GUID after a lost reply. If that " +
-			"fails, too, it returns an error without the GUID: the node lives, and its own client " +
-			"waits behind it.",
-		Property: liveness, Wrong: lockOf(joinsByClient),
-	},
-	{
-		Slug: "short-name-panics", Alias: "G2", Title: "the Go client trips over a short name",
+			"fails, too, it returns an error without the GUID: the node lives, and its own " +
+			"client waits behind it.",
+		Property: liveness, Wrong: lockOf(joinsByClient)},
+	{Slug: "short-name-panics", Alias: "G2", Title: "the Go client trips over a short name",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/conn.go#L1157",
-		Bug: "The search for a GUID takes the 32 characters after _c_ from every child that begins " +
-			"with it. A child with a shorter name, of any origin, makes the client panic.",
+		Bug: "The search for a GUID takes the 32 characters after _c_ from every child that " +
+			"begins with it. A child with a shorter name, of any origin, makes the client panic.",
 		Property: "panic", Wrong: beside(lockOf(joinsByClient), shortNamed),
-		Right: beside(lockOf(), shortNamed),
-	},
-	{
-		Slug: "granted-without-node", Alias: "G6", Title: "granted without a node",
+		Right: beside(lockOf(), shortNamed)},
+	{Slug: "granted-without-node", Alias: "G6", Title: "granted without a node",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go#L106-L122",
 		See: []string{"B36 (etcd issue 9921)"},
 		Bug: "The search for a lower number begins with the own one, and does not check that the " +
@@ -151,12 +127,9 @@ var publishedLockOwnNode = []Exhibit{
 			l.ahead = func(queue []string) (string, error) {
 				return last(queue, l.isBefore), nil // wrong: the own node may be gone
 			}
-		}),
-	},
-	{
-		Slug: "one-node-for-two-locks", Alias: "S0-4", Title: "two locks of one session share a node",
-		Source: Report, Link: "https://github.com/projecteru2/core/pull/698",
-		See: []string{"S2-3"},
+		})},
+	{Slug: "one-node-for-two-locks", Alias: "S0-4", Title: "two locks of one session share a node",
+		Source: Report, Link: "https://github.com/projecteru2/core/pull/698", See: []string{"S2-3"},
 		Bug: "A lock is named after its session, so that each session has one node. Two locks on " +
 			"one connection find the same node: both own the lock, and the first to unlock takes " +
 			"it from the other.",
@@ -170,12 +143,8 @@ var publishedLockOwnNode = []Exhibit{
 				}
 				return join()
 			}
-		}),
-		Right:  twoLocks(),
-		Script: scenario.Script{Clients: 2, Rounds: 1},
-	},
-	{
-		Slug: "name-outlives-node", Alias: "S0-5", Title: "the id outlives its node",
+		}), Right: twoLocks(), Script: scenario.Script{Clients: 2, Rounds: 1}},
+	{Slug: "name-outlives-node", Alias: "S0-5", Title: "the id outlives its node",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L211-L256",
 		Bug: "The node goes, here with its session, but the lock keeps the name. Nothing in the " +
 			"list is before that name, and it is not the first either: the client does not own " +
@@ -198,8 +167,7 @@ var publishedLockOwnNode = []Exhibit{
 				}
 				return l.awaitDeletion(ctx, ahead)
 			}
-		}),
-	},
+		})},
 }
 
 // leavesNodeOnError returns the first error of a look, and does not delete the own node.

@@ -13,12 +13,10 @@ import (
 // plantedLocks are locks with one wrong step, and locks that are wrong as a whole.
 var plantedLocks = []Exhibit{
 	{Title: "all watch the owner's node", Property: herd, Wrong: oneAtATime(awaitsFirst)},
-	{
-		Title: "herds, and claims not to", Property: herd,
+	{Title: "herds, and claims not to", Property: herd,
 		Wrong: object.Lock(func(env object.Env) object.Locker {
 			return recipes.NewHerdLock(env.Conn, "/lock/herd")
-		}, object.LockClaims{MaxHerd: 1}),
-	},
+		}, object.LockClaims{MaxHerd: 1})},
 	{Title: "orders by whole names", Property: safety, Wrong: lockOf(func(l *plainLock) {
 		l.order = strings.Compare
 	})},

@@ -14,48 +14,36 @@ import (
 )
 
 var publishedLockQueue = []Exhibit{
-	{
-		Slug: "consumer-deletes-anothers-lock", Alias: "B87",
+	{Slug: "consumer-deletes-anothers-lock", Alias: "B87",
 		Title:  "the consumer that deletes another's lock",
 		Source: Code, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/queue/DistributedQueue.java#L608-L650",
-		Bug: "A consumer locks an element by an ephemeral, and deletes that by its name when it is " +
-			"done. Its session may have ended meanwhile: then another consumer has the lock and " +
-			"works on the same element.",
+		Bug: "A consumer locks an element by an ephemeral, and deletes that by its name when it " +
+			"is done. Its session may have ended meanwhile: then another consumer has the lock " +
+			"and works on the same element.",
 		Property: safety, Wrong: lockQueueOf(lockQueue{}),
-		Script: scenario.Script{Clients: 4, Rounds: 3},
-	},
+		Script: scenario.Script{Clients: 4, Rounds: 3}},
 }
 
 var plantedLockQueues = []Exhibit{
 	{Title: "does not lock", Property: safety, Wrong: lockQueueOf(lockQueue{noLock: true})},
-	{
-		Title: "takes any lock for its own", Property: safety,
-		Wrong: lockQueueOf(lockQueue{anybodys: true}),
-	},
+	{Title: "takes any lock for its own", Property: safety,
+		Wrong: lockQueueOf(lockQueue{anybodys: true})},
 	{Title: "locks for ever", Property: orphans, Wrong: lockQueueOf(lockQueue{forEver: true})},
-	{
-		Title: "takes the youngest first", Property: order,
+	{Title: "takes the youngest first", Property: order,
 		Wrong: lockQueueOf(lockQueue{}, func(q *plainQueue) {
 			q.order = func(a, b string) int { return strings.Compare(b, a) }
-		}),
-	},
-	{
-		Title: "removes what it delivers", Property: delivery,
-		Wrong: lockQueueOf(lockQueue{removesFirst: true}),
-	},
+		})},
+	{Title: "removes what it delivers", Property: delivery,
+		Wrong: lockQueueOf(lockQueue{removesFirst: true})},
 	{Title: "keeps what is done", Property: delivery, Wrong: lockQueueOf(lockQueue{keeps: true})},
-	{
-		Title: "waits for no lock", Property: liveness,
+	{Title: "waits for no lock", Property: liveness,
 		Wrong: lockQueueOf(lockQueue{}, func(q *plainQueue) {
 			q.await = func(ctx context.Context, _ <-chan zk.Event) error {
 				return awaitChange(ctx, after(time.Minute))
 			}
-		}),
-	},
-	{
-		Title: "acknowledges what was redelivered", Property: delivery,
-		Wrong: lockQueueOf(lockQueue{}),
-	},
+		})},
+	{Title: "acknowledges what was redelivered", Property: delivery,
+		Wrong: lockQueueOf(lockQueue{})},
 }
 
 // lockNode is the lock of an element.

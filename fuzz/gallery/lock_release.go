@@ -16,12 +16,11 @@ import (
 )
 
 var publishedLockRelease = []Exhibit{
-	{
-		Slug: "failed-release-forgotten", Alias: "B21", Title: "a release that fails is forgotten",
+	{Slug: "failed-release-forgotten", Alias: "B21", Title: "a release that fails is forgotten",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1193",
 		See: []string{"S0-6"},
-		Bug: "Release drops the local ownership and then deletes the node. If that fails there is " +
-			"nothing left to release again, while the node stays as long as the session, and " +
+		Bug: "Release drops the local ownership and then deletes the node. If that fails there " +
+			"is nothing left to release again, while the node stays as long as the session, and " +
 			"blocks the next acquire of its own client.",
 		Property: liveness, Wrong: lockOf(func(l *plainLock) {
 			l.leave = func() error {
@@ -30,70 +29,57 @@ var publishedLockRelease = []Exhibit{
 				}
 				return l.conn.Delete(l.path(l.forget()), -1) // wrong: forgotten too early
 			}
-		}),
-	},
-	{
-		Slug: "lost-counts-as-held", Alias: "B38", Title: "a lost lock counts as held",
+		})},
+	{Slug: "lost-counts-as-held", Alias: "B38", Title: "a lost lock counts as held",
 		Source: Report, Link: "https://github.com/hashicorp/consul/issues/4902",
 		See: []string{"consul PR 4935"},
 		Bug: "The lock is lost with its session. The handle still says that it is held, and " +
-			"refuses to lock again; and as the lock is gone it refuses to unlock, too. The client " +
-			"is out for good.",
+			"refuses to lock again; and as the lock is gone it refuses to unlock, too. The " +
+			"client is out for good.",
 		Property: liveness, Wrong: openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l} }),
-		Right: openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l, forgets: true} }),
-	},
-	{
-		Slug: "holder-not-told-of-expiry", Alias: "B51",
+		Right: openLock(func(l *plainLock) object.Locker { return &handle{plainLock: l, forgets: true} })},
+	{Slug: "holder-not-told-of-expiry", Alias: "B51",
 		Title:  "the holder is never told of the expiry",
 		Source: Report, Link: "https://github.com/docker-archive/classicswarm/issues/2654",
 		See: []string{"libkv PR 156", "B22 (CURATOR-206)", "G13"},
-		Bug: "Lock returns a channel that is closed when the lock is lost. Nothing closes it when " +
-			"the session expires, so a primary that has been replaced works on, for as long as it " +
-			"likes.",
+		Bug: "Lock returns a channel that is closed when the lock is lost. Nothing closes it " +
+			"when the session expires, so a primary that has been replaced works on, for as long " +
+			"as it likes.",
 		Property: belief, Wrong: signalling(false), // wrong: the channel is never closed
-		Right: openLock(func(l *plainLock) object.Locker { return recipes.NewLock(l.conn, lockDir) }),
-	},
-	{
-		Slug: "lost-unlock-kills-handle", Alias: "G8",
+		Right: openLock(func(l *plainLock) object.Locker { return recipes.NewLock(l.conn, lockDir) })},
+	{Slug: "lost-unlock-kills-handle", Alias: "G8",
 		Title:  "an unlock with a lost reply kills the handle",
 		Source: Code, Link: "https://github.com/go-zookeeper/zk/blob/v1.0.4/lock.go#L150-L160",
 		Bug: "The delete is applied and its reply lost. To unlock again fails with NoNode, for " +
 			"ever, and to lock fails because the handle is locked: the lock is free, and this " +
 			"client cannot have it.",
-		Property: liveness, Wrong: openLock(func(l *plainLock) object.Locker { return once{l} }),
-	},
-	{
-		Slug: "told-released-when-not", Alias: "S0-7", Title: "the listener hears of a failed release",
+		Property: liveness, Wrong: openLock(func(l *plainLock) object.Locker { return once{l} })},
+	{Slug: "told-released-when-not", Alias: "S0-7", Title: "the listener hears of a failed release",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L141-L147",
-		Bug: "WriteLock.unlock tells its listener in a finally that the lock is released, whether " +
-			"the delete has succeeded or not. The node may be there, and the lock has no owner " +
-			"for as long as the session lives.",
+		Bug: "WriteLock.unlock tells its listener in a finally that the lock is released, " +
+			"whether the delete has succeeded or not. The node may be there, and the lock has no " +
+			"owner for as long as the session lives.",
 		Property: invariant, Wrong: listenedOf(func(error) bool { return true }), // wrong: it may have failed
-		Right: listenedOf(func(err error) bool { return ignore(err, zk.ErrNoNode) == nil }),
-	},
-	{
-		Slug: "owner-by-memory", Alias: "S0-14", Title: "the owner remembers that it is",
+		Right: listenedOf(func(err error) bool { return ignore(err, zk.ErrNoNode) == nil })},
+	{Slug: "owner-by-memory", Alias: "S0-14", Title: "the owner remembers that it is",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L289-L291",
-		Bug: "WriteLock.isOwner compares two texts that the object has kept. After the session has " +
-			"ended it says yes as before, although another client may own the lock.",
+		Bug: "WriteLock.isOwner compares two texts that the object has kept. After the session " +
+			"has ended it says yes as before, although another client may own the lock.",
 		Property: invariant,
 		// wrong: only the server knows
 		Wrong: askingOf(func(l *plainLock) (bool, error) { return l.own != "", nil }),
 		Right: askingOf(func(l *plainLock) (bool, error) {
 			err := l.confirmOwner()
 			return err == nil, ignore(err, errGone)
-		}),
-	},
-	{
-		Slug: "release-without-finally", Alias: "S3-1", Title: "work that fails keeps the lock",
+		})},
+	{Slug: "release-without-finally", Alias: "S3-1", Title: "work that fails keeps the lock",
 		Source: Code, Link: "https://github.com/ATPP/zooKeeper/blob/499a3bb360eaacebe4d64c0ebb3a6edfb3a8329b/src/main/java/com/hom/curator/Start.java",
 		See: []string{"S0-22"},
 		Bug: "The sample acquires, works and releases, in this order and without a finally. When " +
 			"the work fails its error leaves at once. The lock stays as long as the session, and " +
 			"keeps out all clients, its own included.",
 		Property: liveness, Wrong: workUnderLock(false), // wrong: released only after success
-		Right: workUnderLock(true),
-	},
+		Right: workUnderLock(true)},
 }
 
 // handle knows whether it is held, and in which session.

@@ -10,20 +10,17 @@ import (
 )
 
 var publishedLockSingle = []Exhibit{
-	{
-		Slug: "own-node-taken-for-anothers", Alias: "S1-5", Title: "the own node is taken for another's",
+	{Slug: "own-node-taken-for-anothers", Alias: "S1-5", Title: "the own node is taken for another's",
 		Source: Code, Link: "https://github.com/code4wt/distributed_lock/blob/474a555d9b02adfa914aba1afa122b794a349b6a/src/main/java/com/titizz/exercise/distributedlock/ExclusiveLock.java#L105-L115",
 		See: []string{"the simple lock of tutorials"},
 		Bug: "The create is applied and its reply lost. The second create says NodeExists, which " +
-			"is taken to mean that another client has the lock: the client waits for its own node " +
-			"to go.",
+			"is taken to mean that another client has the lock: the client waits for its own " +
+			"node to go.",
 		Property: liveness, Wrong: singleOf(func(l *single) {
 			// wrong: a create that fails may have made it
 			l.mine = func(made bool, _ []byte, _ *zk.Stat) bool { return made }
-		}),
-	},
-	{
-		Slug: "own-name-of-old-session", Alias: "S1-6", Title: "the own node of an earlier session",
+		})},
+	{Slug: "own-name-of-old-session", Alias: "S1-6", Title: "the own node of an earlier session",
 		Source: Code, Link: "https://github.com/apache/kafka/blob/034fc6a7cf7a001f10c25dca44ad9c0c38a7351e/core/src/main/scala/kafka/server/ZookeeperLeaderElector.scala",
 		Bug: "NodeExists, and the data says that it is this client's node. It is that of its " +
 			"earlier session, which has ended, and the server is about to remove it: the client " +
@@ -31,20 +28,17 @@ var publishedLockSingle = []Exhibit{
 		Property: safety, Wrong: singleOf(func(l *single) {
 			// wrong: the session may be another
 			l.mine = func(_ bool, data []byte, _ *zk.Stat) bool { return string(data) == l.name }
-		}),
-	},
-	{
-		Slug: "unlocks-by-name", Alias: "S1-7", Title: "unlock deletes the node of any owner",
+		})},
+	{Slug: "unlocks-by-name", Alias: "S1-7", Title: "unlock deletes the node of any owner",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/34",
 		See: []string{"the simple lock of tutorials"},
 		Bug: "The delete is applied and its reply lost, or the owner's session ends, and another " +
-			"client makes the node. The former owner unlocks, once more, by the name of the node, " +
-			"and takes the lock away from its new owner.",
+			"client makes the node. The former owner unlocks, once more, by the name of the " +
+			"node, and takes the lock away from its new owner.",
 		Property: safety, Wrong: singleOf(func(l *single) {
 			// wrong: the node may be another's
 			l.leave = func() error { return remove(l.conn, singlePath) }
-		}),
-	},
+		})},
 }
 
 // single is the simple lock of tutorials: one node of a fixed name, which all waiters watch. An

@@ -11,12 +11,12 @@ import (
 )
 
 var publishedLockWait = []Exhibit{
-	{
-		Slug: "watch-on-nothing", Alias: "B6", Title: "waits for a node that is gone",
+	{Slug: "watch-on-nothing", Alias: "B6", Title: "waits for a node that is gone",
 		Source: Report, Link: "https://github.com/apache/helix/pull/44",
 		See: []string{"S0-3", "S3-5", "kazoo PR 490"},
-		Bug: "The predecessor goes between the list and the look at it. The waiter does not check " +
-			"that it was there when the watch was set, and waits for a deletion that has been.",
+		Bug: "The predecessor goes between the list and the look at it. The waiter does not " +
+			"check that it was there when the watch was set, and waits for a deletion that has " +
+			"been.",
 		Property: liveness, Wrong: lockOf(func(l *plainLock) {
 			l.await = func(ctx context.Context, ahead string) bool {
 				// wrong: the node may not exist
@@ -25,10 +25,8 @@ var publishedLockWait = []Exhibit{
 				}
 				return false
 			}
-		}),
-	},
-	{
-		Slug: "woken-means-owner", Alias: "S1-2", Title: "a woken waiter owns the lock",
+		})},
+	{Slug: "woken-means-owner", Alias: "S1-2", Title: "a woken waiter owns the lock",
 		Source: Text, Link: "https://geekdaxue.co/read/maojiawei@vzbhgd/zlge44",
 		See: []string{"S3-6"},
 		Bug: "When the watch on the predecessor fires, the client takes the lock without looking " +
@@ -50,15 +48,13 @@ var publishedLockWait = []Exhibit{
 				_ = l.leave()
 				return true
 			}
-		}),
-	},
-	{
-		Slug: "all-watch-directory", Alias: "S2-2", Title: "all waiters watch the directory",
+		})},
+	{Slug: "all-watch-directory", Alias: "S2-2", Title: "all waiters watch the directory",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/recipes.md#leader-election",
 		See: []string{"S1-1", "S4-42"},
-		Bug: "Each waiter watches the children of the directory. Each contender that comes or goes " +
-			"wakes all of them, though one of them at most can go on: the herd effect, quadratic " +
-			"in the number of waiters.",
+		Bug: "Each waiter watches the children of the directory. Each contender that comes or " +
+			"goes wakes all of them, though one of them at most can go on: the herd effect, " +
+			"quadratic in the number of waiters.",
 		Property: herd, Wrong: oneAtATime(func(l *plainLock) {
 			l.await = func(ctx context.Context, _ string) bool {
 				_, _, changed, err := l.conn.ChildrenW(l.dir) // wrong: the node ahead is enough
@@ -70,11 +66,8 @@ var publishedLockWait = []Exhibit{
 				}
 				return false
 			}
-		}),
-		Right: oneAtATime(),
-	},
-	{
-		Slug: "locked-again-after-unlock", Alias: "S0-8", Title: "a watch locks again after the lock was given up",
+		}), Right: oneAtATime()},
+	{Slug: "locked-again-after-unlock", Alias: "S0-8", Title: "a watch locks again after the lock was given up",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java#L156-L165",
 		Bug: "Every event of the watch on the predecessor calls lock again. If the lock has been " +
 			"given up meanwhile, its node is gone, so a new one is made: for a lock that has no " +
@@ -107,24 +100,20 @@ var publishedLockWait = []Exhibit{
 				}
 				return false
 			}
-		}),
-	},
-	{
-		Slug: "foreign-child-owns", Alias: "S0-10", Title: "a child without a number is the first in line",
+		})},
+	{Slug: "foreign-child-owns", Alias: "S0-10", Title: "a child without a number is the first in line",
 		Source: Report, Link: "https://github.com/apache/curator/issues/564",
-		Bug: "A child that is no contender, such as the directory of another lock, counts as one. " +
-			"A name without a number sorts first. So that child owns the lock, and never gives it " +
-			"up.",
+		Bug: "A child that is no contender, such as the directory of another lock, counts as " +
+			"one. A name without a number sorts first. So that child owns the lock, and never " +
+			"gives it up.",
 		Property: liveness, Wrong: beside(lockOf(countsAllChildren), foreign),
-		Right: beside(lockOf(), foreign),
-	},
-	{
-		Slug: "foreign-child-fails-lock", Alias: "G11",
+		Right: beside(lockOf(), foreign)},
+	{Slug: "foreign-child-fails-lock", Alias: "G11",
 		Title:  "one foreign child fails every Lock of the Go client",
 		Source: Report, Link: "https://github.com/samuel/go-zookeeper/issues/64",
-		Bug: "Lock parses the names of all children and gives up at the first that has no number, " +
-			"after it has made its own node, which stays. So does each later Lock of every " +
-			"client.",
+		Bug: "Lock parses the names of all children and gives up at the first that has no " +
+			"number, after it has made its own node, which stays. So does each later Lock of " +
+			"every client.",
 		Property: liveness, Wrong: beside(lockOf(failing, countsAllChildren, func(l *plainLock) {
 			l.ahead = func(queue []string) (string, error) {
 				for _, name := range queue {
@@ -134,11 +123,8 @@ var publishedLockWait = []Exhibit{
 				}
 				return l.predecessor(queue)
 			}
-		}), foreign),
-		Right: beside(lockOf(), foreign),
-	},
-	{
-		Slug: "timeout-leaves-node", Alias: "B31", Title: "a timeout leaves the node",
+		}), foreign), Right: beside(lockOf(), foreign)},
+	{Slug: "timeout-leaves-node", Alias: "B31", Title: "a timeout leaves the node",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/49",
 		See: []string{"S0-9", "S3-4"},
 		Bug: "An acquire that times out returns, and its node stays in the queue. When its turn " +
@@ -148,10 +134,8 @@ var publishedLockWait = []Exhibit{
 				l.forget() // wrong: the node stays
 				return ctx.Err()
 			}
-		}),
-	},
-	{
-		Slug: "cleanup-in-cancelled-context", Alias: "B39",
+		})},
+	{Slug: "cleanup-in-cancelled-context", Alias: "B39",
 		Title:  "clean-up under the context that was cancelled",
 		Source: Report, Link: "https://github.com/vitessio/vitess/pull/15757",
 		Bug: "The caller's context ends the wait, and is then handed to the request that should " +
@@ -160,16 +144,13 @@ var publishedLockWait = []Exhibit{
 			l.giveUp = func(ctx context.Context) error {
 				return l.deleteUnder(ctx, l.forget()) // wrong: ctx is done
 			}
-		}),
-		Right: lockOf(func(l *plainLock) {
+		}), Right: lockOf(func(l *plainLock) {
 			l.giveUp = func(ctx context.Context) error {
 				_ = l.deleteUnder(context.WithoutCancel(ctx), l.forget())
 				return ctx.Err()
 			}
-		}),
-	},
-	{
-		Slug: "cleanup-tried-once", Alias: "B9", Title: "clean-up is tried once",
+		})},
+	{Slug: "cleanup-tried-once", Alias: "B9", Title: "clean-up is tried once",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/pull/760",
 		Bug: "An acquire that is given up deletes its node, once, and swallows the error. If the " +
 			"connection is lost just then and the session lives, the contender stays, and all " +
@@ -179,8 +160,7 @@ var publishedLockWait = []Exhibit{
 				_ = l.conn.Delete(l.path(l.forget()), -1) // wrong: best effort
 				return ctx.Err()
 			}
-		}),
-	},
+		})},
 }
 
 // countsAllChildren takes each child for a contender.

@@ -13,12 +13,11 @@ import (
 )
 
 var publishedMembership = []Exhibit{
-	{
-		Slug: "guard-watch-used-up", Alias: "B76", Title: "the guard that heard of other data",
+	{Slug: "guard-watch-used-up", Alias: "B76", Title: "the guard that heard of other data",
 		Source: Report, Link: "https://github.com/apache/curator/issues/778",
 		Bug: "The guard of a persistent ephemeral waits for its deletion. When its data changes " +
-			"the watch fires for that, and is not set again: when the node is deleted later it is " +
-			"not made again.",
+			"the watch fires for that, and is not set again: when the node is deleted later it " +
+			"is not made again.",
 		Property: presence, Wrong: updatingOf(func(m *member) {
 			m.await = func(ctx context.Context, change <-chan zk.Event) error {
 				event, err := await(ctx, change)
@@ -27,16 +26,13 @@ var publishedMembership = []Exhibit{
 				}
 				return closing(event)
 			}
-		}),
-		Right: updatingOf(),
-	},
-	{
-		Slug: "unregister-races-reconnect", Alias: "B78", Title: "registered again while it is taken back",
+		}), Right: updatingOf()},
+	{Slug: "unregister-races-reconnect", Alias: "B78", Title: "registered again while it is taken back",
 		Source: Report, Link: "https://github.com/apache/curator/issues/685",
-		Bug: "After a reconnect all services of a list are registered again. To take one back its " +
-			"node is deleted, and then it is taken off the list. If the connection breaks over " +
-			"the delete, the service is registered between the two, and its node is there as long " +
-			"as the session lives.",
+		Bug: "After a reconnect all services of a list are registered again. To take one back " +
+			"its node is deleted, and then it is taken off the list. If the connection breaks " +
+			"over the delete, the service is registered between the two, and its node is there " +
+			"as long as the session lives.",
 		Property: presence, Wrong: memberOf(func(m *member) {
 			remove := m.afterReconnect()
 			m.leave = func() error {
@@ -44,23 +40,20 @@ var publishedMembership = []Exhibit{
 				m.stopGuard() // wrong: too late
 				return err
 			}
-		}),
-		Right: memberOf(func(m *member) {
+		}), Right: memberOf(func(m *member) {
 			remove := m.afterReconnect()
 			m.leave = func() error {
 				m.stopGuard()
 				return remove()
 			}
-		}),
-		Script: scenario.Script{Clients: 1, Rounds: 2}, // a single client is not evicted
-	},
-	{
-		Slug: "old-node-taken-for-own", Alias: "B79",
+		}), Script: scenario.Script{Clients: 1, Rounds: 2}}, // a single client is not evicted
+	{Slug: "old-node-taken-for-own", Alias: "B79",
 		Title:  "the node of the session before is taken for the own one",
 		Source: Report, Link: "https://github.com/apache/dubbo/issues/5125",
 		See: []string{"S4-17", "KAFKA-1387", "CURATOR pull request 50"},
-		Bug: "In a new session the node is there already, so all is well. But it is of the session " +
-			"before: the server deletes it a moment later, and it is not registered again.",
+		Bug: "In a new session the node is there already, so all is well. But it is of the " +
+			"session before: the server deletes it a moment later, and it is not registered " +
+			"again.",
 		Property: presence, Wrong: memberOf(func(m *member) {
 			known := false
 			m.theirs = func(stat *zk.Stat) bool {
@@ -73,10 +66,8 @@ var publishedMembership = []Exhibit{
 				}
 				return untilEvent(ctx, change)
 			}
-		}),
-	},
-	{
-		Slug: "error-read-as-empty", Alias: "B82", Title: "an unreadable member is gone",
+		})},
+	{Slug: "error-read-as-empty", Alias: "B82", Title: "an unreadable member is gone",
 		Source: Report, Link: "https://github.com/vitessio/vitess/issues/15632",
 		Bug: "A view is refreshed just when the connection is lost. The error is taken for an " +
 			"empty list, and all members for having left.",
@@ -85,16 +76,13 @@ var publishedMembership = []Exhibit{
 				names, _ := m.list() // wrong: an error says nothing about them
 				return names, nil
 			}
-		}),
-	},
-	{
-		Slug: "registered-once", Alias: "S4-16", Title: "registered once and for all",
+		})},
+	{Slug: "registered-once", Alias: "S4-16", Title: "registered once and for all",
 		Source: Report, Link: "https://github.com/pinterest/memq/pull/55",
 		Bug: "A provider registers when it starts. When its session ends the node goes. It has a " +
 			"new session soon and works as before, but no client finds it.",
 		Property: presence,
-		Wrong:    memberOf(func(m *member) { m.guarded = false }), // wrong: each session needs a node
-	},
+		Wrong:    memberOf(func(m *member) { m.guarded = false })}, // wrong: each session needs a node
 }
 
 // member is a member of a group in steps: an ephemeral of a fixed name, and a guard that makes it

@@ -16,18 +16,12 @@ var plantedRivals = []Exhibit{
 	{Title: "deletes again without a reply", Property: safety, Wrong: rivalsOf(rival{deleteAgain: true})},
 	{Title: "writes into whatever is there", Property: safety, Wrong: rivalsOf(rival{seize: true})},
 	{Title: "does not take over", Property: presence, Wrong: rivalsOf(rival{giveUp: true})},
-	{
-		Title: "takes another's node for its own", Property: presence,
-		Wrong: rivalsOf(rival{adopt: true}),
-	},
-	{
-		Title: "does not mind what others write into its node", Property: presence,
-		Wrong: rivalsOf(rival{careless: true}),
-	},
-	{
-		Title: "sees nothing any more beside what it may not read", Property: answers,
-		Wrong: rivalsOf(rival{blind: true}),
-	},
+	{Title: "takes another's node for its own", Property: presence,
+		Wrong: rivalsOf(rival{adopt: true})},
+	{Title: "does not mind what others write into its node", Property: presence,
+		Wrong: rivalsOf(rival{careless: true})},
+	{Title: "sees nothing any more beside what it may not read", Property: answers,
+		Wrong: rivalsOf(rival{blind: true})},
 	{Title: "shows again what was before", Property: answers, Wrong: rivalsOf(rival{back: true})},
 }
 

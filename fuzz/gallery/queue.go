@@ -17,8 +17,7 @@ import (
 )
 
 var publishedQueue = []Exhibit{
-	{
-		Slug: "watch-lost-with-session", Alias: "B61",
+	{Slug: "watch-lost-with-session", Alias: "B61",
 		Title:  "the consumer that lost its watch with its session",
 		Source: Report, Link: "https://github.com/apache/curator/issues/1140",
 		See: []string{"kazoo's LockingQueue", "S0-19"},
@@ -33,11 +32,8 @@ var publishedQueue = []Exhibit{
 				}
 				return ctx.Err()
 			}
-		}),
-		Script: scenario.Script{Clients: 2, Rounds: 4}, // one offers, one takes
-	},
-	{
-		Slug: "sleeps-beside-elements", Alias: "B63",
+		}), Script: scenario.Script{Clients: 2, Rounds: 4}}, // one offers, one takes
+	{Slug: "sleeps-beside-elements", Alias: "B63",
 		Title:  "a consumer that loses the race for an element sleeps beside others",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/pull/501",
 		Bug: "A consumer tries for the first element only. When another has taken that, it waits " +
@@ -60,15 +56,13 @@ var publishedQueue = []Exhibit{
 				}
 				return awaitChange(ctx, change)
 			}
-		}),
-	},
-	{
-		Slug: "lost-delete-loses-element", Alias: "B65", Title: "an element is lost with its deletion",
+		})},
+	{Slug: "lost-delete-loses-element", Alias: "B65", Title: "an element is lost with its deletion",
 		Source: Code, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/queue.py#L85-L106",
 		See: []string{"S0-15", "DistributedQueue of the Apache recipes"},
-		Bug: "The reply to the delete is lost, and all is done again: the element is gone, so the " +
-			"consumer thinks that another has taken it, and returns the next one. No consumer has " +
-			"the first.",
+		Bug: "The reply to the delete is lost, and all is done again: the element is gone, so " +
+			"the consumer thinks that another has taken it, and returns the next one. No " +
+			"consumer has the first.",
 		Property: delivery, Wrong: queueOf(func(q *plainQueue) {
 			q.remove = func(path string) (err error) {
 				for range attempts {
@@ -78,31 +72,26 @@ var publishedQueue = []Exhibit{
 				}
 				return err
 			}
-		}),
-	},
-	{
-		Slug: "counted-then-offered", Alias: "B67", Title: "counted, and then offered",
+		})},
+	{Slug: "counted-then-offered", Alias: "B67", Title: "counted, and then offered",
 		Source: Report, Link: "https://github.com/apache/curator/issues/774",
-		Bug: "A queue with a bound: a producer counts the elements, and adds one if there is room. " +
-			"Two producers that count at the same time find the same room, and both use it.",
+		Bug: "A queue with a bound: a producer counts the elements, and adds one if there is " +
+			"room. Two producers that count at the same time find the same room, and both use it.",
 		Property: invariant, Wrong: boundedOf(func(_ *zk.Conn, offer func() error) error {
 			return offer() // wrong: others may, too
-		}),
-		Right: boundedOf(func(c *zk.Conn, offer func() error) error {
+		}), Right: boundedOf(func(c *zk.Conn, offer func() error) error {
 			l := newLock(c, lockDir)
 			if err := l.Lock(context.Background()); err != nil {
 				return err
 			}
 			defer func() { _ = l.leave() }()
 			return offer()
-		}),
-	},
-	{
-		Slug: "directory-made-once", Alias: "S0-12", Title: "the directory is made once, or never",
+		})},
+	{Slug: "directory-made-once", Alias: "S0-12", Title: "the directory is made once, or never",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#producer-consumer-queues",
-		Bug: "The directory is made by ensureExists, which asks whether it is there, makes it, and " +
-			"logs its errors. It is called once: if the connection breaks over that, all later " +
-			"calls fail with NoNode.",
+		Bug: "The directory is made by ensureExists, which asks whether it is there, makes it, " +
+			"and logs its errors. It is called once: if the connection breaks over that, all " +
+			"later calls fail with NoNode.",
 		Property: invariant, Wrong: withoutDir(func(q *plainQueue) {
 			tried := false
 			q.prepare = func() error {
@@ -112,28 +101,20 @@ var publishedQueue = []Exhibit{
 				}
 				return nil
 			}
-		}),
-		Right: withoutDir(func(q *plainQueue) { q.prepare = q.makeDir }),
-	},
-	{
-		Slug: "offered-twice", Alias: "S0-16", Title: "an element is offered twice",
+		}), Right: withoutDir(func(q *plainQueue) { q.prepare = q.makeDir })},
+	{Slug: "offered-twice", Alias: "S0-16", Title: "an element is offered twice",
 		Source: Code, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/queue/DistributedQueue.java#L402-L407",
 		Bug: "The reply to the create is lost, and it is sent again. The element has no name by " +
 			"which the first one could be found, so it is in the queue twice.",
-		Property: delivery, Wrong: queueOf(offersAgain),
-	},
-	{
-		Slug: "directory-made-by-two", Alias: "S0-17", Title: "two make the directory",
+		Property: delivery, Wrong: queueOf(offersAgain)},
+	{Slug: "directory-made-by-two", Alias: "S0-17", Title: "two make the directory",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-queue/src/main/java/org/apache/zookeeper/recipes/queue/DistributedQueue.java#L265-L269",
 		Bug: "A client that finds no directory makes it. If two do at once the second gets " +
 			"NodeExists, which is as good as success, and its caller gets an error instead.",
 		Property: invariant, Wrong: withoutDir(func(q *plainQueue) {
 			q.prepare = q.checkThenCreate // wrong: another may have made it
-		}),
-		Right: withoutDir(func(q *plainQueue) { q.prepare = q.makeDir }),
-	},
-	{
-		Slug: "one-element-wakes-all", Alias: "S0-18", Title: "one element wakes all consumers",
+		}), Right: withoutDir(func(q *plainQueue) { q.prepare = q.makeDir })},
+	{Slug: "one-element-wakes-all", Alias: "S0-18", Title: "one element wakes all consumers",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/recipes.md#queues",
 		Bug: "A consumer that finds the queue empty watches its directory. One new element wakes " +
 			"all consumers that wait, though one of them can have it; the others look, find " +
@@ -141,8 +122,7 @@ var publishedQueue = []Exhibit{
 		Property: invariant,
 		// wrong: all of them watch
 		Wrong: waitingTakers(func(q *plainQueue, _ *plainLock) object.Queuer { return q }),
-		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer { return inTurn{q, l} }),
-	},
+		Right: waitingTakers(func(q *plainQueue, l *plainLock) object.Queuer { return inTurn{q, l} })},
 }
 
 // plainQueue is the queue of the ZooKeeper guide in steps: an element is read, deleted and handed

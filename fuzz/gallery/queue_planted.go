@@ -12,15 +12,11 @@ var plantedQueues = []Exhibit{
 	{Title: "never wakes a take", Property: liveness, Wrong: queueOf(func(q *plainQueue) {
 		q.await = func(ctx context.Context, _ <-chan zk.Event) error { return awaitChange(ctx, nil) }
 	})},
-	{
-		Title: "loses what it took when cancelled", Property: delivery,
-		Wrong: openQueue(func(q *plainQueue) object.Queuer { return cancelledQueue{q} }),
-	},
+	{Title: "loses what it took when cancelled", Property: delivery,
+		Wrong: openQueue(func(q *plainQueue) object.Queuer { return cancelledQueue{q} })},
 	{Title: "deletes before it reads", Property: delivery, Wrong: queueOf(deletesFirst)},
-	{
-		Title: "takes a rival's delete for its own", Property: linearizable,
-		Wrong: queueOf(takesRivalsDelete),
-	},
+	{Title: "takes a rival's delete for its own", Property: linearizable,
+		Wrong: queueOf(takesRivalsDelete)},
 	{Title: "takes the youngest first", Property: linearizable, Wrong: queueOf(func(q *plainQueue) {
 		q.order = func(a, b string) int { return byNumber(b, a) }
 	})},

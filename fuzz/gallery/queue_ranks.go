@@ -18,18 +18,12 @@ var plantedPriorityQueues = []Exhibit{
 	{Title: "forgets priorities", Property: order, Wrong: priorityQueueOf(func(q *plainQueue) {
 		q.order = byNumber
 	})},
-	{
-		Title: "takes the least urgent first", Property: linearizable,
-		Wrong: priorityQueueOf(takesGreatestRank),
-	},
-	{
-		Title: "chooses from a list of some time ago", Property: order,
-		Wrong: priorityQueueOf(takesFromOldList),
-	},
-	{
-		Title: "offers again whatever was lost", Property: delivery,
-		Wrong: priorityQueueOf(offersAgain),
-	},
+	{Title: "takes the least urgent first", Property: linearizable,
+		Wrong: priorityQueueOf(takesGreatestRank)},
+	{Title: "chooses from a list of some time ago", Property: order,
+		Wrong: priorityQueueOf(takesFromOldList)},
+	{Title: "offers again whatever was lost", Property: delivery,
+		Wrong: priorityQueueOf(offersAgain)},
 	{Title: "deletes before it reads", Property: delivery, Wrong: priorityQueueOf(deletesFirst)},
 }
 
@@ -38,14 +32,10 @@ var plantedDelayQueues = []Exhibit{
 		q.scan = q.firstOf
 	})},
 	{Title: "takes what is due last first", Property: order, Wrong: delayQueueOf(takesGreatestRank)},
-	{
-		Title: "never wakes for what becomes due", Property: liveness,
-		Wrong: delayQueueOf(func(q *plainQueue) { q.await = awaitChange }),
-	},
-	{
-		Title: "takes a rival's delete for its own", Property: linearizable,
-		Wrong: delayQueueOf(takesRivalsDelete),
-	},
+	{Title: "never wakes for what becomes due", Property: liveness,
+		Wrong: delayQueueOf(func(q *plainQueue) { q.await = awaitChange })},
+	{Title: "takes a rival's delete for its own", Property: linearizable,
+		Wrong: delayQueueOf(takesRivalsDelete)},
 }
 
 // takesGreatestRank goes by ranks in the wrong order.

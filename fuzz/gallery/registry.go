@@ -15,8 +15,7 @@ import (
 )
 
 var publishedRegistry = []Exhibit{
-	{
-		Slug: "deaf-after-first-removal", Alias: "S4-11",
+	{Slug: "deaf-after-first-removal", Alias: "S4-11",
 		Title:  "no new service after the first that has gone",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "When a service is gone its listeners are to be cleared, but the listeners of the " +
@@ -38,15 +37,12 @@ var publishedRegistry = []Exhibit{
 				}
 				return shown
 			}
-		}),
-		Right: registryOf(),
-	},
-	{
-		Slug: "removed-by-wrong-key", Alias: "S4-12", Title: "removed by a key without an entry",
+		}), Right: registryOf()},
+	{Slug: "removed-by-wrong-key", Alias: "S4-12", Title: "removed by a key without an entry",
 		Source: Ours, Remark: unreadArticle,
-		Bug: "The addresses of a service are kept under its name, and one that has gone is removed " +
-			"under service and address. There is nothing under that key, so that a view shows the " +
-			"dead for ever.",
+		Bug: "The addresses of a service are kept under its name, and one that has gone is " +
+			"removed under service and address. There is nothing under that key, so that a view " +
+			"shows the dead for ever.",
 		Property: answers, Wrong: registryOf(func(r *registry) {
 			var shown []recipes.Instance // wrong: nothing is ever removed
 			r.show = func(all []recipes.Instance) []recipes.Instance {
@@ -60,15 +56,12 @@ var publishedRegistry = []Exhibit{
 				}
 				return shown
 			}
-		}),
-		Right: registryOf(),
-	},
-	{
-		Slug: "empty-service-deleted-elsewhere", Alias: "S4-14",
+		}), Right: registryOf()},
+	{Slug: "empty-service-deleted-elsewhere", Alias: "S4-14",
 		Title:  "an empty service is deleted elsewhere",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/5",
-		Bug: "When the last address of a service has gone its node is to be deleted, but its path " +
-			"gets the directory as a prefix once more. There is no such node, and the empty " +
+		Bug: "When the last address of a service has gone its node is to be deleted, but its " +
+			"path gets the directory as a prefix once more. There is no such node, and the empty " +
 			"service stays.",
 		Property: orphans, Wrong: registryOf(func(r *registry) {
 			r.before = r.ensureService
@@ -76,11 +69,8 @@ var publishedRegistry = []Exhibit{
 				_ = r.conn.Delete(membersDir+r.service(), -1) // wrong: it is a full path already
 				return nil
 			}
-		}),
-		Right: registryOf(),
-	},
-	{
-		Slug: "parent-deleted-under-newcomer", Alias: "S4-15",
+		}), Right: registryOf()},
+	{Slug: "parent-deleted-under-newcomer", Alias: "S4-15",
 		Title:  "a service is deleted under a newcomer",
 		Source: Report, Link: "https://github.com/python-zk/kazoo/issues/563",
 		Bug: "When the last address has gone the node of the service is deleted. A provider that " +
@@ -88,14 +78,12 @@ var publishedRegistry = []Exhibit{
 			"register.",
 		Property: invariant,
 		Wrong:    sharedService(func(error) bool { return false }), // wrong: it can make another
-		Right:    sharedService(func(err error) bool { return errors.Is(err, zk.ErrNoNode) }),
-	},
-	{
-		Slug: "addresses-added-again", Alias: "S4-18", Title: "every address twice",
+		Right:    sharedService(func(err error) bool { return errors.Is(err, zk.ErrNoNode) })},
+	{Slug: "addresses-added-again", Alias: "S4-18", Title: "every address twice",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "A service that comes back is given a cache of its addresses, and its earlier cache " +
-			"was never closed. Each tells of every address, and each time that is appended to the " +
-			"list.",
+			"was never closed. Each tells of every address, and each time that is appended to " +
+			"the list.",
 		Property: invariant, Wrong: namedOnce(func(r *registry) {
 			caches, there := map[string]int{}, map[string]bool{}
 			r.show = func(all []recipes.Instance) (shown []recipes.Instance) {
@@ -110,11 +98,8 @@ var publishedRegistry = []Exhibit{
 				there = now
 				return shown
 			}
-		}),
-		Right: namedOnce(),
-	},
-	{
-		Slug: "unknown-service-is-null", Alias: "S4-19", Title: "an unknown service is null",
+		}), Right: namedOnce()},
+	{Slug: "unknown-service-is-null", Alias: "S4-19", Title: "an unknown service is null",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "The addresses of a service are looked up in a map. A service without addresses has " +
 			"no list there, not even an empty one, and the caller goes through it all the same.",
@@ -132,9 +117,7 @@ var publishedRegistry = []Exhibit{
 				}
 				return shown
 			}
-		}),
-		Right: registryOf(),
-	},
+		}), Right: registryOf()},
 }
 
 // registry is the service registry of package recipes, with more steps.

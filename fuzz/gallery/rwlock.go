@@ -16,8 +16,7 @@ import (
 )
 
 var publishedRwlock = []Exhibit{
-	{
-		Slug: "own-index-unchecked", Alias: "B23", Title: "a reader that is not in the list",
+	{Slug: "own-index-unchecked", Alias: "B23", Title: "a reader that is not in the list",
 		Source: Report, Link: "https://github.com/apache/curator/issues/732",
 		See: []string{"CURATOR-307", "zk-ruby issue 55"},
 		Bug: "The session ends between the reader's create and its list. Its place stays at the " +
@@ -46,14 +45,12 @@ var publishedRwlock = []Exhibit{
 				}
 				return queue[writer], nil
 			}
-		}),
-	},
-	{
-		Slug: "waits-for-one-reader", Alias: "S1-3", Title: "a writer waits for one reader of two",
+		})},
+	{Slug: "waits-for-one-reader", Alias: "S1-3", Title: "a writer waits for one reader of two",
 		Source: Code, Link: "https://github.com/code4wt/distributed_lock/blob/474a555d9b02adfa914aba1afa122b794a349b6a/src/main/java/com/titizz/exercise/distributedlock/ZKReadWriteLock2.java#L231-L234",
 		Bug: "The writer waits for the reader right before it, and writes when that has left. An " +
-			"older reader reads on: reading is shared, so they do not leave in the order in which " +
-			"they came.",
+			"older reader reads on: reading is shared, so they do not leave in the order in " +
+			"which they came.",
 		Property: safety, Wrong: readWriteOf(func(l *plainLock) {
 			waited := ""
 			l.ahead = func(queue []string) (ahead string, err error) {
@@ -63,21 +60,17 @@ var publishedRwlock = []Exhibit{
 				waited, err = l.conflicting(queue)
 				return waited, err
 			}
-		}),
-	},
-	{
-		Slug: "both-upgrade", Alias: "S4-40", Title: "a reader may write",
+		})},
+	{Slug: "both-upgrade", Alias: "S4-40", Title: "a reader may write",
 		Source: Text, Link: "https://github.com/apache/curator/blob/apache-curator-5.9.0/curator-recipes/src/main/java/org/apache/curator/framework/recipes/locks/InterProcessReadWriteLock.java#L44-L54",
 		Bug: "The lock is re-entrant: a client that holds it for reading gets it for writing at " +
 			"once, as it holds it already. Two readers both write.",
 		Property: invariant, Wrong: upgradeOf(func(_ *scenario.Player, read *plainLock) tokenLock {
 			return held{read} // wrong: others may read, too
-		}),
-		Right: upgradeOf(func(p *scenario.Player, read *plainLock) tokenLock {
+		}), Right: upgradeOf(func(p *scenario.Player, read *plainLock) tokenLock {
 			playUnlock(p, read, ops.Unlock, ops.ReadMode)
 			return newReadWrite(p.Conn(), ops.WriteMode)
-		}),
-	},
+		})},
 }
 
 var plantedRwlock = []Exhibit{
@@ -92,10 +85,8 @@ var plantedRwlock = []Exhibit{
 	{Title: "writers wait for writers only", Property: safety, Wrong: readWriteOf(func(l *plainLock) {
 		l.contender = func(name string) bool { return !reads(name) || name == l.own || reads(l.own) }
 	})},
-	{
-		Title: "every waiter that is woken owns the lock", Property: safety,
-		Wrong: readWriteOf(ownsWhenWoken),
-	},
+	{Title: "every waiter that is woken owns the lock", Property: safety,
+		Wrong: readWriteOf(ownsWhenWoken)},
 	{Title: "readers pass waiting writers", Property: order, Wrong: readWriteOf(func(l *plainLock) {
 		l.ahead = func(queue []string) (string, error) {
 			if reads(l.own) && len(queue) > 0 && reads(queue[0]) {
@@ -105,14 +96,10 @@ var plantedRwlock = []Exhibit{
 		}
 	})},
 	{Title: "all wait for the oldest node", Property: herd, Wrong: readWriteOf(awaitsFirst)},
-	{
-		Title: "a writer that reads on stands at the end of the queue", Property: safety,
-		Wrong: bothModesOf(bothModes{tail: true}),
-	},
-	{
-		Title: "the first unlock of two gives the lock up", Property: safety,
-		Wrong: bothModesOf(bothModes{shallow: true}),
-	},
+	{Title: "a writer that reads on stands at the end of the queue", Property: safety,
+		Wrong: bothModesOf(bothModes{tail: true})},
+	{Title: "the first unlock of two gives the lock up", Property: safety,
+		Wrong: bothModesOf(bothModes{shallow: true})},
 }
 
 func reads(name string) bool { return strings.HasPrefix(name, ops.ReadMode+"-") }

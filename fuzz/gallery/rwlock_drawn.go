@@ -9,31 +9,26 @@ import (
 )
 
 var publishedRwlockDrawn = []Exhibit{
-	{
-		Slug: "children-below-ephemeral", Alias: "S4-37", Title: "readers below an ephemeral",
+	{Slug: "children-below-ephemeral", Alias: "S4-37", Title: "readers below an ephemeral",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperProgrammers.md#ephemeral-nodes",
 		See: []string{"a design that cannot be built"},
 		Bug: "The lock's node is an ephemeral, so that a writer that ends frees it, and each " +
-			"reader has a node below it. Ephemerals cannot have children: no client can ever read.",
+			"reader has a node below it. Ephemerals cannot have children: no client can ever " +
+			"read.",
 		Property: liveness,
-		Wrong:    drawnOf(func(l *drawn) { l.flags = zk.FlagEphemeral }), // wrong: it has children
-	},
-	{
-		Slug: "readers-lock-out-writers", Alias: "S4-38", Title: "no client writes after the first reader",
+		Wrong:    drawnOf(func(l *drawn) { l.flags = zk.FlagEphemeral })}, // wrong: it has children
+	{Slug: "readers-lock-out-writers", Alias: "S4-38", Title: "no client writes after the first reader",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "The first reader makes the lock's node, with \"0\" in it, and a writer needs that " +
 			"there is none. No step of the design deletes it when the last reader leaves.",
 		Property: liveness,
-		Wrong:    drawnOf(func(l *drawn) { l.lastReader = nothing }), // wrong: the node stays
-	},
-	{
-		Slug: "looks-then-enters", Alias: "S4-39", Title: "a reader looks, and then goes in",
+		Wrong:    drawnOf(func(l *drawn) { l.lastReader = nothing })}, // wrong: the node stays
+	{Slug: "looks-then-enters", Alias: "S4-39", Title: "a reader looks, and then goes in",
 		Source: Ours, Remark: unreadArticle,
-		Bug: "A reader sees \"0\" in the lock's node, and then makes its own below it. Between the " +
-			"two the last other reader leaves and a writer comes: the reader's node is below the " +
-			"writer's.",
-		Property: safety, Wrong: drawnOf(), // wrong: it needs a multi that checks the node's version
-	},
+		Bug: "A reader sees \"0\" in the lock's node, and then makes its own below it. Between " +
+			"the two the last other reader leaves and a writer comes: the reader's node is below " +
+			"the writer's.",
+		Property: safety, Wrong: drawnOf()}, // wrong: it needs a multi that checks the node's version
 }
 
 // unreadArticle is the remark of exhibits without a source.

@@ -11,33 +11,27 @@ import (
 )
 
 var publishedSemaphore = []Exhibit{
-	{
-		Slug: "error-leaks-lease", Alias: "B25", Title: "a lease is lost between its create and the list",
+	{Slug: "error-leaks-lease", Alias: "B25", Title: "a lease is lost between its create and the list",
 		Source: Report, Link: "https://github.com/apache/curator/pull/155",
 		See: []string{"CURATOR-315"},
 		Bug: "The node of the lease is made, and the connection breaks while the children are " +
 			"counted. The caller gets an error instead of a lease, so it cannot give the lease " +
 			"back: in the end there are no leases.",
-		Property: liveness, Wrong: semaphoreOf(leavesNodeOnError),
-	},
-	{
-		Slug: "interrupted-lease", Alias: "B26", Title: "interrupted while it waits for a lease",
+		Property: liveness, Wrong: semaphoreOf(leavesNodeOnError)},
+	{Slug: "interrupted-lease", Alias: "B26", Title: "interrupted while it waits for a lease",
 		Source: Report, Link: "https://github.com/apache/curator/issues/982",
 		Bug: "The thread is interrupted in its wait. The exception leaves without a deletion of " +
 			"the node. When its turn comes, the node becomes a lease without a holder.",
 		Property: liveness, Wrong: semaphoreOf(func(l *plainLock) {
 			l.giveUp = func(ctx context.Context) error { return ctx.Err() } // wrong: the node stays
-		}),
-	},
-	{
-		Slug: "release-without-acquire", Alias: "B28", Title: "a mutex is released that was never acquired",
+		})},
+	{Slug: "release-without-acquire", Alias: "B28", Title: "a mutex is released that was never acquired",
 		Source: Report, Link: "https://github.com/apache/curator/pull/159",
 		Bug: "The inner mutex is released at the end of an acquire, even if it could not be had. " +
 			"The release throws, and the reason of the failure is lost.",
 		Property: "panic", Wrong: beside(object.Semaphore(func(env object.Env) object.Acquirer {
 			return guarded{leases{conn: env.Conn, dir: leasesDir}}
-		}, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}), mutexDir, leasesDir),
-	},
+		}, object.SemaphoreClaims{LockClaims: claims, Leases: 2, Nodes: leasesDir}), mutexDir, leasesDir)},
 }
 
 // leases is a plain lock with two places as a semaphore; each lease has a node.
@@ -111,14 +105,10 @@ func (m strict) release() error {
 var plantedSemaphores = []Exhibit{
 	{Title: "counts before it creates", Property: safety, Wrong: semaphoreOf(countsFirst)},
 	{Title: "lets one more in", Property: safety, Wrong: semaphoreOf(func(l *plainLock) { l.places++ })},
-	{
-		Title: "takes a failed delete for a release", Property: orphans,
-		Wrong: semaphoreOf(leavesCarelessly),
-	},
-	{
-		Title: "takes several leases one by one", Property: liveness,
-		Wrong: openSemaphore(func(l leases) object.Acquirer { return oneByOne{l} }),
-	},
+	{Title: "takes a failed delete for a release", Property: orphans,
+		Wrong: semaphoreOf(leavesCarelessly)},
+	{Title: "takes several leases one by one", Property: liveness,
+		Wrong: openSemaphore(func(l leases) object.Acquirer { return oneByOne{l} })},
 }
 
 // countsFirst looks for a free lease, and then takes one.

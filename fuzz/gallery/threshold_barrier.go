@@ -16,27 +16,22 @@ import (
 )
 
 var publishedThresholdBarrier = []Exhibit{
-	{
-		Slug: "exactly-enough", Alias: "S4-29", Title: "one more than enough is not enough",
+	{Slug: "exactly-enough", Alias: "S4-29", Title: "one more than enough is not enough",
 		Source: Code, Link: "https://github.com/asgokhale/DistributedSystemsCourse/blob/d2f3567306e311b6858bd2e032c2b5c42573e9d7/ZooKeeper/BarrierMininet/zkbarrier_client.py#L118",
 		Bug: "The barrier opens when just so many are there as it says. Members come without " +
 			"asking: with one more than that, or when the number is made smaller, it never opens.",
 		Property: liveness, Wrong: thresholdOf(func(b *plainThreshold) {
 			b.enough = func(members, n int) bool { return members == n } // wrong: or more
-		}),
-	},
-	{
-		Slug: "seen-by-first-only", Alias: "S4-30", Title: "the slow find the barrier closed again",
+		})},
+	{Slug: "seen-by-first-only", Alias: "S4-30", Title: "the slow find the barrier closed again",
 		Source: Text, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-docs/src/main/resources/markdown/zookeeperTutorial.md#barriers",
 		Bug: "Each member looks every now and then whether enough are there, and keeps no record " +
-			"of that. The first that sees enough goes on, and deletes its node. For all that look " +
-			"later that one is missing for ever.",
+			"of that. The first that sees enough goes on, and deletes its node. For all that " +
+			"look later that one is missing for ever.",
 		Property: liveness, Wrong: thresholdOf(func(b *plainThreshold) {
 			b.tell = func(int32) error { return nil } // wrong: the others do not know
-		}),
-	},
-	{
-		Slug: "member-before-number", Alias: "S4-31", Title: "a member comes before the number",
+		})},
+	{Slug: "member-before-number", Alias: "S4-31", Title: "a member comes before the number",
 		Source: Ours, Remark: unreadArticle,
 		Bug: "A new member makes the parents of its node, the barrier itself among them, with no " +
 			"number in it. Then it cannot read the number, fails, and leaves its node.",
@@ -57,13 +52,11 @@ var publishedThresholdBarrier = []Exhibit{
 				}
 				return n, version, err
 			}
-		}),
-	},
-	{
-		Slug: "last-round-counted", Alias: "S4-35", Title: "members of the round before are counted",
+		})},
+	{Slug: "last-round-counted", Alias: "S4-35", Title: "members of the round before are counted",
 		Source: Report, Link: "https://github.com/apache/curator/issues/601",
-		Bug: "A member that has passed leaves its node until it comes again, or its session ends. " +
-			"The members of the next round count it, and are enough too soon.",
+		Bug: "A member that has passed leaves its node until it comes again, or its session " +
+			"ends. The members of the next round count it, and are enough too soon.",
 		Property: safety, Wrong: thresholdOf(func(b *plainThreshold) {
 			b.leave = nothing // wrong: the node counts
 			join := b.join
@@ -75,8 +68,7 @@ var publishedThresholdBarrier = []Exhibit{
 				}
 				return join()
 			}
-		}),
-	},
+		})},
 }
 
 // plainThreshold is the threshold barrier of tutorials in steps: the number is the data of a node,
@@ -202,19 +194,14 @@ func (b *plainThreshold) remove() error {
 
 var plantedThresholds = []Exhibit{
 	{Title: "sets again whatever was lost", Property: delivery, Wrong: thresholdOf(setsAgain)},
-	{
-		Title: "counts what is left of other rounds", Property: safety,
-		Wrong: thresholdOf(func(b *plainThreshold) { b.member = func(string) bool { return true } }),
-	},
+	{Title: "counts what is left of other rounds", Property: safety,
+		Wrong: thresholdOf(func(b *plainThreshold) { b.member = func(string) bool { return true } })},
 	{Title: "stays open", Property: safety, Wrong: thresholdOf(func(b *plainThreshold) {
 		b.ready = func(int32) string { return thresholdPath + "/ready" }
 	})},
-	{
-		Title: "leaves its node when it gives up", Property: orphans,
-		Wrong: thresholdOf(func(b *plainThreshold) { b.giveUp = nothing }),
-	},
-	{
-		Title: "counts the node of its dying session", Property: safety,
+	{Title: "leaves its node when it gives up", Property: orphans,
+		Wrong: thresholdOf(func(b *plainThreshold) { b.giveUp = nothing })},
+	{Title: "counts the node of its dying session", Property: safety,
 		Wrong: thresholdOf(func(b *plainThreshold) {
 			session := int64(0)
 			b.join = func() error {
@@ -230,10 +217,8 @@ var plantedThresholds = []Exhibit{
 				}
 				return b.readNumber()
 			}
-		}),
-	},
-	{
-		Title: "does not see that the number changes", Property: safety,
+		})},
+	{Title: "does not see that the number changes", Property: safety,
 		Wrong: thresholdOf(func(b *plainThreshold) {
 			number, version := 0, int32(0)
 			b.number = func() (_ int, _ int32, err error) {
@@ -242,8 +227,7 @@ var plantedThresholds = []Exhibit{
 				}
 				return number, version, err
 			}
-		}),
-	},
+		})},
 	{Title: "waits for one more", Property: liveness, Wrong: thresholdOf(setsOther(+1))},
 	{Title: "waits for one less", Property: safety, Wrong: thresholdOf(setsOther(-1))},
 }

@@ -11,19 +11,16 @@ import (
 )
 
 var publishedTurnQueue = []Exhibit{
-	{
-		Slug: "persistent-place-in-line", Alias: "S4-22",
+	{Slug: "persistent-place-in-line", Alias: "S4-22",
 		Title:  "a place in line that outlives its member",
 		Source: Text, Link: "https://github.com/python-zk/kazoo/blob/2.11.0/kazoo/recipe/lock.py#L158-L161",
-		Bug: "The members' nodes are persistent. A member dies in its turn, before it has deleted " +
-			"its node. The end of its session does not delete it, and all others wait for ever.",
+		Bug: "The members' nodes are persistent. A member dies in its turn, before it has " +
+			"deleted its node. The end of its session does not delete it, and all others wait " +
+			"for ever.",
 		Property: liveness, Wrong: mortals(ownsAnyNode, func(l *plainLock) {
 			l.flags = zk.FlagSequence // wrong: the node outlives its session
-		}),
-		Right: mortals(),
-	},
-	{
-		Slug: "vanished-predecessor", Alias: "S4-23", Title: "the one ahead has just left",
+		}), Right: mortals()},
+	{Slug: "vanished-predecessor", Alias: "S4-23", Title: "the one ahead has just left",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L310",
 		Bug: "A member reads the node ahead to watch it, and takes it for an error that there is " +
 			"none: it ends, and its own node stays in the line. All later members wait for it.",
@@ -39,23 +36,19 @@ var publishedTurnQueue = []Exhibit{
 				}
 				return ahead, err
 			}
-		}),
-	},
-	{
-		Slug: "watch-used-up", Alias: "S4-24", Title: "a watch used up by another change",
+		})},
+	{Slug: "watch-used-up", Alias: "S4-24", Title: "a watch used up by another change",
 		Source: Report, Link: "https://github.com/apache/kyuubi/pull/3543",
 		Bug: "A member notes in its node that it is its turn. The watch of the next member fires " +
 			"for that, and is not set again: the next member does not hear of the deletion.",
 		Property: liveness, Wrong: turnOf(notesItsTurn, awaitsDeletionOnly), // wrong: a watch fires once
-		Right: turnOf(notesItsTurn),
-	},
-	{
-		Slug: "place-before-missing", Alias: "S4-25",
+		Right: turnOf(notesItsTurn)},
+	{Slug: "place-before-missing", Alias: "S4-25",
 		Title:  "the place before one that is not there",
 		Source: Report, Link: "https://github.com/zk-ruby/zk/issues/55",
-		Bug: "A member looks up its own node in the list, and the one before it. When its session " +
-			"has ended meanwhile the own one is not there: its place is -1, and the one before " +
-			"that is -2.",
+		Bug: "A member looks up its own node in the list, and the one before it. When its " +
+			"session has ended meanwhile the own one is not there: its place is -1, and the one " +
+			"before that is -2.",
 		Property: "panic", Wrong: turnOf(func(l *plainLock) {
 			l.ahead = func(queue []string) (string, error) {
 				if i := slices.Index(queue, l.own); i != 0 {
@@ -63,16 +56,13 @@ var publishedTurnQueue = []Exhibit{
 				}
 				return "", l.confirm()
 			}
-		}),
-	},
-	{
-		Slug: "deaf-to-session-end", Alias: "S4-27", Title: "a loop that ends with an event only",
+		})},
+	{Slug: "deaf-to-session-end", Alias: "S4-27", Title: "a loop that ends with an event only",
 		Source: Code, Link: "https://github.com/apache/zookeeper/blob/release-3.9.5/zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java#L327-L342",
-		Bug: "A member sleeps until its watch has told that the node ahead is deleted. Its session " +
-			"ends, with it the watch and its own node; it sleeps on, in a line in which it does " +
-			"not stand.",
-		Property: liveness, Wrong: turnOf(awaitsDeletionOnly), // wrong: the session may end
-	},
+		Bug: "A member sleeps until its watch has told that the node ahead is deleted. Its " +
+			"session ends, with it the watch and its own node; it sleeps on, in a line in which " +
+			"it does not stand.",
+		Property: liveness, Wrong: turnOf(awaitsDeletionOnly)}, // wrong: the session may end
 }
 
 // turnOf is a workload of a line of waiting members, made of a plain lock with some steps replaced.

@@ -11,22 +11,18 @@ import (
 )
 
 var publishedValue = []Exhibit{
-	{
-		Slug: "version-zero-ignored", Alias: "B71", Title: "version 0 is not newer than nothing",
+	{Slug: "version-zero-ignored", Alias: "B71", Title: "version 0 is not newer than nothing",
 		Source: Report, Link: "https://github.com/apache/curator/pull/153",
 		Bug: "A shared value takes over a state that it reads if the version is above the last " +
 			"one, which is 0 to begin with. A fresh node has version 0: its value is not seen " +
 			"until the next write.",
-		Property: linearizable, Wrong: valueOf(value{slow: true}), // wrong: the first version is 0
-	},
+		Property: linearizable, Wrong: valueOf(value{slow: true})}, // wrong: the first version is 0
 }
 
 var plantedValues = []Exhibit{
 	{Title: "compares nothing", Property: linearizable, Wrong: valueOf(value{anyVersion: true})},
-	{
-		Title: "writes again when a reply was lost", Property: delivery,
-		Wrong: valueOf(value{setsAgain: true}),
-	},
+	{Title: "writes again when a reply was lost", Property: delivery,
+		Wrong: valueOf(value{setsAgain: true})},
 	{Title: "takes its own echo for a rival", Property: delivery, Wrong: valueOf(value{deafCAS: true})},
 	{Title: "never looks again", Property: linearizable, Wrong: valueOf(value{remembers: true})},
 }
